@@ -15,7 +15,7 @@ from logtriage.exporting.tape import Tape
 from logtriage.recorded import import_capture
 from logtriage.world.channels import Channel
 from property_tests.strategies import DRAWN, incidents, json_values
-from tests.recorded.formats import stack
+from tests.recorded.importing import stack
 
 #: A document of each kind.
 DOCUMENTS: tuple[dict[str, Any], ...] = (

@@ -3,7 +3,7 @@ import pytest
 from logtriage._lib.printable import masked, spelled, spelled_data
 from logtriage.actions import Malformed, Report
 from logtriage.recorded import RecordedLine
-from logtriage.recorded.text import read_message
+from logtriage.recorded.condensing.log_text import read_message
 from logtriage.report.text import clean
 from logtriage.transcript import Transcript
 

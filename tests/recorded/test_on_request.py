@@ -27,13 +27,13 @@ from logtriage.recorded import (
     read_records,
     shipped_incidents,
 )
-from logtriage.recorded.labels import MAX_LEAD, Label, for_models
+from logtriage.recorded.importing.labels import MAX_LEAD, Label, for_models
 from logtriage.recorded.records import task_id
 from logtriage.rendering.recordings import services_told
 from logtriage.report.truth import truth_of
 from logtriage.roles.splits import TRIO
 from logtriage.transcript import transcript_of
-from tests.recorded.formats import stack
+from tests.recorded.importing import stack
 
 HORIZON, TICK = 2, 15
 

@@ -18,7 +18,7 @@ from logtriage.recorded import (
     as_incident,
     shipped_incidents,
 )
-from logtriage.recorded.callgraph import layout_of
+from logtriage.recorded.condensing.call_graph import layout_of
 from logtriage.rendering import system_prompt
 from logtriage.world.telemetry import Signal
 from tests.recorded.layout import shown_by

@@ -22,7 +22,7 @@ from logtriage.actions import (
 from logtriage.observation import Observation
 from logtriage.policies import standardised
 from logtriage.policies.base import Memory, Ranking, ranked
-from logtriage.recorded.lines import NEW
+from logtriage.recorded.shown_lines import NEW
 from logtriage.world.telemetry import Signal
 
 #: Ticks kept for the answer: name a service, say the class, resolve.

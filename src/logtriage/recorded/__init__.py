@@ -24,10 +24,10 @@ from logtriage.recorded.bundle import (
     read_records,
 )
 from logtriage.recorded.figures import Measure, Metric, Series, Shift
-from logtriage.recorded.formats.callgraph import import_topology
-from logtriage.recorded.formats.capture import import_capture
-from logtriage.recorded.nezha import import_nezha
-from logtriage.recorded.petshop import import_petshop
+from logtriage.recorded.importing.capture import import_capture
+from logtriage.recorded.importing.nezha import import_nezha
+from logtriage.recorded.importing.petshop import import_petshop
+from logtriage.recorded.importing.topology import import_topology
 from logtriage.recorded.records import (
     HISTORY,
     VERSION,

@@ -18,7 +18,7 @@ from logtriage.codec import reason_of, strict_converter
 from logtriage.drawing.incidents import price_of_hand_over
 from logtriage.errors import BundleError
 from logtriage.incident import Fault, Incident, Truth
-from logtriage.recorded.reading import json_lines
+from logtriage.recorded.importing.source_files import json_lines
 from logtriage.recorded.records import RUBRICS, SCHEMA, TEAM, RecordedIncident, task_id
 from logtriage.recorded.telemetry import RecordedTelemetry
 from logtriage.rng import hash_name

@@ -1,6 +1,6 @@
 """A recorded incident as immutable values: the contents of a bundle.
 
-Nothing here knows where a recording came from. :mod:`logtriage.recorded.nezha` makes
+Nothing here knows where a recording came from. :mod:`logtriage.recorded.importing.nezha` makes
 records from one published data set, :mod:`logtriage.recorded.bundle` reads and writes
 them, :mod:`logtriage.recorded.telemetry` lets an agent look at one.
 

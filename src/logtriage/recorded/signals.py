@@ -10,8 +10,8 @@ from typing import Final
 
 import attrs
 
+from logtriage.recorded.condensing.service_figures import ENOUGH
 from logtriage.recorded.figures import FIGURES, FIRST_TICK, cell
-from logtriage.recorded.parts import ENOUGH
 from logtriage.recorded.records import RecordedService
 from logtriage.world.telemetry import Signal
 
@@ -68,7 +68,8 @@ def borrowed(services: Sequence[RecordedService]) -> dict[str, tuple[int, int]]:
 
     The median, and how far a service strays by itself together with how far services differ
     (standard deviation about the median): a borrower must stand out from both. A figure with a
-    usual value at fewer than :data:`~logtriage.recorded.parts.ENOUGH` services is left out.
+    usual value at fewer than
+    :data:`~logtriage.recorded.condensing.service_figures.ENOUGH` services is left out.
     """
     pooled = {}
     for name in COMPARABLE:

@@ -9,10 +9,10 @@ from functools import cached_property
 import attrs
 
 from logtriage.recorded.figures import Measure, Series
-from logtriage.recorded.lines import lines_by_service, overview_of, sample
+from logtriage.recorded.figures_in_words import age_notes, figures_line, gauge, time_spent
 from logtriage.recorded.records import LogWindow, Recording
+from logtriage.recorded.shown_lines import lines_by_service, overview_of, sample
 from logtriage.recorded.signals import borrowed, length_of, signals_of
-from logtriage.recorded.telling import age_notes, figures_line, gauge, time_spent
 from logtriage.world.telemetry import (
     TREND_TICKS,
     Alert,
@@ -72,7 +72,7 @@ class RecordedTelemetry:
     def window(self, tick: int) -> tuple[LogLine, ...]:
         """A few lines of one window, the loudest levels first.
 
-        At most :data:`~logtriage.recorded.lines.WINDOW_LINES`. Within a level every service
+        At most :data:`~logtriage.recorded.shown_lines.WINDOW_LINES`. Within a level every service
         gets a line before any gets a second.
         """
         return _at(self._windows, tick)
@@ -80,14 +80,14 @@ class RecordedTelemetry:
     def overview(self, tick: int) -> tuple[LogLine, ...]:
         """One line each of the loudest services.
 
-        At most :data:`~logtriage.recorded.lines.OVERVIEW_LINES`.
+        At most :data:`~logtriage.recorded.shown_lines.OVERVIEW_LINES`.
         """
         return _at(self._overviews, tick)
 
     def service_logs(self, service: int, tick: int) -> tuple[LogLine, ...]:
         """The lines of one service in the last minute, and its figures.
 
-        At most :data:`~logtriage.recorded.lines.SERVICE_LINES` lines, loudest and new ones
+        At most :data:`~logtriage.recorded.shown_lines.SERVICE_LINES` lines, loudest and new ones
         first when there are more, in order of time; then one INFO line with the figures now
         and as usual.
         """

@@ -11,7 +11,7 @@ from logtriage.recorded.fitting.counts import UNCLASSED, Counts
 from logtriage.recorded.fitting.signs import SORTS
 from logtriage.recorded.fitting.tables import ANOTHER, Smoothing, Tables
 from logtriage.recorded.fitting.texts import NETWORK_GAUGE, SHOWS, phrasings, topics_of, worded
-from logtriage.recorded.formats.callgraph import without_circles
+from logtriage.recorded.importing.topology import without_circles
 from logtriage.topology import Topology
 from logtriage.world.loading import build
 from logtriage.world.model import HEALTHY, WAITING, World

@@ -1,0 +1,174 @@
+"""From rows of logs, calls and resource use to a :class:`Recording`.
+
+File formats and faults are not known here. The rows of an incident and of its baseline go through
+the same arithmetic; alerts fire on differences; the log lines worth keeping are kept for each
+tick. Times are Unix milliseconds.
+"""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Final
+
+import attrs
+
+from logtriage.errors import BundleError, LogTriageError
+from logtriage.recorded.condensing.call_graph import layout_of
+from logtriage.recorded.condensing.coverage import Coverage
+from logtriage.recorded.condensing.log_events import are_sampled, can_be_traced, requests_of
+from logtriage.recorded.condensing.log_windows import log_windows
+from logtriage.recorded.condensing.metric_signals import metrics_of
+from logtriage.recorded.condensing.raw_rows import Rows
+from logtriage.recorded.condensing.service_figures import (
+    ALERT_LATENCY_MS,
+    by_service,
+    edge_of,
+    overall,
+    spread_of,
+)
+from logtriage.recorded.condensing.ticks import Clock
+from logtriage.recorded.figures import FIRST_TICK, Measure
+from logtriage.recorded.records import (
+    RUBRICS,
+    RecordedAlert,
+    RecordedIncident,
+    RecordedService,
+    Recording,
+)
+from logtriage.recorded.truth import RecordedTruth
+from logtriage.world.telemetry import ERROR_ALERT, LATENCY_ALERT, TICK_SECONDS
+
+
+def record(
+    rows: Rows,
+    usual: Rows,
+    *,
+    opened: int,
+    horizon: int,
+    baseline: str,
+    tick_seconds: int = TICK_SECONDS,
+) -> Recording:
+    """Condense the rows around an incident, and ``usual``, those of its baseline.
+
+    ``opened`` is when tick 0 begins, in Unix milliseconds. Resource use is kept for ``horizon``
+    ticks; logs and calls end earlier. ``baseline`` is one of :data:`records.BASELINES`.
+    """
+    names = sorted(rows.services | usual.services)
+    tiers, graph = layout_of(names, usual.pairs | rows.pairs)
+    clock = Clock(rows, opened, horizon, tick_seconds)
+    logged = Coverage.of(row.at for row in usual.logs)
+    now, before = by_service(rows), by_service(usual)
+    services = []
+    for name in names:
+        here, there = now[name], before[name]
+        traced = can_be_traced(there.calls, there.logs) and can_be_traced(here.calls, here.logs)
+        sampled = are_sampled(there.calls, there.logs) or are_sampled(here.calls, here.logs)
+        requests, known = (
+            requests_of(name, part.calls, part.logs, when, traced=traced, sampled=sampled)
+            for part, when in ((here, clock.logged), (there, logged))
+        )
+        fresh, shifted = clock.shifts(requests, known)
+        services.append(
+            RecordedService(
+                name=name,
+                tier=tiers[name],
+                calls=graph[name],
+                baseline=overall(there),
+                spread=spread_of(there.calls, there.usage, overall(there)),
+                series=clock.series(here),
+                new_errors=fresh,
+                events=shifted,
+                metrics=metrics_of(here.samples, there.samples, clock),
+            )
+        )
+    return Recording(
+        services=tuple(services),
+        edge=clock.series(edge_of(rows)),
+        edge_baseline=overall(edge_of(usual)),
+        windows=log_windows(rows.logs, usual.logs, opened, clock.last, tick_seconds),
+        alerts=tuple(
+            alert for service in services for alert in _alerts_of(service, clock.measured)
+        ),
+        baseline=baseline,
+        tick_seconds=tick_seconds,
+    )
+
+
+def condensed(
+    rows: Rows,
+    usual: Rows,
+    truth: RecordedTruth,
+    *,
+    where: str,
+    name: str,
+    opened: int,
+    horizon: int,
+    baseline: str,
+    task: str,
+    origin: str,
+    rubric: str = RUBRICS[0],
+    tick_seconds: int = TICK_SECONDS,
+    alerts: tuple[RecordedAlert, ...] | None = None,
+) -> RecordedIncident:
+    """The incident of some rows, as :func:`record` condenses them; ``name`` is its id.
+
+    ``alerts`` were sent; None: make them of the figures.
+
+    Raises:
+        BundleError: naming ``where``, for a value that no record may hold.
+    """
+    try:
+        recording = record(
+            rows,
+            usual,
+            opened=opened,
+            horizon=horizon,
+            baseline=baseline,
+            tick_seconds=tick_seconds,
+        )
+        return RecordedIncident(
+            id=name,
+            opened=f"{datetime.fromtimestamp(opened / 1000, tz=UTC):%Y-%m-%dT%H:%M:%SZ}",
+            recording=recording if alerts is None else attrs.evolve(recording, alerts=alerts),
+            truth=truth,
+            task=task,
+            horizon=horizon,
+            origin=origin,
+            rubric=rubric,
+        )
+    except LogTriageError as error:
+        raise BundleError(f"{where}: {error}") from None
+
+
+#: Alerts fire on symptoms as a service's callers see them, against the baseline, and
+#: never on a cause such as CPU: an agent has to look for that.
+ALERT_CALLS: Final = 3
+ALERT_ERROR_BP: Final = 1000
+ALERT_LATENCY_FACTOR: Final = 3
+
+
+def _alerts_of(service: RecordedService, last: int) -> Iterator[RecordedAlert]:
+    """The alerts of a service up to tick ``last``, from its figures and its baseline."""
+    for name, is_firing in ((ERROR_ALERT, _fails), (LATENCY_ALERT, _is_slow)):
+        runs: list[list[int]] = []
+        for tick in range(FIRST_TICK, last + 1):
+            now = service.series.at(tick)
+            if (now.calls or 0) < ALERT_CALLS or not is_firing(now, service.baseline):
+                continue
+            if not runs or runs[-1][-1] != tick - 1:
+                runs.append([])
+            runs[-1].append(tick)
+        for run in runs:
+            yield RecordedAlert(service.name, name, run[0], None if run[-1] == last else run[-1])
+
+
+def _fails(now: Measure, usual: Measure) -> bool:
+    if now.error_bp is None or usual.error_bp is None:
+        return False
+    return now.error_bp >= usual.error_bp + ALERT_ERROR_BP
+
+
+def _is_slow(now: Measure, usual: Measure) -> bool:
+    if now.p50_ms is None or usual.p50_ms is None:
+        return False
+    least = max(ALERT_LATENCY_FACTOR * usual.p50_ms, usual.p50_ms + ALERT_LATENCY_MS)
+    return now.p50_ms >= least

@@ -1,0 +1,71 @@
+"""Rows of many incidents on disk, read back by time: one incident at a time is in memory.
+
+The disk holds a temporary database of the standard library, which goes with the store.
+"""
+
+import pickle
+import sqlite3
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+from operator import itemgetter
+from typing import Any, Self
+
+from logtriage.recorded.condensing.raw_rows import Call, LogRow, Rows, Sample, Span, Usage
+
+Row = LogRow | Call | Usage | Sample | Span
+
+
+class RowStore:
+    """Keeps the rows of some stretches of time, in the order of their arrival.
+
+    Args:
+        stretches: ``(since, until)`` in Unix milliseconds; rows outside are left out.
+    """
+
+    def __init__(self, stretches: Iterable[tuple[int, int]]) -> None:
+        self._stretches: list[tuple[int, int]] = []  # those that touch are one
+        for since, until in sorted(stretches):
+            if self._stretches and since <= (last := self._stretches[-1])[1]:
+                self._stretches[-1] = last[0], max(last[1], until)
+            else:
+                self._stretches.append((since, until))
+        # An empty name is a database on disk that is deleted when it is closed.
+        self._base = sqlite3.connect("")
+        self._base.execute("PRAGMA journal_mode = OFF")
+        self._base.execute("PRAGMA synchronous = OFF")
+        self._base.execute("CREATE TABLE rows (kind, at, row)")
+        self._base.execute("CREATE INDEX times ON rows (kind, at)")
+        #: How many rows were offered, kept or not.
+        self.offered = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._base.close()
+
+    def add(self, row: Row) -> None:
+        """Keep a row, if it lies in one of the stretches."""
+        self.offered += 1
+        place = bisect_right(self._stretches, row.at, key=itemgetter(0)) - 1
+        if place >= 0 and row.at < self._stretches[place][1]:
+            kept = (type(row).__name__, row.at, pickle.dumps(row))
+            self._base.execute("INSERT INTO rows VALUES (?, ?, ?)", kept)
+
+    def between(self, since: int, until: int) -> Rows:
+        """The rows with ``since <= at < until`` that were kept, in the order in which they came."""
+        logs, calls, usage, samples = (
+            tuple(self._kept(kind, since, until)) for kind in (LogRow, Call, Usage, Sample)
+        )
+        return Rows(logs=logs, calls=calls, usage=usage, samples=samples)
+
+    def spans(self, since: int, until: int) -> Iterator[Span]:
+        """The spans with ``since <= at < until`` that were kept."""
+        return self._kept(Span, since, until)
+
+    def _kept(self, kind: type, since: int, until: int) -> Iterator[Any]:
+        rows = self._base.execute(
+            "SELECT row FROM rows WHERE kind = ? AND at >= ? AND at < ? ORDER BY rowid",
+            (kind.__name__, since, until),
+        )
+        return (pickle.loads(row) for (row,) in rows)

@@ -1,0 +1,170 @@
+"""The rows of a recording by service, and the figures of a stretch of them.
+
+The arithmetic is the same for an incident and for its baseline. Times are Unix milliseconds.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from math import sqrt
+from statistics import pstdev
+from typing import Final, TypeVar
+
+import attrs
+
+from logtriage.recorded.condensing.coverage import NOWHERE, Coverage
+from logtriage.recorded.condensing.log_events import ERROR_LEVELS
+from logtriage.recorded.condensing.raw_rows import Call, LogRow, Rows, Sample, Usage
+from logtriage.recorded.figures import Measure
+
+#: Figures are those of the minute before a tick; counts are per minute.
+SPAN_MS: Final = 60_000
+#: An alert on latency takes at least so much more than usual.
+ALERT_LATENCY_MS: Final = 100
+#: Fewer measurements than this have no median worth the name.
+ENOUGH: Final = 3
+#: Smaller changes do not matter, however steady a figure is: a point of CPU, and a tenth of the
+#: latency that raises an alert.
+FLOOR_CPU_BP: Final = 100
+FLOOR_MS: Final = ALERT_LATENCY_MS // 10
+#: Standard deviations from the median of a normal distribution to its p90.
+_P90_SIGMAS: Final = 1.2816
+Timed = TypeVar("Timed", Call, LogRow, Usage, Sample)
+
+
+@attrs.frozen
+class Part:
+    """The rows that concern one service, or the edge, sorted by time."""
+
+    calls: tuple[Call, ...] = ()
+    usage: tuple[Usage, ...] = ()
+    logs: tuple[LogRow, ...] = ()
+    samples: tuple[Sample, ...] = ()
+    #: The requests in which it logged an error.
+    failed: frozenset[str] = frozenset()
+    #: When calls, and when logs, of any service were recorded.
+    traced: Coverage = NOWHERE
+    logged: Coverage = NOWHERE
+
+
+def by_service(rows: Rows) -> Mapping[str, Part]:
+    """The rows of each service; an empty part for any other name."""
+    calls, usage = _by(rows.calls, "callee"), _by(rows.usage, "service")
+    logs, samples = _by(rows.logs, "service"), _by(rows.samples, "service")
+    covers = covered(rows)
+    parts = defaultdict(lambda: Part((), (), (), (), frozenset(), *covers))
+    for name in calls.keys() | usage.keys() | logs.keys() | samples.keys():
+        own = tuple(calls[name]), tuple(usage[name]), tuple(logs[name]), tuple(samples[name])
+        parts[name] = Part(*own, _failed(logs[name]), *covers)
+    return parts
+
+
+def _by(rows: Iterable[Timed], name: str) -> defaultdict[str, list[Timed]]:
+    """Rows by one of their fields, in order of time."""
+    groups: defaultdict[str, list[Timed]] = defaultdict(list)
+    for row in sorted(rows, key=lambda row: row.at):
+        groups[getattr(row, name)].append(row)
+    return groups
+
+
+def edge_of(rows: Rows) -> Part:
+    """What users see: the requests from outside."""
+    calls = sorted((call for call in rows.calls if call.caller is None), key=lambda call: call.at)
+    usage = sorted(rows.edge_usage, key=lambda row: row.at)
+    return Part(tuple(calls), tuple(usage), (), (), _failed(rows.logs), *covered(rows))
+
+
+def covered(rows: Rows) -> tuple[Coverage, Coverage]:
+    """When calls, and when logs, of any service were recorded."""
+    return Coverage.of(call.at for call in rows.calls), Coverage.of(row.at for row in rows.logs)
+
+
+def _failed(logs: Iterable[LogRow]) -> frozenset[str]:
+    return frozenset(row.trace for row in logs if row.trace and row.level in ERROR_LEVELS)
+
+
+def figures_of(part: Part, since: int, until: int, calls: Sequence[Call]) -> dict[str, int | None]:
+    """The figures of the calls in a stretch of time; none if no calls were recorded."""
+    recorded = part.traced.overlap(since, until)
+    if not part.calls or not recorded:
+        return {}
+    heard = 2 * part.logged.overlap(since, until) >= until - since
+    traces = {call.trace for call in calls if call.at in part.logged} if heard else set()
+    latencies, network, own = (
+        sorted(value for call in calls if (value := getattr(call, name)) is not None)
+        for name in ("latency_us", "network_us", "self_us")
+    )
+    return {
+        "calls": round(len(calls) * SPAN_MS / recorded),
+        "error_bp": _errors(calls, traces, part.failed),
+        "self_ms": _rank(own, 50) if len(own) >= ENOUGH else None,
+        "p50_ms": _rank(latencies, 50),
+        "p99_ms": _rank(latencies, 99),
+        "network_ms": _rank(network, 50) if len(network) >= ENOUGH else None,
+    }
+
+
+def _errors(calls: Sequence[Call], heard: set[str], failed: frozenset[str]) -> int | None:
+    """The failed requests of 10,000: by the status of the callee, or else by its log.
+
+    ``heard`` are the requests while logs were recorded, ``failed`` those with an ERROR.
+    """
+    if heard:
+        said = {call.trace for call in calls if call.failed and call.trace in heard}
+        return 10_000 * len(heard & failed | said) // len(heard)
+    known = [call.failed for call in calls if call.failed is not None]
+    return 10_000 * sum(known) // len(known) if known else None
+
+
+def _rank(ordered: Sequence[int], percent: int) -> int | None:
+    """The nearest-rank percentile of sorted microseconds, in milliseconds."""
+    if not ordered:
+        return None
+    return (ordered[(len(ordered) * percent + 99) // 100 - 1] + 500) // 1000
+
+
+def overall(part: Part) -> Measure:
+    """The figures of a baseline over its whole length; for resource use, the median sample."""
+    ends = part.traced.stretches
+    figures = figures_of(part, ends[0][0], ends[-1][1] + 1, part.calls) if ends else {}
+    if figures:
+        figures["calls"] = len(part.calls) // max(1, round(part.traced.length / SPAN_MS))
+    names = ["cpu_bp"] if figures else ["calls", "p99_ms", "cpu_bp"]
+    for name in names:
+        known = sorted(value for row in part.usage if (value := getattr(row, name)) is not None)
+        figures[name] = known[(len(known) - 1) // 2] if known else None
+    return Measure(**figures)
+
+
+# --- spread ------------------------------------------------------------------------------
+
+
+def spread_of(calls: Sequence[Call], usage: Sequence[Usage], usual: Measure) -> Measure:
+    """How far each figure strays without a fault, from its baseline; None if not known.
+
+    CPU: the standard deviation of its samples. Latencies: that of single requests,
+    from median to p90, so that one slow request in ten makes a service no suspect.
+    Counts: chance alone (Poisson, and a share's binomial over two minutes). The p99
+    of a minute is one request or two: it has no spread worth the name.
+    """
+    cpu, count = [row.cpu_bp for row in usage if row.cpu_bp is not None], len(calls)
+    error_bp = None
+    if usual.error_bp is not None:
+        share = (usual.error_bp * count / 10_000 + 1) / (count + 2)
+        error_bp = max(1, round(10_000 * sqrt(share * (1 - share) * 2 / count)))
+    return Measure(
+        calls=None if usual.calls is None else round(sqrt(2 * usual.calls)) + 1,
+        error_bp=error_bp,
+        self_ms=_upper(call.self_us for call in calls),
+        p50_ms=_upper(call.latency_us for call in calls),
+        network_ms=_upper(call.network_us for call in calls),
+        cpu_bp=max(FLOOR_CPU_BP, round(pstdev(cpu))) if cpu else None,
+    )
+
+
+def _upper(values: Iterable[int | None]) -> int | None:
+    """The standard deviation of microseconds in milliseconds, from median and p90."""
+    known = sorted(value for value in values if value is not None)
+    if len(known) < ENOUGH:
+        return None
+    middle, high = (known[(len(known) * percent + 99) // 100 - 1] for percent in (50, 90))
+    return max(FLOOR_MS, round((high - middle) / _P90_SIGMAS / 1000))

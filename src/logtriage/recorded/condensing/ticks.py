@@ -1,0 +1,103 @@
+"""The ticks that a recording covers, and the figures of each."""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from statistics import median_low
+from typing import Final
+
+from logtriage.recorded.condensing.log_events import Requests, Shifted, most_shifted, new_errors
+from logtriage.recorded.condensing.raw_rows import Rows
+from logtriage.recorded.condensing.service_figures import SPAN_MS, Part, covered, figures_of
+from logtriage.recorded.figures import FIGURES, FIRST_TICK, Series, Shift
+
+#: An older sample is stale, unless it is younger than one and a half of its usual intervals.
+STALE_MS: Final = 90_000
+
+#: Times in Unix milliseconds, each with the value sampled then.
+Samples = Sequence[tuple[int, int | None]]
+
+
+class Clock:
+    """The ticks of one incident: ``opened`` is when tick 0 begins, in Unix milliseconds."""
+
+    def __init__(self, rows: Rows, opened: int, horizon: int, tick_seconds: int) -> None:
+        self._opened = opened
+        self._horizon = horizon
+        self._tick = 1000 * tick_seconds
+        #: Figures are taken over the minute before a tick, or over a longer tick.
+        self._span = max(SPAN_MS, self._tick)
+        self.traced, self.logged = covered(rows)
+        until = max(
+            (cover.until for cover in (self.traced, self.logged) if cover.until is not None),
+            default=opened,
+        )
+        #: The last tick with at least half of its log window recorded, 0 at least ...
+        self.last = max(0, (until - opened + self._tick // 2) // self._tick)
+        #: ... and with at least half of the minute of its figures.
+        self.measured = (until - opened + self._span // 2) // self._tick
+
+    def _spans(self) -> Iterable[tuple[int, int]]:
+        for tick in range(FIRST_TICK, max(self.measured, FIRST_TICK) + 1):
+            until = self._opened + tick * self._tick
+            yield until - self._span, until
+
+    def series(self, part: Part) -> Series:
+        """The columns of one service, or of the edge."""
+        columns: dict[str, list[int | None]] = {name: [] for name in FIGURES}
+        at = [call.at for call in part.calls]
+        if part.calls:
+            for since, until in self._spans():
+                calls = part.calls[bisect_left(at, since) : bisect_left(at, until)]
+                known = 2 * self.traced.overlap(since, until) >= self._span
+                figures = figures_of(part, since, until, calls) if known else {}
+                for name in FIGURES:
+                    columns[name].append(figures.get(name))
+        else:
+            for name in ("calls", "p99_ms"):
+                columns[name] = self.sampled([(row.at, getattr(row, name)) for row in part.usage])
+        columns["cpu_bp"] = self.sampled([(row.at, row.cpu_bp) for row in part.usage])
+        known_columns = {
+            name: tuple(column)
+            for name, column in columns.items()
+            if any(value is not None for value in column)
+        }
+        return Series(**known_columns)
+
+    def shifts(self, requests: Requests, usual: Requests) -> tuple[Shift, Shift]:
+        """New errors, and the event that shifted most, at each tick."""
+        fresh: list[Shifted | None] = []
+        shifted: list[Shifted | None] = []
+        for since, until in self._spans():
+            known = 2 * self.logged.overlap(since, until) >= self._span
+            now = requests.between(since, until) if known else ()
+            fresh.append(new_errors(now, usual))
+            shifted.append(most_shifted(now, usual))
+        return _shift(fresh), _shift(shifted)
+
+    def sampled(self, samples: Samples) -> list[int | None]:
+        """At each tick the last fresh sample; None at the end is left off."""
+        values = dict(samples)
+        times = sorted(values)
+        stale = max(STALE_MS, (interval_of(times) or 0) * 3 // 2)
+        column: list[int | None] = []
+        for tick in range(FIRST_TICK, self._horizon + 1):
+            now = self._opened + tick * self._tick
+            place = bisect_right(times, now) - 1
+            fresh = place >= 0 and times[place] > now - stale
+            column.append(values[times[place]] if fresh else None)
+        while column and column[-1] is None:
+            column.pop()
+        return column
+
+
+def interval_of(times: Iterable[int]) -> int | None:
+    """The usual time between samples, in milliseconds; None for fewer than two samples."""
+    steps = [after - before for before, after in pairwise(sorted(set(times)))]
+    return median_low(steps) if steps else None
+
+
+def _shift(shifts: Sequence[Shifted | None]) -> Shift:
+    if not any(shifts):
+        return Shift()
+    return Shift(*zip(*(shift or (None, None, None) for shift in shifts), strict=True))

@@ -1,0 +1,252 @@
+"""Labels of incidents, and the stretches of time that become incidents.
+
+For ``recorded/1`` a stretch is the time around a label's opening. For ``recorded/2`` it opens up
+to :data:`MAX_LEAD` ticks earlier, so that the fault may begin while the agent watches. The second
+half of a long enough baseline is then an incident without a fault, and both are compared with the
+first half.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime
+from hashlib import blake2b
+from pathlib import Path
+from typing import Final
+
+import attrs
+
+from logtriage.actions import FAULT_CATEGORIES
+from logtriage.errors import BundleError
+from logtriage.recorded.condensing.condense import condensed
+from logtriage.recorded.condensing.raw_rows import Rows
+from logtriage.recorded.figures import FIRST_TICK
+from logtriage.recorded.importing.fields import Field
+from logtriage.recorded.importing.service_names import Names
+from logtriage.recorded.importing.source_files import find_csv, read_records
+from logtriage.recorded.records import RUBRICS, TASKS, RecordedIncident
+from logtriage.recorded.truth import NO_FAULT, RecordedTruth
+
+#: The most ticks by which an incident opens earlier than its label says.
+MAX_LEAD: Final = 4
+#: Ticks of a stretch without a fault before its opening, for the figures.
+_BEFORE: Final = 4
+#: How much time around an opening is read, in milliseconds, and in ticks if these are longer.
+AROUND_MS: Final = 600_000
+_BEFORE_TICKS: Final = 1 - FIRST_TICK
+_COLUMNS: Final = ("id", "opened", "root_cause", "kind")
+_EXAMPLE: Final = "shop/2031-05-06,2031-05-06T10:04:00Z,payments,overload"
+
+
+@attrs.frozen
+class Label:
+    """A line of ``labels.csv``; times in Unix milliseconds.
+
+    Without a fault there are no root causes, and the kind is ``none``.
+    """
+
+    where: str
+    id: str
+    opened: int
+    root_causes: tuple[str, ...]
+    kind: str
+    baseline: tuple[int, int] | None
+    fault_category: str = ""
+
+
+def labels_of(root: Path, names: Names) -> tuple[Label, ...]:
+    """The lines of ``labels.csv`` in a folder.
+
+    Raises:
+        BundleError: naming line and field, or the folder; if there are none; for an id twice.
+    """
+    if not root.is_dir():
+        what = "got a file" if root.exists() else "there is no such folder"
+        raise BundleError(f"{root}: must be a folder with labels.csv in it, {what}")
+    path = find_csv(root, root, "labels")
+    if path is None:
+        raise BundleError(
+            f"{root}: no labels.csv; expected one with the columns {','.join(_COLUMNS)} "
+            f"and a line for each incident, such as {_EXAMPLE}"
+        )
+    labels: dict[str, Label] = {}
+    for row in read_records(path, _COLUMNS, path.name):
+        label = _label(row, names)
+        if label.id in labels:
+            raise BundleError(f"{row.where}: field id: {label.id!r} appears twice")
+        labels[label.id] = label
+    if not labels:
+        raise BundleError(f"{path.name}: only a header; expected a line for each incident below it")
+    return tuple(labels.values())
+
+
+def _label(row: Field, names: Names) -> Label:
+    baseline = None
+    if row["baseline_start"].text or row["baseline_end"].text:
+        baseline = row["baseline_start"].needed_time, row["baseline_end"].needed_time
+        if baseline[0] >= baseline[1]:
+            raise row["baseline_end"].bad("a time after baseline_start")
+    category, kind = row["fault_class"].text, row["kind"].needed
+    if category not in ("", *FAULT_CATEGORIES):
+        raise row["fault_class"].bad(f"empty, or {', '.join(FAULT_CATEGORIES)}")
+    causes: tuple[str, ...] = ()
+    if kind != NO_FAULT:
+        roots = row["root_cause"].needed.split("|")
+        causes = tuple(names(root.strip(), row.where) for root in roots)
+    elif row["root_cause"].text:
+        raise row["root_cause"].bad(f"empty, since the kind is {NO_FAULT!r}")
+    # Openings are written in whole seconds.
+    opened = row["opened"].needed_time // 1000 * 1000
+    return Label(row.where, row["id"].needed, opened, causes, kind, baseline, category)
+
+
+# --- stretches ---------------------------------------------------------------------------
+
+
+@attrs.frozen
+class Stretch:
+    """A stretch of time that becomes an incident; times in Unix milliseconds.
+
+    ``usual`` is its baseline, ``until`` the end of its rows, None if they go on.
+    """
+
+    label: Label
+    id: str
+    opened: int
+    usual: tuple[int, int] | None
+    until: int | None
+    truth: RecordedTruth
+    rubric: str
+    origin: str = ""
+
+
+def stretches_of(
+    labels: Sequence[Label],
+    horizon: int,
+    tick_seconds: int,
+    note: Callable[[str], None],
+    *,
+    models: bool,
+) -> tuple[Stretch, ...]:
+    """The incidents to make of labels, in their order; for ``models`` by id, which tells nothing.
+
+    Raises:
+        BundleError: naming the line of a label whose baseline overlaps its incident.
+    """
+    for label in labels:
+        _refuse_overlap(label, horizon, tick_seconds)
+    if not models:
+        return tuple(
+            Stretch(label, label.id, label.opened, label.baseline, None, _truth(label), RUBRICS[0])
+            for label in labels
+        )
+    stretches = (row for label in labels for row in for_models(label, horizon, tick_seconds, note))
+    return tuple(sorted(stretches, key=lambda stretch: stretch.id))
+
+
+def _refuse_overlap(label: Label, horizon: int, tick_seconds: int) -> None:
+    """Refuse a baseline that has part of its incident: the fault would count as usual."""
+    if label.baseline is None:
+        return
+    since, until = label.baseline
+    # ``opened`` has whole seconds, so the end of the baseline counts in whole seconds, too.
+    if since < label.opened + 1000 * tick_seconds * horizon and until // 1000 * 1000 > label.opened:
+        opened, first, last = (
+            f"{datetime.fromtimestamp(at / 1000, tz=UTC):%Y-%m-%dT%H:%M:%SZ}"
+            for at in (label.opened, since, until)
+        )
+        raise BundleError(
+            f"{label.where}: field baseline_end: the baseline must not overlap the incident: it "
+            f"must end by opened ({opened}), or start after the last of {horizon} ticks of "
+            f"{tick_seconds} s, got {first} to {last}"
+        )
+
+
+def for_models(
+    label: Label, horizon: int, tick_seconds: int, note: Callable[[str], None]
+) -> Iterator[Stretch]:
+    """The incidents of a label as ``recorded/2`` plays them.
+
+    Their ids are hashes, so that no id says which has a fault. ``note`` gets a text about a
+    baseline that is too short.
+    """
+    tick, usual = 1000 * tick_seconds, label.baseline
+    calm = None
+    if usual is not None:
+        since, until = usual
+        middle = (since + until) // 2000 * 1000
+        opened = middle + _BEFORE * tick
+        if opened + horizon * tick <= until:
+            calm, usual = opened, (since, middle)
+        else:
+            note(
+                f"{label.where}: no incident without a fault: it takes a baseline of "
+                f"{2 * (_BEFORE + horizon) * tick_seconds} s, of {label.id} it has "
+                f"{(until - since) // 1000} s"
+            )
+    origin, source = f"made of {label.id}", label.id.partition("/")[0]
+    lead = int(_hash(label.id, "lead"), 16) % (MAX_LEAD + 1)
+    yield Stretch(
+        label,
+        f"{source}-models/{_hash(label.id, 'fault')}",
+        label.opened - lead * tick,
+        usual,
+        None,
+        _truth(label),
+        RUBRICS[1],
+        origin,
+    )
+    if calm is not None and label.baseline is not None:
+        yield Stretch(
+            label,
+            f"{source}-models/{_hash(label.id, 'calm')}",
+            calm,
+            usual,
+            label.baseline[1],
+            RecordedTruth((), NO_FAULT),
+            RUBRICS[1],
+            origin,
+        )
+
+
+def _truth(label: Label) -> RecordedTruth:
+    return RecordedTruth(label.root_causes, label.kind, label.fault_category)
+
+
+def _hash(*parts: str) -> str:
+    return blake2b("\n".join(parts).encode(), digest_size=6).hexdigest()
+
+
+def around_of(horizon: int, tick_seconds: int) -> int:
+    """How much time is read before and after an opening, in milliseconds."""
+    return max(AROUND_MS, 1000 * tick_seconds * (max(horizon, 0) + _BEFORE_TICKS))
+
+
+def incident_of(
+    stretch: Stretch, between: Callable[[int, int], Rows], horizon: int, tick_seconds: int
+) -> RecordedIncident:
+    """The incident of a stretch; ``between`` gives the rows of a span of time.
+
+    Raises:
+        BundleError: naming the line of the label.
+    """
+    around, where = around_of(horizon, tick_seconds), stretch.label.where
+    until = stretch.opened + around
+    rows = between(
+        stretch.opened - around, until if stretch.until is None else min(until, stretch.until)
+    )
+    usual = Rows() if stretch.usual is None else between(*stretch.usual)
+    if not rows.services:
+        raise BundleError(f"{where}: field opened: no rows within {around // 60_000} minutes of it")
+    return condensed(
+        rows,
+        usual,
+        stretch.truth,
+        where=where,
+        name=stretch.id,
+        opened=stretch.opened,
+        horizon=horizon,
+        baseline="fault-free" if usual.services else "none",
+        task=TASKS[stretch.rubric],
+        origin=stretch.origin,
+        rubric=stretch.rubric,
+        tick_seconds=tick_seconds,
+    )

@@ -1,0 +1,178 @@
+"""Series of a capture's metrics become samples of signals, whatever format they came in.
+
+A level stays as it is. A metric that only grows becomes a rate; after a restart it begins at 0. If
+a service runs in several instances, the mean of their latest values counts.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from decimal import Decimal
+from typing import Final
+
+import attrs
+
+from logtriage.errors import BundleError
+from logtriage.recorded.condensing.metric_signals import in_units, signal_name
+from logtriage.recorded.condensing.raw_rows import Sample, Usage
+from logtriage.recorded.condensing.ticks import STALE_MS
+
+#: The most sets of attributes of a level that become signals of one service; later ones do not.
+MOST_SETS: Final = 20
+#: Levels that are CPU as a share of its limit; the first of a service counts.
+CPU: Final = (
+    "k8s.pod.cpu_limit_utilization",
+    "k8s.container.cpu_limit_utilization",
+    "process.cpu.utilization",
+)
+#: How units are spelled at the end of a signal's name.
+_UNITS: Final = {"s": "seconds", "ms": "ms", "us": "us", "%": "percent", "1": "", "By": "bytes"}
+_PER: Final = {"s": "second", "min": "minute", "h": "hour"}
+_ANNOTATION: Final = re.compile(r"\{[^}]*\}")
+_SQLITE_MOST: Final = 1 << 63
+
+
+@attrs.frozen
+class Point:
+    """A data point: ``values`` are added up over sets of attributes; times are Unix nanoseconds."""
+
+    at: int
+    since: int
+    labels: str
+    values: tuple[float, ...]
+
+
+@attrs.frozen
+class Metric:
+    """A metric by service, instance of the service, name and unit."""
+
+    service: str
+    instance: str
+    name: str
+    unit: str = ""
+
+    @property
+    def key(self) -> str:
+        """A text that differs between metrics."""
+        return f"{self.service} {self.instance} {self.name}"
+
+
+@attrs.define
+class SeriesBook:
+    """Remembers the last point of each series.
+
+    ``left_out`` counts by reason what was left out; ``unlabelled`` says whether series without a
+    service were among it.
+    """
+
+    _last: dict[tuple[str, str], Point] = attrs.Factory(dict)
+    _exported: dict[str, int] = attrs.Factory(dict)
+    _instances: dict[tuple[str, str], dict[str, tuple[int, float]]] = attrs.Factory(dict)
+    _sets: dict[tuple[str, str], set[str]] = attrs.Factory(dict)
+    _signals: dict[str, str] = attrs.Factory(dict)
+    _cpu: dict[str, str] = attrs.Factory(dict)
+    left_out: dict[str, int] = attrs.Factory(dict)
+    unlabelled: bool = False
+
+    def levels(self, metric: Metric, points: Iterable[Point]) -> Iterator[Sample | Usage]:
+        """Values as they are, a signal for each set of attributes."""
+        service, name = metric.service, metric.name
+        if name in CPU and self._cpu.setdefault(service, name) == name:
+            yield from self._shares(metric, points)
+            return
+        for point in points:
+            sets = self._sets.setdefault((service, name), set())
+            if point.labels not in sets and len(sets) >= MOST_SETS:
+                self.leave(f"{name} of {service}: more than {MOST_SETS} sets of attributes")
+                continue
+            sets.add(point.labels)
+            ending = f"{point.labels} {spelled(metric.unit)}"
+            yield from self.sample(metric, ending, point.at, point.values[0])
+
+    def rates(
+        self, metric: Metric, points: Sequence[Point], *, delta: bool = False
+    ) -> Iterator[Sample]:
+        """How much a metric grows in a second, over all its sets of attributes."""
+        for at, (grown,), seconds in self.grown(metric, points, delta=delta):
+            yield from self.sample(metric, "per second", at, grown / seconds)
+
+    def grown(
+        self, metric: Metric, points: Sequence[Point], *, delta: bool
+    ) -> Iterator[tuple[int, tuple[float, ...], float]]:
+        """Time, growth over all sets of attributes, and the seconds of growth."""
+        key = metric.key
+        grown: dict[int, tuple[list[float], float]] = {}
+        for point in points:
+            before = self._last.get((key, point.labels))
+            if before is not None and before.at >= point.at:
+                self.leave("points that are older than the point before")
+                continue
+            self._last[key, point.labels] = point
+            since, base = point.since, (0.0,) * len(point.values)
+            if not delta and before is not None:
+                since = before.at
+                if before.since == point.since and before.values[0] <= point.values[0]:
+                    base = before.values
+            elif not delta:
+                # A new set of attributes counts from the last point of the metric.
+                earlier = self._exported.get(key)
+                if earlier is None or earlier >= point.at:
+                    continue
+                since = earlier
+            if not 0 < since < point.at:
+                continue
+            sums, _ = grown.setdefault(point.at, ([0.0] * len(point.values), 0.0))
+            for place, value in enumerate(point.values):
+                sums[place] += value - base[place]
+            grown[point.at] = sums, (point.at - since) / 1e9
+        for point in points:
+            self._exported[key] = max(point.at, self._exported.get(key, 0))
+        for at, (sums, seconds) in grown.items():
+            yield at, tuple(sums), seconds
+
+    def sample(self, metric: Metric, ending: str, at: int, value: float) -> Iterator[Sample]:
+        """A sample of the signal that a metric's name and an ending make.
+
+        Raises:
+            BundleError: if two metrics make the same signal.
+        """
+        source = f"{metric.name} {ending}"
+        signal, factor = signal_name(source)
+        before = self._signals.setdefault(signal, source)
+        if before != source:
+            raise BundleError(f"metrics {before!r} and {source!r} are both {signal!r}")
+        mean = self._mean(metric, signal, at, value)
+        units = in_units(Decimal(mean), factor)
+        if abs(units) < _SQLITE_MOST:
+            yield Sample(at // 1_000_000, metric.service, signal, units)
+        else:
+            self.leave(f"{metric.name}: values beyond 63 bits")
+
+    def leave(self, what: str) -> None:
+        """Count something that is left out."""
+        self.left_out[what] = self.left_out.get(what, 0) + 1
+
+    def _shares(self, metric: Metric, points: Iterable[Point]) -> Iterator[Usage]:
+        """CPU of its limit: all sets of attributes together, such as user and system."""
+        together: dict[int, float] = {}
+        for point in points:
+            together[point.at] = together.get(point.at, 0.0) + point.values[0]
+        for at, value in together.items():
+            share = round(10_000 * self._mean(metric, "cpu", at, value))
+            if 0 <= share < _SQLITE_MOST:
+                yield Usage(at // 1_000_000, metric.service, share)
+            else:
+                self.leave(f"{metric.name}: shares below 0, or beyond 63 bits")
+
+    def _mean(self, metric: Metric, signal: str, at: int, value: float) -> float:
+        """The mean of the fresh values of a service's instances."""
+        latest = self._instances.setdefault((metric.service, signal), {})
+        latest[metric.instance] = at, value
+        fresh = [last for when, last in latest.values() if when > at - STALE_MS * 1_000_000]
+        return sum(fresh) / len(fresh)
+
+
+def spelled(unit: str) -> str:
+    """A unit in words, without its annotations: ``{request}/s`` is ``per second``."""
+    over, slash, under = _ANNOTATION.sub("", unit).partition("/")
+    words = _UNITS.get(over, over)
+    return f"{words} per {_PER.get(under, under)}" if slash else words

@@ -1,0 +1,102 @@
+"""The choice of lines to show: by level, novelty and a lot, never by the truth."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from itertools import zip_longest
+from typing import Final
+
+import attrs
+
+from logtriage.recorded.condensing.log_text import template
+from logtriage.recorded.records import LogWindow, RecordedLine
+from logtriage.rng import hash_name
+from logtriage.world.telemetry import LEVELS, LogLine
+
+#: Lines of the shared window, of one service (its measurements come on top), of the overview.
+WINDOW_LINES: Final = 6
+SERVICE_LINES: Final = 5
+OVERVIEW_LINES: Final = 12
+
+#: The mark of a line of a kind that the baseline lacks.
+NEW: Final = "[new]"
+
+_LOUDNESS: Final = {level: -rank for rank, level in enumerate(LEVELS)}
+
+
+def _shown(line: RecordedLine) -> LogLine:
+    message = line.message if line.count == 1 else f"{line.message} (x{line.count})"
+    if line.new:
+        message = f"{NEW} {message}"
+    return LogLine(line.second, line.service, line.level, message)
+
+
+def _lot(tick: int, line: RecordedLine) -> int:
+    """A fixed lot for ties, so that no place in the alphabet is favoured."""
+    return hash_name(f"{tick} {line.service} {template(line.level, line.message)}")
+
+
+def _by_time(lines: Iterable[RecordedLine]) -> list[RecordedLine]:
+    return sorted(lines, key=lambda line: (line.second, line.service, line.message))
+
+
+def _rank(line: RecordedLine) -> tuple[bool, int, bool]:
+    """The order of lines: new complaints (above INFO), then by level, and new before known."""
+    complains = line.new and line.level != LEVELS[0]
+    return not complains, _LOUDNESS[line.level], not line.new
+
+
+def _notable(line: RecordedLine) -> tuple[tuple[bool, int, bool], int, str]:
+    return _rank(line), -line.second, line.message
+
+
+def _merge(lines: Iterable[RecordedLine]) -> list[RecordedLine]:
+    """The last line of each service and template, with the count of all."""
+    merged: dict[tuple[str, str], RecordedLine] = {}
+    for line in lines:
+        key = (line.service, template(line.level, line.message))
+        before = merged.get(key)
+        count = line.count if before is None else line.count + before.count
+        merged[key] = attrs.evolve(line, count=count)
+    return list(merged.values())
+
+
+def lines_by_service(lines: Iterable[RecordedLine]) -> dict[str, tuple[LogLine, ...]]:
+    """The :data:`SERVICE_LINES` loudest and new lines of each service, in order of time."""
+    kept: defaultdict[str, list[RecordedLine]] = defaultdict(list)
+    for line in sorted(_merge(lines), key=_notable):
+        kept[line.service].append(line)
+    return {
+        service: tuple(map(_shown, _by_time(rows[:SERVICE_LINES])))
+        for service, rows in kept.items()
+    }
+
+
+def sample(window: LogWindow) -> tuple[LogLine, ...]:
+    """A fair look at one window: new complaints, then levels, in each the services in turn.
+
+    A new complaint (above INFO) comes before a complaint that the baseline has, whatever their
+    levels; at most :data:`WINDOW_LINES`, in order of time.
+    """
+    chosen: list[RecordedLine] = []
+    ranks: dict[tuple[bool, int, bool], list[RecordedLine]] = {}
+    for line in _merge(window.lines):
+        ranks.setdefault(_rank(line), []).append(line)
+    for rank in sorted(ranks):
+        turns: dict[str, list[RecordedLine]] = {}
+        for line in sorted(ranks[rank], key=lambda line: _lot(window.tick, line)):
+            turns.setdefault(line.service, []).append(line)
+        for turn in zip_longest(*turns.values()):
+            chosen.extend(line for line in turn if line is not None)
+    return tuple(_shown(line) for line in _by_time(chosen[:WINDOW_LINES]))
+
+
+def overview_of(window: LogWindow) -> tuple[LogLine, ...]:
+    """One line each of the :data:`OVERVIEW_LINES` loudest services, in order of time."""
+    best: dict[str, RecordedLine] = {}
+    for line in sorted(_merge(window.lines), key=_notable):
+        best.setdefault(line.service, line)
+    loudest = sorted(
+        best.values(),
+        key=lambda line: (_rank(line), _lot(window.tick, line)),
+    )
+    return tuple(_shown(line) for line in _by_time(loudest[:OVERVIEW_LINES]))

@@ -1,0 +1,37 @@
+"""Spreads: estimated from the baseline, never below what matters."""
+
+from logtriage.recorded.condensing.raw_rows import Call, Usage
+from logtriage.recorded.condensing.service_figures import FLOOR_CPU_BP, FLOOR_MS, spread_of
+from logtriage.recorded.figures import Measure
+
+
+def _calls(*latencies_ms: int) -> list[Call]:
+    return [Call(0, None, "back", 1000 * ms, 1000 * ms, "t", 1000 * ms) for ms in latencies_ms]
+
+
+def test_steady_figures_have_the_floors() -> None:
+    found = spread_of(_calls(*[5] * 20), [Usage(n, "back", 200) for n in range(9)], Measure())
+    assert (found.cpu_bp, found.network_ms, found.self_ms) == (FLOOR_CPU_BP, FLOOR_MS, FLOOR_MS)
+
+
+def test_cpu_is_the_standard_deviation_of_its_samples() -> None:
+    usage = [Usage(n, "back", cpu) for n, cpu in enumerate((0, 1000))]
+    assert spread_of([], usage, Measure()).cpu_bp == 500
+
+
+def test_latency_is_that_of_single_requests() -> None:
+    # Median 100, p90 228.16: 100 ms at 1.2816 standard deviations.
+    found = spread_of(_calls(*[100] * 8, 228, 228), [], Measure())
+    assert found.network_ms == 100
+
+
+def test_counts_stray_by_chance() -> None:
+    found = spread_of(_calls(*[1] * 98), [], Measure(calls=98, error_bp=0))
+    assert found.calls == 15
+    assert found.error_bp == round(10_000 * (0.01 * 0.99 * 2 / 98) ** 0.5)
+    assert found.p99_ms is None
+
+
+def test_too_little_is_unknown() -> None:
+    found = spread_of(_calls(5, 5), [], Measure())
+    assert (found.cpu_bp, found.network_ms, found.calls, found.error_bp) == (None,) * 4

@@ -1,0 +1,68 @@
+"""Spans to requests: who called whom, what was waited for, what was not."""
+
+import pytest
+
+from logtriage.recorded.condensing.raw_rows import Call, Span
+from logtriage.recorded.condensing.spans_to_calls import requests
+
+
+def _trace(*spans: tuple[str, str, str, int, int]) -> list[Span]:
+    """Spans as (id, parent, service, start, duration), in microseconds."""
+    return [Span("t", key, parent, service, at, us) for key, parent, service, at, us in spans]
+
+
+def _calls(*spans: tuple[str, str, str, int, int]) -> dict[str, Call]:
+    return {call.callee: call for call in requests(_trace(*spans))}
+
+
+FRONT = ("1", "", "front", 0, 10_000)
+
+
+def test_network_time_is_what_the_caller_waited_beyond_the_callees_span() -> None:
+    calls = _calls(FRONT, ("2", "1", "front", 1000, 8000), ("3", "2", "back", 2000, 5000))
+    assert calls["front"] == Call(0, None, "front", 10_000, None, "t", 2000)
+    assert calls["back"] == Call(2, "front", "back", 8000, 3000, "t", 5000)
+
+
+def test_waits_that_overlap_count_once() -> None:
+    calls = _calls(
+        FRONT,
+        ("2", "1", "front", 1000, 4000),
+        ("3", "2", "a", 1500, 3000),
+        ("4", "1", "front", 3000, 4000),
+        ("5", "4", "b", 3500, 3000),
+    )
+    # Waiting from 1000 to 7000.
+    assert calls["front"].self_us == 4000
+
+
+def test_a_step_inside_a_service_is_no_request_and_its_waits_are_the_requests() -> None:
+    calls = _calls(
+        FRONT,
+        ("2", "1", "front", 500, 9000),
+        ("3", "2", "front", 1000, 6000),
+        ("4", "3", "back", 2000, 1000),
+    )
+    assert set(calls) == {"front", "back"}
+    assert calls["front"].self_us == 4000
+
+
+def test_a_callee_without_a_client_span_counts_by_its_own() -> None:
+    calls = _calls(FRONT, ("2", "1", "back", 1000, 3000))
+    assert calls["front"].self_us == 7000
+
+
+def test_a_callee_that_outlives_its_caller_was_not_waited_for() -> None:
+    calls = _calls(FRONT, ("2", "1", "front", 1000, 10), ("3", "2", "back", 2000, 50_000))
+    assert calls["back"] == Call(2, "front", "back", 50_000, None, "t", 50_000)
+    assert calls["front"].self_us == 10_000
+
+
+def test_a_span_whose_parent_was_not_recorded_is_left_out() -> None:
+    assert _calls(("2", "1", "back", 0, 5)) == {}
+
+
+@pytest.mark.parametrize("length", [1, 2, 300])
+def test_a_trace_that_bites_its_own_tail_ends(length: int) -> None:
+    ring = [(str(n), str((n + 1) % length), "loop", 0, 5) for n in range(length)]
+    assert set(_calls(*ring, ("x", "0", "back", 0, 3))) == {"back"}

@@ -1,0 +1,445 @@
+"""A folder in the field's formats becomes incidents; what breaks a format's rules is named."""
+
+import gzip
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from logtriage.errors import BundleError
+from logtriage.recorded import RecordedAlert, as_incident, import_capture, load_bundle
+from logtriage.recorded.importing.labels import labels_of
+from logtriage.recorded.importing.service_names import Names
+from logtriage.recorded.records import RecordedService
+from logtriage.state import initial_state
+from tests.recorded.importing import stack
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return stack.write_stack(tmp_path / "capture")
+
+
+def _services(folder: Path) -> dict[str, RecordedService]:
+    (record,) = import_capture(folder)
+    return {one.name: one for one in record.recording.services}
+
+
+def test_logs_spans_and_metrics_become_an_incident(folder: Path) -> None:
+    (record,) = import_capture(folder, horizon=6)
+    assert (record.id, record.opened, record.horizon) == ("mine/1", "2031-05-06T10:04:00Z", 6)
+    services = {one.name: one for one in record.recording.services}
+    assert [(one.name, one.tier, one.calls) for one in services.values()] == [
+        ("db", "service", ()),
+        ("payments", "service", ("db",)),
+        ("shop", "edge", ("payments",)),
+    ]
+    payments = services["payments"]
+    # 40 ms as shop saw it, of which 5 on the way and 10 waiting for the database.
+    usual = payments.baseline
+    assert (usual.p50_ms, usual.network_ms, usual.self_ms, usual.error_bp) == (40, 5, 25, 0)
+    now = payments.series.at(0)
+    assert (now.p50_ms, now.self_ms, now.error_bp, now.cpu_bp) == (940, 925, 10_000, 9700)
+    assert (services["db"].baseline.p50_ms, services["db"].baseline.calls) == (10, 30)
+    (orders,) = payments.metrics
+    assert (orders.name, orders.usual) == ("orders_per_second_milli", 10_000)
+    lines = {line.message: line for line in record.recording.windows[1].lines}
+    assert lines["cannot charge order 238"].count == 15
+    assert lines["cannot charge order 238"].new
+    assert {alert.name for alert in record.recording.alerts} == {"HighErrorRate", "HighLatency"}
+    initial_state(as_incident(record))
+
+
+def test_names_of_files_are_free_and_files_may_be_zipped(folder: Path) -> None:
+    expected = import_capture(folder)
+    for path in (folder / "logs.jsonl", folder / "metrics.jsonl"):
+        zipped = path.with_name(f"x-{path.stem}.ndjson.gz")
+        zipped.write_bytes(gzip.compress(path.read_bytes()))
+        path.unlink()
+    assert import_capture(folder) == expected
+
+
+def test_errors_are_those_of_spans_where_nothing_was_logged(folder: Path) -> None:
+    (folder / "logs.jsonl").unlink()
+    payments = _services(folder)["payments"]
+    assert (payments.baseline.error_bp, payments.series.at(0).error_bp) == (0, 10_000)
+
+
+def test_an_exception_of_a_span_is_a_line_of_the_log(folder: Path) -> None:
+    event = {
+        "name": "exception",
+        "timeUnixNano": stack.nano(239),
+        "attributes": [
+            stack.attribute("exception.type", "IOError"),
+            stack.attribute("exception.message", "disk is full"),
+        ],
+    }
+    extra = stack.span(239, 5, 1, "ab" * 16, "cd" * 8, events=[event])
+    stack.write_lines(folder / "more.jsonl", [stack.spans_line([("payments", extra)])])
+    (record,) = import_capture(folder)
+    assert ("ERROR", "IOError: disk is full") in {
+        (line.level, line.message) for line in record.recording.windows[1].lines
+    }
+
+
+def test_what_names_no_service_is_left_out_and_said(folder: Path) -> None:
+    line = stack.metrics_line("x", {"name": "m", "gauge": {"dataPoints": []}})
+    line["resourceMetrics"][0]["resource"] = {"attributes": [stack.attribute("host.name", "h1")]}
+    stack.write_lines(folder / "host.jsonl", [line])
+    told: list[str] = []
+    import_capture(folder, note=told.append)
+    assert told == ["host.jsonl:1: no service.name in 1 resources, left out"]
+
+
+# --- metrics -----------------------------------------------------------------------------
+
+
+def _metric(folder: Path, lines: list[dict[str, Any]], service: str = "payments") -> dict[str, Any]:
+    """By signal the value at tick 0, with nothing but these metrics."""
+    stack.write_lines(folder / "metrics.jsonl", lines)
+    return {one.name: one.value[4] for one in _services(folder)[service].metrics if one.value}
+
+
+def _sum(
+    second: float, value: int, *, since: float = -1000, delta: bool = False, **others: Any
+) -> Any:
+    one = stack.point(second, asInt=str(value), **others)
+    one["startTimeUnixNano"] = stack.nano(since)
+    body = {
+        "aggregationTemporality": 1 if delta else 2,
+        "isMonotonic": True,
+        "dataPoints": [one],
+    }
+    return stack.metrics_line("payments", {"name": "jobs", "sum": body})
+
+
+def test_a_sum_that_grows_is_a_rate(folder: Path) -> None:
+    lines = [_sum(180, 1000), _sum(210, 1300)]
+    assert _metric(folder, lines) == {"jobs_per_second_milli": 10_000}
+
+
+def test_a_restart_begins_at_zero(folder: Path) -> None:
+    lines = [_sum(180, 1000), _sum(210, 60, since=190)]
+    assert _metric(folder, lines) == {"jobs_per_second_milli": 2000}
+
+
+def test_deltas_are_rates_of_their_own_time(folder: Path) -> None:
+    assert _metric(folder, [_sum(210, 50, since=200, delta=True)]) == {
+        "jobs_per_second_milli": 5000
+    }
+
+
+def test_sets_of_attributes_of_a_sum_are_one_and_new_ones_count(folder: Path) -> None:
+    failed: dict[str, Any] = {"attributes": [stack.attribute("status", "500")]}
+    lines = [_sum(180, 1000), _sum(210, 1300), _sum(210, 30, **failed)]
+    both = stack.metrics_line(
+        "payments",
+        {
+            "name": "jobs",
+            "sum": lines[1]["resourceMetrics"][0]["scopeMetrics"][0]["metrics"][0]["sum"],
+        },
+    )
+    both["resourceMetrics"][0]["scopeMetrics"][0]["metrics"][0]["sum"]["dataPoints"] += lines[2][
+        "resourceMetrics"
+    ][0]["scopeMetrics"][0]["metrics"][0]["sum"]["dataPoints"]
+    assert _metric(folder, [lines[0], both]) == {"jobs_per_second_milli": 11_000}
+
+
+def test_a_gauge_is_a_signal_for_each_set_of_attributes(folder: Path) -> None:
+    points = [
+        stack.point(230, asDouble=0.25, attributes=[stack.attribute("pool", name)])
+        for name in ("reads", "writes")
+    ]
+    line = stack.metrics_line(
+        "payments", {"name": "pool.use", "unit": "s", "gauge": {"dataPoints": points}}
+    )
+    assert _metric(folder, [line]) == {"pool_use_reads_us": 250_000, "pool_use_writes_us": 250_000}
+
+
+def test_a_histogram_is_a_mean_and_a_rate(folder: Path) -> None:
+    def line(second: float, count: int, total: float) -> dict[str, Any]:
+        points = [stack.point(second, count=str(count), sum=total)]
+        body = {"aggregationTemporality": 2, "dataPoints": points}
+        return stack.metrics_line("payments", {"name": "took", "unit": "ms", "histogram": body})
+
+    assert _metric(folder, [line(200, 100, 1000.0), line(210, 120, 1500.0)]) == {
+        "took_mean_us": 25_000,
+        "took_per_second_milli": 2000,
+    }
+
+
+def test_what_was_not_measured_is_no_zero(folder: Path) -> None:
+    """A histogram need not have a sum, and the quantiles of nothing are NaN."""
+    bare = {"dataPoints": [stack.point(230, count="20")], "aggregationTemporality": 1}
+    quantiles = [{"quantile": 0.5, "value": "NaN"}, {"quantile": 0.9, "value": 7}, {"value": 1}]
+    summary = {"dataPoints": [stack.point(230, quantileValues=quantiles)]}
+    line = stack.metrics_line(
+        "payments", {"name": "took", "histogram": bare}, {"name": "size", "summary": summary}
+    )
+    assert _metric(folder, [line]) == {
+        "size_p0_milli": 1000,
+        "size_p90_milli": 7000,
+        "took_per_second_milli": 16,
+    }
+
+
+def test_of_several_instances_the_mean_counts(folder: Path) -> None:
+    lines = [
+        stack.metrics_line(
+            "payments",
+            {"name": "queue", "gauge": {"dataPoints": [stack.point(230, asInt=value)]}},
+            **{"service.instance.id": f"pod-{value}"},
+        )
+        for value in (10, 20)
+    ]
+    assert _metric(folder, lines) == {"queue_milli": 15_000}
+
+
+# --- alerts ------------------------------------------------------------------------------
+
+
+def _notification(**alert: Any) -> dict[str, Any]:
+    labels = {"alertname": "Slow", "service": "payments"}
+    one = {"status": "firing", "labels": labels, "endsAt": "0001-01-01T00:00:00Z", **alert}
+    return {"version": "4", "groupKey": "{}", "receiver": "x", "status": "firing", "alerts": [one]}
+
+
+def test_alerts_are_those_that_alertmanager_sent(folder: Path) -> None:
+    since = "2031-05-06T10:03:40.123456789Z"
+    ended = {"startsAt": since, "status": "resolved", "endsAt": "2031-05-06T12:05:00+02:00"}
+    stack.write_lines(
+        folder / "alerts.jsonl", [_notification(startsAt=since), _notification(**ended)]
+    )
+    (record,) = import_capture(folder)
+    # It fires at the ticks of 10:04:00 and 10:04:30, and no more at 10:05:00.
+    assert record.recording.alerts == (RecordedAlert("payments", "Slow", 0, 1),)
+
+
+def test_no_alert_is_not_the_same_as_no_notification(folder: Path) -> None:
+    (record,) = import_capture(folder)
+    assert record.recording.alerts  # of thresholds
+    stack.write_lines(folder / "alerts.jsonl", [{"version": "4", "receiver": "x", "alerts": []}])
+    (record,) = import_capture(folder)
+    assert record.recording.alerts == ()
+
+
+def test_an_alert_of_nobody_is_said(folder: Path) -> None:
+    one = _notification(
+        startsAt="2031-05-06T10:03:40Z", labels={"alertname": "Disk", "job": "node"}
+    )
+    stack.write_lines(folder / "alerts.jsonl", [one])
+    told: list[str] = []
+    (record,) = import_capture(folder, note=told.append)
+    assert record.recording.alerts == ()
+    assert told == ["mine/1: alert 'Disk' is of no known service (1 times)"]
+
+
+# --- Jaeger ------------------------------------------------------------------------------
+
+
+def _as_jaeger(folder: Path) -> dict[str, Any]:
+    """The spans of the stack as Jaeger's query service answers."""
+    traces: dict[str, dict[str, Any]] = {}
+    for line in (folder / "deep" / "traces.json").read_text().splitlines():
+        for row in json.loads(line)["resourceSpans"]:
+            (one,) = row["scopeSpans"][0]["spans"]
+            service = row["resource"]["attributes"][0]["value"]["stringValue"]
+            trace = traces.setdefault(
+                one["traceId"], {"traceID": one["traceId"], "spans": [], "processes": {}}
+            )
+            trace["processes"][f"p-{service}"] = {"serviceName": service}
+            start, end = (int(one[f"{name}TimeUnixNano"]) // 1000 for name in ("start", "end"))
+            tags: list[dict[str, Any]] = [{"key": "span.kind", "type": "string", "value": "server"}]
+            if one.get("attributes"):
+                tags = [
+                    {"key": "span.kind", "type": "string", "value": "client"},
+                    {"key": "peer.service", "type": "string", "value": "db"},
+                ]
+            if one.get("status"):
+                tags.append({"key": "error", "type": "bool", "value": True})
+            above = {"refType": "CHILD_OF", "traceID": one["traceId"]}
+            trace["spans"].append(
+                {
+                    "traceID": one["traceId"],
+                    "spanID": one["spanId"],
+                    "references": [above | {"spanID": one["parentSpanId"]}]
+                    if one["parentSpanId"]
+                    else [],
+                    "startTime": start,
+                    "duration": end - start,
+                    "tags": tags,
+                    "logs": [],
+                    "processID": f"p-{service}",
+                }
+            )
+    return {"data": list(traces.values()), "total": 0, "errors": None}
+
+
+def test_traces_of_jaeger_say_the_same_as_those_of_otlp(folder: Path) -> None:
+    expected, document = import_capture(folder), _as_jaeger(folder)
+    (folder / "deep" / "traces.json").write_text(json.dumps(document, indent=1))
+    assert import_capture(folder) == expected
+
+
+# --- errors ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("{", "bad.jsonl:1: not JSON: "),
+        ("[NaN]", "bad.jsonl:1: not JSON: NaN is not JSON"),
+        ("{}", r"bad.jsonl:1: field \(whole line\): must be OTLP \(resourceLogs"),
+        ("3", r"field \(whole line\): must be an object, got a number 3"),
+        ('{"resourceLogs": {}}', "field resourceLogs: must be a list, got an object"),
+        ('{"resourceLogs": [{"scopeLogs": 1}]}', None),
+        (
+            json.dumps(stack.log_line(0, "shop", 99, "x", "")),
+            r"field resourceLogs\[0\].scopeLogs\[0\].logRecords\[0\].severityNumber: must be a",
+        ),
+        (
+            json.dumps(stack.spans_line([("shop", stack.span(9, -1, 2, "ab", "cd"))])),
+            r"spans\[0\].endTimeUnixNano: must be Unix nanoseconds, not before startTime",
+        ),
+        (
+            json.dumps(stack.spans_line([("shop", stack.span(9, 1, 9, "ab", "cd"))])),
+            r"spans\[0\].kind: must be a number from 0 to 5, got a number 9",
+        ),
+        (
+            json.dumps(stack.metrics_line("shop", {"name": "m"})),
+            r"metrics\[0\]: must be a gauge, sum, histogram",
+        ),
+        (
+            json.dumps(stack.metrics_line("shop", {"name": "m", "gauge": {"dataPoints": [{}]}})),
+            r"dataPoints\[0\]: must be a data point with asDouble or asInt",
+        ),
+        (json.dumps({**_notification(startsAt="x"), "version": "5"}), "field version: must be '4'"),
+        (json.dumps(_notification(startsAt="noon")), r"alerts\[0\].startsAt: must be a time with"),
+        ('{"data": [{"spans": [{"processID": "p"}], "processes": {}}]}', "serviceName: must be a"),
+    ],
+)
+def test_the_first_bad_field_is_named(folder: Path, line: str, message: str | None) -> None:
+    (folder / "bad.jsonl").write_text(f"{line}\n")
+    if message is None:  # a resource without a name: nothing below it is read
+        import_capture(folder)
+        return
+    with pytest.raises(BundleError, match=message):
+        import_capture(folder)
+
+
+def test_half_characters_and_huge_numbers_break_nothing(folder: Path) -> None:
+    half = stack.log_line(239, "shop", 9, "half \ud800", "\ud800")
+    huge = stack.span(239, 5, 2, "ab" * 16, "\udfff", attributes=[])
+    wide = {"dataPoints": [stack.point(239, asDouble=9e18)]}
+    cpu = stack.metrics_line("shop", {"name": "process.cpu.utilization", "gauge": wide})
+    any_ = stack.metrics_line("shop", {"name": "x", "unit": "s", "gauge": wide})
+    stack.write_lines(folder / "odd.jsonl", [half, stack.spans_line([("shop", huge)]), cpu, any_])
+    told: list[str] = []
+    (record,) = import_capture(folder, note=told.append)
+    messages = {line.message for line in record.recording.windows[1].lines}
+    assert "half ?" in messages
+    assert told == [
+        "left out 1 times: process.cpu.utilization: shares below 0, or beyond 63 bits",
+        "left out 1 times: x: values beyond 63 bits",
+    ]
+
+
+def test_a_folder_without_telemetry_or_labels(folder: Path) -> None:
+    for path in folder.rglob("*.json*"):
+        path.unlink()
+    with pytest.raises(
+        BundleError, match=r"no telemetry in .* or its \.json, \.jsonl and \.ndjson files$"
+    ):
+        import_capture(folder)
+    (folder / "labels.csv").unlink()
+    with pytest.raises(BundleError, match=r"no labels\.csv") as caught:
+        import_capture(folder)
+    # What the message shows is a file that the importer takes.
+    columns, sample = re.findall(r"columns (\S+) .* such as (\S+)$", str(caught.value))[0]
+    (folder / "labels.csv").write_text(f"{columns}\n{sample}\n", encoding="utf-8")
+    (label,) = labels_of(folder, Names())
+    assert (label.root_causes, label.kind) == (("payments",), "overload")
+
+
+def _left_alone(folder: Path, *documents: object) -> str:
+    """The error where these are all the documents."""
+    for path in folder.rglob("*.json*"):
+        path.unlink()
+    stack.write_lines(folder / "only.jsonl", documents)
+    with pytest.raises(BundleError, match="no telemetry in logs") as caught:
+        import_capture(folder)
+    return str(caught.value).partition(" files; ")[2]
+
+
+def test_an_error_says_why_nothing_was_used(folder: Path) -> None:
+    line = stack.metrics_line("x", {"name": "m", "gauge": {"dataPoints": []}})
+    line["resourceMetrics"][0]["resource"] = {}
+    assert _left_alone(folder, line) == "only.jsonl:1: no service.name in 1 resources, left out"
+
+    def answer(name: str) -> dict[str, Any]:
+        series = {"metric": {"__name__": name, "pod": "p"}, "values": [[stack.START, "1"]]}
+        return {"status": "success", "data": {"resultType": "matrix", "result": [series]}}
+
+    told = _left_alone(folder, *(answer(f"m{n}") for n in range(9))).split("; ")
+    assert told[0].startswith("left out 1 times: m0: series without a label service or service_na")
+    assert (len(told), told[5]) == (7, "and 4 more")
+    assert told[6].startswith("--service-label (service_label in Python) takes another label")
+
+
+def test_names_of_files_may_be_in_capitals(folder: Path) -> None:
+    expected = import_capture(folder)
+    (folder / "logs.jsonl").rename(folder / "LOGS.JSONL")
+    (folder / "deep" / "traces.json").rename(folder / "deep" / "Traces.Json")
+    zipped = gzip.compress((folder / "metrics.jsonl").read_bytes())
+    (folder / "metrics.jsonl").unlink()
+    (folder / "METRICS.NDJSON.GZ").write_bytes(zipped)
+    assert import_capture(folder) == expected
+
+
+def test_the_baseline_must_not_have_the_incident(folder: Path) -> None:
+    labels = folder / "labels.csv"
+    labels.write_text(stack.LABELS.replace("T10:03:00Z", "T10:20:00Z"))
+    with pytest.raises(BundleError, match=r"^labels\.csv:2: field baseline_end: the baseline must"):
+        import_capture(folder)
+
+
+def test_links_that_would_be_ignored_are_refused(folder: Path, tmp_path: Path) -> None:
+    (folder / "link.json").symlink_to(folder / "nothing")
+    with pytest.raises(
+        BundleError, match=r"link\.json: must be a file, is a link that leads nowhere"
+    ):
+        import_capture(folder)
+    (folder / "link.json").unlink()
+    (tmp_path / "elsewhere").mkdir()
+    (folder / "link").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(BundleError, match=r"link leads outside of"):
+        import_capture(folder)
+
+
+def test_damaged_gzip_and_links_that_lead_outside(folder: Path, tmp_path: Path) -> None:
+    path = folder / "logs.jsonl"
+    path.with_suffix(".jsonl.gz").write_bytes(gzip.compress(path.read_bytes())[:-9])
+    with pytest.raises(BundleError, match="damaged gzip"):
+        import_capture(folder)
+    path.with_suffix(".jsonl.gz").unlink()
+    (tmp_path / "else.jsonl").write_text("{}\n")
+    (folder / "link.jsonl").symlink_to(tmp_path / "else.jsonl")
+    with pytest.raises(BundleError, match="leads outside"):
+        import_capture(folder)
+
+
+def test_one_command_makes_a_playable_bundle(folder: Path, tmp_path: Path) -> None:
+    from typer.testing import CliRunner
+
+    from logtriage.cli.app import app
+
+    out = tmp_path / "mine.jsonl.gz"
+    result = CliRunner().invoke(
+        app, ["import", "capture", str(folder), "--out", str(out), "--json"]
+    )
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout) == {"bundle": str(out), "incidents": ["mine/1"]}
+    (incident,) = load_bundle(out)
+    assert incident.truth.root_causes == {"payments"}

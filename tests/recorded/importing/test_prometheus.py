@@ -1,0 +1,131 @@
+"""Answers of Prometheus become signals; what breaks their rules is named."""
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from logtriage.errors import BundleError
+from logtriage.recorded import import_capture
+from tests.recorded.importing import stack
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Log lines of payments alone."""
+    lines = [stack.log_line(second, "payments", 9, "up", "") for second in range(0, 360, 5)]
+    stack.write_lines(tmp_path / "logs.jsonl", lines)
+    (tmp_path / "labels.csv").write_text(stack.LABELS, encoding="utf-8")
+    return tmp_path
+
+
+def _series(values: dict[float, str], **labels: str) -> dict[str, Any]:
+    """One of a matrix: values by second of the stack."""
+    pairs = [[stack.START + second, value] for second, value in values.items()]
+    return {"metric": {"app": "payments", **labels}, "values": pairs}
+
+
+def _answer(*series: Any, kind: str = "matrix") -> dict[str, Any]:
+    return {"status": "success", "data": {"resultType": kind, "result": list(series)}}
+
+
+def _signals(folder: Path, *answers: Any, name: str = "answer", **options: Any) -> dict[str, Any]:
+    """By signal its value at tick 0, which is second 240, beside the usual one."""
+    for number, one in enumerate(answers):
+        stack.write_lines(folder / f"{number}" / f"{name}.json", [one])
+    (record,) = import_capture(folder, **options)
+    (payments,) = record.recording.services
+    return {one.name: (one.value[4], one.usual) for one in payments.metrics}
+
+
+STEADY = {15.0 * step: "4" for step in range(12)}
+
+
+def test_a_gauge_is_a_signal_beside_what_is_usual(folder: Path) -> None:
+    values = STEADY | {210.0: "NaN", 225.0: "9.5"}
+    one = _series(values, __name__="queue_depth", instance="a:80", queue="mail")
+    assert _signals(folder, _answer(one)) == {"queue_depth_mail_milli": (9500, 4000)}
+
+
+def test_what_only_grows_is_a_rate_over_all_its_series(folder: Path) -> None:
+    def grows(per_second: int, **labels: str) -> Any:
+        values = {15.0 * step: str(15 * step * per_second) for step in range(17)}
+        return _series(values, __name__="orders_total", **labels)
+
+    found = _signals(folder, _answer(grows(3, status="200"), grows(2, status="500")))
+    assert found == {"orders_total_per_second_milli": (5000, 5000)}
+
+
+def test_a_restart_begins_at_zero(folder: Path) -> None:
+    one = _series({210.0: "900", 225.0: "960", 240.0: "30"}, __name__="orders_total")
+    assert _signals(folder, _answer(one)) == {"orders_total_per_second_milli": (2000, None)}
+
+
+def test_of_several_instances_the_mean_counts(folder: Path) -> None:
+    few, many = (
+        _series(dict.fromkeys((210.0, 225.0, 240.0), value), __name__="depth", pod=f"p-{value}")
+        for value in ("2", "8")
+    )
+    assert _signals(folder, _answer(few, many)) == {"depth_milli": (5000, None)}
+
+
+def test_an_expression_is_named_for_its_file(folder: Path) -> None:
+    found = _signals(folder, _answer(_series({230.0: "0.25"})), name="p99_latency_seconds")
+    assert found == {"p99_latency_us": (250_000, None)}
+
+
+@pytest.mark.parametrize("name", ["p99_latency_seconds.JSON", "p99_latency_seconds.json.GZ"])
+def test_the_case_of_an_ending_is_no_part_of_the_name(folder: Path, name: str) -> None:
+    data = json.dumps(_answer(_series({230.0: "0.25"}))).encode()
+    (folder / name).write_bytes(gzip.compress(data) if name.endswith("GZ") else data)
+    assert _signals(folder) == {"p99_latency_us": (250_000, None)}
+
+
+def test_an_instant_query_is_one_sample(folder: Path) -> None:
+    one = {"metric": {"app": "payments"}, "value": [stack.START + 230.5, "7"]}
+    assert _signals(folder, _answer(one, kind="vector")) == {"answer_milli": (7000, None)}
+
+
+def test_the_label_that_names_the_service_can_be_chosen(folder: Path) -> None:
+    one = _series({230.0: "1"}, __name__="up", app="kubelet", container="payments")
+    (folder / "logs.jsonl").unlink()
+    assert _signals(folder, _answer(one), service_label="container") == {"up_milli": (1000, None)}
+
+
+def test_what_cannot_be_used_is_left_out_and_said(folder: Path) -> None:
+    bucket = _series({230.0: "1"}, __name__="seconds_bucket", le="0.5")
+    nobody = {"metric": {"__name__": "up", "zone": "a"}, "values": []}
+    told: list[str] = []
+    assert _signals(folder, _answer(bucket, nobody), note=told.append) == {}
+    assert told[0] == "left out 1 times: seconds_bucket: buckets of a histogram"
+    assert told[1].startswith("left out 1 times: up: series without a label service or ")
+
+
+@pytest.mark.parametrize(
+    ("answer", "field", "expected"),
+    [
+        ({"status": "error", "errorType": "timeout"}, "status", "'success'"),
+        (_answer(kind="scalar"), "data.resultType", "'matrix', of a range query, or 'vector'"),
+        (_answer({"metric": [], "values": []}), "data.result[0].metric", "an object of labels"),
+        (_answer(_series({0.0: "high"})), "data.result[0].values[0][1]", "a number in a string"),
+        (
+            _answer({"metric": {"app": "x"}, "values": [[1_935_828_000_000, "1"]]}),
+            "data.result[0].values[0][0]",
+            "Unix seconds",
+        ),
+        (
+            _answer({"metric": {"app": "x"}, "values": [7]}),
+            "data.result[0].values[0]",
+            "a list of Unix seconds and a number in a string",
+        ),
+    ],
+)
+def test_what_breaks_the_rules_is_named(
+    folder: Path, answer: Any, field: str, expected: str
+) -> None:
+    (folder / "bad.json").write_text(json.dumps(answer), encoding="utf-8")
+    with pytest.raises(BundleError) as error:
+        import_capture(folder)
+    assert str(error.value).startswith(f"bad.json:1: field {field}: must be {expected}, got ")
