@@ -128,6 +128,8 @@ def _rules(
             "signature": _signature(draw, gauges, topics, root=True),
             "names": _phrasings(f"cause {name}", "{n}"),
             "past": {group: [f"a {name} of {group}"] for group in GROUPS},
+            # The first of each class goes by the class, so that every team is paged.
+            **(_pages(draw, teams) if number >= len(classes) else {}),
         }
     kinds = {name: kind | {"signature": _fitting(kind, topics)} for name, kind in kinds.items()}
     sick = {"timeout": draw(st.integers(0, 50))}
@@ -207,6 +209,12 @@ def _signs(
             },
         },
     }
+
+
+def _pages(draw: st.DrawFn, teams: Any) -> dict[str, Any]:
+    """Whom a kind pages, whatever its class says; or nothing."""
+    team = draw(st.sampled_from([None, "owner", *teams]))
+    return {} if team is None else {"pages": team}
 
 
 def _fitting(kind: dict[str, Any], topics: dict[str, list[str]]) -> dict[str, Any]:

@@ -84,6 +84,15 @@ class World(Vocabulary):
         """The classes of faults by name, in order."""
         return by_name(self.rules.classes)
 
+    def page_of(self, kind: str) -> str:
+        """Who is paged for a kind: a team, or :data:`OWNER` for the owner of the service.
+
+        Raises:
+            UnknownName: for an unknown kind.
+        """
+        row = self.kind(kind)
+        return row.pages or self.classes[row.fault_class].pages
+
     def pages(self, kind: str, topology: Topology) -> str | None:
         """The team paged for a kind; None where the owner of the service is paged.
 
@@ -93,8 +102,7 @@ class World(Vocabulary):
             team of the kind.
         """
         row = self.kind(kind)
-        pages = row.pages or self.classes[row.fault_class].pages
-        if pages == OWNER:
+        if self.page_of(kind) == OWNER:
             return None
         if row.pages is None:
             return topology.pages(row.fault_class)
