@@ -118,7 +118,7 @@ def check_world_(
 
     loaded = as_world(world_in(world))
     doing: list[str] = []
-    with Bar(lambda: doing[-1] if doing else "") as bar:
+    with Bar(lambda: doing[-1] if doing else "", lines=True) as bar:
         bar.begin("checking", "incidents")
         findings = check_world(
             loaded,
