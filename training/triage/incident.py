@@ -109,7 +109,7 @@ def pasted_incident(lines: tuple[LogLine, ...], topology: Topology, horizon: int
         "pasted",
         horizon,
         topology,
-        topology.owners,
+        ("unknown",) * len(topology),
         unknown,
         PastedLogs(lines, topology.names),
         wrong_page_closes=False,

@@ -174,8 +174,7 @@ class _Work:
     def _longest(self, subject: Subject) -> tuple[int, int]:
         """Characters and services of the prompt that is longest for its services."""
         topologies = {
-            incident.topology: incident
-            for incident in subject.incidents("test", self.sizes.models)
+            incident.topology: incident for incident in subject.incidents("test", self.sizes.models)
         }
         rows = [
             (len(system_prompt(priced(incident))), len(topology))

@@ -191,12 +191,11 @@ class SecondaryFault:
 
 @attrs.frozen
 class DrawnTier:
-    """Services of a tier in drawn topologies: how many of 100, how named, who owns them."""
+    """Services of a tier in drawn topologies: how many of 100, and how named."""
 
     tier: str
     share: int
     suffix: str
-    owner: str
 
 
 @attrs.frozen
@@ -205,7 +204,6 @@ class Gateway:
 
     name: str
     tier: str
-    owner: str
 
 
 @attrs.frozen
