@@ -138,7 +138,7 @@ def test_renaming_services_and_teams_changes_no_score(
             attrs.evolve(
                 one,
                 name=rename[one.name],
-                owner=rename[one.owner],
+                owner=rename.get(one.owner or ""),
                 calls=tuple(rename[c] for c in one.calls),
             )
             for one in topology.services

@@ -12,13 +12,13 @@ from logtriage import (
     State,
     Topology,
     UnknownName,
-    Wait,
     initial_state,
     reward,
     transition_jointly,
 )
 from logtriage.actions import Action, action_name
 from logtriage.grading.batch import CLOSINGS
+from logtriage.grading.credit import credits_of
 from logtriage.grading.grade import score
 from logtriage.joint import observe_roles, requests_left
 from logtriage.observation import Observation
@@ -141,12 +141,10 @@ def test_batched_teams_and_joint_play_agree(
             acts = taken(before, split, chosen, row)
             states[row] = after = transition_jointly(before, acts)
             assert screen.reward[row] == reward(before, after)
-            for lane in range(len(split)):
-                wanted = reward(before, after)
-                if credit == "counterfactual":
-                    waited = [Wait() if k == lane else act for k, act in enumerate(acts)]
-                    wanted = score(after) - score(transition_jointly(before, waited))
-                assert screen.rewards[lane, row] == wanted
+            wanted = (reward(before, after),) * len(split)
+            if credit == "counterfactual":
+                wanted = credits_of(before, acts)
+            assert tuple(screen.rewards[:, row]) == wanted
 
 
 @settings(max_examples=15)

@@ -239,6 +239,8 @@ def test_the_directory_says_nothing_of_the_truth(incident: Incident) -> None:
     graph, world = incident.topology, simulation_of(incident).setting.world
     if graph in world.topologies.values():
         assert set(incident.directory) <= set(world.rules.owners)
+    for service, owner in zip(graph.services, incident.directory, strict=True):
+        assert service.owner in (None, owner)
     if world == WORLD:
         assert {graph.pages("capacity"), graph.pages("security")}.isdisjoint(incident.directory)
 
@@ -253,7 +255,7 @@ def test_owners_that_nobody_reads_break_a_law_in_a_drawn_world(
     drawn = [(task, IncidentId(task, "train", index)) for task in tasks for index in range(5)]
     for task, number in drawn:
         law(draw_incident(task, number))
-    monkeypatch.setattr(World, "owning_teams", lambda _, topology: topology.teams)
+    monkeypatch.setattr(World, "drawn_owners", lambda _, topology: topology.teams)
     # Owners that are kept from the draws above would hide the defect.
     monkeypatch.setattr(drawing, "_owners", drawing._owners.__wrapped__)
     broken = []

@@ -38,7 +38,7 @@ def world_documents(draw: st.DrawFn) -> Document:
         **{f"kinds/{name}.toml": kind for name, kind in kinds.items()},
         **_benign(draw, tiers, gauges, topics),
         **_topics(draw, tiers, topics),
-        "topologies/drawn.toml": _layout(draw, tiers, rules["teams"]),
+        "topologies/drawn.toml": _layout(draw, tiers, rules["owners"]),
     }
 
 
@@ -128,6 +128,8 @@ def _rules(
             "signature": _signature(draw, gauges, topics, root=True),
             "names": _phrasings(f"cause {name}", "{n}"),
             "past": {group: [f"a {name} of {group}"] for group in GROUPS},
+            # The first of each class goes by the class, so that every team is paged.
+            **(_pages(draw, teams) if number >= len(classes) else {}),
         }
     kinds = {name: kind | {"signature": _fitting(kind, topics)} for name, kind in kinds.items()}
     sick = {"timeout": draw(st.integers(0, 50))}
@@ -207,6 +209,12 @@ def _signs(
             },
         },
     }
+
+
+def _pages(draw: st.DrawFn, teams: Any) -> dict[str, Any]:
+    """Whom a kind pages, whatever its class says; or nothing."""
+    team = draw(st.sampled_from([None, "owner", *teams]))
+    return {} if team is None else {"pages": team}
 
 
 def _fitting(kind: dict[str, Any], topics: dict[str, list[str]]) -> dict[str, Any]:
@@ -430,8 +438,11 @@ def _benign(
     }
 
 
-def _layout(draw: st.DrawFn, tiers: list[str], teams: list[str]) -> dict[str, Any]:
-    """An edge that calls a service; each further one is called by one that may call."""
+def _layout(draw: st.DrawFn, tiers: list[str], owners: list[str]) -> dict[str, Any]:
+    """An edge that calls a service; each further one is called by one that may call.
+
+    All of them name an owner, some of them, or none.
+    """
     count = draw(st.integers(1, 5))
     rows: list[dict[str, Any]] = [{"name": "s-0", "tier": "edge", "calls": []}]
     for number in range(1, count + 1):
@@ -440,6 +451,8 @@ def _layout(draw: st.DrawFn, tiers: list[str], teams: list[str]) -> dict[str, An
         for caller in draw(st.sets(st.sampled_from(range(len(calling))), min_size=1, max_size=2)):
             calling[caller]["calls"].append(f"s-{number}")
         rows.append({"name": f"s-{number}", "tier": tier, "calls": []})
+    named = draw(st.sampled_from([owners, [None, *owners], [None]]))
     for row in rows:
-        row["owner"] = draw(st.sampled_from(teams))
+        owner = draw(st.sampled_from(named))
+        row |= {} if owner is None else {"owner": owner}
     return {"services": rows}

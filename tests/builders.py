@@ -39,6 +39,15 @@ from logtriage.world.telemetry import Alert, Change, Gauge, LogLine, Reading, Si
 FIVE_TEAMS = default_world().topologies["seven-services-five-teams"]
 SEVEN_SERVICES = default_world().topologies["seven-services"]
 TIERS = default_world().tier_names
+_OWNER_OF = {"edge": "sre-team", "queue": "sre-team", "datastore": "dba-team"}
+
+
+def owners_by_tier(topology: Topology) -> tuple[str, ...]:
+    """A directory in which owners follow the tiers."""
+    return tuple(_OWNER_OF.get(service.tier, "backend-team") for service in topology.services)
+
+
+OWNERS = owners_by_tier(SEVEN_SERVICES)
 #: The benchmark's tasks, at the fog that their ids do not name.
 BENCHMARK: tuple[TaskSpec, ...] = tuple(task for task in TASKS if task.id in DRAWN_TASKS)
 #: Those of them on the default topology.
@@ -138,7 +147,7 @@ def real_incident(
         task="hand-made",
         horizon=horizon,
         topology=topology,
-        directory=topology.owners,
+        directory=owners_by_tier(topology),
         truth=Truth(
             Fault("slow_query", "user-db"),
             severity,
@@ -160,7 +169,7 @@ def benign_incident(horizon: int = 15) -> Incident:
         task="hand-made",
         horizon=horizon,
         topology=SEVEN_SERVICES,
-        directory=SEVEN_SERVICES.owners,
+        directory=OWNERS,
         truth=Truth(None, P3, frozenset(), frozenset(), frozenset()),
         telemetry=StillTelemetry(),
         rubric=DEFAULT.id,

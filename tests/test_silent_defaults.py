@@ -18,7 +18,7 @@ from logtriage.world.outcomes import elsewhere
 from logtriage.world.schedule import Doings
 from logtriage.world.signs import sign_weights
 from logtriage.world.tables import alphabet, places
-from tests.builders import FIVE_TEAMS
+from tests.builders import FIVE_TEAMS, OWNERS
 
 WORLD = default_world()
 SETTING = setting_of(WORLD, WORLD.tasks["cascading_failure"], 2)
@@ -70,9 +70,9 @@ def test_only_the_edge_notes_and_effects_have_no_service() -> None:
     truth, nothing = Hypothesis((("bad_deploy", 0),)), Doings()
     cell = (Channel.ALERT, -1, 0, 0)
     with pytest.raises(InvalidInput, match="shows a sign that stays"):
-        elsewhere(SETTING, FIVE_TEAMS, FIVE_TEAMS.owners, truth, cell, nothing)
+        elsewhere(SETTING, FIVE_TEAMS, OWNERS, truth, cell, nothing)
     listed = any_model_of(SETTING, FIVE_TEAMS, None).listed
-    seen = Seen(FIVE_TEAMS.owners, (Evidence(*cell, "errors"),), nothing)
+    seen = Seen(OWNERS, (Evidence(*cell, "errors"),), nothing)
     with pytest.raises(InvalidInput, match="needs a service"):
         posterior(listed, seen)
 

@@ -26,13 +26,13 @@ class Tier:
 class Service:
     """A unit that fails and emits telemetry.
 
-    ``calls`` names its direct dependencies; ``owner`` the team that owns it unless
-    an incident's directory says otherwise.
+    ``calls`` names its direct dependencies. ``owner`` is the team that owns it in every incident;
+    None if its world draws an owner for each incident.
     """
 
     name: str
     tier: str
-    owner: str
+    owner: str | None = None
     calls: tuple[str, ...] = ()
 
 
@@ -104,7 +104,7 @@ class Topology:
             where = f"service {service.name!r}: "
             if service.tier not in tiers:
                 raise self._wrong(f"{where}{UnknownName('tier', service.tier, tiers)}")
-            if service.owner not in self.teams:
+            if service.owner is not None and service.owner not in self.teams:
                 raise self._wrong(f"{where}owner: {UnknownName('team', service.owner, self.teams)}")
             twice = _duplicate(service.calls)
             if twice is not None:
@@ -218,8 +218,3 @@ class Topology:
                     distance[neighbour] = distance[node] + 1
                     frontier.append(neighbour)
         return tuple(distance)
-
-    @cached_property
-    def owners(self) -> tuple[str, ...]:
-        """Default owner of each service."""
-        return tuple(service.owner for service in self.services)

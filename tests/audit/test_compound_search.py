@@ -18,7 +18,7 @@ from logtriage.dynamics import play
 from logtriage.grading import TRIAGE_3
 from logtriage.incident import Fault, Part
 from logtriage.topology import Service
-from tests.builders import own_topology, real_incident
+from tests.builders import own_topology, owners_by_tier, real_incident
 
 
 def part(kind: str, service: str, team: str, remedy: str) -> Part:
@@ -71,7 +71,7 @@ def test_the_exact_search_of_two_faults_ends_at_the_oracle() -> None:
         part("slow_query", "store", "blue", "kill-query"),
         horizon=6,
     )
-    two = attrs.evolve(two, par=6, topology=small, directory=small.owners)
+    two = attrs.evolve(two, par=6, topology=small, directory=owners_by_tier(small))
     rubric = attrs.evolve(
         TRIAGE_3,
         criteria=[

@@ -7,6 +7,7 @@ import attrs
 import pytest
 
 from logtriage.audit import QUICK, Finding, Verdict, check_world
+from logtriage.audit.limits import WORLD
 from logtriage.audit.symptoms import chances
 from logtriage.audit.worlds.check import priced
 from logtriage.audit.worlds.twins import twins
@@ -21,6 +22,7 @@ from tests.audit.seen import is_seen
 from tests.worlds.folders import edit
 
 FEW = attrs.evolve(QUICK, looks=24, net_values=6, bars=6)
+LEAST = attrs.evolve(QUICK, looks=1, net_values=1, bars=1)
 TINY = load_world("tiny")
 
 
@@ -147,11 +149,26 @@ def test_a_fault_stays_unseen_as_often_as_is_said_whatever_is_blind(own: Path) -
 def test_a_long_prompt_is_counted(own: Path) -> None:
     before = checked(load_world(own))["prompt"]
     assert before.verdict is Verdict.PASSED
-    for number in range(110):
+    for number in range(90):
         twin_of_overload(own, name=f"kind_{number}", order=3 + number)
-    after = check_world(load_world(own), sizes=attrs.evolve(FEW, looks=1, net_values=1, bars=1))[2]
+    after = check_world(load_world(own), sizes=LEAST)[2]
     assert after.verdict is Verdict.FAILED
     assert after.evidence["characters"]["own:outage"] > after.evidence["threshold"]
+
+
+def test_the_prompt_of_a_fresh_copy_passes_however_large_its_fleets_are(tmp_path: Path) -> None:
+    """What fleets a copy draws depends on its name: three names draw three."""
+    limits = WORLD.prompt, WORLD.prompt_service
+    seen = set()
+    for name in ("mine", "my-shop", "copy"):
+        copy_world("oncall", tmp_path / name)
+        tasks = ["fleet_outage", "compound_fleet-fog1"]
+        found = check_world(load_world(tmp_path / name), tasks, sizes=LEAST)[2]
+        assert found.verdict is Verdict.PASSED, found.summary
+        services = found.evidence["services"]
+        seen.update(services.values())
+        assert found.evidence["threshold"] in {limits[0] + limits[1] * n for n in services.values()}
+    assert len(seen) > 3
 
 
 def test_confusions_are_shares_and_follow_the_signatures(own: Path) -> None:

@@ -74,7 +74,7 @@ def test_the_topology_that_is_imported_is_the_shop_s(tmp_path: Path) -> None:
     assert done.exit_code == 0, done.output
     shutil.copytree(SHOP, tmp_path / "teashop")
     out = tmp_path / "teashop/topologies/real.toml"
-    done = logtriage("import", "topology", folder, "--out", out, "--owner", "data-team")
+    done = logtriage("import", "topology", folder, "--out", out)
     assert done.exit_code == 0, done.output
     found: dict[str, Layout] = {one.name: one for one in load_world(tmp_path / "teashop").layouts}
     calls = {one.name: set(one.calls) for one in found["shop"].services}
@@ -84,7 +84,7 @@ def test_the_topology_that_is_imported_is_the_shop_s(tmp_path: Path) -> None:
 def test_the_page_states_the_constants_of_the_code() -> None:
     text = PAGE.read_text(encoding="utf-8")
     assert f"plays {FULL.net_values} incidents" in text
-    assert f"{WORLD.prompt:,} at most" in text
+    assert f"at most {WORLD.prompt:,} and {WORLD.prompt_service} more for each service" in text
 
 
 def test_the_trainers_that_the_page_names_exist() -> None:

@@ -64,14 +64,34 @@ def test_the_prompt_says_the_shares() -> None:
     assert "DIRECTORY, by chance: any of web-team, data-team." in even
 
 
+def test_an_owner_that_the_folder_names_owns_the_service_in_every_incident(tmp_path: Path) -> None:
+    folder = copy_of("tiny", tmp_path)
+    edit(
+        folder / "topologies/shop.toml", 'tier = "service"', 'tier = "service", owner = "data-team"'
+    )
+    world = load_world(folder)
+    drawn = [make_incident(f"outage/train/{number}", world=world) for number in range(40)]
+    assert {incident.directory[1] for incident in drawn} == {"data-team"}
+    assert {incident.directory[0] for incident in drawn} == {"web-team", "data-team"}
+    line = "by chance: any of web-team, data-team; always data-team of shop."
+    assert f"DIRECTORY, {line}" in system_prompt(drawn[0])
+
+
+def test_where_the_folder_names_every_owner_nothing_is_drawn(tmp_path: Path) -> None:
+    folder = copy_of("tiny", tmp_path)
+    text = (folder / "topologies/shop.toml").read_text()
+    (folder / "topologies/shop.toml").write_text(
+        text.replace('", tier', '", owner = "web-team", tier')
+    )
+    incident = make_incident("outage/train/0", world=load_world(folder))
+    assert incident.directory == ("web-team",) * 3
+    assert "DIRECTORY, always: web-team of web, shop, shop-db." in system_prompt(incident)
+
+
 def test_on_a_topology_with_other_teams_owners_are_even() -> None:
     topology = make_incident("single_crash-v3/val/0").topology
     teams = (*(one for one in topology.teams if one != "dba-team"), "blue")
-    services = tuple(
-        attrs.evolve(one, owner="blue" if one.owner == "dba-team" else one.owner)
-        for one in topology.services
-    )
-    strange = attrs.evolve(topology, teams=teams, services=services)
+    strange = attrs.evolve(topology, teams=teams)
     owners = ONCALL.owning_teams(strange)
     assert "dba-team" not in owners
     assert ONCALL.owner_weights(strange, "datastore") == (1,) * len(owners)

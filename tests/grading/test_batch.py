@@ -48,12 +48,12 @@ from logtriage.grading.rubric import Discount, Gate
 from logtriage.grading.tables import Span
 from logtriage.incident import Fault, Truth
 from logtriage.policies import perfect_actions
-from tests.builders import SEVEN_SERVICES, real_incident, with_actions
+from tests.builders import OWNERS, SEVEN_SERVICES, real_incident, with_actions
 
 BASE = attrs.evolve(
     make_incident("cascading_failure-v3/test/42"),
     topology=SEVEN_SERVICES,
-    directory=SEVEN_SERVICES.owners,
+    directory=OWNERS,
     par=5,
     price_of_hand_over=0.7,
 )

@@ -53,7 +53,7 @@ from logtriage.grading.rubric import Gate
 from logtriage.incident import Fault, Truth
 from logtriage.policies import perfect_actions
 from logtriage.state import Closing
-from tests.builders import SEVEN_SERVICES
+from tests.builders import OWNERS, SEVEN_SERVICES
 
 if find_spec("numba") is None:
     pytest.skip("needs the extra fast", allow_module_level=True)
@@ -61,7 +61,7 @@ if find_spec("numba") is None:
 BASE = attrs.evolve(
     make_incident("cascading_failure-v3/test/42"),
     topology=SEVEN_SERVICES,
-    directory=SEVEN_SERVICES.owners,
+    directory=OWNERS,
 )
 FAULT = Fault("slow_query", "user-db")
 KILL = ("kill-query", "user-db")

@@ -59,10 +59,11 @@ def test_the_five_steps_of_the_habit() -> None:
     ]
 
 
-def test_it_pages_the_default_owner_whatever_the_directory_says() -> None:
+def test_it_pages_the_owner_in_the_directory_and_anybody_where_there_is_none() -> None:
     directory = ("security-team",) * len(SEVEN_SERVICES)
-    seen = screen((line("user-db", "ERROR"),), directory=directory)
-    assert FirstErrorPolicy().act(seen, ("user-db", 2))[0] == Escalate("dba-team")
+    for owners, team in ((directory, "security-team"), ((), SEVEN_SERVICES.teams[0])):
+        seen = screen((line("user-db", "ERROR"),), directory=owners)
+        assert FirstErrorPolicy().act(seen, ("user-db", 2))[0] == Escalate(team)
 
 
 @pytest.mark.parametrize(

@@ -42,6 +42,7 @@ from logtriage.world.telemetry import Alert, Change, LogLine, Reading, Signal
 from tests.builders import (
     FIVE_TEAMS,
     FIX,
+    OWNERS,
     P1,
     RIGHT_PAGE,
     SEVEN_SERVICES,
@@ -184,7 +185,7 @@ def test_a_whole_screen_word_for_word() -> None:
         inspection=(LogLine(-60, "user-db", "INFO", "health probe ok"),),
         health=(None, Reading(140, 900, 300), None, None, None, None, rest),
         changes=(Change("user-db", "deploy", 12, "release 1.2.3"),),
-        directory=SEVEN_SERVICES.owners,
+        directory=OWNERS,
         severity=P1,
         root_cause=None,
         pages=("dba-team",),

@@ -30,7 +30,7 @@ from logtriage.tasks import TASKS, TaskSpec
 from logtriage.world.channels import DOWN
 from logtriage.world.loading import load_world
 from logtriage.world.telemetry import Alert, Change, EdgePanel, Gauge, LogLine, Note, Trace
-from tests.builders import FIVE_TEAMS
+from tests.builders import FIVE_TEAMS, OWNERS
 
 every_task = pytest.mark.parametrize("task", TASKS, ids=lambda task: task.id)
 #: Most characters of a screen by the most services; and of one with a line of every service.
@@ -117,7 +117,7 @@ SCREEN = Observation(
         Change("user-db", "config", 9, "config r7", "config_after"),
         Change("email-queue", "release", 40, "release 1.2.3", "release_before"),
     ),
-    directory=FIVE_TEAMS.owners,
+    directory=OWNERS,
     severity=Severity.P2,
     root_cause="user-db",
     pages=("dba-team",),

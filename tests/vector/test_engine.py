@@ -68,7 +68,7 @@ def test_a_horizon_that_no_byte_counts_is_refused() -> None:
 def test_a_topology_that_no_byte_counts_is_refused() -> None:
     topology = random_topology(1, 200, FIVE_TEAMS.teams)
     edge = topology.services[topology.edges[0]]
-    more = tuple(Service(f"more-{number}", "service", edge.owner) for number in range(60))
+    more = tuple(Service(f"more-{number}", "service") for number in range(60))
     calls = (*edge.calls, *(one.name for one in more))
     services = tuple(
         attrs.evolve(one, calls=calls) if one == edge else one for one in topology.services

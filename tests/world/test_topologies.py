@@ -60,18 +60,10 @@ def test_the_shape_holds_for_many_seeds() -> None:
         assert all(callee > caller for caller, row in enumerate(graph.calls) for callee in row)
 
 
-def test_all_tiers_occur_and_owners_follow_them() -> None:
-    owners = {
-        (service.tier, service.owner)
-        for seed in range(20)
-        for service in random_topology(seed, 40).services
-    }
-    assert owners == {
-        ("edge", "sre-team"),
-        ("service", "backend-team"),
-        ("datastore", "dba-team"),
-        ("queue", "sre-team"),
-    }
+def test_all_tiers_occur_and_no_service_names_an_owner() -> None:
+    drawn = [service for seed in range(20) for service in random_topology(seed, 40).services]
+    assert {service.tier for service in drawn} == {"edge", "service", "datastore", "queue"}
+    assert {service.owner for service in drawn} == {None}
 
 
 ONCALL, TINY = load_world("oncall"), load_world("tiny")

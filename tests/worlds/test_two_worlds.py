@@ -42,10 +42,10 @@ NUMBERS = range(2)
 ROWS = np.arange(20)
 #: A service of each tier: sets of faults are some 2,000 here, and 20,000 on seven services.
 FOUR = (
-    Service("front", "edge", "platform-team", ("shop", "mail")),
-    Service("shop", "service", "backend-team", ("store",)),
-    Service("store", "datastore", "backend-team"),
-    Service("mail", "queue", "platform-team"),
+    Service("front", "edge", calls=("shop", "mail")),
+    Service("shop", "service", calls=("store",)),
+    Service("store", "datastore"),
+    Service("mail", "queue"),
 )
 #: Where something is kept of what a world says.
 KEEPING = ("logtriage.world", "logtriage.beliefs", "logtriage.vector", "logtriage.drawing")
@@ -205,9 +205,6 @@ def test_the_owners_of_a_world_own_its_services_though_they_are_paged_too() -> N
         name="strangers",
         teams=("red", "blue", "green"),
         paged={"capacity": "red", "security": "red"},
-        services=tuple(
-            attrs.evolve(service, owner="blue") for service in incidents[0].topology.services
-        ),
     )
     assert other.owning_teams(strangers) == ("blue", "green")
 

@@ -8,13 +8,13 @@ from collections.abc import Mapping
 
 import attrs
 
-from logtriage.actions import Wait, signed
 from logtriage.adapters.episode import GradedEpisode
 from logtriage.adapters.turns import Message
 from logtriage.conversations.teams import role_action, role_opening, role_screen
 from logtriage.dynamics import transition_jointly
 from logtriage.errors import EpisodeOver, InvalidInput
 from logtriage.grading import Rubric, score
+from logtriage.grading.credit import credits_of
 from logtriage.incident import Incident
 from logtriage.joint import requests_left
 from logtriage.roles import RoleSplit
@@ -28,7 +28,7 @@ class TeamTurn:
     Attributes:
         screens: the next screen of each role, by its name.
         reward: the grade after the tick, less the grade before it.
-        by_agent: for each role, the grade less the grade had this role waited in this tick.
+        by_agent: the credit of each role (:func:`logtriage.grading.credit.credits_of`).
         done: whether the episode has stopped.
     """
 
@@ -80,10 +80,7 @@ class TeamEpisode(GradedEpisode):
         self._state = after = transition_jointly(before, acts)
         now = score(after, self._rubric)
         earned = now - score(before, self._rubric)
-        credit = {}
-        for seat, role in enumerate(roles):
-            waited = [*acts[:seat], signed(Wait(), role.name), *acts[seat + 1 :]]
-            credit[role.name] = now - score(transition_jointly(before, waited), self._rubric)
+        credit = dict(zip(self.split.names, credits_of(before, acts, self._rubric), strict=True))
         self.rewards, self._credit = (*self.rewards, earned), (*self._credit, credit)
         screens = {role.name: role_screen(after, self.split, role) for role in roles}
         return TeamTurn(screens, earned, credit, self.done)

@@ -35,7 +35,7 @@ Codes = NDArray[np.int64]
 #: Stands for *not defined here*: such incidents are left out of a test.
 _UNDEFINED: Final = None
 #: Features that the directory may tell of: the team is read from it.
-_OF_DIRECTORY: Final = ("owners overridden", "characters in the directory")
+_OF_DIRECTORY: Final = ("unusual owners", "characters in the directory")
 #: Why nothing leaks where every incident has the same answers.
 NEVER_VARIES: Final = "the truth never varies: it is known before anything is shown"
 
@@ -114,6 +114,12 @@ def _places(row: Shown, listed: Iterable[Any]) -> list[int]:
     return [row.screen.topology.index(item.service) for item in listed]
 
 
+def _unusual_owners(incident: Incident) -> int:
+    """How many services have another owner than is likely; 0 where owners are not drawn."""
+    usual = () if incident.world is None else incident.world.usual_owners(incident.topology)
+    return sum(owner != other for owner, other in zip(incident.directory, usual, strict=False))
+
+
 def _directory(row: Shown) -> str:
     return next((line for line in row.text.splitlines() if line.startswith("DIRECTORY")), "")
 
@@ -139,10 +145,7 @@ _NUISANCES: Final[Mapping[str, Callable[[Shown], Hashable]]] = {
     ),
     "horizon": lambda row: row.screen.horizon,
     "price of a hand-over": lambda row: row.incident.price_of_hand_over,
-    "owners overridden": lambda row: sum(
-        owner != usual
-        for owner, usual in zip(row.incident.directory, row.incident.topology.owners, strict=True)
-    ),
+    "unusual owners": lambda row: _unusual_owners(row.incident),
     "characters in the directory": lambda row: len(_directory(row)) // 8,
 }
 

@@ -34,7 +34,8 @@ class Thresholds:
         ignoring: the least of net value that never handing over must lose.
         fixed_bar: the least of net value that the best fixed bar for handing over must lose.
         handed_over: (price, least, most) shares of the incidents to be handed over at a price.
-        prompt: the most characters that a world's system prompt may have.
+        prompt: the most characters that a world's system prompt may have,
+            with ``prompt_service`` more for each service.
         tolerance: scores closer than this count as equal (tests of "never more").
     """
 
@@ -54,7 +55,8 @@ class Thresholds:
         (0.7, 0.15, 1.0),
         (0.9, 0.30, 1.0),
     )
-    prompt: int = 8_000
+    prompt: int = 7_000
+    prompt_service: int = 40
     tolerance: float = 1e-9
 
 
@@ -80,7 +82,8 @@ class Sizes:
         splits: incidents of each split and range of numbers that may be in no other split.
         screens: screens whose fields are searched; an eighth where there may be several faults.
         same: incidents for determinism, replay and renaming.
-        models: topologies for which the chance of an unseen fault is computed.
+        models: topologies for which the chance of an unseen fault is computed, and of each task
+            of a world those whose prompts are measured.
         prices: incidents that the observer decides at each price of hand-over.
         twins: incidents that are shown with other truths and the same tokens.
         looks: incidents of a world that get a full look.

@@ -190,7 +190,7 @@ def renamed(incident: Incident) -> tuple[Incident, Callable[[Action], Action]]:
         attrs.evolve(
             service,
             name=new[service.name],
-            owner=new[service.owner],
+            owner=new.get(service.owner or ""),
             calls=tuple(new[call] for call in service.calls),
         )
         for service in topology.services

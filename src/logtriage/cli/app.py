@@ -160,7 +160,7 @@ _group(
         "capture": (capture, ("import capture incidents --out mine.jsonl.gz",)),
         "nezha": (nezha, ("import nezha Nezha --out nezha.jsonl.gz",)),
         "petshop": (petshop, ("import petshop petshop --out petshop.jsonl.gz",)),
-        "topology": (topology, ("import topology seen --out real.toml --owner my-team",)),
+        "topology": (topology, ("import topology seen --out real.toml",)),
     },
 )
 _group(

@@ -1,4 +1,4 @@
-"""Progress of an evaluation on the terminal."""
+"""Progress of long work: a bar on a terminal, lines elsewhere."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -9,9 +9,12 @@ from logtriage.cli.console import messages, note
 
 
 class Bar(Progress):
-    """A progress bar on a terminal; silent elsewhere. ``detail`` is shown beside the count."""
+    """A progress bar on a terminal. ``detail`` is shown beside the count.
 
-    def __init__(self, detail: Callable[[], str] = str) -> None:
+    Elsewhere it is silent, or with ``lines`` it prints a line for each tenth of the work.
+    """
+
+    def __init__(self, detail: Callable[[], str] = str, *, lines: bool = False) -> None:
         console = messages()
         super().__init__(
             TextColumn("{task.description}"),
@@ -23,6 +26,7 @@ class Bar(Progress):
             disable=not console.is_terminal,
         )
         self._detail = detail
+        self._lines = lines and not console.is_terminal
         self.begin("playing", "episodes")
 
     def begin(self, doing: str, what: str) -> None:
@@ -35,9 +39,11 @@ class Bar(Progress):
         self._total = 0
 
     def show(self, done: int, total: int) -> None:
-        """Show that so many episodes are done."""
+        """Show that so much is done."""
         if self._done is None and done:
-            note(f"resuming: {done} of {total} episodes are already there", "dim")
+            note(f"resuming: {done} of {total} {self._what} are already there", "dim")
+        if self._lines and 10 * done // total > 10 * (self._done or 0) // total:
+            note(f"{self._doing}: {done} of {total} {self._what} {self._detail()}".rstrip(), "dim")
         self._done, self._total = done, total
         words = f"{self._doing}  {self._detail()}".rstrip()
         self.update(self._row, completed=done, total=total, description=words)

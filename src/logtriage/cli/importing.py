@@ -130,14 +130,18 @@ def topology(
         typer.Option(metavar="FILE", help="The topology to write: WORLD/topologies/NAME.toml."),
     ],
     owner: Annotated[
-        str, typer.Option(metavar="TEAM", help="The team that owns the services, till you say.")
-    ],
+        str | None,
+        typer.Option(
+            metavar="TEAM",
+            help="The team that owns every service. Default: the world draws owners.",
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Make a topology of a captured stack.
 
     The calls come from spans (OTLP or Jaeger), or from Jaeger's /api/dependencies. Recordings do
-    not say who owns a service: change the owners in the file.
+    not say who owns a service: name an owner in the file where it is always the same team.
     """
     from logtriage.recorded import import_topology
     from logtriage.world.schema.canonical import said_of

@@ -11,12 +11,13 @@ from rich.text import Text
 from logtriage.cli.screens import heading
 from logtriage.incident import Incident
 from logtriage.rendering import system_prompt
-from logtriage.rendering.signature_table import shares_of
+from logtriage.rendering.chances import LEAST
+from logtriage.rendering.signature_table import fault_groups, is_only_minor, shares_of
+from logtriage.topology import Topology
 from logtriage.world.model import HEALTHY, World
-from logtriage.world.schema.parts import OWNER, Signature
+from logtriage.world.schema.parts import Signature
+from logtriage.world.setting import Setting
 
-#: Signs below this share, in per cent, are left out of a fault's line.
-_LEAST: Final = 8
 #: A section of the prompt: its title in capitals, and what it says.
 _SECTION: Final = re.compile(r"([A-Z][A-Z ]+(?: \(.*?\))?)[.:] (.*)")
 _SENTENCE: Final = re.compile(r"(?<=[.;]) (?=[A-Z0-9])")
@@ -27,7 +28,7 @@ def runbook(incident: Incident) -> RenderableType:
     lines, _, table = system_prompt(incident).partition("\nRUNBOOK.")
     parts: list[RenderableType] = []
     if table and incident.setting is not None:
-        parts += _faults(incident.setting.world)
+        parts += _faults(incident.setting, incident.topology)
     for line in lines.split("\n"):
         first = line.split(" ")[0]
         title, said = first if first.isupper() else "RULES", line
@@ -38,16 +39,17 @@ def runbook(incident: Incident) -> RenderableType:
     return Group(*parts)
 
 
-def _faults(world: World) -> Iterator[RenderableType]:
+def _faults(setting: Setting, topology: Topology) -> Iterator[RenderableType]:
     """Each kind of fault: whom to page, remedies, signs; then the conditions without a fault."""
+    world = setting.world
     signatures = dict(world.signatures)
-    for row in world.rules.classes:
-        whom = "the owner" if row.pages == OWNER else row.pages
-        yield heading(f"FAULTS OF CLASS {row.name}: page {whom}")
-        for kind in world.kinds:
-            if kind.fault_class == row.name:
-                where = f"{' or '.join(kind.remedies)}, on {', '.join(kind.tiers)}"
-                yield from _condition(world, kind.name, where, signatures.pop(kind.name))
+    for group in fault_groups(world, topology):
+        yield heading(f"FAULTS OF CLASS {group.fault_class}: page {group.page}")
+        for kind in group.kinds:
+            where = f"{' or '.join(kind.remedies)}, on {', '.join(kind.tiers)}"
+            minor = ", only as a minor fault" if is_only_minor(kind, setting) else ""
+            signature = signatures.pop(kind.name)
+            yield from _condition(world, kind.name, f"{where}{minor}", signature)
     yield heading("NO FAULT")
     benign = {kind.name for kind in world.benign}
     for name, signature in signatures.items():
@@ -65,7 +67,7 @@ def _condition(
         usual = world.ordinary[sort]
         shares |= {f"{sort} {token}": share for token, share in tokens.items() if token != usual}
     signs = sorted(shares.items(), key=lambda pair: -pair[1])
-    shown = (f"{token.replace('_', ' ')} {share}%" for token, share in signs if share >= _LEAST)
+    shown = (f"{token.replace('_', ' ')} {share}%" for token, share in signs if share >= LEAST)
     yield _indented(Text.assemble((name.replace("_", " "), "bold"), f": {where}"))
     yield Padding(Text(", ".join(shown), "dim"), (0, 0, 0, 4))
 

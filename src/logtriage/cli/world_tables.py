@@ -72,7 +72,7 @@ def _kinds(world: World) -> Table:
             (
                 Text(kind.name, "bold"),
                 kind.fault_class,
-                kind.pages or world.classes[kind.fault_class].pages,
+                world.page_of(kind.name),
                 ", ".join(kind.tiers),
                 ", ".join(kind.remedies),
                 kind.summary,

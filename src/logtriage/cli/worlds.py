@@ -108,8 +108,9 @@ def check_world_(
 ) -> None:
     """Check whether a world can be played well.
 
-    It takes about a minute. Exit with 1 if a check fails, with 2 if the world cannot be read. What
-    is wrong in a file is said with the file and the field. The checks then say which kinds nobody
+    It takes about two minutes of CPU for a world as large as oncall; with --quick, 15 seconds.
+    Exit with 1 if a check fails, with 2 if the world cannot be read. What is wrong in a file is
+    said with the file and the field. The checks then say which kinds nobody
     can tell apart, which faults nobody may notice, how long the prompt is, what stays in doubt
     after a full look, what observer and expert are worth, and whether the price of a hand-over
     changes what to do.
@@ -118,7 +119,7 @@ def check_world_(
 
     loaded = as_world(world_in(world))
     doing: list[str] = []
-    with Bar(lambda: doing[-1] if doing else "") as bar:
+    with Bar(lambda: doing[-1] if doing else "", lines=True) as bar:
         bar.begin("checking", "incidents")
         findings = check_world(
             loaded,

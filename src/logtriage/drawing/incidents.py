@@ -122,7 +122,7 @@ def lies_elsewhere(world: World, draws: Draws) -> bool:
 
 
 def _directory(world: World, seed: int, topology: Topology) -> tuple[str, ...]:
-    """An owner for each service, by its tier, among the teams that are not paged for a class."""
+    """The owner of each service: the one that it names, or a drawn one by its tier."""
     key = subkey(seed, DIRECTORY_STREAM)
     owners, rows = _owners(world, topology)
     return tuple(
@@ -137,7 +137,7 @@ def _owners(
 ) -> tuple[tuple[str, ...], tuple[tuple[int, ...], ...]]:
     """The teams that may own a service, and for each service the sums of their weights."""
     rows = [
-        tuple(accumulate(world.owner_weights(topology, service.tier)))
+        tuple(accumulate(world.owner_weights(topology, service.tier, service.owner)))
         for service in topology.services
     ]
     return world.owning_teams(topology), tuple(rows)

@@ -11,14 +11,14 @@ from gymnasium.utils.seeding import np_random
 from pettingzoo import ParallelEnv
 
 from logtriage._lib.seal import Seal
-from logtriage.actions import Action, Wait
+from logtriage.actions import Action
 from logtriage.dynamics import transition_jointly
 from logtriage.env.incidents import Incidents, standing
 from logtriage.env.playlist import option
 from logtriage.env.spaces import box_of
 from logtriage.errors import EpisodeOver, InvalidInput, UnknownName
 from logtriage.grading import Rubric, reward
-from logtriage.grading.grade import score
+from logtriage.grading.credit import credits_of
 from logtriage.joint import observe_roles, requests_left
 from logtriage.multi.seats import OBSERVATIONS, agent_name, seat_for
 from logtriage.observation import observe
@@ -51,7 +51,8 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
         role_split: who sees and does what: a built-in name, or a split of your own.
         horizon: in place of the task's, in ticks.
         credit: ``team`` gives every agent the grade difference of the tick;
-            ``counterfactual`` its difference to the grade had this agent waited.
+            ``counterfactual`` its difference to the grade had this agent waited. Agents whose
+            actions close the incident alike share that difference.
         observations: ``dict`` (``observation`` float32 and ``action_mask`` int8), ``flat``
             (the array alone; the mask is in the info) or ``text`` (the role's screen;
             actions are texts with one JSON action); or one of them for each agent, by its
@@ -253,12 +254,7 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
     def _rewards(self, before: State, acts: Sequence[Action], after: State) -> dict[str, float]:
         if self._credit == "team":
             return dict.fromkeys(self._seats, reward(before, after, self._rubric))
-        earned = score(after, self._rubric)
-        rewards = {}
-        for lane, agent in enumerate(self._seats):
-            waited = transition_jointly(before, [*acts[:lane], Wait(), *acts[lane + 1 :]])
-            rewards[agent] = earned - score(waited, self._rubric)
-        return rewards
+        return dict(zip(self._seats, credits_of(before, acts, self._rubric), strict=True))
 
 
 def _among(what: str, name: object, known: Sequence[str]) -> None:

@@ -22,7 +22,7 @@ class FirstErrorPolicy:
     """Believes the loudest line on the first screen.
 
     Classifies by the panel, blames the service with the loudest lines, pages its
-    *default* owner, applies the remedy that mends most kinds of fault and resolves.
+    owner, applies the remedy that mends most kinds of fault and resolves.
     """
 
     def act(self, observation: Observation, memory: Memory) -> tuple[Action, Memory]:
@@ -37,7 +37,9 @@ class FirstErrorPolicy:
             case 1:
                 action = IdentifyRootCause(suspect, 0.9)
             case 2:
-                action = Escalate(topology.owners[topology.index(suspect)])
+                # Nobody records who owns what: there any team will do.
+                owners = observation.directory or topology.teams[:1] * len(topology)
+                action = Escalate(owners[topology.index(suspect)])
             case 3:
                 action = Remediate(usual_remedy(observation), suspect)
             case _:

@@ -60,10 +60,9 @@ class Suspect:
         """The team to page for it, by runbook and directory; None if it is benign."""
         if self.benign:
             return None
-        topology = observation.topology
-        directory = observation.directory or topology.owners
-        service = topology.index(self.service)
-        return world_of(observation).team_of(topology, directory, self.kind, service)
+        topology, world = observation.topology, world_of(observation)
+        directory = observation.directory or world.usual_owners(topology)
+        return world.team_of(topology, directory, self.kind, topology.index(self.service))
 
 
 def suspects(observation: Observation, book: Notebook) -> tuple[Suspect, ...]:

@@ -8,6 +8,7 @@ from itertools import groupby
 from typing import Final
 
 from logtriage.actions import SEVERITIES
+from logtriage.rendering.signature_table import fault_groups, is_only_minor
 from logtriage.topology import Topology
 from logtriage.world.channels import NAMES
 from logtriage.world.model import HEALTHY, LOADED, WAITING, World
@@ -35,11 +36,11 @@ def runbook(topology: Topology, setting: Setting) -> Iterator[str]:
     """A row for each condition that a service can have, under headings."""
     world, rules = setting.world, setting.world.rules
     yield _legend(setting)
-    for title, kinds in _pages(topology, world):
-        yield title
-        for kind in kinds:
+    for group in fault_groups(world, topology):
+        yield f"{group.fault_class} (page {group.page}):"
+        for kind in group.kinds:
             lead = "!" if kind.errors_first else ""
-            star = "*" if setting.creeping and not kind.drifts else ""
+            star = "*" if is_only_minor(kind, setting) else ""
             remedies = "/".join(kind.remedies)
             heading = f"{kind.name}{lead}{star}{_where(kind, world) or ' any'} {remedies}"
             yield f"{heading}: {_row(world, kind.signature)}"
@@ -117,17 +118,6 @@ def _band(gauge: Gauge, name: str) -> str:
             return f"{low}-{high}"
         case _:
             return "…"
-
-
-def _pages(topology: Topology, world: World) -> Iterator[tuple[str, list[Kind]]]:
-    """Classes of faults and whom to page for them, with their kinds."""
-    groups: dict[tuple[str, str | None], list[Kind]] = {}
-    for kind in world.kinds:
-        place = kind.fault_class, world.pages(kind.name, topology)
-        groups.setdefault(place, []).append(kind)
-    for (name, team), kinds in groups.items():
-        yield f"{name} (page {team or 'the owner'}):", kinds
-
 
 def _where(row: Kind | Benign, world: World) -> str:
     """The initials of the tiers where something can be, after a blank; nothing for all."""

@@ -227,19 +227,26 @@ def _span(errors: tuple[int, int]) -> str:
 
 def _directory(topology: Topology, world: World) -> str:
     """Who owns what, as far as that is known before a screen."""
-    owners = world.owning_teams(topology)
+    named: dict[str, list[str]] = {}
+    for service in topology.services:
+        if service.owner is not None:
+            named.setdefault(service.owner, []).append(service.name)
+    always = "; ".join(f"{team} of {', '.join(names)}" for team, names in named.items())
+    if all(service.owner is not None for service in topology.services):
+        return f"DIRECTORY, always: {always}."
+    every, owners = world.owning_teams(topology), world.drawn_owners(topology)
     rows: dict[str, dict[str, list[str]]] = {}
     for tier in world.rules.tiers:
-        weights = world.owner_weights(topology, tier.name)
-        if tier.owner in owners and len(set(weights)) > 1:
-            share = percent(weights[owners.index(tier.owner)], sum(weights))
+        weights = dict(zip(every, world.owner_weights(topology, tier.name), strict=True))
+        if tier.owner in owners and len({weights[team] for team in owners}) > 1:
+            share = percent(weights[tier.owner], sum(weights.values()))
             rows.setdefault(share, {}).setdefault(tier.owner, []).append(tier.name)
     parts = [
         f"{share} " + ", ".join(f"{team} of {' and '.join(row)}" for team, row in teams.items())
         for share, teams in rows.items()
     ]
     rest = f"{'; '.join(parts)}; else another" if parts else f"any of {', '.join(owners)}"
-    return f"DIRECTORY, by chance: {rest}."
+    return f"DIRECTORY, by chance: {rest}{f'; always {always}' if always else ''}."
 
 
 # --- what it is worth ----------------------------------------------------------------------

@@ -2,8 +2,38 @@
 
 from collections.abc import Iterator, Mapping
 
+import attrs
+
+from logtriage.topology import Topology
 from logtriage.world.model import HEALTHY, LOADED, WAITING, World
-from logtriage.world.schema.parts import Signature
+from logtriage.world.schema.parts import Kind, Signature
+from logtriage.world.setting import Setting
+
+
+@attrs.frozen
+class FaultGroup:
+    """The kinds of a class of faults that have the same page, in order of the runbook.
+
+    ``page`` is the team to page, or ``the owner``.
+    """
+
+    fault_class: str
+    page: str
+    kinds: tuple[Kind, ...]
+
+
+def fault_groups(world: World, topology: Topology) -> tuple[FaultGroup, ...]:
+    """Every kind of fault under its class and its page, for the prompt and for people."""
+    groups: dict[tuple[str, str], list[Kind]] = {}
+    for kind in world.kinds:
+        page = world.pages(kind.name, topology) or "the owner"
+        groups.setdefault((kind.fault_class, page), []).append(kind)
+    return tuple(FaultGroup(*place, tuple(kinds)) for place, kinds in groups.items())
+
+
+def is_only_minor(kind: Kind, setting: Setting) -> bool:
+    """Whether a kind strikes in a task as a minor fault alone."""
+    return setting.creeping and not kind.drifts
 
 
 def groups_of(world: World) -> dict[str, Mapping[str, Signature]]:

@@ -16,8 +16,9 @@ from logtriage.actions import SEVERITIES
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.grading import get_rubric
 from logtriage.grading.action_lists import MALFORMED
+from logtriage.grading.criteria import ignored_incident, wrong_escalation
 from logtriage.grading.rubric import Rubric
-from logtriage.grading.tables import check_kernels
+from logtriage.grading.tables import IGNORED, MISROUTED, OUT_OF_TIME, check_kernels
 from logtriage.tasks import TaskSpec
 from logtriage.topology import Topology
 from logtriage.vector.arrays import Ints
@@ -243,13 +244,41 @@ class BatchedTriage:
             self._score = self._scores(now)
         return self._score - before, acted
 
-    def scores_without(self, acts: Sequence[Ints], rows: Ints, lane: int) -> NDArray[np.float64]:
-        """The scores (N,) that :meth:`play` would lead to if one lane did nothing."""
+    def scores_if(self, acts: Sequence[Ints], rows: Ints) -> NDArray[np.float64]:
+        """The scores (N,) that :meth:`play` would lead to; nothing is played."""
+        return self._scores(self._taken(acts, rows))
+
+    def closing_alone(self, acts: Sequence[Ints], rows: Ints) -> NDArray[np.int8]:
+        """How each lane's action closes the incident if no other lane acts.
+
+        (lanes, N), -1 where it does not. Only rows are played in which several lanes may close.
+        """
+        ranges = self.setting.ranges
+        closing = np.full((len(acts), len(self)), OPEN, np.int8)
+        chosen = np.stack(acts)[:, rows]
+        paging = (chosen >= ranges.page) & (chosen < ranges.page + ranges.pages)
+        several = rows[(paging | (chosen >= ranges.resolve)).sum(axis=0) > 1]
+        if len(several):
+            nothing = np.full(len(self), NOTHING)
+            for lane, act in enumerate(acts):
+                alone = [act if place == lane else nothing for place in range(len(acts))]
+                after = self._taken(alone, several).closing[several]
+                closing[lane, several] = np.where(after == OUT_OF_TIME, OPEN, after)
+        return closing
+
+    def gated(self, closing: NDArray[np.int8]) -> NDArray[np.bool_]:
+        """Whether a gate of the rubric holds if the incidents (N,) are closed so (…, N)."""
+        holding = {gate.holds for gate in self.rubric.gates}
+        real = self._incidents.team >= 0
+        paged = (closing == MISROUTED) & (wrong_escalation in holding)
+        ignored = (closing == IGNORED) & (ignored_incident in holding)
+        return paged | (ignored & real)
+
+    def _taken(self, acts: Sequence[Ints], rows: Ints) -> TokenEpisodes:
+        """The episodes after a tick in some open rows, as a copy."""
         episodes = self._episodes.copy()
-        nothing = np.full(len(self), NOTHING)
-        others = [*acts[:lane], nothing, *acts[lane + 1 :]]
-        self._kernels.take(self._incidents, episodes, others, rows)
-        return self._scores(episodes)
+        self._kernels.take(self._incidents, episodes, acts, rows)
+        return episodes
 
     @property
     def scores(self) -> NDArray[np.float64]:

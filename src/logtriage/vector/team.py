@@ -61,7 +61,8 @@ class BatchedTeam:
         rubric: another rubric than the task's.
         pool: worlds of a task of unseen worlds: see :class:`BatchedTriage`.
         credit: ``team`` gives every role the grade difference of the tick;
-            ``counterfactual`` its difference to the grade had this role waited.
+            ``counterfactual`` its difference to the grade had this role waited. Roles whose
+            actions close the incident alike share that difference.
         world: the world of the task: a :class:`~logtriage.world.model.World`, a name or a folder;
             without it, the task's id says it.
 
@@ -159,18 +160,19 @@ class BatchedTeam:
         batch, lanes = self._batch, range(len(self.split))
         rows = batch.open_rows(active)
         acts = self._screens.allowed(chosen)
-        waited = None
+        others = None
         if self.credit == "counterfactual":
-            waited = [batch.scores_without(acts, rows, lane) for lane in lanes]
+            others = self._without_each(acts, rows)
         reward, acted = batch.play(acts, rows)
         for lane, (chose, places) in enumerate(zip(acts, acted, strict=True)):
             self.acts[lane] = NOTHING
             self.acts[lane, places] = chose[places]
         self._screens.enter(chosen, acts, acted)
-        if waited is None:
+        if others is None:
             rewards = np.broadcast_to(reward, (len(lanes), len(self))).copy()
         else:
-            rewards = batch.scores - np.stack(waited)
+            without, sharing = others
+            rewards = (batch.scores - without) / sharing
         return self._step(reward, rewards)
 
     def look(self) -> TeamStep:
@@ -183,6 +185,28 @@ class BatchedTeam:
         return self._step(nothing, np.zeros((len(self.split), len(self))))
 
     # -- inside -----------------------------------------------------------------------
+
+    def _without_each(
+        self, acts: Sequence[Ints], rows: Ints
+    ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """For each role (R, N): the score without its action, and how many roles share the loss.
+
+        Spec: :func:`logtriage.grading.credit.credits_of`; law: ``property_tests/test_team_laws``.
+        Roles whose actions close the incident alike wait together.
+        """
+        batch, lanes = self._batch, range(len(acts))
+        closing = batch.closing_alone(acts, rows)
+        first = (closing >= 0).argmax(axis=0)
+        after = np.take_along_axis(closing, first[np.newaxis], axis=0)
+        alike = (closing >= 0) & ((closing == after) | (batch.gated(closing) & batch.gated(after)))
+        without, sharing = [], np.where(alike, alike.sum(axis=0), 1)
+        for lane in lanes:
+            others = [
+                np.where((alike[lane] & alike[place]) | (place == lane), NOTHING, act)
+                for place, act in enumerate(acts)
+            ]
+            without.append(batch.scores_if(others, rows))
+        return np.stack(without), sharing
 
     def _step(self, reward: NDArray[np.float64], rewards: NDArray[np.float64]) -> TeamStep:
         seen = self._batch.look()

@@ -84,6 +84,15 @@ class World(Vocabulary):
         """The classes of faults by name, in order."""
         return by_name(self.rules.classes)
 
+    def page_of(self, kind: str) -> str:
+        """Who is paged for a kind: a team, or :data:`OWNER` for the owner of the service.
+
+        Raises:
+            UnknownName: for an unknown kind.
+        """
+        row = self.kind(kind)
+        return row.pages or self.classes[row.fault_class].pages
+
     def pages(self, kind: str, topology: Topology) -> str | None:
         """The team paged for a kind; None where the owner of the service is paged.
 
@@ -93,8 +102,7 @@ class World(Vocabulary):
             team of the kind.
         """
         row = self.kind(kind)
-        pages = row.pages or self.classes[row.fault_class].pages
-        if pages == OWNER:
+        if self.page_of(kind) == OWNER:
             return None
         if row.pages is None:
             return topology.pages(row.fault_class)
@@ -115,7 +123,13 @@ class World(Vocabulary):
         return self.pages(kind, topology) or directory[service]
 
     def owning_teams(self, topology: Topology) -> tuple[str, ...]:
-        """The teams that may own a service: the world's ``owners``.
+        """The teams that may own a service: those that services name, and those that are drawn."""
+        named = {service.owner for service in topology.services}
+        drawn = self.drawn_owners(topology) if None in named else ()
+        return tuple(team for team in topology.teams if team in named or team in drawn)
+
+    def drawn_owners(self, topology: Topology) -> tuple[str, ...]:
+        """The teams that are drawn for services without an owner: the world's ``owners``.
 
         On a topology that has other teams, or pages other ones, those that are not paged for a
         class of faults.
@@ -128,17 +142,30 @@ class World(Vocabulary):
             owners = tuple(team for team in topology.teams if team not in paged)
         return owners or topology.teams
 
-    def owner_weights(self, topology: Topology, tier: str) -> tuple[int, ...]:
+    def owner_weights(
+        self, topology: Topology, tier: str, owner: str | None = None
+    ) -> tuple[int, ...]:
         """How likely each of :meth:`owning_teams` owns a service of a tier: whole weights.
 
-        Evenly where the tier has no owner, or its owner may own nothing on the topology.
+        An ``owner`` that the service names has all the weight. Of drawn owners each is as likely
+        where the tier has no owner, or its owner may own nothing on the topology.
         """
-        owners, row = self.owning_teams(topology), named("tier", tier, self.tiers)
-        others = len(owners) - 1
-        if row.owner not in owners or not others:
-            return (1,) * len(owners)
-        main = (100 - row.others) * others
-        return tuple(main if team == row.owner else row.others for team in owners)
+        if owner is not None:
+            return tuple(int(team == owner) for team in self.owning_teams(topology))
+        drawn, row = self.drawn_owners(topology), named("tier", tier, self.tiers)
+        others = len(drawn) - 1
+        weights = dict.fromkeys(drawn, 1)
+        if row.owner in weights and others:
+            weights = dict.fromkeys(drawn, row.others) | {row.owner: (100 - row.others) * others}
+        return tuple(weights.get(team, 0) for team in self.owning_teams(topology))
+
+    def usual_owners(self, topology: Topology) -> tuple[str, ...]:
+        """The likeliest owner of each service; of equally likely teams, the first."""
+        teams, usual = self.owning_teams(topology), []
+        for service in topology.services:
+            weights = self.owner_weights(topology, service.tier, service.owner)
+            usual.append(teams[weights.index(max(weights))])
+        return tuple(usual)
 
     # --- kinds -------------------------------------------------------------------------
 

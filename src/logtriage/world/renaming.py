@@ -128,7 +128,7 @@ def _layout(
         attrs.evolve(
             service,
             name=services[service.name],
-            owner=teams[service.owner],
+            owner=teams.get(service.owner or ""),
             calls=tuple(services[callee] for callee in service.calls),
         )
         for service in layout.services

@@ -28,8 +28,8 @@ def random_topology(
     """An acyclic topology of ``n_services`` (5 to 200) services with one gateway.
 
     Every service is reachable from the gateway within four calls, and only tiers that call
-    others do. ``teams`` hold the owners by tier and the teams that the world pages; without
-    them they are all of the world's. The name is a hash of services and teams.
+    others do. ``teams`` hold the teams that the world pages; without them they are all of the
+    world's. No service names an owner. The name is a hash of services and teams.
 
     Raises:
         InvalidInput: if ``n_services`` is out of range, and for a world without topologies to draw.
@@ -46,7 +46,6 @@ def random_topology(
         raise InvalidInput(f"world {world.name!r} says in no [drawn_topologies] how to draw one")
     inner = {row.tier: row for row in drawn.tiers}
     calling = {tier.name for tier in world.rules.tiers if tier.calls}
-    owners = {drawn.gateway.tier: drawn.gateway.owner, **{t: row.owner for t, row in inner.items()}}
     first = next(row.tier for row in drawn.tiers if row.tier in calling)
     stream = Stream(seed, TOPOLOGY_STREAM)
     names, tiers, depths = [drawn.gateway.name], [drawn.gateway.tier], [0]
@@ -74,7 +73,7 @@ def random_topology(
         depths.append(depths[parent] + 1)
         calls.append([])
     services = tuple(
-        Service(name, tier, owners[tier], tuple(callees))
+        Service(name, tier, calls=tuple(callees))
         for name, tier, callees in zip(names, tiers, calls, strict=True)
     )
     return world.topology_of(Layout(_name(teams, services), services, teams))
@@ -116,7 +115,7 @@ def _unfit(topology: Topology, world: World, what: str) -> TopologyError:
 
 def _name(teams: tuple[str, ...], services: tuple[Service, ...]) -> str:
     """A name made of what everybody may see: a seed in it would tell an incident's truth."""
-    content = repr((teams, [(s.name, s.tier, s.owner, s.calls) for s in services]))
+    content = repr((teams, [(s.name, s.tier, s.calls) for s in services]))
     return RANDOM + blake2b(content.encode(), digest_size=6).hexdigest()
 
 

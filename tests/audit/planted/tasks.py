@@ -66,7 +66,8 @@ def told_by_the_id(split: str, number: int) -> Incident:
 def told_by_the_directory(split: str, number: int) -> Incident:
     """Owners are overridden where users are badly hurt, and nowhere else."""
     incident = make_incident(f"{TASK}/{split}/{number}")
-    usual = incident.topology.owners
+    assert incident.world is not None
+    usual = incident.world.usual_owners(incident.topology)
     others = (*usual[1:], usual[0])
     hurt = incident.truth.severity is Severity.P1
     return attrs.evolve(incident, directory=others if hurt else usual)

@@ -156,19 +156,31 @@ class _Work:
         return judged(not worst, summary, faults=len(rows), unseen=unseen, threshold=most)
 
     def prompt(self) -> Outcome:
-        """How long the rules are."""
-        lengths = {
-            subject.name: len(system_prompt(priced(subject.incident("test", 0))))
-            for subject in self.subjects
-        }
-        longest = max(lengths, key=lambda name: lengths[name])
+        """How long the rules are, for the number of services that they describe."""
+        most, more = self.limits.prompt, self.limits.prompt_service
+        rows = {subject.name: self._longest(subject) for subject in self.subjects}
+        name = max(rows, key=lambda task: rows[task][0] - more * rows[task][1])
+        characters, services = rows[name]
+        wanted = most + more * services
         return judged(
-            lengths[longest] <= self.limits.prompt,
-            f"the system prompt has up to {lengths[longest]:,} characters ({longest}), at most "
-            f"{self.limits.prompt:,} wanted",
-            characters=lengths,
-            threshold=self.limits.prompt,
+            characters <= wanted,
+            f"the system prompt has up to {characters:,} characters for {services} services "
+            f"({name}), at most {wanted:,} wanted",
+            characters={task: length for task, (length, _) in rows.items()},
+            services={task: count for task, (_, count) in rows.items()},
+            threshold=wanted,
         )
+
+    def _longest(self, subject: Subject) -> tuple[int, int]:
+        """Characters and services of the prompt that is longest for its services."""
+        topologies = {
+            incident.topology: incident for incident in subject.incidents("test", self.sizes.models)
+        }
+        rows = [
+            (len(system_prompt(priced(incident))), len(topology))
+            for topology, incident in topologies.items()
+        ]
+        return max(rows, key=lambda row: row[0] - self.limits.prompt_service * row[1])
 
     # --- by incidents ------------------------------------------------------------------
 

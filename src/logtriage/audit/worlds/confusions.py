@@ -90,7 +90,7 @@ def _asks_for_another(world: World, kind: str, other: str) -> bool:
     if _AND in kind + other or BENIGN in (kind, other):
         return True
     first, second = world.kind(kind), world.kind(other)
-    teams = {row.pages or world.classes[row.fault_class].pages for row in (first, second)}
+    teams = {world.page_of(name) for name in (kind, other)}
     return len(teams) > 1 or not set(first.remedies) & set(second.remedies)
 
 

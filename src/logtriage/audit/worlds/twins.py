@@ -60,6 +60,6 @@ def _shown(world: World, kind: Kind, tier: str) -> Mapping[str, Any]:
 
 
 def _differ(world: World, kind: Kind, twin: Kind) -> tuple[str, ...]:
-    teams = {row.pages or world.classes[row.fault_class].pages for row in (kind, twin)}
+    teams = {world.page_of(row.name) for row in (kind, twin)}
     common = set(kind.remedies) & set(twin.remedies)
     return (*(["team"] if len(teams) > 1 else []), *([] if common else ["remedy"]))

@@ -178,12 +178,11 @@ def _kind(name: str, order: int, of: str, like: World, signature: Signature) -> 
 
 def _layout(topology: Topology, like: World) -> Layout:
     """The services of a recording, without calls that would close a circle."""
-    owners = {tier.name: tier.owner or like.rules.owners[0] for tier in like.rules.tiers}
-    missing = {row.tier for row in topology.services} - owners.keys()
+    missing = {row.tier for row in topology.services}.difference(like.tier_names)
     if missing:
         raise WorldError(
             f"world {like.name!r} has no tier {', '.join(sorted(missing))}, which the recordings "
-            f"have; it has {', '.join(owners)}"
+            f"have; it has {', '.join(like.tier_names)}"
         )
     calls = without_circles(
         [row.name for row in topology.services],
@@ -194,8 +193,5 @@ def _layout(topology: Topology, like: World) -> Layout:
     )
     return Layout(
         topology.name,
-        tuple(
-            attrs.evolve(row, owner=owners[row.tier], calls=calls[row.name])
-            for row in topology.services
-        ),
+        tuple(attrs.evolve(row, owner=None, calls=calls[row.name]) for row in topology.services),
     )

@@ -24,7 +24,10 @@ from logtriage.world.schema.parts import Layout
 
 
 def import_topology(
-    directory: str | Path, name: str, owner: str, note: Callable[[str], None] = lambda _: None
+    directory: str | Path,
+    name: str,
+    owner: str | None,
+    note: Callable[[str], None] = lambda _: None,
 ) -> Layout:
     """The services of a captured stack and their calls, as a layout for a world.
 
@@ -35,7 +38,7 @@ def import_topology(
     Args:
         directory: holds the JSON files, at any depth, gzipped or not.
         name: the topology's.
-        owner: the team that owns every service; nobody records who does.
+        owner: the team that owns every service; None if a world draws the owners.
         note: gets a text about everything that was left out.
 
     Raises:
@@ -87,7 +90,7 @@ def _dependencies(spot: Field, names: Names) -> Counter[Pair]:
 
 
 def _services(
-    counts: Mapping[Pair, int], owner: str, note: Callable[[str], None]
+    counts: Mapping[Pair, int], owner: str | None, note: Callable[[str], None]
 ) -> Iterator[Service]:
     every = sorted({name for pair in counts for name in pair if name is not None})
     called = {callee for caller, callee in counts if caller is not None}

@@ -215,7 +215,10 @@ def _tables_of(model: Model) -> TokenTables:
         severity_steps=_table(list(accumulate(setting.severities))),
         owners=_table([topology.teams.index(team) for team in owners]),
         owner_steps=_table(
-            [list(accumulate(world.owner_weights(topology, row.tier))) for row in topology.services]
+            [
+                list(accumulate(world.owner_weights(topology, row.tier, row.owner)))
+                for row in topology.services
+            ]
         ),
         edge_signs=_edge_table(
             [

@@ -23,6 +23,11 @@ def reference_problems(world: World) -> Iterator[Problem]:
         yield RULES_FILE, "tiers: none has entry = true: users must reach one"
     yield from known(RULES_FILE, "owners", "team", rules.owners, rules.teams)
     yield from _tier_owners(world)
+    for layout in world.layouts:
+        for service in layout.services:
+            if service.owner is not None:
+                file, field = f"topologies/{layout.name}.toml", f"services: {service.name}: owner"
+                yield from known(file, field, "owner", (service.owner,), rules.owners)
     for row in rules.classes:
         field = f"classes: {row.name}: pages"
         yield from known(RULES_FILE, field, "team", (row.pages,), (OWNER, *rules.teams))
@@ -113,20 +118,16 @@ def _drawn(world: World) -> Iterator[Problem]:
     drawn = world.rules.drawn_topologies
     if drawn is None:
         return
-    where, teams = "drawn_topologies", world.rules.teams
+    where = "drawn_topologies"
     inner = tuple(tier.name for tier in world.rules.tiers if not tier.entry)
     calling = {tier.name for tier in world.rules.tiers if tier.calls}
     yield from known(
         RULES_FILE, f"{where}.gateway.tier", "entry tier", (drawn.gateway.tier,),
         sorted(world.entry_tiers & calling),
     )  # fmt: skip
-    yield from known(RULES_FILE, f"{where}.gateway.owner", "team", (drawn.gateway.owner,), teams)
     names = [tier.tier for tier in drawn.tiers]
     yield from some(RULES_FILE, f"{where}.tiers", "tier behind the entry", names, inner)
     for tier in drawn.tiers:
-        yield from known(
-            RULES_FILE, f"{where}.tiers: {tier.tier}: owner", "team", (tier.owner,), teams
-        )
         yield from named(RULES_FILE, f"{where}.tiers: {tier.tier}: suffix", [tier.suffix], HYPHENED)
     yield from named(RULES_FILE, f"{where}.gateway.name", [drawn.gateway.name], HYPHENED)
     yield from named(RULES_FILE, f"{where}.nouns", list(drawn.nouns), HYPHENED)

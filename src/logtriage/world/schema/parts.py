@@ -190,12 +190,11 @@ class SecondaryFault:
 
 @attrs.frozen
 class DrawnTier:
-    """Services of a tier in drawn topologies: how many of 100, how named, who owns them."""
+    """Services of a tier in drawn topologies: how many of 100, and how named."""
 
     tier: str
     share: int
     suffix: str
-    owner: str
 
 
 @attrs.frozen
@@ -204,7 +203,6 @@ class Gateway:
 
     name: str
     tier: str
-    owner: str
 
 
 @attrs.frozen
