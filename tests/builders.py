@@ -1,6 +1,8 @@
 """Small hand-made incidents and episodes, so that a test can state every fact it uses."""
 
 from collections.abc import Iterable, Iterator
+from itertools import count
+from typing import Any, Final
 
 import attrs
 
@@ -70,10 +72,13 @@ def anybody(count: int) -> RoleSplit:
     return RoleSplit(f"anybody_{count}", roles)
 
 
+def halved(_: State) -> tuple[float, str]:
+    """A discount that always applies."""
+    return (0.5, "whatever was done")
+
+
 #: The default rubric with a discount that always applies.
-HALVED = attrs.evolve(
-    DEFAULT, discounts=(Discount("halved", lambda _: (0.5, "whatever was done")),)
-)
+HALVED = attrs.evolve(DEFAULT, discounts=(Discount("halved", halved),))
 
 
 @attrs.frozen
@@ -238,3 +243,18 @@ def own_topology(
         SEVEN_SERVICES.remedies,
         {"capacity": capacity, "security": security},
     )
+
+
+#: Numbers of the functions that tests name.
+_NUMBERS: Final = count()
+
+
+def named(function: Any, name: str | None = None) -> Any:
+    """A function made within a test, at the top of this module: rubrics refuse one without a name.
+
+    Without a ``name``, a new one.
+    """
+    name = name or f"made_{next(_NUMBERS)}"
+    function.__module__, function.__qualname__ = __name__, name
+    globals()[name] = function
+    return function

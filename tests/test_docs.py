@@ -82,7 +82,9 @@ def test_python_blocks_run(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """
     monkeypatch.setattr("logtriage.audit.QUICK", FEW)
     text = page.read_text(encoding="utf-8")
-    shared: dict[str, Any] = {"__name__": page.stem}
+    module = ModuleType(f"page_{page.stem}")
+    monkeypatch.setitem(sys.modules, module.__name__, module)  # rubrics name its functions
+    shared: dict[str, Any] = vars(module)
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS, verbose=False)
     for block in FENCE.finditer(text):
         line = text.count("\n", 0, block.start())

@@ -1,13 +1,18 @@
 """Objects of a user's own by ``module:name``, and rubrics by either name."""
 
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from logtriage._lib.references import imported, is_reference
+from logtriage._lib.references import imported, is_reference, player_name
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.grading import TRIAGE_3, grade_actions, rubric_named
+from logtriage.roles.splits import TRIO
+from logtriage.trained.files import TrainedTeam
+from logtriage.trained.role import NetworkRoles
 
+TEAM = TrainedTeam("runs/1", "0123", "single_crash-v3", TRIO, 0.0, "relu", {})
 OWN = """
 import attrs
 from logtriage.grading import TRIAGE_3
@@ -54,3 +59,16 @@ def test_what_is_none_is_named(own: str, name: str, said: str) -> None:
 def test_an_unknown_id_is_refused_with_the_known_ones() -> None:
     with pytest.raises(UnknownName, match="logtriage/3"):
         rubric_named("logtriage/4")
+
+
+def test_players_are_told_apart_by_names_arguments_and_descriptions() -> None:
+    here = f"{__name__}.own"
+    made = [own, partial(own, 1), partial(own, 2), (own, own), TRIAGE_3, NetworkRoles(TEAM)]
+    assert [player_name(maker) for maker in made] == [
+        here,
+        f"{here} of (1)",
+        f"{here} of (2)",
+        f"({here}, {here})",
+        "logtriage.grading.rubric.Rubric",
+        "net:runs/1 0123",
+    ]

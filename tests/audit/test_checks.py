@@ -26,7 +26,7 @@ from logtriage.state import State
 from tests.audit.planted.holes import FEW
 from tests.audit.planted.mutants import MUTANTS
 from tests.audit.planted.tasks import root_first
-from tests.builders import SEVEN_SERVICES, real_incident
+from tests.builders import SEVEN_SERVICES, named, real_incident
 
 BY_NAME = {mutant.name: mutant.rubric for mutant in MUTANTS}
 TASK = get_task("silent_degradation-v3")
@@ -45,7 +45,7 @@ def finding(
 
 
 def single(name: str, measure: object) -> Rubric:
-    return Rubric(id=f"test/{name}", criteria=(Criterion(name, 1.0, measure),))  # type: ignore[arg-type]
+    return Rubric(id=f"test/{name}-1", criteria=(Criterion(name, 1.0, measure),))  # type: ignore[arg-type]
 
 
 def always(_: State) -> Measured:
@@ -120,7 +120,7 @@ def test_renaming_is_caught_by_names_in_a_grader() -> None:
 def test_an_unknown_measure_makes_the_search_a_lower_bound() -> None:
     closure = next(row for row in BY_NAME["closure-unhurried"].criteria if row.name == "closure")
     rows = (closure if row.name == "closure" else row for row in TRIAGE_3.criteria)
-    unhurried = attrs.evolve(TRIAGE_3, id="unhurried", criteria=rows)
+    unhurried = attrs.evolve(TRIAGE_3, id="unhurried-1", criteria=rows)
     known, unknown = (
         finding("exact-maximum", "ceiling", rubric) for rubric in (TRIAGE_3, unhurried)
     )
@@ -131,9 +131,9 @@ def test_an_unknown_measure_makes_the_search_a_lower_bound() -> None:
 
 
 def test_what_a_new_process_cannot_import_is_said() -> None:
-    found = finding("determinism", "stability", single("local", lambda _: (0.5, "half")))
+    found = finding("determinism", "stability", single("local", named(lambda _: (0.5, "half"))))
     assert found.verdict is Verdict.UNTESTED
-    assert "other processes not tried" in found.summary
+    assert "a new process cannot import what is audited" in found.summary
 
 
 # -- leaks ------------------------------------------------------------------------------

@@ -28,7 +28,7 @@ def too_much(_: State) -> tuple[float, str]:
 
 
 def discounted(factor: Callable[[State], tuple[float, str]]) -> Rubric:
-    return attrs.evolve(TRIAGE_3, id="test/discounted", discounts=(Discount("d", factor),))
+    return attrs.evolve(TRIAGE_3, id="test/discounted-1", discounts=(Discount("d", factor),))
 
 
 def breaks(_: State) -> Measured:
@@ -37,7 +37,7 @@ def breaks(_: State) -> Measured:
 
 def test_the_measure_that_raises_is_named_with_the_history() -> None:
     rubric = attrs.evolve(
-        TRIAGE_3, id="test/breaks", criteria=(*TRIAGE_3.criteria, Criterion("odd", 0.0, breaks))
+        TRIAGE_3, id="test/breaks-1", criteria=(*TRIAGE_3.criteria, Criterion("odd", 0.0, breaks))
     )
     expected = r"criterion 'odd' raised RuntimeError: no such figure \(on single.*after nothing\)"
     with pytest.raises(AuditedCodeFailed, match=expected):

@@ -58,7 +58,7 @@ def frugal_fix(state: State) -> Measured:
 def test_a_price_on_looking_is_said_with_a_history() -> None:
     rows = (attrs.evolve(row, weight=0.9 * row.weight) for row in DEFAULT.criteria)
     frugal = attrs.evolve(
-        DEFAULT, id="test/frugal", criteria=(*rows, Criterion("frugal", 0.1, frugal_fix))
+        DEFAULT, id="test/frugal-1", criteria=(*rows, Criterion("frugal", 0.1, frugal_fix))
     )
     report = audit(TASK, frugal, families=["histories"], sizes=FEW)
     assert report.failed == ("looks",)

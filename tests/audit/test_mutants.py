@@ -23,7 +23,7 @@ from logtriage.grading import TRIAGE_3, Criterion, Rubric
 from property_tests import test_grading_laws, test_priced_laws, test_triage_laws
 from tests.audit.broken import BROKEN, NAMES, broken
 from tests.audit.planted.mutants import MUTANTS
-from tests.builders import real_incident
+from tests.builders import named, real_incident
 
 Law = Callable[[], None]
 LIKELIEST = (
@@ -90,7 +90,7 @@ def loaded_laws(count: int, source: ModuleType) -> ModuleType:
 
 def law_of_errors() -> None:
     """A measure that returns no number is an error of the grader, never a 0."""
-    rows = (Criterion("odd", 1.0, lambda _: (nan, "?")),)
+    rows = (Criterion("odd", 1.0, named(lambda _: (nan, "?"))),)
     with pytest.raises(RubricError):
         grade(initial_state(real_incident()), Rubric(id="odd/1", criteria=rows))
 

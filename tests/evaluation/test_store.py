@@ -18,7 +18,7 @@ from logtriage.evaluation import (
 from logtriage.evaluation.cell_files import slug
 from logtriage.grading import DEFAULT, grade_transcript
 from logtriage.incident import Incident
-from logtriage.policies import ChatPolicies, ExpertPolicy, FirstErrorPolicy, Policy
+from logtriage.policies import ExpertPolicy, FirstErrorPolicy, Policy
 from logtriage.recorded import load_records, shipped_incidents
 from logtriage.registry import make_team
 from logtriage.roles.splits import TRIO
@@ -327,7 +327,9 @@ def test_another_policy_of_the_same_name_is_noticed(tmp_path: Path) -> None:
     evaluate(MINE, tmp_path, factories={"mine": expert})
     evaluate(MINE, tmp_path, factories={"mine": expert})
     before = contents(tmp_path)
-    with pytest.raises(InvalidInput, match=r"""holds another run: policy 'mine' is "\w+", asked"""):
+    with pytest.raises(
+        InvalidInput, match=r"""holds another run: policy 'mine' is "[\w.]+", asked"""
+    ):
         evaluate(MINE, tmp_path, factories={"mine": first_error})
     assert contents(tmp_path) == before
 
@@ -338,17 +340,22 @@ def test_policy_given_in_place_of_a_registered_one_is_noticed(tmp_path: Path) ->
     with pytest.raises(InvalidInput, match="policy 'expert' is null, asked for"):
         evaluate(spec, tmp_path, factories={"expert": first_error})
     evaluate(spec, tmp_path, factories={"expert": first_error}, fresh=True)
-    with pytest.raises(InvalidInput, match=r"policy 'expert' is \"\w+\", asked for null"):
+    with pytest.raises(InvalidInput, match=r"policy 'expert' is \"[\w.]+\", asked for null"):
         evaluate(spec, tmp_path)
 
 
-def test_another_model_behind_the_same_name_is_noticed(tmp_path: Path) -> None:
-    def ask(model: str) -> Any:
-        return lambda _: f'{{"action_type": "{model}"}}'
+@attrs.frozen
+class Model:
+    description: str
 
-    evaluate(MINE, tmp_path, factories={"mine": ChatPolicies(ask("ignore"))})
-    with pytest.raises(InvalidInput, match="policy 'mine'"):
-        evaluate(MINE, tmp_path, factories={"mine": ChatPolicies(ask("resolve"))})
+    def __call__(self, _: Incident) -> Policy:
+        return FirstErrorPolicy()
+
+
+def test_another_player_of_the_same_name_is_noticed_by_its_description(tmp_path: Path) -> None:
+    evaluate(MINE, tmp_path, factories={"mine": Model("0.5 B")})
+    with pytest.raises(InvalidInput, match=r"""policy 'mine' is "0.5 B", asked for "7 B"."""):
+        evaluate(MINE, tmp_path, factories={"mine": Model("7 B")})
 
 
 def test_another_team_of_the_same_name_is_noticed(tmp_path: Path) -> None:

@@ -59,6 +59,7 @@ from tests.builders import (
     WRONG_PAGE,
     WRONG_REMEDY,
     benign_incident,
+    named,
     played,
     real_incident,
     waits,
@@ -318,7 +319,7 @@ def constant(value: float) -> Any:
     def measure(state: State) -> Measured:  # noqa: ARG001
         return value, "constant"
 
-    return measure
+    return named(measure)
 
 
 def rubric_of_measures(*values: float, **changes: Any) -> Rubric:
@@ -365,9 +366,9 @@ def test_penalties_cannot_push_below_the_lower_bound() -> None:
 
 def test_a_gate_sets_exactly_zero_even_below_the_bounds() -> None:
     gates = (
-        Gate("no", lambda _: None),
-        Gate("stop", lambda _: "because"),
-        Gate("too", lambda _: ""),
+        Gate("no", named(lambda _: None)),
+        Gate("stop", named(lambda _: "because")),
+        Gate("too", named(lambda _: "")),
     )
     one = grade(STATE, rubric_of_measures(1.0, gates=gates, bounds=(0.2, 0.9)))
     assert (one.score, one.gate, one.gate_reason) == (0.0, "stop", "because")
@@ -375,7 +376,7 @@ def test_a_gate_sets_exactly_zero_even_below_the_bounds() -> None:
 
 
 def test_a_gate_holds_whenever_it_gives_a_reason_even_an_empty_one() -> None:
-    one = grade(STATE, rubric_of_measures(1.0, gates=(Gate("stop", lambda _: ""),)))
+    one = grade(STATE, rubric_of_measures(1.0, gates=(Gate("stop", named(lambda _: "")),)))
     assert (one.score, one.gate) == (0.0, "stop")
 
 
@@ -391,7 +392,9 @@ def test_a_rubric_without_a_benign_part_uses_its_criteria() -> None:
 
 
 def discount(name: str, factor: float | None) -> Discount:
-    return Discount(name, lambda _: None if factor is None else (factor, f"because of {name}"))
+    return Discount(
+        name, named(lambda _: None if factor is None else (factor, f"because of {name}"))
+    )
 
 
 def test_discounts_multiply_what_was_earned_and_are_listed() -> None:
@@ -415,7 +418,7 @@ def test_discounts_come_after_penalties_and_before_the_bounds() -> None:
 
 
 def test_a_gate_gives_zero_and_discounts_are_still_listed() -> None:
-    gates, rows = (Gate("stop", lambda _: "because"),), (discount("half", 0.5),)
+    gates, rows = (Gate("stop", named(lambda _: "because")),), (discount("half", 0.5),)
     one = grade(STATE, rubric_of_measures(1.0, gates=gates, discounts=rows))
     assert (one.score, [row.name for row in one.discounts]) == (0.0, ["half"])
 
@@ -454,7 +457,7 @@ def test_a_measure_that_returns_no_number_raises(value: float, place: str) -> No
 
 
 def test_a_measure_that_returns_no_number_raises_behind_a_gate_too() -> None:
-    rubric = rubric_of_measures(math.nan, gates=(Gate("stop", lambda _: "because"),))
+    rubric = rubric_of_measures(math.nan, gates=(Gate("stop", named(lambda _: "because")),))
     with pytest.raises(RubricError):
         grade(STATE, rubric)
 
@@ -469,9 +472,9 @@ def test_a_measure_that_returns_no_number_raises_whatever_its_weight() -> None:
 @pytest.mark.parametrize("place", ["criteria", "penalties", "discounts"])
 def test_what_is_no_number_with_a_reason_raises(found: Any, place: str) -> None:
     row = (
-        Discount("odd", lambda _: found)
+        Discount("odd", named(lambda _: found))
         if place == "discounts"
-        else Criterion("odd", 1.0, lambda _: found)
+        else Criterion("odd", 1.0, named(lambda _: found))
     )
     fields: dict[str, Any] = {"criteria": (Criterion("c", 1.0, constant(1.0)),), place: (row,)}
     with pytest.raises(RubricError, match="rubric 'mine/1': 'odd': expected a number and its re"):
@@ -481,7 +484,7 @@ def test_what_is_no_number_with_a_reason_raises(found: Any, place: str) -> None:
 @pytest.mark.parametrize("place", ["criteria", "penalties"])
 def test_a_measure_that_returns_nothing_raises(place: str) -> None:
     nothing: Any = None
-    row = Criterion("odd", 1.0, lambda _: nothing)
+    row = Criterion("odd", 1.0, named(lambda _: nothing))
     fields: dict[str, Any] = {"criteria": (Criterion("c", 1.0, constant(1.0)),), place: (row,)}
     with pytest.raises(RubricError, match=r"'odd': expected a number and its reason.*got nothing"):
         grade(STATE, Rubric("mine/1", **fields))
@@ -489,7 +492,7 @@ def test_a_measure_that_returns_nothing_raises(place: str) -> None:
 
 @pytest.mark.parametrize("found", [False, True, 0, 1.0])
 def test_a_gate_that_returns_no_reason_raises(found: Any) -> None:
-    rubric = rubric_of_measures(1.0, gates=(Gate("stop", lambda _: found),))
+    rubric = rubric_of_measures(1.0, gates=(Gate("stop", named(lambda _: found)),))
     for judge in (grade, score):
         with pytest.raises(RubricError, match="'mine/1': gate 'stop': expected the reason in wo"):
             judge(STATE, rubric)

@@ -1,7 +1,6 @@
 """Rubrics as data: the table of DESIGN.md, and everything that is refused."""
 
 import math
-from collections.abc import Callable
 from functools import partial
 from hashlib import blake2b
 from typing import Any
@@ -22,7 +21,6 @@ from logtriage.grading import (
     Measure,
     Measured,
     Rubric,
-    criteria,
 )
 from logtriage.grading.criteria import root_cause
 from tests.builders import real_incident
@@ -213,69 +211,37 @@ def test_built_in_digests_are_distinct() -> None:
     assert len({one.digest for one in RUBRICS.values()}) == len(RUBRICS)
 
 
+@attrs.frozen
 class Constant:
     """A measure that is an object: it has no name of its own."""
 
     def __call__(self, state: State) -> Measured:  # noqa: ARG002
         return (1.0, "always")
 
-
-def test_a_measure_without_a_name_is_digested_by_its_type() -> None:
-    def digest_with(measure: Measure) -> str:
-        return Rubric(id="mine/1", criteria=(Criterion("one", 1.0, measure),)).digest
-
-    assert digest_with(Constant()) == digest_with(Constant())
-    assert digest_with(Constant()) != digest_with(partial(criteria.severity))
-
-
-def answering(severity: str) -> Measure:
-    def measure(_: State) -> Measured:
-        return (1.0, severity)
-
-    return measure
-
-
-@attrs.frozen
-class Answering:
-    """A measure that is an object with a field."""
-
-    severity: str
-
-    def __call__(self, _: State) -> Measured:
-        return (1.0, self.severity)
-
-
-def answer(severity: str, _: State) -> Measured:
-    return (1.0, severity)
+    def method(self, state: State) -> Measured:  # noqa: ARG002
+        return (1.0, "always")
 
 
 @pytest.mark.parametrize(
-    "make",
-    [answering, Answering, lambda given: partial(answer, given)],
-    ids=["closure", "object", "partial"],
+    "measure",
+    [lambda _: (1.0, ""), partial(full_marks), Constant(), Constant().method],
+    ids=["lambda", "partial", "object", "method"],
 )
-def test_measures_that_do_different_things_have_different_digests(
-    make: Callable[[str], Measure],
-) -> None:
-    def digest_with(given: str) -> str:
-        return Rubric("mine/1", (Criterion("one", 1.0, make(given)),)).digest
-
-    assert digest_with("P1") == digest_with("P1")
-    assert digest_with("P1") != digest_with("P2")
-    gates = [(Gate("late", lambda _: None),), (Gate("late", lambda _: "always"),)]
-    both = [attrs.evolve(TRIAGE_3, id="mine/1", gates=one).digest for one in gates]
-    assert both[0] != both[1]
+def test_what_has_no_name_in_a_module_is_refused(measure: Measure) -> None:
+    for rows in (
+        {"criteria": (Criterion("odd", 1.0, measure),)},
+        {"gates": (Gate("odd", measure),)},  # type: ignore[arg-type]
+        {"discounts": (Discount("odd", measure),)},
+    ):
+        with pytest.raises(RubricError, match=r"^rubric 'mine/1': 'odd': .* has no name in a mod"):
+            rubric(**rows)
 
 
-def test_a_measure_that_may_change_is_refused() -> None:
-    seen: list[str] = []
-
-    def remembering(_: State) -> Measured:
-        seen.append("once more")
-        return (1.0, "")
-
-    with pytest.raises(RubricError, match=r"^rubric 'mine/1': 'one': \[\] cannot be told from"):
-        Rubric("mine/1", (Criterion("one", 1.0, remembering),))
+@pytest.mark.parametrize("wrong", ["mine", "mine/one", "mine1", "/1", "1"])
+def test_an_id_without_a_version_is_refused(wrong: str) -> None:
+    with pytest.raises(RubricError, match=f"^rubric '{wrong}': expected an id that ends in its"):
+        rubric(id=wrong)
+    assert rubric(id="acme/mine-1").id == "acme/mine-1"
 
 
 def test_the_message_for_a_missing_id_says_so() -> None:

@@ -78,10 +78,11 @@ def test_a_topology_that_no_byte_counts_is_refused() -> None:
         BatchedTriage("single_crash-v3", topology=large)
 
 
-def test_a_rubric_with_a_rule_of_ones_own_is_refused() -> None:
-    def mine(state: State) -> tuple[float, str]:
-        return (float(state.tick > 3), "")
+def mine(state: State) -> tuple[float, str]:
+    return (float(state.tick > 3), "")
 
+
+def test_a_rubric_with_a_rule_of_ones_own_is_refused() -> None:
     first = attrs.evolve(TRIAGE_3.criteria[0], measure=mine)
     rubric = attrs.evolve(TRIAGE_3, id="mine/1", criteria=(first, *TRIAGE_3.criteria[1:]))
     with pytest.raises(RubricError, match=r"mine \('severity'\) has no kernel; those that"):

@@ -1,6 +1,8 @@
 """Objects of a user's own, named ``module:name`` where an id could stand."""
 
 import sys
+from collections.abc import Callable
+from functools import partial, reduce
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -41,3 +43,41 @@ def imported(reference: str) -> Any:
     if not hasattr(loaded, name):
         raise InvalidInput(f"{reference}: module {module!r} has no {name!r}")
     return getattr(loaded, name)
+
+
+def name_in_module(thing: Callable[..., object]) -> str:
+    """``module.name`` of a function or class, which its module must have under that name.
+
+    The name stands for what the function does, so two that differ never share one.
+
+    Raises:
+        InvalidInput: for a lambda, a function within another, a partial, or an object.
+    """
+    module, name = (getattr(thing, of, "") for of in ("__module__", "__qualname__"))
+    if name:
+        try:
+            if reduce(getattr, name.split("."), sys.modules.get(module)) is thing:
+                return f"{module}.{name}"
+        except AttributeError:
+            pass  # the module has nothing of that name
+    raise InvalidInput(
+        f"{thing!r:.80} has no name in a module: write it as a function at the top of a module"
+    )
+
+
+def player_name(maker: object) -> str:
+    """What tells a maker of players apart: its ``description``, else its name and its module's.
+
+    A partial counts with its arguments. What the code behind a name does is not looked at.
+    """
+    if isinstance(maker, tuple):
+        return f"({', '.join(map(player_name, maker))})"
+    if isinstance(maker, partial):
+        return f"{player_name(maker.func)} of {player_name(maker.args)}"
+    if isinstance(maker, str | int):
+        return repr(maker)
+    described = getattr(maker, "description", None)
+    if isinstance(described, str):
+        return described
+    named = maker if hasattr(maker, "__qualname__") else type(maker)
+    return f"{named.__module__}.{named.__qualname__}"

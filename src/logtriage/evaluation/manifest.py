@@ -65,10 +65,10 @@ class _Written:
 class Manifest:
     """What ``run.json`` says. ``rubrics`` maps each task to the id and digest of its rubric.
 
-    ``bundle`` is the digest of the caller's recorded incidents; ``players`` the fingerprints of the
-    caller's policies and teams, and the settings of served models; ``seal`` the fingerprint of the
-    key of sealed incidents. A world other than the default world has its name and fingerprint
-    here, and its content in :data:`WORLD_FILE`.
+    ``bundle`` is the digest of the caller's recorded incidents; ``players`` the names or
+    descriptions of the caller's policies and teams, and the settings of served models; ``seal`` the
+    fingerprint of the key of sealed incidents. A world other than the default world has its name
+    and fingerprint here, and its content in :data:`WORLD_FILE`.
     """
 
     spec: RunSpec

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import attrs
 
-from logtriage._lib.fingerprint import fingerprint_of
+from logtriage._lib.references import player_name
 from logtriage._lib.seal import Seal
 from logtriage.drawing.sealing import seal_for
 from logtriage.errors import InvalidInput
@@ -96,10 +96,10 @@ def evaluate(
         if name in alone:
             marks[name] = alone[name].description
         elif name in makers:
-            marks[name] = fingerprint_of(makers[name])
+            marks[name] = player_name(makers[name])
         elif _changes(name):  # a directory or a module, unlike the policies of the registry
             maker = make_policy(name) if split is None else make_team(name, split)
-            marks[name] = fingerprint_of(maker)
+            marks[name] = player_name(maker)
     with keeping(directory, spec, incidents, marks, fresh=fresh) as kept:
         left = kept.left(retry_unscored=retry_unscored)
         total = kept.episodes

@@ -1,5 +1,6 @@
 """Rubrics as data: weighted criteria, gates, discounts, penalties; checked when made."""
 
+import re
 from collections.abc import Callable, Iterable
 from functools import cached_property
 from hashlib import blake2b
@@ -8,12 +9,15 @@ from typing import Final, assert_never
 
 import attrs
 
-from logtriage._lib.fingerprint import description_of
+from logtriage._lib.references import name_in_module
 from logtriage.errors import InvalidInput, RubricError, kind_of
 from logtriage.grading import criteria as measures
 from logtriage.grading import priced, recordings, triage
 from logtriage.grading.criteria import Measure, Measured
 from logtriage.state import State
+
+#: How the id of a rubric ends: in the number of its version.
+_VERSIONED: Final = re.compile(r".*[^/-][/-]\d+")
 
 
 @attrs.frozen
@@ -66,13 +70,14 @@ class Rubric:
     within ``bounds``; or 0 if a gate holds. Where an incident was handed over before any page or
     remedy, ``handed_over`` alone counts, if there is any. Change one with :func:`attrs.evolve`;
     the new rubric is checked again and should get an id of its own, since grades of different
-    rubrics refuse to be compared.
+    rubrics refuse to be compared. Measures, gates and discounts count by their names in a module:
+    whoever changes what one does, changes the version in the id.
 
     Raises:
-        RubricError: on an empty id, no criteria, a duplicate or empty name, a weight that is
-            negative or not finite, weights that do not sum to 1, bounds that are not
-            0 <= low < high <= 1, or a measure or gate that cannot be told from another of its
-            kind, since it holds what may change.
+        RubricError: on an id without a version (``acme/frugal-1``), no criteria, a duplicate or
+            empty name, a weight that is negative or not finite, weights that do not sum to 1,
+            bounds that are not 0 <= low < high <= 1, or a measure, gate or discount that is no
+            function at the top of a module.
     """
 
     id: str
@@ -87,6 +92,11 @@ class Rubric:
     def __attrs_post_init__(self) -> None:
         if not self.id:
             raise RubricError("a rubric needs an id")
+        if not _VERSIONED.fullmatch(self.id):
+            raise RubricError(
+                f"rubric {self.id!r}: expected an id that ends in its version, such as "
+                f"'{self.id}-1'"
+            )
         self._check_weights("criteria", self.criteria)
         if self.benign:
             self._check_weights("benign", self.benign)
@@ -99,7 +109,7 @@ class Rubric:
         low, high = self.bounds
         if not 0.0 <= low < high <= 1.0:
             raise RubricError(f"rubric {self.id!r}: bounds must be 0 <= low < high <= 1")
-        _ = self.digest  # what cannot be described is refused here, not when it grades
+        _ = self.digest  # what has no name is refused here, not when it grades
 
     def _check_names(self, rows: tuple[Criterion | Gate | Discount, ...]) -> None:
         seen: set[str] = set()
@@ -135,8 +145,8 @@ class Rubric:
     def digest(self) -> str:
         """A short hash of everything that decides a score.
 
-        A measure that its module has under its name counts by that name; of any other the
-        code and what it closes over count (:func:`logtriage._lib.fingerprint.description_of`).
+        Measures, gates and discounts count by their names
+        (:func:`logtriage._lib.references.name_in_module`).
         """
         parts = [self.id, repr(self.bounds), "None"]  # the last for a field that is no more
         for field in ("criteria", "benign", "penalties", "handed_over"):
@@ -159,7 +169,7 @@ class Rubric:
             case _:
                 assert_never(row)
         try:
-            return description_of(function)
+            return name_in_module(function)
         except InvalidInput as error:
             raise RubricError(f"rubric {self.id!r}: {row.name!r}: {error}") from None
 

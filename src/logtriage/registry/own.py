@@ -63,6 +63,10 @@ class _OwnPolicy:
     reference: str
     maker: Any
 
+    @property
+    def description(self) -> str:
+        return str(getattr(self.maker, "description", self.reference))
+
     def __call__(self, incident: Incident) -> Policy:
         policy = self.maker
         if not _acts(policy):
@@ -79,6 +83,10 @@ class _OwnPolicy:
 class _OwnRole:
     reference: str
     maker: Any
+
+    @property
+    def description(self) -> str:
+        return str(getattr(self.maker, "description", self.reference))
 
     def __call__(self, incident: Incident, split: RoleSplit, role: Role) -> Player:
         return cast(Player, self.maker(incident, split, role))

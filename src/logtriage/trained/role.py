@@ -54,6 +54,11 @@ class NetworkRoles:
 
     team: TrainedTeam
 
+    @property
+    def description(self) -> str:
+        """Text that tells its weights from others that stood in the directory."""
+        return f"net:{self.team.where} {self.team.digest}"
+
     def __call__(self, incident: Incident, split: RoleSplit, role: Role) -> "NetworkRole":
         """The player of a role on an incident.
 

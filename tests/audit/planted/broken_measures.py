@@ -13,6 +13,7 @@ from logtriage.actions import (
 )
 from logtriage.grading import Measure, Measured, criteria, priced, triage
 from logtriage.state import Closing, State
+from tests.builders import named
 
 # -- gates ------------------------------------------------------------------------------
 
@@ -184,7 +185,7 @@ def closed_with(
         used, one = state.closed_at or 0, state.incident
         return (criteria.promptness(used, one.horizon, free(one.par)), "closed")
 
-    return measure
+    return named(measure)
 
 
 def fixed(state: State) -> bool:

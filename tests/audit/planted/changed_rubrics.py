@@ -60,4 +60,4 @@ def with_row(name: str, measure: Measure, weight: float = 0.10) -> Rubric:
 
 def only(name: str, measure: Measure) -> Rubric:
     """A rubric of one criterion."""
-    return Rubric(id=name, criteria=(Criterion(name, 1.0, measure),))
+    return Rubric(id=f"{name}-1", criteria=(Criterion(name, 1.0, measure),))

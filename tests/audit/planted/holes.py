@@ -102,7 +102,7 @@ class Hole:
 
 #: Pays for looking, and is sound: ``looking_oracle`` earns the most that can be had.
 LOOKING: Final = attrs.evolve(
-    with_row("looked_first", planted.looked_first, 0.05), id="sound/looking"
+    with_row("looked_first", planted.looked_first, 0.05), id="sound/looking-1"
 )
 _MUTANTS: Final = {mutant.name: mutant for mutant in MUTANTS}
 
@@ -110,7 +110,7 @@ _MUTANTS: Final = {mutant.name: mutant for mutant in MUTANTS}
 def _planted(
     name: str, wrong: str, check: str, family: str, rubric: Rubric, task: str = TASK, **more: Any
 ) -> Hole:
-    return Hole(name, wrong, check, family, task, attrs.evolve(rubric, id=f"hole/{name}"), **more)
+    return Hole(name, wrong, check, family, task, attrs.evolve(rubric, id=f"hole/{name}-1"), **more)
 
 
 def _mutant(name: str, check: str, family: str, task: str = TASK) -> Hole:

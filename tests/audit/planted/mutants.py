@@ -230,6 +230,6 @@ _TABLE: Final = (
     ),
 )
 MUTANTS: Final = tuple(
-    Mutant(name, wrong, attrs.evolve(rubric, id=f"mutant/{name}"))
+    Mutant(name, wrong, attrs.evolve(rubric, id=f"mutant/{name}-1"))
     for name, wrong, rubric in (*_TABLE, *order_mutants.TABLE)
 )
