@@ -31,7 +31,7 @@ def test_calls_words_and_answers_are_read() -> None:
     results = {"results": [{"source_call_id": "a", "content": "closed"}, {"content": "more"}]}
     read = transcript_of_row(
         trajectory(
-            {"step_id": 1, "source": "user", "message": "TICK 0/10"},
+            {"step_id": 1, "source": "user", "message": "An incident."},
             agents(message="Hm.", is_copied_context=True),
             agents(tool_calls=[CALL], observation=results),
             agents(message=[{"type": "text", "text": "Done."}]),

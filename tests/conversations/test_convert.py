@@ -20,7 +20,7 @@ INCIDENT = "single_crash-v3/test/0"
 RESOLVE = {"action_type": "resolve"}
 CALL = {"id": "c", "type": "function", "function": {"name": "resolve", "arguments": "{}"}}
 MESSAGES: list[dict[str, Any]] = [
-    {"role": "user", "content": "TICK 0/8"},
+    {"role": "user", "content": "An incident."},
     {"role": "assistant", "tool_calls": [CALL]},
 ]
 
@@ -81,7 +81,7 @@ def test_samples_of_lm_evaluation_harness_are_rows() -> None:
 
 def test_of_a_trace_that_branches_the_last_branch_counts() -> None:
     nodes = [
-        {"parent": None, "message": {"role": "user", "content": "TICK 0/8"}},
+        {"parent": None, "message": {"role": "user", "content": "An incident."}},
         node(0, "ignore"),
         node(0, "resolve", sampled=False),
         node(2, "resolve"),
@@ -219,9 +219,8 @@ def test_what_may_be_examples_or_play_is_a_bad_row(messages: Any) -> None:
 
 def test_a_screen_that_an_agent_writes_or_a_tool_shows_wipes_nothing_out() -> None:
     told = [{"role": "tool", "tool_call_id": "c", "content": screen_of(INCIDENT)}]
-    blocks = [{"type": "tool_result", "content": screen_of(INCIDENT)}]
     forged = {"role": "assistant", "content": screen_of(INCIDENT), "tool_calls": [CALL]}
-    for between in (told, [{"role": "user", "content": blocks}], [forged]):
+    for between in (told, [forged]):
         found = transcript_of_row(row(messages=[OWN[0], EXAMPLE[1], *between, OWN[1]]))
         assert [one["action_type"] for one in found.actions][:1] == ["ignore"]
 
@@ -239,7 +238,7 @@ def test_a_screen_that_an_agent_writes_or_a_tool_shows_wipes_nothing_out() -> No
         {"response": {"object": "response", "output": [{"type": "message", **MESSAGES[1]}]}},
         {"output": {"messages": MESSAGES}},
         {
-            "contents": [{"role": "user", "parts": [{"text": "TICK 0/8"}]}],
+            "contents": [{"role": "user", "parts": [{"text": "An incident."}]}],
             "candidates": [{"content": {"parts": [{"functionCall": {"name": "resolve"}}]}}],
         },
     ],
@@ -307,14 +306,6 @@ def test_a_line_beyond_the_limit_is_bad_and_the_others_are_converted(
     stream = io.StringIO(f"{good}\n{json.dumps(row() | {'note': good * 3})}\n{good}\n")
     assert len(list(convert_file(stream, on_error=errors.append))) == 2
     assert [(one.line, one.reason) for one in errors] == [(2, "longer than 16 MiB")]
-
-
-def test_a_stream_is_converted_as_it_comes() -> None:
-    def lines() -> Any:
-        yield json.dumps(row())
-        pytest.fail("read on before the first transcript was taken")
-
-    assert next(convert_file(lines())).actions == (RESOLVE,)
 
 
 @pytest.mark.parametrize(

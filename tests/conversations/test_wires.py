@@ -290,7 +290,7 @@ def test_a_call_that_cannot_be_read_is_a_step() -> None:
         said(tool_calls=[{"function": {"name": "escalate", "arguments": "{"}}]),
         said(tool_calls=[{"function": "escalate", "arguments": {}, "parse_error": "no JSON"}]),
         said(invalid_tool_calls=[{"name": "escalate", "args": "{", "id": "x", "error": None}]),
-        said(content="<tool_call>escalate()</tool_call>"),
+        said(content="<tool_call>escalate!</tool_call>"),
     ]
     steps = played([*OPENAI[:1], *broken])
     assert [type(one) for one in steps] == [RequestMoreLogs, *[Malformed] * 4]
@@ -326,7 +326,8 @@ def test_only_what_the_agent_wrote_counts() -> None:
         (
             [{"role": "bot", "content": ""}],
             "[0].role: unknown role 'bot'; one of: ai, assistant, "
-            "developer, environment, function, human, model, observation, system, tool, user",
+            "developer, environment, exit, function, human, ipython, model, observation, system, tool, "
+            "user",
         ),
         ([{"content": "x"}], "[0]: cannot tell who wrote it: no role, and no type"),
         ([{"type": "step"}], "[0]: cannot tell who wrote it: no role, and the type 'step'"),
@@ -335,10 +336,10 @@ def test_only_what_the_agent_wrote_counts() -> None:
             [said(tool_calls=[{"type": "function"}])],
             "[0].tool_calls[0]: a call without a name",
         ),
-        ([said(toolCalls=[{}])], "[0].toolCalls: not known; calls are read from tool_calls"),
+        ([said(toolUses=[{}])], "[0].toolUses: not known; calls are read from tool_calls"),
         (
-            [said(content=[{"type": "tool-call", "toolName": "resolve"}])],
-            "[0].content[0]: a block of type 'tool-call' is not known; calls are read from "
+            [said(content=[{"type": "call", "toolName": "resolve"}])],
+            "[0].content[0]: a block of type 'call' is not known; calls are read from "
             "tool_use, functionCall and tool_calls",
         ),
         (

@@ -31,7 +31,7 @@ from logtriage.parsing import (
     parse_plan,
 )
 from logtriage.parsing import actions as parsing
-from logtriage.parsing.replies import MAX_TEXT
+from logtriage.parsing.marks import MAX_TEXT
 from tests.builders import SEVEN_SERVICES
 
 KILL = Remediate("kill-query", "user-db")
@@ -191,7 +191,7 @@ def test_the_same_cause_with_another_confidence_is_another_action() -> None:
             "ignore",
         ),
         ({"action_type": "Resolve"}, "unknown action_type 'Resolve'; one of: classify_severity"),
-        ({"action_type": None}, "unknown action_type None; one of: classify_severity"),
+        ({"action_type": None}, "no field action_type; the action has: action_type"),
         ({"action_type": 5}, "unknown action_type 5; one of: classify_severity"),
         ({"action_type": ["resolve"]}, "unknown action_type a list; one of: classify_severity"),
         ({"action_type": {}}, "unknown action_type a dict; one of: classify_severity"),

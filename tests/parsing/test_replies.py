@@ -19,7 +19,8 @@ from logtriage import (
     render_action,
 )
 from logtriage.parsing import TEAM_KINDS, parse_plan
-from logtriage.parsing.replies import ENDED_THINKING, MAX_CALLS, MAX_TEXT, MAX_THOUGHTS
+from logtriage.parsing.marks import MAX_CALLS, MAX_TEXT
+from logtriage.parsing.replies import ENDED_THINKING, MAX_THOUGHTS
 from tests.builders import SEVEN_SERVICES
 
 IGNORE = '{"action_type": "ignore"}'

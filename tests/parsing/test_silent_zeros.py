@@ -172,7 +172,9 @@ def test_names_of_actions_are_checked_with_the_one_that_is_meant() -> None:
 
 def test_strict_grading_refuses_the_first_malformed_action() -> None:
     right = {"action_type": "resolve"}
-    with pytest.raises(InvalidInput, match=r"^actions\[1\]: unknown action_type None; one"):
+    with pytest.raises(
+        InvalidInput, match=r"^actions\[1\]: no field action_type; the action has: type"
+    ):
         grade_actions(ID, [right, {"type": "resolve"}, {"type": "ignore"}], strict=True)
     with pytest.raises(InvalidInput, match=r"^actions\[0\]: unknown service 'pay'; one of: "):
         grade_actions(ID, [{"action_type": "identify_root_cause", "value": "pay"}], strict=True)
@@ -207,9 +209,9 @@ def test_a_printed_grade_is_its_debrief() -> None:
     graded = lt.grade(state)
     assert [row[0] for row in rows] == [one.name for one in graded.criteria]
     assert [row[4] for row in rows] == [one.reason for one in graded.criteria]
-    assert lines[-3:] == [
+    assert lines[1].endswith(" 1 of 5 actions could not be read: no JSON.")
+    assert lines[-2:] == [
         f"  {graded.score:.3f}  by rubric {DEFAULT.id}",
-        "  1 of 5 actions could not be read",
         "  2 actions after the closing one were not played",
     ]
 

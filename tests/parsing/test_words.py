@@ -28,7 +28,7 @@ from logtriage.actions import (
 )
 from logtriage.errors import InvalidInput
 from logtriage.parsing import SOLO_KINDS, TEAM_KINDS
-from logtriage.parsing.replies import MAX_TEXT
+from logtriage.parsing.marks import MAX_TEXT
 
 TOPOLOGY = make_incident("single_crash-v3/val/0").topology
 EVERY = all_actions(TOPOLOGY, hand_over=True)

@@ -50,7 +50,7 @@ def test_an_action_survives_its_wire(action: ShiftAction) -> None:
         ({"action_type": ["page"], "system": "search"}, "unknown action_type"),
         ({"action_type": "note"}, "a note wants a text"),
         ({"action_type": "request_metrics", "system": "search", "value": "x"}, "unknown service"),
-        ({"system": "search"}, "unknown action_type None"),
+        ({"system": "search"}, "no field action_type; the action has: system"),
     ],
 )
 def test_what_cannot_be_read_is_malformed_and_says_why(wire: dict[str, Any], reason: str) -> None:

@@ -1,13 +1,18 @@
 """Files: written whole or not at all, and read by lines of bounded length."""
 
 import errno
+import gzip
+import io
 import os
 import stat
 import sys
+import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, Final, overload
+
+from logtriage.errors import InvalidInput
 
 #: The longest line that is read, in bytes (in a text stream, in characters). The limit holds for
 #: unpacked gzip, where a few kilobytes may become gigabytes.
@@ -127,3 +132,82 @@ def numbered_lines(stream: Iterable[Any], most: int | None = None) -> Iterator[t
         while line and line[-1] not in ("\n", 0x0A):
             line = readline(most)
         yield number, None
+
+
+#: Of a gzip, this many unpacked bytes are read, and so many more for each packed byte: logs shrink
+#: to a hundredth, blanks to a thousandth.
+UNPACKED: Final = 256 * 1024 * 1024
+UNPACKED_EACH: Final = 100
+#: At most so many blank lines of a gzip are read, one after the other.
+BLANK_LINES: Final = 1_000_000
+#: Files that are not text, by their first bytes.
+_PACKED: Final = {
+    b"PK\x03\x04": "a zip archive",
+    b"\x28\xb5\x2f\xfd": "a file of zstd",
+    b"BZh": "a file of bzip2",
+    b"\xfd7zXZ": "a file of xz",
+    b"PAR1": "a file of Parquet",
+    b"SQLite format 3": "a database of SQLite",
+}
+_GZIP: Final = b"\x1f\x8b"
+
+
+def unpacked(stream: Any, name: str) -> Any:
+    """A stream of lines, unpacked if it is a gzip; a stream of text as it is.
+
+    Raises:
+        InvalidInput: for a file of another kind; while it is read, for a damaged gzip, and for
+            one that grows beyond measure.
+    """
+    if isinstance(stream, io.TextIOBase) or not hasattr(stream, "read"):
+        return stream
+    if hasattr(stream, "peek"):
+        begins = stream.peek(16)[:16]
+    else:
+        place = stream.tell()
+        begins = stream.read(16)
+        stream.seek(place)
+    for mark, kind in _PACKED.items():
+        if begins.startswith(mark):
+            raise InvalidInput(f"{name}: {kind}, not lines of JSON; unpack it first")
+    return _Unpacked(stream, name) if begins.startswith(_GZIP) else stream
+
+
+class _Unpacked:
+    """The lines of a gzip, as far as its size allows."""
+
+    def __init__(self, stream: BinaryIO, name: str) -> None:
+        self._counted = _Counted(stream)
+        self._file = gzip.GzipFile(fileobj=self._counted)  # type: ignore[call-overload]
+        self._read = self._blank = 0
+        self.name = name
+
+    def readline(self, size: int = -1) -> bytes:
+        """The next line, of at most ``size`` bytes."""
+        try:
+            line: bytes = self._file.readline(size)
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise InvalidInput(f"{self.name}: damaged gzip: {error}") from None
+        self._read += len(line)
+        self._blank = 0 if line.strip() else self._blank + 1
+        if self._blank > BLANK_LINES:
+            raise InvalidInput(f"{self.name}: more than {BLANK_LINES:,} blank lines in a row")
+        if self._read > UNPACKED + UNPACKED_EACH * self._counted.count:
+            raise InvalidInput(
+                f"{self.name}: unpacks to more than {UNPACKED_EACH} times its size; unpack it first"
+            )
+        return line
+
+
+class _Counted:
+    """A stream that counts the bytes read."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self.count = 0
+
+    def read(self, size: int = -1) -> bytes:
+        """The next bytes."""
+        data = self._stream.read(size)
+        self.count += len(data)
+        return data

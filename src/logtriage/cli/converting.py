@@ -1,6 +1,7 @@
 """``convert``: conversations recorded by other frameworks."""
 
 import sys
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Annotated
 
@@ -10,20 +11,22 @@ from logtriage.cli.console import emit, fail, note
 from logtriage.cli.group import SOME_BAD
 from logtriage.cli.options import Bundle, OfWorld, SealFile, seal_in, world_in
 from logtriage.codec import unstructure_transcript
-from logtriage.conversations.convert import convert_file
+from logtriage.conversations.convert import convert_files
 from logtriage.conversations.wires import Style
 from logtriage.errors import TranscriptError
+from logtriage.parsing.unread import kinds_of
 
 
 def convert(
     files: Annotated[
         list[str],
-        typer.Argument(metavar="FILE", help="JSON lines, or a .json document; - is stdin."),
+        typer.Argument(metavar="FILE", help="JSON lines or a document, also gzipped; - is stdin."),
     ],
     incident: Annotated[
         str | None,
         typer.Option(
-            metavar="PATH", help="Where a row keeps the incident id, such as metadata.incident."
+            metavar="PATH|ID",
+            help="Where a row keeps the incident id, such as metadata.incident; or the id itself.",
         ),
     ] = None,
     style: Annotated[
@@ -42,30 +45,56 @@ def convert(
     """Turn conversations from other frameworks into transcripts.
 
     Transcripts go to stdout, one a line. A row that cannot be converted is reported with its
-    file, its line and the reason, and the others are converted.
+    file, its line and the reason, and the others are converted. Where a row shows screens, its
+    calls are held against them. Rows that are the beginning of another row are left out.
     """
     from logtriage.evaluation import Incidents
 
     incidents = Incidents.of(bundle, seal_in(seal_file), world_in(of_world))
-    converted = bad = 0
+    sources: list[Path | IO[bytes]] = [
+        sys.stdin.buffer if name == "-" else Path(name) for name in files
+    ]
+    counts = dict.fromkeys(("converted", "bad", "beginnings", "left_out", "unseen", "actions"), 0)
+    unread: list[str] = []
 
     def report(error: TranscriptError) -> None:
-        nonlocal bad
-        bad += 1
+        counts["bad"] += 1
         fail(error)
 
-    for name in files:
-        source: Path | IO[bytes] = sys.stdin.buffer if name == "-" else Path(name)
-        for transcript in convert_file(
-            source,
-            incident_at=incident,
-            style=style,
-            other_tools=other_tool or (),
-            resolve=incidents,
-            on_error=report,
-        ):
-            converted += 1
-            emit(unstructure_transcript(transcript))
-    note(f"{converted} converted; {bad} bad rows", "dim")
-    if bad:
+    def leave_out(parts: list[str], whole: str) -> None:
+        counts["beginnings"] += len(parts)
+        note(f"{', '.join(parts)}: left out; {whole} goes on from there", "dim")
+
+    for reading in convert_files(
+        sources,
+        incident_at=incident,
+        style=style,
+        other_tools=other_tool or (),
+        resolve=incidents,
+        on_error=report,
+        on_beginnings=leave_out,
+    ):
+        counts["converted"] += 1
+        counts["left_out"] += reading.left_out
+        counts["unseen"] += not reading.screens
+        counts["actions"] += len(reading.transcript.actions)
+        unread += reading.unread
+        emit(unstructure_transcript(reading.transcript))
+    for text in _summary(counts, unread):
+        note(text, "dim")
+    if counts["bad"]:
         raise typer.Exit(SOME_BAD)
+
+
+def _summary(counts: Mapping[str, int], unread: Sequence[str]) -> Iterator[str]:
+    """What became of the rows, and of their replies."""
+    yield (
+        f"{counts['converted']} converted; {counts['bad']} bad rows"
+        + (f"; {counts['beginnings']} beginnings of others" if counts["beginnings"] else "")
+        + (f"; {counts['unseen']} without a screen to check them by" if counts["unseen"] else "")
+    )
+    if counts["left_out"]:
+        yield f"{counts['left_out']} calls left out: no screen shows that they were carried out"
+    if unread:
+        yield f"{len(unread)} of {counts['actions']} replies and calls could not be read:"
+        yield from (f"  {count}: {reason}" for count, reason in kinds_of(unread))

@@ -1,108 +1,224 @@
 """Conversations in files become transcripts, which ``logtriage grade`` reads.
 
-A row is one JSON object: a conversation and the id of its incident. Rows of Inspect
-(samples of a JSON log), verifiers (lines of ``traces.jsonl``), TRL (prompt and
-completion), Harbor (trajectories in ATIF) and rows with OpenAI's or Anthropic's messages
-are recognised by their fields; transcripts pass through unchanged.
+A row is one JSON object: a conversation and the id of its incident.
+:mod:`logtriage.conversations.shapes` lists what is recognised; transcripts pass through unchanged.
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Final
 
-from logtriage._lib.files import TOO_LONG, numbered_lines
-from logtriage.conversations.rows import rows_of, transcript_of_row
+import attrs
+
+from logtriage._lib.files import TOO_LONG, numbered_lines, unpacked
+from logtriage.conversations.rows import (
+    Reading,
+    conversation_of,
+    prefixes_of,
+    reading_of,
+    transcript_of_row,
+)
+from logtriage.conversations.shapes import LINES, Lines, rows_in
+from logtriage.conversations.wires import Style
+from logtriage.drawing.sealing import incident_of
 from logtriage.errors import LogTriageError, SealError, TranscriptError
+from logtriage.grading import Resolver
 from logtriage.transcript import Transcript
 
-__all__ = ["convert_file", "transcript_of_row"]
+__all__ = ["convert_file", "convert_files", "transcript_of_row"]
+
+Source = str | Path | IO[str] | IO[bytes]
+OnError = Callable[[TranscriptError], None]
+#: Called with the places of rows that are beginnings of another row, and the place of that row.
+OnBeginnings = Callable[[list[str], str], None]
+#: The longest document of JSON that is read, in characters; lines have their own limit.
+MAX_DOCUMENT: Final = 256 * 1024 * 1024
 
 
 def convert_file(
-    source: str | Path | IO[str] | IO[bytes],
-    *,
-    on_error: Callable[[TranscriptError], None] | None = None,
-    **options: Any,
+    source: Source, *, on_error: OnError | None = None, **options: Any
 ) -> Iterator[Transcript]:
-    """Convert a file of rows as a stream: JSONL, or one JSON document if named ``.json``.
+    """The transcripts of a file, as :func:`convert_files` reads it."""
+    for reading in convert_files([source], on_error=on_error, **options):
+        yield reading.transcript
+
+
+def convert_files(
+    sources: Iterable[Source],
+    *,
+    on_error: OnError | None = None,
+    on_beginnings: OnBeginnings | None = None,
+    incident_at: str | None = None,
+    style: Style | str = Style.AUTO,
+    other_tools: Collection[str] = (),
+    resolve: Resolver = incident_of,
+) -> Iterator[Reading]:
+    """Convert files of rows: JSONL, or one JSON document, gzipped or not.
 
     A document holds a list of rows, one row, or an Inspect log with its ``samples``. A
     row that cannot be converted goes to ``on_error`` as a :class:`TranscriptError` with
     file and line (or number), and the rest is converted; without ``on_error`` it is
-    raised. ``options`` are those of :func:`transcript_of_row`.
+    raised. The options are those of :func:`transcript_of_row`.
+
+    A row that is the beginning of another, as in a log with a line for each request, is left out,
+    and goes to ``on_beginnings``. So all is read before the first transcript comes.
 
     Raises:
         TranscriptError: for the first bad row, if there is no ``on_error``; for a
-            document that is not JSON.
+            document that is not JSON, and for a file without a row.
         SealError: for a sealed incident without its key, or with another one.
-        OSError: if the file cannot be read.
+        OSError: if a file cannot be read.
     """
-    if isinstance(source, str | Path):
-        with Path(source).open("rb") as stream:
-            yield from convert_file(stream, on_error=on_error, **options)
-        return
-    name = str(getattr(source, "name", "<stream>"))
-    rows = _document(source, name) if name.endswith(".json") else _lines(source, name)
-    for place, line, row in rows:
-        try:
-            if isinstance(row, TranscriptError):
-                raise row
-            transcript = transcript_of_row(row, **options)
-        except SealError as error:  # the key is wrong, not the row
-            raise SealError(f"{place}{'' if line is None else f':{line}'}: {error}") from None
-        except LogTriageError as error:
-            reason = error.reason if isinstance(error, TranscriptError) else str(error)
-            located = TranscriptError(reason, source=place, line=line)
-            if on_error is None:
-                raise located from error
-            on_error(located)
+    style = Style(style)
+    rows: list[_Row] = []
+    for source in sources:
+        for place, line, value in _records(source):
+            rows.append(_read(place, line, value, incident_at, style, other_tools, resolve))
+    longer = {prefix: row for row in rows for prefix in row.prefixes[:-1]}
+    beginnings: defaultdict[str, list[str]] = defaultdict(list)
+    for row in rows:
+        whole = longer.get(row.prefixes[-1]) if row.prefixes else None
+        if whole is not None:
+            while (further := longer.get(whole.prefixes[-1])) is not None:
+                whole = further
+            beginnings[str(whole)].append(str(row))
+        elif isinstance(row.read, Reading):
+            yield row.read
+        elif on_error is None:
+            raise row.read
         else:
-            yield transcript
+            on_error(row.read)
+    for place, parts in beginnings.items():
+        if on_beginnings is not None:
+            on_beginnings(parts, place)
+
+
+@attrs.frozen(eq=False)
+class _Row:
+    """A row of a file: where it stands, what became of it, and digests of its beginnings."""
+
+    place: str
+    line: int | None
+    read: Reading | TranscriptError
+    prefixes: tuple[bytes, ...] = ()
+
+    def __str__(self) -> str:
+        return self.place if self.line is None else f"{self.place}:{self.line}"
+
+
+def _read(place: str, line: int | None, value: object, *options: Any) -> _Row:
+    prefixes: tuple[bytes, ...] = ()
+    try:
+        if isinstance(value, TranscriptError):
+            raise value
+        conversation = conversation_of(value)
+        prefixes = tuple(prefixes_of(conversation))
+        return _Row(place, line, reading_of(conversation, *options), prefixes)
+    except SealError as error:  # the key is wrong, not the row
+        raise SealError(f"{place}{'' if line is None else f':{line}'}: {error}") from None
+    except LogTriageError as error:
+        reason = error.reason if isinstance(error, TranscriptError) else str(error)
+        return _Row(place, line, TranscriptError(reason, source=place, line=line), prefixes)
 
 
 #: File and line of a row, and the row, or the error that stands for it.
-_Row = tuple[str, int | None, object]
+_Record = tuple[str, int | None, object]
 
 
-def _lines(stream: IO[str] | IO[bytes], name: str) -> Iterator[_Row]:
-    for number, line in numbered_lines(stream):
-        if line is None:
-            yield name, number, TranscriptError(TOO_LONG)
-        elif line.strip():
-            try:
-                rows = rows_of(_decoded(line))
-            except TranscriptError as error:
-                yield name, number, error
-                continue
-            for row in rows:
-                yield name, number, row
+def _records(source: Source) -> Iterator[_Record]:
+    """The rows of a file; lines that are a conversation together are one."""
+    if isinstance(source, str | Path):
+        with Path(source).open("rb") as stream:
+            yield from _records(stream)
+        return
+    name = str(getattr(source, "name", "<stream>"))
+    found: dict[Lines, list[_Record]] = {}
+    empty = True
+    for place, line, value in _values(unpacked(source, name), name):
+        empty = False
+        shape = next(
+            (shape for shape in LINES if isinstance(value, Mapping) and shape.fits(value)), None
+        )
+        if shape is not None:
+            found.setdefault(shape, []).append((place, line, value))
+            continue
+        for inside, row in rows_in(value):
+            yield f"{place}{inside}" if line is None else place, line, row
+    if empty:
+        raise TranscriptError("empty: there is nothing to convert", source=name)
+    for shape, records in found.items():
+        rows = shape.rows([value for _, _, value in records if isinstance(value, Mapping)])
+        place, line, _ = records[0]
+        if not rows:
+            yield place, line, TranscriptError(f"no conversation in the lines of {shape.writers}")
+        for row in rows:
+            yield place, line, row
 
 
-def _document(stream: IO[str] | IO[bytes], name: str) -> Iterator[_Row]:
-    try:
-        document = _decoded(stream.read())
-    except TranscriptError as error:
-        raise TranscriptError(error.reason, source=name) from None
-    if isinstance(document, Mapping) and isinstance(document.get("samples"), list):
-        header = document.get("eval")
-        model = header.get("model") if isinstance(header, Mapping) else None
-        rows = [
-            {"model": model, **sample} if isinstance(sample, Mapping) else sample
-            for sample in document["samples"]
-        ]
-        name = f"{name}: samples"
+def _values(stream: Any, name: str) -> Iterator[_Record]:
+    """The values of JSON in a file: one a line, or a document over all of them."""
+    lines = ((n, line) for n, line in numbered_lines(stream) if line is None or line.strip())
+    first = next(lines, None)
+    if first is None:
+        return
+    number, line = first
+    is_document = name.removesuffix(".gz").endswith(".json")
+    value = TranscriptError(TOO_LONG) if line is None else _decoded(line)
+    if isinstance(value, TranscriptError) and line is not None:
+        rest = _rest(lines, len(line))
+        whole = _decoded(line[:0].join((line, *(text for _, text in rest if text is not None))))
+        if not isinstance(whole, TranscriptError):
+            yield from _document(whole, name)
+            return
+        if is_document:
+            raise TranscriptError(whole.reason, source=name)
+        lines = iter(rest)
+    elif is_document and not isinstance(value, TranscriptError):
+        second = next(lines, None)
+        if second is None:
+            yield from _document(value, name)
+            return
+        yield name, number, value
+        number, line = second
+        value = TranscriptError(TOO_LONG) if line is None else _decoded(line)
+    yield name, number, value
+    for number, line in lines:
+        yield name, number, TranscriptError(TOO_LONG) if line is None else _decoded(line)
+
+
+def _rest(lines: Iterator[tuple[int, Any]], size: int) -> list[tuple[int, Any]]:
+    """The other lines of what may be a document."""
+    rest = []
+    for number, line in lines:
+        size += 0 if line is None else len(line)
+        rest.append((number, line))
+        if size > MAX_DOCUMENT:
+            raise TranscriptError(
+                f"neither JSON a line nor a document of at most {MAX_DOCUMENT >> 20} MiB",
+                line=number,
+            )
+    return rest
+
+
+def _document(document: Any, name: str) -> Iterator[_Record]:
+    """The rows of a document, or the lines that it lists."""
+    items = document if isinstance(document, list) else [document]
+    if any(
+        isinstance(item, Mapping) and shape.fits(item) for item in items[:1] for shape in LINES[:-1]
+    ):
+        yield from ((f"{name}[{number}]", None, item) for number, item in enumerate(items))
     else:
-        rows = document if isinstance(document, list) else [document]
-    for number, row in enumerate(rows):
-        for part in rows_of(row):
-            yield f"{name}[{number}]", None, part
+        for inside, row in rows_in(document):
+            yield f"{name}{inside or '[0]'}", None, row
 
 
 def _decoded(text: str | bytes) -> Any:
+    """The JSON of a text, or the error that stands for it."""
     try:
         return json.loads(text)
     except RecursionError:
-        raise TranscriptError("JSON nested too deeply") from None
+        return TranscriptError("JSON nested too deeply")
     except ValueError as error:  # UnicodeDecodeError is one
-        raise TranscriptError(f"not JSON: {error}") from None
+        return TranscriptError(f"not JSON: {error}")

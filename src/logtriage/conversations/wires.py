@@ -9,17 +9,22 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import Any, Final
 
+import attrs
+
 from logtriage._lib.jsonvalues import absent
+from logtriage.actions import Malformed
+from logtriage.conversations.blocks import ARGUMENTS_AT, first
+from logtriage.conversations.commands import SHELLS, wires_in_blocks, wires_of_command
 from logtriage.conversations.messages import (
     CALL_BLOCKS,
     CALL_ITEMS,
     Message,
+    answers_of,
     is_agents,
     messages_of,
     text_of,
 )
 from logtriage.conversations.tools import SOLO_TOOLS, Wire, wire_from_call
-from logtriage.conversations.words import beside, own_words
 from logtriage.parsing import Form, action_to_wire, parse_action, parse_plan
 from logtriage.parsing.calls import malformed, tool_name
 from logtriage.parsing.replies import calls_in
@@ -36,7 +41,8 @@ class Style(StrEnum):
     reply without any is a malformed action. ``TEXT``: each reply is one action in JSON.
     ``WORD``: each reply is an action in one word. ``PLAN``: the last reply is a JSON array of
     actions. ``AUTO``: tools if there is any tool call; a plan if there is one reply and it holds
-    an array of actions; else text.
+    an array of actions; else text. Where calls stand in the text alone, a reply without a call may
+    be an action in JSON.
     """
 
     AUTO = "auto"
@@ -44,6 +50,19 @@ class Style(StrEnum):
     TEXT = "text"
     WORD = "word"
     PLAN = "plan"
+
+
+@attrs.frozen
+class Step:
+    """A wire action, the number of its message, and the id of its call if it has one.
+
+    ``by_shell``: it is a command, whose output the agent may have written itself.
+    """
+
+    wire: Wire
+    place: int
+    id: str | None = None
+    by_shell: bool = False
 
 
 def actions_of_conversation(
@@ -63,49 +82,63 @@ def actions_of_conversation(
     Raises:
         InvalidInput: naming the message and the field, if these are no messages.
     """
-    acts = acts_of_conversation(messages, topology, style=style, other_tools=other_tools)
-    return [wire for wire, _ in acts]
+    read = messages_of(messages)
+    steps = steps_of_conversation(read, topology, style=style, other_tools=other_tools)
+    return [step.wire for step in steps]
 
 
-def acts_of_conversation(
-    messages: object,
+def steps_of_conversation(
+    messages: Sequence[Message],
     topology: Topology,
     *,
     style: Style | str = Style.AUTO,
     other_tools: Collection[str] = (),
-) -> list[tuple[Wire, str | None]]:
-    """:func:`actions_of_conversation`, each with the agent's own words beside it."""
+) -> list[Step]:
+    """:func:`actions_of_conversation` of messages that are read already, with their places."""
     style = Style(style)
-    read = messages_of(messages)
-    acts: list[tuple[Wire, str | None]] = []
     if style in (Style.AUTO, Style.TOOLS):
-        turns = list(_with_calls(read))
+        turns = list(_with_calls(messages))
         if style is Style.TOOLS or any(calls for _, calls in turns):
+            in_text = all(is_in_text(call) for _, calls in turns for _, call in calls)
             others = frozenset(other_tools)
+            steps: list[Step] = []
             for turn, calls in turns:
-                wires = [wire_of(call) for call in calls if _name(call) not in others]
+                for place, call in calls:
+                    if _name(call) not in others:
+                        steps += _steps_of(call, place)
                 if not calls:
-                    wires.append(no_call("\n".join(filter(None, map(text_of, turn)))))
-                acts += zip(wires, beside(own_words(turn), len(wires)), strict=True)
-            return acts
-    replies = [message for message in read if is_agents(message)]
+                    text = "\n".join(filter(None, (text_of(messages[place]) for place in turn)))
+                    if style is Style.AUTO and in_text:
+                        steps += _read(text, topology, "json", turn[0])
+                    else:
+                        steps.append(Step(no_call(text), turn[0]))
+            return steps
+    replies = [(place, text_of(one)) for place, one in enumerate(messages) if is_agents(one)]
     if style is Style.PLAN:
         replies = replies[-1:]
-    plan = style is Style.PLAN or (style is Style.AUTO and len(replies) == 1)
+    if style is Style.PLAN or (style is Style.AUTO and len(replies) == 1):
+        return [
+            Step(action_to_wire(action), place)
+            for place, reply in replies
+            for action in parse_plan(reply, topology)
+        ]
     form: Form = "word" if style is Style.WORD else "json"
-    for reply in replies:
-        text = text_of(reply)
-        actions = parse_plan(text, topology) if plan else [parse_action(text, topology, form=form)]
-        wires = list(map(action_to_wire, actions))
-        acts += zip(wires, beside(own_words([reply]), len(wires)), strict=True)
-    return acts
+    return [step for place, text in replies for step in _read(text, topology, form, place)]
 
 
-def _turns(messages: Sequence[Message]) -> Iterator[tuple[list[Message], list[Message]]]:
-    """The agent's turns, each up to the next answer, with the answers to it."""
-    turn: list[Message] = []
+def _read(text: str, topology: Topology, form: Form, place: int) -> Iterator[Step]:
+    """The action of a reply in text, or those of the commands in its blocks of shell."""
+    action = parse_action(text, topology, form=form)
+    commands = wires_in_blocks(text) if isinstance(action, Malformed) else []
+    for wire in commands or [action_to_wire(action)]:
+        yield Step(wire, place, by_shell=bool(commands))
+
+
+def _turns(messages: Sequence[Message]) -> Iterator[tuple[list[int], list[Message]]]:
+    """The places of the agent's messages in a turn, up to the next answer, and the answers."""
+    turn: list[int] = []
     answers: list[Message] = []
-    for message in messages:
+    for place, message in enumerate(messages):
         if not is_agents(message):
             answers.append(message)
             continue
@@ -113,41 +146,33 @@ def _turns(messages: Sequence[Message]) -> Iterator[tuple[list[Message], list[Me
             yield turn, answers
             turn = []
         answers = []
-        turn.append(message)
+        turn.append(place)
     if turn:
         yield turn, answers
 
 
-def _with_calls(messages: Sequence[Message]) -> Iterator[tuple[list[Message], list[Any]]]:
-    """Each turn with its calls, without calls that were recorded twice.
+def _with_calls(messages: Sequence[Message]) -> Iterator[tuple[list[int], list[tuple[int, Any]]]]:
+    """Each turn with its calls and their places, without calls that were recorded twice.
 
     A call with the id of an earlier call was recorded twice, unless both have an answer: then the
     server's ids are not unique, and both were carried out.
     """
     for turn, answers in _turns(messages):
-        answered = Counter(number for answer in answers for number in _answered(answer))
+        answered = Counter(each.id for message in answers for each in answers_of(message))
         known: dict[str, tuple[Any, int]] = {}
-        calls: list[Any] = []
-        for call in (call for message in turn for call in calls_of(message)):
-            number = _id(call)
-            if number is not None:
-                what = _name(call), _call_arguments(call)
-                same, times = known.get(number, (None, 0))
-                times = times + 1 if same == what else 1
-                if times > max(1, answered[number]):
-                    continue
-                known[number] = what, times
-            calls.append(call)
+        calls: list[tuple[int, Any]] = []
+        for place in turn:
+            for call in calls_of(messages[place]):
+                number = _id(call)
+                if number is not None:
+                    what = _name(call), _call_arguments(call)
+                    same, times = known.get(number, (None, 0))
+                    times = times + 1 if same == what else 1
+                    if times > max(1, answered[number]):
+                        continue
+                    known[number] = what, times
+                calls.append((place, call))
         yield turn, calls
-
-
-def _answered(message: Message) -> Iterator[str]:
-    """The ids of the calls that a message answers."""
-    content = message.get("content")
-    for part in (message, *(content if isinstance(content, list | tuple) else ())):
-        if isinstance(part, Mapping):
-            named = (part.get(key) for key in ("tool_call_id", "tool_use_id", "call_id"))
-            yield from (number for number in named if isinstance(number, str))
 
 
 def no_call(text: str) -> Wire:
@@ -198,6 +223,15 @@ def wire_of(call: object, tools: Collection[str] = SOLO_TOOLS) -> Wire:
     return wire_from_call(_name(call), _call_arguments(call), tools)
 
 
+def _steps_of(call: object, place: int) -> list[Step]:
+    """The step of a call, or those of the commands that it gives to a shell."""
+    number = _id(call)
+    commands = wires_of_command(_call_arguments(call)) if _name(call) in SHELLS else []
+    if commands:
+        return [Step(wire, place, number, by_shell=True) for wire in commands]
+    return [Step(wire_of(call), place, number)]
+
+
 def _id(call: object) -> str | None:
     if not isinstance(call, Mapping):
         return None
@@ -220,5 +254,4 @@ def _call_arguments(call: Any) -> Any:
         return None
     function = call.get("function")
     places = (function, call) if isinstance(function, Mapping) else (call,)
-    values = (place.get(key) for place in places for key in ("arguments", "input", "args"))
-    return next((value for value in values if value is not None), None)
+    return next((found for at in places if (found := first(at, ARGUMENTS_AT)) is not None), None)

@@ -13,6 +13,7 @@ import attrs
 from logtriage.actions import Action, Malformed, action_name, action_value, describe
 from logtriage.errors import UnknownName
 from logtriage.grading.impact import Impact
+from logtriage.parsing.unread import unread
 from logtriage.state import Closing
 
 #: A loss of fewer points decides nothing.
@@ -118,16 +119,21 @@ class Grade:
         return blake2b(text, digest_size=8).hexdigest()
 
     @property
+    def unread(self) -> tuple[str, ...]:
+        """Why actions could not be read, one reason for each of them."""
+        return tuple(action.reason for action in self.actions if isinstance(action, Malformed))
+
+    @property
     def malformed(self) -> int:
         """How many of the actions could not be read."""
-        return sum(isinstance(action, Malformed) for action in self.actions)
+        return len(self.unread)
 
     @property
     def verdict(self) -> str:
         """One sentence: what decided the score.
 
         A gate, a hand-over, or the criterion or discount that took the most points; without
-        any points, the heaviest criteria.
+        any points, the heaviest criteria. A second sentence counts actions that could not be read.
         """
         return verdict_of(self)
 
@@ -196,9 +202,16 @@ def _row(criterion: CriterionScore) -> tuple[str, ...]:
 
 
 def verdict_of(grade: Grade) -> str:
-    """One sentence that says what decided a score."""
+    """One sentence that says what decided a score, and one of what could not be read, if any."""
     if grade.score is None:
         return f"Not scored: {grade.cause}."
+    reasons = grade.unread
+    more = f" {unread(reasons, len(grade.actions))}." if reasons else ""
+    return _decided(grade) + more
+
+
+def _decided(grade: Grade) -> str:
+    """What decided a score."""
     if grade.gate is not None:
         return f"{_words(grade.gate)}: {grade.gate_reason}. Score 0."
     score = f"{grade.score:.2f}"
@@ -247,8 +260,6 @@ def _total(grade: Grade) -> Iterator[str]:
             f"beside it, the path of the damage: F1 {path.node_f1:.3f} of services, "
             f"{path.edge_f1:.3f} of calls; the root causes declared are {exact}"
         )
-    if grade.malformed:
-        yield f"{grade.malformed} of {len(grade.actions)} actions could not be read"
     if grade.unplayed:
         yield f"{grade.unplayed} actions after the closing one were not played"
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from gymnasium import spaces
 
-from logtriage.parsing.replies import MAX_TEXT
+from logtriage.parsing.marks import MAX_TEXT
 
 #: More than any screen of a topology of 200 services has, in characters.
 MAX_SCREEN: Final = 100_000

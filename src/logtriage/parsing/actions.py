@@ -40,15 +40,8 @@ from logtriage.actions import (
 )
 from logtriage.errors import InvalidInput, kind_of
 from logtriage.parsing.calls import MALFORMED, malformed, malformed_wire, wire_from_call
-from logtriage.parsing.replies import (
-    ANSWER,
-    MAX_TEXT,
-    TextCall,
-    odd_mark,
-    shielded,
-    spoken,
-    without_calls,
-)
+from logtriage.parsing.marks import ANSWER, MAX_TEXT, TextCall, without_calls
+from logtriage.parsing.replies import odd_mark, shielded, spoken
 from logtriage.parsing.words import wires_in_words, word_of
 from logtriage.topology import Topology
 
@@ -66,6 +59,8 @@ SOLO_KINDS: Final[Kinds] = frozenset(
     ACTION_TYPES | RECORDED_ACTION_TYPES | PRICED_ACTION_TYPES | OPTIONAL_ACTION_TYPES
 )
 TEAM_KINDS: Final[Kinds] = frozenset(TEAM_ACTION_TYPES | PRICED_ACTION_TYPES)
+#: Of the keys of an action without a type, this many characters are shown.
+_KEYS_SHOWN: Final = 100
 _WIRE_KEYS: Final = ("action_type", "value", "confidence")
 #: How an action stands in a reply: as a JSON object or a call, or as one word on a line.
 Form = Literal["json", "word"]
@@ -307,6 +302,9 @@ def _irregular(
     wire: Mapping[str, Any], name: Any, value: Any, topology: Topology, may: Kinds
 ) -> Action:
     """An action that is not in the table: with a text of its own, or malformed."""
+    if absent(name):
+        shown = ", ".join(map(str, wire))[:_KEYS_SHOWN] or "nothing"
+        return _bad(wire, f"no field action_type; the action has: {shown}")
     if not isinstance(name, str) or (name not in may and name != MALFORMED):
         types = (*TEAM_ACTION_TYPES, *PRICED_ACTION_TYPES)
         kinds = ", ".join(kind for kind in types if kind in may)

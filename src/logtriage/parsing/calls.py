@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from logtriage._lib.jsonvalues import absent, json_kind
 from logtriage.actions import ACTION_TYPES, PRICED_ACTION_TYPES, RECORDED_ACTION_TYPES, Malformed
-from logtriage.parsing.replies import MAX_TEXT
+from logtriage.parsing.marks import MAX_TEXT
 from logtriage.parsing.tools import ARGUMENTS
 from logtriage.parsing.words import wires_in_words
 

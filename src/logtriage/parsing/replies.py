@@ -4,17 +4,14 @@ Models that reason write their thoughts in front of the answer, and a server wit
 parser for them passes both on. A thought is no action.
 """
 
-import json
 import re
 from bisect import bisect_left
-from typing import Any, Final
+from typing import Final
 
-#: Longer texts are refused unread, so that reading time is bounded. Thoughts do not count.
-MAX_TEXT: Final = 200_000
+from logtriage.parsing.marks import ANSWER, TextCall, holds_marks, without_calls
+
 #: At most this many thoughts are cut.
 MAX_THOUGHTS: Final = 1_000
-#: At most this many calls in a text are read.
-MAX_CALLS: Final = 100
 #: Why a reply that ends within a thought is no action.
 ENDED_THINKING: Final = "the reply ended while thinking"
 
@@ -38,15 +35,13 @@ _MARK: Final = re.compile(
     r"|<\|(?P<inner>inner)_(?:prefix|(?P<inner_end>suffix))\|>"
     r"|<(?P<unused>unused)(?:94|(?P<unused_end>95))>"
     r"|<(?P<gemma>)(?:\|channel>thought|(?P<gemma_end>channel\|>))"
-    # Harmony's <|channel|>analysis: any channel but final and commentary
-    r"|(?P<harmony><\|channel\|>)(?![ \t]{0,4}(?:final|commentary)\b)",
+    # Harmony's <|channel|>analysis: any channel but final, commentary, and those to a tool
+    r"|(?P<harmony><\|channel\|>)(?![ \t]{0,4}(?:final|commentary)\b|[ \t]{0,4}\w{1,20} to=)",
     re.IGNORECASE,
 )
 _SHAPES: Final = ("tag", "square", "arrow", "bar", "inner", "unused", "gemma")
 #: Marks that end a channel of Harmony's; the next channel does, too.
 _CHANNEL_END: Final = re.compile(r"<\|(?:end|return|call|start|channel)\|>")
-#: The mark of an action that was read, in a text.
-ANSWER: Final = "\0"
 #: Marks with the shape of a thought's mark, whatever their name.
 _ODD: Final = re.compile(
     r"<(?P<end>/?)(?P<tag>[A-Za-z][\w.:-]{0,60})"
@@ -68,15 +63,6 @@ _HARMLESS: Final = re.compile(
     r"|(?:start|end)_(?:response|action|text)"
     r"|(?:begin|start|end)_of_(?:text|sentence|solution|box|turn)(?:_token)?"
 )
-_CALL: Final = "<tool_call>"
-_CALL_END: Final = "</tool_call>"
-#: A call as Qwen's coders write it: `<function=NAME> <parameter=KEY> VALUE </parameter> …`.
-_FUNCTION: Final = re.compile(r"\s*<function=([^<>\s]+)>")
-_PARAMETER: Final = "<parameter="
-_PARAMETER_END: Final = "</parameter>"
-
-#: A call in a text: its ``name`` and ``arguments``, or a ``parse_error`` that says why not.
-TextCall = dict[str, Any]
 
 
 def spoken(text: str) -> tuple[str, str | None]:
@@ -159,70 +145,10 @@ def calls_in(text: str) -> tuple[str, list[TextCall], str | None]:
     return (said, calls, None) if wrong is None else (said, [], wrong)
 
 
-def without_calls(text: str) -> tuple[str, list[TextCall]]:
-    """A spoken text with :data:`ANSWER` for each ``<tool_call>`` block, and the calls in these.
-
-    The last block may be open: servers cut at the mark that closes it.
-    """
-    text = text.replace(ANSWER, " ")
-    said: list[str] = []
-    calls: list[TextCall] = []
-    start = 0
-    while len(calls) < MAX_CALLS:
-        opened = text.find(_CALL, start)
-        if opened < 0:
-            break
-        said.append(text[start:opened])
-        inside = opened + len(_CALL)
-        closed = text.find(_CALL_END, inside)
-        calls.append(_call(text[inside : closed if closed >= 0 else len(text)]))
-        start = len(text) if closed < 0 else closed + len(_CALL_END)
-    return f"\n{ANSWER}\n".join((*said, text[start:])), calls
-
-
-def _call(body: str) -> TextCall:
-    if len(body) > MAX_TEXT:
-        reason = f"a call of {len(body)} characters; at most {MAX_TEXT} are read"
-        return {"name": "tool_call", "arguments": body[:500], "parse_error": reason}
-    function = _FUNCTION.match(body)
-    if function is not None:
-        return {"name": function[1], "arguments": _parameters(body)}
-    try:
-        value = json.loads(body)
-    except RecursionError:
-        value, reason = None, "nested too deeply"
-    except ValueError as error:
-        value, reason = None, str(error)
-    else:
-        reason = "an object with a name and arguments was expected"
-    if isinstance(value, dict) and isinstance(value.get("name"), str):
-        return {"name": value["name"], "arguments": value.get("arguments", value.get("parameters"))}
-    if isinstance(value, dict) and "action_type" in value:
-        return {"name": "tool_call", "arguments": value}
-    reason = f"the text of a tool_call cannot be read: {reason}"
-    return {"name": "tool_call", "arguments": body, "parse_error": reason}
-
-
-def _parameters(body: str) -> dict[str, Any]:
-    parameters: dict[str, Any] = {}
-    for part in body.split(_PARAMETER)[1:]:
-        name, _, value = part.partition(">")
-        value = value.partition(_PARAMETER_END)[0].strip("\n")
-        parameters[name] = _number(value) if name == "confidence" else value
-    return parameters
-
-
-def _number(text: str) -> Any:
-    """The number in a text, or the text: in this form all values are text."""
-    try:
-        return float(text)
-    except ValueError:
-        return text
-
-
 def shielded(text: str) -> str:
     """The JSON, escaped so that no string in it looks like a mark of a thought or a call."""
-    if _CALL not in text and _MARK.search(text) is None:
+    if not holds_marks(text) and _MARK.search(text) is None:
         return text
-    # Wire actions have these characters in strings alone.
-    return text.replace("<", "\\u003c").replace("[", "\\u005b").replace("◁", "\\u25c1")
+    for mark in "<[◁=`":  # wire actions have these characters in strings alone
+        text = text.replace(mark, f"\\u{ord(mark):04x}")
+    return text

@@ -1,0 +1,214 @@
+"""Blocks of content in one form: text, a call, the answer to a call, or anything else.
+
+Providers and frameworks write the same few things under other keys. :data:`BLOCKS` has a row for
+each way, with the keys that it is recognised by.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final, NamedTuple
+
+from logtriage._lib.jsonvalues import absent, json_kind
+from logtriage.errors import InvalidInput
+
+Block = Mapping[str, Any]
+
+#: Where the parts of a call or an answer may stand; the first that is there counts.
+_NAME: Final = ("name", "tool_name", "toolName", "function_name", "functionName")
+ARGUMENTS_AT: Final = ("arguments", "input", "args", "parameters", "tool_kwargs", "rawInput")
+_CALL_ID: Final = ("call_id", "tool_call_id", "toolCallId", "toolUseId", "tool_use_id", "id")
+_ANSWERED_ID: Final = ("tool_use_id", "toolUseId", "tool_call_id", "toolCallId", "call_id", "id")
+_ANSWER: Final = ("content", "output", "result", "response", "value", "return_value", "errorText")
+#: Keys of an object that hold its text, for answers that wrap it.
+_INSIDE: Final = (*_ANSWER, "text", "contents", "message", "stdout", "data", "Ok", "Err")
+#: How deep an answer is unwrapped.
+_DEEPEST: Final = 8
+#: What a harness notes of a call that it did not carry out.
+_REFUSED: Final = frozenset(
+    {"rejected", "denied", "declined", "cancelled", "canceled", "aborted", "approval", "prompt"}
+)
+_FAILED: Final = frozenset({"error", "failed", "failure", "incomplete"})
+
+
+class Way(NamedTuple):
+    """One way to write a block: its ``types``, or the ``keys`` of a block without a type.
+
+    What such a key holds is the block; ``types`` with a ``-`` at their end are beginnings.
+    """
+
+    read: Callable[[Block, str], list[dict[str, Any]]]
+    types: frozenset[str]
+    keys: tuple[str, ...] = ()
+
+
+def first(block: Block, keys: tuple[str, ...]) -> Any:
+    """The first of some fields that holds anything."""
+    return next((block[key] for key in keys if not absent(block.get(key))), None)
+
+
+def block_of(raw: object, where: str) -> list[dict[str, Any]]:
+    """A block of content in the one form; a tool's part may be a call and its answer.
+
+    Raises:
+        InvalidInput: naming the place, for a block of an unknown kind.
+    """
+    if isinstance(raw, str):
+        return [{"type": "text", "text": raw}]
+    if not isinstance(raw, Mapping):
+        raise InvalidInput(f"{where}: expected an object, got {json_kind(raw)}")
+    if "refused" in raw:
+        return [dict(raw)]  # in that form already
+    kind = first(raw, ("type", "part_kind", "block_type", "content_type"))
+    if absent(kind) and raw.get("thought") is True:
+        return [{"type": "data"}]
+    for way in BLOCKS:
+        if isinstance(kind, str):
+            if kind in way.types or any(kind.startswith(t) for t in way.types if t[-1] == "-"):
+                return way.read(_within(raw, way.keys), where)
+        elif key := next((key for key in way.keys if not absent(raw.get(key))), None):
+            return way.read(_within(raw, (key,)), f"{where}.{key}")
+    shown = f"of type {kind!r:.40}" if isinstance(kind, str) else f"with {', '.join(raw)[:80]}"
+    raise InvalidInput(
+        f"{where}: a block {shown} is not known; calls are read from tool_use, functionCall "
+        "and tool_calls"
+    )
+
+
+def _within(raw: Block, keys: tuple[str, ...]) -> Block:
+    """A block with the fields of the objects that it wraps."""
+    inside = first(raw, keys)
+    if not isinstance(inside, Mapping):
+        return raw
+    value = inside.get("value")
+    return {**raw, **inside, **(value if isinstance(value, Mapping) else {})}
+
+
+def _text(block: Block, where: str) -> list[dict[str, Any]]:
+    del where
+    return [{"type": "text", "text": plain(first(block, ("text", "content")))}]
+
+
+def _data(block: Block, where: str) -> list[dict[str, Any]]:
+    del block, where
+    return [{"type": "data"}]
+
+
+def _use(block: Block, where: str) -> list[dict[str, Any]]:
+    """A call. One with a ``tool_type`` was run by the model's own server."""
+    if "tool_type" in block:
+        return [{"type": "data"}]
+    name = first(block, _NAME)
+    if absent(name):
+        kind = block.get("type")
+        prefix, _, name = kind.partition("-") if isinstance(kind, str) else ("", "", "")
+        name = name if prefix == "tool" else None
+    if not isinstance(name, str) or not name:
+        raise InvalidInput(f"{where}: expected an object with a name")
+    used = {"type": "tool_use", "name": name, "input": first(block, ARGUMENTS_AT)}
+    number = first(block, _CALL_ID)
+    return [used if absent(number) else {**used, "id": number}]
+
+
+def _result(block: Block, where: str) -> list[dict[str, Any]]:
+    if block.get("part_kind") == "retry-prompt" and absent(block.get("tool_name")):
+        return _text(block, where)
+    return [answer(first(block, _ANSWERED_ID), block)]
+
+
+def answer(number: object, block: Block) -> dict[str, Any]:
+    """The block of an answer to the call with an id.
+
+    ``refused`` is True if the harness notes that it did not carry the call out, None if it notes
+    a failure, which may be either.
+    """
+    return {
+        "type": "tool_result",
+        "tool_use_id": number if isinstance(number, str) else None,
+        "content": plain(first(block, _ANSWER)),
+        "refused": _refusal(block),
+    }
+
+
+def _refusal(block: Block) -> bool | None:
+    inside, error = first(block, _ANSWER), block.get("error")
+    places = [each for each in (block, inside, error) if isinstance(each, Mapping)]
+    noted = (each.get(key) for each in places for key in ("status", "state", "type", "part_kind"))
+    words = {word.rpartition("-")[2].lower() for word in noted if isinstance(word, str)}
+    if words & _REFUSED:
+        return True
+    flags = [each.get(key) for each in places for key in ("is_error", "isError")]
+    failed = words & _FAILED or True in flags or not (absent(error) or error in ("", False))
+    return None if failed else False
+
+
+def _both(block: Block, where: str) -> list[dict[str, Any]]:
+    """A call, and its answer if that has come."""
+    used = _use(block, where)
+    state = block.get("state")
+    done = first(block, ("output", "result", "errorText")) is not None
+    denied = isinstance(state, str) and state.endswith("denied")
+    if used[0]["type"] != "tool_use" or not (done or denied):
+        return used
+    shown = {key: value for key, value in block.items() if key not in ("content", "value")}
+    return [*used, answer(used[0].get("id"), shown)]
+
+
+#: The ways to write a block; the first that fits counts.
+BLOCKS: Final = (
+    Way(
+        _text,
+        frozenset({"text", "output_text", "input_text", "user-prompt", "system-prompt"}),
+        ("text",),
+    ),
+    Way(
+        _use,
+        frozenset({"tool_use", "mcp_tool_use", "tool_call", "tool-call", "function_call"})
+        | {"toolRequest", "toolCall", "FunctionCallContent"},
+        ("functionCall", "function_call", "toolUse", "tool_call", "toolCall"),
+    ),
+    Way(
+        _result,
+        frozenset({"tool_result", "mcp_tool_result", "tool_call_response", "tool-result"})
+        | {"tool-return", "retry-prompt", "toolResponse", "function_result", "toolResult"},
+        ("functionResponse", "function_response", "toolResult", "tool_call_result"),
+    ),
+    Way(
+        _data,
+        frozenset({"thinking", "redacted_thinking", "reasoning", "refusal", "image", "image_url"})
+        | {"input_image", "audio", "input_audio", "video", "document", "file", "data"}
+        | {"server_tool_use", "web_search_tool_result", "builtin-tool-call", "step-start"}
+        | {"builtin-tool-return", "source-url", "frontendToolRequest", "thought"},
+        (
+            *("reasoningContent", "executableCode", "codeExecutionResult", "inlineData"),
+            *("inline_data", "fileData", "file_data", "image", "cachePoint", "document"),
+        ),
+    ),
+    Way(_both, frozenset({"tool-", "tool-invocation", "dynamic-tool"}), ("toolInvocation",)),
+)
+
+
+def plain(value: object, depth: int = 0) -> str:
+    """All text in an answer, whatever wraps it; JSON where it holds none."""
+    if isinstance(value, str):
+        return value
+    if depth < _DEEPEST:
+        if isinstance(value, list | tuple):
+            return "\n".join(text for item in value if (text := plain(item, depth + 1)))
+        if isinstance(value, Mapping):
+            inside = first(value, _INSIDE)
+            if inside is not None and not isinstance(inside, int | float):
+                return plain(inside, depth + 1)
+    if absent(value):
+        return ""
+    try:
+        return json.dumps(value, ensure_ascii=False, default=str)
+    except (ValueError, RecursionError):
+        return ""
+
+
+def texts_in(blocks: object) -> Iterator[str]:
+    """The text of each block of text in a content."""
+    for block in blocks if isinstance(blocks, list | tuple) else ():
+        text = block.get("text") if isinstance(block, Mapping) else block
+        if isinstance(text, str):
+            yield text

@@ -1,0 +1,277 @@
+"""The screens of a conversation, held against the replay of the calls so far.
+
+A screen says how many actions were played before it, and what came of the last one. So a log
+whose turns were cut, that belongs to another incident, or that holds calls which the harness
+refused is not graded as it stands: a call that no screen shows is not played, and a log that no
+choice of its calls explains is refused by its first mismatch.
+"""
+
+from collections.abc import Sequence
+from itertools import combinations, islice
+from typing import Final
+
+import attrs
+
+from logtriage.actions import Action, Malformed
+from logtriage.conversations.messages import Answer, Message, answers_of, is_agents
+from logtriage.conversations.screens import (
+    Screen,
+    closed_in,
+    is_failure,
+    is_refusal,
+    mismatch,
+    screens_in,
+)
+from logtriage.conversations.wires import Step
+from logtriage.dynamics import transition
+from logtriage.errors import InvalidInput
+from logtriage.incident import Incident
+from logtriage.observation import observe
+from logtriage.parsing import action_from_wire
+from logtriage.parsing.calls import Wire
+from logtriage.rendering import render_observation
+from logtriage.state import State, initial_state
+
+#: At most so many choices of the calls that were played are tried for a screen.
+MAX_CHOICES: Final = 500
+
+
+@attrs.frozen
+class Played:
+    """The actions that a conversation shows as played, and how many of its steps were not.
+
+    ``screens`` counts those that were compared.
+    """
+
+    wires: tuple[Wire, ...]
+    left_out: int
+    screens: int
+
+
+@attrs.define(eq=False)
+class _Pending:
+    """A step that no screen has confirmed, and the answer to it, if one has come."""
+
+    step: Step
+    action: Action
+    answer: Answer | None = None
+    screens: Sequence[Screen] = ()
+
+    @property
+    def readable(self) -> bool:
+        """Whether the step is an action; what other tools show may be of the agent's own making."""
+        return not isinstance(self.action, Malformed)
+
+    @property
+    def refused(self) -> bool:
+        """Whether the harness says that it did not carry the step out."""
+        if self.answer is None or self.screens or self.step.by_shell or closed_in(self.answer.text):
+            return False
+        return self.answer.refused is True or is_refusal(self.answer.text)
+
+    @property
+    def doubt(self) -> int:
+        """How likely the step was not played; the least number is the likeliest."""
+        if self.refused:
+            return 0
+        order = (bool(self.screens), self.answer is None, self.readable)
+        return 1 + int("".join(str(int(one)) for one in order), 2)
+
+
+def played(incident: Incident, messages: Sequence[Message], steps: Sequence[Step]) -> Played:
+    """The steps that were played, by the screens in the messages; without screens, all.
+
+    Raises:
+        InvalidInput: naming the message and the first line of a screen that the replay of the calls
+            before it does not show.
+    """
+    replay = _Replay(incident)
+    left = list(steps)
+    answers: list[tuple[str, Answer]] = []
+    for place, message in enumerate(messages):
+        if is_agents(message):
+            replay.take(answers)
+            answers = []
+            while left and left[0].place <= place:
+                replay.pend(left.pop(0))
+        else:
+            where = str(message.get("where", f"[{place}]"))
+            answers += ((where, answer) for answer in answers_of(message))
+    replay.take(answers)
+    for step in left:
+        replay.pend(step)
+    return replay.end()
+
+
+class _Replay:
+    """The incident as far as the screens confirm it, and the steps that wait for one."""
+
+    def __init__(self, incident: Incident) -> None:
+        self.states = [initial_state(incident)]
+        self.wires: list[Wire] = []
+        self.pending: list[_Pending] = []
+        self.left_out = self.screens = 0
+        #: Whether a step was played whose answer is no screen.
+        self.quiet = False
+        #: Whether answers to calls are screens.
+        self.shows = False
+
+    @property
+    def state(self) -> State:
+        return self.states[-1]
+
+    def pend(self, step: Step) -> None:
+        topology = self.state.incident.topology
+        self.pending.append(_Pending(step, action_from_wire(step.wire, topology)))
+
+    def take(self, answers: Sequence[tuple[str, Answer]]) -> None:
+        """The answers between two replies."""
+        loose: list[tuple[str, Answer]] = []
+        shown: dict[_Pending, str] = {}
+        for place, answer in answers:
+            step = self._answered(answer)
+            screens = screens_in(answer.text, self.state.incident)
+            if step is not None:
+                step.answer, step.screens = answer, screens
+                if step.readable and (screens or closed_in(answer.text)):
+                    shown[step] = place
+            elif not answer.to_call:
+                loose.append((place, answer))
+        self._sort()
+        for step in [step for step in self.pending if step in shown]:
+            assert step.answer is not None
+            self.shows = self.shows or bool(step.screens)
+            count = self.pending.index(step) + 1
+            self._confirm(count, step.screens, step.answer, shown[step])
+        for place, answer in loose:
+            screens = screens_in(answer.text, self.state.incident)
+            evidence = not self.pending or self.pending[-1].readable
+            if evidence and (screens or closed_in(answer.text)):
+                self._confirm(len(self.pending), screens, answer, place)
+            else:
+                for step in self.pending:
+                    step.answer = step.answer or answer
+
+    def _answered(self, answer: Answer) -> _Pending | None:
+        """The step that an answer is to; None for one to no call, as a text of the user."""
+        if not answer.to_call:
+            return None
+        open_steps = [step for step in self.pending if step.answer is None]
+        named = [step for step in open_steps if step.step.id == answer.id]
+        unnamed = open_steps if answer.id is None else []
+        return next(iter((*named, *unnamed)), None)
+
+    def _sort(self) -> None:
+        """Put steps of one reply in the order in which their screens say that they were played."""
+        steps = enumerate(self.pending)
+        slots = [(step.screens[0].tick, at) for at, step in steps if step.screens]
+        ordered = [self.pending[at] for _, at in sorted(slots)]
+        for (_, at), step in zip(slots, ordered, strict=True):
+            self.pending[at] = step
+
+    def _confirm(self, count: int, screens: Sequence[Screen], answer: Answer, place: str) -> None:
+        """Play as many of the first ``count`` steps as screens say, and compare these."""
+        group = self.pending[:count]
+        if not screens:  # the answer says that the incident is closed
+            self._play([step for step in group if not step.refused], count)
+            if (closing := closed_in(answer.text)) != str(self.state.closing):
+                raise InvalidInput(
+                    f"{place}: the log says that the incident is closed ({closing}), and after "
+                    f"{self._so_far()} in the replay it is {self.state.closing or 'open'}"
+                )
+            return
+        latest, *earlier = screens
+        if latest.tick < self.state.tick:  # shown again
+            earlier = list(screens)
+        else:
+            self._settle(group, latest, place)
+        for screen in earlier:
+            self._compare(screen, self.states[: screen.tick + 1], place)
+        self.screens += len(screens)
+
+    def _settle(self, group: Sequence[_Pending], screen: Screen, place: str) -> None:
+        """Play those steps of a group after which the replay shows a screen."""
+        surplus = len(group) - (screen.tick - self.state.tick)
+        doubtful = [at for at, step in enumerate(group) if not step.step.by_shell]
+        if not 0 <= surplus <= len(doubtful):
+            raise InvalidInput(
+                f"{place}: a screen of tick {screen.tick} after "
+                f"{self._so_far(self.state.tick + len(group))}: "
+                + ("turns are missing before it" if surplus < 0 else "some were not played")
+                + ", or it is of another incident"
+            )
+        problem: InvalidInput | None = None
+        likely = sorted(doubtful, key=lambda at: (group[at].doubt, at))
+        for dropped in islice(combinations(likely, surplus), MAX_CHOICES):
+            kept = [step for at, step in enumerate(group) if at not in dropped]
+            try:
+                self._compare(screen, self._after(kept), place)
+            except InvalidInput as error:
+                problem = problem or error
+            else:
+                self._play(kept, len(group))
+                return
+        assert problem is not None
+        raise problem
+
+    def _after(self, steps: Sequence[_Pending]) -> list[State]:
+        states = list(self.states)
+        for step in steps:
+            if not states[-1].is_closed:
+                states.append(transition(states[-1], step.action))
+        return states
+
+    def _play(self, steps: Sequence[_Pending], count: int) -> None:
+        """Play these of the first ``count`` pending steps, and leave the others out."""
+        self.quiet = self.quiet or any(step.answer and not step.screens for step in steps)
+        self.states = self._after(steps)
+        self.wires += (step.step.wire for step in steps)
+        self.left_out += count - len(steps)
+        del self.pending[:count]
+
+    def _compare(self, screen: Screen, states: Sequence[State], place: str) -> None:
+        """Raise the first mismatch of a screen and the replay's."""
+        now, incident = states[-1], states[-1].incident
+        if screen.tick != now.tick or screen.horizon != incident.horizon:
+            raise InvalidInput(
+                f"{place}: a screen of tick {screen.tick}/{screen.horizon}, and the replay of "
+                f"{self._so_far(now.tick)} is at {now.tick}/{incident.horizon}"
+            )
+        before = observe(states[-2]) if len(states) > 1 else None
+        expected = render_observation(observe(now), screen.style, before=before)
+        wrong = mismatch(screen.text, expected)
+        if wrong is not None:
+            shown, there = (repr(line[:120]) for line in wrong)
+            raise InvalidInput(
+                f"{place}: the screen of tick {screen.tick} says {shown}, and the replay of "
+                f"{self._so_far(now.tick)} on {incident.id} {there}"
+            )
+
+    def _so_far(self, count: int | None = None) -> str:
+        count = len(self.wires) if count is None else count
+        return f"{count} call{'s' * (count != 1)}"
+
+    def end(self) -> Played:
+        """The steps played, with those after the last screen that were.
+
+        Where each call before was answered by a screen, a call with another answer was played only
+        if it closed the incident.
+        """
+        kept: list[_Pending] = []
+        for step in self.pending:
+            answered = step.answer is not None and not step.screens and not step.step.by_shell
+            unseen = answered and self.shows and not self.quiet
+            if not step.refused and not (unseen and not self._ended(kept, step)):
+                kept.append(step)
+        self._play(kept, len(self.pending))
+        return Played(tuple(self.wires), self.left_out, self.screens)
+
+    def _ended(self, kept: Sequence[_Pending], step: _Pending) -> bool:
+        """Whether a step with an answer that is no screen may have closed the incident."""
+        before = self._after(kept)[-1]
+        if before.is_closed:
+            return True
+        assert step.answer is not None
+        failed = step.answer.refused is None or is_failure(step.answer.text)
+        closes = transition(before, step.action).is_closed
+        return closes and not failed and step.readable

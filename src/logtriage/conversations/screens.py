@@ -1,0 +1,148 @@
+"""Screens in the texts that an agent was shown, and what else those texts say of a call.
+
+A screen may stand in a string of JSON, have lines of the harness around it, or be cut short.
+"""
+
+import html
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+import attrs
+
+from logtriage.incident import Incident
+from logtriage.rendering import Style
+
+_SCREEN: Final = re.compile(r"(?<![\w/])TICK (\d{1,6})/(\d{1,6})\b")
+_NOTATION: Final = re.compile(
+    r"^[ \t]*(\d{1,6})/(\d{1,6}) (?=c\d|closed: |~?[\w-]+: )", re.MULTILINE
+)
+_CLOSED: Final = re.compile(r"(?:The incident is closed \(|\Aclosed: )(\w+)")
+#: Signs that a harness shortened a text.
+_CUT: Final = re.compile(r"…|\.\.\.|truncat|omitted|elided|characters|tokens", re.IGNORECASE)
+#: What begins a line of a screen; two lines with the same beginning say the same thing.
+_KEY: Final = re.compile(r"[A-Z]{3,}(?= |:|$)|[+-]\d+s ")
+_ESCAPED: Final = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))")
+_LETTERS: Final = {"n": "\n", "t": "\t", "r": "\n"}
+#: What harnesses answer to a call that they did not carry out.
+_REFUSED: Final = re.compile(
+    r"doesn't want to (?:proceed with|take) this|tool use was rejected|request interrupted by user"
+    r"|(?:rejected|denied|declined|cancel+ed|aborted|blocked|refused) by (?:the )?(?:user|human"
+    r"|hook|policy|harness|operator|approver|permission)|user (?:has )?(?:rejected|denied|declined"
+    r"|cancel+ed|refused)|permission (?:to use \S+ )?(?:has been |was )?denied"
+    r"|(?:was|were) not (?:executed|run|carried out)|requires? approval|not (?:been )?approved",
+    re.IGNORECASE,
+)
+#: The same, where all that was played is answered by a screen.
+_NOT_DONE: Final = re.compile(
+    rf"{_REFUSED.pattern}|reject|denied|declined|refus|cancel|interrupt|abort|not allowed"
+    r"|not permitted|permission|blocked|approv|skipped|timed? ?out|unavailable|error",
+    re.IGNORECASE,
+)
+_SHORT: Final = 2_000
+
+
+@attrs.frozen
+class Screen:
+    """A screen in an answer: its tick, its horizon and its text in a style."""
+
+    tick: int
+    horizon: int
+    text: str
+    style: Style
+
+
+def closed_in(text: str) -> str | None:
+    """The closing that an answer names; None if it does not say that the incident is closed."""
+    found = _CLOSED.search(text)
+    return None if found is None else found[1]
+
+
+def is_refusal(text: str) -> bool:
+    """Whether an answer says that a harness did not carry the call out."""
+    return len(text) <= _SHORT and _REFUSED.search(text) is not None
+
+
+def is_failure(text: str) -> bool:
+    """Whether an answer may say so, where it should be a screen."""
+    return _NOT_DONE.search(text[:_SHORT]) is not None
+
+
+def screens_in(text: str, incident: Incident) -> list[Screen]:
+    """The screens in a text, the latest tick first: an answer may show an earlier screen again."""
+    screens = text_screens(text) or [
+        Screen(int(mark[1]), int(mark[2]), text[mark.start() :], "notation")
+        for mark in _NOTATION.finditer(text)
+        if int(mark[2]) == incident.horizon
+    ]
+    return sorted(screens, key=lambda screen: -screen.tick)
+
+
+def text_screens(text: str) -> list[Screen]:
+    """The screens in sentences and figures, in order, each up to the next one."""
+    marks = list(_SCREEN.finditer(text))
+    ends = [mark.start() for mark in marks[1:]] + [len(text)]
+    return [
+        Screen(int(mark[1]), int(mark[2]), _unescaped(text[:end], mark), "text")
+        for mark, end in zip(marks, ends, strict=False)
+    ]
+
+
+def _unescaped(text: str, found: re.Match[str]) -> str:
+    """The text of a screen, also if it stands in a string of JSON or Python."""
+    inside = text[found.start() :]
+    line = inside.partition("\n")[0]
+    if "\\n" not in line:
+        return inside
+    quote = text[: found.start()].rpartition("\n")[2].strip()[-1:]
+    if quote in ('"', "'"):
+        end = re.search(rf"(?<!\\)(?:\\\\)*{quote}", inside)
+        inside = inside if end is None else inside[: end.start()]
+    return _ESCAPED.sub(
+        lambda match: chr(int(match[1], 16)) if match[1] else _LETTERS.get(match[2], match[2]),
+        inside,
+    )
+
+
+def mismatch(shown: str, expected: str) -> tuple[str, str] | None:
+    """The first line of a screen that contradicts the expected one, and the expected line.
+
+    Lines that were left out or added, and lines that were cut with a mark, are no contradiction.
+    """
+    wanted = list(_lines(expected))
+    if len(wanted) == 1:
+        line = next(_lines(shown), "")
+        return None if line.startswith(wanted[0]) or _is_cut(line, wanted) else (line, wanted[0])
+    by_key = {key: line for line in reversed(wanted) if (key := _key(line))}
+    known = frozenset(wanted)
+    lines = list(_lines(shown))
+    for number, line in enumerate(lines):
+        key = _key(line)
+        if line in known or key is None or key not in by_key:
+            continue
+        last = number == len(lines) - 1
+        if _is_cut(line, wanted) or (last and any(each.startswith(line) for each in wanted)):
+            continue
+        if any(line.startswith(each) for each in wanted[-1:]):  # something follows on the last line
+            continue
+        return line, by_key[key]
+    return None
+
+
+def _lines(text: str) -> Iterator[str]:
+    for line in html.unescape(text).splitlines():
+        if words := line.split():
+            yield " ".join(words)
+
+
+def _key(line: str) -> str | None:
+    found = _KEY.match(line)
+    return None if found is None else found[0]
+
+
+def _is_cut(line: str, wanted: Sequence[str]) -> bool:
+    """Whether a line is one of the expected lines up to a mark of a cut."""
+    return any(
+        any(each.startswith(line[: mark.start()].rstrip(" [(<")) for each in wanted)
+        for mark in _CUT.finditer(line)
+    )

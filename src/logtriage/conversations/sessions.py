@@ -1,0 +1,171 @@
+"""Session files of agents that run in a terminal, and logs with a message a line.
+
+Their lines together make a conversation; none of them names an incident.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from logtriage._lib.jsonvalues import absent
+from logtriage.conversations.messages import AGENT_ROLES, OTHER_ROLES
+
+Line = Mapping[str, Any]
+Rows = list[dict[str, Any]]
+
+#: Lines of Claude Code that hold no message.
+_CLAUDE_OTHERS = frozenset(
+    {"summary", "system", "progress", "file-history-snapshot", "queue-operation", "attachment"}
+    | {
+        "result",
+        "rate_limit_event",
+        "custom-title",
+        "ai-title",
+        "last-prompt",
+        "agent-name",
+        "mode",
+    }
+    | {"permission-mode", "bridge-session"}
+)
+_CODEX = frozenset({"session_meta", "response_item", "event_msg", "turn_context", "compacted"})
+_CODEX_EVENTS = ("thread.", "turn.", "item.")
+
+
+# -- Claude Code -----------------------------------------------------------------------------
+
+
+def is_claude(line: Line) -> bool:
+    """Whether a line is of a session of Claude Code, or of its output as a stream of JSON."""
+    kind, message = line.get("type"), line.get("message")
+    if kind in ("user", "assistant"):
+        return isinstance(message, Mapping) and message.get("role") == kind
+    marks = {"sessionId", "session_id", "uuid", "leafUuid", "messageId"} & set(line)
+    return isinstance(kind, str) and kind in _CLAUDE_OTHERS and bool(marks)
+
+
+def claude_rows(lines: Sequence[Line]) -> Rows:
+    """The conversations in lines of Claude Code: for each first line the branch to its last one.
+
+    Subagents are left out. Answers to calls of the branch belong to it, also if they branch off.
+    """
+    kept = {str(line["uuid"]): line for line in lines if "uuid" in line}
+    parents = {
+        name: line.get("parentUuid", line.get("logicalParentUuid")) for name, line in kept.items()
+    }
+    messages = [line for line in lines if line.get("type") in ("user", "assistant")]
+    messages = [line for line in messages if not _is_subagents(line)]
+    if not any("parentUuid" in line for line in messages):  # a stream has no branches
+        return [_claude_row(messages)] if messages else []
+    messages = [line for line in messages if kept.get(str(line.get("uuid"))) is line]
+    branches: dict[str, list[str]] = {}
+    for line in messages:
+        branch = _branch(str(line["uuid"]), parents, kept)
+        branches[branch[-1]] = branch
+    return [_claude_row(list(_on_branch(messages, set(branch)))) for branch in branches.values()]
+
+
+def _is_subagents(line: Line) -> bool:
+    return line.get("isSidechain") is True or not absent(line.get("parent_tool_use_id"))
+
+
+def _branch(name: str, parents: Mapping[str, Any], kept: Mapping[str, Line]) -> list[str]:
+    """A line, the line that it follows, and so on to the first one in the file."""
+    branch = [name]
+    seen = {name}
+    while True:
+        above = parents[branch[-1]]
+        if absent(above):
+            above = kept[branch[-1]].get("logicalParentUuid")
+        if above not in kept or above in seen:
+            return branch
+        branch.append(above)
+        seen.add(above)
+
+
+def _on_branch(messages: Iterable[Line], branch: set[str]) -> Iterator[Line]:
+    called: set[object] = set()
+    for line in messages:
+        content = line["message"].get("content")
+        blocks = (
+            [one for one in content if isinstance(one, Mapping)]
+            if isinstance(content, list)
+            else []
+        )
+        mine = line["uuid"] in branch
+        if mine:
+            called |= {str(block["id"]) for block in blocks if "id" in block}
+        if mine or any(block.get("tool_use_id") in called for block in blocks):
+            yield line
+
+
+def _claude_row(lines: Sequence[Line]) -> dict[str, Any]:
+    models = (line["message"].get("model") for line in lines)
+    model = next((name for name in models if isinstance(name, str)), None)
+    return {"model": model, "messages": [line["message"] for line in lines]}
+
+
+# -- Codex -----------------------------------------------------------------------------------
+
+
+def is_codex(line: Line) -> bool:
+    """Whether a line is of a session of Codex, or of the output of ``codex exec --json``."""
+    kind = line.get("type")
+    if not isinstance(kind, str):
+        return False
+    events = kind.startswith(_CODEX_EVENTS) and set(line) <= {
+        "type",
+        "thread_id",
+        "item",
+        "usage",
+        "error",
+    }
+    return events or (kind in _CODEX and isinstance(line.get("payload"), Mapping))
+
+
+def codex_rows(lines: Sequence[Line]) -> Rows:
+    """The conversations in lines of Codex: each begins with its ``session_meta``, if there is one.
+
+    Items that a compaction replaced stand before it in the file; they count, its summary does not.
+    """
+    rows: Rows = [{"messages": []}]
+    for line in lines:
+        payload = line.get("payload", {})
+        if line["type"] in ("session_meta", "thread.started") and rows[-1]["messages"]:
+            rows.append({"messages": []})
+        elif line["type"] == "turn_context" and isinstance(payload.get("model"), str):
+            rows[-1].setdefault("model", payload["model"])
+        elif line["type"] == "response_item":
+            rows[-1]["messages"] += _codex_item(payload)
+        elif line["type"] == "item.completed" and isinstance(line.get("item"), Mapping):
+            rows[-1]["messages"] += _codex_event(line["item"])
+    return [row for row in rows if row["messages"]]
+
+
+def _codex_item(item: Line) -> Iterator[Line]:
+    if item.get("type") not in ("ghost_snapshot", "compaction", "compaction_summary", "other"):
+        yield item
+
+
+def _codex_event(item: Line) -> Iterator[Line]:
+    if item.get("type") == "agent_message":
+        yield {"role": "assistant", "content": item.get("text", "")}
+    elif item.get("type") == "mcp_tool_call":
+        yield {**item, "name": item.get("tool")}
+    elif item.get("type") == "command_execution":
+        shown = {"output": item.get("aggregated_output", ""), "status": item.get("status")}
+        call = {"type": "mcp_tool_call", "id": item.get("id"), "name": "bash"}
+        yield {**call, "arguments": {"command": item.get("command")}, **shown}
+
+
+# -- messages --------------------------------------------------------------------------------
+
+
+def is_message(line: Line) -> bool:
+    """Whether a line is a message alone, without an incident."""
+    role = line.get("role")
+    known = isinstance(role, str) and role.lower() in AGENT_ROLES | OTHER_ROLES
+    return known and bool({"content", "tool_calls", "parts"} & set(line))
+
+
+def message_rows(lines: Sequence[Line]) -> Rows:
+    """The one conversation of a file with a message a line."""
+    return [{"messages": list(lines)}]

@@ -1,0 +1,218 @@
+"""The shapes in which others keep conversations, each with what it is recognised by.
+
+:data:`LINES`: lines or items that make conversations together. :data:`MANY`: a value that holds
+several rows. :data:`ROWS`: a row that is not yet messages and an incident.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from logtriage._lib.jsonvalues import absent
+from logtriage.conversations.atif import is_atif, row_of_trajectory
+from logtriage.conversations.messages import messages_of
+from logtriage.conversations.otel import is_telemetry, telemetry_rows
+from logtriage.conversations.sessions import (
+    claude_rows,
+    codex_rows,
+    is_claude,
+    is_codex,
+    is_message,
+    message_rows,
+)
+from logtriage.errors import InvalidInput
+
+Row = Mapping[str, Any]
+
+#: Where the id of the incident may stand; the first that is there counts.
+INCIDENT_AT: Final = (
+    *("incident", "incident_id", "metadata.incident", "metadata.incident_id", "info.incident"),
+    *(
+        "task.data.incident",
+        "task.incident",
+        "doc.incident",
+        "extra.incident",
+        "extra_info.incident",
+    ),
+)
+
+
+class Lines(NamedTuple):
+    """Lines that make rows together: who writes them, what each fits, and how they are read."""
+
+    writers: str
+    fits: Callable[[Row], bool]
+    rows: Callable[[Sequence[Row]], list[dict[str, Any]]]
+
+
+class Many(NamedTuple):
+    """A value of several rows: each comes with what its place in the value is called."""
+
+    writers: str
+    fits: Callable[[Any], bool]
+    rows: Callable[[Any], Iterable[tuple[str, object]]]
+
+
+class One(NamedTuple):
+    """A row that is rewritten as messages and the other fields of a row."""
+
+    writers: str
+    fits: Callable[[Row], bool]
+    row: Callable[[Row], Row]
+
+
+def at(row: object, path: str) -> Any:
+    """What stands at a dotted path; None if nothing does."""
+    for key in path.split("."):
+        row = row.get(key) if isinstance(row, Mapping) else None
+    return row
+
+
+def is_teams(row: Row) -> bool:
+    """Whether a row is an episode of verifiers in which agents played the roles of a team."""
+    traces = row.get("traces")
+    if not isinstance(traces, list) or not traces:
+        return False
+    return all(
+        isinstance(trace, Mapping)
+        and isinstance(trace.get("nodes"), list)
+        and isinstance(at(trace, "task.data.role"), str)
+        for trace in traces
+    )
+
+
+def _traces(row: Row) -> Iterator[tuple[str, object]]:
+    """Each trace; an episode that failed before its first trace is a row without messages."""
+    if not row["traces"]:
+        yield "", {**{key: row[key] for key in row if key != "traces"}, "messages": []}
+    for trace in row["traces"]:
+        yield "", trace
+
+
+def _samples(document: Row) -> Iterator[tuple[str, object]]:
+    model = at(document, "eval.model")
+    for number, sample in enumerate(document["samples"]):
+        row = {"model": model, **sample} if isinstance(sample, Mapping) else sample
+        yield f": samples[{number}]", row
+
+
+def _names_none(row: Row) -> bool:
+    """Whether a row names no incident."""
+    return all(absent(at(row, path)) for path in INCIDENT_AT)
+
+
+def _is_conversation(value: Any) -> bool:
+    """Whether a list is messages, not rows."""
+    if not isinstance(value, list) or not value or not isinstance(value[0], Mapping):
+        return False
+    if any(shape.fits(value[0]) for shape in LINES[:-1]) or not _names_none(value[0]):
+        return False
+    try:
+        return bool(messages_of(value[:1])) and "messages" not in value[0]
+    except InvalidInput:
+        return False
+
+
+#: Where a request and the response to it may stand in a log, and the messages in a request.
+_REQUEST: Final = ("request", "inputs", "input")
+_RESPONSE: Final = ("response", "outputs", "output")
+_ASKED: Final = ("messages", "contents", "input")
+
+
+def _asked(row: Row) -> Any:
+    """The request in a row of a log: messages, or an object with messages."""
+    asked = next((row[key] for key in _REQUEST if not absent(row.get(key))), None)
+    body = asked.get("body") if isinstance(asked, Mapping) else None
+    return body if isinstance(body, Mapping) else asked
+
+
+def _is_logged(row: Row) -> bool:
+    asked, said = _asked(row), any(not absent(row.get(key)) for key in _RESPONSE)
+    if "messages" in row or not said:
+        return False
+    if isinstance(asked, Mapping):
+        return any(isinstance(asked.get(key), list) for key in _ASKED)
+    return isinstance(asked, list) and all(isinstance(one, Mapping) for one in asked)
+
+
+def _logged(row: Row) -> Row:
+    """A request and the response to it as messages and a response."""
+    asked = _asked(row)
+    said = next(row[key] for key in _RESPONSE if not absent(row.get(key)))
+    if isinstance(said, Mapping) and isinstance(said.get("body"), Mapping):
+        said = said["body"]
+    others = {key: row[key] for key in row if key not in (*_REQUEST, *_RESPONSE)}
+    if isinstance(asked, Mapping):
+        others.setdefault("model", asked.get("model"))
+        asked = next(asked[key] for key in _ASKED if isinstance(asked.get(key), list))
+    return {**others, "messages": asked, "response": said}
+
+
+def _swe_agent(row: Row) -> Row:
+    """A trajectory of mini-SWE-agent. A limit is the agent's own end, an exception is not."""
+    status = at(row, "info.exit_status")
+    own = ("", "Submitted", "LimitsExceeded", "TimeExceeded", "RepeatedFormatError")
+    error = None if absent(status) or status in own else status
+    return {"error": error, "model": at(row, "info.config.model.model_name"), **row}
+
+
+#: The first shape that a line fits counts.
+LINES: Final = (
+    Lines("Claude Code", is_claude, claude_rows),
+    Lines("Codex", is_codex, codex_rows),
+    Lines("OpenTelemetry, OpenInference, OpenLLMetry", is_telemetry, telemetry_rows),
+    Lines(
+        "logs with a message a line",
+        lambda line: is_message(line) and _names_none(line),
+        message_rows,
+    ),
+)
+MANY: Final = (
+    Many("messages alone", _is_conversation, lambda value: [("", {"messages": value})]),
+    Many(
+        "lists of rows",
+        lambda value: isinstance(value, list),
+        lambda value: ((f"[{number}]", row) for number, row in enumerate(value)),
+    ),
+    Many(
+        "Inspect",
+        lambda value: isinstance(value, Mapping) and isinstance(value.get("samples"), list),
+        _samples,
+    ),
+    Many(
+        "verifiers",
+        lambda value: (
+            isinstance(value, Mapping)
+            and isinstance(value.get("traces"), list)
+            and not is_teams(value)
+        ),
+        _traces,
+    ),
+)
+ROWS: Final = (
+    One("Harbor and others: ATIF", is_atif, row_of_trajectory),
+    One(
+        "mini-SWE-agent",
+        lambda row: str(row.get("trajectory_format", "")).startswith("mini-swe-agent"),
+        _swe_agent,
+    ),
+    One("logs of requests: LiteLLM, LangSmith, Langfuse", _is_logged, _logged),
+)
+
+
+def rows_in(value: object) -> Iterator[tuple[str, object]]:
+    """The rows that a value holds, each with its place in it."""
+    for shape in MANY:
+        if shape.fits(value):
+            for place, row in shape.rows(value):
+                for inside, part in rows_in(row) if isinstance(row, Mapping) else [("", row)]:
+                    yield place + inside, part
+            return
+    yield "", value
+
+
+def as_row(row: Row) -> Row:
+    """A row with its messages, whoever kept it."""
+    for shape in ROWS:
+        if shape.fits(row):
+            return shape.row(row)
+    return row

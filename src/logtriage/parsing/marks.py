@@ -1,0 +1,314 @@
+"""Calls in the text of a reply, in the marks of the model that wrote it.
+
+Servers turn these marks into tool calls; without a parser for the model they leave them in the
+text. :data:`EXTENTS` says how each model opens and closes a call, :data:`BODIES` what may stand
+between. Any body may stand in any marks: models are fine-tuned from one another.
+"""
+
+import ast
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Final, NamedTuple
+
+from logtriage._lib.jsonvalues import absent
+from logtriage.parsing.tools import ARGUMENTS
+
+#: Longer texts are refused unread, so that reading time is bounded. Thoughts do not count.
+MAX_TEXT: Final = 200_000
+#: At most this many calls in a text are read.
+MAX_CALLS: Final = 100
+#: Sections of sections of calls are not looked into further.
+_DEEPEST: Final = 3
+#: Longer Python is not parsed.
+_MAX_PYTHON: Final = 2_000
+#: The mark of a call that was read, in a text.
+ANSWER: Final = "\0"
+
+#: A call in a text: its ``name`` and ``arguments``, or a ``parse_error`` that says why not.
+TextCall = dict[str, Any]
+
+
+class Extent(NamedTuple):
+    """How a call begins and ends in a text. The end of the text ends it, too."""
+
+    models: str
+    opened: str
+    closed: str
+
+
+_TAG: Final = r"(?:[\w.-]{1,20}[:_])?(?:tool_?calls?|function_calls?)"
+EXTENTS: Final = (
+    Extent("Qwen, Hermes, GLM, MiniMax, Seed, Nemotron, Jamba, Olmo", f"<{_TAG}>", f"</{_TAG}>"),
+    Extent("Qwen's coders, Llama, Functionary", r"<(?=function=)", r"</function>"),
+    Extent(
+        "Claude, MiniMax, Step, DeepSeek's DSML",
+        r"<(?=(?:\w{1,20}:|｜DSML｜)?invoke\s)",
+        r"</(?:\w{1,20}:|｜DSML｜)?invoke>",
+    ),
+    Extent(
+        "Kimi, DeepSeek, LFM",
+        r"<[|｜]tool[_▁]call[_▁](?:begin|start)[|｜]>",
+        r"<[|｜]tool[_▁]call[_▁]end[|｜]>",
+    ),
+    Extent("Granite, Phi", r"<\|tool_call\|>", r"<\|/tool_call\|>"),
+    Extent("Mistral", r"\[TOOL_CALLS\]", r"(?=\[TOOL_CALLS\])|</s>"),
+    Extent("Llama", r"<\|python_(?:tag|start)\|>", r"<\|(?:eom_id|eot_id|python_end)\|>"),
+    Extent("InternLM", r"<\|action_start\|>(?:\s*<\|\w{1,20}\|>)?", r"<\|action_end\|>"),
+    Extent("Command", r"<\|START_ACTION\|>", r"<\|END_ACTION\|>"),
+    Extent("Apertus", r"<\|tools_prefix\|>", r"<\|tools_suffix\|>"),
+    Extent("Phi, FireFunction", r"functools(?=\[)", r"(?!)"),
+    Extent("Gemma", r"```tool_(?:code|calls?)\n", r"```"),
+    Extent(  # gpt-oss names the tool in the header; marks may be lost on the way
+        "gpt-oss (Harmony)",
+        r"\bto=(?P<head>[\w.-]{1,80})(?:<\|channel\|>\w{1,20})?[ \w]{0,20}"
+        r"(?:<\|constrain\|>[ \w]{0,20})?(?:<\|message\|>|(?<=json)\s{0,9}(?=\{))",
+        r"<\|(?:call|end|return|start|channel)\|>",
+    ),
+)
+_OPENED: Final = re.compile("|".join(f"({extent.opened})" for extent in EXTENTS), re.IGNORECASE)
+_CLOSED: Final = tuple(re.compile(extent.closed, re.IGNORECASE) for extent in EXTENTS)
+
+
+def holds_marks(text: str) -> bool:
+    """Whether something in a text may open a call."""
+    return _OPENED.search(text) is not None
+
+
+def without_calls(text: str) -> tuple[str, list[TextCall]]:
+    """A spoken text with :data:`ANSWER` for each call in marks, and the calls.
+
+    The last call may be open: servers cut at the mark that closes it. A text that is nothing but
+    JSON of calls, or Python of them, needs no marks.
+    """
+    text = text.replace(ANSWER, " ")
+    said, calls = _marked(text)
+    if not calls and len(text) <= MAX_TEXT and (bare := _bare(text)):
+        return ANSWER, bare
+    return f"\n{ANSWER}\n".join(said), calls
+
+
+def _marked(text: str, depth: int = 1) -> tuple[list[str], list[TextCall]]:
+    """What is said between the calls in marks, and the calls; sections hold them at ``depth``."""
+    said: list[str] = []
+    calls: list[TextCall] = []
+    start = 0
+    while len(calls) < MAX_CALLS:
+        opened = _OPENED.search(text, start)
+        if opened is None:
+            break
+        assert opened.lastindex is not None
+        said.append(text[start : opened.start()])
+        closed = _CLOSED[opened.lastindex - 1].search(text, opened.end())
+        body = text[opened.end() : len(text) if closed is None else closed.start()]
+        calls += _calls(body if opened["head"] is None else f"{opened['head']} {body}", depth)
+        start = len(text) if closed is None else closed.end()
+    return [*said, text[start:]], calls
+
+
+def _calls(body: str, depth: int) -> list[TextCall]:
+    """The calls in a body, at least one."""
+    if len(body) > MAX_TEXT:
+        reason = f"a call of {len(body)} characters; at most {MAX_TEXT} are read"
+        return [_unreadable(body[:500], reason)]
+    if depth < _DEEPEST and (inner := _marked(body, depth + 1)[1]):
+        return inner
+    for read in BODIES:
+        if calls := read(body):
+            return calls
+    try:
+        json.loads(_unfenced(body))
+    except RecursionError:
+        reason = "nested too deeply"
+    except ValueError as error:
+        reason = str(error)
+    else:
+        reason = "an object with a name and arguments was expected"
+    return [_unreadable(body, f"the text of a tool_call cannot be read: {reason}")]
+
+
+def _unreadable(body: str, reason: str) -> TextCall:
+    return {"name": "tool_call", "arguments": body, "parse_error": reason}
+
+
+def _bare(text: str) -> list[TextCall]:
+    """The calls that a text consists of, without marks."""
+    return _json_calls(text, strict=True) or [
+        call for call in _python_calls(text) if call["name"] in ARGUMENTS
+    ]
+
+
+# -- what stands between the marks -----------------------------------------------------------
+
+_INVOKE: Final = re.compile(r"invoke\s+name=[\"']?([\w.:-]{1,80})[\"']?[^<>]{0,40}>")
+_KEY: Final = re.compile(r"parameter\s+name=[\"']?([\w.-]{1,80})[\"']?[^<>]{0,40}>")
+_FUNCTION: Final = re.compile(r"\s*<?function=([^<>\s]{1,80})>")
+_PARAMETER: Final = re.compile(r"<parameter=([^<>\s]{1,80})>")
+_PAIRED: Final = re.compile(r"\s*([\w.:-]{1,80})\s*(?:<tool_sep>\s*)?(?=<(?:\w{1,20}_)?arg_key>)")
+_ARGUMENT: Final = re.compile(r"<(?:\w{1,20}_)?arg_key>([^<>]{1,80})</(?:\w{1,20}_)?arg_key>")
+_VALUE: Final = re.compile(r"<(?:\w{1,20}_)?arg_value>")
+_SEPARATED: Final = r"(?:<[|｜]?tool[_▁](?:sep|call[_▁]argument[_▁]begin)[|｜]?>|\[ARGS\])"
+#: A name, and its arguments in JSON.
+_NAMED: Final = re.compile(
+    rf"\s*(?:function\s*{_SEPARATED})?\s*([\w.-]{{1,80}})(?::\d{{1,6}})?\s*"
+    rf"(?:\[CALL_ID\][\w-]{{0,40}}\s*)?(?:{_SEPARATED})?\s*(?:```(?:json)?)?\s*(\{{.*\}}|)\s*"
+    r"(?:```)?\s*",
+    re.DOTALL,
+)
+_FENCE: Final = "```"
+_JSON: Final = json.JSONDecoder()
+
+
+def _parts(mark: re.Pattern[str], text: str) -> Iterator[tuple[str, str]]:
+    """What each mark names, and the text up to the next one."""
+    _, *parts = mark.split(text)
+    return zip(parts[::2], parts[1::2], strict=True)
+
+
+def _invokes(body: str) -> list[TextCall]:
+    """``<invoke name="…"> <parameter name="…">…</parameter> … </invoke>``."""
+    return [_texts(name, _parts(_KEY, inside)) for name, inside in _parts(_INVOKE, body)]
+
+
+def _functions(body: str) -> list[TextCall]:
+    """``<function=NAME> <parameter=KEY> VALUE </parameter> …``, or arguments in JSON."""
+    match = _FUNCTION.match(body)
+    if match is None:
+        return []
+    inside = body[match.end() :]
+    if inside.lstrip().startswith("{"):
+        return [{"name": match[1], "arguments": inside.partition("</function>")[0]}]
+    return [_texts(match[1], _parts(_PARAMETER, inside))]
+
+
+def _pairs(body: str) -> list[TextCall]:
+    """``NAME <arg_key>KEY</arg_key> <arg_value>VALUE</arg_value> …``."""
+    match = _PAIRED.match(body)
+    if match is None:
+        return []
+    pairs = ((key, _VALUE.split(inside)[-1]) for key, inside in _parts(_ARGUMENT, body))
+    return [_texts(match[1], pairs)]
+
+
+def _texts(name: str, pairs: Iterable[tuple[str, str]]) -> TextCall:
+    """A call whose arguments are all text, each up to the mark that closes it."""
+    arguments: dict[str, Any] = {
+        key.strip(): value.partition("</")[0].strip("\n") for key, value in pairs
+    }
+    if "confidence" in arguments:
+        arguments["confidence"] = _number(arguments["confidence"])
+    return {"name": name, "arguments": arguments}
+
+
+def _number(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def _json_calls(body: str, *, strict: bool = False) -> list[TextCall]:
+    """Objects of calls in JSON: one, a list of them, or one behind the other.
+
+    ``strict`` wants each to have arguments, and no wire action: those are answers.
+    """
+    calls: list[TextCall] = []
+    for value in _json_values(_unfenced(body)):
+        for item in value if isinstance(value, list) else [value]:
+            call = _call(item, strict=strict)
+            if call is None:
+                return []
+            calls.append(call)
+    return calls
+
+
+def _json_values(text: str) -> Iterator[Any]:
+    """The JSON values that a text consists of, or None at the place where it does not."""
+    at, end = 0, len(text.rstrip())
+    while at < end:
+        if text[at] in " \t\r\n;,":
+            at += 1
+            continue
+        try:
+            value, at = _JSON.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            value, at = None, end
+        yield value
+
+
+def _call(value: Any, *, strict: bool) -> TextCall | None:
+    if not isinstance(value, Mapping):
+        return None
+    if "action_type" in value:
+        return None if strict else {"name": "tool_call", "arguments": dict(value)}
+    inner = value.get("function")
+    if isinstance(inner, Mapping):
+        value = inner
+    names = (value.get(key) for key in ("name", "tool_name", "function"))
+    name = next((name for name in names if isinstance(name, str)), None)
+    if name is None and len(value) == 1:  # Apertus: {"NAME": {…}}
+        name, arguments = next(iter(value.items()))
+        return {"name": name, "arguments": arguments} if name in ARGUMENTS else None
+    given = [
+        value[key]
+        for key in ("arguments", "parameters", "args", "input")
+        if not absent(value.get(key))
+    ]
+    if name is None or (strict and not given):
+        return None
+    return {"name": name, "arguments": given[0] if given else None}
+
+
+def _named(body: str) -> list[TextCall]:
+    """A name and arguments in JSON; without arguments, the name of a known tool."""
+    match = _NAMED.fullmatch(body)
+    if match is None:
+        return []
+    name, arguments = match[1], match[2].strip()
+    if not arguments.startswith("{") and name.rpartition(".")[2] not in ARGUMENTS:
+        return []
+    return [{"name": name, "arguments": arguments}]
+
+
+def _python_calls(body: str) -> list[TextCall]:
+    """``[name(key="value"), …]``, or one call."""
+    text = _unfenced(body).strip()
+    if len(text) > _MAX_PYTHON or not text.endswith((")", "]")):
+        return []
+    try:
+        tree = ast.parse(text, mode="eval").body
+        nodes = tree.elts if isinstance(tree, ast.List) else [tree]
+        calls = [_python_call(node) for node in nodes]
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
+    return [call for call in calls if call is not None] if None not in calls else []
+
+
+def _python_call(node: ast.expr) -> TextCall | None:
+    if not isinstance(node, ast.Call):
+        return None
+    name = ast.unparse(node.func)
+    if name == "print" and len(node.args) == 1:
+        return _python_call(node.args[0])
+    places = ARGUMENTS.get(name.rpartition(".")[2], ())
+    given = dict(zip(places, map(ast.literal_eval, node.args), strict=False))
+    named = {word.arg: ast.literal_eval(word.value) for word in node.keywords if word.arg}
+    return {"name": name, "arguments": {**given, **named}}
+
+
+def _unfenced(text: str) -> str:
+    inside = text.strip()
+    if inside.startswith(_FENCE) and inside.endswith(_FENCE) and "\n" in inside:
+        return inside.partition("\n")[2].removesuffix(_FENCE)
+    return text
+
+
+#: How a call may be written between its marks; the first that reads it counts.
+BODIES: Final[tuple[Callable[[str], list[TextCall]], ...]] = (
+    _invokes,
+    _functions,
+    _pairs,
+    _json_calls,
+    _named,
+    _python_calls,
+)
