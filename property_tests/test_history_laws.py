@@ -7,12 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from logtriage import Escalate, Remediate, State, initial_state, make_incident, transition
-from logtriage.actions import SEVERITIES, Action, RequestMetrics, RequestMoreLogs, RequestTraces
+from logtriage.actions import Action, RequestMetrics, RequestMoreLogs, RequestTraces
 from logtriage.beliefs import belief
 from logtriage.evidence import evidence, simulation_of
-from logtriage.world.channels import DOWN, EASES, NO_NEWS, Channel, Evidence
+from logtriage.world.channels import DOWN, Channel, Evidence
 from logtriage.world.conditions import (
-    WELL,
     Condition,
     Hypothesis,
     affected,
@@ -21,11 +20,9 @@ from logtriage.world.conditions import (
 )
 from logtriage.world.edge import edge_reading, edge_signs
 from logtriage.world.histories import (
-    INSTANTS,
     NEVER,
     Part,
     Rule,
-    blinded,
     coincidences,
     fires_from,
     instant_of,
@@ -123,7 +120,9 @@ def enumerated(state: State) -> list[float]:
     world, shown = setting.world, evidence(state)
     held = belief(state)
     weights = []
-    for hypothesis, prior in zip(held.model.prior.hypotheses, held.model.prior.weights, strict=True):
+    for hypothesis, prior in zip(
+        held.model.prior.hypotheses, held.model.prior.weights, strict=True
+    ):
         weight = float(prior)
         for service, place in enumerate(places(topology)):
             mine = [c for c in shown if c.service == service and c.token != DOWN]
@@ -131,10 +130,7 @@ def enumerated(state: State) -> list[float]:
             kinds = (
                 [(reached[service], 1.0)]
                 if service in reached
-                else [
-                    (c, w / FULL)
-                    for c, w in unaffected(world, topology.services[service].tier)
-                ]
+                else [(c, w / FULL) for c, w in unaffected(world, topology.services[service].tier)]
             )
             total = 0.0
             for own, share in kinds:
@@ -174,7 +170,9 @@ def others(
         likely = share / sum(shares)
         groups: dict[tuple[int, int], list[Evidence]] = {}
         for panel in panels:
-            groups.setdefault(edge_state(hypothesis, severity, fixed, panel.start), []).append(panel)
+            groups.setdefault(edge_state(hypothesis, severity, fixed, panel.start), []).append(
+                panel
+            )
         for (shown_as, _), rows in groups.items():
             tokens, row = edge_signs(setting, shown_as, first)
             kept = 0.0
@@ -213,7 +211,9 @@ def played(draw: st.DrawFn) -> State:
     remedies: list[Action] = [
         Remediate(remedy, name) for remedy in incident.topology.remedies for name in names
     ]
-    remedies += [Remediate(*sorted(incident.truth.remedies)[0])] * 3 if incident.truth.remedies else []
+    remedies += (
+        [Remediate(*sorted(incident.truth.remedies)[0])] * 3 if incident.truth.remedies else []
+    )
     pages: list[Action] = [Escalate(team) for team in sorted(incident.truth.teams)]
     moves = st.sampled_from(asks * 2 + remedies + pages)
     for action in draw(st.lists(moves, max_size=6)):

@@ -17,8 +17,8 @@ _DEEP = "[" * 30_000 + "]" * 30_000
 _STEP = '{"type": "step", "data": {"action_type": '
 #: What a hostile or broken client might send, and the code that it must be answered with.
 NONSENSE: dict[str, tuple[str | bytes, str]] = {
-    "1 MB of text": (_STEP + json.dumps("x" * 1_000_000) + "}}", "MESSAGE_TOO_LARGE"),
-    "nested 30,000 deep": (_STEP + _DEEP + "}}", "INVALID_JSON"),
+    "200 kB of text": (_STEP + json.dumps("x" * 200_000) + "}}", "MESSAGE_TOO_LARGE"),
+    "nested 30,000 deep": (_STEP + _DEEP + "}}", "VALIDATION_ERROR"),
     "60 kB of empty lists": (_STEP + "[" + "[]," * 20_000 + "[]]}}", "VALIDATION_ERROR"),
     "NaN": (_STEP + '"resolve", "confidence": NaN}}', "INVALID_JSON"),
     "a number of 5,000 digits": (_STEP + "1" * 5_000 + "}}", "INVALID_JSON"),

@@ -119,6 +119,7 @@ def _band(gauge: Gauge, name: str) -> str:
         case _:
             return "…"
 
+
 def _where(row: Kind | Benign, world: World) -> str:
     """The initials of the tiers where something can be, after a blank; nothing for all."""
     everywhere = len(row.tiers) == len(world.tier_names)

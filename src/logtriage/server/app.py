@@ -18,7 +18,7 @@ from openenv.core.env_server import (
 from logtriage.errors import InvalidInput, LogTriageError
 from logtriage.server.catalogue import Catalogue
 from logtriage.server.environment import DESCRIPTION, ENV_NAME, KINDS, TriageEnvironment
-from logtriage.server.guard import Guard
+from logtriage.server.guard import Guard, Pages
 from logtriage.server.ledger import Ledger
 from logtriage.server.messages import Kinds
 from logtriage.server.models import TriageAction, TriageObservation, TriageState
@@ -75,6 +75,12 @@ def guarded_app(
     for path, method in _SESSION_ONLY.items():
         app.add_api_route(path, _no_session, methods=[method], tags=["Environment Control"])
     app.add_exception_handler(LogTriageError, _bad_request)
+    pages = frozenset(
+        (method, getattr(route, "path", ""))
+        for route in app.router.routes
+        for method in getattr(route, "methods", None) or ()
+    )
+    app.add_middleware(Pages, pages=pages)
     app.add_middleware(Guard, settings=settings, kinds=kinds)
     return app
 

@@ -1,64 +1,156 @@
 """Run the server in one process."""
 
+import asyncio
+import errno
 import gc
+import logging
 import os
 import socket
 import sys
+import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 import uvicorn
 from fastapi import FastAPI
-from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
+from logtriage.actions import RequestMoreLogs
 from logtriage.drawing.sealing import seal_of_environment
 from logtriage.errors import InvalidInput, LogTriageError
 from logtriage.server.app import build_app
+from logtriage.server.connections import HttpConnection, SessionConnection
+from logtriage.server.door import FairConfig
+from logtriage.server.episode import Episode
 from logtriage.server.ledger import LEDGER_VARIABLE, RUN_VARIABLE
 from logtriage.server.messages import MAX_MESSAGE
 from logtriage.server.settings import TOKEN_VARIABLE, Settings
+from logtriage.server.turns import Share
 
 #: Makes the application that is served.
 Build = Callable[[Settings], FastAPI]
 #: A WebSocket frame of more bytes ends its connection (code 1009) without being read.
-HARD_LIMIT_FACTOR: Final = 16
+HARD_LIMIT_FACTOR: Final = 4
+#: Seconds of the processor that accepting a connection and losing it cost.
+ACCEPT_COST: Final = 0.0002
 #: Seconds that the last answers have to be sent.
 _LAST_ANSWERS: Final = 5
+#: Connections that the system may hold until they are accepted.
+_BACKLOG: Final = 128
+#: What a host name may also stand for where it does not exist, such as ::1 without IPv6.
+_NO_SUCH_ADDRESS: Final = (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT)
+#: Seconds after which a server that could not accept a connection tries again.
+_ACCEPT_AGAIN: Final = 0.1
+#: Descriptors of files beside those of connections.
+_OTHER_FILES: Final = 64
+#: Seconds for which a message in the log is not repeated, and how many kinds are remembered.
+_SPARING_SECONDS: Final = 60.0
+_KINDS_OF_MESSAGES: Final = 1_000
+
+_logger = logging.getLogger("uvicorn.error")
 
 
-class SessionConnection(WebSocketsSansIOProtocol):
-    """A session's connection. A client that answers no ping, or takes no answers, loses it."""
+class FairServer(uvicorn.Server):
+    """A server that says where it listens, and accepts connections in turn with its other work.
 
-    def keepalive_timeout(self) -> None:
-        """End the connection at once: a client that answers no ping takes no farewell."""
-        super().keepalive_timeout()
-        self.transport.abort()
+    It closes the ledger of its application.
+    """
 
+    config: FairConfig
 
-class AnnouncingServer(uvicorn.Server):
-    """A server that says where it listens, and closes the ledger of its application."""
-
-    def __init__(
-        self, config: uvicorn.Config, app: FastAPI, announce: Callable[[str], None]
-    ) -> None:
+    def __init__(self, config: FairConfig, app: FastAPI, announce: Callable[[str], None]) -> None:
         super().__init__(config)
         self.ledger = getattr(app.state, "ledger", None)
         self._announce = announce
+        self._listening: list[socket.socket] = []
+        self._accepting: list[asyncio.Task[None]] = []
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Listen, and say where."""
-        await super().startup(sockets)
-        for server in self.servers if self.started else ():
-            for listening in server.sockets:
-                host, port = listening.getsockname()[:2]
-                self._announce(f"serving on http://{f'[{host}]' if ':' in host else host}:{port}")
+        # First, so that nothing has begun if an address is taken.
+        self._listening = _listen(self.config.host, self.config.port)
+        await super().startup(sockets=sockets or [])
+        for listening in self._listening:
+            host, port = listening.getsockname()[:2]
+            self._accepting.append(asyncio.create_task(self._accept(listening)))
+            self._announce(f"serving on http://{f'[{host}]' if ':' in host else host}:{port}")
+
+    async def _accept(self, listening: socket.socket) -> None:
+        loop, share = asyncio.get_running_loop(), Share()
+        make = partial(
+            self.config.http_protocol_class,  # type: ignore[arg-type]
+            config=self.config,
+            server_state=self.server_state,
+            app_state=self.lifespan.state,
+        )
+        while True:
+            try:
+                connection, _ = await loop.sock_accept(listening)
+            except OSError as error:
+                _logger.warning("a connection could not be accepted: %s", error)
+                await asyncio.sleep(_ACCEPT_AGAIN)
+                continue
+            await self.config.turns.wait(share)
+            self.config.turns.charge(share, ACCEPT_COST)
+            try:
+                await loop.connect_accepted_socket(make, connection)
+            except OSError:  # it has gone
+                connection.close()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """End, and release the ledger."""
+        for accepting in self._accepting:
+            accepting.cancel()
+        for listening in self._listening:
+            listening.close()
         await super().shutdown(sockets)
         if self.ledger is not None:
             self.ledger.close()
+
+
+def _listen(host: str, port: int) -> list[socket.socket]:
+    """Sockets that listen at each address of a host.
+
+    Raises:
+        OSError: if an address cannot be bound.
+    """
+    listening: list[socket.socket] = []
+    missing: OSError | None = None
+    for family, *_, address in socket.getaddrinfo(
+        host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+    ):
+        at = address[0], port or (listening[0].getsockname()[1] if listening else 0)
+        try:
+            listening.append(socket.create_server(at, family=family, backlog=_BACKLOG))
+        except OSError as error:
+            missing = error
+            if error.errno not in _NO_SUCH_ADDRESS:
+                break
+    if missing is not None and not (listening and missing.errno in _NO_SUCH_ADDRESS):
+        for bound in listening:
+            bound.close()
+        raise missing
+    for bound in listening:
+        bound.setblocking(False)
+    return listening
+
+
+class Sparing(logging.Filter):
+    """Let a message through once a minute, however often it comes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._said: dict[str, float] = {}
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Whether a record is new; of each kind of message, what differs is not looked at."""
+        now = time.monotonic()
+        if now - self._said.get(str(record.msg), float("-inf")) < _SPARING_SECONDS:
+            return False
+        if len(self._said) < _KINDS_OF_MESSAGES:
+            self._said[str(record.msg)] = now
+        return True
 
 
 def _say(text: str) -> None:
@@ -68,11 +160,17 @@ def _say(text: str) -> None:
 
 def make_server(
     settings: Settings, announce: Callable[[str], None] = _say, build: Build = build_app
-) -> AnnouncingServer:
-    """A server of an application, ready to run; it calls ``announce`` with its address."""
+) -> FairServer:
+    """A server of an application, ready to run; it calls ``announce`` with its address.
+
+    Raises:
+        InvalidInput: for more sessions than this process may have connections.
+    """
+    _raise_files(settings.max_sessions + settings.max_waiting + _OTHER_FILES)
     app = build(settings)
-    config = uvicorn.Config(
+    config = FairConfig(
         app,
+        http=HttpConnection,
         ws=SessionConnection,
         proxy_headers=False,
         host=settings.host,
@@ -86,8 +184,45 @@ def make_server(
         # Screens are short: compressing them costs more than sending them.
         ws_per_message_deflate=False,
         timeout_graceful_shutdown=_LAST_ANSWERS,
+        max_waiting=settings.max_waiting,
+        request_seconds=settings.request_seconds,
     )
-    return AnnouncingServer(config, app, announce)
+    for name in ("uvicorn.error", "asyncio"):
+        logger = logging.getLogger(name)
+        if not any(isinstance(one, Sparing) for one in logger.filters):
+            logger.addFilter(Sparing())
+    return FairServer(config, app, announce)
+
+
+def _raise_files(needed: int) -> None:
+    """Let this process open so many files."""
+    try:
+        import resource
+    except ImportError:  # Windows has no such limit
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if needed > hard != resource.RLIM_INFINITY:
+        raise InvalidInput(
+            f"max_sessions: the server would need {needed} open files, and this process may have "
+            f"{hard} (ulimit -Hn)"
+        )
+    if needed > soft != resource.RLIM_INFINITY:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))
+
+
+def warm_up(settings: Settings) -> None:
+    """Load and compute what the first episodes of each task need, and what all share.
+
+    Garbage collection need not visit it then: it lives as long as the process.
+    """
+    for task in settings.tasks:
+        episode = Episode(f"{task}/train/0", world=settings.world)
+        while not episode.state.is_closed:
+            episode.seen(opens=True)
+            episode.step(RequestMoreLogs(None))
+        episode.seen()
+    gc.collect()
+    gc.freeze()
 
 
 def serve(
@@ -96,18 +231,15 @@ def serve(
     """Serve an application until a signal comes.
 
     Raises:
-        InvalidInput: if the address cannot be bound.
+        InvalidInput: if the address cannot be bound, or for more sessions than this process may
+            have connections.
     """
     server = make_server(settings, announce, build)
-    # The library creates very many objects that live as long as the process. Garbage collection
-    # need not visit them.
-    gc.collect()
-    gc.freeze()
+    warm_up(settings)
     try:
         server.run()
-    except SystemExit as error:  # how uvicorn says that it could not start; it logged why
-        if error.code:
-            raise InvalidInput(f"cannot serve on {settings.host}:{settings.port}") from None
+    except OSError as error:
+        raise InvalidInput(f"cannot serve on {settings.host}:{settings.port}: {error}") from None
 
 
 def settings_of_environment() -> Settings:

@@ -1,6 +1,7 @@
 """Read messages from strangers: strict JSON of bounded size."""
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -8,15 +9,24 @@ from logtriage.errors import InvalidInput
 
 #: The most bytes of a message.
 MAX_MESSAGE: Final = 64 * 1024
+#: The most values of a message. Nobody can make the server build more objects than that at once.
+MAX_VALUES: Final = 256
 #: The most characters of a name in an error.
 _SHOWN: Final = 40
+
+#: A JSON string, or all that follows a quotation mark without a second one. It never goes back.
+_STRING: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
+#: What begins another value, outside of strings.
+_BEGINS: Final = re.compile(rb"[\[{,]")
+#: The field whose data nobody looks at; the others hold single values.
+_FREE: Final = "metadata"
 
 #: The kinds of messages, each with the fields of its data: None if it has no data.
 Kinds = Mapping[str, tuple[str, ...] | None]
 
 
 class Misshapen(InvalidInput):
-    """A message that is too long, of an unknown kind, or with unknown fields.
+    """A message that is too long, has too many values, an unknown kind, or fields of a wrong kind.
 
     ``code`` is the protocol's.
     """
@@ -37,13 +47,17 @@ def read_object(data: str | bytes, limit: int) -> dict[str, Any]:
     """Read one JSON object as RFC 8259 has it: no NaN, no infinities, no lone surrogates.
 
     Raises:
-        Misshapen: if it has more than ``limit`` bytes.
+        Misshapen: if it has more than ``limit`` bytes, or more than 256 values.
         InvalidInput: with what is wrong.
     """
     raw = data if isinstance(data, bytes) else data.encode("utf-8", "surrogatepass")
     if len(raw) > limit:
         text = f"message of {len(raw)} bytes; at most {limit} are read"
         raise Misshapen(text, "MESSAGE_TOO_LARGE")
+    count = len(_BEGINS.findall(_STRING.sub(b"", raw)))
+    if count > MAX_VALUES:
+        text = f"message of {count} values; at most {MAX_VALUES} are read"
+        raise Misshapen(text, "VALIDATION_ERROR")
     try:
         value = _DECODER.decode(raw.decode())
     except UnicodeDecodeError as error:
@@ -54,8 +68,6 @@ def read_object(data: str | bytes, limit: int) -> dict[str, Any]:
         raise InvalidInput(f"not JSON: {error}") from None
     except ValueError:
         raise InvalidInput("not JSON that can be read: a number with too many digits") from None
-    except RecursionError:
-        raise InvalidInput("not JSON that can be read: nested too deep") from None
     if not isinstance(value, dict):
         raise InvalidInput(f"expected a JSON object, got {type(value).__name__}")
     if b"\\u" in raw:
@@ -64,7 +76,7 @@ def read_object(data: str | bytes, limit: int) -> dict[str, Any]:
 
 
 def check_message(value: Mapping[str, Any], kinds: Kinds) -> str:
-    """The kind of a message. All its fields must be known; their types are checked elsewhere.
+    """The kind of a message. All its fields must be known, and hold single values.
 
     Raises:
         Misshapen: of bounded length, whatever was sent.
@@ -82,6 +94,10 @@ def check_message(value: Mapping[str, Any], kinds: Kinds) -> str:
         if not isinstance(data, dict):
             raise InvalidInput(f"data: expected an object, got {type(data).__name__}")
         check_fields(data, fields or ())
+        for name, held in data.items():
+            if name != _FREE and isinstance(held, (dict, list)):
+                kind_of = "an object" if isinstance(held, dict) else "a list"
+                raise InvalidInput(f"{name}: expected a single value, got {kind_of}")
     except InvalidInput as error:
         raise Misshapen(str(error), "VALIDATION_ERROR") from None
     return kind

@@ -57,6 +57,10 @@ class Settings:
         idle_seconds: a session without a message for so long is closed.
         ping_seconds: a client that answers no WebSocket ping, or takes nothing of what it
             is sent, for so long is gone.
+        max_waiting: connections at a time that are no session: those that have not said what they
+            want, requests over HTTP, and sessions that have ended. A newer one takes the place of
+            the oldest.
+        request_seconds: such a connection is cut after so long.
         seal: the key of split ``sealed``, which is not served without.
         ledger: the file that counts attempts at sealed incidents. A server with a ``seal`` needs
             it.
@@ -78,6 +82,8 @@ class Settings:
     max_sessions: int = 256
     idle_seconds: float = 900.0
     ping_seconds: float = 20.0
+    max_waiting: int = 128
+    request_seconds: float = 10.0
     seal: Seal | None = None
     ledger: Path | None = None
     run: str = "default"
@@ -92,8 +98,9 @@ class Settings:
             object.__setattr__(self, "tasks", tuple(ids))
         if not 0 <= self.port < 65536:
             raise InvalidInput(f"port: expected a number from 0 to 65535, got {self.port}")
-        if self.max_sessions < 1:
-            raise InvalidInput(f"max_sessions: expected at least 1, got {self.max_sessions}")
+        for name in ("max_sessions", "max_waiting"):
+            if getattr(self, name) < 1:
+                raise InvalidInput(f"{name}: expected at least 1, got {getattr(self, name)}")
         check_run(self.run)
         if self.seal is not None and self.ledger is None:
             raise InvalidInput(
@@ -104,7 +111,7 @@ class Settings:
             raise InvalidInput(
                 "ledger: it counts attempts at sealed incidents, and this server has no key"
             )
-        for name in ("idle_seconds", "ping_seconds"):
+        for name in ("idle_seconds", "ping_seconds", "request_seconds"):
             if not getattr(self, name) > 0:
                 raise InvalidInput(f"{name}: expected more than 0, got {getattr(self, name)}")
         if self.token is not None and (
