@@ -29,10 +29,9 @@ from logtriage.vector.checks import checked_actions
 from logtriage.vector.engine import BatchedTriage, Step
 from logtriage.vector.layout import Floats, Layout, laid_out
 from logtriage.vector.marginals import Marginals, kinds_of
+from logtriage.vector.tokens.cells import owners_of
 from logtriage.vector.tokens.layout import TokenLayout
-from logtriage.vector.tokens.setting import owners_of
 from logtriage.vector.values import BatchedValues
-from logtriage.world.channels import Channel
 from logtriage.world.model import World
 from logtriage.world.vocabulary import LOG
 
@@ -42,13 +41,10 @@ KEPT: Final = (
     *("paged", "closed", "edge", "time", "price"),
 )
 
-#: What is said of when a service was asked.
-WHEN: Final = ("usual", "shown")
 
-
-def asked_sorts(world: World) -> tuple[str, ...]:
-    """The sorts that say when a service was asked: one of each channel on demand."""
-    return LOG, world.slots[Channel.METRICS][0], world.slots[Channel.TRACES][0]
+def heard_sorts(world: World) -> tuple[str, ...]:
+    """The sorts that count how much a service has said: one a channel on demand."""
+    return (LOG, *(sorts[0] for sorts in world.slots.values()))
 
 
 @lru_cache(maxsize=32)
@@ -61,9 +57,9 @@ def belief_layout_of(layout: TokenLayout) -> Layout:
     the matter, ``benign`` that nothing needs a response; ``doubt`` is the entropy over the
     hypotheses as a share of the most there can be. ``acting`` is the expected grade, by
     ``logtriage/3``, of the best plan that asks nothing more and does not hand over; ``price``
-    says what a hand-over is worth instead. It is 0 in closed rows. ``usual:<sort>`` and
-    ``shown:<sort>`` (n each) say of a sort of each channel on demand until when it was seen as
-    usual, and since when it shows something else: so when a service was last asked.
+    says what a hand-over is worth instead. It is 0 in closed rows. ``heard:<sort>`` (n each)
+    counts what services said on demand: log lines (of the window, too, but for everyday ones),
+    readings of gauges, of traces.
     The other blocks are those of the token layout.
     """
     n, m = len(layout.topology), len(layout.topology.teams)
@@ -73,8 +69,9 @@ def belief_layout_of(layout: TokenLayout) -> Layout:
         "team": m,
         "kind": len(kinds_of(layout.world)),
     }
-    widths |= {"benign": 1, "doubt": 1, "acting": 1}
-    widths |= {f"{what}:{sort}": n for sort in asked_sorts(layout.world) for what in WHEN}
+    widths |= {"benign": 1, "doubt": 1, "acting": 1} | {
+        f"heard:{sort}": n for sort in heard_sorts(layout.world)
+    }
     widths |= {name: layout[name].stop - layout[name].start for name in KEPT}
     return Layout(layout.topology, *laid_out(widths))
 
@@ -95,7 +92,7 @@ class BeliefScreens:
         self.layout = belief_layout_of(layout)
         self._batch, self._tokens = batch, layout
         self._kept = np.concatenate([np.r_[layout[name]] for name in KEPT])
-        self._usual, self._shown = _asked(layout)
+        self._heard = _heard(layout)
         self._values: BatchedValues | None = None
         self._models: tuple[Model, ...] = ()
 
@@ -175,26 +172,18 @@ class BeliefScreens:
             marginals.benign,
             marginals.doubt,
         ]
-        parts += [np.asarray(acting)[:, np.newaxis]]
-        for usual, shown in zip(self._usual, self._shown, strict=True):
-            parts += [screen.observation[:, usual], screen.observation @ shown]
+        parts += [np.asarray(acting)[:, np.newaxis], screen.observation @ self._heard]
         parts += [screen.observation[:, self._kept]]
         columns: Floats = np.concatenate(parts, axis=1, dtype=np.float32)
         return columns
 
 
-def _asked(layout: TokenLayout) -> tuple[list[Ints], list[Floats]]:
-    """Columns that say when services were asked, by sort of :func:`asked_sorts`.
-
-    The columns (n,) until when it was usual, and sums (D, n) since when it shows another token.
-    """
+def _heard(layout: TokenLayout) -> Floats:
+    """Sums the counts (D,) of a sort by service, for each of :func:`heard_sorts`."""
     n, world = len(layout.topology), layout.world
-    usual, shown = [], []
-    for sort in asked_sorts(world):
-        columns = layout.column_of[world.cell_sorts.index(sort)]
-        sums = np.zeros((layout.size, n), np.float32)
-        for service, row in enumerate(columns):
-            sums[row[1:][row[1:] >= 0], service] = 1
-        usual.append(columns[:, 0])
-        shown.append(sums)
-    return usual, shown
+    heard = heard_sorts(world)
+    sums = np.zeros((layout.size, len(heard) * n), np.float32)
+    for place, sort in enumerate(heard):
+        for service, columns in enumerate(layout.column_of[world.cell_sorts.index(sort)]):
+            sums[columns[columns >= 0], place * n + service] = 1
+    return sums

@@ -31,16 +31,20 @@ from logtriage.world.schema.tokens import (
     Tokens,
 )
 
-#: Sorts of histories that are no gauge and no half of a trace.
+#: Sorts of cells that are no gauge and no half of a trace.
+ALERT: Final = "alert"
 CHANGE: Final = "change"
 LOG: Final = "log"
-AnyToken = Token | ChangeToken | Topic
+AnyToken = Token | AlertToken | ChangeToken | Topic
 Row = TypeVar("Row", Kind, Topic, Gauge, Span, FaultClass, Task, Tier)
 Named = TypeVar("Named")
+#: The sort of lines in the shared window; asked for, a line is of sort :data:`LOG`.
+WINDOW: Final = "window"
 #: The sorts of cells that every world has.
-PLAIN_SORTS: Final = (CHANGE, LOG)
+PLAIN_SORTS: Final = (ALERT, CHANGE, LOG, WINDOW)
 _SORT_OF: Final = {
-    Channel.WINDOW: LOG,
+    Channel.ALERT: ALERT,
+    Channel.WINDOW: WINDOW,
     Channel.CHANGE: CHANGE,
     Channel.LOGS: LOG,
     Channel.OVERVIEW: LOG,
@@ -91,7 +95,7 @@ class Vocabulary:
 
     @cached_property
     def alerts(self) -> Mapping[str, AlertToken]:
-        """The alert rules by the token that they show when they fire."""
+        """What an alert can be, by its token."""
         return MappingProxyType({token.name: token for token in self.tokens.alert.tokens})
 
     @cached_property
@@ -158,6 +162,7 @@ class Vocabulary:
         """The ordinary token of each sort, in order: it takes what a row of shares leaves."""
         return MappingProxyType(
             {
+                ALERT: self.tokens.alert.ordinary,
                 CHANGE: self.tokens.change.ordinary,
                 LOG: next(topic.name for topic in self.topics if topic.ordinary),
                 **{row.name: row.ordinary for row in self.measured},
@@ -169,6 +174,7 @@ class Vocabulary:
         """By sort, its tokens without the ordinary token, in the order that draws depend on."""
         tokens = self.tokens
         rows: dict[str, tuple[AnyToken, ...]] = {
+            ALERT: tokens.alert.tokens,
             CHANGE: tokens.change.tokens,
             LOG: tuple(topic for topic in self.topics if not topic.ordinary),
         }
@@ -177,7 +183,7 @@ class Vocabulary:
 
     @cached_property
     def cell_sorts(self) -> tuple[str, ...]:
-        """What a service's history can be about.
+        """What a service's cell can be about: the sorts, lines of the window apart.
 
         :data:`PLAIN_SORTS` come first, then gauges and spans in the order of their slots.
         """
@@ -187,11 +193,7 @@ class Vocabulary:
     def slots(self) -> Mapping[Channel, tuple[str, ...]]:
         """By channel, the sorts of its slots, where each has one of its own."""
         return MappingProxyType(
-            {
-                Channel.ALERT: tuple(rule.watches for rule in self.tokens.alert.tokens),
-                Channel.METRICS: tuple(self.gauges),
-                Channel.TRACES: tuple(self.spans),
-            }
+            {Channel.METRICS: tuple(self.gauges), Channel.TRACES: tuple(self.spans)}
         )
 
     def sort_of(self, channel: Channel, slot: int) -> str:
@@ -238,6 +240,17 @@ class Vocabulary:
                 sort: MappingProxyType({token.name: token.word for token in self.sorts[sort]})
                 for sort in self.tokens.runbook_order
             }
+        )
+
+    @cached_property
+    def pairs(self) -> Mapping[str, tuple[str, str]]:
+        """The short names of two signs by the letter that stands for both in the runbook."""
+        words = {
+            pair.letter: [self.words[sort][token] for sort, token in pair.signs]
+            for pair in self.tokens.pairs
+        }
+        return MappingProxyType(
+            {letter: (first, other) for letter, (first, other) in words.items()}
         )
 
     @cached_property

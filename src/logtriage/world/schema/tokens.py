@@ -31,10 +31,10 @@ class Token:
 
 @attrs.frozen
 class AlertToken:
-    """An alert rule of every service: which half of a trace it watches, and its title."""
+    """What an alert can be, with the title under which it fires."""
 
     name: str
-    watches: str
+    word: str
     title: str
     tiers: ClassVar[None] = None
     dependency: ClassVar[bool] = False
@@ -50,11 +50,12 @@ class Alerts:
 
 @attrs.frozen
 class ChangeToken:
-    """A recent change of a ``kind``, in words."""
+    """A recent change of a ``kind``, ``before`` the trouble began or after, in words."""
 
     name: str
     word: str
     kind: str
+    before: bool
     says: str
     tiers: ClassVar[None] = None
     dependency: ClassVar[bool] = False
@@ -62,9 +63,10 @@ class ChangeToken:
 
 @attrs.frozen
 class Changes:
-    """The sort ``change``."""
+    """The sort ``change``; a change lies up to ``lead`` minutes before the trouble."""
 
     ordinary: str
+    lead: tuple[int, int]
     tokens: tuple[ChangeToken, ...]
     figures: Mapping[str, Figure] = NO_FIGURES
 
@@ -123,6 +125,14 @@ class Span:
 
 
 @attrs.frozen
+class Pair:
+    """Two signs under one letter in the runbook, each as sort and token."""
+
+    letter: str
+    signs: tuple[tuple[str, str], tuple[str, str]]
+
+
+@attrs.frozen
 class LineFigures:
     """The figures of log lines, which say nothing, whatever their size."""
 
@@ -152,3 +162,4 @@ class Tokens:
     latency: Latency
     line_figures: LineFigures
     runbook_order: tuple[str, ...]
+    pairs: tuple[Pair, ...] = ()
