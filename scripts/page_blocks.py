@@ -12,7 +12,7 @@ import argparse
 import csv
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 
 import logtriage as lt
@@ -37,21 +37,14 @@ from logtriage.grading import TRIAGE_3, Criterion
 from logtriage.incident import Incident
 from logtriage.policies import PolicyFactory
 from logtriage.registry import make_policy
-from logtriage.rendering.signature_table import groups_of, shares_of
 from logtriage.roles import role_actions
 from logtriage.roles.splits import ROLE_SPLITS
 from logtriage.tasks import BENCHMARK_FOG, TASKS
-from logtriage.vector import token_layout_of
 from logtriage.vector.team_tokens import role_tokens_of, team_tokens_of
 from logtriage.world import prior
-from logtriage.world.channels import SPANS
 from logtriage.world.default import default_world
-from logtriage.world.model import HEALTHY
-from logtriage.world.schema.parts import Signature
 from logtriage.world.setting import FULL, Setting
-from logtriage.world.vocabulary import ALERT, CHANGE, LOG
 from scripts.page_tables import table
-from tests.audit.planted.holes import HOLES
 
 FIVE_TEAMS = default_world().topologies["seven-services-five-teams"]
 
@@ -183,97 +176,11 @@ def fog() -> str:
     return table(head, rows)
 
 
-def told_shares(shares: Mapping[str, int]) -> str:
-    """Shares in words, such as ``errors 60, latency 15, none 25``."""
-    return ", ".join(f"{token.replace('_', ' ')} {share}" for token, share in shares.items())
-
-
-def signatures() -> str:
-    """Every signature: for each sort the shares of all tokens but the ordinary one.
-
-    Changes are listed only where their share differs from that of a healthy service.
-    """
-    world = default_world()
-    healthy = world.signatures[HEALTHY]
-
-    def cell(signature: Signature, sorts: Iterable[str]) -> str:
-        told = {sort: dict(shares) for sort, shares in shares_of(world, signature) if sort in sorts}
-        for sort, shares in told.items():
-            del shares[world.ordinary[sort]]
-        if CHANGE in told and signature is not healthy:
-            usual = healthy[CHANGE]
-            told[CHANGE] = {
-                change: share
-                for change, share in told[CHANGE].items()
-                if share != usual.get(change)
-            }
-        parts = [
-            (f"{sort}: " if len(list(sorts)) > 1 else "") + told_shares(shares)
-            for sort, shares in told.items()
-        ]
-        return "; ".join(parts) or "–"
-
-    columns = {
-        "alert": (ALERT,),
-        "log line": (LOG,),
-        "gauges": tuple(world.gauges),
-        "traces": SPANS,
-        "change": (CHANGE,),
-    }
-    parts = []
-    for title, group in groups_of(world).items():
-        rows = [
-            [f"`{name}`", *(cell(signature, sorts) for sorts in columns.values())]
-            for name, signature in group.items()
-        ]
-        parts.append(table((title, *columns), rows))
-    return "\n\n".join(parts)
-
-
-def tokens() -> str:
-    """What can be read where."""
-    world = default_world()
-    naming = [f"`{one}:` and the dependency" for one in world.naming_tokens(LOG)]
-    rows = [
-        ["alert", "every service", code(world.ordinary[ALERT], *world.alerts)],
-        ["edge panel", "errors and p99, each", code(*world.bands)],
-        ["change", "every service", code(world.ordinary[CHANGE], *world.changes)],
-        *(
-            ["log line", where_of(one.tiers), code(one.name)]
-            for one in world.topics
-            if not one.dependency
-        ),
-        *(["log line", "of a caller", one] for one in naming),
-        ["log line", "fog 0 and 1", "`names:` and the fault"],
-    ]
-    for gauge in world.gauges:
-        here = {tier: world.tokens_at(gauge, tier) for tier in world.tier_names}
-        if gauge in world.gauges_of_a_tier:
-            rows += [[f"gauge: {gauge}", tier, code(*tokens)] for tier, tokens in here.items()]
-        else:
-            rows.append([f"gauge: {gauge}", "every service", code(*next(iter(here.values())))])
-    for span in world.tokens.spans:
-        plain = [f"`{one.name}`" for one in span.tokens if not one.dependency]
-        naming = [f"`{one}:` and the dependency" for one in world.naming_tokens(span.name)]
-        told = ", ".join([f"`{span.ordinary}`", *plain, *naming])
-        rows.append([f"trace: {span.name}", "every service", told])
-    return table(("read", "where", "tokens"), rows)
-
-
-def where_of(tiers: tuple[str, ...]) -> str:
-    return ", ".join(tiers) if len(tiers) < len(default_world().tier_names) else "every tier"
-
-
 def unaffected_shares() -> str:
     rules = default_world().rules
     rows = [[f"`{one.name}`", f"{one.share / 10:g} %"] for one in rules.distractions]
     rows.append(["a minor fault (never at the edge)", f"{rules.minor_faults / 10:g} %"])
     return table(("an unaffected service is", "share"), rows)
-
-
-def history() -> str:
-    shown = (task for task in TASKS if task.fog in (None, BENCHMARK_FOG))
-    return "\n".join(f"- `{task.id}`: {entry}" for task in shown for entry in task.history)
 
 
 def faults() -> str:
@@ -350,44 +257,6 @@ def tools() -> str:
         )
         rows.append([f"`{tool.name}`", arguments or "–", tool.description])
     return table(("tool", "arguments", ""), rows)
-
-
-#: What a block of the numeric observation holds, by the part of its name before ``:``.
-TOKEN_BLOCKS = {
-    "seen": "how often each token was seen, cell by cell",
-    "quiet": "everyday lines of the window",
-    "noted": "responders wrote",
-    "remedied": "a remedy was applied to it",
-    "applied": "remedies applied, to whatever service",
-    "eased": "a remedy helped",
-    "declared": "it was declared the root cause",
-    "severity": "severity declared",
-    "paged": "teams paged",
-    "closed": "the incident is closed",
-    "alert": "its newest alert: errors, latency",
-    "edge": "bands of errors and p99",
-    "window_service": "who speaks in each line of the window, from 1",
-    "window_token": "and about what",
-    "asked": "what was asked for: lines, all services, gauges, traces",
-    "asked_service": "of whom, from 1",
-    "answer": "its tokens: lines in their order, gauges and spans reading by reading",
-    "note": "what responders saw there",
-    "time": "ticks",
-    "price": "the price of a hand-over",
-    "owner": "it is owned by this team in this incident",
-}
-
-
-def token_observation() -> str:
-    topology, spec = FIVE_TEAMS, lt.tasks.get_task("cascading_failure-v3")
-    layout = token_layout_of(spec.setting, topology, spec.horizon)
-    rows = []
-    for name, first, width in layout.describe():
-        columns = str(first) if width == 1 else f"{first}–{first + width - 1}"
-        units = {f"1/{round(1 / unit)}" for unit in layout.units[first : first + width]}
-        meaning = TOKEN_BLOCKS[name.partition(":")[0]]
-        rows.append([f"`{name}`", columns, *sorted(units), meaning])
-    return table(("block", "columns", "unit", "holds"), rows).replace("| 1/1 |", "| 1 |")
 
 
 def team_spaces() -> str:
@@ -469,11 +338,6 @@ def screen() -> str:
     return f"```text\n{text}\n```"
 
 
-def holes() -> str:
-    rows = [[f"`{one.name}`", one.wrong, f"`{one.check}`"] for one in HOLES]
-    return table(("hole", "what is wrong", "found by"), rows)
-
-
 #: Who stands in the README's table, and the tasks of its columns.
 SHOWN = {
     "oracle": "`oracle`",
@@ -514,22 +378,17 @@ FACTS: dict[str, Callable[[], str]] = {
     "tasks": task_sheet,
     "settings": settings,
     "fog": fog,
-    "signatures": signatures,
-    "tokens": tokens,
     "unaffected": unaffected_shares,
     "debrief": debrief,
     "explained": explained,
     "screen": screen,
-    "history": history,
     "faults": faults,
     "severity-rule": severity_rule,
     "held-out": held_out_pairs,
     "topology": default_topology,
     "action-integers": action_integers,
     "tools": tools,
-    "token-observation": token_observation,
     "team-spaces": team_spaces,
-    "holes": holes,
 }
 BLOCK = re.compile(r"<!-- (?P<name>[\w-]+) -->\n(?P<body>.*?)<!-- /(?P=name) -->", re.DOTALL)
 
