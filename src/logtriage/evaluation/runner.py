@@ -19,7 +19,7 @@ from logtriage.errors import InvalidInput
 from logtriage.evaluation.incidents import Incidents
 from logtriage.evaluation.keeping import keeping, line_of
 from logtriage.evaluation.parallel import chunk_size, in_order, threaded
-from logtriage.evaluation.recorders import Record, Recording, records_of
+from logtriage.evaluation.recorders import Record, Recording, Together, records_of
 from logtriage.evaluation.spec import Cell, RunSpec
 from logtriage.evaluation.summary import Row
 from logtriage.policies import PolicyFactory, TeamFactory
@@ -109,7 +109,14 @@ def evaluate(
         if done < total:
             kept.begin()
         work = [_Chunk(cell, incidents, made[cell.policy]) for cell in left]
-        served = [chunk for chunk in work if chunk.cell.policy in alone]
+        together = {name: player for name, player in alone.items() if isinstance(player, Together)}
+        batches = [
+            piece
+            for chunk in work
+            if (player := together.get(chunk.cell.policy)) is not None
+            for piece in _pieces([attrs.evolve(chunk, together=player)], player.batch)
+        ]
+        served = [chunk for chunk in work if chunk.cell.policy in alone.keys() - together.keys()]
         others = [chunk for chunk in work if chunk.cell.policy not in alone]
 
         def keep(chunk: _Chunk, lines: bytes) -> None:
@@ -118,14 +125,16 @@ def evaluate(
         with (
             closing(_spread(others, jobs, keep)) as computed,
             closing(threaded(_play, keep, _pieces(served, 1), concurrency)) as asked,
+            closing(threaded(_play, keep, batches, 1)) as loaded,
         ):
             try:
-                for lines in chain(computed, asked):
+                for lines in chain(computed, asked, loaded):
                     done += lines.count(b"\n")
                     if on_progress is not None:
                         on_progress(done, total)
             except KeyboardInterrupt:
                 asked.close()
+                loaded.close()
                 if on_progress is not None:
                     on_progress(total - _episodes(kept.left(retry_unscored=retry_unscored)), total)
                 raise
@@ -149,6 +158,7 @@ class _Chunk:
     cell: Cell
     incidents: Incidents
     record: Record
+    together: Together | None = None
 
 
 def _pieces(chunks: Iterable[_Chunk], size: int) -> list[_Chunk]:
@@ -175,4 +185,6 @@ def _spread(
 def _play(chunk: _Chunk) -> bytes:
     policy = chunk.cell.policy
     incidents = map(chunk.incidents, chunk.cell.ids)
+    if chunk.together is not None:
+        return b"".join(map(line_of, chunk.together.record_together(list(incidents), policy)))
     return b"".join(line_of(chunk.record(incident, agent=policy)) for incident in incidents)
