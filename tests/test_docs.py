@@ -50,6 +50,7 @@ PAGES = (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").g
 #: Pages whose Python needs what is not here: a run, a data set, a framework (tests/adapters
 #: runs those). Read, but not run.
 NEEDY = (
+    "agents.md",
     "cli.md",
     "harnesses.md",
     "inspect.md",
