@@ -31,7 +31,7 @@ if not (ROOT / "docs").is_dir():
 
 PAGES = (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md")))
 #: Pages whose Python needs what is not here: a run, a data set. Read, but not run.
-NEEDY = ("cli.md", "play.md", "recorded.md", "server.md", "trl.md")
+NEEDY = ("agents.md", "cli.md", "play.md", "recorded.md", "server.md", "trl.md")
 #: Blocks that need a framework are read here, and run by tests/adapters.
 FRAMEWORK = re.compile(
     r"^(?:import|from) (?:inspect_ai|skyrl_gym|logtriage.adapters.verifiers)\b", re.M

@@ -23,6 +23,7 @@ HEAVY = (
     "jinja2",
     "llvmlite",
     "matplotlib",
+    "mcp",
     "numba",
     "openenv",
     "pandas",

@@ -1,6 +1,6 @@
 """``mcp``: incidents as tools for agents of any framework."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -29,13 +29,12 @@ from logtriage.cli.options import (
     seal_in,
     world_in,
 )
-from logtriage.conversations.tools import Tool
 from logtriage.errors import InvalidInput
 from logtriage.server.settings import TOKEN_VARIABLE, Settings
 from logtriage.shift.tasks import is_shift
 
 if TYPE_CHECKING:
-    from logtriage.adapters.mcp import SeatOf
+    from logtriage.adapters.mcp import Places
     from logtriage.evaluation import RunSpec
 
 _HTTP: Final = "HTTP"
@@ -99,7 +98,7 @@ def mcp(
     and stdout; with --http the command runs on its own. The run in --out is an ordinary run: see
     report, compare, gate, replay.
     """
-    from logtriage.adapters.mcp import serve_http, serve_stdio, tool_server
+    from logtriage.adapters.mcp import serve_http, serve_stdio
 
     settings = Settings(
         port=port, token=token or None, max_sessions=max_sessions, idle_seconds=idle_seconds
@@ -133,16 +132,11 @@ def mcp(
         )
     with places as offered:
         if http:
-            servers = {path: tool_server(*of) for path, of in offered.items()}
-            serve_http(servers, settings, note)
+            serve_http(offered, settings, note)
         else:
             (only,) = offered.values()
             serve_stdio(*only)
     note(f"for the figures: logtriage report {out}", "dim")
-
-
-#: The tools at each path, and what makes their seats.
-Places = Mapping[str, "tuple[tuple[Tool, ...], SeatOf]"]
 
 
 @contextmanager
@@ -155,7 +149,7 @@ def _incidents(
     *,
     fresh: bool,
     retry_unscored: bool,
-) -> Iterator[Places]:
+) -> "Iterator[Places]":
     from logtriage.adapters.desk import Desk, IncidentBook
     from logtriage.evaluation import Incidents
     from logtriage.evaluation.keeping import keeping
@@ -178,7 +172,7 @@ def _incidents(
 @contextmanager
 def _shifts(
     out: Path, agent: str, tasks: list[str], split: str, numbers: range
-) -> Iterator[Places]:
+) -> "Iterator[Places]":
     from logtriage.adapters.desk import Desk, ShiftBook
     from logtriage.evaluation.lock import holding
     from logtriage.shift import shift_ids

@@ -101,6 +101,20 @@ def test_an_idle_session_ends_and_leaves_its_incident(tmp_path: Path) -> None:
         assert [row[1] for row in played(tmp_path)] == [[]]
 
 
+def test_a_seat_with_a_name_outlives_its_sessions(tmp_path: Path) -> None:
+    async def once(url: str, tool: str) -> str:
+        async with over_http(url) as session:
+            return await call(session, tool)
+
+    with serving(tmp_path, *SMALL, "--max-sessions", "1") as (url,):
+        for tool, wanted in (("next_incident", "TICK 0/"), ("resolve", "(resolved)")):
+            assert wanted in asyncio.run(once(f"{url}?seat=me", tool))
+        other = asyncio.run(once(f"{url}?seat=other", "next_incident"))
+        assert other == "there are 1 seats with a name already"
+        asyncio.run(once(f"{url}?seat=me", "next_incident"))
+    assert [row[1] for row in played(tmp_path)] == [["resolve"], []]
+
+
 def test_each_role_of_a_team_has_a_path(tmp_path: Path) -> None:
     async def play(urls: list[str]) -> list[str]:
         async with over_http(urls[0]) as one, over_http(urls[1]) as other:

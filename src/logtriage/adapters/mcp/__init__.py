@@ -8,8 +8,8 @@ from logtriage._lib.extras import imports_of
 with imports_of("mcp", "logtriage.adapters.mcp", "mcp"):
     import mcp  # noqa: F401
 
-from logtriage.adapters.mcp.http import serve_http
+from logtriage.adapters.mcp.http import Places, serve_http
 from logtriage.adapters.mcp.stdio import serve_stdio
-from logtriage.adapters.mcp.tools import USAGE, SeatOf, tool_server
+from logtriage.adapters.mcp.tools import SEAT, USAGE
 
-__all__ = ["USAGE", "SeatOf", "serve_http", "serve_stdio", "tool_server"]
+__all__ = ["SEAT", "USAGE", "Places", "serve_http", "serve_stdio"]

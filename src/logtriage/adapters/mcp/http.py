@@ -8,12 +8,13 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any, Final
 
 import uvicorn
-from mcp.server.lowlevel import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.applications import Starlette
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
+from logtriage.adapters.mcp.tools import SeatOf, Seats, tool_server
+from logtriage.conversations.tools import Tool
 from logtriage.errors import InvalidInput
 from logtriage.server.origins import refusal_of
 from logtriage.server.settings import Settings
@@ -24,10 +25,12 @@ MAX_BODY: Final = 1 << 20
 _LAST_ANSWERS: Final = 2
 
 
-def serve_http(
-    servers: Mapping[str, Server[Any, Any]], settings: Settings, announce: Callable[[str], None]
-) -> None:
-    """Serve until a signal comes; ``servers`` by their paths, such as ``/mcp``.
+#: The tools at each path, such as ``/mcp``, and what makes their seats.
+Places = Mapping[str, tuple[tuple[Tool, ...], SeatOf]]
+
+
+def serve_http(places: Places, settings: Settings, announce: Callable[[str], None]) -> None:
+    """Serve until a signal comes.
 
     Of the settings, ``port``, ``token``, ``max_sessions`` (of each path) and ``idle_seconds``
     count. It listens on loopback alone.
@@ -41,10 +44,10 @@ def serve_http(
         raise InvalidInput(f"cannot listen on port {settings.port}: {error.strerror}") from None
     with listening:
         port = listening.getsockname()[1]
-        for path in servers:
+        for path in places:
             announce(f"serving on http://{settings.host}:{port}{path}")
         config = uvicorn.Config(
-            http_app(servers, settings),
+            http_app(places, settings),
             log_level="warning",
             access_log=False,
             proxy_headers=False,
@@ -53,22 +56,25 @@ def serve_http(
         asyncio.run(uvicorn.Server(config).serve(sockets=[listening]))
 
 
-def http_app(servers: Mapping[str, Server[Any, Any]], settings: Settings) -> "Guard":
+def http_app(places: Places, settings: Settings) -> "Guard":
     """The guarded ASGI application of :func:`serve_http`."""
+    seats = {path: Seats(seat_of, settings.max_sessions) for path, (_, seat_of) in places.items()}
     managers = {
         path: StreamableHTTPSessionManager(
-            server,
+            tool_server(tools, seats[path]),
             json_response=True,
             session_idle_timeout=settings.idle_seconds,
             max_request_body_size=MAX_BODY,
             max_sessions=settings.max_sessions,
         )
-        for path, server in servers.items()
+        for path, (tools, _) in places.items()
     }
 
     @asynccontextmanager
     async def running(_: Starlette) -> AsyncIterator[None]:
         async with AsyncExitStack() as stack:
+            for of in seats.values():
+                stack.callback(of.close)
             for manager in managers.values():
                 await stack.enter_async_context(manager.run())
             yield

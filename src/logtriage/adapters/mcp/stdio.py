@@ -6,7 +6,7 @@ import signal
 import anyio
 from mcp.server.stdio import stdio_server
 
-from logtriage.adapters.mcp.tools import SeatOf, tool_server
+from logtriage.adapters.mcp.tools import SeatOf, Seats, tool_server
 from logtriage.conversations.tools import Tool
 
 
@@ -17,7 +17,7 @@ def serve_stdio(tools: tuple[Tool, ...], seat_of: SeatOf) -> None:
 
 async def _serve(tools: tuple[Tool, ...], seat_of: SeatOf) -> None:
     seat = seat_of()
-    server = tool_server(tools, lambda: seat)
+    server = tool_server(tools, Seats(lambda: seat))
 
     async def until_signal() -> None:
         with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:

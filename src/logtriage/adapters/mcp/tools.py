@@ -12,6 +12,7 @@ from mcp.types import Tool as McpTool
 from logtriage import __version__
 from logtriage.adapters.desk import INSTRUCTIONS
 from logtriage.conversations.tools import Tool
+from logtriage.errors import InvalidInput
 from logtriage.evaluation.usage import Usage
 
 #: The key of a call's ``_meta`` under which a client may say what it has spent since its last
@@ -34,20 +35,60 @@ class Place(Protocol):
 
 #: Makes the seat of a new session.
 SeatOf = Callable[[], Place]
+#: The parameter of a URL that names a seat. Such a seat outlives its sessions, for clients that
+#: open a session for each call.
+SEAT: Final = "seat"
 
 
-def tool_server(tools: Iterable[Tool], seat_of: SeatOf) -> Server[Place, Any]:
-    """A server of tools. Calls are played as they come; none is refused for its arguments."""
+class Seats:
+    """The seats of a server: one for each session that calls a tool, and those with a name.
+
+    Args:
+        seat_of: makes a seat.
+        most: how many may have a name.
+    """
+
+    def __init__(self, seat_of: SeatOf, most: int = 1) -> None:
+        self._seat_of, self._most = seat_of, most
+        self._named: dict[str, Place] = {}
 
     @asynccontextmanager
-    async def session(_: Server[Place, Any]) -> AsyncIterator[Place]:
-        seat = seat_of()
+    async def session(self, _: object) -> AsyncIterator[Callable[[Any], Place]]:
+        """Finds the seat of a request in one session; the session's own is left at its end."""
+        own: list[Place] = []
+
+        def seat_for(request: Any) -> Place:
+            name = None if request is None else request.query_params.get(SEAT)
+            if name is not None:
+                return self._seat_named(name)
+            if not own:
+                own.append(self._seat_of())
+            return own[0]
+
         try:
-            yield seat
+            yield seat_for
         finally:
+            for seat in own:
+                seat.leave()
+
+    def close(self) -> None:
+        """Leave the seats with a name."""
+        for seat in self._named.values():
             seat.leave()
 
-    server: Server[Place, Any] = Server("logtriage", __version__, INSTRUCTIONS, lifespan=session)
+    def _seat_named(self, name: str) -> Place:
+        if name not in self._named:
+            if len(self._named) == self._most:
+                raise InvalidInput(f"there are {self._most} seats with a name already")
+            self._named[name] = self._seat_of()
+        return self._named[name]
+
+
+def tool_server(tools: Iterable[Tool], seats: Seats) -> Server[Any, Any]:
+    """A server of tools. Calls are played as they come; none is refused for its arguments."""
+    server: Server[Any, Any] = Server(
+        "logtriage", __version__, INSTRUCTIONS, lifespan=seats.session
+    )
     offered = [
         McpTool(name=tool.name, description=tool.description, inputSchema=tool.json_schema())
         for tool in tools
@@ -62,7 +103,10 @@ def tool_server(tools: Iterable[Tool], seat_of: SeatOf) -> Server[Place, Any]:
     async def call_tool(name: str, arguments: dict[str, Any]) -> CallToolResult:
         context = server.request_context
         try:
-            text = await context.lifespan_context.call(name, arguments, _usage_of(context.meta))
+            seat = context.lifespan_context(context.request)
+            text = await seat.call(name, arguments, _usage_of(context.meta))
+        except InvalidInput as error:  # there is no seat
+            return _result(str(error), failed=True)
         except Exception:  # its text may name files, which are not for the agent
             _LOG.exception("%s failed", name)
             return _result(_FAILED, failed=True)
