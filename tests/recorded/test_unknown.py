@@ -124,8 +124,8 @@ def test_unknown_health_is_of_services_without_any_figure() -> None:
         RecordedService("front", "edge", series=Series(cpu_bp=(*NOW, 9000))),
         RecordedService("back", "edge"),
     )
-    health = _screen(incident).split("HEALTH")[1].split("SIGNALS of")[0].splitlines()[1:]
-    assert health == ["in SIGNALS where they stray: front", "unknown: back"]
+    health = _screen(incident).split("HEALTH")[1].split("SIGNALS")[0].splitlines()[1:]
+    assert health == ["figures below if they stray: front", "unknown: back"]
 
 
 def test_an_old_screen_says_so() -> None:

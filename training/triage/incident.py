@@ -49,8 +49,7 @@ class PastedLogs:
         """A tick is as long as any other."""
         return TICK_SECONDS
 
-    @property
-    def changes(self) -> tuple[Change, ...]:
+    def changes(self, tick: int) -> tuple[Change, ...]:  # noqa: ARG002
         """None are known."""
         return ()
 

@@ -217,7 +217,7 @@ def _logs(title: str, lines: Iterable[LogLine]) -> str:
 def _health(observation: Observation) -> str:
     """Health where it is shown; unknown are only the services that have no figure at all."""
     known: list[str] = []
-    others: dict[str, list[str]] = {"in SIGNALS where they stray": [], "unknown": []}
+    others: dict[str, list[str]] = {"figures below if they stray": [], "unknown": []}
     figures = observation.signals or ((),) * len(observation.health)
     for name, reading, signals in zip(
         observation.topology.names, observation.health, figures, strict=True
@@ -227,7 +227,7 @@ def _health(observation: Observation) -> str:
             status = "" if observation.open_loop else f" {status_of(reading)}"
             known.append(f"{name}{status}: {_reading(reading)}")
         else:
-            others["in SIGNALS where they stray" if signals else "unknown"].append(name)
+            others["figures below if they stray" if signals else "unknown"].append(name)
     for what, names in others.items():
         if names:
             several = len(names) > compact.LONG_LIST
