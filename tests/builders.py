@@ -86,9 +86,11 @@ class StillTelemetry:
     """Telemetry in which nothing ever happens: grading must not care."""
 
     open_loop: bool = False
-    changes: tuple[Change, ...] = ()
     tick_seconds: int = 30
     on_request: bool = False
+
+    def changes(self, tick: int) -> tuple[Change, ...]:  # noqa: ARG002
+        return ()
 
     def slo(self, tick: int) -> Reading:  # noqa: ARG002
         return Reading(10, 200, 200)

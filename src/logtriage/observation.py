@@ -205,7 +205,7 @@ def observe(state: State, role: Role | None = None) -> Observation:
         window,
         tuple(inspection),
         tuple(health),
-        telemetry.changes,
+        telemetry.changes(now),
         incident.directory,
         facts.severity,
         facts.root_cause,

@@ -69,8 +69,8 @@ def test_the_first_episodes_are_explained(whole: Path) -> None:
     assert {key: list(found) for key, found in loaded.explained.items()} == {
         ("random", TASK): [f"{TASK}/test/0", f"{TASK}/test/1"],
         ("constant:ignore", TASK): [f"{TASK}/test/0", f"{TASK}/test/1"],
-        ("random", "recorded_trainticket-v4"): [],
-        ("constant:ignore", "recorded_trainticket-v4"): [],
+        ("random", "recorded_trainticket-v5"): [],
+        ("constant:ignore", "recorded_trainticket-v5"): [],
     }
     for (policy, task), found in loaded.explained.items():
         for grade in loaded.grades[policy, task][: len(found)]:

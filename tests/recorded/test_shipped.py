@@ -49,7 +49,7 @@ def test_one_incident_of_each_kind() -> None:
 
 @pytest.mark.parametrize("incident", shipped_incidents(), ids=lambda incident: incident.id)
 def test_only_the_root_cause_is_known(incident: Incident) -> None:
-    assert incident.task == "recorded_trainticket-v4"
+    assert incident.task == "recorded_trainticket-v5"
     assert incident.rubric == "recorded/1"
     assert incident.horizon == 8
     assert not incident.wrong_page_closes
@@ -72,7 +72,7 @@ def test_telemetry_keeps_its_promises(incident: Incident) -> None:
     telemetry, names = shown_by(incident), set(incident.topology.names)
     assert hash(incident) == hash(incident)
     assert telemetry.open_loop
-    assert telemetry.changes == ()
+    assert telemetry.changes(8) == ()
     for tick in TICKS:
         window = telemetry.window(tick)
         overview = telemetry.overview(tick)

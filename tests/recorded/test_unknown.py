@@ -119,6 +119,15 @@ def test_an_edge_that_was_not_measured_has_no_panel() -> None:
     assert "NOTE: no time without a fault was recorded: what is usual is not known" in screen
 
 
+def test_unknown_health_is_of_services_without_any_figure() -> None:
+    incident = incident_of(
+        RecordedService("front", "edge", series=Series(cpu_bp=(*NOW, 9000))),
+        RecordedService("back", "edge"),
+    )
+    health = _screen(incident).split("HEALTH")[1].split("SIGNALS")[0].splitlines()[1:]
+    assert health == ["figures below if they stray: front", "unknown: back"]
+
+
 def test_an_old_screen_says_so() -> None:
     window = LogWindow(0, (RecordedLine(-1, "front", "INFO", "hello"),))
     incident = incident_of(

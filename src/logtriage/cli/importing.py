@@ -37,6 +37,12 @@ Priced = Annotated[
         "--priced", help="Make incidents of recorded/3: a fault class, and a price of hand-over."
     ),
 ]
+SkipBad = Annotated[
+    bool,
+    typer.Option(
+        "--skip-bad", help="Count lines and documents that cannot be read, and go on without them."
+    ),
+]
 
 
 def nezha(
@@ -80,15 +86,17 @@ def capture(
     service_label: Annotated[
         str | None,
         typer.Option(
-            metavar="LABEL", help="The label of Prometheus that names the service, such as app."
+            metavar="LABEL",
+            help="The label that names the service in Prometheus and Loki, such as app.",
         ),
     ] = None,
+    skip_bad: SkipBad = False,
     as_json: Json = False,
 ) -> None:
     """Make a bundle of your own incidents.
 
-    The folder holds labels, and CSV files or a captured stack: OTLP, Jaeger or Prometheus data, and
-    alerts.
+    The folder holds labels, and CSV files or what your stack writes: spans, logs, metrics, alerts
+    and events in JSON, in any of the usual formats. Its own bundles are passed over.
     """
     from logtriage.recorded import import_capture
 
@@ -99,6 +107,7 @@ def capture(
         tick_seconds=tick_seconds,
         models=models,
         service_label=service_label,
+        skip_bad=skip_bad,
         note=_warn,
     )
     _write(directory, incidents, out, priced=priced, as_json=as_json)
@@ -136,12 +145,14 @@ def topology(
             help="The team that owns every service. Default: the world draws owners.",
         ),
     ] = None,
+    skip_bad: SkipBad = False,
     as_json: Json = False,
 ) -> None:
     """Make a topology of a captured stack.
 
-    The calls come from spans (OTLP or Jaeger), or from Jaeger's /api/dependencies. Recordings do
-    not say who owns a service: name an owner in the file where it is always the same team.
+    The calls come from spans (OTLP, Jaeger, Tempo or Zipkin), calls.csv, or the dependencies of
+    Jaeger or Zipkin. Recordings do not say who owns a service: name an owner in the file where
+    it is always the same team.
     """
     from logtriage.recorded import import_topology
     from logtriage.world.schema.canonical import said_of
@@ -149,7 +160,7 @@ def topology(
 
     if out.suffix != ".toml":
         raise InvalidInput(f"--out {out}: expected a file NAME.toml, as in a world's topologies")
-    layout = import_topology(directory, out.stem, owner, _warn)
+    layout = import_topology(directory, out.stem, owner, _warn, skip_bad=skip_bad)
     with replacing(out) as file:
         file.write(toml_text(said_of(layout)).encode())
     calls = sum(len(service.calls) for service in layout.services)

@@ -144,7 +144,9 @@ class Shift:
         require_figures("spread", self.spread, least=1)
 
 
-_METRIC: Final = re.compile(r"[a-z0-9][a-z0-9_]*")
+#: The mark where a name or a text was cut.
+CUT: Final = "…"
+_METRIC: Final = re.compile(rf"[a-z0-9][a-z0-9_{CUT}]*")
 
 
 @attrs.frozen
@@ -166,7 +168,7 @@ class Metric:
     def __attrs_post_init__(self) -> None:
         require(
             _METRIC.fullmatch(self.name) is not None,
-            f"name must be lower-case letters, digits and '_', got {self.name!r}",
+            f"name must be lower-case letters, digits, '_' and {CUT!r}, got {self.name!r}",
         )
         for name in ("spread", "iqr"):
             require_figures(name, (getattr(self, name),), least=1)

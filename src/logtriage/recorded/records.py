@@ -1,8 +1,8 @@
 """A recorded incident as immutable values: the contents of a bundle.
 
-Nothing here knows where a recording came from. :mod:`logtriage.recorded.importing.nezha` makes
-records from one published data set, :mod:`logtriage.recorded.bundle` reads and writes
-them, :mod:`logtriage.recorded.telemetry` lets an agent look at one.
+Nothing here knows where a recording came from. :mod:`logtriage.recorded.importing` makes records
+of files, :mod:`logtriage.recorded.bundle` reads and writes them, and
+:mod:`logtriage.recorded.telemetry` lets an agent look at one.
 
 Units are the core's: rates in basis points (1/100 of a percent), latencies in
 milliseconds, seconds relative to the opening of the incident, ticks of ``tick_seconds``
@@ -18,7 +18,7 @@ import attrs
 
 from logtriage._lib.printable import spelled
 from logtriage.actions import FAULT_CATEGORIES
-from logtriage.errors import BundleError
+from logtriage.errors import BundleError, UnknownName
 from logtriage.recorded.figures import (
     FIGURES,
     NO_MEASURE,
@@ -36,7 +36,7 @@ from logtriage.topology import Service, Tier, Topology
 from logtriage.world.telemetry import LEVELS, TICK_SECONDS
 
 #: The version of tasks of recorded incidents.
-VERSION: Final = 4
+VERSION: Final = 5
 #: Why each version was made, in order.
 HISTORY: Final = (
     "v1: log windows, figures of an inspected service, health and alerts",
@@ -49,11 +49,12 @@ HISTORY: Final = (
     "spread; a prompt of its own",
     "v4: nobody recorded who owns what, so there is one team, unknown; a price of hand-over is on "
     "the screen",
+    "v5: recorded changes are shown; the health panel calls unknown only what was not measured",
 )
 
 
 def task_id(name: str) -> str:
-    """The id of a recorded task, such as ``recorded_trainticket-v4``."""
+    """The id of a recorded task, such as ``recorded_trainticket-v5``."""
     return f"{name}-v{VERSION}"
 
 
@@ -67,6 +68,7 @@ TIERS: Final = (
     Tier("service", calls=True),
     Tier("datastore"),
     Tier("queue"),
+    Tier("background", entry=True, calls=True),
 )
 REMEDIES: Final = ("restart", "rollback", "scale", "flush-cache", "kill-query")
 #: When the baseline of a record was measured; alerts depend on it.
@@ -165,12 +167,34 @@ class RecordedAlert:
         )
 
 
+@attrs.frozen
+class RecordedChange:
+    """A change of a service, such as a rollout or a restart, and what it was.
+
+    It was seen ``count`` times, first at ``second`` and last at ``until``.
+    """
+
+    service: str
+    kind: str
+    detail: str = attrs.field(converter=spelled)
+    second: int
+    until: int
+    count: int = 1
+
+    def __attrs_post_init__(self) -> None:
+        for name in ("kind", "detail"):
+            require(bool(getattr(self, name)), f"{name} is empty")
+        require(self.kind.isprintable(), f"kind must be one printable line, got {self.kind!r}")
+        require(self.until >= self.second, f"until {self.until} lies before {self.second}")
+        require(self.count >= 1, f"count must be at least 1, got {self.count}")
+
+
 @attrs.frozen(cache_hash=True)
 class Recording:
     """All that can be seen of an incident. The truth is not in here.
 
     ``edge`` is what users see. ``windows`` belong to consecutive ticks, the first to tick 0 or an
-    earlier tick; a tick takes ``tick_seconds``.
+    earlier tick; a tick takes ``tick_seconds``. ``changes`` are in order of time.
     """
 
     services: tuple[RecordedService, ...]
@@ -180,13 +204,15 @@ class Recording:
     alerts: tuple[RecordedAlert, ...] = ()
     baseline: str = "none"
     tick_seconds: int = TICK_SECONDS
+    changes: tuple[RecordedChange, ...] = ()
 
     def __attrs_post_init__(self) -> None:
         require(self.tick_seconds >= 1, f"tick_seconds must be at least 1, got {self.tick_seconds}")
         require_among("baseline", self.baseline, BASELINES)
         known = {service.name for service in self.services}
-        for alert in self.alerts:
-            require(alert.service in known, f"alerts: unknown service {alert.service!r}")
+        for what, rows in (("alerts", self.alerts), ("changes", self.changes)):
+            for row in rows:
+                require(row.service in known, f"{what}: unknown service {row.service!r}")
         ticks = [window.tick for window in self.windows]
         if ticks:
             require(
@@ -279,7 +305,9 @@ class RecordedIncident:
         )
         known = {service.name for service in self.recording.services}
         for name in self.truth.root_causes:
-            require(name in known, f"truth.root_causes: unknown service {name!r}")
+            if name not in known:
+                unknown = UnknownName("service", name, sorted(known))
+                raise BundleError(f"truth.root_causes: {unknown}")
         self.recording.topology(self.id)
 
 

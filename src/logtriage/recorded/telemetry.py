@@ -5,12 +5,14 @@ again, and likewise each figure; a note says so.
 """
 
 from functools import cached_property
+from typing import Final
 
 import attrs
 
+from logtriage.recorded.condensing.log_text import template
 from logtriage.recorded.figures import Measure, Series
 from logtriage.recorded.figures_in_words import age_notes, figures_line, gauge, time_spent
-from logtriage.recorded.records import LogWindow, Recording
+from logtriage.recorded.records import LogWindow, RecordedChange, Recording
 from logtriage.recorded.shown_lines import lines_by_service, overview_of, sample
 from logtriage.recorded.signals import borrowed, length_of, signals_of
 from logtriage.world.telemetry import (
@@ -23,6 +25,9 @@ from logtriage.world.telemetry import (
     Signal,
     Trace,
 )
+
+#: Changes shown at a tick.
+MOST_CHANGES: Final = 12
 
 
 @attrs.frozen(cache_hash=True)
@@ -41,11 +46,6 @@ class RecordedTelemetry:
     def open_loop(self) -> bool:
         """True: remedies change nothing in a recording."""
         return True
-
-    @property
-    def changes(self) -> tuple[Change, ...]:
-        """None were recorded."""
-        return ()
 
     @property
     def tick_seconds(self) -> int:
@@ -68,6 +68,22 @@ class RecordedTelemetry:
             if alert.since <= tick and (alert.until is None or tick <= alert.until)
         )
         return tuple(sorted(firing, key=lambda alert: (alert.since, alert.service, alert.name)))
+
+    def changes(self, tick: int) -> tuple[Change, ...]:
+        """The latest changes until a tick, at most :data:`MOST_CHANGES`, in order of time.
+
+        Changes of one service that say the same are one, with a count.
+        """
+        now = tick * self.tick_seconds
+        latest: dict[tuple[str, str], tuple[int, int, RecordedChange]] = {}
+        for row in self.recording.changes:
+            if row.second <= now:
+                at, count = (row.until, row.count) if row.until <= now else (row.second, 1)
+                key = row.service, template(row.kind, row.detail)
+                before, known, _ = latest.get(key, (at, 0, row))
+                latest[key] = max(at, before), count + known, row
+        rows = sorted(latest.values(), key=lambda seen: (seen[0], seen[2].service, seen[2].detail))
+        return tuple(_change(*seen, now) for seen in rows[-MOST_CHANGES:])
 
     def window(self, tick: int) -> tuple[LogLine, ...]:
         """A few lines of one window, the loudest levels first.
@@ -170,6 +186,11 @@ class RecordedTelemetry:
     @cached_property
     def _overviews(self) -> tuple[tuple[LogLine, ...], ...]:
         return tuple(overview_of(self._window(tick)) for tick in self._recorded_ticks)
+
+
+def _change(at: int, count: int, row: RecordedChange, now: int) -> Change:
+    detail = row.detail if count == 1 else f"{row.detail} (x{count})"
+    return Change(row.service, row.kind, (now - at) // 60, detail)
 
 
 def _at(ticks: tuple[tuple[LogLine, ...], ...], tick: int) -> tuple[LogLine, ...]:

@@ -215,18 +215,23 @@ def _logs(title: str, lines: Iterable[LogLine]) -> str:
 
 
 def _health(observation: Observation) -> str:
-    known, unknown = [], []
-    for name, reading in zip(observation.topology.names, observation.health, strict=True):
-        if reading is None:
-            unknown.append(name)
-        else:
+    """Health where it is shown; unknown are only the services that have no figure at all."""
+    known: list[str] = []
+    others: dict[str, list[str]] = {"figures below if they stray": [], "unknown": []}
+    figures = observation.signals or ((),) * len(observation.health)
+    for name, reading, signals in zip(
+        observation.topology.names, observation.health, figures, strict=True
+    ):
+        if reading is not None:
             # What is degraded or failing is said of the simulator: a recording has no limits.
             status = "" if observation.open_loop else f" {status_of(reading)}"
             known.append(f"{name}{status}: {_reading(reading)}")
-    if len(unknown) > compact.LONG_LIST:
-        unknown = [f"{len(unknown)} services"]
-    if unknown:
-        known.append(f"unknown: {', '.join(unknown)}")
+        else:
+            others["figures below if they stray" if signals else "unknown"].append(name)
+    for what, names in others.items():
+        if names:
+            several = len(names) > compact.LONG_LIST
+            known.append(f"{what}: {f'{len(names)} services' if several else ', '.join(names)}")
     minutes = TREND_TICKS * observation.tick_seconds // 60
     return "\n".join((f"HEALTH (was: p99 {minutes} min ago):", *known))
 

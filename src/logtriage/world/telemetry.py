@@ -176,9 +176,8 @@ class Telemetry(Protocol):
     def tick_seconds(self) -> int:
         """How long a tick is: :data:`TICK_SECONDS`, unless a recording was sampled less often."""
 
-    @property
-    def changes(self) -> tuple[Change, ...]:
-        """Recent changes, also the innocent; the same at every tick."""
+    def changes(self, tick: int) -> tuple[Change, ...]:
+        """Recent changes until ``tick``, also the innocent; their minutes count back from it."""
 
     def slo(self, tick: int) -> Reading | None:
         """The user-facing panel, measured at the edge; None where nothing was."""

@@ -62,8 +62,8 @@ def imported(tmp_path_factory: pytest.TempPathFactory) -> Callable[[bytes], list
     def run(data: bytes) -> list[str]:
         (folder / "bad.jsonl").write_bytes(data)
         told: list[str] = []
-        dump_bundle(import_capture(folder, note=told.append), folder / "made")
-        return told
+        dump_bundle(import_capture(folder, note=told.append), folder.parent / "made")
+        return [one for one in told if "nothing came of it" not in one]
 
     return run
 
@@ -150,14 +150,11 @@ def test_what_cannot_be_meant_is_refused(
     [
         ([], []),
         ([gauge(asDouble="NaN")], []),
-        ([gauge(asDouble="-Infinity")], ["left out 1 times: m: infinite values"]),
-        ([prometheus(stack.START + 239, "+Inf")], ["left out 1 times: m: infinite values"]),
+        ([gauge(asDouble="-Infinity")], ["bad.jsonl:1: m: infinite values"]),
+        ([prometheus(stack.START + 239, "+Inf")], ["bad.jsonl:1: m: infinite values"]),
         ([prometheus(stack.START + 239, "NaN")], []),
         ([span(), span()], []),
-        (
-            [span(), span(kind=3)],
-            [],
-        ),
+        ([span(), span(kind=3)], []),
         (
             [span(), span(parentSpanId="ef" * 8)],
             ["mine/1: 1 spans have the trace and id of another one, left out"],

@@ -99,8 +99,8 @@ def test_what_cannot_be_used_is_left_out_and_said(folder: Path) -> None:
     nobody = {"metric": {"__name__": "up", "zone": "a"}, "values": []}
     told: list[str] = []
     assert _signals(folder, _answer(bucket, nobody), note=told.append) == {}
-    assert told[0] == "left out 1 times: seconds_bucket: buckets of a histogram"
-    assert told[1].startswith("left out 1 times: up: series without a label service or ")
+    assert told[0].endswith("answer.json:1: seconds_bucket: buckets of a histogram")
+    assert "answer.json:1: series up without a label service or " in told[1]
 
 
 @pytest.mark.parametrize(
@@ -129,3 +129,63 @@ def test_what_breaks_the_rules_is_named(
     with pytest.raises(BundleError) as error:
         import_capture(folder)
     assert str(error.value).startswith(f"bad.json:1: field {field}: must be {expected}, got ")
+
+
+def _scraped(job: str, service: str, **labels: str) -> dict[str, Any]:
+    """A series as a target of a Kubernetes monitoring stack gives it."""
+    about = {"__name__": "mem", "job": job, "service": service, "endpoint": "http", **labels}
+    return {"metric": about, "values": [[stack.START + 230, "5"]]}
+
+
+KUBELET = ("kubelet", "kps-kubelet")
+POD = "payments-6d5f-a"
+
+
+@pytest.mark.parametrize(
+    ("series", "services", "said"),
+    [
+        # The containers that a target measures, and not the target.
+        (
+            [_scraped(*KUBELET, container=name) for name in ("payments", "shop")],
+            {"payments", "shop"},
+            True,
+        ),
+        ([_scraped(*KUBELET, container="payments", pod=POD)], {"payments"}, True),
+        ([_scraped(*KUBELET, container="POD", pod=POD)], {"payments"}, True),
+        (
+            [_scraped("x", "y", pod=pod) for pod in (POD, "shop-5b5b-a")],
+            {"payments", "shop"},
+            True,
+        ),
+        (
+            [
+                _scraped("cadvisor", "", container_label_com_docker_compose_service=name)
+                for name in ("payments", "shop")
+            ],
+            {"payments", "shop"},
+            True,
+        ),
+        # A service and its sidecar, what it is called in the cluster, what ingress measures.
+        (
+            [_scraped("p", "payments", container=name) for name in ("payments", "envoy")],
+            {"payments"},
+            False,
+        ),
+        ([_scraped("p", "payments-svc", container="app")], {"payments-svc"}, False),
+        ([_scraped("ingress", "nginx", exported_service="shop")], {"shop"}, False),
+    ],
+)
+def test_the_target_of_a_scrape_is_not_the_service(
+    folder: Path, series: list[Any], services: set[str], said: bool
+) -> None:
+    stack.write_lines(folder / "prometheus.json", [_answer(*series)])
+    told: list[str] = []
+    (record,) = import_capture(folder, note=told.append)
+    measured = {one.name for one in record.recording.services if one.metrics}
+    assert measured == services
+    assert any("--service-label" in one for one in told) is said
+
+
+def test_the_result_of_an_expression_is_a_level_whatever_its_file_is_called(folder: Path) -> None:
+    found = _signals(folder, _answer(_series(STEADY | {230.0: "50"})), name="errors_total")
+    assert found == {"errors_total_milli": (50_000, 4000)}

@@ -1,10 +1,12 @@
 """Who calls whom, and the tier of each service, from recorded calls and names."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final
 
-#: Caller and callee; no caller if the request came from outside.
+#: Caller and callee; no caller if a user sent the request.
 Pair = tuple[str | None, str]
+#: The tier of services that work by themselves: jobs, and consumers of messages.
+BACKGROUND: Final = "background"
 
 _EDGE_NAMES: Final = ("gateway", "frontend", "-ui-", "dashboard")
 _DATASTORE_NAMES: Final = ("mongo", "mysql", "postgres", "redis", "-db")
@@ -12,12 +14,13 @@ _QUEUE_NAMES: Final = ("rabbitmq", "kafka", "-queue")
 
 
 def layout_of(
-    names: Sequence[str], pairs: Iterable[Pair]
+    names: Sequence[str], pairs: Iterable[Pair], background: Collection[str] = ()
 ) -> tuple[dict[str, str], dict[str, tuple[str, ...]]]:
     """The tier of each service, and whom it calls, from the calls that were seen.
 
     A service is an edge if it is called from outside, if its name says so, or if no edge reaches
     it: nobody is known to call it. If services in a circle call each other, the first is the edge.
+    A service of the ``background`` that no edge reaches has a tier of its own.
     """
     callees: dict[str, set[str]] = {name: set() for name in names}
     outside: set[str] = set()
@@ -33,7 +36,7 @@ def layout_of(
     called = {callee for name in names for callee in callees[name]}
     for name in sorted(names, key=lambda name: (name in called, name)):
         if name not in reached:
-            tiers[name] = "edge"
+            tiers[name] = BACKGROUND if name in background else "edge"
             reached |= _reach([name], callees)
     return tiers, {name: tuple(sorted(callees[name])) for name in names}
 

@@ -1,8 +1,7 @@
-"""From rows of logs, calls and resource use to a :class:`Recording`.
+"""Raw rows become a :class:`~logtriage.recorded.records.Recording`.
 
-File formats and faults are not known here. The rows of an incident and of its baseline go through
-the same arithmetic; alerts fire on differences; the log lines worth keeping are kept for each
-tick. Times are Unix milliseconds.
+The rows of an incident and of its baseline go through the same arithmetic; alerts fire on
+differences; the log lines worth keeping are kept for each tick. Times are Unix milliseconds.
 """
 
 from collections.abc import Iterator
@@ -26,16 +25,20 @@ from logtriage.recorded.condensing.service_figures import (
     spread_of,
 )
 from logtriage.recorded.condensing.ticks import Clock
-from logtriage.recorded.figures import FIRST_TICK, Measure
+from logtriage.recorded.figures import FIRST_TICK, NO_SHIFT, Measure
 from logtriage.recorded.records import (
     RUBRICS,
     RecordedAlert,
+    RecordedChange,
     RecordedIncident,
     RecordedService,
     Recording,
 )
 from logtriage.recorded.truth import RecordedTruth
 from logtriage.world.telemetry import ERROR_ALERT, LATENCY_ALERT, TICK_SECONDS
+
+#: Changes kept of an incident.
+MOST_CHANGES: Final = 200
 
 
 def record(
@@ -53,18 +56,18 @@ def record(
     ticks; logs and calls end earlier. ``baseline`` is one of :data:`records.BASELINES`.
     """
     names = sorted(rows.services | usual.services)
-    tiers, graph = layout_of(names, usual.pairs | rows.pairs)
+    tiers, graph = layout_of(names, usual.pairs | rows.pairs, rows.background | usual.background)
     clock = Clock(rows, opened, horizon, tick_seconds)
     logged = Coverage.of(row.at for row in usual.logs)
-    now, before = by_service(rows), by_service(usual)
+    now, before = by_service(rows, usual), by_service(usual, rows)
     services = []
     for name in names:
         here, there = now[name], before[name]
         traced = can_be_traced(there.calls, there.logs) and can_be_traced(here.calls, here.logs)
         sampled = are_sampled(there.calls, there.logs) or are_sampled(here.calls, here.logs)
         requests, known = (
-            requests_of(name, part.calls, part.logs, when, traced=traced, sampled=sampled)
-            for part, when in ((here, clock.logged), (there, logged))
+            requests_of(name, own.calls, own.logs, when, traced=traced, sampled=sampled)
+            for own, when in ((here, clock.logged), (there, logged))
         )
         fresh, shifted = clock.shifts(requests, known)
         services.append(
@@ -75,22 +78,31 @@ def record(
                 baseline=overall(there),
                 spread=spread_of(there.calls, there.usage, overall(there)),
                 series=clock.series(here),
-                new_errors=fresh,
+                new_errors=NO_SHIFT if here.failed is None else fresh,
                 events=shifted,
                 metrics=metrics_of(here.samples, there.samples, clock),
             )
         )
     return Recording(
         services=tuple(services),
-        edge=clock.series(edge_of(rows)),
-        edge_baseline=overall(edge_of(usual)),
+        edge=clock.series(edge_of(rows, usual)),
+        edge_baseline=overall(edge_of(usual, rows)),
         windows=log_windows(rows.logs, usual.logs, opened, clock.last, tick_seconds),
         alerts=tuple(
             alert for service in services for alert in _alerts_of(service, clock.measured)
         ),
+        changes=tuple(_changes(rows, opened)),
         baseline=baseline,
         tick_seconds=tick_seconds,
     )
+
+
+def _changes(rows: Rows, opened: int) -> Iterator[RecordedChange]:
+    """The latest changes, in order of time."""
+    order = sorted(rows.changes, key=lambda row: (row.at, row.until, row.service, row.detail))
+    for row in order[-MOST_CHANGES:]:
+        first, last = ((at - opened) // 1000 for at in (row.at, max(row.at, row.until)))
+        yield RecordedChange(row.service, row.kind, row.detail, first, last, row.count)
 
 
 def condensed(

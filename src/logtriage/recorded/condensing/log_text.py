@@ -1,37 +1,24 @@
-"""Log text: levels, kinds of lines, and secrets that must not leave the recording.
+"""Log text: kinds of lines, and secrets that must not leave the recording.
 
 Only imports use it: the text of a bundle is clean.
 """
 
-import json
 import re
 from sys import intern
 from typing import Final, NamedTuple
 
 from logtriage._lib.printable import spelled
+from logtriage.recorded.condensing.log_heads import split_head
+from logtriage.world.telemetry import LEVELS
 
 #: Longest message kept, in characters, with room for the " (x123)" of repeated lines.
 MAX_MESSAGE: Final = 152
 _HEAD_KEPT: Final = 92
 REDACTED: Final = "[redacted]"
 
-_LEVELS: Final = {
-    **dict.fromkeys(("TRACE", "DEBUG", "INFO", "INFORMATION", "INFORMATIONAL", "NOTICE"), "INFO"),
-    **dict.fromkeys(("VERBOSE", "FINE", "FINER", "FINEST", "CONFIG", "LOG"), "INFO"),
-    # A line without a level is not known to be worse than others.
-    **dict.fromkeys(("", "UNSPECIFIED", "UNSET", "DEFAULT"), "INFO"),
-    **dict.fromkeys(("WARN", "WARNING"), "WARN"),
-    **dict.fromkeys(("ERROR", "ERR", "SEVERE"), "ERROR"),
-    **dict.fromkeys(("FATAL", "CRITICAL", "CRIT", "ALERT", "EMERG", "EMERGENCY", "PANIC"), "FATAL"),
-}
 #: The message of a line that is empty once ids and controls are gone.
 NO_TEXT: Final = "(no text)"
 
-_LEVEL_FIELDS: Final = ("level", "severity", "levelname", "log.level")
-_MESSAGE_FIELDS: Final = ("message", "msg", "event")
-
-#: "16:48:42.424 INFO  t.s.TravelServiceImpl#532 …": the clock there is local, so unused.
-_HEAD: Final = re.compile(r"\s*(?:\d{4}-\d\d-\d\d[ T])?\d\d:\d\d:\d\d[.,]\d+\s+([A-Za-z]+)\s+")
 _TRACE_NOISE: Final = re.compile(r"\b(?:TraceID|SpanID):\s*[0-9A-Fa-f]*\s*")
 _SPACE: Final = re.compile(r"[\s\x00-\x1f\x7f]+")
 
@@ -68,25 +55,26 @@ def redact(text: str) -> str:
 
 
 class Line(NamedTuple):
-    """A log line, cleaned: ``event`` is its :func:`template`, made before it was cut."""
+    """A log line, cleaned: ``event`` is its :func:`template`, made before it was cut.
 
-    level: str
+    ``level`` is None if nothing says it.
+    """
+
+    level: str | None
     message: str
     event: str
 
 
 def read_line(raw: str) -> Line:
-    """A raw log line, cleaned.
+    """A raw log line, cleaned; its head or its fields say the level.
 
-    A line without a known level is INFO. If the line is a JSON object, level and message are its
-    fields. Trace and span ids go, white space is collapsed, secrets
-    are redacted *before* the message is cut to :data:`MAX_MESSAGE` (in the middle),
-    so that no half of one survives.
+    Trace and span ids go, white space is collapsed, secrets are redacted *before* the message is
+    cut to :data:`MAX_MESSAGE` (in the middle), so that no half of one survives.
     """
-    return read_message(*(_structured(raw) if raw.startswith("{") else _headed(raw)))
+    return read_message(*split_head(raw))
 
 
-def read_message(level: str, text: str) -> Line:
+def read_message(level: str | None, text: str) -> Line:
     """:func:`read_line` where level and text are known already."""
     if "ID:" in text:
         text = _TRACE_NOISE.sub("", text)
@@ -94,31 +82,7 @@ def read_message(level: str, text: str) -> Line:
     if "  " in text or not text.isprintable():
         text = spelled(_SPACE.sub(" ", text))
     text = text.strip() or NO_TEXT
-    return Line(level, _cut(text), template(level, text))
-
-
-def known_level(name: str) -> str | None:
-    """Our level for a logger's name of a level; None for any other name."""
-    return _LEVELS.get(name.strip().upper())
-
-
-def _headed(raw: str) -> tuple[str, str]:
-    head = _HEAD.match(raw)
-    return ("INFO", raw) if head is None else (_level(head[1]), raw[head.end() :])
-
-
-def _structured(raw: str) -> tuple[str, str]:
-    try:
-        fields = json.loads(raw)
-    except (ValueError, RecursionError):
-        return _headed(raw)
-    levels = (fields[name] for name in _LEVEL_FIELDS if isinstance(fields.get(name), str))
-    texts = (fields[name] for name in _MESSAGE_FIELDS if isinstance(fields.get(name), str))
-    return _level(next(levels, "")), next(texts, raw)
-
-
-def _level(name: str) -> str:
-    return known_level(name) or "INFO"
+    return Line(level, _cut(text), template(level or LEVELS[0], text))
 
 
 def _cut(text: str) -> str:

@@ -38,7 +38,7 @@ def log_windows(
         window[key] = RecordedLine(
             second=(row.at - opened) // 1000,
             service=row.service,
-            level=row.level,
+            level=row.level or LEVELS[0],  # of which nobody says that it is worse
             message=row.message,
             count=1 if before is None else before.count + 1,
             new=bool(known) and key not in known,

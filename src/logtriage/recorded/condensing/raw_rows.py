@@ -1,4 +1,10 @@
-"""Recorded rows before they are condensed. Times are Unix milliseconds."""
+"""Rows of telemetry before they are condensed: lines, calls, spans, samples, changes.
+
+Times are Unix milliseconds.
+"""
+
+from enum import StrEnum
+from functools import cached_property
 
 import attrs
 
@@ -7,24 +13,36 @@ import attrs
 class LogRow:
     """A log line, cleaned; ``trace`` is the request that it belongs to, or empty.
 
-    ``event`` is the kind of line: equal for lines that say the same.
+    ``level`` is None if nothing says it. ``event`` is the kind of line: equal for lines that say
+    the same.
     """
 
     at: int
     service: str
-    level: str
+    level: str | None
     message: str
     event: str
     trace: str = ""
 
 
+class Entry(StrEnum):
+    """How a request without a recorded caller began."""
+
+    #: With its root span, or so the row says: a user's.
+    ROOT = "root"
+    #: Its parent was not captured: a user's, unless recorded services call its service.
+    ORPHAN = "orphan"
+    #: By itself or by a message: a job, a consumer. No user waits.
+    BACKGROUND = "background"
+
+
 @attrs.frozen
 class Call:
-    """A request to ``callee``; ``caller`` is None if it came from outside.
+    """A request to ``callee``; ``caller`` is None if no recorded service sent it.
 
     ``latency_us`` is the caller's wait, ``network_us`` the part of it outside of the callee, and
     ``self_us`` the time in the callee itself, both None if not measured; all in microseconds.
-    ``failed`` is the status by the callee; None without one.
+    ``failed`` is the status by the callee; None without one. ``entry`` counts without a caller.
     """
 
     at: int
@@ -35,6 +53,7 @@ class Call:
     trace: str = ""
     self_us: int | None = None
     failed: bool | None = None
+    entry: Entry = Entry.ROOT
 
 
 @attrs.frozen
@@ -42,7 +61,8 @@ class Span:
     """Half of a call, or a step inside a service; ``start`` and ``duration`` in microseconds.
 
     ``parent`` is the id of the span above, or empty. ``failed``: whether its status is an error;
-    None without a status. ``peer`` is the callee of a client's span.
+    None without a status. ``peer`` is the callee of a client's span. ``kind`` is SERVER, CLIENT,
+    PRODUCER, CONSUMER or INTERNAL, or empty. ``shared``: it has the id of its caller's span.
     """
 
     trace: str
@@ -53,11 +73,37 @@ class Span:
     duration: int
     failed: bool | None = None
     peer: str = ""
+    kind: str = ""
+    shared: bool = False
 
     @property
     def at(self) -> int:
         """When it started, in Unix milliseconds."""
         return self.start // 1000
+
+
+@attrs.frozen
+class ChangeRow:
+    """A change of a service that somebody or something made, such as a rollout or a restart.
+
+    ``until`` is when it was seen last, and ``count`` how often by then. ``detail`` says what.
+    """
+
+    at: int
+    service: str
+    kind: str
+    detail: str
+    until: int
+    count: int = 1
+
+
+@attrs.frozen
+class Dependency:
+    """That one service calls another, ``count`` times, without when."""
+
+    caller: str
+    callee: str
+    count: int
 
 
 @attrs.frozen
@@ -84,7 +130,7 @@ class Sample:
     value: int
 
 
-@attrs.frozen
+@attrs.frozen(slots=False)
 class Rows:
     """The rows of a stretch of time."""
 
@@ -94,28 +140,54 @@ class Rows:
     #: Samples of the edge as a whole.
     edge_usage: tuple[Usage, ...] = ()
     samples: tuple[Sample, ...] = ()
+    changes: tuple[ChangeRow, ...] = ()
     #: Who calls whom, if that is known without calls.
     graph: tuple[tuple[str, str], ...] = ()
 
     @property
     def services(self) -> frozenset[str]:
         """Every service that left a trace of any kind."""
-        return frozenset(
-            {row.service for row in self.logs}
-            | {row.service for row in self.usage}
-            | {row.service for row in self.samples}
-            | {name for pair in self.pairs for name in pair if name is not None}
-        )
+        found: set[str | None] = {call.callee for call in self.calls}
+        found.update(call.caller for call in self.calls)
+        for rows in (self.logs, self.usage, self.samples, self.changes):
+            found.update(map(_service_of, rows))
+        for pair in self.graph:
+            found.update(pair)
+        return frozenset(name for name in found if name is not None)
 
     @property
     def pairs(self) -> frozenset[tuple[str | None, str]]:
-        """Who called whom; no caller where a request came from outside."""
-        return frozenset((call.caller, call.callee) for call in self.calls).union(self.graph)
+        """Who called whom; no caller if a user did."""
+        called = {(call.caller, call.callee) for call in self.calls if call.caller is not None}
+        edge = {(None, call.callee) for call in self.edge_calls}
+        return frozenset({*called, *edge, *self.graph})
+
+    @property
+    def background(self) -> frozenset[str]:
+        """Services that work by themselves or on messages."""
+        return frozenset(call.callee for call in self.calls if call.entry is Entry.BACKGROUND)
+
+    @cached_property
+    def edge_calls(self) -> tuple[Call, ...]:
+        """The requests of users."""
+        called = {call.callee for call in self.calls if call.caller is not None}
+        called.update(callee for _, callee in self.graph)
+        entered = (call for call in self.calls if call.caller is None)
+        return tuple(
+            call
+            for call in entered
+            if call.entry is Entry.ROOT
+            or (call.entry is Entry.ORPHAN and call.callee not in called)
+        )
 
     def between(self, since: int, until: int) -> "Rows":
         """The rows with ``since <= at < until``."""
         kept = {
             name: tuple(row for row in getattr(self, name) if since <= row.at < until)
-            for name in ("logs", "calls", "usage", "edge_usage", "samples")
+            for name in ("logs", "calls", "usage", "edge_usage", "samples", "changes")
         }
         return attrs.evolve(self, **kept)
+
+
+def _service_of(row: LogRow | Usage | Sample | ChangeRow) -> str:
+    return row.service

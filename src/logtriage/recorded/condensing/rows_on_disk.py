@@ -10,9 +10,17 @@ from collections.abc import Iterable, Iterator
 from operator import itemgetter
 from typing import Any, Self
 
-from logtriage.recorded.condensing.raw_rows import Call, LogRow, Rows, Sample, Span, Usage
+from logtriage.recorded.condensing.raw_rows import (
+    Call,
+    ChangeRow,
+    LogRow,
+    Rows,
+    Sample,
+    Span,
+    Usage,
+)
 
-Row = LogRow | Call | Usage | Sample | Span
+Row = LogRow | Call | Usage | Sample | Span | ChangeRow
 
 
 class RowStore:
@@ -44,20 +52,23 @@ class RowStore:
     def __exit__(self, *_: object) -> None:
         self._base.close()
 
-    def add(self, row: Row) -> None:
-        """Keep a row, if it lies in one of the stretches."""
+    def add(self, row: Row) -> bool:
+        """Keep a row, if it lies in one of the stretches; whether it does."""
         self.offered += 1
         place = bisect_right(self._stretches, row.at, key=itemgetter(0)) - 1
-        if place >= 0 and row.at < self._stretches[place][1]:
-            kept = (type(row).__name__, row.at, pickle.dumps(row))
-            self._base.execute("INSERT INTO rows VALUES (?, ?, ?)", kept)
+        if place < 0 or row.at >= self._stretches[place][1]:
+            return False
+        kept = (type(row).__name__, row.at, pickle.dumps(row))
+        self._base.execute("INSERT INTO rows VALUES (?, ?, ?)", kept)
+        return True
 
     def between(self, since: int, until: int) -> Rows:
         """The rows with ``since <= at < until`` that were kept, in the order in which they came."""
-        logs, calls, usage, samples = (
-            tuple(self._kept(kind, since, until)) for kind in (LogRow, Call, Usage, Sample)
+        logs, calls, usage, samples, changes = (
+            tuple(self._kept(kind, since, until))
+            for kind in (LogRow, Call, Usage, Sample, ChangeRow)
         )
-        return Rows(logs=logs, calls=calls, usage=usage, samples=samples)
+        return Rows(logs=logs, calls=calls, usage=usage, samples=samples, changes=changes)
 
     def spans(self, since: int, until: int) -> Iterator[Span]:
         """The spans with ``since <= at < until`` that were kept."""

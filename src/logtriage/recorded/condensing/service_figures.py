@@ -1,4 +1,4 @@
-"""The rows of a recording by service, and the figures of a stretch of them.
+"""The rows of each service, and its figures in a stretch of time.
 
 The arithmetic is the same for an incident and for its baseline. Times are Unix milliseconds.
 """
@@ -13,7 +13,7 @@ import attrs
 
 from logtriage.recorded.condensing.coverage import NOWHERE, Coverage
 from logtriage.recorded.condensing.log_events import ERROR_LEVELS
-from logtriage.recorded.condensing.raw_rows import Call, LogRow, Rows, Sample, Usage
+from logtriage.recorded.condensing.raw_rows import Call, Entry, LogRow, Rows, Sample, Usage
 from logtriage.recorded.figures import Measure
 
 #: Figures are those of the minute before a tick; counts are per minute.
@@ -32,30 +32,52 @@ Timed = TypeVar("Timed", Call, LogRow, Usage, Sample)
 
 
 @attrs.frozen
-class Part:
-    """The rows that concern one service, or the edge, sorted by time."""
+class ServiceRows:
+    """The rows of one service, or of the edge, sorted by time."""
 
     calls: tuple[Call, ...] = ()
     usage: tuple[Usage, ...] = ()
     logs: tuple[LogRow, ...] = ()
     samples: tuple[Sample, ...] = ()
-    #: The requests in which it logged an error.
-    failed: frozenset[str] = frozenset()
+    #: The requests in which it logged an error; None if none of its lines has a level.
+    failed: frozenset[str] | None = frozenset()
     #: When calls, and when logs, of any service were recorded.
     traced: Coverage = NOWHERE
     logged: Coverage = NOWHERE
 
 
-def by_service(rows: Rows) -> Mapping[str, Part]:
-    """The rows of each service; an empty part for any other name."""
-    calls, usage = _by(rows.calls, "callee"), _by(rows.usage, "service")
+def by_service(rows: Rows, other: Rows) -> Mapping[str, ServiceRows]:
+    """The rows of each service; nothing for any other name.
+
+    ``other`` are those of the baseline, or of the incident: both go by the same rules. Work in the
+    background counts only at a service without requests. Lines without a level say nothing of
+    errors if no line of the service has one, and spans without any error do not then either.
+    """
+    every = (*rows.calls, *other.calls)
+    requested = {call.callee for call in every if call.entry is not Entry.BACKGROUND}
+    silent = _silent((*rows.logs, *other.logs), every)
+    counted = (
+        attrs.evolve(call, failed=None) if call.callee in silent else call
+        for call in rows.calls
+        if call.entry is not Entry.BACKGROUND or call.callee not in requested
+    )
+    calls, usage = _by(counted, "callee"), _by(rows.usage, "service")
     logs, samples = _by(rows.logs, "service"), _by(rows.samples, "service")
     covers = covered(rows)
-    parts = defaultdict(lambda: Part((), (), (), (), frozenset(), *covers))
+    found = defaultdict(lambda: ServiceRows((), (), (), (), frozenset(), *covers))
     for name in calls.keys() | usage.keys() | logs.keys() | samples.keys():
         own = tuple(calls[name]), tuple(usage[name]), tuple(logs[name]), tuple(samples[name])
-        parts[name] = Part(*own, _failed(logs[name]), *covers)
-    return parts
+        failed = None if name in silent else _failed(logs[name])
+        found[name] = ServiceRows(*own, failed, *covers)
+    return found
+
+
+def _silent(logs: Iterable[LogRow], calls: Iterable[Call]) -> set[str]:
+    """The services whose errors nobody tells: no line has a level, and no call failed."""
+    telling = {call.callee for call in calls if call.failed}
+    logs = tuple(logs)
+    telling.update(row.service for row in logs if row.level is not None)
+    return {row.service for row in logs} - telling
 
 
 def _by(rows: Iterable[Timed], name: str) -> defaultdict[str, list[Timed]]:
@@ -66,11 +88,16 @@ def _by(rows: Iterable[Timed], name: str) -> defaultdict[str, list[Timed]]:
     return groups
 
 
-def edge_of(rows: Rows) -> Part:
-    """What users see: the requests from outside."""
-    calls = sorted((call for call in rows.calls if call.caller is None), key=lambda call: call.at)
+def edge_of(rows: Rows, other: Rows) -> ServiceRows:
+    """What users see: the requests that they send; ``other`` as in :func:`by_service`."""
+    logs, every = (*rows.logs, *other.logs), (*rows.calls, *other.calls)
+    silent = bool(logs) and _silent(logs, every) == {row.service for row in logs}
+    calls = sorted(rows.edge_calls, key=lambda call: call.at)
+    if silent and not any(call.failed for call in every):
+        calls = [attrs.evolve(call, failed=None) for call in calls]
     usage = sorted(rows.edge_usage, key=lambda row: row.at)
-    return Part(tuple(calls), tuple(usage), (), (), _failed(rows.logs), *covered(rows))
+    failed = None if silent else _failed(rows.logs)
+    return ServiceRows(tuple(calls), tuple(usage), (), (), failed, *covered(rows))
 
 
 def covered(rows: Rows) -> tuple[Coverage, Coverage]:
@@ -82,20 +109,22 @@ def _failed(logs: Iterable[LogRow]) -> frozenset[str]:
     return frozenset(row.trace for row in logs if row.trace and row.level in ERROR_LEVELS)
 
 
-def figures_of(part: Part, since: int, until: int, calls: Sequence[Call]) -> dict[str, int | None]:
+def figures_of(
+    rows: ServiceRows, since: int, until: int, calls: Sequence[Call]
+) -> dict[str, int | None]:
     """The figures of the calls in a stretch of time; none if no calls were recorded."""
-    recorded = part.traced.overlap(since, until)
-    if not part.calls or not recorded:
+    recorded = rows.traced.overlap(since, until)
+    if not rows.calls or not recorded:
         return {}
-    heard = 2 * part.logged.overlap(since, until) >= until - since
-    traces = {call.trace for call in calls if call.at in part.logged} if heard else set()
+    heard = rows.failed is not None and 2 * rows.logged.overlap(since, until) >= until - since
+    traces = {call.trace for call in calls if call.at in rows.logged} if heard else set()
     latencies, network, own = (
         sorted(value for call in calls if (value := getattr(call, name)) is not None)
         for name in ("latency_us", "network_us", "self_us")
     )
     return {
         "calls": round(len(calls) * SPAN_MS / recorded),
-        "error_bp": _errors(calls, traces, part.failed),
+        "error_bp": _errors(calls, traces, rows.failed or frozenset()),
         "self_ms": _rank(own, 50) if len(own) >= ENOUGH else None,
         "p50_ms": _rank(latencies, 50),
         "p99_ms": _rank(latencies, 99),
@@ -122,15 +151,15 @@ def _rank(ordered: Sequence[int], percent: int) -> int | None:
     return (ordered[(len(ordered) * percent + 99) // 100 - 1] + 500) // 1000
 
 
-def overall(part: Part) -> Measure:
+def overall(rows: ServiceRows) -> Measure:
     """The figures of a baseline over its whole length; for resource use, the median sample."""
-    ends = part.traced.stretches
-    figures = figures_of(part, ends[0][0], ends[-1][1] + 1, part.calls) if ends else {}
+    ends = rows.traced.stretches
+    figures = figures_of(rows, ends[0][0], ends[-1][1] + 1, rows.calls) if ends else {}
     if figures:
-        figures["calls"] = len(part.calls) // max(1, round(part.traced.length / SPAN_MS))
+        figures["calls"] = len(rows.calls) // max(1, round(rows.traced.length / SPAN_MS))
     names = ["cpu_bp"] if figures else ["calls", "p99_ms", "cpu_bp"]
     for name in names:
-        known = sorted(value for row in part.usage if (value := getattr(row, name)) is not None)
+        known = sorted(value for row in rows.usage if (value := getattr(row, name)) is not None)
         figures[name] = known[(len(known) - 1) // 2] if known else None
     return Measure(**figures)
 

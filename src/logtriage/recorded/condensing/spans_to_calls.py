@@ -4,13 +4,54 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
-from logtriage.recorded.condensing.raw_rows import Call, Span
+import attrs
+
+from logtriage.recorded.condensing.raw_rows import Call, Entry, Span
 
 #: The longest chain of spans within a service; broken traces have longer chains.
 _DEPTH: Final = 100
+#: Kinds of spans that begin a request to their service, whether or not its caller is known.
+_ENTERING: Final = ("SERVER", "CONSUMER")
+#: Kinds of root spans that no user waits for.
+_BACKGROUND: Final = ("INTERNAL", "CONSUMER", "PRODUCER")
 
-#: Trace and span id.
-Key = tuple[str, str]
+#: Kinds of the two halves of a call.
+_HALVES: Final = ({"CLIENT", "SERVER"}, {"PRODUCER", "CONSUMER"})
+
+#: Trace and span id; whether the span shares it with its caller's.
+Key = tuple[str, str, bool]
+
+
+def key_of(span: Span) -> Key:
+    """What tells a span from all others."""
+    return span.trace, span.id, span.shared
+
+
+def distinct(rows: Iterable[Span]) -> tuple[dict[Key, Span], int]:
+    """The spans by key, and how many others have the trace and id of one of them.
+
+    A span that was exported twice counts once. A server with the id of its client shares it, as in
+    Zipkin, whether or not it says so.
+    """
+    spans: dict[Key, Span] = {}
+    twice: set[Key] = set()
+    for span in rows:
+        key = key_of(span)
+        before = spans.setdefault(key, span)
+        if before == span:
+            continue
+        if {before.kind, span.kind} in _HALVES and not span.shared:
+            answer = attrs.evolve(span if span.kind in _ENTERING else before, shared=True)
+            spans[key] = before if span.kind in _ENTERING else span
+            spans.setdefault(key_of(answer), answer)
+        else:
+            twice.add(key)
+    return spans, len(twice)
+
+
+def orphans(spans: Mapping[Key, Span]) -> Iterator[Span]:
+    """The spans whose parent was not captured."""
+    return (span for span in spans.values() if span.parent and _above(spans, span) is None)
 
 
 def requests(rows: Iterable[Span]) -> Iterator[Call]:
@@ -19,26 +60,28 @@ def requests(rows: Iterable[Span]) -> Iterator[Call]:
     A caller's wait beyond the callee's own span counts as network time of the callee. Nobody
     waited for a callee that outlives its caller's span (a message, for instance). The self time of
     a request is its span less the time in which it waited for others, overlapping waits counted
-    once. A callee that sends no spans has the name by which its clients call it. If two spans have
-    the same trace and id, the last counts.
+    once. A callee that sends no spans has the name by which its clients call it. A span of a server
+    or consumer whose parent was not captured is a request from outside. If two spans have the same
+    trace and id, the last counts.
     """
-    spans = {(span.trace, span.id): span for span in rows}
+    spans = {key_of(span): span for span in rows}
     waits: defaultdict[Key, list[tuple[int, int]]] = defaultdict(list)
     entered: list[tuple[Key, Span, Span | None]] = []
     answered: set[Key] = set()
     for key, span in spans.items():
-        if not span.parent:
-            entered.append((key, span, None))
+        above = _above(spans, span)
+        if above is None:
+            if not span.parent or span.kind in _ENTERING:
+                entered.append((key, span, None))
             continue
-        above = key[0], span.parent
-        caller = spans.get(above)
-        if caller is None or caller.service == span.service:
+        asking = spans[above]
+        if asking.service == span.service:
             continue
-        entered.append((key, span, caller))
+        entered.append((key, span, asking))
         answered.add(above)
-        if caller.duration >= span.duration:
+        if asking.duration >= span.duration:
             entry = _entry(spans, above)
-            waited = span if entry == above else caller
+            waited = span if entry == above else asking
             waits[entry].append((waited.start, waited.start + waited.duration))
     for key, span in spans.items():
         if span.peer and span.peer != span.service and key not in answered:
@@ -49,24 +92,46 @@ def requests(rows: Iterable[Span]) -> Iterator[Call]:
             yield Call(at, span.service, span.peer, span.duration, None, key[0], None, failed)
     for key, span, caller in entered:
         inside = span.duration - _covered(waits.get(key, ()), span)
-        at = span.start // 1000
-        if caller is None:
-            yield Call(at, None, span.service, span.duration, None, key[0], inside, span.failed)
-        else:
-            latency = max(caller.duration, span.duration)
-            network = latency - span.duration if caller.duration >= span.duration else None
-            yield Call(
-                at, caller.service, span.service, latency, network, key[0], inside, span.failed
-            )
+        latency, network = span.duration, None
+        if caller is not None and caller.duration >= span.duration:
+            latency, network = caller.duration, caller.duration - span.duration
+        yield Call(
+            span.start // 1000,
+            None if caller is None else caller.service,
+            span.service,
+            latency,
+            network,
+            key[0],
+            inside,
+            span.failed,
+            Entry.ROOT if caller is not None else _entry_of(span),
+        )
+
+
+def _entry_of(span: Span) -> Entry:
+    if span.kind in (_BACKGROUND if not span.parent else ("CONSUMER",)):
+        return Entry.BACKGROUND
+    return Entry.ORPHAN if span.parent else Entry.ROOT
+
+
+def _above(spans: Mapping[Key, Span], span: Span) -> Key | None:
+    """The span above; None for a root, and where it was not captured.
+
+    Where caller and callee share an id, the spans of the callee's service are below the callee.
+    """
+    parent = span.trace, span.id if span.shared else span.parent, False
+    answer = (*parent[:2], True)
+    if not span.shared and answer in spans:
+        same = spans[answer].service == span.service
+        return answer if same or parent not in spans else parent
+    return parent if parent in spans else None
 
 
 def _entry(spans: Mapping[Key, Span], key: Key) -> Key:
     """The span at which the request of a span entered its service."""
     for _ in range(_DEPTH):
-        span = spans[key]
-        above = key[0], span.parent
-        parent = spans.get(above)
-        if parent is None or parent.service != span.service:
+        above = _above(spans, spans[key])
+        if above is None or spans[above].service != spans[key].service:
             break
         key = above
     return key

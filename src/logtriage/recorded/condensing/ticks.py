@@ -8,7 +8,7 @@ from typing import Final
 
 from logtriage.recorded.condensing.log_events import Requests, Shifted, most_shifted, new_errors
 from logtriage.recorded.condensing.raw_rows import Rows
-from logtriage.recorded.condensing.service_figures import SPAN_MS, Part, covered, figures_of
+from logtriage.recorded.condensing.service_figures import SPAN_MS, ServiceRows, covered, figures_of
 from logtriage.recorded.figures import FIGURES, FIRST_TICK, Series, Shift
 
 #: An older sample is stale, unless it is younger than one and a half of its usual intervals.
@@ -42,21 +42,21 @@ class Clock:
             until = self._opened + tick * self._tick
             yield until - self._span, until
 
-    def series(self, part: Part) -> Series:
+    def series(self, rows: ServiceRows) -> Series:
         """The columns of one service, or of the edge."""
         columns: dict[str, list[int | None]] = {name: [] for name in FIGURES}
-        at = [call.at for call in part.calls]
-        if part.calls:
+        at = [call.at for call in rows.calls]
+        if rows.calls:
             for since, until in self._spans():
-                calls = part.calls[bisect_left(at, since) : bisect_left(at, until)]
+                calls = rows.calls[bisect_left(at, since) : bisect_left(at, until)]
                 known = 2 * self.traced.overlap(since, until) >= self._span
-                figures = figures_of(part, since, until, calls) if known else {}
+                figures = figures_of(rows, since, until, calls) if known else {}
                 for name in FIGURES:
                     columns[name].append(figures.get(name))
         else:
             for name in ("calls", "p99_ms"):
-                columns[name] = self.sampled([(row.at, getattr(row, name)) for row in part.usage])
-        columns["cpu_bp"] = self.sampled([(row.at, row.cpu_bp) for row in part.usage])
+                columns[name] = self.sampled([(row.at, getattr(row, name)) for row in rows.usage])
+        columns["cpu_bp"] = self.sampled([(row.at, row.cpu_bp) for row in rows.usage])
         known_columns = {
             name: tuple(column)
             for name, column in columns.items()

@@ -1,27 +1,33 @@
-"""A captured stack: a folder of CSV, OTLP, Jaeger, Prometheus and alert files, and labels.
+"""A captured stack: a folder of labels, CSV files, and JSON of the field's formats.
 
 ::
 
     labels.csv            id, opened, root_cause, kind [, baseline_start, baseline_end, fault_class]
     logs.csv, calls.csv, metrics.csv    as in :mod:`~logtriage.recorded.importing.csv_tables`
-    *.json, *.jsonl, …    any number, at any depth, gzipped or not: the fields of a document
-                          tell its format, so that names are free
+    *.json, *.jsonl, …    any number, at any depth, gzipped or not, of any shape in the table of
+                          :mod:`~logtriage.recorded.importing.shapes`
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
 import attrs
 
 from logtriage.errors import BundleError
-from logtriage.recorded.condensing.raw_rows import LogRow, Rows, Sample, Span, Usage
+from logtriage.recorded.condensing.raw_rows import (
+    ChangeRow,
+    Dependency,
+    Entry,
+    LogRow,
+    Rows,
+)
 from logtriage.recorded.condensing.rows_on_disk import RowStore
-from logtriage.recorded.condensing.spans_to_calls import Key, requests
-from logtriage.recorded.importing.alerts import AlertBook, is_alertmanager
-from logtriage.recorded.importing.csv_tables import table_rows, tick_of
-from logtriage.recorded.importing.fields import Field
-from logtriage.recorded.importing.jaeger import is_jaeger, traces_of
+from logtriage.recorded.condensing.spans_to_calls import distinct, orphans, requests
+from logtriage.recorded.importing.alerts import AlertBook, SentAlert
+from logtriage.recorded.importing.capture_files import CaptureFiles
+from logtriage.recorded.importing.csv_tables import tick_of
 from logtriage.recorded.importing.labels import (
     Stretch,
     around_of,
@@ -29,12 +35,10 @@ from logtriage.recorded.importing.labels import (
     labels_of,
     stretches_of,
 )
-from logtriage.recorded.importing.metric_series import SeriesBook
-from logtriage.recorded.importing.otlp import Unnamed, logs_of, spans_of
-from logtriage.recorded.importing.otlp_metrics import MetricReader
-from logtriage.recorded.importing.prometheus import PrometheusReader, is_prometheus
+from logtriage.recorded.importing.left_out import LeftOut
 from logtriage.recorded.importing.service_names import Names
-from logtriage.recorded.importing.source_files import ENDINGS, documents
+from logtriage.recorded.importing.shapes import Reader, Row
+from logtriage.recorded.importing.source_files import ENDINGS
 from logtriage.recorded.records import RecordedIncident
 
 _FILES: Final = f"{', '.join(ENDINGS[:-1])} and {ENDINGS[-1]}"
@@ -51,12 +55,13 @@ def import_capture(
     tick_seconds: int | None = None,
     models: bool = False,
     service_label: str | None = None,
+    skip_bad: bool = False,
     note: Callable[[str], None] = lambda _: None,
 ) -> tuple[RecordedIncident, ...]:
     """Import your own incidents from CSV or the field's formats, and a file of labels.
 
     Documents are read once and their rows kept on disk; one incident at a time is in memory.
-    Alerts are taken from notifications; without any in the folder, thresholds make them.
+    Alerts are those that were sent; without any document of alerts, thresholds make them.
 
     Args:
         directory: holds ``labels.csv`` and the rest.
@@ -64,8 +69,9 @@ def import_capture(
         tick_seconds: how long a tick is. None: 30 s, or the interval of the samples if that
             is longer and there is ``metrics.csv`` alone.
         models: make incidents of ``recorded/2``, those without a fault included.
-        service_label: the label of Prometheus that names the service; None: the first of the
-            usual ones (:data:`~logtriage.recorded.importing.alerts.SERVICE_LABELS`).
+        service_label: the label that names the service in metrics and streams of logs; None: the
+            first of the usual ones (:data:`~logtriage.recorded.importing.alerts.SERVICE_LABELS`).
+        skip_bad: count lines and documents that cannot be read, and go on.
         note: gets a text about everything that was left out.
 
     Raises:
@@ -74,116 +80,138 @@ def import_capture(
             incident; saying what was left out, if no document has telemetry of a service.
         OSError: if a file cannot be read.
     """
-    root, names = Path(directory), Names()
+    root, left_out = Path(directory), LeftOut()
+    names = Names(left_out)
     labels = labels_of(root, names)
     tick = tick_seconds or tick_of(root)
-    stretches = stretches_of(labels, horizon, tick, note, models=models)
+    stretches = stretches_of(labels, horizon, tick, left_out.say, models=models)
     around = around_of(horizon, tick)
     times = [(row.opened - around, row.opened + around) for row in stretches]
     times += (row.usual for row in stretches if row.usual is not None)
-    reader = _Reader(names, service_label)
     with RowStore((since - _SPAN_MARGIN_MS, until) for since, until in times) as store:
-        for row in table_rows(root, names, note):
-            store.add(row)
-        for spot in documents(root):
-            for record_row in reader.rows(spot):
-                store.add(record_row)
+        capture = _Capture(names, left_out, store, horizon, tick, around)
+        reader = Reader(names, left_out, service_label)
+        files = CaptureFiles(root, reader, skip_bad)
+        files.read(
+            capture.keep, f"none within {around // 60_000} min of an incident, or in its baseline"
+        )
         if not store.offered:
             where = f"logs.csv, calls.csv, metrics.csv or its {_FILES} files"
-            raise BundleError(f"{root}: no telemetry in {where}{reader.why_nothing()}")
-        records = []
-        for stretch in stretches:
-            record = _incident(stretch, store, horizon, tick, note)
-            if reader.alerts.has_any:
-                services = {service.name for service in record.recording.services}
-                alerts, unknown = reader.alerts.recorded(
-                    services, stretch.opened, around, horizon, tick
+            raise BundleError(f"{root}: no telemetry in {where}{_why_nothing(left_out)}")
+        capture.end()
+        try:
+            return tuple(capture.incident(stretch, reader.has_alerts) for stretch in stretches)
+        finally:  # what was left out may be the reason of an error
+            for text in left_out.notes():
+                note(text)
+
+
+def _why_nothing(left_out: LeftOut) -> str:
+    """The end of the error if nothing was read; empty if nothing was left out."""
+    reasons = list(left_out.notes())
+    if len(reasons) > _REASONS:
+        reasons[_REASONS:] = [f"and {len(reasons) - _REASONS} more"]
+    return "".join(f"; {reason}" for reason in reasons)
+
+
+@attrs.define
+class _Capture:
+    """The rows of a capture, and the incidents that they make."""
+
+    names: Names
+    left_out: LeftOut
+    store: RowStore
+    horizon: int
+    tick_seconds: int
+    around: int
+    alerts: AlertBook = attrs.Factory(AlertBook)
+    graph: set[tuple[str, str]] = attrs.Factory(set)
+    #: Log lines by service, and whether something says their level.
+    lines: Counter[tuple[str, bool]] = attrs.Factory(Counter)
+
+    def keep(self, row: Row) -> bool:
+        """Keep a row; whether it may be of an incident."""
+        if isinstance(row, SentAlert):
+            self.alerts.add(row)
+            return True
+        if isinstance(row, Dependency):
+            self.graph.add((row.caller, row.callee))
+            return True
+        if isinstance(row, LogRow):
+            self.lines[row.service, row.level is not None] += 1
+        return self.store.add(row)
+
+    def incident(self, stretch: Stretch, has_alerts: bool) -> RecordedIncident:
+        """The incident of a stretch, with the alerts that were sent."""
+        record = incident_of(
+            stretch, _Stretched(self, stretch.id).between, self.horizon, self.tick_seconds
+        )
+        if not has_alerts:
+            return record
+        services = {service.name for service in record.recording.services}
+        alerts, unknown = self.alerts.recorded(
+            services, stretch.opened, self.around, self.horizon, self.tick_seconds
+        )
+        for name, count in unknown.items():
+            self.left_out.say(
+                f"{stretch.label.id}: alert {name!r:.80} is of no known service ({count} times)"
+            )
+        return attrs.evolve(record, recording=attrs.evolve(record.recording, alerts=alerts))
+
+    def end(self) -> None:
+        """Add the notes on all rows."""
+        for service in sorted({service for service, _ in self.lines}):
+            if not self.lines[service, True]:
+                self.left_out.say(
+                    f"{service}: none of its {self.lines[service, False]} log lines has a level: "
+                    "its errors are unknown, unless spans tell them"
                 )
-                for name, count in unknown.items():
-                    note(
-                        f"{stretch.label.id}: alert {name!r:.80} is of no known service "
-                        f"({count} times)"
-                    )
-                recording = attrs.evolve(record.recording, alerts=alerts)
-                record = attrs.evolve(record, recording=recording)
-            records.append(record)
-    for text in reader.left_out():
-        note(text)
-    return tuple(records)
 
 
-class _Reader:
-    """Reads documents of all formats; alerts go to their book."""
+@attrs.define
+class _Stretched:
+    """Reads the rows of one incident and of its baseline."""
 
-    def __init__(self, names: Names, service_label: str | None) -> None:
-        self._names = names
-        self._unnamed = Unnamed()
-        self._series = SeriesBook()
-        self._metrics = MetricReader(names, self._unnamed, self._series)
-        self._answers = PrometheusReader(names, self._series, service_label)
-        self.alerts = AlertBook()
+    capture: _Capture
+    id: str
 
-    def left_out(self) -> Iterator[str]:
-        """Notes on everything that was left out."""
-        yield from self._unnamed.notes()
-        for what, count in self._series.left_out.items():
-            yield f"left out {count} times: {what}"
-
-    def why_nothing(self) -> str:
-        """The end of the error if nothing was read; empty if nothing was left out."""
-        reasons = list(self.left_out())
-        if len(reasons) > _REASONS:
-            reasons[_REASONS:] = [f"and {len(reasons) - _REASONS} more"]
-        if self._series.unlabelled:
-            reasons.append(
-                "--service-label (service_label in Python) takes another label for the service"
-            )
-        return "".join(f"; {reason}" for reason in reasons)
-
-    def rows(self, spot: Field) -> Iterable[LogRow | Span | Sample | Usage]:
-        """The rows of one document."""
-        if "resourceLogs" in spot:
-            return logs_of(spot, self._names, self._unnamed)
-        if "resourceSpans" in spot:
-            return spans_of(spot, self._names, self._unnamed)
-        if "resourceMetrics" in spot:
-            return self._metrics.rows(spot)
-        if is_jaeger(spot):
-            return traces_of(spot, self._names)
-        if is_prometheus(spot):
-            return self._answers.rows(spot)
-        if not is_alertmanager(spot):
-            raise spot.bad(
-                "OTLP (resourceLogs, resourceSpans or resourceMetrics), Jaeger (data), Prometheus "
-                "(data.resultType), or an Alertmanager webhook (alerts, version)"
-            )
-        self.alerts.read(spot)
-        return ()
-
-
-def _incident(
-    stretch: Stretch,
-    store: RowStore,
-    horizon: int,
-    tick_seconds: int,
-    note: Callable[[str], None],
-) -> RecordedIncident:
-    twice: set[Key] = set()
-
-    def between(since: int, until: int) -> Rows:
+    def between(self, since: int, until: int) -> Rows:
         """The rows of a stretch, spans joined to calls.
 
         A span that was exported twice counts once; other spans with its id are left out.
         """
-        spans: dict[Key, Span] = {}
-        for span in store.spans(since - _SPAN_MARGIN_MS, until):
-            if spans.setdefault((span.trace, span.id), span) != span:
-                twice.add((span.trace, span.id))
+        store, say = self.capture.store, self.capture.left_out.say
+        spans, twice = distinct(store.spans(since - _SPAN_MARGIN_MS, until))
         calls = tuple(call for call in requests(spans.values()) if since <= call.at < until)
+        if twice:
+            say(f"{self.id}: {twice} spans have the trace and id of another one, left out")
+        lost = sum(span.at >= since for span in orphans(spans))
+        if lost:
+            entered = sum(call.entry is Entry.ORPHAN for call in calls)
+            say(
+                f"{self.id}: {lost} spans name a parent that was not captured; {entered} of them, "
+                "of servers, count as requests from outside"
+            )
+        alone = sum(call.entry is Entry.BACKGROUND for call in calls)
+        if alone:
+            say(f"{self.id}: {alone} requests of jobs and consumers are no requests of users")
         rows = store.between(since, until)
-        return attrs.evolve(rows, calls=rows.calls + calls)
+        return attrs.evolve(
+            rows,
+            calls=rows.calls + calls,
+            changes=tuple(self._owned(rows.changes)),
+            graph=tuple(sorted(self.capture.graph)),
+        )
 
-    record = incident_of(stretch, between, horizon, tick_seconds)
-    if twice:
-        note(f"{stretch.id}: {len(twice)} spans have the trace and id of another one, left out")
-    return record
+    def _owned(self, changes: tuple[ChangeRow, ...]) -> Iterator[ChangeRow]:
+        """The changes of known services; the names of all services are known by now."""
+        unknown = Counter[str]()
+        for row in changes:
+            if (service := self.capture.names.workload(row.service)) is not None:
+                yield attrs.evolve(row, service=service)
+            else:
+                unknown[row.service] += 1
+        for name, count in unknown.items():
+            self.capture.left_out.say(
+                f"{self.id}: changes of {name!r:.80}, which is no known service ({count} times)"
+            )

@@ -11,22 +11,27 @@ signal; elsewhere other columns are left alone. Unlike a published data set thes
 mended, so the first bad field is an error.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from logtriage.errors import BundleError
-from logtriage.recorded.condensing.log_text import known_level, read_line, read_message
-from logtriage.recorded.condensing.metric_signals import in_units, signal_name
+import attrs
+
+from logtriage.recorded.condensing.log_heads import UNSET, known_level
+from logtriage.recorded.condensing.log_text import read_line, read_message
 from logtriage.recorded.condensing.raw_rows import Call, LogRow, Sample, Usage
 from logtriage.recorded.condensing.ticks import interval_of
 from logtriage.recorded.figures import MOST
+from logtriage.recorded.importing.csv_rows import read_records
 from logtriage.recorded.importing.fields import Field, decimal, scaled
+from logtriage.recorded.importing.left_out import LeftOut
 from logtriage.recorded.importing.service_names import Names
-from logtriage.recorded.importing.source_files import find_csv, read_records
+from logtriage.recorded.importing.signal_names import SignalNames, in_units
+from logtriage.recorded.importing.source_files import find_csv
 from logtriage.world.telemetry import TICK_SECONDS
 
+TableRow = LogRow | Call | Usage | Sample
 #: The columns that each file must have.
 _NEEDED: Final = {
     "logs": ("time", "service", "level", "message"),
@@ -41,26 +46,80 @@ _MOST: Final = 10**18
 _ENOUGH_ROWS: Final = 10_000
 
 
-def table_rows(
-    root: Path, names: Names, note: Callable[[str], None]
-) -> Iterator[LogRow | Call | Usage | Sample]:
-    """The rows of the files that a folder has; ``note`` gets a text about columns left out.
+@attrs.frozen
+class Tables:
+    """Reads the tables of a capture; ``left_out`` gets the columns that are left out."""
 
-    Raises:
-        BundleError: naming file, line and field.
-    """
-    for row in _records(root, "logs"):
-        yield _log(row, names)
-    for row in _records(root, "calls"):
-        yield _call(row, names)
-    yield from _metrics(root, names, note)
+    names: Names
+    signals: SignalNames
+    left_out: LeftOut
+    _numeric: set[str] = attrs.Factory(set)
+    _words: set[str] = attrs.Factory(set)
 
+    def files(
+        self, root: Path, skipped: LeftOut | None
+    ) -> Iterator[tuple[str, Iterator[Field], Callable[[Field], Iterable[TableRow]]]]:
+        """Name, records and reader of a record of each table that a folder has.
 
-def _records(root: Path, stem: str) -> Iterator[Field]:
-    """The records of one of the files; none if there is no such file."""
-    path = find_csv(root, root, stem)
-    if path is not None:
-        yield from read_records(path, _NEEDED[stem], path.name)
+        ``skipped`` counts records with another number of fields; None: they are errors.
+        """
+        readers: dict[str, Callable[[Field], Iterable[TableRow]]] = {
+            "logs": self._logs,
+            "calls": self._calls,
+            "metrics": self._metrics,
+        }
+        for stem, read in readers.items():
+            if (path := find_csv(root, root, stem)) is not None:
+                yield path.name, read_records(path, _NEEDED[stem], path.name, skipped), read
+
+    def _logs(self, row: Field) -> Iterator[LogRow]:
+        name = row["level"].text
+        level, is_set = known_level(name), name.strip().lower() not in UNSET
+        if level is None and is_set:
+            raise row["level"].bad("a level such as INFO, WARN, ERROR or FATAL, or empty")
+        text = row["message"].needed
+        line = read_message(level, text) if is_set else read_line(text)
+        service = self.names(row["service"].needed, row.where)
+        yield LogRow(row["time"].needed_time, service, *line, row["trace"].text)
+
+    def _calls(self, row: Field) -> Iterator[Call]:
+        latency, caller = _number(row["latency_ms"], 1000), row["caller"].text
+        if latency is None:
+            raise row["latency_ms"].bad("a number of milliseconds")
+        yield Call(
+            row["time"].needed_time,
+            self.names(caller, row.where) if caller else None,  # from outside
+            self.names(row["callee"].needed, row.where),
+            latency,
+            _number(row["network_ms"], 1000),
+            row["trace"].text,
+            _number(row["self_ms"], 1000),
+        )
+
+    def _metrics(self, row: Field) -> Iterator[Usage | Sample]:
+        """Every numeric column; a column whose first value is text is left out."""
+        at, service = row["time"].needed_time, self.names(row["service"].needed, row.where)
+        cpu, p99 = _number(row["cpu_percent"], 100), _number(row["p99_ms"], 1)
+        if cpu is not None or p99 is not None:
+            yield Usage(at, service, cpu, p99)
+        for column, text in row.fields.items():
+            if not text or column in _NOT_OTHER or column in self._words:
+                continue
+            value = decimal(text, _MOST)
+            if value is None and column not in self._numeric:
+                self._words.add(column)
+                self.left_out.say(
+                    f"{row.where}: column {column} is left out: {text!r:.40} is not a number"
+                )
+                continue
+            if value is None:
+                raise row[column].bad("a number, or empty")
+            self._numeric.add(column)
+            name, factor = self.signals(service, column)
+            units = in_units(value, factor)
+            if abs(units) > MOST:
+                raise row[column].bad(f"a number of at most 63 bits as {name}")
+            yield Sample(at, service, name, units)
 
 
 def tick_of(root: Path) -> int:
@@ -68,68 +127,12 @@ def tick_of(root: Path) -> int:
     if find_csv(root, root, "logs") or find_csv(root, root, "calls"):
         return TICK_SECONDS
     times: dict[str, list[int]] = {}
-    for row in islice(_records(root, "metrics"), _ENOUGH_ROWS):
+    path = find_csv(root, root, "metrics")
+    rows = () if path is None else read_records(path, _NEEDED["metrics"], path.name)
+    for row in islice(rows, _ENOUGH_ROWS):
         times.setdefault(row["service"].needed, []).append(row["time"].needed_time)
     steps = [step for sampled in times.values() if (step := interval_of(sampled)) is not None]
     return max([TICK_SECONDS, min(steps) // 1000] if steps else [TICK_SECONDS])
-
-
-def _log(row: Field, names: Names) -> LogRow:
-    level = known_level(row["level"].text)
-    if level is None:
-        raise row["level"].bad("a level such as INFO, WARN, ERROR or FATAL, or empty")
-    text = row["message"].needed
-    line = read_message(level, text) if row["level"].text else read_line(text)
-    service = names(row["service"].needed, row.where)
-    return LogRow(row["time"].needed_time, service, *line, row["trace"].text)
-
-
-def _call(row: Field, names: Names) -> Call:
-    latency, caller = _number(row["latency_ms"], 1000), row["caller"].text
-    if latency is None:
-        raise row["latency_ms"].bad("a number of milliseconds")
-    return Call(
-        row["time"].needed_time,
-        names(caller, row.where) if caller else None,  # from outside
-        names(row["callee"].needed, row.where),
-        latency,
-        _number(row["network_ms"], 1000),
-        row["trace"].text,
-        _number(row["self_ms"], 1000),
-    )
-
-
-def _metrics(root: Path, names: Names, note: Callable[[str], None]) -> Iterator[Usage | Sample]:
-    """Every numeric column; note and leave out a column whose first value is text."""
-    signals: dict[str, tuple[str, int]] = {}
-    words: set[str] = set()
-    for row in _records(root, "metrics"):
-        at, service = row["time"].needed_time, names(row["service"].needed, row.where)
-        cpu, p99 = _number(row["cpu_percent"], 100), _number(row["p99_ms"], 1)
-        if cpu is not None or p99 is not None:
-            yield Usage(at, service, cpu, p99)
-        for column, text in row.fields.items():
-            if not text or column in _NOT_OTHER or column in words:
-                continue
-            value = decimal(text, _MOST)
-            if value is None and column not in signals:
-                words.add(column)
-                note(f"{row.where}: column {column} is left out: {text!r:.40} is not a number")
-                continue
-            if value is None:
-                raise row[column].bad("a number, or empty")
-            if column not in signals:
-                signals[column] = signal_name(column)
-                for before, (taken, _) in signals.items():
-                    if taken == signals[column][0] and before != column:
-                        raise BundleError(
-                            f"{row.where}: columns {before!r} and {column!r} are both {taken!r}"
-                        )
-            name, factor = signals[column]
-            units = in_units(value, factor)
-            if abs(units) > MOST:
-                raise row[column].bad(f"a number of at most 63 bits as {name}")
-            yield Sample(at, service, name, units)
 
 
 def _number(cell: Field, factor: int) -> int | None:

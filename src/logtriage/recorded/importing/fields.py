@@ -1,7 +1,7 @@
-"""Foreign values that know where they stand: errors name file, line and field.
+"""Fields of foreign documents, which know where they stand: errors name file, line and field.
 
-A value is decoded JSON, or the fields of a CSV record by column. Each property reads the value
-as one type, and raises :class:`~logtriage.errors.BundleError` for any other.
+A document is decoded JSON, or a CSV record by column. Each property reads a field as one type, and
+raises :class:`~logtriage.errors.BundleError` for any other.
 """
 
 from collections.abc import Iterator
@@ -16,12 +16,14 @@ from logtriage.errors import BundleError
 _MOST: Final = 1 << 63
 #: 9999-01-01T00:00:00Z in Unix seconds: times are before it, so that ticks can be added.
 LATEST: Final = 253_370_764_800
+#: Unix times below each number, and how many make a second: by size, from 1973 to 5138.
+_UNITS: Final = ((1e11, 1), (1e14, 10**3), (1e17, 10**6), (1e20, 10**9))
 #: Go's text for no time.
 _NEVER: Final = "0001-01-01T00:00:00Z"
 
 
 class Field:
-    """A value with its place. A missing field is a spot that holds None.
+    """A value with its place. A missing field holds None; a whole document is a field, too.
 
     Args:
         value: decoded JSON, or text by column.
@@ -37,9 +39,9 @@ class Field:
         self._key: str | int = ""
 
     def _at(self, key: str | int, value: object) -> Self:
-        spot = type(self)(value, self.where)
-        spot._parent, spot._key = self, key
-        return spot
+        field = type(self)(value, self.where)
+        field._parent, field._key = self, key
+        return field
 
     def __getitem__(self, name: str) -> Self:
         """The field of that name; the value must be an object, or not be there."""
@@ -63,6 +65,25 @@ class Field:
             raise self.bad("a list")
         for index, value in enumerate(self.value):
             yield self._at(index, value)
+
+    def first(self, *paths: str) -> Self:
+        """The first field with a value; ``log.level`` is that key, or ``level`` in ``log``.
+
+        The first path's field, which holds None, if there is none.
+        """
+        for path in paths:
+            if (found := self._inner(path)) is not None:
+                return found
+        return self[paths[0]]
+
+    def _inner(self, path: str) -> Self | None:
+        if path in self:
+            return self[path]
+        if not isinstance(self.value, dict):
+            return None
+        cuts = (at for at, letter in enumerate(path) if letter == ".")
+        inner = (self[path[:at]]._inner(path[at + 1 :]) for at in cuts if path[:at] in self)
+        return next((field for field in inner if field is not None), None)
 
     @property
     def text(self) -> str:
@@ -140,6 +161,19 @@ class Field:
         return time
 
     @property
+    def moment(self) -> int:
+        """Unix milliseconds of an ISO time, or of a Unix time in any unit; it must be there."""
+        value = self.value
+        if isinstance(value, str) and value.replace(".", "", 1).isdecimal():
+            value = float(value)
+        if not isinstance(value, int | float) or isinstance(value, bool):
+            return self.needed_time
+        for most, per_second in _UNITS:
+            if 0 < value < most:
+                return int(value * 1000 / per_second)
+        raise self.bad("Unix seconds, milliseconds, microseconds or nanoseconds")
+
+    @property
     def flag(self) -> bool:
         """A boolean; False if it is not there."""
         if self.value is None:
@@ -164,10 +198,10 @@ class Field:
     def path(self) -> str:
         """Where the value stands in its line, as ``resourceLogs[0].scopeLogs[2]``."""
         parts: list[str] = []
-        spot: Field = self
-        while spot._parent is not None:
-            parts.append(f"[{spot._key}]" if isinstance(spot._key, int) else f".{spot._key}")
-            spot = spot._parent
+        field: Field = self
+        while field._parent is not None:
+            parts.append(f"[{field._key}]" if isinstance(field._key, int) else f".{field._key}")
+            field = field._parent
         return "".join(reversed(parts)).lstrip(".")
 
     def bad(self, expected: str) -> BundleError:

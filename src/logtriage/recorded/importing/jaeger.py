@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from logtriage.recorded.condensing.log_text import read_message
-from logtriage.recorded.condensing.raw_rows import LogRow, Span
+from logtriage.recorded.condensing.raw_rows import Dependency, LogRow, Span
 from logtriage.recorded.importing.fields import Field
-from logtriage.recorded.importing.otlp import said
+from logtriage.recorded.importing.ids import plain_id
+from logtriage.recorded.importing.otlp import KINDS, in_words
 from logtriage.recorded.importing.service_names import Names
 
 _ABOVE: Final = ("CHILD_OF", "FOLLOWS_FROM")
@@ -19,49 +20,70 @@ _ERRORS: Final = ("error", "exception")
 _TOLD: Final = ("exception.type", "exception.message", "error.kind", "message")
 
 
-def is_jaeger(spot: Field) -> bool:
-    """Whether a document is one of Jaeger's."""
-    return "processes" in spot or isinstance(spot["data"].value, list)
+def is_jaeger(document: Field) -> bool:
+    """Whether a document is one of Jaeger's: traces, or none."""
+    data = document["data"]
+    if isinstance(data.value, list):
+        return all("spans" in trace for trace in data.items())
+    return "processes" in document
 
 
-def traces_of(spot: Field, names: Names) -> Iterator[Span | LogRow]:
+def is_dependencies(document: Field) -> bool:
+    """Whether it answers Jaeger's ``/api/dependencies``, or is an item of Zipkin's answer."""
+    data = document["data"]
+    rows = data.items() if isinstance(data.value, list) and data.value else (document,)
+    return all("parent" in row and "child" in row for row in rows)
+
+
+def dependencies_of(document: Field, names: Names) -> Iterator[Dependency]:
+    """Who calls whom, and how often."""
+    for row in document["data"].items() if "data" in document else (document,):
+        caller, callee = (names(row[end].needed, row.where) for end in ("parent", "child"))
+        if row["callCount"].value is None:
+            raise row["callCount"].bad("a whole number from 0 on")
+        if row["callCount"].count and caller != callee:
+            yield Dependency(caller, callee, row["callCount"].count)
+
+
+def traces_of(document: Field, names: Names) -> Iterator[Span | LogRow]:
     """The spans of a document, and the errors in them as lines of the log."""
-    for trace in spot["data"].items() if "data" in spot else (spot,):
+    for trace in document["data"].items() if "data" in document else (document,):
         for span in trace["spans"].items():
             yield from _span(span, trace["processes"], names)
 
 
 def _span(span: Field, processes: Field, names: Names) -> Iterator[Span | LogRow]:
-    process = processes[span["processID"].needed]
+    process = span["process"] if "process" in span else processes[span["processID"].needed]
     service = names(process["serviceName"].needed, span.where)
     start, duration = span["startTime"].at("microseconds"), span["duration"].whole
     if duration is None or duration < 0:
         raise span["duration"].bad("microseconds from 0 on")
-    trace, tags = span["traceID"].needed, _tags(span["tags"])
-    calls = tags.get("span.kind") in ("client", "producer")
-    peer = said(tags.get("peer.service")) if calls else ""
+    trace, tags = plain_id(span["traceID"].needed), _tags(span["tags"])
+    kind = in_words(tags.get("span.kind")).upper()
+    peer = in_words(tags.get("peer.service")) if kind in ("CLIENT", "PRODUCER") else ""
     parents = (
-        reference["spanID"].needed
+        plain_id(reference["spanID"].needed)
         for reference in span["references"].items()
-        if reference["refType"].text in _ABOVE and reference["traceID"].text == trace
+        if reference["refType"].text in _ABOVE and plain_id(reference["traceID"].text) == trace
     )
     yield Span(
         trace,
-        span["spanID"].needed,
-        next(parents, ""),
+        plain_id(span["spanID"].needed),
+        next(parents, plain_id(span["parentSpanID"].text)),
         service,
         start,
         duration,
         tags.get("error") in (True, "true") or tags.get("otel.status_code") == "ERROR",
         names(peer, span.where) if peer else "",
+        kind if kind in KINDS else "",
     )
     for log in span["logs"].items():
         fields = _tags(log["fields"])
         if fields.get("event") in _ERRORS or fields.get("level") in _ERRORS:
-            text = ": ".join(said(fields[name]) for name in _TOLD if fields.get(name))
+            text = ": ".join(in_words(fields[name]) for name in _TOLD if fields.get(name))
             at = (log["timestamp"].since_epoch or start) // 1000
             yield LogRow(at, service, *read_message("ERROR", text), trace)
 
 
-def _tags(spot: Field) -> dict[str, object]:
-    return {tag["key"].text: tag["value"].value for tag in spot.items()}
+def _tags(field: Field) -> dict[str, object]:
+    return {tag["key"].text: tag["value"].value for tag in field.items()}

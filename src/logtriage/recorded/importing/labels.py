@@ -15,13 +15,14 @@ from typing import Final
 import attrs
 
 from logtriage.actions import FAULT_CATEGORIES
-from logtriage.errors import BundleError
+from logtriage.errors import BundleError, UnknownName
 from logtriage.recorded.condensing.condense import condensed
 from logtriage.recorded.condensing.raw_rows import Rows
 from logtriage.recorded.figures import FIRST_TICK
+from logtriage.recorded.importing.csv_rows import read_records
 from logtriage.recorded.importing.fields import Field
 from logtriage.recorded.importing.service_names import Names
-from logtriage.recorded.importing.source_files import find_csv, read_records
+from logtriage.recorded.importing.source_files import find_csv
 from logtriage.recorded.records import RUBRICS, TASKS, RecordedIncident
 from logtriage.recorded.truth import NO_FAULT, RecordedTruth
 
@@ -129,11 +130,18 @@ def stretches_of(
     """The incidents to make of labels, in their order; for ``models`` by id, which tells nothing.
 
     Raises:
-        BundleError: naming the line of a label whose baseline overlaps its incident.
+        BundleError: naming the line of a label whose baseline overlaps its incident, or that has
+            no fault where each incident must have one.
     """
     for label in labels:
         _refuse_overlap(label, horizon, tick_seconds)
     if not models:
+        for label in labels:
+            if not label.root_causes:
+                raise BundleError(
+                    f"{label.where}: field kind: {NO_FAULT!r}, an incident without a fault, is "
+                    f"played by {RUBRICS[1]} alone: import it with --models (models=True)"
+                )
         return tuple(
             Stretch(label, label.id, label.opened, label.baseline, None, _truth(label), RUBRICS[0])
             for label in labels
@@ -236,6 +244,10 @@ def incident_of(
     usual = Rows() if stretch.usual is None else between(*stretch.usual)
     if not rows.services:
         raise BundleError(f"{where}: field opened: no rows within {around // 60_000} minutes of it")
+    known = sorted(rows.services | usual.services)
+    for name in stretch.truth.root_causes:
+        if name not in known:
+            raise BundleError(f"{where}: field root_cause: {UnknownName('service', name, known)}")
     return condensed(
         rows,
         usual,

@@ -1,38 +1,57 @@
-"""What an import of published files leaves out, by file and reason."""
+"""What an import leaves out or takes otherwise than it stands: counted by file and reason."""
 
 from collections.abc import Iterator
-from pathlib import Path
+from pathlib import PurePosixPath
+
+import attrs
+
+#: Endings of a file's name that are no part of what it is about.
+_ENDINGS = (".gz", ".json", ".jsonl", ".ndjson", ".log", ".txt", ".out")
 
 
+def stem_of(where: str) -> str:
+    """The name of the file of a place, without folders and endings."""
+    name = PurePosixPath(file_of(where)).name
+    while (path := PurePosixPath(name)).suffix.lower() in _ENDINGS:
+        name = path.stem
+    return name
+
+
+def file_of(where: str) -> str:
+    """The file of a place, ``file:line``."""
+    return where.rpartition(":")[0]
+
+
+@attrs.define
 class LeftOut:
-    """Counts the rows that one import leaves out.
+    """Counts what one import leaves out.
 
-    Args:
-        root: the imported directory; files are named by their paths below it.
+    Attributes:
+        where: the place that is being read, ``file:line``.
     """
 
-    def __init__(self, root: Path) -> None:
-        self._root = root
-        #: By file and reason: how many rows, and the line of the first.
-        self._rows: dict[tuple[str, str], tuple[int, int]] = {}
+    where: str = ""
+    #: By file and reason: how many times, and the place of the first.
+    _counted: dict[tuple[str, str], tuple[int, str]] = attrs.Factory(dict)
+    _said: dict[str, None] = attrs.Factory(dict)
 
-    def name(self, path: Path) -> str:
-        """A file's name in messages."""
-        return path.relative_to(self._root).as_posix()
+    def begin(self, name: str) -> None:
+        """Begin to read a file, and forget what was counted of it."""
+        self._counted = {key: row for key, row in self._counted.items() if key[0] != name}
 
-    def begin(self, path: Path) -> str:
-        """Begin to read a file, and forget what was counted of it; returns its name."""
-        name = self.name(path)
-        self._rows = {key: counted for key, counted in self._rows.items() if key[0] != name}
-        return name
+    def add(self, reason: str, where: str | None = None) -> None:
+        """Count something at a place, by default the one that is being read."""
+        where = self.where if where is None else where
+        key = file_of(where), reason
+        count, first = self._counted.get(key, (0, where))
+        self._counted[key] = count + 1, first
 
-    def add(self, path: Path, line: int, reason: str) -> None:
-        """Count a row."""
-        key = self.name(path), reason
-        count, first = self._rows.get(key, (0, line))
-        self._rows[key] = count + 1, first
+    def say(self, text: str) -> None:
+        """Add a note; the same note counts once."""
+        self._said[text] = None
 
     def notes(self) -> Iterator[str]:
-        """A text for each file and reason, in order."""
-        for (name, reason), (count, first) in sorted(self._rows.items()):
-            yield f"{name}:{first}: {reason} ({count} rows)"
+        """A text for each file and reason, in order, then the other notes."""
+        for (_, reason), (count, first) in sorted(self._counted.items()):
+            yield f"{first}: {reason}" + (f" ({count} times)" if count > 1 else "")
+        yield from self._said

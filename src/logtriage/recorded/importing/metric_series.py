@@ -11,10 +11,10 @@ from typing import Final
 
 import attrs
 
-from logtriage.errors import BundleError
-from logtriage.recorded.condensing.metric_signals import in_units, signal_name
 from logtriage.recorded.condensing.raw_rows import Sample, Usage
 from logtriage.recorded.condensing.ticks import STALE_MS
+from logtriage.recorded.importing.left_out import LeftOut
+from logtriage.recorded.importing.signal_names import SignalNames, in_units
 
 #: The most sets of attributes of a level that become signals of one service; later ones do not.
 MOST_SETS: Final = 20
@@ -31,13 +31,17 @@ _ANNOTATION: Final = re.compile(r"\{[^}]*\}")
 _SQLITE_MOST: Final = 1 << 63
 
 
+#: Attributes of a data point by key, sorted.
+Labels = tuple[tuple[str, str], ...]
+
+
 @attrs.frozen
 class Point:
     """A data point: ``values`` are added up over sets of attributes; times are Unix nanoseconds."""
 
     at: int
     since: int
-    labels: str
+    labels: Labels
     values: tuple[float, ...]
 
 
@@ -58,20 +62,18 @@ class Metric:
 
 @attrs.define
 class SeriesBook:
-    """Remembers the last point of each series.
+    """Remembers the last point of each series; ``names`` names their signals."""
 
-    ``left_out`` counts by reason what was left out; ``unlabelled`` says whether series without a
-    service were among it.
-    """
-
-    _last: dict[tuple[str, str], Point] = attrs.Factory(dict)
+    left_out: LeftOut
+    names: SignalNames = attrs.field(init=False)
+    _last: dict[tuple[str, Labels], Point] = attrs.Factory(dict)
     _exported: dict[str, int] = attrs.Factory(dict)
     _instances: dict[tuple[str, str], dict[str, tuple[int, float]]] = attrs.Factory(dict)
-    _sets: dict[tuple[str, str], set[str]] = attrs.Factory(dict)
-    _signals: dict[str, str] = attrs.Factory(dict)
+    _sets: dict[tuple[str, str], set[Labels]] = attrs.Factory(dict)
     _cpu: dict[str, str] = attrs.Factory(dict)
-    left_out: dict[str, int] = attrs.Factory(dict)
-    unlabelled: bool = False
+
+    def __attrs_post_init__(self) -> None:
+        self.names = SignalNames(self.left_out)
 
     def levels(self, metric: Metric, points: Iterable[Point]) -> Iterator[Sample | Usage]:
         """Values as they are, a signal for each set of attributes."""
@@ -82,11 +84,11 @@ class SeriesBook:
         for point in points:
             sets = self._sets.setdefault((service, name), set())
             if point.labels not in sets and len(sets) >= MOST_SETS:
-                self.leave(f"{name} of {service}: more than {MOST_SETS} sets of attributes")
+                self.left_out.add(f"{name} of {service}: more than {MOST_SETS} sets of attributes")
                 continue
             sets.add(point.labels)
-            ending = f"{point.labels} {spelled(metric.unit)}"
-            yield from self.sample(metric, ending, point.at, point.values[0])
+            ending = spelled(metric.unit)
+            yield from self.sample(metric, ending, point.at, point.values[0], point.labels)
 
     def rates(
         self, metric: Metric, points: Sequence[Point], *, delta: bool = False
@@ -104,7 +106,7 @@ class SeriesBook:
         for point in points:
             before = self._last.get((key, point.labels))
             if before is not None and before.at >= point.at:
-                self.leave("points that are older than the point before")
+                self.left_out.add("points that are older than the point before")
                 continue
             self._last[key, point.labels] = point
             since, base = point.since, (0.0,) * len(point.values)
@@ -129,27 +131,17 @@ class SeriesBook:
         for at, (sums, seconds) in grown.items():
             yield at, tuple(sums), seconds
 
-    def sample(self, metric: Metric, ending: str, at: int, value: float) -> Iterator[Sample]:
-        """A sample of the signal that a metric's name and an ending make.
-
-        Raises:
-            BundleError: if two metrics make the same signal.
-        """
-        source = f"{metric.name} {ending}"
-        signal, factor = signal_name(source)
-        before = self._signals.setdefault(signal, source)
-        if before != source:
-            raise BundleError(f"metrics {before!r} and {source!r} are both {signal!r}")
+    def sample(
+        self, metric: Metric, ending: str, at: int, value: float, labels: Labels = ()
+    ) -> Iterator[Sample]:
+        """A sample of the signal that a metric's name, its labels and an ending make."""
+        signal, factor = self.names(metric.service, metric.name, labels, ending)
         mean = self._mean(metric, signal, at, value)
         units = in_units(Decimal(mean), factor)
         if abs(units) < _SQLITE_MOST:
             yield Sample(at // 1_000_000, metric.service, signal, units)
         else:
-            self.leave(f"{metric.name}: values beyond 63 bits")
-
-    def leave(self, what: str) -> None:
-        """Count something that is left out."""
-        self.left_out[what] = self.left_out.get(what, 0) + 1
+            self.left_out.add(f"{metric.name}: values beyond 63 bits")
 
     def _shares(self, metric: Metric, points: Iterable[Point]) -> Iterator[Usage]:
         """CPU of its limit: all sets of attributes together, such as user and system."""
@@ -161,7 +153,7 @@ class SeriesBook:
             if 0 <= share < _SQLITE_MOST:
                 yield Usage(at // 1_000_000, metric.service, share)
             else:
-                self.leave(f"{metric.name}: shares below 0, or beyond 63 bits")
+                self.left_out.add(f"{metric.name}: shares below 0, or beyond 63 bits")
 
     def _mean(self, metric: Metric, signal: str, at: int, value: float) -> float:
         """The mean of the fresh values of a service's instances."""

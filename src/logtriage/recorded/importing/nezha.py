@@ -28,15 +28,10 @@ from logtriage.recorded.condensing.condense import condensed
 from logtriage.recorded.condensing.log_text import read_line
 from logtriage.recorded.condensing.raw_rows import Call, LogRow, Rows, Span, Usage
 from logtriage.recorded.condensing.spans_to_calls import requests
+from logtriage.recorded.importing.csv_rows import read_sound_rows
 from logtriage.recorded.importing.fields import Field, scaled
 from logtriage.recorded.importing.left_out import LeftOut
-from logtriage.recorded.importing.source_files import (
-    find_csv,
-    inside,
-    listed,
-    parsed,
-    read_sound_rows,
-)
+from logtriage.recorded.importing.source_files import find_csv, inside, listed, name_of, parsed
 from logtriage.recorded.records import RecordedIncident
 from logtriage.recorded.truth import RecordedTruth
 
@@ -85,7 +80,7 @@ def import_nezha(
             leads outside of the directory.
     """
     root = Path(directory)
-    left_out = LeftOut(root)
+    left_out = LeftOut()
     injections = _injections(root, left_out)
     source = Source(root, left_out, [milliseconds(row.at) for row in injections.values()])
     records = [_incident(source, injection, note) for _, injection in sorted(injections.items())]
@@ -105,13 +100,9 @@ class _Injection:
     at: datetime
     service: str
     kind: str
-    file: Path
-    number: int
-
-    @property
-    def date(self) -> str:
-        """The folder that lists it."""
-        return self.file.parent.name
+    where: str
+    #: The folder that lists it.
+    date: str
 
 
 def _injections(root: Path, left_out: LeftOut) -> dict[str, _Injection]:
@@ -127,7 +118,7 @@ def _injections(root: Path, left_out: LeftOut) -> dict[str, _Injection]:
     if not files:
         raise BundleError(f"{folders}: no <date>/<date>-fault_list.json found")
     for file in files:
-        name = left_out.name(file)
+        name = name_of(root, file)
         hours = Field(parsed(inside(root, file).read_bytes(), name), name)
         entries = (entry for hour in hours.fields for entry in hours[hour].items())
         for number, entry in enumerate(entries, 1):
@@ -138,11 +129,12 @@ def _injections(root: Path, left_out: LeftOut) -> dict[str, _Injection]:
                 raise entry["inject_time"].bad("a time such as 2023-01-29 08:43:04") from None
             service, injection_id = service_of(pod), f"nezha/{at:%Y-%m-%dT%H%M%S}"
             if service is None:
-                left_out.add(file, number, "inject_pod is no pod")
+                left_out.add("inject_pod is no pod", f"{name}:{number}")
             elif injection_id in injections:
-                left_out.add(file, number, "a second fault at the same time")
+                left_out.add("a second fault at the same time", f"{name}:{number}")
             else:
-                injections[injection_id] = _Injection(injection_id, at, service, kind, file, number)
+                where, date = f"{name}:{number}", file.parent.name
+                injections[injection_id] = _Injection(injection_id, at, service, kind, where, date)
     return injections
 
 
@@ -157,14 +149,14 @@ def _incident(
     for text in (*missing, *lacking):
         note(f"{injection.id}: {text}")
     if injection.service not in rows.services | usual.services:
-        source.left_out.add(injection.file, injection.number, "no telemetry of the injected pod")
+        source.left_out.add("no telemetry of the injected pod", injection.where)
         return None
     trainticket = injection.service.startswith("ts-")
     return condensed(
         rows,
         usual,
         RecordedTruth((injection.service,), injection.kind),
-        where=f"{source.left_out.name(injection.file)}:{injection.number}",
+        where=injection.where,
         name=injection.id,
         opened=milliseconds(injection.at + DETECTION),
         horizon=HORIZON,
@@ -280,27 +272,27 @@ class Source:
 
     def _sound(
         self, files: _Files, columns: Sequence[str], time: Callable[[str], int | None]
-    ) -> Iterator[tuple[Path, int, int, str, list[str]]]:
-        """File, line, Unix ms, service and columns of each row with a time and a pod."""
+    ) -> Iterator[tuple[str, int, str, list[str]]]:
+        """Place, Unix ms, service and columns of each row with a time and a pod."""
         for path, minute in files:
-            middle = milliseconds(minute)
-            for line, row in read_sound_rows(path, columns, self.left_out):
-                at, service = time(row[0]), service_of(row[1])
+            middle, name = milliseconds(minute), name_of(self.root, path)
+            for line, row in read_sound_rows(path, name, columns, self.left_out):
+                at, service, where = time(row[0]), service_of(row[1]), f"{name}:{line}"
                 if at is None or abs(at - middle) > TOLERANCE_MS:
-                    self.left_out.add(path, line, "impossible time")
+                    self.left_out.add("impossible time", where)
                 elif service is None:
-                    self.left_out.add(path, line, "unknown pod")
+                    self.left_out.add("unknown pod", where)
                 else:
-                    yield path, line, at, service, row
+                    yield where, at, service, row
 
     def _logs(self, files: _Files) -> tuple[LogRow, ...]:
         # Neighbouring files overlap by a few rows.
         rows: dict[tuple[str, str, str], LogRow] = {}
-        for path, number, at, service, row in self._sound(files, _LOG_COLUMNS, instant):
+        for where, at, service, row in self._sound(files, _LOG_COLUMNS, instant):
             time, pod, trace, log = row
             text = log_text(log)
             if text is None:
-                self.left_out.add(path, number, "broken JSON")
+                self.left_out.add("broken JSON", where)
                 continue
             line = read_line(text)
             if line.message:
@@ -310,10 +302,10 @@ class Source:
     def _calls(self, files: _Files) -> tuple[Call, ...]:
         # A parent may stand in another file, and neighbouring files overlap.
         spans: list[Span] = []
-        for path, number, _, service, row in self._sound(files, _SPAN_COLUMNS, _of_nano):
+        for where, _, service, row in self._sound(files, _SPAN_COLUMNS, _of_nano):
             start, _, trace, span, parent, duration = row
             if (took := whole(duration)) < 0:
-                self.left_out.add(path, number, "impossible time")
+                self.left_out.add("impossible time", where)
             else:
                 above = "" if parent == "root" else parent
                 spans.append(Span(trace, span, above, service, whole(start) // 1000, took))
@@ -328,7 +320,7 @@ class Source:
                 if pod := re.fullmatch(r"(.+)_metric\.csv(\.gz)?", file.name):
                     service, path = service_of(pod[1]), inside(self.root, file)
                     if service is None:
-                        self.left_out.add(path, 1, "unknown pod")
+                        self.left_out.add("unknown pod", f"{name_of(self.root, path)}:1")
                         continue
                     columns = ("Time", "CpuUsageRate(%)", "PodServerLatencyP99(s)")
                     for at, (cpu, p99, load) in self._sampled(path, columns, "PodWorkload(Ops)"):
@@ -346,10 +338,13 @@ class Source:
     def _sampled(
         self, path: Path, columns: Sequence[str], *optional: str
     ) -> Iterator[tuple[int, list[str]]]:
-        for line, (time, *row) in read_sound_rows(path, columns, self.left_out, optional=optional):
+        name = name_of(self.root, path)
+        for line, (time, *row) in read_sound_rows(
+            path, name, columns, self.left_out, optional=optional
+        ):
             at = instant(time)
             if at is None:
-                self.left_out.add(path, line, "impossible time")
+                self.left_out.add("impossible time", f"{name}:{line}")
             else:
                 yield at, row
 

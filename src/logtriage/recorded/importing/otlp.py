@@ -1,107 +1,126 @@
-"""OTLP in JSON, as the OpenTelemetry collector's file exporter writes it: logs and spans.
+"""OTLP in JSON: logs and spans.
 
-A line is an object with ``resourceLogs``, ``resourceSpans`` or ``resourceMetrics``
-(:mod:`~logtriage.recorded.importing.otlp_metrics`). Times are Unix nanoseconds, in strings
-or numbers; ids of traces and spans are hexadecimal; unknown fields are left alone.
+The collector's file exporter writes objects with ``resourceLogs``, ``resourceSpans`` or
+``resourceMetrics`` (:mod:`~logtriage.recorded.importing.otlp_metrics`). Jaeger's ``/api/v3/traces``
+puts them into ``result``, and Tempo into ``trace`` or, with ``batches`` for ``resourceSpans``, as
+they are. Times are Unix nanoseconds, in strings or numbers; unknown fields are left alone.
 """
 
 import json
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-import attrs
-
-from logtriage.recorded.condensing.log_text import known_level, read_line, read_message
-from logtriage.recorded.condensing.raw_rows import LogRow, Span
+from logtriage.recorded.condensing.log_heads import known_level
+from logtriage.recorded.condensing.log_text import read_line, read_message
+from logtriage.recorded.condensing.raw_rows import ChangeRow, LogRow, Span
 from logtriage.recorded.importing.fields import Field
+from logtriage.recorded.importing.ids import plain_id
+from logtriage.recorded.importing.left_out import LeftOut
 from logtriage.recorded.importing.service_names import Names
 
+#: What the event name of a change begins with.
+_CHANGE: Final = "change."
 #: The attribute with the name of the service.
 SERVICE: Final = "service.name"
 #: The levels of severity numbers, four of each: 1 to 4 trace, 5 to 8 debug, ….
 _LEVELS: Final = ("INFO", "INFO", "INFO", "WARN", "ERROR", "FATAL")
-_KINDS: Final = ("UNSPECIFIED", "INTERNAL", "SERVER", "CLIENT", "PRODUCER", "CONSUMER")
+KINDS: Final = ("UNSPECIFIED", "INTERNAL", "SERVER", "CLIENT", "PRODUCER", "CONSUMER")
 _STATUSES: Final = ("UNSET", "OK", "ERROR")
 #: Attributes with the callee of a client's span; the first that is there counts.
 _PEERS: Final = ("service.peer.name", "peer.service")
 _STORES: Final = ("db.system.name", "db.system", "messaging.system")
 _ADDRESSES: Final = ("server.address", "net.peer.name", *_STORES)
+#: Where the objects of OTLP stand in a document.
+_ENVELOPES: Final = ("result", "trace")
+#: What the lists of resources are called, besides ``resourceSpans``, and those of scopes in old
+#: files.
+_BATCHES: Final = "batches"
+_OLD_SCOPES: Final = "instrumentationLibrary"
 
 
-@attrs.define
-class Unnamed:
-    """Counts resources without a service, such as machines; ``first`` is the place of the first."""
+def payloads(document: Field) -> list[Field]:
+    """The objects of OTLP in a document."""
+    inner = (document[name] for name in _ENVELOPES if isinstance(document[name].value, dict))
+    return [field for field in (document, *inner) if _kinds(field)]
 
-    resources: int = 0
-    first: str = ""
 
-    def notes(self) -> Iterator[str]:
-        """A note on the resources, if there are any."""
-        if self.resources:
-            yield f"{self.first}: no service.name in {self.resources} resources, left out"
+def _kinds(field: Field) -> list[str]:
+    names = ("resourceLogs", "resourceSpans", "resourceMetrics", _BATCHES)
+    return [name for name in names if name in field]
 
 
 def items_of(
-    spot: Field, kind: str, items: str, names: Names, unnamed: Unnamed
+    document: Field, kind: str, items: str, names: Names, left_out: LeftOut
 ) -> Iterator[tuple[str, Mapping[str, object], Field]]:
-    """Service, attributes of the resource, and item, of all ``items`` of a line of a ``kind``."""
-    for resource in spot[f"resource{kind}"].items():
+    """Service, attributes of the resource, and item, of all ``items`` of a ``kind``."""
+    lists = [f"resource{kind}", *([_BATCHES] if kind == "Spans" else ())]
+    resources = (
+        row for field in payloads(document) for name in lists for row in field[name].items()
+    )
+    for resource in resources:
         about = attributes(resource["resource"]["attributes"])
         name = about.get(SERVICE)
         if not (isinstance(name, str) and name.strip()):
-            unnamed.resources += 1
-            unnamed.first = unnamed.first or resource.where
+            left_out.add(f"resource without {SERVICE}")
             continue
         service = names(name, resource.where)
-        for scope in resource[f"scope{kind}"].items():
-            for item in scope[items].items():
-                yield service, about, item
+        old = f"{_OLD_SCOPES}{kind}"
+        if old in resource:
+            left_out.add(f"{old}, the old name of scope{kind}, is read as that")
+        for field in (resource[f"scope{kind}"], resource[old]):
+            for scope in field.items():
+                for item in scope[items].items():
+                    yield service, about, item
 
 
-def logs_of(spot: Field, names: Names, unnamed: Unnamed) -> Iterator[LogRow]:
-    """The log records of one line."""
-    for service, _, record in items_of(spot, "Logs", "logRecords", names, unnamed):
+def logs_of(document: Field, names: Names, left_out: LeftOut) -> Iterator[LogRow | ChangeRow]:
+    """The log records of a document; those with the event name ``change.…`` are changes."""
+    for service, _, record in items_of(document, "Logs", "logRecords", names, left_out):
         at = record["timeUnixNano"].since_epoch or record["observedTimeUnixNano"].since_epoch
         if at is None:
             raise record["timeUnixNano"].bad("Unix nanoseconds, or observedTimeUnixNano must be")
         severity, level = record["severityNumber"].whole or 0, record["severityText"].text
         if not 0 <= severity <= 24:
             raise record["severityNumber"].bad("a number from 0 to 24")
-        body = said(any_value(record["body"])) or _exception(record["attributes"])
+        body = in_words(any_value(record["body"])) or _exception(record["attributes"])
         body = body or record["eventName"].text
-        if severity:
-            line = read_message(_LEVELS[(severity - 1) // 4], body)
+        said = _LEVELS[(severity - 1) // 4] if severity else known_level(level)
+        line = read_line(body) if said is None else read_message(said, body)
+        event = record["eventName"].text
+        if event.startswith(_CHANGE):
+            kind = event.removeprefix(_CHANGE) or "change"
+            yield ChangeRow(at // 1_000_000, service, kind, line.message, at // 1_000_000)
         else:
-            line = read_message(known_level(level) or "INFO", body) if level else read_line(body)
-        yield LogRow(at // 1_000_000, service, *line, record["traceId"].text)
+            yield LogRow(at // 1_000_000, service, *line, plain_id(record["traceId"].text))
 
 
-def _exception(spot: Field) -> str:
-    exception = attributes(spot)
-    parts = (said(exception.get(f"exception.{name}")) for name in ("type", "message"))
+def _exception(field: Field) -> str:
+    exception = attributes(field)
+    parts = (in_words(exception.get(f"exception.{name}")) for name in ("type", "message"))
     return ": ".join(filter(None, parts))
 
 
-def spans_of(spot: Field, names: Names, unnamed: Unnamed) -> Iterator[Span | LogRow]:
-    """The spans of one line, and the exceptions in them as lines of the log."""
-    for service, _, span in items_of(spot, "Spans", "spans", names, unnamed):
-        trace, start = span["traceId"].needed, span["startTimeUnixNano"].at("nanoseconds")
-        end, parent = span["endTimeUnixNano"].whole, span["parentSpanId"].text
+def spans_of(document: Field, names: Names, left_out: LeftOut) -> Iterator[Span | LogRow]:
+    """The spans of a document, and the exceptions in them as lines of the log."""
+    for service, _, span in items_of(document, "Spans", "spans", names, left_out):
+        trace, start = plain_id(span["traceId"].needed), span["startTimeUnixNano"].at("nanoseconds")
+        end = span["endTimeUnixNano"].whole
         if end is None or end < start:
             raise span["endTimeUnixNano"].bad("Unix nanoseconds, not before startTimeUnixNano")
         about = attributes(span["attributes"])
-        calls = enumerated(span["kind"], _KINDS, "SPAN_KIND_") in ("CLIENT", "PRODUCER")
-        peer = _peer(about) if calls else ""
+        kind = enumerated(span["kind"], KINDS, "SPAN_KIND_")
+        peer = _peer(about) if kind in ("CLIENT", "PRODUCER") else ""
         status = enumerated(span["status"]["code"], _STATUSES, "STATUS_CODE_")
         yield Span(
             trace,
-            span["spanId"].needed,
-            parent if parent.strip("0") else "",
+            plain_id(span["spanId"].needed),
+            plain_id(span["parentSpanId"].text),
             service,
             start // 1000,
             (end - start) // 1000,
             status == "ERROR",  # unset is a success
             names(peer, span.where) if peer else "",
+            "" if kind == KINDS[0] else kind,
         )
         for event in span["events"].items():
             if event["name"].text == "exception":
@@ -113,46 +132,46 @@ def spans_of(spot: Field, names: Names, unnamed: Unnamed) -> Iterator[Span | Log
 def _peer(about: Mapping[str, object]) -> str:
     is_store = any(about.get(name) for name in _STORES)
     names = (*_PEERS, *_ADDRESSES) if is_store else _PEERS
-    return next((said(about[name]) for name in names if about.get(name)), "")
+    return next((in_words(about[name]) for name in names if about.get(name)), "")
 
 
-def enumerated(spot: Field, known: tuple[str, ...], prefix: str) -> str:
+def enumerated(field: Field, known: tuple[str, ...], prefix: str) -> str:
     """A value of an enumeration: a number as OTLP has it, or its name as protobuf does."""
-    value = spot.value
+    value = field.value
     if value is None:
         return known[0]
     if isinstance(value, str) and value.removeprefix(prefix) in known:
         return value.removeprefix(prefix)
     if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < len(known):
         return known[value]
-    raise spot.bad(f"a number from 0 to {len(known) - 1}")
+    raise field.bad(f"a number from 0 to {len(known) - 1}")
 
 
 # --- attributes --------------------------------------------------------------------------
 
 
-def attributes(spot: Field) -> dict[str, object]:
+def attributes(field: Field) -> dict[str, object]:
     """Attributes by key."""
-    return {row["key"].text: any_value(row["value"]) for row in spot.items()}
+    return {row["key"].text: any_value(row["value"]) for row in field.items()}
 
 
-def any_value(spot: Field) -> object:
+def any_value(field: Field) -> object:
     """The value in an ``AnyValue``; None if it is empty."""
-    if "stringValue" in spot:
-        return spot["stringValue"].text
-    if "intValue" in spot:
-        return spot["intValue"].whole
-    if "doubleValue" in spot:
-        number = spot["doubleValue"].number
-        return spot["doubleValue"].value if number is None else number  # or "NaN"
-    if "arrayValue" in spot:
-        return [any_value(item) for item in spot["arrayValue"]["values"].items()]
-    if "kvlistValue" in spot:
-        return attributes(spot["kvlistValue"]["values"])
-    return next((spot[name].value for name in ("boolValue", "bytesValue") if name in spot), None)
+    if "stringValue" in field:
+        return field["stringValue"].text
+    if "intValue" in field:
+        return field["intValue"].whole
+    if "doubleValue" in field:
+        number = field["doubleValue"].number
+        return field["doubleValue"].value if number is None else number  # or "NaN"
+    if "arrayValue" in field:
+        return [any_value(item) for item in field["arrayValue"]["values"].items()]
+    if "kvlistValue" in field:
+        return attributes(field["kvlistValue"]["values"])
+    return next((field[name].value for name in ("boolValue", "bytesValue") if name in field), None)
 
 
-def said(value: object) -> str:
+def in_words(value: object) -> str:
     """A value in words: text as it is, anything else as JSON; nothing for None."""
     if value is None or isinstance(value, str):
         return value or ""

@@ -17,8 +17,8 @@ import attrs
 
 from logtriage.recorded.condensing.raw_rows import Sample, Usage
 from logtriage.recorded.importing.fields import Field
-from logtriage.recorded.importing.metric_series import Metric, Point, SeriesBook, spelled
-from logtriage.recorded.importing.otlp import Unnamed, attributes, enumerated, items_of, said
+from logtriage.recorded.importing.metric_series import Labels, Metric, Point, SeriesBook, spelled
+from logtriage.recorded.importing.otlp import attributes, enumerated, in_words, items_of
 from logtriage.recorded.importing.service_names import Names
 
 _TEMPORALITIES: Final = ("UNSPECIFIED", "DELTA", "CUMULATIVE")
@@ -26,16 +26,17 @@ _TEMPORALITIES: Final = ("UNSPECIFIED", "DELTA", "CUMULATIVE")
 
 @attrs.frozen
 class MetricReader:
-    """Reads the metrics of a capture line by line."""
+    """Reads the metrics of a capture document by document."""
 
     names: Names
-    unnamed: Unnamed
     book: SeriesBook
 
-    def rows(self, spot: Field) -> Iterator[Sample | Usage]:
-        """The samples of one line."""
-        for service, about, row in items_of(spot, "Metrics", "metrics", self.names, self.unnamed):
-            metric = Metric(service, said(about), row["name"].needed, row["unit"].text)
+    def rows(self, document: Field) -> Iterator[Sample | Usage]:
+        """The samples of a document."""
+        for service, about, row in items_of(
+            document, "Metrics", "metrics", self.names, self.book.left_out
+        ):
+            metric = Metric(service, in_words(about), row["name"].needed, row["unit"].text)
             yield from self._metric(row, metric)
 
     def _metric(self, row: Field, metric: Metric) -> Iterator[Sample | Usage]:
@@ -66,7 +67,7 @@ class MetricReader:
             if value is not None:
                 yield _point(point, float(value))
             elif point["asDouble"].value != "NaN":
-                self.book.leave(f"{metric.name}: infinite values")
+                self.book.left_out.add(f"{metric.name}: infinite values")
 
     def _quantiles(self, body: Field, metric: Metric) -> Iterator[Sample | Usage]:
         for point in body["dataPoints"].items():
@@ -78,7 +79,7 @@ class MetricReader:
                     for name in ("quantile", "value")
                 )
                 if not isnan(quantile) and not isnan(value):
-                    level = Point(at, 0, f"{labels} p{100 * quantile:g}", (value,))
+                    level = Point(at, 0, (*labels, ("quantile", f"p{100 * quantile:g}")), (value,))
                     yield from self.book.levels(metric, [level])
 
     def _distribution(self, body: Field, metric: Metric, *, delta: bool) -> Iterator[Sample]:
@@ -105,14 +106,14 @@ def _point(point: Field, *values: float) -> Point:
     return Point(point["timeUnixNano"].at("nanoseconds"), since, _labels_of(point), values)
 
 
-def _or_nan(spot: Field) -> float:
-    number = spot.number
+def _or_nan(field: Field) -> float:
+    number = field.number
     return nan if number is None else number
 
 
-def _labels_of(point: Field) -> str:
-    """The values of its attributes, in the order of their keys."""
-    return " ".join(said(value) for _, value in sorted(attributes(point["attributes"]).items()))
+def _labels_of(point: Field) -> Labels:
+    about = attributes(point["attributes"])
+    return tuple(sorted((key, in_words(value)) for key, value in about.items()))
 
 
 def _is_delta(body: Field) -> bool:

@@ -23,12 +23,14 @@ from typing import Final
 
 from logtriage.errors import BundleError
 from logtriage.recorded.condensing.condense import condensed
-from logtriage.recorded.condensing.metric_signals import in_units
 from logtriage.recorded.condensing.raw_rows import Rows, Sample, Usage
 from logtriage.recorded.figures import MOST
+from logtriage.recorded.importing.csv_rows import read_rows
 from logtriage.recorded.importing.fields import LATEST, Field, decimal
+from logtriage.recorded.importing.left_out import LeftOut
 from logtriage.recorded.importing.service_names import Names
-from logtriage.recorded.importing.source_files import find_csv, inside, parsed, read_rows
+from logtriage.recorded.importing.signal_names import in_units
+from logtriage.recorded.importing.source_files import find_csv, inside, name_of, parsed
 from logtriage.recorded.records import RecordedAlert, RecordedIncident
 from logtriage.recorded.truth import RecordedTruth
 
@@ -71,30 +73,35 @@ def import_petshop(
         BundleError: naming the file and what was expected, if there is no issue, or a file is
             not of the layout.
     """
-    root = Path(directory)
-    usual: dict[Path, tuple[Sample, ...]] = {}
+    root, left_out = Path(directory), LeftOut()
+    usual: dict[Path, tuple[Names, tuple[Sample, ...]]] = {}
     incidents: dict[str, RecordedIncident] = {}
     for split in SPLITS:
         for target in sorted(root.glob(f"*/{split}/issue_*/target.json")):
             scenario = target.parents[2]
             if scenario not in usual:
-                normal, names = scenario / "noissue", Names()
+                normal, names = scenario / "noissue", Names(left_out)
                 there = find_csv(root, normal, "metrics") is not None
-                usual[scenario] = tuple(samples(root, normal, names, note)) if there else ()
-            incident = _incident(root, target, usual[scenario], note)
+                rows = tuple(samples(root, normal, names, note)) if there else ()
+                usual[scenario] = names, rows
+            incident = _incident(root, target, *usual[scenario], note)
             if incident.id in incidents:
                 raise BundleError(
-                    f"{_name(root, target)}: field target.timestamp: an issue before has the same "
-                    f"second, and so the id {incident.id}"
+                    f"{name_of(root, target)}: field target.timestamp: an issue before has the "
+                    f"same second, and so the id {incident.id}"
                 )
             incidents[incident.id] = incident
     if not incidents:
         raise BundleError(f"{root}: no <scenario>/train/issue_N/target.json found")
+    for text in left_out.notes():
+        note(text)
     return tuple(incident for _, incident in sorted(incidents.items()))
 
 
-def _incident(root: Path, target: Path, usual: tuple[Sample, ...], note: Note) -> RecordedIncident:
-    where, names = _name(root, target), Names()
+def _incident(
+    root: Path, target: Path, names: Names, usual: tuple[Sample, ...], note: Note
+) -> RecordedIncident:
+    where = name_of(root, target)
     data = Field(parsed(inside(root, target).read_bytes(), where), where)
     seen, metric = data["target"]["timestamp"], data["target"]["metric"]
     seconds = seen.at("seconds")
@@ -194,8 +201,8 @@ def _table(root: Path, folder: Path, stem: str) -> tuple[str, Iterator[tuple[str
     """The name of a file, and its rows, all as long as the first, each with its place."""
     path = find_csv(root, folder, stem)
     if path is None:
-        raise BundleError(f"{_name(root, folder)}: no {stem}.csv")
-    name = _name(root, path)
+        raise BundleError(f"{name_of(root, folder)}: no {stem}.csv")
+    name = name_of(root, path)
 
     def rows() -> Iterator[tuple[str, list[str]]]:
         width: int | None = None
@@ -206,10 +213,6 @@ def _table(root: Path, folder: Path, stem: str) -> tuple[str, Iterator[tuple[str
             yield where, row
 
     return name, rows()
-
-
-def _name(root: Path, path: Path) -> str:
-    return path.relative_to(root).as_posix()
 
 
 def _number(where: str, column: str, text: str) -> Decimal:

@@ -3,13 +3,14 @@
 The result of a range query is a ``matrix``, of an instant query a ``vector``. As in Prometheus
 itself, a metric only grows if its name says so: counters end in ``_total``, the parts of
 histograms and summaries in ``_count`` and ``_sum``. The result of an expression such as
-``rate(…)`` has no name; the file's stands in.
+``rate(…)`` has no name; the file's stands in, and it is a level.
 """
 
-from collections.abc import Iterator
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from math import isfinite, isnan
-from pathlib import PurePosixPath
 from typing import Final
 
 import attrs
@@ -17,7 +18,8 @@ import attrs
 from logtriage.recorded.condensing.raw_rows import Sample, Usage
 from logtriage.recorded.importing.alerts import SERVICE_LABELS
 from logtriage.recorded.importing.fields import Field
-from logtriage.recorded.importing.metric_series import Metric, Point, SeriesBook
+from logtriage.recorded.importing.left_out import stem_of
+from logtriage.recorded.importing.metric_series import Labels, Metric, Point, SeriesBook
 from logtriage.recorded.importing.service_names import Names
 
 #: Labels of the place where a series was measured: together they identify an instance.
@@ -26,14 +28,35 @@ _PLACE: Final = (
     *("cluster", "container_id", "endpoint", "id", "image", "instance", "metrics_path", "name"),
     *("namespace", "node", "pod", "prometheus", "prometheus_replica", "replica", "uid"),
 )
+#: Labels of the container that a metric is about, though another target was scraped; not of one
+#: that only holds a pod's network.
+_CONTAINERS: Final = (
+    "container",
+    "container_label_com_docker_compose_service",
+    "container_label_io_kubernetes_container_name",
+)
+_NO_CONTAINERS: Final = ("", "POD")
+#: Targets that measure others; by name, because a small system may have a single container.
+_EXPORTERS: Final = re.compile(r"(?i)cadvisor|kubelet|kube-state-metrics")
+#: The name of a pod ends with what its controllers drew.
+_POD: Final = re.compile(
+    r"(.+?)(?:-(?=[a-z]*\d)[a-z0-9]{2,10}-[a-z0-9]{1,5}"
+    r"|-[bcdfghjklmnpqrstvwxz2456789]{5}|-\d+)"
+)
 _GROWING: Final = ("_total", "_count", "_sum")
 #: Larger numbers are milliseconds, and no Unix seconds.
 _TOO_LATE: Final = 1e11
 
 
-def is_prometheus(spot: Field) -> bool:
+def is_prometheus(document: Field) -> bool:
     """Whether a document is an answer of Prometheus."""
-    return "errorType" in spot or "resultType" in spot["data"]
+    return "errorType" in document or "resultType" in document["data"]
+
+
+def workload_of(pod: str) -> str:
+    """What a pod is named for, such as its deployment."""
+    match = _POD.fullmatch(pod)
+    return pod if match is None else match[1]
 
 
 @attrs.frozen
@@ -44,60 +67,116 @@ class PrometheusReader:
     book: SeriesBook
     label: str | None = None
 
-    def rows(self, spot: Field) -> Iterator[Sample | Usage]:
+    def rows(self, document: Field) -> Iterator[Sample | Usage]:
         """The samples of one answer in order of time, all instances of a service together.
 
         Raises:
             BundleError: naming file, line and field.
         """
-        data = spot["data"]
-        if spot["status"].value not in (None, "success"):
-            raise spot["status"].bad("'success'")
+        data = document["data"]
+        if document["status"].value not in (None, "success"):
+            raise document["status"].bad("'success'")
         kind = data["resultType"].value
         if kind not in ("matrix", "vector"):
             raise data["resultType"].bad("'matrix', of a range query, or 'vector'")
-        rows: list[tuple[int, Metric, Point]] = []
-        for series in data["result"].items():
-            metric, labels = self._metric(series)
-            if metric is None:
+        rows: list[tuple[int, Metric, bool, Point]] = []
+        every = [(series, _labels(series)) for series in data["result"].items()]
+        services = self._services([labels for _, labels in every])
+        for (series, labels), service in zip(every, services, strict=True):
+            name = labels.get("__name__", "")
+            shown = name or stem_of(series.where)
+            if service is None:
+                wanted = SERVICE_LABELS[len(SERVICE_LABELS) // 2 :]
+                label = self.label or " or ".join(wanted)
+                self.book.left_out.add(
+                    f"series {shown} without a label {label} ({OTHER_LABEL})", series.where
+                )
                 continue
-            buckets = metric.name.endswith("_bucket")
-            if buckets or "histograms" in series or "histogram" in series:
-                self.book.leave(f"{metric.name}: buckets of a histogram")
+            if name.endswith("_bucket") or "histograms" in series or "histogram" in series:
+                self.book.left_out.add(f"{shown}: buckets of a histogram", series.where)
                 continue
+            metric, others = self._metric(service, shown, labels, series.where)
             for pair in series["values"].items() if kind == "matrix" else (series["value"],):
                 at, value = _numbers(pair)
                 if isfinite(value):
-                    rows.append((at, metric, Point(at, 0, labels, (value,))))
+                    grows = name.endswith(_GROWING)
+                    rows.append((at, metric, grows, Point(at, 0, others, (value,))))
                 elif not isnan(value):
-                    self.book.leave(f"{metric.name}: infinite values")
-        order = {
-            metric: place for place, metric in enumerate(dict.fromkeys(row[1] for row in rows))
-        }
+                    self.book.left_out.add(f"{shown}: infinite values", series.where)
+        order = {row[1]: place for place, row in reversed(list(enumerate(rows)))}
         rows.sort(key=lambda row: (row[0], order[row[1]]))
-        for (_, metric), group in groupby(rows, key=lambda row: row[:2]):
-            points = [point for _, _, point in group]
-            if metric.name.endswith(_GROWING):
-                yield from self.book.rates(metric, points)
-            else:
-                yield from self.book.levels(metric, points)
+        for (_, metric, grows), group in groupby(rows, key=lambda row: row[:3]):
+            points = [point for *_, point in group]
+            yield from (self.book.rates if grows else self.book.levels)(metric, points)
 
-    def _metric(self, series: Field) -> tuple[Metric | None, str]:
-        """The metric of a series, and its other labels; None if no label names a service."""
-        about = series["metric"]
-        if not isinstance(about.value, dict):
-            raise about.bad("an object of labels")
-        labels = {key: about[key].text for key in about.value}
-        name = labels.pop("__name__", "") or _stem(series.where)
-        wanted = SERVICE_LABELS if self.label is None else (self.label,)
-        label = next((key for key in wanted if labels.get(key, "").strip()), None)
-        if label is None:
-            self.book.unlabelled = True
-            self.book.leave(f"{name}: series without a label {' or '.join(wanted)}")
-            return None, ""
-        service = self.names(labels.pop(label), series.where)
-        instance = " ".join(labels.pop(key, "") for key in _PLACE)
-        return Metric(service, instance, name), " ".join(labels[key] for key in sorted(labels))
+    def _services(self, every: Sequence[Mapping[str, str]]) -> list[str | None]:
+        """The service of each series.
+
+        The label of a target that measures other services is not the service: it is so called, or
+        holds several containers, none of its own name. Then the container counts, or the workload
+        of the pod.
+        """
+        if self.label is not None:
+            return [labels.get(self.label, "").strip() or None for labels in every]
+        chosen = [
+            next((key for key in SERVICE_LABELS if labels.get(key, "").strip()), None)
+            for labels in every
+        ]
+        inside: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
+        for key, labels in zip(chosen, every, strict=True):
+            if key is not None:
+                inside[key, labels[key]].update(filter(None, (_inside(labels),)))
+        services: list[str | None] = []
+        for key, labels in zip(chosen, every, strict=True):
+            if key is None:
+                services.append(None)
+                continue
+            held = inside[key, labels[key]]
+            if not _measures_others(key, labels, held):
+                services.append(labels[key])
+                continue
+            services.append(_inside(labels) or labels[key])
+            self.book.left_out.say(
+                f"label {key} {labels[key]!r} is a target that measures {', '.join(sorted(held))}: "
+                f"the containers or pods are taken for the services ({OTHER_LABEL})"
+            )
+        return services
+
+    def _metric(
+        self, service: str, name: str, labels: Mapping[str, str], where: str
+    ) -> tuple[Metric, Labels]:
+        """The metric of a series, and its labels besides place and name."""
+        place = " ".join(labels.get(key, "") for key in _PLACE)
+        unwanted = {*_PLACE, *_CONTAINERS, "__name__", self.label}
+        others = tuple((key, labels[key]) for key in sorted(labels) if key not in unwanted)
+        return Metric(self.names(service, where), place, name), others
+
+
+#: The end of notes on the label that names the service.
+OTHER_LABEL: Final = "--service-label, service_label in Python, takes another label"
+
+
+def _labels(series: Field) -> dict[str, str]:
+    about = series["metric"]
+    if not isinstance(about.value, dict):
+        raise about.bad("an object of labels")
+    return {key: about[key].text for key in about.value}
+
+
+def _inside(labels: Mapping[str, str]) -> str:
+    """The container, or the workload of the pod, that a series is about; empty if none."""
+    for key in _CONTAINERS:
+        if labels.get(key, "") not in _NO_CONTAINERS:
+            return labels[key]
+    return workload_of(labels["pod"]) if labels.get("pod") else ""
+
+
+def _measures_others(key: str, labels: Mapping[str, str], held: set[str]) -> bool:
+    """Whether a label names a target that measures other services, those that are ``held``."""
+    if not held or labels[key] in held or key in _CONTAINERS or key.startswith("exported_"):
+        return False
+    targets = (labels.get(name, "") for name in ("service", "job", "metrics_path"))
+    return len(held) > 1 or any(map(_EXPORTERS.search, targets))
 
 
 def _numbers(pair: Field) -> tuple[int, float]:
@@ -113,9 +192,3 @@ def _numbers(pair: Field) -> tuple[int, float]:
         return round(1000 * seconds) * 1_000_000, float(text)
     except ValueError:
         raise value.bad("a number in a string") from None
-
-
-def _stem(where: str) -> str:
-    """The name of the file of a place, without its endings."""
-    path = PurePosixPath(where.rpartition(":")[0])
-    return (path.with_suffix("") if path.suffix.lower() == ".gz" else path).stem

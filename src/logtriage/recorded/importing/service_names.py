@@ -1,6 +1,17 @@
 """Names of services that a topology takes."""
 
+from typing import Final
+
 from logtriage.errors import BundleError
+from logtriage.recorded.figures import CUT
+from logtriage.recorded.importing.left_out import LeftOut
+
+#: The longest name of a service, in characters.
+MAX_NAME: Final = 80
+#: The mark where a name was cut, which takes no other characters.
+_CUT_NAME: Final = "..."
+#: Names that actions give another meaning.
+_RESERVED: Final = ("all", "none")
 
 
 def plain_name(name: str) -> str:
@@ -12,13 +23,20 @@ def plain_name(name: str) -> str:
     return "-".join("".join(kept).split())
 
 
-class Names:
-    """Gives services plain names, and sees that no two services get the same name.
+def shortened(text: str, most: int) -> str:
+    """The text, cut to ``most`` characters with the mark :data:`CUT` at its end."""
+    return text if len(text) <= most else f"{text[: most - len(CUT)].rstrip()}{CUT}"
 
-    ``Search/prod_AWS::ECS`` becomes ``Search-prod_AWS-ECS``.
+
+class Names:
+    """Gives services plain names, and keeps services apart whose plain names are the same.
+
+    ``Search/prod_AWS::ECS`` becomes ``Search-prod_AWS-ECS``; if ``Search/prod_AWS:ECS`` comes
+    later, it becomes ``Search-prod_AWS-ECS-2``, and a note says so.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, left_out: LeftOut | None = None) -> None:
+        self._left_out = left_out or LeftOut()
         self._plain: dict[str, str] = {}
         self._original: dict[str, str] = {}
 
@@ -26,16 +44,44 @@ class Names:
         """The plain name of a service; ``where`` the name stands goes into errors.
 
         Raises:
-            BundleError: if nothing is left of it, or another service has the name already.
+            BundleError: if nothing is left of it.
         """
         if name not in self._plain:
-            plain, place = plain_name(name), where and f"{where}: "
-            if not plain:
-                raise BundleError(f"{place}service {name!r} has neither a letter nor a digit")
-            before = self._original.setdefault(plain, name)
-            if before != name:
-                raise BundleError(
-                    f"{place}services {before!r} and {name!r} are both called {plain!r}"
-                )
-            self._plain[name] = plain
+            self._plain[name] = self._new(name, where and f"{where}: ")
         return self._plain[name]
+
+    def known(self, name: str) -> str | None:
+        """The plain name of a service that was named before, in any case; None for another."""
+        if name in self._plain:
+            return self._plain[name]
+        plain = plain_name(name)
+        if plain in self._original:
+            return plain
+        return next((one for one in self._original if one.casefold() == plain.casefold()), None)
+
+    def workload(self, name: str) -> str | None:
+        """The service that runs as a pod, a replica set or another object of that name."""
+        found = self.known(name)
+        owners = (one for one in self._original if name.casefold().startswith(f"{one}-".casefold()))
+        return found or max(owners, key=len, default=None)
+
+    def _new(self, name: str, place: str) -> str:
+        plain = plain_name(name)
+        if not plain.strip("-_."):
+            raise BundleError(f"{place}service {name!r:.80} has neither a letter nor a digit")
+        if len(plain) > MAX_NAME:
+            plain = plain[: MAX_NAME - len(_CUT_NAME)] + _CUT_NAME
+        if plain.casefold() in _RESERVED:
+            plain = f"{plain}-service"
+        free, number = plain, 2
+        while free in self._original:
+            free, number = f"{plain}-{number}", number + 1
+        other = self._original.get(plain) or next(
+            (one for one in self._original if one.casefold() == plain.casefold()), None
+        )
+        if other is not None:
+            self._left_out.say(
+                f"{place}service {name!r:.80} is called {free!r}: another is {other!r:.80}"
+            )
+        self._original[free] = name
+        return free

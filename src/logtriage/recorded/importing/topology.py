@@ -1,9 +1,7 @@
-"""Who calls whom in a captured stack: a topology of spans, or of Jaeger's dependencies.
+"""Who calls whom in a captured stack: a topology of spans, of calls, or of known dependencies.
 
-The documents of a folder are those that :mod:`~logtriage.recorded.importing.capture` reads, without
-labels, and besides what Jaeger's ``/api/dependencies`` answers:
-``{"data": [{"parent": …, "child": …, "callCount": …}, …]}``. Metrics, logs and alerts say nothing
-of calls and are passed over.
+The files of a folder are those that :mod:`~logtriage.recorded.importing.capture` reads, without
+labels. Metrics, logs, alerts and changes say nothing of calls.
 """
 
 from collections import Counter
@@ -12,13 +10,12 @@ from pathlib import Path
 
 from logtriage.errors import BundleError
 from logtriage.recorded.condensing.call_graph import Pair, layout_of
-from logtriage.recorded.condensing.raw_rows import Span
-from logtriage.recorded.condensing.spans_to_calls import requests
-from logtriage.recorded.importing.fields import Field
-from logtriage.recorded.importing.jaeger import is_jaeger, traces_of
-from logtriage.recorded.importing.otlp import Unnamed, spans_of
+from logtriage.recorded.condensing.raw_rows import Call, Dependency, Entry, Span
+from logtriage.recorded.condensing.spans_to_calls import distinct, orphans, requests
+from logtriage.recorded.importing.capture_files import CaptureFiles
+from logtriage.recorded.importing.left_out import LeftOut
 from logtriage.recorded.importing.service_names import Names
-from logtriage.recorded.importing.source_files import documents
+from logtriage.recorded.importing.shapes import Reader, Row
 from logtriage.topology import Service
 from logtriage.world.schema.parts import Layout
 
@@ -28,6 +25,8 @@ def import_topology(
     name: str,
     owner: str | None,
     note: Callable[[str], None] = lambda _: None,
+    *,
+    skip_bad: bool = False,
 ) -> Layout:
     """The services of a captured stack and their calls, as a layout for a world.
 
@@ -36,57 +35,55 @@ def import_topology(
     spans are in memory at once, without their attributes.
 
     Args:
-        directory: holds the JSON files, at any depth, gzipped or not.
+        directory: holds the files, at any depth, gzipped or not.
         name: the topology's.
         owner: the team that owns every service; None if a world draws the owners.
         note: gets a text about everything that was left out.
+        skip_bad: count lines and documents that cannot be read, and go on.
 
     Raises:
         BundleError: naming file, line and field; for a folder in which nobody calls anybody.
         OSError: if a file cannot be read.
     """
-    names, unnamed = Names(), Unnamed()
+    root, left_out = Path(directory), LeftOut()
     counts: Counter[Pair] = Counter()
     spans: list[Span] = []
-    root = Path(directory)
-    for spot in documents(root):
-        if "resourceSpans" in spot:
-            rows = spans_of(spot, names, unnamed)
-        elif _is_dependencies(spot):
-            counts.update(_dependencies(spot, names))
-            continue
-        elif is_jaeger(spot):
-            rows = traces_of(spot, names)
-        else:
-            continue
-        spans += (row for row in rows if isinstance(row, Span))
-    counts.update((call.caller, call.callee) for call in requests(spans))
-    for text in unnamed.notes():
+
+    def keep(row: Row) -> bool:
+        if isinstance(row, Span):
+            spans.append(row)
+        elif isinstance(row, Call):
+            counts[row.caller, row.callee] += 1
+        elif isinstance(row, Dependency):
+            counts[row.caller, row.callee] += row.count
+        return isinstance(row, Span | Call | Dependency)
+
+    CaptureFiles(root, Reader(Names(left_out), left_out), skip_bad).read(
+        keep, "which say nothing of calls"
+    )
+    alone: set[str] = set()
+    kept, _ = distinct(spans)
+    for call in requests(kept.values()):
+        counts[call.caller, call.callee] += 1
+        if call.entry is Entry.BACKGROUND:
+            alone.add(call.callee)
+    lost = sum(1 for _ in orphans(kept))
+    if lost:
+        left_out.say(f"{lost} spans name a parent that was not captured")
+    layout = Layout(name, tuple(_services(counts, owner, left_out.say))) if counts else None
+    for service in layout.services if layout is not None else ():
+        if service.tier == "edge" and service.name in alone:
+            left_out.say(
+                f"{service.name}: works by itself or on messages, and is taken for an edge"
+            )
+    for text in left_out.notes():
         note(text)
-    if not any(caller for caller, _ in counts):
+    if layout is None or not any(caller for caller, _ in counts):
         raise BundleError(
-            f"{root}: no service calls another: expected spans (OTLP's resourceSpans or Jaeger's "
-            "traces), or Jaeger's dependencies"
+            f"{root}: no service calls another: expected spans (OTLP, Jaeger, Tempo or Zipkin), "
+            "calls.csv, or the dependencies of Jaeger or Zipkin"
         )
-    return Layout(name, tuple(_services(counts, owner, note)))
-
-
-def _is_dependencies(spot: Field) -> bool:
-    data = spot["data"].value if isinstance(spot.value, dict) else None
-    return isinstance(data, list) and bool(data) and isinstance(data[0], dict) and (
-        "parent" in data[0] and "child" in data[0]
-    )  # fmt: skip
-
-
-def _dependencies(spot: Field, names: Names) -> Counter[Pair]:
-    counts: Counter[Pair] = Counter()
-    for row in spot["data"].items():
-        caller, callee = (names(row[end].needed, row.where) for end in ("parent", "child"))
-        if row["callCount"].value is None:
-            raise row["callCount"].bad("a whole number from 0 on")
-        if row["callCount"].count and caller != callee:
-            counts[caller, callee] += row["callCount"].count
-    return counts
+    return layout
 
 
 def _services(

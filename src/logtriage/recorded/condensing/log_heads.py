@@ -1,0 +1,180 @@
+r"""The heads of log lines: what usual loggers write before the message, the level among it.
+
+Most heads are a time, then a few bracketed or single words, then a level that brackets, capitals or
+a colon mark as such. The others are in :data:`HEADS`, by the loggers that write them.
+"""
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any, Final
+
+from logtriage.world.telemetry import LEVELS
+
+_INFO, _WARN, _ERROR, _FATAL = LEVELS
+#: Names of levels that may stand anywhere in a head, and those that need brackets or a field.
+_NAMES: Final = {
+    _INFO: "trace trac trc debug debu dbg dbug trce verbose vrb info inf notice",
+    _WARN: "warn warning wrn",
+    _ERROR: "error err eror erro fail severe",
+    _FATAL: "fatal fata ftl critical crit emerg emergency panic pani pnc dpanic",
+}
+_OTHER_NAMES: Final = {
+    _INFO: "finest finer fine config information informational note system log http silly",
+    _FATAL: "alert",
+}
+_CLEAR: Final = {name: level for level, names in _NAMES.items() for name in names.split()}
+#: Our level by a logger's name of it, in small letters.
+LEVEL_OF: Final = _CLEAR | {
+    name: level for level, names in _OTHER_NAMES.items() for name in names.split()
+}
+#: Names that say that there is no level.
+UNSET: Final = ("", "unspecified", "unset", "default", "none")
+#: Levels by number: syslog's 0 to 7, and those of bunyan and pino, which are tens.
+_SYSLOG: Final = (_FATAL, _FATAL, _FATAL, _ERROR, _WARN, _INFO, _INFO, _INFO)
+
+_LEVEL_FIELDS: Final = (
+    *("level", "severity", "levelname", "log.level", "lvl", "loglevel", "log_level", "level_name"),
+    *("severity_text", "severityText", "error_severity", "LogLevel", "Level", "@level", "@l", "s"),
+)
+_MESSAGE_FIELDS: Final = (
+    *("message", "msg", "event", "@message", "@m", "@mt", "short_message", "log", "error"),
+)
+
+
+def known_level(name: str) -> str | None:
+    """Our level for a logger's name of a level; None for any other name."""
+    return LEVEL_OF.get(name.strip().lower())
+
+
+def syslog_level(number: int) -> str | None:
+    """Our level for a severity of syslog, 0 to 7; None for another number."""
+    return _SYSLOG[number] if 0 <= number < len(_SYSLOG) else None
+
+
+def level_of(value: object) -> str | None:
+    """Our level for a name or a number of one; None if there is none, or it is not known.
+
+    Numbers up to 7 are syslog's; tens are those of bunyan and pino.
+    """
+    if isinstance(value, dict):  # log: {level: …}
+        return level_of(value.get("level"))
+    if isinstance(value, str) and not value.isdecimal():
+        return known_level(value)
+    if isinstance(value, bool) or not isinstance(value, int | str) or len(str(value)) > 3:
+        return None
+    number = int(value)
+    if number < 10:
+        return syslog_level(number)
+    return (_INFO, _INFO, _INFO, _WARN, _ERROR, _FATAL)[min(number // 10, 6) - 1]
+
+
+# --- heads -------------------------------------------------------------------------------
+
+_DATE: Final = (
+    r"(?:\d{4}[-/.]\d\d[-/.]\d\d|\d\d[-/. ](?:\d\d|[A-Z][a-z]{2})[-/. ]\d{4}"
+    r"|(?:[A-Z][a-z]{2},? )?[A-Z][a-z]{2} [ \d]\d)"
+)
+_CLOCK: Final = (
+    r"\d\d?:\d\d(?::\d\d)?(?:[.,:]\d{1,9})?"
+    r"(?: ?(?:Z|UTC|GMT|[AP]M|[A-Z]{1,3}S?T|[+-]\d\d:?\d\d)(?![A-Za-z]))?"
+)
+_TIME: Final = rf"(?:(?:{_DATE}[T ,_])?{_CLOCK}(?: \d{{4}}(?=\]))?|\d\.\d+e\+\d\d)"
+_EVERY, _WORDS = ("|".join(sorted(names, key=len, reverse=True)) for names in (LEVEL_OF, _CLEAR))
+_BRACKETED: Final = rf"\[(?:[\w.]+:)?(?P<bracketed>(?i:{_EVERY}))\s*\]"
+_CAPITALS: Final = rf"(?:[\w-]+\.)?(?P<capitals>{_WORDS.upper()})(?=[\s:|/\](,\[-]|$)"
+_SMALL: Final = rf"(?P<small>(?i:{_WORDS}|LOG)(?=\t|  |:\s|\||\]))"
+#: What may stand between a time and a level: thread, process, logger, user.
+_BRACKETS: Final = r"\[[^\]\n]{0,80}\]|\([^)\n]{0,80}\)"
+_BETWEEN: Final = rf"(?:[\s|,;:-]*+(?:{_BRACKETS}|[\w.$@/#*=,-]{{1,80}}+)){{0,3}}?"
+_FEW: Final = rf"(?:[\s|,;:-]*+(?:{_BRACKETS})){{0,2}}?"
+_REST: Final = r"[\s:|\]-]*"
+#: A time, and a level that brackets or capitals mark; a time, and a level in any case right after
+#: it; a level, and perhaps a time.
+_USUAL: Final = tuple(
+    re.compile(pattern)
+    for pattern in (
+        rf"\s*[\[(]?{_TIME}[\])]?{_BETWEEN}[\s|,;:-]*+(?:{_BRACKETED}|{_CAPITALS}){_REST}",
+        rf"\s*[\[(]?{_TIME}[\])]?{_FEW}[\s|,;:-]*+{_SMALL}{_REST}",
+        rf"\s*(?:{_BRACKETED}|{_CAPITALS}|{_SMALL}){_REST}(?:[\[(]?{_TIME}[\])]?\s+)?",
+        rf"\s*(?P<small>(?i:{_WORDS})):\s+",
+    )
+)
+#: The head of logback, and so of most recordings.
+_LOGBACK: Final = re.compile(rf"\s*(?:{_DATE}[T ])?\d\d:\d\d:\d\d[.,]\d+\s+((?i:{_WORDS}))\s+")
+#: What comes before a head: colours of terminals, and what container runtimes and syslog put there.
+_COLOUR: Final = re.compile(r"\x1b\[[0-9;]*m")
+_WRAPPED: Final = re.compile(
+    rf"(?:\d{{4}}-\d\d-\d\dT{_CLOCK} (?:stdout|stderr) [FP] "
+    rf"|[A-Z][a-z]{{2}} [ \d]\d \d\d:\d\d:\d\d \S+ [\w./-]+(?:\[\d+\])?: )"
+)
+_KLOG: Final = re.compile(r"([IWEF])\d{4,6} \d\d:\d\d:\d\d\.\d+\s+\d+ (?=\S+:\d+)")
+_REDIS: Final = re.compile(
+    rf"(?:\d+:[A-Z]|\[\d+\]) \d\d [A-Z][a-z]{{2}} (?:\d{{4}} )?{_CLOCK} ([.*#-]) "
+)
+_SYSLOG_HEAD: Final = re.compile(
+    rf"<(\d{{1,3}})>(?:\d (?:\S+ ){{5}}(?:-|\[.*?\]) ?)?{_WRAPPED.pattern}?"
+)
+_MONGO: Final = re.compile(rf"{_TIME} ([DIWEF])\d? +[A-Z]+ +(?=\[)")
+_RUBY: Final = re.compile(r"([DIWEFA]), \[[^\]]*\] +[A-Z]+ -- [^:]*: ")
+_LOGFMT: Final = re.compile(r'(?:^|\s)(?:level|lvl|severity|loglevel)="?(\w+)"?(?=\s|$)')
+_LOGFMT_TIME: Final = re.compile(r'^(?:time|ts|t|timestamp)=(?:"[^"]*"|\S+)\s*')
+_PHP: Final = re.compile(r"PHP (Fatal|Parse|Warning|Notice|Deprecated)(?: error)?: +")
+_LETTERS: Final = {"D": _INFO, "I": _INFO, "W": _WARN, "E": _ERROR, "F": _FATAL, "A": _INFO}
+_MARKS: Final = {".": _INFO, "-": _INFO, "*": _INFO, "#": _WARN}
+_PHP_LEVELS: Final = {"Fatal": _FATAL, "Parse": _FATAL, "Warning": _WARN}
+
+#: A head that begins a line, with the level that its first group says.
+HEADS: Final[tuple[tuple[str, re.Pattern[str], Callable[[str], str | None]], ...]] = (
+    ("klog", _KLOG, _LETTERS.get),
+    ("redis", _REDIS, _MARKS.get),
+    ("syslog", _SYSLOG_HEAD, lambda text: _SYSLOG[int(text) % 8]),
+    ("mongodb", _MONGO, _LETTERS.get),
+    ("ruby", _RUBY, _LETTERS.get),
+    ("php", _PHP, lambda text: _PHP_LEVELS.get(text, _INFO)),
+    ("logback", _LOGBACK, known_level),
+)
+
+
+def split_head(raw: str) -> tuple[str | None, str]:
+    """The level that the head of a line says, None if none does, and the text after the head.
+
+    If the line is a JSON object, both are fields of it.
+    """
+    if "\x1b" in raw:
+        raw = _COLOUR.sub("", raw)
+    if wrapped := _WRAPPED.match(raw):
+        raw = raw[wrapped.end() :]
+    if raw.startswith("{"):
+        return _structured(raw)
+    for _, pattern, level in HEADS:
+        if head := pattern.match(raw):
+            if pattern is _SYSLOG_HEAD:  # what the logger itself says is finer
+                inner, text = split_head(raw[head.end() :])
+                return inner or level(head[1]), text
+            return level(head[1]), raw[head.end() :]
+    if head := _LOGFMT.search(raw):
+        rest = f"{raw[: head.start()]} {raw[head.end() :]}"
+        return known_level(head[1]), _LOGFMT_TIME.sub("", rest.strip())
+    heads = (pattern.match(raw) for pattern in _USUAL)
+    head = next(filter(None, heads), None)
+    if head is None:
+        return None, raw
+    name = next(filter(None, head.groupdict().values()))
+    return known_level(name), raw[head.end() :]
+
+
+def _structured(raw: str) -> tuple[str | None, str]:
+    try:
+        fields: dict[str, Any] = json.loads(raw)
+    except (ValueError, RecursionError):
+        return None, raw
+    levels = (level_of(fields[name]) for name in (*_LEVEL_FIELDS, "log") if name in fields)
+    level = next(filter(None, levels), None)
+    if fields.get("s") in _LETTERS and "c" in fields:  # MongoDB
+        level = level or _LETTERS[fields["s"]]
+    texts = (fields[name] for name in _MESSAGE_FIELDS if isinstance(fields.get(name), str))
+    text = next(filter(None, texts), None)
+    if text is None:
+        return level, raw
+    return (level, text) if level else split_head(text) if text != raw else (None, raw)

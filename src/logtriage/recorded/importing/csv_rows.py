@@ -1,0 +1,127 @@
+"""Rows of CSV files.
+
+:func:`read_rows` and :func:`read_records` refuse the first bad record: users can mend their files.
+:func:`read_sound_rows` counts bad rows and leaves them out: published files stay damaged.
+"""
+
+import csv
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+from logtriage._lib.printable import masked
+from logtriage.errors import BundleError
+from logtriage.recorded.importing.fields import Field
+from logtriage.recorded.importing.left_out import LeftOut
+from logtriage.recorded.importing.source_files import lines_of, too_long
+
+#: Bytes of the longest line of CSV; the longest of the published data has 17,000.
+MAX_CSV_LINE: Final = 1_000_000
+#: How much of a header a message shows.
+_SHOWN: Final = 200
+
+
+def read_rows(path: Path, name: str) -> Iterator[tuple[str, list[str]]]:
+    """Each row with the place where it begins, ``name:line``.
+
+    A row may span lines where a field is quoted, as RFC 4180 has it. Empty lines are left out.
+    """
+    line = 1
+    with path.open("rb") as file:
+        texts = (_text(line, number, name) for number, line in lines_of(file, name, MAX_CSV_LINE))
+        rows = csv.reader(texts, strict=True)
+        try:
+            for row in rows:
+                where, line = f"{name}:{line}", rows.line_num + 1
+                if len(row) > 1 or "".join(row).strip():
+                    yield where, row
+        except csv.Error as error:
+            raise BundleError(f"{name}:{line}: broken CSV: {error}") from None
+
+
+def read_records(
+    path: Path, needed: Sequence[str], name: str, skipped: LeftOut | None = None
+) -> Iterator[Field]:
+    """Each record, its values by column.
+
+    An error if the file lacks a column, has one twice, or has a record of another length than
+    its header; ``skipped`` counts such records instead.
+    """
+    rows = read_rows(path, name)
+    _, header = next(rows, ("", []))
+    _check_columns(header, needed, name)
+    twice = [column for column in header if header.count(column) > 1]
+    if twice:
+        raise BundleError(f"{name}:1: column {masked(twice[0])!r} appears twice")
+    for where, row in rows:
+        if len(row) == len(header):
+            yield Field(dict(zip(header, row, strict=True)), where)
+        elif skipped is None:
+            raise BundleError(
+                f"{where}: wrong column count: {len(row)} where the header has {len(header)}"
+            )
+        else:
+            skipped.add("wrong column count", where)
+
+
+def read_sound_rows(
+    path: Path,
+    name: str,
+    columns: Sequence[str],
+    left_out: LeftOut,
+    *,
+    optional: Sequence[str] = (),
+) -> Iterator[tuple[int, list[str]]]:
+    """Line number and the named columns of each sound row; ``optional`` ones last, or "".
+
+    A row is one line: the published files never break one, and so a stray quote costs
+    its own row and not the rest of the file. An error only if a column is missing or the gzip is
+    damaged.
+    """
+    left_out.begin(name)
+
+    def skip(number: int) -> None:
+        left_out.add(too_long(MAX_CSV_LINE), f"{name}:{number}")
+
+    with path.open("rb") as file:
+        lines = lines_of(file, name, MAX_CSV_LINE, skip)
+        header = _split(_text(next(lines, (1, b""))[1], 1, name, "replace")) or []
+        _check_columns(header, columns, name)
+        places = [header.index(column) for column in columns]
+        places += [header.index(column) if column in header else -1 for column in optional]
+        for number, line in lines:
+            row = _split(_text(line, number, name, "replace"))
+            if row is None:
+                left_out.add("broken CSV", f"{name}:{number}")
+            elif len(row) == len(header):
+                yield number, [row[place] if place >= 0 else "" for place in places]
+            elif line.strip():
+                left_out.add("wrong column count", f"{name}:{number}")
+
+
+def _text(line: bytes, number: int, name: str, errors: str = "strict") -> str:
+    try:
+        return line.decode("utf-8-sig" if number == 1 else "utf-8", errors)
+    except UnicodeDecodeError as error:
+        raise BundleError(
+            f"{name}:{number}: not UTF-8: byte 0x{line[error.start]:02x} at {error.start}; "
+            "save the file as UTF-8"
+        ) from None
+
+
+def _check_columns(header: Sequence[str], needed: Sequence[str], name: str) -> None:
+    missing = [column for column in needed if column not in header]
+    if missing:
+        there = masked(", ".join(header)[:_SHOWN]) or "none, the file is empty"
+        raise BundleError(f"{name}:1: no column {', '.join(missing)}; columns: {there}")
+
+
+def _split(line: str) -> list[str] | None:
+    """The fields of one line of CSV; None if one is too long for the csv module."""
+    line = line.rstrip("\r\n")
+    if '"' not in line:
+        return line.split(",")
+    try:
+        return next(csv.reader((line,)))
+    except csv.Error:
+        return None

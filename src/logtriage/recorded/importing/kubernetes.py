@@ -1,0 +1,59 @@
+"""Events of Kubernetes as changes: rollouts, restarts, failed probes, evictions.
+
+``kubectl get events -o json`` lists them, the API watches them (``{"type": …, "object": …}``), and
+exporters write one a line, of ``v1`` or of ``events.k8s.io/v1``. The service is the one whose
+workload the object is of; the names of services are known only when everything is read.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+from logtriage._lib.printable import spelled
+from logtriage.recorded.condensing.log_text import read_message
+from logtriage.recorded.condensing.raw_rows import ChangeRow
+from logtriage.recorded.importing.fields import Field
+from logtriage.recorded.importing.left_out import LeftOut
+
+_WATCHED: Final = ("ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR")
+_FIRST: Final = (
+    *("firstTimestamp", "deprecatedFirstTimestamp", "eventTime", "metadata.creationTimestamp"),
+)
+_LAST: Final = ("series.lastObservedTime", "lastTimestamp", "deprecatedLastTimestamp")
+_COUNT: Final = ("series.count", "count", "deprecatedCount")
+
+
+def is_event(document: Field) -> bool:
+    """Whether it is an event."""
+    return any(name in document for name in ("involvedObject", "regarding"))
+
+
+def is_kubernetes(document: Field) -> bool:
+    """Whether it is an event, a list of objects, or a watched object."""
+    is_list = document["kind"].value in ("List", "EventList") and "apiVersion" in document
+    is_watched = document["type"].value in _WATCHED and "object" in document
+    return is_event(document) or is_list or is_watched
+
+
+def changes_of(document: Field, left_out: LeftOut) -> Iterator[ChangeRow]:
+    """The events of a document; their ``service`` is the name of the object that they are about.
+
+    Objects that are no events are counted and left out.
+    """
+    if not is_event(document):
+        inner = (document["object"],) if "object" in document else document["items"].items()
+        for item in inner:
+            if is_event(item):
+                yield from changes_of(item, left_out)
+            else:
+                left_out.add(f"Kubernetes object {item['kind'].text or '?'!r:.40} is no event")
+        return
+    about = document.first("involvedObject", "regarding")
+    at = document.first(*_FIRST).moment
+    last, count = document.first(*_LAST), document.first(*_COUNT)
+    kind, name = about["kind"].text, about["name"].needed
+    reason = spelled(document["reason"].text or document["type"].text or "event")
+    said = document.first("message", "note").text.strip()
+    place = "" if name in said else f" ({f'{kind} {name}'.strip()})"
+    detail = read_message(None, f"{reason}: {said}{place}" if said else f"{reason}{place}").message
+    until = at if last.value is None else max(at, last.moment)
+    yield ChangeRow(at, name, reason, detail, until, max(1, count.count))

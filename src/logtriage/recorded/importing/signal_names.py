@@ -1,0 +1,86 @@
+"""What a metric is called as a signal of a service: the end of the name is the unit."""
+
+import re
+from collections.abc import Iterable
+from decimal import ROUND_HALF_EVEN, Decimal
+from typing import Final
+
+from logtriage.recorded.figures import CUT, FIGURES
+from logtriage.recorded.importing.left_out import LeftOut
+
+#: The longest name of a signal without its unit, in characters.
+MAX_NAME: Final = 80
+#: Ending of a metric's name, ending of its signal's name, and the signal's units in one of the
+#: metric's. The first match counts; the last row keeps thousandths.
+_UNITS: Final = (
+    ("_percent", "_bp", 100),
+    ("_pct", "_bp", 100),
+    ("_milliseconds", "_us", 1000),
+    ("_seconds", "_us", 1_000_000),
+    ("_ms", "_us", 1000),
+    ("_us", "_us", 1),
+    ("_s", "_us", 1_000_000),
+    ("", "_milli", 1000),
+)
+#: Names of signals that are no metrics.
+_TAKEN: Final = frozenset({*FIGURES, "new_errors_bp", "events_bp"})
+
+
+def in_units(value: Decimal, factor: int) -> int:
+    """A metric's value in the integer units of its signal, rounded half to even."""
+    return int((value * factor).to_integral_value(ROUND_HALF_EVEN))
+
+
+class SignalNames:
+    """Names signals by service, and keeps metrics apart whose plain names are the same.
+
+    ``latency_seconds`` is ``latency_us`` and a million, ``availability_percent`` is
+    ``availability_bp`` and a hundred, ``Memory (MiB)`` is ``memory_mib_milli`` and a thousand. If
+    the service has ``memory/MiB`` as well, that is ``memory_mib_2_milli``, and a note says so.
+    """
+
+    def __init__(self, left_out: LeftOut) -> None:
+        self._left_out = left_out
+        #: By service and metric: signal and factor. By service and signal: the metric in words.
+        self._signals: dict[tuple[object, ...], tuple[str, int]] = {}
+        self._taken: dict[tuple[str, str], str] = {}
+        #: The metric that first had a signal's name at any service.
+        self._first: dict[str, str] = {}
+
+    def __call__(
+        self, service: str, metric: str, labels: Iterable[tuple[str, str]] = (), ending: str = ""
+    ) -> tuple[str, int]:
+        """The name of a metric's signal, and how many of its units are one of the metric's."""
+        key = service, metric, labels, ending
+        if key not in self._signals:
+            words = " ".join(filter(None, (metric, *(value for _, value in labels), ending)))
+            self._signals[key] = self._new(service, words)
+        return self._signals[key]
+
+    def _new(self, service: str, words: str) -> tuple[str, int]:
+        stem, unit, factor = _plain(words)
+        name, number, said = stem + unit, 2, f"{words!r:.120}"
+        while (service, name) in self._taken:
+            name, number = f"{stem}_{number}{unit}", number + 1
+        if (other := self._taken.get((service, stem + unit))) is not None:
+            self._left_out.say(f"signal {name} is {said}: another is {other}")
+        elif self._first.setdefault(name, said) != said:
+            self._left_out.say(f"signal {name} is {said}, and {self._first[name]} elsewhere")
+        elif CUT in name:
+            self._left_out.say(f"signal {name} is {said}: its name is cut")
+        self._taken[service, name] = said
+        return name, factor
+
+
+def _plain(words: str) -> tuple[str, str, int]:
+    """The name of a signal without its unit, the unit, and the units in one of the metric's."""
+    plain = re.sub(r"[^a-z0-9]+", "_", words.replace("%", "_percent").casefold()).strip("_")
+    plain = plain or "metric"
+    stem, unit, factor = next(
+        (plain.removesuffix(ending), unit, factor)
+        for ending, unit, factor in _UNITS
+        if plain.endswith(ending) and plain != ending.lstrip("_")
+    )
+    if stem + unit in _TAKEN:
+        stem = f"metric_{stem}"
+    return stem if len(stem) <= MAX_NAME else stem[: MAX_NAME - 1].rstrip("_") + CUT, unit, factor

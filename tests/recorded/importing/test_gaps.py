@@ -1,0 +1,342 @@
+"""Captures with gaps: parents, levels, files and last lines that are missing, and what is said."""
+
+import gzip
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from logtriage.errors import BundleError
+from logtriage.recorded import (
+    RecordedAlert,
+    RecordedIncident,
+    RecordedTelemetry,
+    dump_bundle,
+    import_capture,
+)
+from tests.recorded.importing import stack
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return stack.write_stack(tmp_path / "capture")
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    """A few lines of two services."""
+    services = ("payments", "shop")
+    lines = [
+        stack.log_line(second, services[second % 2], 9, "up", "") for second in range(0, 360, 9)
+    ]
+    stack.write_lines(tmp_path / "logs.jsonl", lines)
+    (tmp_path / "labels.csv").write_text(stack.LABELS, encoding="utf-8")
+    return tmp_path
+
+
+def imported(folder: Path, **options: Any) -> tuple[RecordedIncident, list[str]]:
+    notes: list[str] = []
+    (record,) = import_capture(folder, note=notes.append, **options)
+    return record, notes
+
+
+def rewrite(path: Path, change: Callable[[dict[str, Any]], Any]) -> None:
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    stack.write_lines(path, (one for line in lines if (one := change(line)) is not None))
+
+
+def spans_in(line: dict[str, Any]) -> list[dict[str, Any]]:
+    return [row["scopeSpans"][0]["spans"][0] for row in line["resourceSpans"]]
+
+
+# --- spans -------------------------------------------------------------------------------
+
+
+def test_a_server_whose_parent_was_not_captured_is_asked_from_outside(folder: Path) -> None:
+    expected, _ = imported(folder)
+
+    def below_a_gateway(line: dict[str, Any]) -> dict[str, Any]:
+        spans = spans_in(line)
+        spans[0]["parentSpanId"] = "EE" * 8
+        for span in spans[1:]:
+            span["parentSpanId"] = span["parentSpanId"].upper()
+        return line
+
+    rewrite(folder / "deep" / "traces.json", below_a_gateway)
+    record, notes = imported(folder)
+    assert record == expected
+    assert notes[0] == (
+        "mine/1: 180 spans name a parent that was not captured; 180 of them, of servers, count as "
+        "requests from outside"
+    )
+
+
+def test_a_lost_span_of_a_caller_makes_its_callee_no_edge(folder: Path) -> None:
+    def lossy(line: dict[str, Any]) -> dict[str, Any]:
+        if int(spans_in(line)[0]["traceId"], 16) % 4 == 1:
+            del line["resourceSpans"][1]  # the client of every other order
+        return line
+
+    (folder / "logs.jsonl").unlink()
+    rewrite(folder / "deep" / "traces.json", lossy)
+    record, _ = imported(folder)
+    edge, payments = record.recording.edge, record.recording.services[1]
+    assert (edge.figure("calls", 0), edge.figure("p50_ms", 0)) == (30, 960)
+    assert payments.name == "payments"
+    assert (payments.series.figure("calls", 0), payments.tier) == (30, "service")
+
+
+@pytest.mark.parametrize("kind", [1, 4, 5])
+def test_jobs_and_consumers_are_no_requests_of_users(folder: Path, kind: int) -> None:
+    expected, _ = imported(folder)
+    jobs = [
+        stack.spans_line(
+            [("cron", stack.span(second, 9000, kind, f"{second:032x}f", f"f{second:x}"))]
+        )
+        for second in range(0, 360, 3)
+    ]
+    stack.write_lines(folder / "jobs.jsonl", jobs)
+    record, notes = imported(folder)
+    assert record.recording.edge == expected.recording.edge
+    cron = record.recording.services[0]
+    assert (cron.name, cron.tier, cron.series.figure("p50_ms", 0)) == ("cron", "background", 9000)
+    assert "mine/1: 120 requests of jobs and consumers are no requests of users" in notes
+
+
+def test_a_server_that_has_the_id_of_its_client_is_its_callee(folder: Path) -> None:
+    """Zipkin shares ids so, and what translates its spans keeps them."""
+    expected, _ = imported(folder)
+
+    def shared(line: dict[str, Any]) -> dict[str, Any]:
+        _, client, server, below = spans_in(line)
+        below["parentSpanId"] = server["spanId"] = client["spanId"]
+        server["parentSpanId"] = client["parentSpanId"]
+        return line
+
+    rewrite(folder / "deep" / "traces.json", shared)
+    assert imported(folder) == (expected, [])
+
+
+# --- levels ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "errors", "silent"),
+    [("E0506 10:03:21.1 1 pay.go:42] no", 10_000, False), ("it did not work", None, True)],
+)
+def test_errors_without_any_level_are_unknown(
+    folder: Path, text: str, errors: int | None, silent: bool
+) -> None:
+    def without_level(line: dict[str, Any]) -> dict[str, Any]:
+        (row,) = line["resourceLogs"]
+        (record,) = row["scopeLogs"][0]["logRecords"]
+        if record.pop("severityNumber") > 9:
+            record["body"] = {"stringValue": text}
+        return line
+
+    def without_status(line: dict[str, Any]) -> dict[str, Any]:
+        for span in spans_in(line):
+            span.pop("status", None)
+        return line
+
+    rewrite(folder / "logs.jsonl", without_level)
+    rewrite(folder / "deep" / "traces.json", without_status)
+    record, notes = imported(folder)
+    payments = record.recording.services[1]
+    assert (payments.name, payments.series.figure("error_bp", 0)) == ("payments", errors)
+    assert record.recording.edge.figure("error_bp", 0) == errors
+    told = "payments: none of its 180 log lines has a level: its errors are unknown, unless spans"
+    assert any(note.startswith(told) for note in notes) is silent
+
+
+# --- files -------------------------------------------------------------------------------
+
+OLD = json.dumps(stack.log_line(-9999, "shop", 9, "x", ""))
+NAMELESS = json.dumps({"resourceSpans": [{"resource": {}, "scopeSpans": []}]})
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "note"),
+    [
+        ("x.json", "", "x.json: nothing came of it: no document"),
+        ("x.json", '{"data": []}', "x.json: nothing came of it: Jaeger"),
+        ("x.jsonl", NAMELESS, "x.jsonl: nothing came of it: OTLP"),
+        ("x.jsonl", OLD, "x.jsonl: 1 rows, none within 10 min of an incident, or in its baseline"),
+        ("a/b.yaml", "a: 1", "not read, since they are not JSON: a/b.yaml"),
+        ("b.log", "plain text", "not read, since they are not JSON: b.log"),
+        ("calls.csv", "time,caller,callee,latency_ms\n", "calls.csv: nothing came of it: a row"),
+    ],
+)
+def test_a_file_that_gives_nothing_is_named(
+    small: Path, name: str, content: str, note: str
+) -> None:
+    (small / name).parent.mkdir(exist_ok=True)
+    (small / name).write_text(content)
+    _, notes = imported(small)
+    assert any(one.startswith(note) for one in notes)
+
+
+def test_a_bundle_in_the_folder_is_passed_over(small: Path) -> None:
+    expected, _ = imported(small)
+    dump_bundle([expected], small / "mine.jsonl.gz")
+    record, notes = imported(small)
+    assert record == expected
+    assert notes == ["mine.jsonl.gz: a bundle of recorded incidents, passed over"]
+
+
+def test_documents_may_span_lines_and_follow_each_other(small: Path) -> None:
+    expected, _ = imported(small)
+    lines = (small / "logs.jsonl").read_text().splitlines()
+    (small / "logs.jsonl").write_text(
+        "".join(f"{json.dumps(json.loads(line), indent=2)}\n" for line in lines)
+    )
+    assert imported(small) == (expected, [])
+    (small / "logs.jsonl").rename(small / "shop.log")
+    assert imported(small) == (expected, [])
+
+
+# --- what a live collector leaves ---------------------------------------------------------
+
+
+def torn(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-30])
+
+
+def torn_first(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[30:])
+
+
+def torn_gzip(path: Path) -> None:
+    data = path.read_bytes()
+    path.unlink()
+    path.with_name("logs.jsonl.gz").write_bytes(gzip.compress(data)[:-20])
+
+
+def a_bad_field(path: Path) -> None:
+    path.write_text(path.read_text().replace('"severityNumber": 9', '"severityNumber": 99', 1))
+
+
+@pytest.mark.parametrize("damage", [torn, torn_first, torn_gzip, a_bad_field])
+def test_bad_lines_are_counted_and_left_out_if_asked(
+    small: Path, damage: Callable[[Path], None]
+) -> None:
+    damage(small / "logs.jsonl")
+    with pytest.raises(BundleError, match=r"^logs\.jsonl(\.gz)?:\d+: "):
+        import_capture(small)
+    record, notes = imported(small, skip_bad=True)
+    assert len(record.recording.services) == 2
+    assert [note.partition(":")[0].removesuffix(".gz") for note in notes] == ["logs.jsonl"]
+
+
+def test_a_record_of_a_table_is_left_out_if_asked(small: Path) -> None:
+    rows = "time,service,level,message\n2031-05-06T10:03:59Z,shop,INFO,hi\n2031-05-06T10:0"
+    (small / "logs.csv").write_text(rows)
+    with pytest.raises(BundleError, match=r"^logs\.csv:3: wrong column count"):
+        import_capture(small)
+    assert imported(small, skip_bad=True)[1] == ["logs.csv:3: wrong column count"]
+
+
+def test_gigabytes_of_blanks_are_refused(small: Path) -> None:
+    (small / "x.jsonl.gz").write_bytes(gzip.compress(b" " * (1 << 26)))
+    with pytest.raises(BundleError, match=r"^x\.jsonl\.gz:1: .*300 times its size"):
+        import_capture(small)
+
+
+# --- alerts and changes -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("labels", "service"),
+    [
+        ({"service": "kps-kubelet", "container": "payments"}, "payments"),
+        ({"exported_service": "Payments", "service": "ingress"}, "payments"),
+        ({"pod": "payments-6d5f-a"}, "payments"),
+        ({"service": "payments-db"}, None),
+    ],
+)
+def test_an_alert_finds_its_service(small: Path, labels: dict[str, str], service: str) -> None:
+    alert = {"labels": {"alertname": "x" * 99, **labels}, "startsAt": "2031-05-06T10:03:40Z"}
+    stack.write_lines(small / "alerts.json", [alert])
+    record, _ = imported(small)
+    name = f"{'x' * 79}…"
+    expected = () if service is None else (RecordedAlert(service, name, 0),)
+    assert record.recording.alerts == expected
+
+
+def test_a_page_is_of_the_service_that_its_title_mentions(small: Path) -> None:
+    page = {"id": "P", "title": "[FIRING:1] Slow payments", "created_at": "2031-05-06T10:03:40Z"}
+    stack.write_lines(small / "pd.json", [{"incidents": [page | {"service": {"summary": "B"}}]}])
+    assert [one.service for one in imported(small)[0].recording.alerts] == ["payments"]
+
+
+def event(pod: str, first: str, last: str, count: int) -> dict[str, Any]:
+    about = {"kind": "Pod", "name": pod}
+    times = {"firstTimestamp": f"2031-05-06T{first}Z", "lastTimestamp": f"2031-05-06T{last}Z"}
+    return {"involvedObject": about, "reason": "BackOff", "message": "m", "count": count, **times}
+
+
+def test_changes_show_at_their_time(small: Path) -> None:
+    events = [
+        event("payments-7c9-x", "10:01:00", "10:04:30", 3),
+        event("payments-7c9-y", "10:04:40", "10:04:40", 1),
+        event("n1", "10:01:00", "10:01:00", 1),
+    ]
+    stack.write_lines(small / "events.json", events)
+    record, notes = imported(small)
+    telemetry = RecordedTelemetry(record.recording)
+    seen = [
+        [(one.service, one.minutes_ago, one.detail) for one in telemetry.changes(tick)]
+        for tick in (-7, 0, 1, 2)
+    ]
+    assert seen == [
+        [],
+        [("payments", 3, "BackOff: m (Pod payments-7c9-x)")],
+        [("payments", 0, "BackOff: m (Pod payments-7c9-x) (x3)")],
+        [
+            ("payments", 0, "BackOff: m (Pod payments-7c9-x) (x3)"),
+            ("payments", 0, "BackOff: m (Pod payments-7c9-y)"),
+        ],
+    ]
+    assert "mine/1: changes of 'n1', which is no known service (1 times)" in notes
+
+
+# --- names -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("values", "signals"),
+    [
+        (("/cart", "/cart/"), ("depth_cart_milli", "depth_cart_2_milli")),
+        (("Main", "main"), ("depth_main_milli", "depth_main_2_milli")),
+        (("1", "-1"), ("depth_1_milli", "depth_1_2_milli")),
+        (("主", "备"), ("depth_milli", "depth_2_milli")),
+        (("x" * 999, "x" * 998), (f"depth_{'x' * 73}…_milli", f"depth_{'x' * 73}…_2_milli")),
+    ],
+)
+def test_signals_stay_apart_and_short(
+    small: Path, values: tuple[str, str], signals: tuple[str, str]
+) -> None:
+    series = [
+        {"metric": {"__name__": "depth", "app": "shop", "q": one}, "values": [[stack.START, "1"]]}
+        for one in values
+    ]
+    answer = {"data": {"resultType": "matrix", "result": series}}
+    stack.write_lines(small / "prometheus.json", [answer])
+    record, notes = imported(small)
+    (shop,) = (one for one in record.recording.services if one.name == "shop")
+    assert tuple(sorted(one.name for one in shop.metrics)) == tuple(sorted(signals))
+    assert any(note.startswith(f"signal {signals[1]} is 'depth ") for note in notes)
+
+
+def test_services_stay_apart(small: Path) -> None:
+    others = [stack.log_line(239, name, 9, "x", "") for name in ("a b", "a-b", "Shop", "z" * 99)]
+    stack.write_lines(small / "others.jsonl", others)
+    record, notes = imported(small)
+    names = {one.name for one in record.recording.services}
+    assert names == {"payments", "shop", "a-b", "a-b-2", "Shop", f"{'z' * 77}..."}
+    assert [note for note in notes if "another is" in note] == [
+        "others.jsonl:2: service 'a-b' is called 'a-b-2': another is 'a b'",
+        "others.jsonl:3: service 'Shop' is called 'Shop': another is 'shop'",
+    ]

@@ -1,0 +1,266 @@
+"""Every format of the table: what its documents become, in the shapes that its tools write."""
+
+import base64
+import json
+from typing import Any
+
+import pytest
+
+from logtriage.recorded.condensing.raw_rows import (
+    ChangeRow,
+    Dependency,
+    LogRow,
+    Sample,
+    Span,
+    Usage,
+)
+from logtriage.recorded.importing.alerts import SentAlert
+from logtriage.recorded.importing.fields import Field
+from logtriage.recorded.importing.left_out import LeftOut
+from logtriage.recorded.importing.service_names import Names
+from logtriage.recorded.importing.shapes import Reader, shape_of
+from tests.recorded.importing import stack
+
+TIME, AT = "2031-05-06T10:03:40Z", stack.START + 220
+#: The same moment in the units that tools write.
+MS, US, NS = 1000 * AT, 1_000_000 * AT, f"{AT}000000000"
+
+
+def rows_of(document: Any, name: str = "x.json", **options: Any) -> list[Any]:
+    left_out = LeftOut(where=f"{name}:1")
+    field = Field(document, f"{name}:1")
+    reader = Reader(Names(left_out), left_out, **options)
+    return list(shape_of(field).read(reader, field))
+
+
+# --- spans -------------------------------------------------------------------------------
+
+SPANS = stack.request(220)[1]["resourceSpans"]
+#: As protobuf's own JSON has ids.
+IN_BASE64 = json.loads(
+    json.dumps(SPANS).replace(f"{221:032x}", base64.b64encode(bytes(15) + b"\xdd").decode())
+)
+OLD = json.loads(json.dumps(SPANS).replace("scopeSpans", "instrumentationLibrarySpans"))
+CAPITALS = json.loads(json.dumps(SPANS).replace("dd", "DD"))
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"resourceSpans": SPANS},
+        {"resourceSpans": CAPITALS},
+        {"resourceSpans": OLD},
+        {"batches": IN_BASE64},  # Tempo, /api/traces
+        {"trace": {"resourceSpans": SPANS}, "metrics": {}},  # Tempo, /api/v2/traces
+        {"result": {"resourceSpans": SPANS}},  # Jaeger, /api/v3/traces
+    ],
+)
+def test_otlp_is_read_in_any_envelope(document: Any) -> None:
+    spans = rows_of(document)
+    assert [(span.service, span.trace, span.kind) for span in spans] == [
+        ("shop", "dd", "SERVER"),
+        ("shop", "dd", "CLIENT"),
+        ("payments", "dd", "SERVER"),
+        ("payments", "dd", "CLIENT"),
+    ]
+    assert [span.id for span in spans[:3]] == [span.parent for span in spans[1:]]
+
+
+def test_zipkin_and_dependencies() -> None:
+    one = {"traceId": "000A", "id": "0B", "parentId": "C", "kind": "CLIENT", "timestamp": US}
+    where = {"localEndpoint": {"serviceName": "shop"}, "remoteEndpoint": {"serviceName": "pay"}}
+    failed = {"tags": {"error": "timeout"}, "duration": 60_000}
+    assert rows_of({**one, **where, **failed}) == [
+        Span("a", "b", "c", "shop", US, 60_000, True, "pay", "CLIENT")
+    ]
+    (server,) = rows_of({**one, **where, "kind": "SERVER", "shared": True})
+    assert (server.shared, server.peer, server.duration) == (True, "", 0)
+    assert rows_of({**one, "kind": None, "localEndpoint": {}}) == []
+    pair = {"parent": "shop", "child": "pay", "callCount": 7}
+    assert rows_of({"data": [pair]}) == rows_of(pair) == [Dependency("shop", "pay", 7)]
+
+
+# --- alerts ------------------------------------------------------------------------------
+
+LABELS = {"alertname": "Slow", "service": "shop", "severity": "critical"}
+FIRING = {"labels": LABELS, "startsAt": TIME, "endsAt": "0001-01-01T00:00:00Z", "status": "firing"}
+END = "2031-05-06T10:05:40Z"
+API = FIRING | {"endsAt": END, "status": {"state": "active", "silencedBy": []}}
+ACTIVE = {"labels": LABELS, "state": "firing", "activeAt": "2031-05-06T10:03:40.5Z", "value": "1"}
+INCIDENT = {
+    "id": "P1",
+    "title": "Slow",
+    "created_at": TIME,
+    "status": "triggered",
+    "service": {"id": "PF", "summary": "shop", "type": "service_reference"},
+}
+PAGED = {"event_type": "incident.triggered", "occurred_at": TIME, "data": INCIDENT}
+OPS = {"alertId": "a-1", "message": "Slow", "createdAt": MS, "tags": [], "entity": "shop"}
+
+
+@pytest.mark.parametrize(
+    ("document", "until"),
+    [
+        ({"version": "4", "groupKey": "{}", "alerts": [FIRING]}, None),
+        ({"version": "1", "orgId": 1, "title": "x", "alerts": [FIRING]}, None),  # Grafana
+        ({"version": "4", "alerts": [FIRING | {"status": "resolved", "endsAt": END}]}, END),
+        (API, None),  # an item of /api/v2/alerts
+        ({"labels": {}, "receiver": {"name": "x"}, "alerts": [API]}, None),  # of its groups
+        ({"status": "success", "data": [API]}, None),
+        ({"status": "success", "data": {"alerts": [ACTIVE]}}, None),  # Prometheus
+        ({"data": {"groups": [{"rules": [{"alerts": [ACTIVE]}, {"type": "recording"}]}]}}, None),
+        ({"event": PAGED}, None),  # PagerDuty, V3
+        (
+            {"event": PAGED | {"occurred_at": END, "data": INCIDENT | {"status": "resolved"}}},
+            END,
+        ),
+        ({"messages": [{"event": "incident.trigger", "incident": INCIDENT}]}, None),
+        (
+            {"messages": [{"event": "incident.resolve", "created_on": END, "incident": INCIDENT}]},
+            END,
+        ),
+        ({"incidents": [INCIDENT], "limit": 25}, None),
+        ({"action": "Create", "alert": OPS, "source": {"name": "web"}}, None),  # Opsgenie
+        ({"action": "Close", "alert": OPS | {"updatedAt": (AT + 120) * 10**9}}, END),
+        (
+            {"data": [{"id": "a-1", "tinyId": "1", "status": "open", **OPS, "createdAt": TIME}]},
+            None,
+        ),
+    ],
+)
+def test_alerts_of_every_sender(document: Any, until: str | None) -> None:
+    (alert,) = rows_of(document)
+    assert isinstance(alert, SentAlert)
+    assert (alert.name, alert.services[0], alert.since // 1000) == ("Slow", "shop", AT)
+    assert alert.until == (None if until is None else MS + 120_000)
+    assert shape_of(Field(document, "x:1")).alerts
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"data": {"alerts": [ACTIVE | {"state": "pending"}]}},
+        {"event": {"event_type": "service.updated", "data": {"id": "P", "type": "service"}}},
+    ],
+)
+def test_what_does_not_fire_is_no_alert(document: Any) -> None:
+    assert rows_of(document) == []
+
+
+# --- changes -----------------------------------------------------------------------------
+
+OBJECT = {"kind": "Pod", "name": "pay-7c9-x", "namespace": "shop"}
+EVENT = {
+    "kind": "Event",
+    "involvedObject": OBJECT,
+    "reason": "BackOff",
+    "type": "Warning",
+    "message": "Back-off",
+    "firstTimestamp": TIME,
+    "lastTimestamp": END,
+    "count": 3,
+}
+NEW_EVENT = {
+    "regarding": OBJECT,
+    "reason": "BackOff",
+    "note": "Back-off",
+    "eventTime": TIME,
+    "deprecatedFirstTimestamp": None,
+    "series": {"count": 3, "lastObservedTime": END},
+}
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        EVENT,
+        NEW_EVENT,
+        {"apiVersion": "v1", "kind": "List", "items": [EVENT, {"kind": "Pod", "metadata": {}}]},
+        {"apiVersion": "events.k8s.io/v1", "kind": "EventList", "items": [NEW_EVENT]},
+        {"type": "ADDED", "object": EVENT},
+    ],
+)
+def test_events_of_kubernetes_are_changes(document: Any) -> None:
+    detail = "BackOff: Back-off (Pod pay-7c9-x)"
+    assert rows_of(document) == [ChangeRow(MS, "pay-7c9-x", "BackOff", detail, MS + 120_000, 3)]
+
+
+def test_an_exported_change_is_a_change() -> None:
+    line = stack.log_line(220, "shop", 9, "release 1.2", "")
+    line["resourceLogs"][0]["scopeLogs"][0]["logRecords"][0]["eventName"] = "change.release"
+    assert rows_of(line) == [ChangeRow(MS, "shop", "release", "release 1.2", MS)]
+
+
+# --- logs --------------------------------------------------------------------------------
+
+JOURNAL = {"__REALTIME_TIMESTAMP": str(US), "MESSAGE": "no", "_SYSTEMD_UNIT": "shop.service"}
+DOCKER = {"log": "ERROR: no\n", "stream": "stderr", "time": "2031-05-06T10:03:40.123456789Z"}
+ECS = {"@timestamp": TIME, "log.level": "ERROR", "message": "no", "service.name": "shop"}
+NESTED = {
+    "@timestamp": TIME,
+    "log": {"level": "error", "logger": "x"},
+    "message": "no",
+    "service": {"name": "shop"},
+    "trace": {"id": "00AB"},
+}
+
+
+def streams(labels: dict[str, str], *values: Any) -> dict[str, Any]:
+    result = [{"stream": labels, "values": list(values)}]
+    return {"status": "success", "data": {"resultType": "streams", "result": result}}
+
+
+@pytest.mark.parametrize(
+    ("document", "level", "trace"),
+    [
+        (streams({"app": "shop", "level": "error"}, [NS, "no"]), "ERROR", ""),
+        (streams({"service_name": "shop", "detected_level": "unknown"}, [NS, "no"]), None, ""),
+        (streams({"job": "ns/shop"}, [NS, "ERROR: no", {"trace_id": "AB"}]), "ERROR", "ab"),
+        ({"streams": [{"stream": {"app": "shop"}, "values": [[NS, "WARN no"]]}]}, "WARN", ""),
+        ({"labels": {"app": "shop"}, "line": "[error] no", "timestamp": TIME}, "ERROR", ""),
+        ({"fields": {"app": "shop"}, "line": "no", "timestamp": NS, "date": TIME}, None, ""),
+        (JOURNAL | {"PRIORITY": "3"}, "ERROR", ""),
+        (JOURNAL | {"PRIORITY": "6", "_TRANSPORT": "stdout"}, None, ""),
+        (
+            JOURNAL | {"PRIORITY": "6", "_TRANSPORT": "stdout", "MESSAGE": "ERROR no"},
+            "ERROR",
+            "",
+        ),
+        (JOURNAL | {"_COMM": "systemd", "_SYSTEMD_UNIT": "x", "UNIT": "shop.service"}, None, ""),
+        (JOURNAL | {"MESSAGE": [110, 111], "CONTAINER_NAME": "shop"}, None, ""),
+        (DOCKER | {"attrs": {"com.docker.compose.service": "shop"}}, "ERROR", ""),
+        (ECS, "ERROR", ""),
+        (NESTED, "ERROR", "ab"),
+        ({"hits": {"total": {}, "hits": [{"_index": "x", "_source": NESTED}]}}, "ERROR", "ab"),
+        ({"time": MS, "level": 50, "msg": "no", "service": "shop"}, "ERROR", ""),
+        ({"timestamp": AT, "severity": "DEFAULT", "message": "no", "app": "shop"}, None, ""),
+    ],
+)
+def test_lines_of_stores_runtimes_and_loggers(document: Any, level: Any, trace: str) -> None:
+    (line,) = rows_of(document)
+    assert isinstance(line, LogRow)
+    assert (line.at // 1000, line.service, line.level, line.trace) == (AT, "shop", level, trace)
+    assert line.message == "no"
+
+
+def test_a_line_without_a_service_has_the_name_of_its_file() -> None:
+    (line,) = rows_of(DOCKER, name="logs/payments-json.log.gz")
+    assert line.service == "payments"
+
+
+def test_a_label_of_ones_own_names_the_service_of_a_stream() -> None:
+    document = streams({"squad": "pay", "app": "kubelet"}, [NS, "no"])
+    assert [row.service for row in rows_of(document, service_label="squad")] == ["pay"]
+    assert rows_of(streams({"zone": "a"}, [NS, "no"])) == []
+
+
+# --- metrics -----------------------------------------------------------------------------
+
+
+def test_metrics_become_samples() -> None:
+    share = {"dataPoints": [stack.point(220, asDouble=0.5)]}
+    otlp = stack.metrics_line("shop", {"name": "process.cpu.utilization", "gauge": share})
+    assert rows_of(otlp) == [Usage(MS, "shop", 5000)]
+    series = {"metric": {"__name__": "depth", "app": "shop"}, "value": [AT, "7"]}
+    answer = {"data": {"resultType": "vector", "result": [series]}}
+    assert rows_of(answer) == [Sample(MS, "shop", "depth_milli", 7000)]
