@@ -31,7 +31,7 @@ from logtriage import (
     incident_ids,
     make_incident,
 )
-from logtriage.actions import Severity
+from logtriage.actions import Severity, action_id
 from logtriage.dynamics import play
 from logtriage.grading import (
     RECORDED,
@@ -312,15 +312,34 @@ def test_closing_rules_of_the_incident_are_kept() -> None:
     assert grades.gate.tolist() == [0, 0]
 
 
-def test_the_closing_rules_ask_for_no_kernel_of_their_own() -> None:
+def test_incidents_that_differ_in_any_answer_ask_for_no_kernel_of_their_own() -> None:
     """Kernels are compiled for types, and to be read-only is one: that took seconds more."""
     numba = pytest.importorskip("numba")
-    from logtriage.grading.compiled import _answers
+    from logtriage.grading.block_arrays import _answers
 
     span = Span(3, truths_of([REAL]).clocks)
     incidents = [attrs.evolve(REAL, wrong_page_closes=closes) for closes in (False, True)]
     answers = [_answers(truths_of([incident]), span, np.uint8) for incident in incidents]
     assert len({numba.typeof(row) for row in answers}) == 1
+
+
+def test_a_fault_accepts_as_many_actions_as_the_most_of_any() -> None:
+    """The others are filled up with what equals no action, in the types of the kernels."""
+    pytest.importorskip("numba")
+    from logtriage.grading.block_arrays import _answers
+
+    two = attrs.evolve(REAL.truth, root_causes=frozenset({"user-db", "auth-service"}))
+    truths = truths_of([BENIGN, attrs.evolve(REAL, truth=two), REAL])
+    answers = _answers(truths, Span(12, truths.clocks), np.uint16)
+    both = [IdentifyRootCause("auth-service"), IdentifyRootCause("user-db")]
+    named = [action_id(action, SEVEN_SERVICES) for action in both]
+    others = [action_id(action, SEVEN_SERVICES) for action in (Escalate("dba-team"), FIX)]
+    none = 65_533
+    accepted = [[none] * 4, [*named, *others], [named[1], *others, none]]
+    assert answers.accepted.transpose(0, 2, 1).tolist() == [accepted]
+    assert answers.severity.tolist() == [2, 0, 0]
+    unknown = truths_of([real_incident(None)])
+    assert _answers(unknown, Span(12, unknown.clocks), np.uint8).severity.tolist() == [255]
 
 
 @pytest.mark.usefixtures("kernels")
@@ -345,7 +364,7 @@ def test_long_histories(waste: int) -> None:
 @pytest.mark.usefixtures("either_way")
 def test_another_rubric_of_the_same_measures() -> None:
     assert graded([REAL], [PERFECT[:2]], RECORDED).scores.tolist() == [1.0]
-    bare = attrs.evolve(TRIAGE_3, id="acme/bare", gates=())
+    bare = attrs.evolve(TRIAGE_3, id="acme/bare-1", gates=())
     grades = graded([REAL], [[*PERFECT[:4], Ignore()]], bare)
     assert grades.scores[0] == pytest.approx(0.9)
     assert (grades.gate.tolist(), grades.gate_names) == ([-1], ())
@@ -366,19 +385,21 @@ KNOWN_MEASURES = ", ".join(
 )
 
 
-class Frugality:
-    """A measure that is no function."""
+def thrift(_: Any) -> tuple[float, str]:
+    return 0.0, ""
 
-    def __call__(self, _: Any) -> tuple[float, str]:
-        return 0.0, ""
 
-    def __repr__(self) -> str:
-        return "<frugality>"
+def late(state: State) -> str | None:
+    return "late" if state.tick > 4 else None
+
+
+def slow(state: State) -> tuple[float, str] | None:
+    return (0.5, "slow") if state.tick > 3 else None
 
 
 @pytest.mark.parametrize("part", ["criteria", "benign", "penalties"])
 def test_a_measure_without_kernel_is_graded_one_by_one(part: str) -> None:
-    rows: Any = {part: (Criterion("thrift", 1.0, Frugality()),)}
+    rows: Any = {part: (Criterion("thrift", 1.0, thrift),)}
     custom = attrs.evolve(TRIAGE_3, id="acme/1", **rows)
     incidents = [REAL, BENIGN]
     lists: list[list[Action]] = [PERFECT, [Ignore()]]
@@ -389,12 +410,6 @@ def test_a_measure_without_kernel_is_graded_one_by_one(part: str) -> None:
 
 
 def test_a_gate_and_a_discount_without_kernel_are_applied_one_by_one() -> None:
-    def late(state: State) -> str | None:
-        return "late" if state.tick > 4 else None
-
-    def slow(state: State) -> tuple[float, str] | None:
-        return (0.5, "slow") if state.tick > 3 else None
-
     gates, discounts = (Gate("late", late),), (Discount("slow", slow),)
     custom = attrs.evolve(TRIAGE_3, id="acme/1", gates=gates, discounts=discounts)
     found = graded([REAL] * 3, [PERFECT, PERFECT[:4], PERFECT[:3]], custom)
@@ -420,7 +435,7 @@ def test_without_numba_many_are_graded_one_by_one_with_one_warning(
 ) -> None:
     monkeypatch.setitem(sys.modules, "numba", None)
     for name in [one for one in sys.modules if one.startswith("logtriage.grading.")]:
-        if name.endswith(("compiled", "_kernels")) or name == "logtriage._lib.jit":
+        if name.endswith(("block_arrays", "blocks", "block_grades", "kernels")):
             monkeypatch.delitem(sys.modules, name)
     monkeypatch.delitem(sys.modules, "logtriage._lib.jit", raising=False)
     batch_module._advise.cache_clear()

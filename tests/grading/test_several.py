@@ -84,24 +84,15 @@ def test_the_scalar_grader_says_whose_team_was_paged() -> None:
 
 def test_no_incidents_with_several_faults_list_none() -> None:
     none = truths_of(INCIDENTS).take(slice(0, 0))
-    assert (none.faults_accept, none.most_faults) == ((), 0)
+    assert none.most_faults == 0
     assert len(grade_batch(none, np.zeros((0, 12), np.int8))) == 0
 
 
 def test_a_batch_without_such_incidents_asks_for_no_fault_apart() -> None:
     truths = truths_of(INCIDENTS[:2])
-    assert (truths.faults, truths.faults_accept, truths.most_faults) == (None, (), 0)
+    assert (truths.faults, truths.most_faults) == (None, 0)
     several = truths_of(INCIDENTS)
     assert several.faults is not None
     assert several.faults.count.dtype == np.int8
     assert several.fault_count.tolist() == [1, 1, 2, 3]
-    assert len(several.faults_accept) == 3
-    taken = several.take([0, 1, 1])
-    assert (taken.faults_accept, taken.most_faults) == ((), 0)
-
-
-def test_an_incident_that_lists_no_fault_has_one_that_accepts_what_it_does() -> None:
-    truths = truths_of(INCIDENTS)
-    for whole, first in zip(truths.accepts, truths.faults_accept[0], strict=True):
-        assert whole[0, 1] == first[0, 1]
-        assert set(first[:, 0].tolist()) == {-3}  # nothing of a benign incident
+    assert (several.most_faults, several.take([0, 1, 1]).most_faults) == (3, 0)

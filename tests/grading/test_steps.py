@@ -1,14 +1,9 @@
-"""Steps of kernels are one rule in plain Python and compiled, to the limits of their types."""
+"""Steps by hand, and of arrays."""
 
-import os
-import subprocess
-import sys
 from typing import Any
 
 import numpy as np
 import pytest
-
-pytest.importorskip("numba")
 
 from logtriage.grading import steps
 from logtriage.grading.tables import HANDED_OVER, IGNORED, MISROUTED, OPEN, RESOLVED
@@ -20,7 +15,7 @@ RULES = steps.Rules(1, 1)
 def step(facts: Any, action: int, tick: int, *, right: int = 0, rules: Any = RULES) -> Any:
     move = steps.move_of(np.int64(action), np.int64(right), rules, LETTERS)
     counted = steps.counts(facts, move, True, True, np.int64(1))
-    return steps.facts_step(facts, move, True, counted, np.int64(tick), np.int64(255))
+    return steps.facts_step(facts, move, True, counted, np.int64(tick))
 
 
 def test_steps_by_hand() -> None:
@@ -56,53 +51,23 @@ def test_what_closes_goes_by_the_rules(action: int, rules: tuple[int, int], clos
     assert step(steps.untouched(255), action, 0, rules=steps.Rules(*rules)).closing == closing
 
 
-SCRIPT = """
-import sys, zlib
-import numpy as np
-from logtriage import make_incident
-from logtriage.grading import grade_batch, truths_of
-from logtriage.grading import batch
-from tests.builders import with_hand_over
-from tests.grading.test_steps import long_lists
-import numba
-assert bool(numba.config.DISABLE_JIT) == (sys.argv[1] == "plain")
-batch.WORTH_A_KERNEL = 0
-found = []
-for task in ("single_crash-v3", "compound_failure-v3"):
-    incidents = [make_incident(f"{task}/val/{number}") for number in range(12)]
-    for priced in (False, True):
-        some = [with_hand_over(one) if priced else one for one in incidents]
-        for given in long_lists(len(some)):
-            grades = grade_batch(truths_of(some), given)
-            found += [grades.scores, grades.closing, grades.ticks]
-print(zlib.crc32(b"".join(one.tobytes() for one in found)), len(found))
-"""
-
-
-def long_lists(count: int) -> list[Any]:
-    """Lists as short and as long as bytes and pairs of bytes count, most of them remedies."""
+def test_arrays_take_the_steps_of_their_rows() -> None:
+    """Each action of a list is right in some rows and wrong in others."""
     draws = np.random.default_rng(5)
-    found = []
-    for length in (1, 12, 63, 64, 200):
-        lists = draws.integers(0, 72, (count, length))
-        remedies = draws.integers(15, 50, (count, length))
-        lists = np.where(draws.random((count, length)) < 0.6, remedies, lists)
-        lists[:, length - length // 4 :][draws.random((count, length // 4)) < 0.1] = 72
-        found.append(lists)
-    return found
-
-
-def test_plain_python_and_kernels_agree() -> None:
-    """In plain Python, a number that a row of bytes cannot hold raises an error."""
-    told = [
-        subprocess.run(
-            [sys.executable, "-c", SCRIPT, how],
-            env={**os.environ, "NUMBA_DISABLE_JIT": "1" if how == "plain" else "0"},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        for how in ("plain", "compiled")
-    ]
-    assert [one.returncode for one in told] == [0, 0], told
-    assert told[0].stdout == told[1].stdout
+    acts, right = draws.integers(15, 72, 30), draws.integers(0, 2, (30, 16))
+    acts[:10] = draws.permutation(10)  # severities and services
+    acts[12], acts[-1] = 11, 73  # a page closes some, the end the others
+    together: Any = steps.untouched(255)
+    alone: list[Any] = [together] * 16
+    for tick, (action, flags) in enumerate(zip(acts.tolist(), right, strict=True)):
+        move = steps.move_of(np.int64(action), flags, RULES, LETTERS)
+        live = together.closing == OPEN
+        counted = steps.counts(together, move, live, True, np.int64(1))
+        together = steps.facts_step(together, move, live, counted, tick)
+        for row, flag in enumerate(flags):
+            if alone[row].closing == OPEN:
+                alone[row] = step(alone[row], action, tick, right=flag)
+    for name, column in together._asdict().items():
+        found = np.broadcast_to(column, 16).astype(int).tolist()
+        assert found == [getattr(facts, name) for facts in alone], name
+    assert len({facts.closing for facts in alone}) > 1

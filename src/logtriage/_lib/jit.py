@@ -17,6 +17,7 @@ from logtriage.errors import MissingExtra
 try:
     import numba
     from numba.core import event
+    from numba.extending import register_jitable
 except ModuleNotFoundError as error:
     if error.name != "numba":
         raise
@@ -90,3 +91,10 @@ def kernel(function: Function) -> Function:
     """
     function.__qualname__ = f"{function.__qualname__}_{digest()}"
     return cast(Function, numba.njit(**_OPTIONS)(function))
+
+
+def callable_by_kernels(*functions: Callable[..., Any]) -> None:
+    """Let kernels call functions that stay plain Python for everybody else."""
+    options = {name: value for name, value in _OPTIONS.items() if name != "cache"}
+    for function in functions:
+        register_jitable(**options)(function)

@@ -133,7 +133,7 @@ def _grade_compiled(
     truths: Truths, by_time: Ints, rubric: Rubric, dtype: np.dtype[Any]
 ) -> BatchGrades:
     """:func:`grade_batch` by kernels."""
-    from logtriage.grading.compiled import grade_compiled  # loads Numba
+    from logtriage.grading.block_arrays import grade_compiled  # loads Numba
 
     longest = max(1, min(len(by_time), int(truths.horizon.max(initial=0))))
     span = Span(longest, truths.clocks, max(1, truths.most_faults), len(by_time))

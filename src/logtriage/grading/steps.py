@@ -1,11 +1,11 @@
 """One action of a list, in whole numbers: what it does to the facts, and to each fault.
 
-The rules of :func:`logtriage.state.facts_of` and :func:`logtriage.grading.parts.responses` for
-kernels. Every driver lays out its rows and calls these steps. They are free of branches, so that
-the machine takes dozens of rows at once, and work in plain Python, too. A tick that has not come
-is ``none``, later than all others.
+The rules of :func:`logtriage.state.facts_of` and :func:`logtriage.grading.parts.responses`, without
+a branch: each argument is a whole number or an array of them, so kernels call these functions row
+by row (:mod:`logtriage.grading.kernels`), and plans for all hypotheses at once. A tick that has not
+come is ``none``, later than all others.
 
-Whole numbers are loaded with ``np.int64``: Numba's ``int`` keeps a byte unsigned, and its
+Kernels load whole numbers with ``np.int64``: Numba's ``int`` keeps a byte unsigned, and its
 differences would wrap.
 """
 
@@ -13,11 +13,11 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from logtriage._lib.jit import kernel
 from logtriage.actions import SEVERITIES
+from logtriage.grading.action_lists import ActionRanges
 from logtriage.grading.tables import HANDED_OVER, IGNORED, MISROUTED, OPEN, RESOLVED
 
-#: An integer, Python's or the machine's.
+#: An integer, Python's or the machine's, or an array of them.
 Int = Any
 
 _UNSAID: Final = len(SEVERITIES)
@@ -44,6 +44,23 @@ class Letters(NamedTuple):
     ignore: Int
     hand_over: Int
     none: Int
+
+
+def letters_of(ranges: ActionRanges, none: int) -> Letters:
+    """The ranges of actions as steps take them; ``none`` as :class:`Letters` has it."""
+    return Letters(
+        _UNSAID,
+        ranges.root,
+        ranges.root + ranges.roots,
+        ranges.page,
+        ranges.page + ranges.pages,
+        ranges.remedy,
+        ranges.remedy + ranges.remedies,
+        ranges.resolve,
+        ranges.ignore,
+        ranges.hand_over,
+        none,
+    )
 
 
 class Move(NamedTuple):
@@ -99,7 +116,6 @@ class Shares(NamedTuple):
     hasty: Int
 
 
-@kernel
 def untouched(none: Int) -> Facts:
     """The facts before the first action."""
     zero = np.int64(0)
@@ -108,18 +124,18 @@ def untouched(none: Int) -> Facts:
     )
 
 
-@kernel
 def move_of(action: Int, right: Int, rules: Rules, to: Letters) -> Move:
     """What an action is; ``right`` whether it is accepted."""
     pages = (action >= np.int64(to.page)) & (action < np.int64(to.page_end))
     ignores = action == np.int64(to.ignore)
     hands = (action == np.int64(to.hand_over)) & (rules.priced != 0)
     misroutes = pages & (right == 0) & (rules.strict != 0)
-    closing = np.int64(IGNORED) if ignores else np.int64(RESOLVED)
-    closing = np.int64(HANDED_OVER) if hands else closing
-    closing = np.int64(MISROUTED) if misroutes else closing
+    closing = RESOLVED + ignores * np.int64(IGNORED - RESOLVED)
+    closing = closing + hands * np.int64(HANDED_OVER - RESOLVED)
+    closing = closing + misroutes * np.int64(MISROUTED - RESOLVED)
+    says = action < np.int64(to.severities)
     return Move(
-        action if action < np.int64(to.severities) else np.int64(_UNSAID),
+        _UNSAID + says * (action - np.int64(_UNSAID)),
         (action >= np.int64(to.root)) & (action < np.int64(to.root_end)),
         pages,
         (action >= np.int64(to.remedy)) & (action < np.int64(to.remedy_end)),
@@ -129,61 +145,56 @@ def move_of(action: Int, right: Int, rules: Rules, to: Letters) -> Move:
     )
 
 
-@kernel
 def counts(facts: Facts, move: Move, live: Int, anew: Int, faults: Int) -> Any:
     """Whether a service declared counts: of k faults, the first k that are declared."""
     return live & move.blames & anew & (facts.seen < faults)
 
 
-@kernel
-def facts_step(facts: Facts, move: Move, live: Int, counted: Int, tick: Int, none: Int) -> Facts:
+def facts_step(facts: Facts, move: Move, live: Int, counted: Int, tick: Int) -> Facts:
     """The facts after a move; without ``live``, which an incident is until it closes, the same.
 
     ``counted`` is of :func:`counts`.
     """
-    right = move.right != 0
     says = live & (facts.severity == _UNSAID)
     pages = live & move.pages
-    approves = pages & right & (facts.paged == none)
+    approves = pages & (move.right != 0) & (facts.paged > tick)
     applies = live & move.remedies
-    wrong = applies & (not right)
+    wrong = applies & (move.right == 0)
     return Facts(
-        move.severity if says else facts.severity,
+        facts.severity + says * (move.severity - facts.severity),
         facts.seen + counted,
-        facts.rightly | (counted & right & (facts.seen == 0)),
-        tick if approves else facts.paged,
-        facts.mispaged | (pages & (not right)),
+        facts.rightly | (counted & (move.right != 0) & (facts.seen == 0)),
+        facts.paged + approves * (tick - facts.paged),
+        facts.mispaged | (pages & (move.right == 0)),
         facts.remedies + applies,
         facts.wrong + wrong,
         facts.early + (wrong & (facts.paged >= tick)),
-        move.closing if live & move.closes else facts.closing,
+        facts.closing + (live & move.closes) * (move.closing - facts.closing),
     )
 
 
-@kernel
 def response_step(
-    response: Response, move: Move, mine: Int, live: Int, counted: Int, tick: Int, none: Int
+    response: Response, move: Move, mine: Int, live: Int, counted: Int, tick: Int
 ) -> Response:
     """What was done about a fault after a move; ``mine`` whether that fault accepts it."""
     helps = live & (mine != 0)
-    names = helps & counted & (response.said == none)
-    pages = helps & move.pages & (response.paged == none)
-    fixes = helps & move.remedies & (response.fixed == none)
+    names = helps & counted & (response.said > tick)
+    pages = helps & move.pages & (response.paged > tick)
+    fixes = helps & move.remedies & (response.fixed > tick)
     return Response(
-        tick if names else response.said,
-        tick if pages else response.paged,
-        tick if fixes else response.fixed,
+        response.said + names * (tick - response.said),
+        response.paged + pages * (tick - response.paged),
+        response.fixed + fixes * (tick - response.fixed),
     )
 
 
-@kernel
 def add_share(shares: Shares, response: Response, paged: Int, none: Int) -> Shares:
     """The shares with one more fault; ``paged`` is the tick of the first accepted page."""
-    fixed = response.fixed != none
-    named = (response.said != none) & (response.said <= response.fixed)
+    fixed = response.fixed < none
+    named = (response.said < none) & (response.said <= response.fixed)
     return Shares(
         shares.named + named,
-        shares.paged + (response.paged != none),
+        shares.paged + (response.paged < none),
         shares.fixed + fixed,
         shares.hasty + (fixed & (paged >= response.fixed)),
     )

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from functools import cached_property
-from typing import Any, Final
+from typing import Any
 
 import attrs
 import numpy as np
@@ -10,14 +10,12 @@ from numpy.typing import NDArray
 
 from logtriage.actions import SEVERITIES
 from logtriage.errors import InvalidInput, UnknownName
-from logtriage.grading.action_lists import ActionRanges, Ints, narrowest, ranges_of
+from logtriage.grading.action_lists import ActionRanges, Ints, ranges_of
 from logtriage.incident import Incident, Part, Truth
 from logtriage.state import check_incident
 from logtriage.topology import Topology
 
 Bools = NDArray[np.bool_]
-#: Stands in a table of accepted actions where there is none: equal to no action.
-NONE_ACCEPTED: Final = -3
 
 
 @attrs.frozen(eq=False)
@@ -82,10 +80,6 @@ class Truths:
         return attrs.evolve(self, **arrays, faults=faults)
 
     @property
-    def _sets(self) -> dict[str, Bools]:
-        return {name: getattr(self, name) for name in ("root_causes", "teams", "remedies")}
-
-    @property
     def most_faults(self) -> int:
         """The most faults that an incident lists; 0 if none lists any."""
         return 0 if self.faults is None else int(self.faults.count.max(initial=0))
@@ -116,54 +110,6 @@ class Truths:
     def ranges(self) -> ActionRanges:
         """The canonical integers of the topology's actions, and of a hand-over if any has one."""
         return ranges_of(self.topology, hand_over=bool(self.takes_hand_over.any()))
-
-    @cached_property
-    def accepts(self) -> tuple[Ints, Ints, Ints]:
-        """Actions that name an accepted service, team or remedy (K, N) each, K the most of any."""
-        return self._accepted(*self._sets.values())
-
-    @cached_property
-    def faults_accept(self) -> tuple[tuple[Ints, Ints, Ints], ...]:
-        """The same of each fault; empty if no incident lists any."""
-        most, faults = self.most_faults, self.faults
-        if faults is None or not most:
-            return ()
-        alone = faults.count == 0
-        accepted = []
-        for number in range(most):
-            sets = (getattr(faults, name)[:, number] for name in self._sets)
-            # An incident that lists none has one fault, which accepts all that it does.
-            own = (
-                np.where((alone & (number == 0))[:, np.newaxis], whole, part)
-                for whole, part in zip(self._sets.values(), sets, strict=True)
-            )
-            accepted.append(self._accepted(*own))
-        return tuple(accepted)
-
-    def _accepted(self, roots: Bools, teams: Bools, remedies: Bools) -> tuple[Ints, Ints, Ints]:
-        ranges = self.ranges
-        return (
-            self._actions(roots, ranges.root),
-            self._actions(teams, ranges.page),
-            self._actions(remedies, ranges.remedy),
-        )
-
-    def _actions(self, allowed: Bools, first: int) -> Ints:
-        dtype = narrowest(self.ranges.count - 1)
-        rows, columns = np.divmod(np.flatnonzero(allowed), allowed.shape[1])
-        actions = (columns + first).astype(dtype)
-        if len(rows) == len(self) and bool((rows == np.arange(len(self))).all()):
-            return actions[np.newaxis]  # one each: the usual case
-        counts = np.bincount(rows)
-        table = np.full((int(counts.max(initial=0)), len(self)), NONE_ACCEPTED, dtype)
-        places = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
-        table[places, rows] = actions
-        return table
-
-    @cached_property
-    def severity_or_far(self) -> NDArray[np.uint8]:
-        """``severity`` with, where it is not known, 255: far from every class."""
-        return self.severity.astype(np.uint8)
 
     @cached_property
     def clocks(self) -> tuple[tuple[int, int], ...]:

@@ -6,8 +6,7 @@ import numpy as np
 
 from logtriage._lib.jit import kernel
 from logtriage.actions import RequestMoreLogs, action_id
-from logtriage.grading.compiled import letters_of
-from logtriage.grading.steps import Letters, Rules
+from logtriage.grading.steps import Letters, Rules, letters_of
 from logtriage.vector.compiled.draws import Int
 from logtriage.vector.tokens.episodes import NEVER
 from logtriage.vector.tokens.setting import TokenSetting

@@ -6,14 +6,8 @@ import numpy as np
 
 from logtriage._lib.jit import kernel
 from logtriage.actions import SEVERITIES
-from logtriage.grading.steps import (
-    Facts,
-    Response,
-    counts,
-    facts_step,
-    move_of,
-    response_step,
-)
+from logtriage.grading.kernels import counts, facts_step, move_of, response_step
+from logtriage.grading.steps import Facts, Response
 from logtriage.grading.tables import MISROUTED, OUT_OF_TIME
 from logtriage.grading.tables import OPEN as UNCLOSED
 from logtriage.vector.compiled.draws import Int
@@ -112,14 +106,14 @@ def apply_action(row: Int, action: Int, lane: Int, scene: Scene) -> None:
     if places.requests <= action < to.resolve:
         _ask(row, action - places.requests, lane, columns, places)
         return
-    when, none = np.int64(columns[row, np.uint64(places.time)]), np.int64(NEVER)
+    when = np.int64(columns[row, np.uint64(places.time)])
     facts = facts_of(row, scene)
     right = _accepted(row, action, scene)
     move = move_of(action, np.int64(right), places.rules, to)
     counted = counts(facts, move, True, True, np.int64(1))
     before = response_of(row, facts, scene)
-    after = facts_step(facts, move, True, counted, when, none)
-    fixed = response_step(before, move, np.int64(right), True, counted, when, none).fixed
+    after = facts_step(facts, move, True, counted, when)
+    fixed = response_step(before, move, np.int64(right), True, counted, when).fixed
     if after.severity != facts.severity:
         now.severity[row] = after.severity
         columns[row, np.uint64(places.severity + after.severity)] = 1

@@ -6,9 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from logtriage._lib.jit import kernel
+from logtriage.grading.kernels import add_share, gate_of, levels_of, score_row
 from logtriage.grading.rubric import Rubric
-from logtriage.grading.scores import Case, gate_of, levels_of, score_row
-from logtriage.grading.steps import Int, Shares, add_share
+from logtriage.grading.scores import Case
+from logtriage.grading.steps import Int, Shares
 from logtriage.grading.tables import ScoreTables, Span, tables_of
 from logtriage.vector.tokens.compiled.fields import Scene, scene_in
 from logtriage.vector.tokens.compiled.playing import facts_of, response_of
@@ -49,7 +50,7 @@ def score_of(row: Int, scene: Scene, by: Scoring) -> Any:
     for number in range(len(by.tables.gates)):
         gated |= gate_of(by.tables.gates[number], facts, benign)
     price = by.prices[incidents.board[row, np.uint64(incidents.first_public)]]
-    return score_row(levels, benign, gated, price, by.tables)
+    return score_row(levels, benign, np.int64(gated), price, by.tables)
 
 
 @kernel

@@ -5,21 +5,12 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from logtriage.actions import SEVERITIES
 from logtriage.errors import RubricError
-from logtriage.grading.action_lists import ActionRanges, Ints
-from logtriage.grading.row_kernels import grade_rows
-from logtriage.grading.row_layout import (
-    BLOCK,
-    FAULT_ROWS,
-    ROWS,
-    TRIPLE,
-    Answers,
-    Out,
-    Room,
-)
+from logtriage.grading.action_lists import Ints
+from logtriage.grading.block_grades import Out, Room, grade_rows
+from logtriage.grading.blocks import BLOCK, FAULT_ROWS, ROWS, Answers
 from logtriage.grading.rubric import Rubric
-from logtriage.grading.steps import Letters
+from logtriage.grading.steps import Letters, letters_of
 from logtriage.grading.tables import (
     LEVELS,
     Floats,
@@ -29,11 +20,10 @@ from logtriage.grading.tables import (
     share_begin,
     tables_of,
 )
-from logtriage.grading.truths import NONE_ACCEPTED, Truths
+from logtriage.grading.truths import Bools, Truths
 
-#: Read-only as the prices of truths are: kernels are compiled anew for arrays that differ in it.
-_NO_FLOATS: Final = np.empty(0)
-_NO_FLOATS.setflags(write=False)
+#: Stands among accepted actions where there is none: equal to no action.
+NONE_ACCEPTED: Final = -3
 
 
 def grade_compiled(
@@ -53,9 +43,6 @@ def grade_compiled(
     count = len(truths)
     by = tables_of(rubric, span)
     answers = _answers(truths, span, dtype)
-    most = max(len(answers.of_faults), 1)
-    rows = ROWS + FAULT_ROWS * most + len(answers.accepted) * (1 + len(answers.of_faults))
-    level = answers.clock.dtype
     out = Out(
         np.empty(count),
         np.empty(count, np.int8),
@@ -64,8 +51,8 @@ def grade_compiled(
         np.empty(count, np.int32),
     )
     room = Room(
-        np.empty(rows * BLOCK, dtype),
-        np.empty(len(LEVELS) * BLOCK, level),
+        np.empty((ROWS + FAULT_ROWS * len(answers.accepted)) * BLOCK, dtype),
+        np.empty(len(LEVELS) * BLOCK, answers.clock.dtype),
         np.empty(2 * BLOCK, np.uint16 if len(by.points) <= 1 << 16 else np.uint32),
         np.empty(BLOCK),
     )
@@ -83,38 +70,19 @@ def grade_compiled(
 
 
 def _prices(truths: Truths, by: ScoreTables) -> Floats:
-    """The prices of hand-overs (N,), if the rubric reads them.
+    """The prices of hand-overs (N,), 0 where nobody takes the incident over.
 
     Raises:
         RubricError: for a price outside [0, 1].
     """
-    if by.handed_weight < 0.0:
-        return _NO_FLOATS
-    price = truths.price_of_hand_over
+    price = np.nan_to_num(truths.price_of_hand_over)
     bad = (price < 0.0) | (price > 1.0)
-    if bad.any():
+    if by.handed_weight >= 0.0 and bad.any():
         row = int(bad.argmax())
         raise RubricError(
             f"price_of_hand_over[{row}] must be a number from 0 to 1, got {price[row]}"
         )
     return price
-
-
-def letters_of(ranges: ActionRanges, none: int) -> Letters:
-    """The ranges of actions as kernels take them; ``none`` as :class:`Letters` has it."""
-    return Letters(
-        len(SEVERITIES),
-        ranges.root,
-        ranges.root + ranges.roots,
-        ranges.page,
-        ranges.page + ranges.pages,
-        ranges.remedy,
-        ranges.remedy + ranges.remedies,
-        ranges.resolve,
-        ranges.ignore,
-        ranges.hand_over,
-        none,
-    )
 
 
 #: The answers of truths that are still at hand, by span and type.
@@ -131,24 +99,23 @@ def _answers(truths: Truths, span: Span, dtype: Any) -> Answers:
 
 
 def _made_answers(truths: Truths, span: Span, dtype: Any) -> Answers:
-    highest = np.iinfo(dtype).max
-    # A fault accepts nothing that its incident does not.
-    most = max(1, *map(len, truths.accepts))
-    of_faults = [_in_triples(accepted, most, dtype) for accepted in truths.faults_accept]
+    accepted = [_listed(allowed, truths.ranges.root) for allowed in _allowed(truths)]
+    table = np.full((len(accepted), max(map(len, accepted)), len(truths)), NONE_ACCEPTED)
+    for rows, fault in zip(table, accepted, strict=True):
+        rows[: len(fault)] = fault
     faults = truths.fault_count
     clocks = np.arange(len(span.clocks)) * span.width
     counts = np.arange(span.faults + 1)
     levels = len(span.clocks) * span.width
     level = np.uint16 if levels <= np.iinfo(np.uint16).max else np.uint32
     return Answers(
-        _in_triples(truths.accepts, most, dtype),
-        np.stack(of_faults) if of_faults else np.empty((0, 0, len(truths)), dtype),
+        table.astype(dtype),
         # Copies, since kernels are compiled anew for arrays that are read-only.
         truths.wrong_page.astype(np.uint8),
         truths.takes_hand_over.astype(np.uint8),
-        np.minimum(truths.horizon, highest).astype(dtype),
-        truths.severity_or_far,
-        truths.benign.view(np.uint8),
+        np.minimum(truths.horizon, np.iinfo(dtype).max).astype(dtype),
+        truths.severity.astype(np.uint8),  # 255, far from every rank, where it is not known
+        truths.benign.astype(np.uint8),
         faults.astype(np.uint8),
         share_begin(counts).astype(np.uint16).take(faults),
         fix_begin(counts).astype(np.uint16).take(faults),
@@ -156,10 +123,24 @@ def _made_answers(truths: Truths, span: Span, dtype: Any) -> Answers:
     )
 
 
-def _in_triples(accepted: tuple[Ints, Ints, Ints], most: int, dtype: Any) -> Ints:
-    """Accepted services, teams and remedies (K, N) each, in turn: (3 M, N), M the most of any."""
-    count = accepted[0].shape[1]
-    triples = np.full((most, TRIPLE, count), NONE_ACCEPTED, accepted[0].dtype)
-    for place, rows in enumerate(accepted):
-        triples[: len(rows), place] = rows
-    return triples.reshape(most * TRIPLE, count).astype(dtype, casting="unsafe")
+def _allowed(truths: Truths) -> list[Bools]:
+    """What each fault accepts (N, A): services, then teams, then remedies."""
+    whole = np.concatenate([truths.root_causes, truths.teams, truths.remedies], axis=1)
+    faults = truths.faults
+    if faults is None:
+        return [whole]
+    parts = np.concatenate([faults.root_causes, faults.teams, faults.remedies], axis=2)
+    # An incident that lists none has one fault, which accepts all that it does.
+    parts[faults.count == 0, 0] = whole[faults.count == 0]
+    return [parts[:, number] for number in range(max(1, truths.most_faults))]
+
+
+def _listed(allowed: Bools, first: int) -> Ints:
+    """The actions (M, N) that are allowed (N, A), M the most of any row; ``first`` is column 0."""
+    rows, columns = np.divmod(np.flatnonzero(allowed), allowed.shape[1])
+    counts = np.bincount(rows, minlength=len(allowed))
+    table = np.full((max(1, int(counts.max(initial=0))), len(allowed)), NONE_ACCEPTED)
+    table[np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts), rows] = (
+        columns + first
+    )
+    return table

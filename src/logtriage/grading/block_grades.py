@@ -1,0 +1,195 @@
+"""Spec: logtriage.grading.grade.grade; law: property_tests/test_batch_laws.py.
+
+The kernel of ``grade_batch``: how the lists of a block ended, their levels and their scores.
+"""
+
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from logtriage._lib.jit import kernel
+from logtriage.grading import blocks
+from logtriage.grading.action_lists import Ints
+from logtriage.grading.blocks import BLOCK, LANES, Answers
+from logtriage.grading.kernels import (
+    discount_at,
+    finished,
+    gate_of,
+    handed_over,
+    levels_of,
+    share_at,
+    share_left,
+)
+from logtriage.grading.scores import Case, Levels
+from logtriage.grading.steps import Int, Letters
+from logtriage.grading.tables import LEVELS, OPEN, OUT_OF_TIME, ScoreTables
+
+_ZERO: Final = np.uint64(0)
+#: Where the row of each level begins.
+_LEVEL: Final = tuple(np.uint64(row * BLOCK) for row in range(len(LEVELS)))
+_HANDED: Final = _LEVEL[LEVELS.index("handed")]
+
+
+class Out(NamedTuple):
+    """What is written for each of N incidents."""
+
+    scores: NDArray[np.float64]
+    gates: NDArray[np.int8]
+    closing: NDArray[np.int8]
+    ticks: NDArray[np.int32]
+    unplayed: NDArray[np.int32]
+
+
+class Room(NamedTuple):
+    """Scratch of a block: rows of bytes or so, rows of levels, two of places, one of shares."""
+
+    work: Ints
+    levels: Ints
+    places: Ints
+    shares: NDArray[np.float64]
+
+
+@kernel
+def _close(n: Int, first: Int, answers: Answers, gates: Any, work: Any, out: Out) -> None:
+    """Write how the lists ended; the ticks used take the place of the limits."""
+    for at in range(n):
+        played = min(np.int64(work[blocks.PRESENT + at]), np.int64(work[blocks.LIMIT + at]))
+        out.unplayed[first + at] = np.int64(work[blocks.PRESENT + at]) - played
+        work[blocks.LIMIT + at] = played
+    for at in range(n):
+        used, closing = np.int64(work[blocks.LIMIT + at]), np.int64(work[blocks.CLOSING + at])
+        late = used == np.int64(answers.horizon[first + at])
+        still = np.int64(OUT_OF_TIME) if late else np.int64(-1)
+        out.ticks[first + at] = used
+        out.closing[first + at] = still if closing == OPEN else closing
+        out.gates[first + at] = -1
+    for number in range(len(gates) - 1, -1, -1):
+        which = np.int64(gates[number])
+        for at in range(n):
+            holds = gate_of(which, blocks.facts(work, at), answers.benign[first + at])
+            kept = np.int64(out.gates[first + at])
+            out.gates[first + at] = np.int64(number) if holds else kept
+
+
+@kernel
+def _sum_up(
+    n: Int, first: Int, answers: Answers, none: Int, work: Any, by: ScoreTables, levels: Any
+) -> None:
+    """The levels of the lists."""
+    for at in range(n):
+        case = Case(
+            np.int64(answers.severity[first + at]),
+            np.int64(work[blocks.FAULTY + at]),
+            np.int64(answers.shares[first + at]),
+            np.int64(answers.fixes[first + at]),
+            np.int64(answers.clock[first + at]),
+            np.int64(answers.task_clock[first + at]),
+        )
+        used = np.int64(work[blocks.LIMIT + at])
+        of = levels_of(blocks.facts(work, at), blocks.shares(work, at), case, used, none, by)
+        _keep_levels(of, levels, at)
+
+
+@kernel
+def _keep_levels(of: Levels, levels: Any, at: Int) -> None:
+    levels[_LEVEL[0] + at] = of.off
+    levels[_LEVEL[1] + at] = of.blamed
+    levels[_LEVEL[2] + at] = of.named
+    levels[_LEVEL[3] + at] = of.paged
+    levels[_LEVEL[4] + at] = of.fixes
+    levels[_LEVEL[5] + at] = of.dismissed
+    levels[_LEVEL[6] + at] = of.resolved
+    levels[_LEVEL[7] + at] = of.calmed
+    levels[_LEVEL[8] + at] = of.handed
+    levels[_LEVEL[9] + at] = of.early
+    levels[_LEVEL[10] + at] = of.hasty
+
+
+@kernel
+def _places(n: Int, part: Int, group: Int, to: Int, by: ScoreTables, room: Room) -> None:
+    """Where the points of a group of criteria stand; levels that count nothing are passed over."""
+    begin = np.int64(by.begins[part, group])
+    for at in range(n):
+        room.places[to + at] = begin
+    for level in range(by.strides.shape[2]):
+        row, stride = np.uint64(level) * LANES, np.int64(by.strides[part, group, level])
+        if stride != 0:
+            for at in range(n):
+                counted = np.int64(room.levels[row + at]) * stride
+                room.places[to + at] = np.int64(room.places[to + at]) + counted
+
+
+@kernel
+def _score(
+    n: Int, first: Int, benign: Any, price: Any, by: ScoreTables, room: Room, out: Out
+) -> None:
+    """As :func:`logtriage.grading.scores.score_row`, step by step for the whole block."""
+    levels, scores = room.levels, out.scores
+    for at in range(n):
+        scores[first + at] = 0.0
+    for group in range(by.begins.shape[1]):
+        _places(n, 0, group, _ZERO, by, room)
+        _places(n, 1, group, LANES, by, room)
+        for at in range(n):
+            real, calm = room.places[at], room.places[LANES + at]
+            room.places[at] = calm if benign[first + at] != 0 else real
+        for at in range(n):
+            scores[first + at] += by.points[np.uint64(room.places[at])]
+    for number in range(len(by.discounts)):
+        discount = discount_at(number, by)
+        row = np.uint64(discount.level) * LANES
+        for at in range(n):
+            room.shares[at] = share_at(np.int64(levels[row + at]), discount, by)
+        for at in range(n):
+            scores[first + at] *= share_left(room.shares[at], discount, benign[first + at])
+    if by.handed_weight >= 0.0:
+        for at in range(n):
+            total, level = scores[first + at], np.int64(levels[_HANDED + at])
+            scores[first + at] = handed_over(total, level, price[first + at], by)
+    for at in range(n):
+        gated = np.int64(out.gates[first + at] >= 0)
+        scores[first + at] = finished(scores[first + at], gated, by)
+
+
+@kernel
+def grade_rows(
+    acts: Any,
+    index: Any,
+    to: Letters,
+    answers: Answers,
+    price: Any,
+    by: ScoreTables,
+    room: Room,
+    out: Out,
+) -> Int:
+    """Grade all lists ``acts`` (T, N); the first that goes on after padding, or -1.
+
+    ``index`` (T,) is the tick of each action. ``price`` (N,) is that of a hand-over, empty where
+    the rubric reads none.
+    """
+    count, length = np.uint64(acts.shape[1]), np.uint64(acts.shape[0])
+    faults = np.uint64(answers.accepted.shape[0])
+    none, work = np.int64(to.none), room.work
+    for first in range(_ZERO, count, LANES):
+        n = min(LANES, count - first)
+        blocks.begin(n, first, answers, none, work)
+        for now in range(length):
+            for at in range(n):
+                work[blocks.ACTION + at] = acts[now, first + at]
+            blocks.mark(n, first, answers, work)
+            blocks.count(n, index[now], faults, to, work)
+            row = blocks.FIRST_FAULT
+            for _ in range(faults):
+                blocks.answer(n, row, index[now], to, work)
+                row += blocks.FAULT_SIZE
+            blocks.play(n, index[now], to, work)
+        for at in range(n):
+            if work[blocks.PRESENT + at] == to.none:
+                return np.int64(first + at)
+        for fault in range(faults):
+            blocks.share(n, blocks.FIRST_FAULT + fault * blocks.FAULT_SIZE, none, work)
+        _close(n, first, answers, by.gates, work, out)
+        _sum_up(n, first, answers, none, work, by, room.levels)
+        _score(n, first, answers.benign, price, by, room, out)
+    return np.int64(-1)
