@@ -19,7 +19,7 @@ def test_transcripts_come_out_one_a_line_and_can_be_graded(tmp_path: Path) -> No
     path = write(tmp_path / "rows.jsonl", {"incident": INCIDENT, "completion": text})
     result = logtriage("convert", path)
     assert result.exit_code == 0
-    assert result.stderr == "1 converted; 0 bad rows\n"
+    assert result.stderr == "1 converted; 0 bad rows; 1 without a screen to check it by\n"
     (transcript,) = lines(result)
     assert transcript["actions"] == [{"action_type": "classify_severity", "value": "P1"}]
     graded = logtriage("grade", "-", "--json", stdin=result.stdout)

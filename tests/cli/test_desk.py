@@ -35,7 +35,7 @@ from logtriage.observation import is_odd
 from logtriage.policies import perfect_actions
 from logtriage.recorded import shipped_incidents
 from logtriage.state import State
-from tests.cli.test_cli import command, lines, logtriage
+from tests.cli.test_cli import command, grades, lines, logtriage
 from tests.cli.test_play import typed
 
 INCIDENT = make_incident("cascading_failure-v3/test/15")
@@ -365,7 +365,7 @@ def test_transcripts_are_appended_to_a_file(tmp_path: Path) -> None:
         result = logtriage("play", INCIDENT.id, "--policy", policy, "--brief", "--out", out)
         assert result.exit_code == 0, result.output
         assert f"transcript appended to {out}" in result.stderr
-    graded = lines(logtriage("grade", out, "--json"))
+    graded = grades(logtriage("grade", out, "--json"))
     assert [row["agent"] for row in graded] == ["expert", "constant:resolve"]
     assert [row["incident"] for row in graded] == [INCIDENT.id] * 2
 

@@ -11,7 +11,7 @@ from logtriage import make_incident
 from logtriage.codec import decode_transcript
 from logtriage.grading import DEFAULT, RUBRICS, grade_to_json, grade_transcript
 from tests.builders import HALVED
-from tests.cli.test_cli import BUFFERED, INCIDENT, command, lines, logtriage
+from tests.cli.test_cli import BUFFERED, INCIDENT, command, grades, lines, logtriage
 
 RESOLVE = {"action_type": "resolve"}
 
@@ -29,12 +29,12 @@ def test_one_grade_a_line(tmp_path: Path) -> None:
     texts = [line(agent="me"), line("single_crash-v3/test/0", [])]
     result = logtriage("grade", write(tmp_path / "runs.jsonl", *texts), "--json")
     assert result.exit_code == 0
-    assert lines(result) == [grade_to_json(grade_transcript(decode_transcript(t))) for t in texts]
+    assert grades(result) == [grade_to_json(grade_transcript(decode_transcript(t))) for t in texts]
 
 
 def test_a_byte_order_mark_is_no_part_of_the_first_line(tmp_path: Path) -> None:
     path = write(tmp_path / "runs.jsonl", "\ufeff" + line(), line())
-    assert len(lines(logtriage("grade", path, "--json"))) == 2
+    assert len(grades(logtriage("grade", path, "--json"))) == 2
 
 
 def test_grade_on_the_wire_has_everything_that_it_is_made_of(tmp_path: Path) -> None:
@@ -42,7 +42,7 @@ def test_grade_on_the_wire_has_everything_that_it_is_made_of(tmp_path: Path) -> 
     wrong = min(set(incident.topology.teams) - incident.truth.teams)
     page = {"action_type": "escalate", "value": wrong}
     text = line(incident.id, [page, RESOLVE], agent="me")
-    (graded,) = lines(logtriage("grade", write(tmp_path / "runs.jsonl", text), "--json"))
+    (graded,) = grades(logtriage("grade", write(tmp_path / "runs.jsonl", text), "--json"))
     assert list(graded) == [
         "incident", "task", "rubric", "rubric_digest", "status", "score", "criteria", "gate",
         "gate_reason", "closing", "ticks", "unplayed", "cause", "agent", "fault_kind",
@@ -71,15 +71,17 @@ def test_bad_lines_are_named_and_the_good_ones_graded(tmp_path: Path) -> None:
         line(),
     )
     result = logtriage("grade", path, "--json", width=300)
-    assert [one["incident"] for one in lines(result)] == [INCIDENT, INCIDENT]
+    assert [one["incident"] for one in grades(result)] == [INCIDENT, INCIDENT]
     assert result.exit_code == 1
     named = [text for text in result.stderr.splitlines() if text.startswith("error: ")]
     assert [text.split(": ")[1] for text in named] == [f"{path}:{n}" for n in (2, 3, 5, 6)]
     assert "not JSON" in named[0]
     assert "unknown task 'nope-v1'; known: single_crash-v3" in named[1]
     assert "agent: expected a string, got a number" in named[3]
-    said = "2 graded, mean 0.000 (0.000 with what is unscored or bad as 0); 0 unscored; 4 bad lines"
-    assert said in result.stderr
+    assert "2 graded; 0 unscored; 4 bad lines" in result.stderr
+    assert (
+        "mean grade 0.000 [0.000, 0.000] (0.000 with what is unscored or bad as 0)" in result.stderr
+    )
 
 
 def test_unscored_transcripts_exit_1_and_enter_no_mean(tmp_path: Path) -> None:
@@ -88,13 +90,15 @@ def test_unscored_transcripts_exit_1_and_enter_no_mean(tmp_path: Path) -> None:
     assert result.exit_code == 1
     assert "unscored: connection lost" in result.stdout
     assert result.stderr == "0 graded; 1 unscored; 0 bad lines\n"
+    summary = lines(logtriage("grade", path, "--json"))[-1]["summary"]
+    assert (summary["unscored"], summary["agents"][0]["net_value"]) == (1, None)
 
 
 def test_standard_input() -> None:
     done = subprocess.run(
         command("grade", "-", "--json"), input=f"{line()}\nnope\n", capture_output=True, text=True
     )
-    assert json.loads(done.stdout)["incident"] == INCIDENT
+    assert json.loads(done.stdout.splitlines()[0])["incident"] == INCIDENT
     assert "error: <stdin>:2: not JSON" in done.stderr
     assert done.returncode == 1
 
@@ -113,7 +117,7 @@ def test_input_is_graded_as_it_comes() -> None:
         first = json.loads(process.stdout.readline())  # though the input goes on
         assert first["incident"] == INCIDENT
         process.stdin.close()
-        assert process.stdout.read() == b""
+        assert json.loads(process.stdout.read())["summary"]["graded"] == 1
         assert process.wait() == 0
 
 
@@ -134,9 +138,9 @@ def test_output_for_people_has_discounts(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_another_rubric(tmp_path: Path) -> None:
     path = write(tmp_path / "runs.jsonl", line())
-    (graded,) = lines(logtriage("grade", path, "--rubric", "recorded/1", "--json"))
+    (graded,) = grades(logtriage("grade", path, "--rubric", "recorded/1", "--json"))
     assert graded["rubric"] == "recorded/1"
-    (graded,) = lines(logtriage("grade", path, "--rubric", "tests.builders:HALVED", "--json"))
+    (graded,) = grades(logtriage("grade", path, "--rubric", "tests.builders:HALVED", "--json"))
     assert [one["name"] for one in graded["discounts"]] == ["halved"]
 
 
@@ -144,7 +148,7 @@ def test_transcripts_of_a_run_are_graded_alike(tmp_path: Path) -> None:
     run = tmp_path / "run"
     row = lines(logtriage("eval", "random", "--task", "recorded", "--out", run, "--json"))[0]
     files = sorted((run / "transcripts").iterdir())
-    graded = lines(logtriage("grade", *files, "--json"))
+    graded = grades(logtriage("grade", *files, "--json"))
     scores = [one["score"] for one in graded if isinstance(one["score"], float)]
     assert isinstance(row["grade"], dict)
     assert sum(scores) / len(scores) == pytest.approx(row["grade"]["mean"])

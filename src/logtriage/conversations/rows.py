@@ -54,13 +54,14 @@ class Reading:
     """What became of a row.
 
     ``unread`` are the reasons of the replies that could not be read, ``left_out`` counts calls that
-    were not carried out, and ``screens`` those that were compared with the replay.
+    were not carried out, and ``screens`` those that were compared with the replay; None for a row
+    of actions.
     """
 
     transcript: Transcript
     unread: tuple[str, ...] = ()
     left_out: int = 0
-    screens: int = 0
+    screens: int | None = None
 
 
 @attrs.frozen

@@ -1,9 +1,10 @@
 """Work spread over processes, with results in the order of the work."""
 
 import signal
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from multiprocessing import get_context
 from multiprocessing.reduction import ForkingPickler
 from typing import Final, TypeVar
@@ -42,15 +43,38 @@ def in_order(
 def _spread(
     function: Callable[[Chunk], Result], chunks: Sequence[Chunk], jobs: int
 ) -> Generator[tuple[Chunk, Result], None, None]:
+    done = False
     pool = ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=_be_quiet)
     try:
-        yield from zip(chunks, pool.map(function, chunks), strict=True)
+        with _uninterrupted():  # the processes are started here, and inherit it
+            results = pool.map(function, chunks)
+        yield from zip(chunks, results, strict=True)
+        done = True
     except BrokenProcessPool as error:
         raise LogTriageError(
             "a process that played episodes died; what was finished is kept"
         ) from error
     finally:
+        if not done:  # nobody waits for the rest
+            for process in list((pool._processes or {}).values()):
+                process.terminate()
         pool.shutdown(wait=True, cancel_futures=True)
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Hold interrupts back, also from processes that are started meanwhile.
+
+    Such a process ignores interrupts only once it has imported what it needs.
+    """
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _be_quiet() -> None:

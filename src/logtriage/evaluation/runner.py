@@ -213,10 +213,11 @@ def _spread(
 def _play(chunk: _Chunk) -> bytes:
     policy = chunk.cell.policy
     incidents = map(chunk.incidents, chunk.cell.ids)
-    return b"".join(_line(chunk.record(incident, agent=policy)) for incident in incidents)
+    return b"".join(line_of(chunk.record(incident, agent=policy)) for incident in incidents)
 
 
-def _line(transcript: Transcript) -> bytes:
+def line_of(transcript: Transcript) -> bytes:
+    """A transcript as a line of a run."""
     try:
         return f"{encode_transcript(transcript)}\n".encode()
     except UnicodeEncodeError:  # half of a surrogate pair, which JSON can only escape
