@@ -24,7 +24,7 @@ from logtriage.drawing import incidents as drawing
 from logtriage.drawing.ids import SPLITS
 from logtriage.grading import RECORDED, RUBRICS, criteria, grade_to_json, priced, triage
 from logtriage.parsing import actions as parsing
-from logtriage.parsing import replies
+from logtriage.parsing import marks
 from logtriage.rendering.compact import LONG_LIST
 from logtriage.roles import role as roles
 from logtriage.roles import splits as role_splits
@@ -325,7 +325,7 @@ SENTENCES = (
     ("docs/grading.md", f"1 − {triage.WRONG_REMEDY_COST} × wrong remedies"),
     ("docs/grading.md", f"is `root_cause`, weight {RECORDED.criteria[0].weight:.2f}"),
     ("docs/transcripts.md", f"its first {KEPT_TEXT} characters"),
-    ("docs/transcripts.md", f"more than {replies.MAX_TEXT:,} characters"),
+    ("docs/transcripts.md", f"more than {marks.MAX_TEXT:,} characters"),
     ("docs/transcripts.md", f"more than {parsing.MAX_OBJECTS:,} opening braces"),
     ("docs/multi.md", f"may write up to {MAX_REPORT} characters"),
     ("docs/multi.md", f"Views: {', '.join(f'`{view}`' for view in roles.VIEWS)}."),

@@ -1,14 +1,18 @@
 """grade: transcripts from files and pipes."""
 
+import gzip
 import json
 import subprocess
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
+import attrs
 import pytest
 
-from logtriage import make_incident
-from logtriage.codec import decode_transcript
+from logtriage import incident_ids, make_incident, play, transcript_of
+from logtriage.codec import decode_transcript, encode_transcript
+from logtriage.evaluation import Incidents, net_value
 from logtriage.grading import DEFAULT, RUBRICS, grade_to_json, grade_transcript
 from tests.builders import HALVED
 from tests.cli.test_cli import BUFFERED, INCIDENT, command, grades, lines, logtriage
@@ -92,6 +96,121 @@ def test_unscored_transcripts_exit_1_and_enter_no_mean(tmp_path: Path) -> None:
     assert result.stderr == "0 graded; 1 unscored; 0 bad lines\n"
     summary = lines(logtriage("grade", path, "--json"))[-1]["summary"]
     assert (summary["unscored"], summary["agents"][0]["net_value"]) == (1, None)
+
+
+# -- what an agent is worth ------------------------------------------------------------------
+
+
+def played(policy: str, count: int, **fields: Any) -> list[str]:
+    """Lines of a policy on the first incidents of a task."""
+    ids = incident_ids("cascading_failure-v3", "test", count)
+    states = [play(make_incident(name), policy) for name in ids]
+    return [encode_transcript(attrs.evolve(transcript_of(state), **fields)) for state in states]
+
+
+def test_net_value_stands_beside_always_handing_over(tmp_path: Path) -> None:
+    texts = played("expert", 8, agent="me")
+    path = write(tmp_path / "runs.jsonl", *texts)
+    grades_ = [grade_transcript(decode_transcript(text)) for text in texts]
+    prices = [make_incident(one.incident).price_of_hand_over or 0.0 for one in grades_]
+    net = net_value([(one.score or 0.0, price) for one, price in zip(grades_, prices, strict=True)])
+    assert net is not None
+    shown = logtriage("grade", path).stderr
+    assert (
+        f"net value {net.mean:.3f} [{net.low:.3f}, {net.high:.3f}]; always handing over 0" in shown
+    )
+    assert f"always handing over {fmean(prices):.3f}" in shown
+    (agent,) = lines(logtriage("grade", path, "--json"))[-1]["summary"]["agents"]
+    assert agent["net_value"] == attrs.asdict(net)
+    assert agent["always_handing_over"] == {
+        "grade": pytest.approx(fmean(prices)),
+        "net_value": 0.0,
+    }
+
+
+def test_agents_are_summed_up_apart_and_what_is_lost_counts_as_0(tmp_path: Path) -> None:
+    lost = json.loads(played("expert", 1, agent="b")[0]) | {"status": "no route"}
+    texts = [*played("expert", 2, agent="a"), *played("constant:hand_over", 2, agent="b")]
+    shown = logtriage("grade", write(tmp_path / "runs.jsonl", *texts, json.dumps(lost))).stderr
+    assert "b: net value 0.000 [0.000, 0.000] (-" in shown
+    assert "a: net value" in shown
+    incident = next(iter(Incidents().recorded()))
+    recorded = line(incident, [RESOLVE])
+    unpriced = logtriage("grade", write(tmp_path / "recorded.jsonl", recorded)).stderr
+    assert "no net value: these incidents have no price of handing over" in unpriced
+
+
+def test_actions_that_cannot_be_read_are_counted_with_the_first_reason_of_each_kind(
+    tmp_path: Path,
+) -> None:
+    actions = [
+        {"type": "escalate"},
+        {"type": "resolve"},
+        {"action_type": "escalate", "value": "pay"},
+        {"action_type": "escalate", "value": "shop"},
+        RESOLVE,
+        {"type": "after the end"},
+    ]
+    path = write(tmp_path / "runs.jsonl", line(actions=actions), line())
+    result = logtriage("grade", path)
+    assert result.exit_code == 0
+    assert (
+        "4 of 6 actions could not be read:\n  2: no field action_type; the action has: type\n"
+        in (result.stderr)
+    )
+    assert "\n  2: unknown team 'pay'; one of: sre-team" in result.stderr
+    assert logtriage("grade", path, "--strict").exit_code == 1
+    assert logtriage("grade", write(path, line()), "--strict").exit_code == 0
+    graded = grade_transcript(decode_transcript(line(actions=actions)))
+    assert graded.verdict.endswith(
+        " 4 of 5 actions could not be read: no field action_type (2), unknown team 'pay' (2)."
+    )
+
+
+@pytest.mark.parametrize("content", [b"", b"\n\n", gzip.compress(b"")])
+def test_an_empty_file_is_an_error(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "runs.jsonl").write_bytes(content)
+    result = logtriage("grade", tmp_path / "runs.jsonl")
+    assert result.exit_code == 2
+    assert "empty: nothing to grade" in result.stderr
+
+
+def test_a_gzip_is_read_and_other_bytes_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "runs.jsonl.gz"
+    path.write_bytes(gzip.compress(f"{line()}\n{line()}\n".encode()))
+    assert len(grades(logtriage("grade", path, "--json"))) == 2
+    path.write_bytes(b"\x28\xb5\x2f\xfd....")
+    refused = logtriage("grade", path)
+    assert (refused.exit_code, "a file of zstd, not lines of JSON" in refused.stderr) == (2, True)
+
+
+# -- a run of a file -------------------------------------------------------------------------
+
+
+def test_a_run_of_a_file_is_like_any_other(tmp_path: Path) -> None:
+    base, mine = tmp_path / "base", tmp_path / "mine"
+    task = ("--task", "cascading_failure-v3", "--episodes", 20)
+    logtriage("eval", "expert", *task, "--out", base)
+    (file,) = (base / "transcripts").iterdir()
+    told = logtriage("grade", file, "--out", mine)
+    assert told.exit_code == 0, told.output
+    figures = [lines(logtriage("report", run, "--json")) for run in (base, mine)]
+    assert figures[0] == figures[1]
+    gate = logtriage("gate", mine, base, "--json")
+    assert [one["difference"]["mean"] for one in lines(gate) if one["difference"]] == [0.0] * 3
+    assert lines(logtriage("compare", base, mine, "--json"))[0]["difference"]["mean"] == 0.0
+    assert logtriage("calibration", mine).exit_code == 0
+    assert logtriage("replay", mine, "--beliefs", 0).exit_code == 0
+    assert (mine / "replay.html").is_file()
+    again = logtriage("grade", file, "--out", mine)
+    assert (again.exit_code, "holds a run already" in again.stderr) == (2, True)
+
+
+def test_a_run_has_no_other_rubric(tmp_path: Path) -> None:
+    path = write(tmp_path / "runs.jsonl", line())
+    refused = logtriage("grade", path, "--rubric", "recorded/1", "--out", tmp_path / "run")
+    assert refused.exit_code == 2
+    assert not (tmp_path / "run").exists()
 
 
 def test_standard_input() -> None:

@@ -7,9 +7,10 @@ import pytest
 
 import logtriage as lt
 from logtriage.adapters.episode import Episode
-from logtriage.conversations.messages import messages_of
+from logtriage.conversations.dialects import messages_of
+from logtriage.conversations.fields import conversation_of
 from logtriage.conversations.playing import played
-from logtriage.conversations.rows import Reading, conversation_of, reading_of, transcript_of_row
+from logtriage.conversations.rows import Reading, reading_of, transcript_of_row
 from logtriage.conversations.wires import Style, steps_of_conversation
 from logtriage.drawing.sealing import incident_of
 from logtriage.errors import TranscriptError
@@ -116,8 +117,8 @@ def test_another_incident_is_refused(place: str) -> None:
 def test_the_actions_of_a_row_must_be_those_of_its_messages() -> None:
     wires = list(map(dict, transcript_of_row(row(WHOLE)).actions))
     assert transcript_of_row(row(WHOLE, actions=wires)).actions == tuple(wires)
-    for empty in ([], None):
-        assert transcript_of_row(row(WHOLE, actions=empty)).actions == tuple(wires)
+    assert transcript_of_row(row(WHOLE, actions=[])).actions == tuple(wires)
+    assert transcript_of_row(row(WHOLE, actions=None)).actions == tuple(wires)
     with pytest.raises(TranscriptError, match=r"actions: not those of messages: 5, not 6; leave"):
         transcript_of_row(row(WHOLE, actions=wires[:5]))
     with pytest.raises(TranscriptError, match=r"actions\[0\] is \('resolve', None\), not \('requ"):

@@ -1,6 +1,7 @@
 """Work spread over processes, with results in the order of the work."""
 
 import signal
+import threading
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -63,18 +64,25 @@ def _spread(
 
 @contextmanager
 def _uninterrupted() -> Iterator[None]:
-    """Hold interrupts back, also from processes that are started meanwhile.
+    """Hold an interrupt back until the end, also from processes that are started meanwhile.
 
     Such a process ignores interrupts only once it has imported what it needs.
     """
-    if not hasattr(signal, "pthread_sigmask"):  # Windows
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    held: list[int] = []
+    in_main = threading.current_thread() is threading.main_thread()  # others get no interrupts
+    handler = signal.signal(signal.SIGINT, lambda *_: held.append(1)) if in_main else None
+    masks = hasattr(signal, "pthread_sigmask")  # not on Windows
+    # A new process inherits the mask of this thread, but no handler.
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if masks else None
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        if before is not None:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        if in_main:
+            signal.signal(signal.SIGINT, handler or signal.SIG_DFL)
+    if held:
+        raise KeyboardInterrupt
 
 
 def _be_quiet() -> None:

@@ -81,7 +81,7 @@ class Desk(App[State]):
     ) -> None:
         super().__init__()
         #: Called with the state after each action, and after each that is taken back.
-        self._on_state = on_state
+        self.on_state = on_state
         self.HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (_WIDE, "-wide")]
         self.session = Session.begin(incident, practice=practice)
         #: The explanation of the finished episode; None until it is computed.
@@ -203,8 +203,8 @@ class Desk(App[State]):
             self._say("Taken back.")
 
     def _keep(self) -> None:
-        if self._on_state is not None:
-            self._on_state(self.session.state)
+        if self.on_state is not None:
+            self.on_state(self.session.state)
 
     def _who(self, name: str) -> None:
         seen = observe(self.session.state)
