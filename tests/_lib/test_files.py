@@ -4,11 +4,13 @@ import os
 import stat
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from logtriage._lib import files
-from logtriage._lib.files import numbered_lines, open_here, replacing
+from logtriage._lib.files import numbered_lines, open_here, replacing, unpacked
+from logtriage.errors import InvalidInput
 
 
 @pytest.fixture
@@ -136,3 +138,39 @@ def test_no_more_of_a_line_is_held_than_the_limit() -> None:
             return b"x" if self.left > 0 else b""
 
     assert list(numbered_lines(Endless())) == [(number, b"x") for number in range(1, len(asked))]
+
+
+# -- gzip ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("peeks", [False, True])
+def test_a_gzip_is_unpacked_and_anything_else_is_left_as_it_is(peeks: bool) -> None:
+    def stream(content: bytes) -> Any:
+        return io.BufferedReader(io.BytesIO(content)) if peeks else io.BytesIO(content)  # type: ignore[arg-type]
+
+    for content in (b"one\ntwo\n", gzip.compress(b"one\ntwo\n")):
+        lines = list(numbered_lines(unpacked(stream(content), "x")))
+        assert lines == [(1, b"one\n"), (2, b"two\n")]
+    text = io.StringIO("one")
+    assert unpacked(text, "x") is text
+    made = iter(["one"])
+    assert unpacked(made, "x") is made
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (gzip.compress(b" " * 200_000), "x: unpacks to more than 100 times its size"),
+        (gzip.compress(b"\n" * 2_000), "x: more than 1,000 blank lines in a row"),
+        (gzip.compress(b"line\n" * 99)[:-9], "x: damaged gzip: "),
+        (b"\x1f\x8bnothing", "x: damaged gzip: "),
+        (b"BZh91AY", "x: a file of bzip2, not lines of JSON; unpack it first"),
+    ],
+)
+def test_a_gzip_that_grows_beyond_measure_or_is_damaged_is_refused(
+    monkeypatch: pytest.MonkeyPatch, content: bytes, reason: str
+) -> None:
+    monkeypatch.setattr(files, "UNPACKED", 10_000)
+    monkeypatch.setattr(files, "BLANK_LINES", 1_000)
+    with pytest.raises(InvalidInput, match=reason):
+        list(numbered_lines(unpacked(io.BytesIO(content), "x")))

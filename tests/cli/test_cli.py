@@ -36,6 +36,13 @@ def lines(result: Result) -> list[dict[str, Any]]:
     return [json.loads(line) for line in result.stdout.splitlines()]
 
 
+def grades(result: Result) -> list[dict[str, Any]]:
+    """The lines of ``grade --json`` without the summary, which is the last one."""
+    *found, last = lines(result)
+    assert list(last) == ["summary"]
+    return found
+
+
 def command(*arguments: str, code: str = "") -> Sequence[str]:
     """A command line for a process of its own."""
     run = ["-c", code] if code else ["-m", "logtriage.cli"]

@@ -4,6 +4,8 @@ import json
 from pathlib import Path
 
 from tests.cli.test_cli import INCIDENT, lines, logtriage
+from tests.conversations.episodes import INCIDENT as WHOLE
+from tests.conversations.episodes import openai
 
 CALL = {"function": {"name": "submit", "arguments": "{}"}}
 ROW = {"case": {"id": INCIDENT}, "messages": [{"role": "assistant", "tool_calls": [CALL]}]}
@@ -19,7 +21,7 @@ def test_transcripts_come_out_one_a_line_and_can_be_graded(tmp_path: Path) -> No
     path = write(tmp_path / "rows.jsonl", {"incident": INCIDENT, "completion": text})
     result = logtriage("convert", path)
     assert result.exit_code == 0
-    assert result.stderr == "1 converted; 0 bad rows\n"
+    assert result.stderr == "1 converted; 0 bad rows; 1 without a screen to check it by\n"
     (transcript,) = lines(result)
     assert transcript["actions"] == [{"action_type": "classify_severity", "value": "P1"}]
     graded = logtriage("grade", "-", "--json", stdin=result.stdout)
@@ -44,6 +46,54 @@ def test_options_say_where_the_incident_is_and_what_is_no_action(tmp_path: Path)
     options = ("--incident", "case.id", "--other-tool", "submit", "--style", "tools")
     (left_out,) = lines(logtriage("convert", path, *options))
     assert left_out["actions"] == []
+
+
+def test_what_became_of_rows_and_calls_is_told(tmp_path: Path) -> None:
+    whole = openai()
+    told = whole["messages"]
+    refused = "The user doesn't want to proceed with this tool use."
+    between = [{**told[2]}, {**told[3], "content": refused}]
+    spoken = {"role": "assistant", "content": "Hm."}
+    path = write(
+        tmp_path / "rows.jsonl",
+        {**whole, "messages": [*told[:4], *between, *told[4:]]},
+        {**whole, "messages": [told[0], *told[4:]]},
+        {"incident": INCIDENT, "messages": [spoken, {"role": "user", "content": "?"}, told[2]]},
+    )
+    result = logtriage("convert", path, width=300)
+    assert result.exit_code == 1
+    assert len(lines(result)) == 2
+    said = result.stderr.splitlines()
+    assert said[0].startswith(f"error: {path}:2: messages[2]: a screen of tick 2 after 1 call: ")
+    assert said[1:] == [
+        "2 converted; 1 bad rows; 1 without a screen to check it by",
+        "1 calls left out: no screen shows that they were carried out",
+        "1 of 8 replies and calls could not be read:",
+        "  1: a reply without a tool call that can be read",
+    ]
+
+
+def test_requests_of_one_episode_are_named_and_left_out(tmp_path: Path) -> None:
+    whole = openai()
+    rows = [{**whole, "messages": whole["messages"][:at]} for at in (4, 6, 14)]
+    path = write(tmp_path / "rows.jsonl", *rows)
+    result = logtriage("convert", path, width=300)
+    assert result.exit_code == 0
+    assert result.stderr.splitlines() == [
+        f"{path}:1, {path}:2: left out; {path}:3 goes on from there",
+        "1 converted; 0 bad rows; 2 beginnings of others",
+    ]
+
+
+def test_a_session_file_gets_its_incident_by_option(tmp_path: Path) -> None:
+    path = write(tmp_path / "session.jsonl", *openai()["messages"])
+    (transcript,) = lines(logtriage("convert", path, "--incident", WHOLE))
+    assert transcript["incident"] == WHOLE
+    refused = logtriage("convert", path, "--incident", INCIDENT, width=300)
+    assert (refused.exit_code, "messages[1]: the screen of tick 0 says" in refused.stderr) == (
+        1,
+        True,
+    )
 
 
 def test_standard_input() -> None:

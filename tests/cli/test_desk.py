@@ -25,17 +25,22 @@ from logtriage.cli.desk.pages import services
 from logtriage.cli.desk.places import map_of, who
 from logtriage.cli.desk.prompt import Prompt
 from logtriage.cli.desk.session import Session
+from logtriage.cli.playing import Kept
 from logtriage.cli.screens import facts, number, signed
 from logtriage.cli.typed import completions
+from logtriage.codec import decode_transcript, encode_transcript
 from logtriage.drawing.generator import make_incident
 from logtriage.errors import UnknownName
+from logtriage.evaluation import steps
 from logtriage.grading import grade
 from logtriage.incident import Incident
 from logtriage.observation import is_odd
 from logtriage.policies import perfect_actions
 from logtriage.recorded import shipped_incidents
+from logtriage.registry import make_policy
 from logtriage.state import State
-from tests.cli.test_cli import command, lines, logtriage
+from logtriage.transcript import transcript_of
+from tests.cli.test_cli import command, grades, lines, logtriage
 from tests.cli.test_play import typed
 
 INCIDENT = make_incident("cascading_failure-v3/test/15")
@@ -365,9 +370,38 @@ def test_transcripts_are_appended_to_a_file(tmp_path: Path) -> None:
         result = logtriage("play", INCIDENT.id, "--policy", policy, "--brief", "--out", out)
         assert result.exit_code == 0, result.output
         assert f"transcript appended to {out}" in result.stderr
-    graded = lines(logtriage("grade", out, "--json"))
+    graded = grades(logtriage("grade", out, "--json"))
     assert [row["agent"] for row in graded] == ["expert", "constant:resolve"]
     assert [row["incident"] for row in graded] == [INCIDENT.id] * 2
+
+
+def test_a_game_is_kept_as_it_comes(tmp_path: Path) -> None:
+    out = tmp_path / "games.jsonl"
+    out.write_text("before\n")
+    kept = Kept(out, lambda state, status: encode_transcript(transcript_of(state, status=status)))
+    states = list(steps(INCIDENT, make_policy("expert")(INCIDENT)))
+    for state in states:
+        kept.save(state)
+        first, last = out.read_text().splitlines()
+        assert (first, len(decode_transcript(last).actions)) == ("before", len(state.actions))
+    with out.open("a") as file:
+        file.write("somebody else\n")
+    kept.save(states[0], "lost")
+    assert out.read_text().splitlines()[2:] == [
+        "somebody else",
+        encode_transcript(transcript_of(states[0], status="lost")),
+    ]
+
+
+def test_the_console_tells_each_state_as_it_comes() -> None:
+    told: list[int] = []
+
+    async def play(desk: Desk, pilot: "Pilot[State]") -> None:
+        desk.on_state = lambda state: told.append(len(state.actions))
+        await enter(desk, pilot, "logs", "logs", "undo")
+
+    played(play, practice=True)
+    assert told == [1, 2, 1]
 
 
 def test_practice_without_the_console_is_refused() -> None:

@@ -1,17 +1,21 @@
 """grade: transcripts from files and pipes."""
 
+import gzip
 import json
 import subprocess
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
+import attrs
 import pytest
 
-from logtriage import make_incident
-from logtriage.codec import decode_transcript
+from logtriage import incident_ids, make_incident, play, transcript_of
+from logtriage.codec import decode_transcript, encode_transcript
+from logtriage.evaluation import Incidents, net_value
 from logtriage.grading import DEFAULT, RUBRICS, grade_to_json, grade_transcript
 from tests.builders import HALVED
-from tests.cli.test_cli import BUFFERED, INCIDENT, command, lines, logtriage
+from tests.cli.test_cli import BUFFERED, INCIDENT, command, grades, lines, logtriage
 
 RESOLVE = {"action_type": "resolve"}
 
@@ -29,12 +33,12 @@ def test_one_grade_a_line(tmp_path: Path) -> None:
     texts = [line(agent="me"), line("single_crash-v3/test/0", [])]
     result = logtriage("grade", write(tmp_path / "runs.jsonl", *texts), "--json")
     assert result.exit_code == 0
-    assert lines(result) == [grade_to_json(grade_transcript(decode_transcript(t))) for t in texts]
+    assert grades(result) == [grade_to_json(grade_transcript(decode_transcript(t))) for t in texts]
 
 
 def test_a_byte_order_mark_is_no_part_of_the_first_line(tmp_path: Path) -> None:
     path = write(tmp_path / "runs.jsonl", "\ufeff" + line(), line())
-    assert len(lines(logtriage("grade", path, "--json"))) == 2
+    assert len(grades(logtriage("grade", path, "--json"))) == 2
 
 
 def test_grade_on_the_wire_has_everything_that_it_is_made_of(tmp_path: Path) -> None:
@@ -42,7 +46,7 @@ def test_grade_on_the_wire_has_everything_that_it_is_made_of(tmp_path: Path) -> 
     wrong = min(set(incident.topology.teams) - incident.truth.teams)
     page = {"action_type": "escalate", "value": wrong}
     text = line(incident.id, [page, RESOLVE], agent="me")
-    (graded,) = lines(logtriage("grade", write(tmp_path / "runs.jsonl", text), "--json"))
+    (graded,) = grades(logtriage("grade", write(tmp_path / "runs.jsonl", text), "--json"))
     assert list(graded) == [
         "incident", "task", "rubric", "rubric_digest", "status", "score", "criteria", "gate",
         "gate_reason", "closing", "ticks", "unplayed", "cause", "agent", "fault_kind",
@@ -71,15 +75,17 @@ def test_bad_lines_are_named_and_the_good_ones_graded(tmp_path: Path) -> None:
         line(),
     )
     result = logtriage("grade", path, "--json", width=300)
-    assert [one["incident"] for one in lines(result)] == [INCIDENT, INCIDENT]
+    assert [one["incident"] for one in grades(result)] == [INCIDENT, INCIDENT]
     assert result.exit_code == 1
     named = [text for text in result.stderr.splitlines() if text.startswith("error: ")]
     assert [text.split(": ")[1] for text in named] == [f"{path}:{n}" for n in (2, 3, 5, 6)]
     assert "not JSON" in named[0]
     assert "unknown task 'nope-v1'; known: single_crash-v3" in named[1]
     assert "agent: expected a string, got a number" in named[3]
-    said = "2 graded, mean 0.000 (0.000 with what is unscored or bad as 0); 0 unscored; 4 bad lines"
-    assert said in result.stderr
+    assert "2 graded; 0 unscored; 4 bad lines" in result.stderr
+    assert (
+        "mean grade 0.000 [0.000, 0.000] (0.000 with what is unscored or bad as 0)" in result.stderr
+    )
 
 
 def test_unscored_transcripts_exit_1_and_enter_no_mean(tmp_path: Path) -> None:
@@ -88,13 +94,130 @@ def test_unscored_transcripts_exit_1_and_enter_no_mean(tmp_path: Path) -> None:
     assert result.exit_code == 1
     assert "unscored: connection lost" in result.stdout
     assert result.stderr == "0 graded; 1 unscored; 0 bad lines\n"
+    summary = lines(logtriage("grade", path, "--json"))[-1]["summary"]
+    assert (summary["unscored"], summary["agents"][0]["net_value"]) == (1, None)
+
+
+# -- what an agent is worth ------------------------------------------------------------------
+
+
+def played(policy: str, count: int, **fields: Any) -> list[str]:
+    """Lines of a policy on the first incidents of a task."""
+    ids = incident_ids("cascading_failure-v3", "test", count)
+    states = [play(make_incident(name), policy) for name in ids]
+    return [encode_transcript(attrs.evolve(transcript_of(state), **fields)) for state in states]
+
+
+def test_net_value_stands_beside_always_handing_over(tmp_path: Path) -> None:
+    texts = played("expert", 8, agent="me")
+    path = write(tmp_path / "runs.jsonl", *texts)
+    grades_ = [grade_transcript(decode_transcript(text)) for text in texts]
+    prices = [make_incident(one.incident).price_of_hand_over or 0.0 for one in grades_]
+    net = net_value([(one.score or 0.0, price) for one, price in zip(grades_, prices, strict=True)])
+    assert net is not None
+    shown = logtriage("grade", path).stderr
+    assert (
+        f"net value {net.mean:.3f} [{net.low:.3f}, {net.high:.3f}]; always handing over 0" in shown
+    )
+    assert f"always handing over {fmean(prices):.3f}" in shown
+    (agent,) = lines(logtriage("grade", path, "--json"))[-1]["summary"]["agents"]
+    assert agent["net_value"] == attrs.asdict(net)
+    assert agent["always_handing_over"] == {
+        "grade": pytest.approx(fmean(prices)),
+        "net_value": 0.0,
+    }
+
+
+def test_agents_are_summed_up_apart_and_what_is_lost_counts_as_0(tmp_path: Path) -> None:
+    lost = json.loads(played("expert", 1, agent="b")[0]) | {"status": "no route"}
+    texts = [*played("expert", 2, agent="a"), *played("constant:hand_over", 2, agent="b")]
+    shown = logtriage("grade", write(tmp_path / "runs.jsonl", *texts, json.dumps(lost))).stderr
+    assert "b: net value 0.000 [0.000, 0.000] (-" in shown
+    assert "a: net value" in shown
+    incident = next(iter(Incidents().recorded()))
+    recorded = line(incident, [RESOLVE])
+    unpriced = logtriage("grade", write(tmp_path / "recorded.jsonl", recorded)).stderr
+    assert "no net value: these incidents have no price of handing over" in unpriced
+
+
+def test_actions_that_cannot_be_read_are_counted_with_the_first_reason_of_each_kind(
+    tmp_path: Path,
+) -> None:
+    actions = [
+        {"type": "escalate"},
+        {"type": "resolve"},
+        {"action_type": "escalate", "value": "pay"},
+        {"action_type": "escalate", "value": "shop"},
+        RESOLVE,
+        {"type": "after the end"},
+    ]
+    path = write(tmp_path / "runs.jsonl", line(actions=actions), line())
+    result = logtriage("grade", path)
+    assert result.exit_code == 0
+    assert (
+        "4 of 6 actions could not be read:\n  2: no field action_type; the action has: type\n"
+        in (result.stderr)
+    )
+    assert "\n  2: unknown team 'pay'; one of: sre-team" in result.stderr
+    assert logtriage("grade", path, "--strict").exit_code == 1
+    assert logtriage("grade", write(path, line()), "--strict").exit_code == 0
+    graded = grade_transcript(decode_transcript(line(actions=actions)))
+    assert graded.verdict.endswith(
+        " 4 of 5 actions could not be read: no field action_type (2), unknown team 'pay' (2)."
+    )
+
+
+@pytest.mark.parametrize("content", [b"", b"\n\n", gzip.compress(b"")])
+def test_an_empty_file_is_an_error(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "runs.jsonl").write_bytes(content)
+    result = logtriage("grade", tmp_path / "runs.jsonl")
+    assert result.exit_code == 2
+    assert "empty: nothing to grade" in result.stderr
+
+
+def test_a_gzip_is_read_and_other_bytes_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "runs.jsonl.gz"
+    path.write_bytes(gzip.compress(f"{line()}\n{line()}\n".encode()))
+    assert len(grades(logtriage("grade", path, "--json"))) == 2
+    path.write_bytes(b"\x28\xb5\x2f\xfd....")
+    refused = logtriage("grade", path)
+    assert (refused.exit_code, "a file of zstd, not lines of JSON" in refused.stderr) == (2, True)
+
+
+# -- a run of a file -------------------------------------------------------------------------
+
+
+def test_a_run_of_a_file_is_like_any_other(tmp_path: Path) -> None:
+    base, mine = tmp_path / "base", tmp_path / "mine"
+    task = ("--task", "cascading_failure-v3", "--episodes", 20)
+    logtriage("eval", "expert", *task, "--out", base)
+    (file,) = (base / "transcripts").iterdir()
+    told = logtriage("grade", file, "--out", mine)
+    assert told.exit_code == 0, told.output
+    figures = [lines(logtriage("report", run, "--json")) for run in (base, mine)]
+    assert figures[0] == figures[1]
+    gate = logtriage("gate", mine, base, "--json")
+    assert [one["difference"]["mean"] for one in lines(gate) if one["difference"]] == [0.0] * 3
+    assert lines(logtriage("compare", base, mine, "--json"))[0]["difference"]["mean"] == 0.0
+    assert logtriage("calibration", mine).exit_code == 0
+    assert logtriage("replay", mine, "--beliefs", 0).exit_code == 0
+    assert (mine / "replay.html").is_file()
+    again = logtriage("grade", file, "--out", mine)
+    assert (again.exit_code, "holds a run already" in again.stderr) == (2, True)
+
+
+def test_a_run_has_no_other_rubric(tmp_path: Path) -> None:
+    path = write(tmp_path / "runs.jsonl", line())
+    refused = logtriage("grade", path, "--rubric", "recorded/1", "--out", tmp_path / "run")
+    assert refused.exit_code == 2
+    assert not (tmp_path / "run").exists()
 
 
 def test_standard_input() -> None:
     done = subprocess.run(
         command("grade", "-", "--json"), input=f"{line()}\nnope\n", capture_output=True, text=True
     )
-    assert json.loads(done.stdout)["incident"] == INCIDENT
+    assert json.loads(done.stdout.splitlines()[0])["incident"] == INCIDENT
     assert "error: <stdin>:2: not JSON" in done.stderr
     assert done.returncode == 1
 
@@ -113,7 +236,7 @@ def test_input_is_graded_as_it_comes() -> None:
         first = json.loads(process.stdout.readline())  # though the input goes on
         assert first["incident"] == INCIDENT
         process.stdin.close()
-        assert process.stdout.read() == b""
+        assert json.loads(process.stdout.read())["summary"]["graded"] == 1
         assert process.wait() == 0
 
 
@@ -134,9 +257,9 @@ def test_output_for_people_has_discounts(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_another_rubric(tmp_path: Path) -> None:
     path = write(tmp_path / "runs.jsonl", line())
-    (graded,) = lines(logtriage("grade", path, "--rubric", "recorded/1", "--json"))
+    (graded,) = grades(logtriage("grade", path, "--rubric", "recorded/1", "--json"))
     assert graded["rubric"] == "recorded/1"
-    (graded,) = lines(logtriage("grade", path, "--rubric", "tests.builders:HALVED", "--json"))
+    (graded,) = grades(logtriage("grade", path, "--rubric", "tests.builders:HALVED", "--json"))
     assert [one["name"] for one in graded["discounts"]] == ["halved"]
 
 
@@ -144,7 +267,7 @@ def test_transcripts_of_a_run_are_graded_alike(tmp_path: Path) -> None:
     run = tmp_path / "run"
     row = lines(logtriage("eval", "random", "--task", "recorded", "--out", run, "--json"))[0]
     files = sorted((run / "transcripts").iterdir())
-    graded = lines(logtriage("grade", *files, "--json"))
+    graded = grades(logtriage("grade", *files, "--json"))
     scores = [one["score"] for one in graded if isinstance(one["score"], float)]
     assert isinstance(row["grade"], dict)
     assert sum(scores) / len(scores) == pytest.approx(row["grade"]["mean"])

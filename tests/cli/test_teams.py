@@ -8,7 +8,7 @@ import pytest
 from logtriage.codec import role_split_to_json
 from logtriage.roles import RoleSplit
 from logtriage.roles.splits import TRIO
-from tests.cli.test_cli import lines, logtriage
+from tests.cli.test_cli import grades, lines, logtriage
 from tests.evaluation.test_runner import contents
 
 TASK = "single_crash-v3"
@@ -75,7 +75,7 @@ def test_transcripts_of_teams_are_graded(trio: tuple[Path, str]) -> None:
     graded = logtriage("grade", trio[0] / f"transcripts/expert--{TASK}.jsonl", "--json")
     assert graded.exit_code == 0
     summary = json.loads((trio[0] / "summary.json").read_text())["rows"]
-    scores = [float(str(row["score"])) for row in lines(graded)]
+    scores = [float(str(row["score"])) for row in grades(graded)]
     assert sum(scores) / 4 == pytest.approx(summary[0]["grade"]["mean"])
 
 

@@ -325,9 +325,8 @@ def test_only_what_the_agent_wrote_counts() -> None:
         ),
         (
             [{"role": "bot", "content": ""}],
-            "[0].role: unknown role 'bot'; one of: ai, assistant, "
-            "developer, environment, exit, function, human, ipython, model, observation, system, tool, "
-            "user",
+            "[0].role: unknown role 'bot'; one of: ai, assistant, developer, environment, exit, "
+            "function, human, ipython, model, observation, system, tool, user",
         ),
         ([{"content": "x"}], "[0]: cannot tell who wrote it: no role, and no type"),
         ([{"type": "step"}], "[0]: cannot tell who wrote it: no role, and the type 'step'"),

@@ -80,9 +80,9 @@ def test_grade_says_the_bound_beside_the_mean(run: Path, tmp_path: Path) -> None
     assert row.bound is not None
     result = CliRunner().invoke(app, ["grade", str(path), "--json"])
     bound = row.bound * EPISODES / (EPISODES + 1)
-    assert f", mean {row.grade.mean:.3f} ({bound:.3f} with what is unscored or bad as 0); " in (
-        result.stderr
-    )
+    interval = f"[{row.grade.low:.3f}, {row.grade.high:.3f}]"
+    said = f"mean grade {row.grade.mean:.3f} {interval} ({bound:.3f} with what is unscored or bad"
+    assert said in result.stderr
 
 
 def test_the_table_of_a_run_has_a_column_for_the_bound_where_it_is_another_figure(

@@ -12,8 +12,10 @@ def main() -> None:
     """Run the command line; without its extra, say which extra to install."""
     if any(find_spec(name) is None for name in ("typer", "rich")):
         sys.exit(str(MissingExtra("the command line", "cli")))
-    from logtriage.cli.app import app
-
+    try:
+        from logtriage.cli.app import app
+    except KeyboardInterrupt:
+        sys.exit(130)
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a terminal may lack a character of a message
             stream.reconfigure(errors="backslashreplace")

@@ -76,7 +76,7 @@ def convert(
     ):
         counts["converted"] += 1
         counts["left_out"] += reading.left_out
-        counts["unseen"] += not reading.screens
+        counts["unseen"] += reading.screens == 0
         counts["actions"] += len(reading.transcript.actions)
         unread += reading.unread
         emit(unstructure_transcript(reading.transcript))
@@ -91,7 +91,7 @@ def _summary(counts: Mapping[str, int], unread: Sequence[str]) -> Iterator[str]:
     yield (
         f"{counts['converted']} converted; {counts['bad']} bad rows"
         + (f"; {counts['beginnings']} beginnings of others" if counts["beginnings"] else "")
-        + (f"; {counts['unseen']} without a screen to check them by" if counts["unseen"] else "")
+        + (f"; {counts['unseen']} without a screen to check it by" if counts["unseen"] else "")
     )
     if counts["left_out"]:
         yield f"{counts['left_out']} calls left out: no screen shows that they were carried out"

@@ -21,14 +21,18 @@ from logtriage.cli.options import (
     world_in,
 )
 from logtriage.cli.screens import number
-from logtriage.errors import TranscriptError
-from logtriage.grading import Grade, grade_jsonl, grade_to_json, rubric_named
+from logtriage.cli.tallies import Tally
+from logtriage.errors import InvalidInput, TranscriptError
+from logtriage.grading import Grade, grade_lines, grade_to_json, rubric_named
+from logtriage.incident import Incident
 from logtriage.roles.splits import splits_with
+from logtriage.transcript import Transcript
 
 
 def grade(
     files: Annotated[
-        list[str], typer.Argument(metavar="FILE", help="Transcripts, one a line; - is stdin.")
+        list[str],
+        typer.Argument(metavar="FILE", help="Transcripts, one a line, also gzipped; - is stdin."),
     ],
     rubric: Annotated[
         str | None,
@@ -38,54 +42,70 @@ def grade(
             "yours, which imports (and so runs) a module.",
         ),
     ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="RUN",
+            help="Also make a run of the transcripts in this directory, for report, compare, "
+            "gate, calibration and replay.",
+        ),
+    ] = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit with 1 if an action could not be read.")
+    ] = False,
     bundle: Bundle = None,
     seal_file: SealFile = None,
     of_world: OfWorld = None,
     split_roles: OwnSplit = None,
     as_json: Json = False,
 ) -> None:
-    """Grade transcripts, one JSON object a line.
+    """Grade transcripts, one JSON object a line, and sum them up beside always handing over.
 
     A line that cannot be graded is reported with its file, its number and the reason, and the
-    other lines are graded.
+    other lines are graded. With --json, the last line is the summary.
     """
-    from logtriage.evaluation import Incidents
-    from logtriage.evaluation.statistics import bound_of
+    from logtriage.evaluation import Incidents, keep_run
 
+    if out is not None and rubric is not None:
+        raise InvalidInput("--rubric: a run is graded by the rubric of each task; leave out --out")
     chosen = None if rubric is None else rubric_named(rubric)
     incidents = Incidents.of(bundle, seal_in(seal_file), world_in(of_world))
     splits = splits_with(role_split(split_roles))
-    console, scores, unscored, bad = results(), [], 0, 0
-    seals: set[str] = set()
+    console, tally = results(), Tally()
+    kept: list[Transcript] = []
+    found: list[Incident] = []
+
+    def find(incident_id: str) -> Incident:
+        found[:] = [incidents(incident_id)]
+        return found[0]
 
     def report(error: TranscriptError) -> None:
-        nonlocal bad
-        bad += 1
+        tally.bad += 1
         fail(error)
 
     for name in files:
         source: Path | IO[bytes] = sys.stdin.buffer if name == "-" else Path(name)
-        for graded in grade_jsonl(
-            source, chosen, resolve=incidents, splits=splits, on_error=report
+        before = tally.lines
+        for transcript, graded in grade_lines(
+            source, chosen, resolve=find, splits=splits, on_error=report
         ):
-            if graded.score is None:
-                unscored += 1
-            else:
-                scores.append(graded.score)
-            if graded.seal is not None:
-                seals.add(graded.seal)
+            tally.add(graded, found[0].price_of_hand_over)
+            if out is not None:
+                kept.append(transcript)
             if as_json:
                 emit(grade_to_json(graded))
             else:
                 _print(console, graded)
-    mean = f", mean {number(sum(scores) / len(scores))}" if scores else ""
-    if scores and (unscored or bad):
-        bound = bound_of(scores, len(scores) + unscored + bad)
-        mean += f" ({number(bound)} with what is unscored or bad as 0)"
-    note(f"{len(scores)} graded{mean}; {unscored} unscored; {bad} bad lines", "dim")
-    for seal in seals:
-        note(f"seal {seal}", "dim")
-    if bad or unscored:
+        if tally.lines == before:
+            raise InvalidInput(f"{'<stdin>' if name == '-' else name}: empty: nothing to grade")
+    if as_json:
+        emit({"summary": tally.to_json()})
+    for line in tally.told():
+        note(line, "dim")
+    if out is not None and kept:
+        keep_run(kept, out, incidents, splits)
+        note(f"run in {out}", "dim")
+    if tally.bad or tally.unscored or (strict and tally.unread):
         raise typer.Exit(SOME_BAD)
 
 

@@ -2,6 +2,8 @@
 
 import os
 import sys
+from collections.abc import Callable
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -70,7 +72,9 @@ def play(
     ] = False,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Append the transcript to this file, for grade."),
+        typer.Option(
+            metavar="FILE", help="Append the transcript to this file as it comes, for grade."
+        ),
     ] = None,
     bundle: Bundle = None,
     seal_file: SealFile = None,
@@ -99,13 +103,18 @@ def play(
         raise InvalidInput("--practice needs the full-screen console")
     console = messages() if as_json else results()
     cause, explanation = None, None
+    agent = f"{policy} (practice)" if practice else policy
+    kept = None if out is None else Kept(out, partial(_line, agent=agent, roles=roles))
+    save: Save = _discard if kept is None else kept.save
     try:
         if policy == HUMAN:
-            state, explanation = _play_on_screen(incident, practice=practice, explains=explain)
+            state, explanation = _play_on_screen(
+                incident, save, practice=practice, explains=explain
+            )
         elif roles is not None:
-            state = _watch(incident, policy, roles, console, brief=brief)
+            state = _watch(incident, policy, roles, console, save, brief=brief)
         else:
-            state = _play(incident, policy, console, brief=brief)
+            state = _play(incident, policy, console, save, brief=brief)
     except PolicyFailure as failure:
         state, cause = failure.state, failure.cause
     graded = unscored(incident, cause, actions=state.actions) if cause else grade(state)
@@ -115,17 +124,47 @@ def play(
         put(console, _hindsight(state, explanation))
     elif explain and incident.setting is None and incident.telemetry.open_loop:
         note(NOT_CLAIMED, "dim")
-    if out is not None:
-        status = COMPLETED if cause is None else cause
-        agent = f"{policy} (practice)" if practice else policy
-        line = encode_transcript(transcript_of(state, agent=agent, status=status, role_split=roles))
-        with os.fdopen(open_here(out, os.O_WRONLY | os.O_CREAT | os.O_APPEND), "ab") as file:
-            file.write(f"{line}\n".encode())
+    if kept is not None:
+        kept.save(state, COMPLETED if cause is None else cause)
         note(f"transcript appended to {out}", "dim")
     if as_json:
         emit(grade_to_json(graded))
     if cause is not None:
         raise typer.Exit(SOME_BAD)
+
+
+#: Keeps a state of a game, with the status of its transcript.
+Save = Callable[..., None]
+
+
+def _discard(*_: object) -> None:
+    """Keep nothing."""
+
+
+def _line(state: State, status: str, *, agent: str, roles: RoleSplit | None) -> str:
+    return encode_transcript(transcript_of(state, agent=agent, status=status, role_split=roles))
+
+
+class Kept:
+    """The transcript of a game as the last line of a file, written anew after each action."""
+
+    def __init__(self, path: Path, line_of: Callable[[State, str], str]) -> None:
+        self._path = path
+        self._line_of = line_of
+        self._place: int | None = None
+        self._written = b""
+
+    def save(self, state: State, status: str = COMPLETED) -> None:
+        """Put the transcript of a state in the place of the one before, or at the end."""
+        line = f"{self._line_of(state, status)}\n".encode()
+        with os.fdopen(open_here(self._path, os.O_RDWR | os.O_CREAT), "r+b") as file:
+            place = file.seek(0, os.SEEK_END) if self._place is None else file.seek(self._place)
+            if file.read() != self._written:  # somebody else wrote behind it
+                place = file.seek(0, os.SEEK_END)
+            file.seek(place)
+            file.write(line)
+            file.truncate()
+        self._place, self._written = place, line
 
 
 def _hindsight(state: State, explanation: "Explanation | None") -> RenderableType:
@@ -166,23 +205,24 @@ def _is_terminal() -> bool:
 
 
 def _play_on_screen(
-    incident: Incident, *, practice: bool, explains: bool
+    incident: Incident, save: Save, *, practice: bool, explains: bool
 ) -> "tuple[State, Explanation | None]":
     """The last state of a game in the console, and its explanation."""
     from logtriage.cli.desk.app import Desk
 
-    desk = Desk(incident, practice=practice, explains=explains)
+    desk = Desk(incident, practice=practice, explains=explains, on_state=save)
     desk.run()
     if desk.return_code:  # a fault of ours, whose traceback Textual has printed
         raise typer.Exit(desk.return_code)
     return desk.session.state, desk.explanation
 
 
-def _play(incident: Incident, policy: str, console: Console, *, brief: bool) -> State:
+def _play(incident: Incident, policy: str, console: Console, save: Save, *, brief: bool) -> State:
     from logtriage.evaluation import steps
 
     state = initial_state(incident)
     for state in steps(incident, make_policy(policy)(incident)):
+        save(state)
         if not brief:
             if state.actions:
                 say(console, f"\n{policy}: {describe(state.actions[-1])}", "bold green")
@@ -192,12 +232,19 @@ def _play(incident: Incident, policy: str, console: Console, *, brief: bool) -> 
 
 
 def _watch(
-    incident: Incident, policy: str, split: RoleSplit, console: Console, *, brief: bool
+    incident: Incident,
+    policy: str,
+    split: RoleSplit,
+    console: Console,
+    save: Save,
+    *,
+    brief: bool,
 ) -> State:
     from logtriage.evaluation import joint_steps
 
     before = initial_state(incident)
     for state in joint_steps(incident, make_team(policy, split)(incident), split):
+        save(state)
         if not brief:
             done = state.actions[len(before.actions) :]
             if done:

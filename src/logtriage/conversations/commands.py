@@ -5,6 +5,7 @@ import re
 import shlex
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from itertools import takewhile
 from typing import Any, Final
 
 from logtriage.conversations.tools import SOLO_TOOLS, Wire, wire_from_call
@@ -19,6 +20,7 @@ SHELLS: Final = frozenset(
 #: Programs whose arguments are text.
 _TEXT_TOOLS: Final = frozenset({"echo", "printf", "grep", "rg", "cat", "man", "which", "sed", "#"})
 _BLOCK: Final = re.compile(r"```(?:\w{0,20}bash\w{0,20}|sh|shell|console)\n")
+_REDIRECTED: Final = re.compile(r"\d?[<>]")
 _BETWEEN: Final = frozenset({";", "&&", "||", "|", "&", "\n"})
 
 
@@ -70,14 +72,14 @@ def _action(command: list[str]) -> Iterator[Wire]:
     if place is None:
         return
     name, *words = command[place:]
-    keys = iter(ARGUMENTS[name])
     given: dict[str, Any] = {}
-    for word in words:
+    for word in takewhile(lambda word: not _REDIRECTED.match(word), words):
         key, equals, value = word.lstrip("-").partition("=")
         if equals:
             given[key] = value
         elif not word.startswith("-"):
-            given[next(keys, "value")] = word
+            free = (key for key in ARGUMENTS[name] if key not in given)
+            given[next(free, "value")] = word
     with suppress(KeyError, ValueError):
         given["confidence"] = float(given["confidence"])
     yield wire_from_call(name, given)

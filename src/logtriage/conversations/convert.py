@@ -13,13 +13,8 @@ from typing import IO, Any, Final
 import attrs
 
 from logtriage._lib.files import TOO_LONG, numbered_lines, unpacked
-from logtriage.conversations.rows import (
-    Reading,
-    conversation_of,
-    prefixes_of,
-    reading_of,
-    transcript_of_row,
-)
+from logtriage.conversations.fields import conversation_of
+from logtriage.conversations.rows import Reading, prefixes_of, reading_of, transcript_of_row
 from logtriage.conversations.shapes import LINES, Lines, rows_in
 from logtriage.conversations.wires import Style
 from logtriage.drawing.sealing import incident_of
@@ -159,7 +154,9 @@ def _records(source: Source) -> Iterator[_Record]:
 
 def _values(stream: Any, name: str) -> Iterator[_Record]:
     """The values of JSON in a file: one a line, or a document over all of them."""
-    lines = ((n, line) for n, line in numbered_lines(stream) if line is None or line.strip())
+    lines: Iterator[tuple[int, Any]] = (
+        (n, line) for n, line in numbered_lines(stream) if line is None or line.strip()
+    )
     first = next(lines, None)
     if first is None:
         return

@@ -9,19 +9,21 @@ import attrs
 
 from logtriage._lib.jsonvalues import absent, json_kind
 from logtriage.actions import Malformed
-from logtriage.codec import TRANSCRIPT_FIELDS, structure_transcript
-from logtriage.conversations.messages import (
-    AGENT_ROLES,
-    Message,
-    answers_of,
-    is_agents,
-    messages_of,
-    text_of,
+from logtriage.codec import structure_transcript
+from logtriage.conversations.fields import (
+    Conversation,
+    agent_of,
+    at_place,
+    conversation_of,
+    extra_of,
+    last_branch,
+    status_of,
 )
+from logtriage.conversations.messages import Message, answers_of, is_agents, text_of
 from logtriage.conversations.naming import named_in
 from logtriage.conversations.playing import played
 from logtriage.conversations.screens import Screen, mismatch, screens_in
-from logtriage.conversations.shapes import INCIDENT_AT, Row, as_row, at, is_teams
+from logtriage.conversations.shapes import INCIDENT_AT, Row, at, is_teams
 from logtriage.conversations.teams import joint_wires
 from logtriage.conversations.wires import Style, calls_of, steps_of_conversation
 from logtriage.drawing.sealing import incident_of
@@ -36,17 +38,8 @@ from logtriage.roles.splits import get_role_split
 from logtriage.state import initial_state
 from logtriage.transcript import COMPLETED, Transcript, check_drawn, plays_of
 
-#: Where the conversation may stand.
-MESSAGES_AT: Final = (
-    *("messages", "conversation", "conversations", "history", "contents", "steps", "completion"),
-    *("filtered_resps", "response", "choices", "candidates", "output", "reply", "input"),
-)
-#: Keys that hold the response of a provider; the first two are fields of the response itself.
-_IN_ROW: Final = ("choices", "candidates")
-_RESPONSES: Final = (*_IN_ROW, "completion", "response")
 #: Roles whose messages show screens; not tools, since an agent may have written their messages.
 _SHOWING: Final = ("user", "human", "system", "developer")
-_OWN_KEYS: Final = TRANSCRIPT_FIELDS | {"error"}
 
 
 @attrs.frozen
@@ -54,23 +47,14 @@ class Reading:
     """What became of a row.
 
     ``unread`` are the reasons of the replies that could not be read, ``left_out`` counts calls that
-    were not carried out, and ``screens`` those that were compared with the replay.
+    were not carried out, and ``screens`` those that were compared with the replay; None for a row
+    of actions.
     """
 
     transcript: Transcript
     unread: tuple[str, ...] = ()
     left_out: int = 0
-    screens: int = 0
-
-
-@attrs.frozen
-class Conversation:
-    """A row with its messages, and the field that holds them; ``prompt`` was given to the agent."""
-
-    row: Row
-    place: str
-    messages: tuple[Message, ...]
-    prompt: tuple[Message, ...] = ()
+    screens: int | None = None
 
 
 def transcript_of_row(
@@ -103,46 +87,6 @@ def transcript_of_row(
     return reading_of(kept, incident_at, style, other_tools, resolve).transcript
 
 
-def conversation_of(row: object) -> Conversation:
-    """The messages of a row; none for a transcript, and for an episode of a team.
-
-    Raises:
-        TranscriptError: naming the field and what was expected.
-    """
-    if not isinstance(row, Mapping):
-        raise TranscriptError(f"expected a JSON object, got {json_kind(row)}")
-    row = as_row(row)
-    actions = row.get("actions")
-    if is_teams(row) or (isinstance(actions, list) and not _has_messages(row)):
-        return Conversation(row, "actions", ())
-    place, conversation = _conversation(row)
-    try:
-        messages = messages_of(conversation)
-        prompt = messages_of(row["prompt"]) if isinstance(row.get("prompt"), list) else []
-    except InvalidInput as error:
-        raise _at_place(place, error) from None
-    if isinstance(row.get("prompt"), str):
-        prompt = [{"role": "user", "content": row["prompt"], "where": ""}]
-    if actions and not any(map(is_agents, messages)):
-        return Conversation(row, "actions", ())
-    if messages[: len(prompt)] == prompt:
-        messages = messages[len(prompt) :]
-    given = [{**one, "where": f"prompt{one.get('where', '')}"} for one in prompt]
-    return Conversation(row, place, tuple(messages), tuple(given))
-
-
-def _at_place(place: str, error: InvalidInput) -> TranscriptError:
-    if str(error).startswith("prompt"):
-        return TranscriptError(str(error))
-    joint = "" if str(error).startswith(("[", ".")) else ": "
-    return TranscriptError(f"{place}{joint}{error}")
-
-
-def _has_messages(row: Row) -> bool:
-    """Whether a row of actions has messages of the agent, too."""
-    return any(isinstance(row.get(key), list) and row[key] for key in ("messages", "completion"))
-
-
 def reading_of(
     conversation: Conversation,
     incident_at: str | None,
@@ -155,12 +99,9 @@ def reading_of(
     if is_teams(row):
         return Reading(_joint_transcript(row, resolve))
     if place == "actions":
-        named = (
-            {}
-            if "incident" in row
-            else {"incident": _incident(conversation, incident_at, resolve).id}
-        )
-        transcript = structure_transcript({**row, **named})
+        if "incident" not in row:
+            row = {**row, "incident": _incident(conversation, incident_at, resolve).id}
+        transcript = structure_transcript(dict(row))
         if transcript.role_split is not None:  # whose roles share ticks as it allows
             plays_of(transcript, resolve(transcript.incident).topology)
         return Reading(transcript)
@@ -171,13 +112,12 @@ def reading_of(
         steps = steps_of_conversation(messages, topology, style=style, other_tools=other_tools)
         shown = played(incident, messages, steps)
     except InvalidInput as error:
-        raise _at_place(place, error) from None
-    if not any(map(is_agents, messages)) and _status(row) == COMPLETED:
+        raise at_place(place, error) from None
+    if not any(map(is_agents, messages)) and status_of(row) == COMPLETED:
         raise TranscriptError(f"{place}: no reply of the agent among {len(messages)} messages")
     _check_alike(row, shown.wires, place)
-    extra = {key: value for key, value in row.items() if key != place and _is_kept(key, value)}
     transcript = Transcript(
-        *(incident.id, shown.wires, _status(row), _agent(row), extra),
+        *(incident.id, shown.wires, status_of(row), agent_of(row), extra_of(conversation)),
         seal=incident.seal,
         world=incident.world_mark,
     )
@@ -222,29 +162,20 @@ def _joint_transcript(row: Mapping[str, Any], resolve: Resolver) -> Transcript:
     traces = {at(trace, "task.data.role"): trace for trace in row["traces"]}
     incident = _incident(Conversation(row, "traces", ()), None, resolve)
     split = get_role_split(at(row["traces"][0], "task.data.role_split"))
-    said = {name: _last_branch(trace["nodes"]) for name, trace in traces.items()}
+    said = {name: last_branch(trace["nodes"]) for name, trace in traces.items()}
     wires, ticks = joint_wires(said, split, incident.topology)
-    agents = {name: _agent(trace) for name, trace in traces.items()}
+    agents = {name: agent_of(trace) for name, trace in traces.items()}
     agent = ",".join(f"{role}={agents[role]}" for role in split.names if agents.get(role))
     return Transcript(
         incident.id,
         tuple(wires),
-        _status(row),
+        status_of(row),
         agent or None,
         ticks=ticks,
         seal=incident.seal,
         role_split=split.name,
         world=incident.world_mark,
     )
-
-
-def _agent(row: Mapping[str, Any]) -> str | None:
-    """Who played: ``agent`` or ``model``, or the model in the agent's settings."""
-    for path in ("agent", "model", "agent.config.model", "model_name", "agent_name"):
-        name = at(row, path)
-        if isinstance(name, str):
-            return name
-    return None
 
 
 def _at(row: Row, path: str) -> Any:
@@ -291,30 +222,6 @@ def _incident(conversation: Conversation, incident_at: str | None, resolve: Reso
     )
 
 
-def _conversation(row: Mapping[str, Any]) -> tuple[str, Any]:
-    """Where the conversation stands, and the conversation."""
-    if isinstance(row.get("nodes"), list):
-        return "nodes", _last_branch(row["nodes"])
-    keys = [key for key in MESSAGES_AT if not absent(row.get(key))]
-    if not keys and row.get("role") in AGENT_ROLES and "content" in row:
-        return "the row", row  # a response of Anthropic's
-    if not keys:
-        raise TranscriptError(
-            f"no conversation at nodes, {', '.join(MESSAGES_AT)}; "
-            f"the row has: {', '.join(map(str, row)) or 'nothing'}"
-        )
-    key, *others = keys
-    messages = row[key]
-    if key == "filtered_resps" and isinstance(messages, list) and len(messages) == 1:
-        messages = messages[0]  # a sample of lm-evaluation-harness
-    if key in _RESPONSES:
-        return key, row if key in _IN_ROW else messages
-    replies = [other for other in others if other in _RESPONSES]
-    if isinstance(messages, list) and replies:
-        messages = _answered(messages, row if replies[0] in _IN_ROW else row[replies[0]])
-    return key, messages
-
-
 def _own(conversation: Conversation, incident: Incident) -> list[Message]:
     """The messages from the incident's first screen on; without one, all.
 
@@ -352,53 +259,3 @@ def _first_screen(message: Message, incident: Incident) -> Screen | None:
         return None
     screens = screens_in(text_of(message), incident)
     return screens[0] if screens and screens[0].tick == 0 else None
-
-
-def _answered(messages: list[Any], reply: Any) -> list[Any]:
-    """The messages of a request with the reply to it, unless they end with a reply already."""
-    last = messages[-1] if messages else None
-    if isinstance(last, Mapping) and is_agents(last):
-        return messages
-    return [*messages, *messages_of(reply)]
-
-
-def _last_branch(nodes: Sequence[Any]) -> list[Any]:
-    """The messages that lead to the last one of a verifiers trace, which is a tree.
-
-    Messages of role ``assistant`` that were not sampled are left out: the agent was given them.
-    """
-    messages: list[Any] = []
-    position: int | None = len(nodes) - 1
-    while position is not None and position >= 0:
-        node = nodes[position]
-        message = node.get("message") if isinstance(node, Mapping) else None
-        if not isinstance(message, Mapping):
-            raise TranscriptError(f"nodes[{position}].message: expected an object")
-        if message.get("role") != "assistant" or node.get("sampled", True):
-            messages.append(message)
-        parent = node.get("parent")
-        if parent is not None and not (isinstance(parent, int) and 0 <= parent < position):
-            raise TranscriptError(f"nodes[{position}].parent: expected an earlier node")
-        position = parent
-    return messages[::-1]
-
-
-def _status(row: Mapping[str, Any]) -> str:
-    """The status of a row, from the errors that frameworks note.
-
-    verifiers keeps the errors of repeated attempts beside ``ok``.
-    """
-    if row.get("ok") is True:
-        return COMPLETED
-    errors = row.get("errors")
-    error = errors[0] if isinstance(errors, list) and errors else row.get("error")
-    if absent(error) or error in ("", False):
-        return COMPLETED
-    if isinstance(error, Mapping):
-        error = error.get("message") or error.get("type") or "error"
-    return f"error: {error}" if isinstance(error, str) else "error"
-
-
-def _is_kept(key: str, value: object) -> bool:
-    plain = isinstance(value, int | float) or (isinstance(value, str) and len(value) <= 100)
-    return plain and key not in _OWN_KEYS and not absent(value)

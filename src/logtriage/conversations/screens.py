@@ -17,7 +17,7 @@ _SCREEN: Final = re.compile(r"(?<![\w/])TICK (\d{1,6})/(\d{1,6})\b")
 _NOTATION: Final = re.compile(
     r"^[ \t]*(\d{1,6})/(\d{1,6}) (?=c\d|closed: |~?[\w-]+: )", re.MULTILINE
 )
-_CLOSED: Final = re.compile(r"(?:The incident is closed \(|\Aclosed: )(\w+)")
+_CLOSED: Final = re.compile(r"The incident is closed \((\w+)[):]|\Aclosed: (\w+)\s*\Z")
 #: Signs that a harness shortened a text.
 _CUT: Final = re.compile(r"…|\.\.\.|truncat|omitted|elided|characters|tokens", re.IGNORECASE)
 #: What begins a line of a screen; two lines with the same beginning say the same thing.
@@ -55,7 +55,7 @@ class Screen:
 def closed_in(text: str) -> str | None:
     """The closing that an answer names; None if it does not say that the incident is closed."""
     found = _CLOSED.search(text)
-    return None if found is None else found[1]
+    return None if found is None else found[1] or found[2]
 
 
 def is_refusal(text: str) -> bool:
@@ -120,8 +120,8 @@ def mismatch(shown: str, expected: str) -> tuple[str, str] | None:
         key = _key(line)
         if line in known or key is None or key not in by_key:
             continue
-        last = number == len(lines) - 1
-        if _is_cut(line, wanted) or (last and any(each.startswith(line) for each in wanted)):
+        ends = number == len(lines) - 1 or _CUT.search(lines[number + 1]) is not None
+        if _is_cut(line, wanted) or (ends and any(each.startswith(line) for each in wanted)):
             continue
         if any(line.startswith(each) for each in wanted[-1:]):  # something follows on the last line
             continue

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from logtriage._lib.jsonvalues import absent
 from logtriage.conversations.atif import is_atif, row_of_trajectory
-from logtriage.conversations.messages import messages_of
+from logtriage.conversations.dialects import messages_of
 from logtriage.conversations.otel import is_telemetry, telemetry_rows
 from logtriage.conversations.sessions import (
     claude_rows,

@@ -7,7 +7,8 @@ a tick, so joint play can be put together from the conversations that a framewor
 from collections.abc import Mapping, Sequence
 
 from logtriage.actions import Action, Malformed, signed
-from logtriage.conversations.messages import Message, is_agents, messages_of, text_of
+from logtriage.conversations.dialects import messages_of
+from logtriage.conversations.messages import Message, is_agents, text_of
 from logtriage.conversations.tools import TEAM_TOOLS, Wire
 from logtriage.conversations.wires import calls_of, no_call, wire_of
 from logtriage.incident import Incident

@@ -15,13 +15,13 @@ from logtriage._lib.jsonvalues import absent
 from logtriage.actions import Malformed
 from logtriage.conversations.blocks import ARGUMENTS_AT, first
 from logtriage.conversations.commands import SHELLS, wires_in_blocks, wires_of_command
+from logtriage.conversations.dialects import messages_of
 from logtriage.conversations.messages import (
     CALL_BLOCKS,
     CALL_ITEMS,
     Message,
     answers_of,
     is_agents,
-    messages_of,
     text_of,
 )
 from logtriage.conversations.tools import SOLO_TOOLS, Wire, wire_from_call
@@ -75,7 +75,7 @@ def actions_of_conversation(
     """The wire actions of an agent, in order, from its messages or its one reply.
 
     ``messages`` are a list of them, the text of a reply, or a provider's raw response
-    (:func:`~logtriage.conversations.messages.messages_of`). ``topology`` is needed to read
+    (:func:`~logtriage.conversations.dialects.messages_of`). ``topology`` is needed to read
     text, which may name services and teams. Calls of ``other_tools``, such as the harness's
     ``submit``, are no actions; a call of any other unknown tool is a malformed action.
 

@@ -20,6 +20,7 @@ from logtriage.evaluation.episodes import (
 from logtriage.evaluation.explaining import explain_run
 from logtriage.evaluation.gate import Check, Margins, Verdict, gate_runs
 from logtriage.evaluation.incidents import RECORDED_TASK, RECORDED_TASKS, Incidents
+from logtriage.evaluation.transcript_runs import keep_run
 from logtriage.evaluation.loading import LoadedRun, load_run
 from logtriage.evaluation.localisation import Located, hit_at, locate
 from logtriage.evaluation.losses import PARTS, Calls, Losses
@@ -67,6 +68,7 @@ __all__ = [
     "gate_runs",
     "hit_at",
     "joint_steps",
+    "keep_run",
     "load_run",
     "locate",
     "mean_interval",

@@ -14,7 +14,7 @@ from logtriage.drawing.sealing import seal_of_run
 from logtriage.errors import InvalidInput, RubricError
 from logtriage.evaluation.cell_files import read_cell
 from logtriage.evaluation.explanation_files import read_explanations
-from logtriage.evaluation.incidents import RECORDED_TASKS, Incidents
+from logtriage.evaluation.incidents import RECORDED_TASKS, Incidents, is_recorded
 from logtriage.evaluation.manifest import RUN_FILE, Manifest, read_manifest
 from logtriage.evaluation.spec import Cell, plan
 from logtriage.evaluation.store import BUNDLES, copies_of
@@ -57,7 +57,11 @@ class LoadedRun:
         return {grade.incident: grade for grade in every if grade.score is not None}
 
     def split_of(self, task: str) -> str | None:
-        """The split of a task's incidents; None for recorded incidents."""
+        """The split of a task's incidents; None for recorded incidents, and for several splits."""
+        if self.manifest.spec.incidents is not None:
+            ids = (name for cell in self.planned if cell.task == task for name in cell.ids)
+            splits = {None if is_recorded(name) else name.split("/")[1] for name in ids}
+            return splits.pop() if len(splits) == 1 else None
         drawn = task in self.manifest.spec.tasks and task not in RECORDED_TASKS
         return self.manifest.spec.split if drawn else None
 

@@ -59,6 +59,7 @@ class _Written:
     world: WorldMark | None = None
     role_split: RoleSplit | None = None
     bundle: str | None = None
+    incidents: dict[str, tuple[str, ...]] | None = None
 
 
 @attrs.frozen
@@ -96,7 +97,7 @@ class Manifest:
 
     def to_json(self) -> dict[str, Any]:
         """The manifest as JSON data."""
-        split = self.spec.role_split
+        split, own = self.spec.role_split, self.spec.incidents
         return {
             "schema": SCHEMA,
             "logtriage": self.version,
@@ -108,6 +109,7 @@ class Manifest:
             **({} if self.world is None else {"world": attrs.asdict(self.world)}),
             "episodes": self.spec.episodes,
             "start": self.spec.start,
+            **({} if own is None else {"incidents": {name: list(own[name]) for name in own}}),
             "role_split": None if split is None else role_split_to_json(split),
             "bundle": self.bundle,
             "rubrics": {
@@ -143,6 +145,7 @@ def _manifest(written: _Written, directory: Path) -> Manifest:
         written.start,
         written.role_split,
         world=None if written.world is None else _world(written.world, directory),
+        incidents=written.incidents,
     )
     rubrics = {task: (mark.id, mark.digest) for task, mark in written.rubrics.items()}
     return Manifest(spec, written.logtriage, rubrics, written.bundle, written.players, written.seal)

@@ -1,9 +1,11 @@
 """Work spread over processes, or over threads that mostly wait for a server."""
 
 import signal
-from collections.abc import Callable, Generator, Sequence
+import threading
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from multiprocessing import get_context
 from multiprocessing.reduction import ForkingPickler
 from queue import Empty, SimpleQueue
@@ -43,15 +45,45 @@ def in_order(
 def _spread(
     function: Callable[[Chunk], Result], chunks: Sequence[Chunk], jobs: int
 ) -> Generator[tuple[Chunk, Result], None, None]:
+    done = False
     pool = ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=_be_quiet)
     try:
-        yield from zip(chunks, pool.map(function, chunks), strict=True)
+        with _uninterrupted():  # the processes are started here, and inherit it
+            results = pool.map(function, chunks)
+        yield from zip(chunks, results, strict=True)
+        done = True
     except BrokenProcessPool as error:
         raise LogTriageError(
             "a process that played episodes died; what was finished is kept"
         ) from error
     finally:
+        if not done:  # nobody waits for the rest
+            for process in list((pool._processes or {}).values()):
+                process.terminate()
         pool.shutdown(wait=True, cancel_futures=True)
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Hold an interrupt back until the end, also from processes that are started meanwhile.
+
+    Such a process ignores interrupts only once it has imported what it needs.
+    """
+    held: list[int] = []
+    in_main = threading.current_thread() is threading.main_thread()  # others get no interrupts
+    handler = signal.signal(signal.SIGINT, lambda *_: held.append(1)) if in_main else None
+    masks = hasattr(signal, "pthread_sigmask")  # not on Windows
+    # A new process inherits the mask of this thread, but no handler.
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if masks else None
+    try:
+        yield
+    finally:
+        if before is not None:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        if in_main:
+            signal.signal(signal.SIGINT, handler or signal.SIG_DFL)
+    if held:
+        raise KeyboardInterrupt
 
 
 def _be_quiet() -> None:

@@ -1,6 +1,6 @@
 """What a run plays: policies, and for each task the ids of its incidents."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import attrs
@@ -9,6 +9,7 @@ from logtriage.drawing.ids import SEALED, check_split, incident_ids
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.evaluation.incidents import RECORDED_TASKS, Incidents
 from logtriage.grading.offered import check_joint
+from logtriage.incident import Incident
 from logtriage.roles import RoleSplit
 from logtriage.roles.splits import get_role_split
 from logtriage.tasks import get_task, world_of_tasks
@@ -38,7 +39,8 @@ class RunSpec:
     ``tasks`` are ids of drawn tasks, and :data:`RECORDED_TASKS` for recorded incidents,
     which have no split and may be fewer. A name given twice counts once. With a ``role_split`` (or
     the name of a built-in split) ``policies`` are teams that play jointly, else single agents.
-    ``world`` is the world of all tasks, as in :func:`~logtriage.tasks.get_task`.
+    ``world`` is the world of all tasks, as in :func:`~logtriage.tasks.get_task`. ``incidents`` are
+    the ids of each policy, where these are not those of ``split``, ``episodes`` and ``start``.
 
     Raises:
         UnknownName: for a world, task, split or role split that does not exist.
@@ -53,6 +55,9 @@ class RunSpec:
     start: int = 0
     role_split: RoleSplit | None = attrs.field(default=None, converter=_as_split)
     _world: WorldLike | None = attrs.field(default=None, kw_only=True)
+    incidents: Mapping[str, tuple[str, ...]] | None = attrs.field(
+        default=None, kw_only=True, hash=False
+    )
 
     def __attrs_post_init__(self) -> None:
         world = world_of_tasks(
@@ -69,6 +74,11 @@ class RunSpec:
             raise InvalidInput(f"episodes must be at least 1, got {self.episodes}")
         if self.start < 0:
             raise InvalidInput(f"start must not be negative, got {self.start}")
+        if self.incidents is not None and tuple(self.incidents) != self.policies:
+            raise InvalidInput(
+                f"incidents: expected those of {', '.join(self.policies)}, got those of "
+                f"{', '.join(self.incidents) or 'nobody'}"
+            )
 
     @property
     def world(self) -> World:
@@ -104,6 +114,8 @@ def plan(spec: RunSpec, incidents: Incidents) -> tuple[Cell, ...]:
         InvalidInput: if no recorded incident is left after ``start``, if no role may take an
             action that an incident needs, or if a recorded and a drawn task share a name.
     """
+    if spec.incidents is not None:
+        return tuple(_given(spec.incidents, incidents))
     tasks: dict[str, tuple[str, tuple[str, ...]]] = {}
     for name in spec.tasks:
         own = _recorded(spec, incidents, name) if name in RECORDED_TASKS else _drawn(spec, name)
@@ -116,6 +128,24 @@ def plan(spec: RunSpec, incidents: Incidents) -> tuple[Cell, ...]:
         for policy in spec.policies
         for task, (rubric, ids) in tasks.items()
     )
+
+
+def _given(ids: Mapping[str, tuple[str, ...]], incidents: Incidents) -> Iterator[Cell]:
+    """The cells of each policy and task, some of them empty."""
+    rubrics: dict[str, str] = {}
+    own: dict[tuple[str, str], list[str]] = {}
+    for policy, names in ids.items():
+        for incident in map(incidents, names):
+            if rubrics.setdefault(incident.task, incident.rubric) != incident.rubric:
+                raise _two_rubrics(incident, rubrics[incident.task])
+            own.setdefault((policy, incident.task), []).append(incident.id)
+    for policy in ids:
+        for task, rubric in rubrics.items():
+            yield Cell(policy, task, rubric, tuple(own.get((policy, task), ())))
+
+
+def _two_rubrics(incident: Incident, used: str) -> InvalidInput:
+    return InvalidInput(f"{incident.id}: task {incident.task!r} is graded by {used!r} elsewhere")
 
 
 def _drawn(spec: RunSpec, task: str) -> dict[str, tuple[str, tuple[str, ...]]]:
@@ -140,6 +170,6 @@ def _recorded(
         task, used = incident.task, incident.rubric
         rubric, ids = tasks.get(task, (used, ()))
         if rubric != used:
-            raise InvalidInput(f"{incident.id}: task {task!r} is graded by {rubric!r} elsewhere")
+            raise _two_rubrics(incident, rubric)
         tasks[task] = rubric, (*ids, incident.id)
     return tasks

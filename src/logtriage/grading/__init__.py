@@ -38,6 +38,7 @@ from logtriage.grading.transcripts import (
     Resolver,
     grade_actions,
     grade_jsonl,
+    grade_lines,
     grade_transcript,
 )
 
@@ -76,6 +77,7 @@ __all__ = [
     "grade_actions",
     "grade_batch",
     "grade_jsonl",
+    "grade_lines",
     "grade_to_json",
     "grade_transcript",
     "reward",

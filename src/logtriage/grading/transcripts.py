@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any, cast
 
-from logtriage._lib.files import TOO_LONG, numbered_lines
+from logtriage._lib.files import TOO_LONG, numbered_lines, unpacked
 from logtriage.actions import ACTION_NAMES, Action, Malformed
 from logtriage.codec import decode_transcript
 from logtriage.drawing.generator import make_incident
@@ -131,7 +131,7 @@ def grade_jsonl(
     splits: Splits = get_role_split,
     on_error: Callable[[TranscriptError], None] | None = None,
 ) -> Iterator[Grade]:
-    """Grade a file of transcripts, one JSON object a line, as a stream.
+    """Grade a file of transcripts, one JSON object a line, as a stream; gzipped or not.
 
     Blank lines are skipped. A line that cannot be graded goes to ``on_error`` as a
     :class:`TranscriptError` with file and line number, and the rest is graded;
@@ -141,21 +141,35 @@ def grade_jsonl(
         TranscriptError: for the first bad line, if there is no ``on_error``.
         SealError: for a sealed incident without its key, or with another one: the key is
             wrong then, not the line.
+        InvalidInput: for a file that holds no lines of text, or a damaged gzip.
         OSError: at once, if the file cannot be opened.
     """
+    pairs = grade_lines(source, rubric, resolve=resolve, splits=splits, on_error=on_error)
+    return (graded for _, graded in pairs)
+
+
+def grade_lines(
+    source: str | Path | IO[str] | IO[bytes],
+    rubric: Rubric | None = None,
+    *,
+    resolve: Resolver = make_incident,
+    splits: Splits = get_role_split,
+    on_error: Callable[[TranscriptError], None] | None = None,
+) -> Iterator[tuple[Transcript, Grade]]:
+    """:func:`grade_jsonl`, each grade with its transcript."""
     grade_line = partial(grade_transcript, rubric=rubric, resolve=resolve, splits=splits)
     if not isinstance(source, str | Path):
         return _graded(source, grade_line, on_error)
     grades = _graded_file(Path(source), grade_line, on_error)
     next(grades)  # opens the file now, so that the caller learns at once that it is missing
-    return cast(Iterator[Grade], grades)
+    return cast(Iterator[tuple[Transcript, Grade]], grades)
 
 
 def _graded_file(
     path: Path,
     grade_line: Callable[[Transcript], Grade],
     on_error: Callable[[TranscriptError], None] | None,
-) -> Iterator[Grade | None]:
+) -> Iterator[tuple[Transcript, Grade] | None]:
     """Yield None once the file is open, then its grades."""
     with path.open("rb") as stream:
         yield None
@@ -166,15 +180,16 @@ def _graded(
     source: IO[str] | IO[bytes],
     grade_line: Callable[[Transcript], Grade],
     on_error: Callable[[TranscriptError], None] | None,
-) -> Iterator[Grade]:
+) -> Iterator[tuple[Transcript, Grade]]:
     name = str(getattr(source, "name", "<stream>"))
-    for number, line in numbered_lines(source):
+    for number, line in numbered_lines(unpacked(source, name)):
         if line is not None and not line.strip():
             continue
         try:
             if line is None:
                 raise TranscriptError(TOO_LONG)
-            graded = grade_line(decode_transcript(line))
+            transcript = decode_transcript(line)
+            graded = grade_line(transcript)
         except RubricError:
             raise  # the grader is broken, not the line
         except SealError as error:
@@ -186,4 +201,4 @@ def _graded(
                 raise located from error
             on_error(located)
         else:
-            yield graded
+            yield transcript, graded

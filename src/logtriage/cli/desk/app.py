@@ -1,6 +1,6 @@
 """The console as a Textual app: services, screens and the prompt on one page of 80 by 24."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, ClassVar, Final
 
@@ -72,9 +72,16 @@ class Desk(App[State]):
     """
 
     def __init__(
-        self, incident: Incident, *, practice: bool = False, explains: bool = True
+        self,
+        incident: Incident,
+        *,
+        practice: bool = False,
+        explains: bool = True,
+        on_state: Callable[[State], None] | None = None,
     ) -> None:
         super().__init__()
+        #: Called with the state after each action, and after each that is taken back.
+        self.on_state = on_state
         self.HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (_WIDE, "-wide")]
         self.session = Session.begin(incident, practice=practice)
         #: The explanation of the finished episode; None until it is computed.
@@ -175,6 +182,7 @@ class Desk(App[State]):
 
     def _take(self, action: Action) -> None:
         self.session = self.session.after(action)
+        self._keep()
         self._say(describe(action), "green")
         self._show()
         self.action_page("now")
@@ -188,10 +196,15 @@ class Desk(App[State]):
             self._say("There is nothing to take back.", "yellow")
         else:
             self.session, self.explanation = self.session.undone(), None
+            self._keep()
             self._show()
             self.action_page("now")
             self.query_one(TabbedContent).hide_tab("debrief")
             self._say("Taken back.")
+
+    def _keep(self) -> None:
+        if self.on_state is not None:
+            self.on_state(self.session.state)
 
     def _who(self, name: str) -> None:
         seen = observe(self.session.state)

@@ -1,0 +1,221 @@
+"""Messages of any provider in one form: the ways in which conversations are kept.
+
+:data:`SHAPES` has a row for each way. Anything else is refused by its place, so that no
+conversation is graded that was not understood.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from logtriage._lib.jsonvalues import absent, json_kind
+from logtriage.conversations.blocks import answer, block_of, first, plain
+from logtriage.conversations.messages import (
+    AGENT_ROLES,
+    OTHER_ROLES,
+    OUTPUT_ITEMS,
+    Message,
+    Messages,
+    among,
+    as_object,
+    checked,
+    split,
+)
+from logtriage.errors import InvalidInput
+
+#: How deep responses within responses are followed.
+_DEEPEST: Final = 3
+
+
+class Shape(NamedTuple):
+    """A way to keep messages: how it is recognised, and how it is read, with its place."""
+
+    writers: str
+    fits: Callable[[Message], bool]
+    read: Callable[[Message, str], Messages]
+
+
+def messages_of(raw: object) -> Messages:
+    """The messages of a conversation, one reply as text, or a provider's raw response.
+
+    Raises:
+        InvalidInput: naming the message and the field, for what is none of these.
+    """
+    if isinstance(raw, str):
+        return [{"role": "assistant", "content": raw}]
+    if isinstance(raw, Mapping):
+        return _read(raw, "")
+    if not isinstance(raw, Sequence):
+        raise InvalidInput(f"expected a list of messages, got {json_kind(raw)}")
+    return _listed(raw, "")
+
+
+def _listed(items: Sequence[Any], inside: str) -> Messages:
+    messages: Messages = []
+    for number, item in enumerate(items):
+        where = f"{inside}[{number}]"
+        if as_object(item, where).get("object") == "chat.completion.chunk":
+            raise InvalidInput(f"{where}: a chunk of a stream; put the whole reply together first")
+        messages += ({"where": where, **message} for message in _read(item, where))
+    return messages
+
+
+def _read(raw: Message, where: str) -> Messages:
+    """The messages of an object, by the first shape that fits."""
+    for shape in SHAPES:
+        if shape.fits(raw):
+            return shape.read(raw, where)
+    return split(checked(raw, where))
+
+
+def _choice(field: str, inside: str) -> Callable[[Message, str], Messages]:
+    def read(raw: Message, where: str) -> Messages:
+        options = raw[field]
+        place = f"{where}.{field}".removeprefix(".")
+        if len(options) != 1 or not isinstance(options[0], Mapping):
+            raise InvalidInput(f"{place}: expected one, got {len(options)}; a row is one reply")
+        reply = as_object(options[0].get(inside), f"{place}[0].{inside}")
+        # Gemini leaves out the role, and the parts of an empty reply.
+        return split(checked({"role": "assistant", "parts": [], **reply}, where))
+
+    return read
+
+
+def _has_list(field: str) -> Callable[[Message], bool]:
+    return lambda raw: isinstance(raw.get(field), list) and "role" not in raw
+
+
+def _holds(field: str) -> Callable[[Message], bool]:
+    return lambda raw: isinstance(raw.get(field), list) and not {"role", "type", "kind"} & set(raw)
+
+
+def _inside(field: str) -> Callable[[Message, str], Messages]:
+    def read(raw: Message, where: str) -> Messages:
+        if where.count(".") > _DEEPEST:
+            raise InvalidInput(f"{where}.{field}: messages nested too deeply")
+        return _listed(raw[field], f"{where}.{field}")
+
+    return read
+
+
+def _langchain(raw: Message, where: str) -> Messages:
+    if "kwargs" in raw:
+        kind = {"type": str(raw["id"][-1]).removesuffix("Chunk").removesuffix("Message").lower()}
+        return _read({**kind, **as_object(raw["kwargs"], f"{where}.kwargs")}, where)
+    return _read({"role": raw["type"], **raw["data"]}, where)
+
+
+def _pydantic(raw: Message, where: str) -> Messages:
+    """A request or a response of Pydantic AI; each part of a request is a message."""
+    parts = raw["parts"]
+    if raw["kind"] == "response":
+        return split(checked({"role": "assistant", "content": parts}, where))
+    messages: Messages = []
+    for number, part in enumerate(parts):
+        blocks = block_of(part, f"{where}.parts[{number}]")
+        role = "system" if part.get("part_kind") == "system-prompt" else "user"
+        messages.append({"role": role, "content": blocks})
+    return messages
+
+
+def _autogen(raw: Message, where: str) -> Messages:
+    """An event of AutoGen: calls, their results, or a text of the user or an agent."""
+    content = raw["content"]
+    if raw["type"] == "ToolCallRequestEvent":
+        return split(checked({"role": "assistant", "content": "", "tool_calls": content}, where))
+    if raw["type"] == "ToolCallExecutionEvent":
+        items = (as_object(item, f"{where}.content") for item in content)
+        return [{"role": "tool", "content": [answer(item.get("call_id"), item)]} for item in items]
+    if raw["type"] != "TextMessage":  # summaries and thoughts repeat what others say
+        return []
+    role = "user" if raw["source"] in ("user", "system") else "assistant"
+    return [{"role": role, "content": plain(content)}]
+
+
+def _spoken(raw: Message, where: str) -> Messages:
+    return _read({"role": raw["from"], "content": raw["value"]}, where)
+
+
+def _event(raw: Message, where: str) -> Messages:
+    """An event of Google's ADK: the content of a model or of the user."""
+    return _read({"role": "user", **raw["content"]}, where)
+
+
+def _step(raw: Message, where: str) -> Messages:
+    """A step of smolagents: the model's output, its calls, and what came of them."""
+    said = {"role": "assistant", "content": plain(raw.get("model_output"))}
+    calls = raw.get("tool_calls")
+    messages = split(checked({**said, "tool_calls": [] if absent(calls) else calls}, where))
+    if not absent(raw.get("observations")):
+        messages.append({"role": "user", "content": plain(raw["observations"])})
+    return messages
+
+
+def _output_item(raw: Message, where: str) -> Messages:
+    del where
+    return [{"role": "tool", "content": [answer(raw.get("call_id"), raw)]}]
+
+
+def _ran_item(raw: Message, where: str) -> Messages:
+    """A call with its answer in one item, as of tools that the model's own server ran."""
+    called = {key: raw[key] for key in raw if key not in ("output", "result", "error", "status")}
+    number = first(raw, ("call_id", "id"))
+    return [checked(called, where), {"role": "tool", "content": [answer(number, raw)]}]
+
+
+def _is_ran(raw: Message) -> bool:
+    done = first(raw, ("output", "result", "error"))
+    return among(raw.get("type"), ("mcp_call", "mcp_tool_call")) and done is not None
+
+
+_LANGCHAIN: Final = AGENT_ROLES | OTHER_ROLES
+#: How messages are kept; the first shape that fits counts.
+SHAPES: Final = (
+    Shape("OpenAI: a raw response", _has_list("choices"), _choice("choices", "message")),
+    Shape("Gemini: a raw response", _has_list("candidates"), _choice("candidates", "content")),
+    Shape("OpenAI: a response", _holds("output"), _inside("output")),
+    Shape("containers of messages", _holds("messages"), _inside("messages")),
+    Shape(
+        "LangChain",
+        lambda raw: (
+            (isinstance(raw.get("data"), Mapping) and among(raw.get("type"), _LANGCHAIN))
+            or (raw.get("lc") == 1 and isinstance(raw.get("id"), list) and bool(raw["id"]))
+        ),
+        _langchain,
+    ),
+    Shape(
+        "Pydantic AI",
+        lambda raw: (
+            among(raw.get("kind"), ("request", "response"))
+            and isinstance(raw.get("parts"), list)
+            and "role" not in raw
+        ),
+        _pydantic,
+    ),
+    Shape(
+        "AutoGen",
+        lambda raw: (
+            isinstance(raw.get("source"), str)
+            and isinstance(raw.get("type"), str)
+            and raw["type"].endswith(("Event", "Message"))
+            and "content" in raw
+        ),
+        _autogen,
+    ),
+    Shape("ShareGPT", lambda raw: "role" not in raw and {"from", "value"} <= set(raw), _spoken),
+    Shape(
+        "Google's ADK",
+        lambda raw: isinstance(raw.get("content"), Mapping) and "parts" in raw["content"],
+        _event,
+    ),
+    Shape(
+        "smolagents",
+        lambda raw: "role" not in raw and bool({"model_output", "observations"} & set(raw)),
+        _step,
+    ),
+    Shape(
+        "OpenAI: answers to calls",
+        lambda raw: absent(raw.get("role")) and among(raw.get("type"), OUTPUT_ITEMS),
+        _output_item,
+    ),
+    Shape("OpenAI, Codex: calls with their answers", _is_ran, _ran_item),
+)

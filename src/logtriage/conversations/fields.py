@@ -1,0 +1,166 @@
+"""Where a row keeps its messages, who played, and what went wrong."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import attrs
+
+from logtriage._lib.jsonvalues import absent, json_kind
+from logtriage.codec import TRANSCRIPT_FIELDS
+from logtriage.conversations.dialects import messages_of
+from logtriage.conversations.messages import AGENT_ROLES, Message, is_agents
+from logtriage.conversations.shapes import Row, as_row, at, is_teams
+from logtriage.errors import InvalidInput, TranscriptError
+from logtriage.transcript import COMPLETED
+
+#: Where the conversation may stand.
+MESSAGES_AT: Final = (
+    *("messages", "conversation", "conversations", "history", "contents", "steps", "completion"),
+    *("filtered_resps", "response", "choices", "candidates", "output", "reply", "input"),
+)
+#: Keys that hold the response of a provider; the first two are fields of the response itself.
+_IN_ROW: Final = ("choices", "candidates")
+_RESPONSES: Final = (*_IN_ROW, "completion", "response")
+_OWN_KEYS: Final = TRANSCRIPT_FIELDS | {"error"}
+
+
+@attrs.frozen
+class Conversation:
+    """A row with its messages, and the field that holds them; ``prompt`` was given to the agent."""
+
+    row: Row
+    place: str
+    messages: tuple[Message, ...]
+    prompt: tuple[Message, ...] = ()
+
+
+def conversation_of(row: object) -> Conversation:
+    """The messages of a row; none for a transcript, and for an episode of a team.
+
+    Raises:
+        TranscriptError: naming the field and what was expected.
+    """
+    if not isinstance(row, Mapping):
+        raise TranscriptError(f"expected a JSON object, got {json_kind(row)}")
+    row = as_row(row)
+    actions = row.get("actions")
+    if is_teams(row) or (isinstance(actions, list) and not _has_messages(row)):
+        return Conversation(row, "actions", ())
+    place, conversation = _conversation(row)
+    try:
+        messages = messages_of(conversation)
+        prompt = messages_of(row["prompt"]) if isinstance(row.get("prompt"), list) else []
+    except InvalidInput as error:
+        raise at_place(place, error) from None
+    if isinstance(row.get("prompt"), str):
+        prompt = [{"role": "user", "content": row["prompt"], "where": ""}]
+    if actions and not any(map(is_agents, messages)):
+        return Conversation(row, "actions", ())
+    if messages[: len(prompt)] == prompt:
+        messages = messages[len(prompt) :]
+    given = [{**one, "where": f"prompt{one.get('where', '')}"} for one in prompt]
+    return Conversation(row, place, tuple(messages), tuple(given))
+
+
+def at_place(place: str, error: InvalidInput) -> TranscriptError:
+    """An error of a row's messages, with the field that holds them."""
+    if str(error).startswith("prompt"):
+        return TranscriptError(str(error))
+    joint = "" if str(error).startswith(("[", ".")) else ": "
+    return TranscriptError(f"{place}{joint}{error}")
+
+
+def _has_messages(row: Row) -> bool:
+    """Whether a row with a list of actions has messages, too; without actions, any will do."""
+    keys = ("messages", "completion") if row["actions"] else ("nodes", *MESSAGES_AT)
+    kinds = list if row["actions"] else list | str | Mapping
+    return any(isinstance(row.get(key), kinds) and bool(row[key]) for key in keys)
+
+
+def _conversation(row: Mapping[str, Any]) -> tuple[str, Any]:
+    """Where the conversation stands, and the conversation."""
+    if isinstance(row.get("nodes"), list):
+        return "nodes", last_branch(row["nodes"])
+    keys = [key for key in MESSAGES_AT if not absent(row.get(key))]
+    if not keys and row.get("role") in AGENT_ROLES and "content" in row:
+        return "the row", row  # a response of Anthropic's
+    if not keys:
+        raise TranscriptError(
+            f"no conversation at nodes, {', '.join(MESSAGES_AT)}; "
+            f"the row has: {', '.join(map(str, row)) or 'nothing'}"
+        )
+    key, *others = keys
+    messages = row[key]
+    if key == "filtered_resps" and isinstance(messages, list) and len(messages) == 1:
+        messages = messages[0]  # a sample of lm-evaluation-harness
+    if key in _RESPONSES:
+        return key, row if key in _IN_ROW else messages
+    replies = [other for other in others if other in _RESPONSES]
+    if isinstance(messages, list) and replies:
+        messages = _answered(messages, row if replies[0] in _IN_ROW else row[replies[0]])
+    return key, messages
+
+
+def _answered(messages: list[Any], reply: Any) -> list[Any]:
+    """The messages of a request with the reply to it, unless they end with a reply already."""
+    last = messages[-1] if messages else None
+    if isinstance(last, Mapping) and is_agents(last):
+        return messages
+    return [*messages, *messages_of(reply)]
+
+
+def last_branch(nodes: Sequence[Any]) -> list[Any]:
+    """The messages that lead to the last one of a verifiers trace, which is a tree.
+
+    Messages of role ``assistant`` that were not sampled are left out: the agent was given them.
+    """
+    messages: list[Any] = []
+    position: int | None = len(nodes) - 1
+    while position is not None and position >= 0:
+        node = nodes[position]
+        message = node.get("message") if isinstance(node, Mapping) else None
+        if not isinstance(message, Mapping):
+            raise TranscriptError(f"nodes[{position}].message: expected an object")
+        if message.get("role") != "assistant" or node.get("sampled", True):
+            messages.append(message)
+        parent = node.get("parent")
+        if parent is not None and not (isinstance(parent, int) and 0 <= parent < position):
+            raise TranscriptError(f"nodes[{position}].parent: expected an earlier node")
+        position = parent
+    return messages[::-1]
+
+
+def agent_of(row: Mapping[str, Any]) -> str | None:
+    """Who played: ``agent`` or ``model``, or the model in the agent's settings."""
+    for path in ("agent", "model", "agent.config.model", "model_name", "agent_name"):
+        name = at(row, path)
+        if isinstance(name, str):
+            return name
+    return None
+
+
+def status_of(row: Mapping[str, Any]) -> str:
+    """The status of a row, from the errors that frameworks note.
+
+    verifiers keeps the errors of repeated attempts beside ``ok``.
+    """
+    if row.get("ok") is True:
+        return COMPLETED
+    errors = row.get("errors")
+    error = errors[0] if isinstance(errors, list) and errors else row.get("error")
+    if absent(error) or error in ("", False):
+        return COMPLETED
+    if isinstance(error, Mapping):
+        error = error.get("message") or error.get("type") or "error"
+    return f"error: {error}" if isinstance(error, str) else "error"
+
+
+def extra_of(conversation: Conversation) -> dict[str, Any]:
+    """The short plain fields of a row that a transcript keeps."""
+    row, place = conversation.row, conversation.place
+    return {key: value for key, value in row.items() if key != place and _is_kept(key, value)}
+
+
+def _is_kept(key: str, value: object) -> bool:
+    plain = isinstance(value, int | float) or (isinstance(value, str) and len(value) <= 100)
+    return plain and key not in _OWN_KEYS and not absent(value)

@@ -1,0 +1,530 @@
+"""The same episode, kept in any shape, is the same transcript."""
+
+import gzip
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from logtriage.conversations.convert import convert_file, convert_files
+from logtriage.conversations.rows import transcript_of_row
+from logtriage.errors import TranscriptError
+from logtriage.grading import grade_transcript
+from logtriage.transcript import Transcript
+from tests.conversations.episodes import (
+    CALLS,
+    FIRST,
+    INCIDENT,
+    PROMPT,
+    RULES,
+    Messages,
+    Row,
+    each,
+    in_text,
+    openai,
+    openai_turn,
+)
+
+Given = dict[str, Any]
+
+
+def worth(transcript: Transcript) -> float | None:
+    assert transcript.incident == INCIDENT
+    assert [wire["action_type"] for wire in transcript.actions] == [name for name, _ in CALLS]
+    return grade_transcript(transcript).score
+
+
+def messages(turn: Any, *prompt: Any) -> Row:
+    return {"incident": INCIDENT, "messages": [*prompt, *each(turn)]}
+
+
+def block(n: int, name: str, given: Given, shown: str) -> Messages:
+    use = {"type": "tool_use", "id": f"t{n}", "name": f"mcp__logtriage__{name}", "input": given}
+    result = {"type": "tool_result", "tool_use_id": f"t{n}", "content": shown}
+    return [{"role": "assistant", "content": [use]}, {"role": "user", "content": [result]}]
+
+
+# -- rows ------------------------------------------------------------------------------------
+
+
+def verifiers() -> Row:
+    def turn(n: int, name: str, given: Given, shown: str) -> Messages:
+        call = json.dumps({"id": f"c{n}", "name": name, "arguments": json.dumps(given)})
+        return [
+            {"role": "assistant", "content": "", "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": f"c{n}", "content": shown},
+        ]
+
+    info = json.dumps({"incident": INCIDENT})
+    return {"prompt": PROMPT, "completion": each(turn), "info": info, "reward": 1.0, "error": None}
+
+
+def pydantic_ai() -> Row:
+    def turn(n: int, name: str, given: Given, shown: str) -> Messages:
+        called = {"tool_name": name, "tool_call_id": f"c{n}"}
+        use = {**called, "args": json.dumps(given), "part_kind": "tool-call"}
+        said = {"content": "So.", "part_kind": "thinking"}
+        result = {**called, "content": shown, "part_kind": "tool-return"}
+        return [{"parts": [said, use], "kind": "response"}, {"parts": [result], "kind": "request"}]
+
+    first = {"content": FIRST, "part_kind": "user-prompt"}
+    return messages(turn, {"parts": [first], "instructions": RULES, "kind": "request"})
+
+
+def swe_agent_in_text() -> Row:
+    def turn(n: int, name: str, given: Given, shown: str) -> Messages:
+        del n
+        command = " ".join(["triage", name, *(f"{key}={value}" for key, value in given.items())])
+        said = f"THOUGHT: look.\n\n```mswea_bash_command\n{command}\n```"
+        shown = f"<returncode>0</returncode>\n<output>\n{shown}\n</output>"
+        return [{"role": "assistant", "content": said}, {"role": "user", "content": shown}]
+
+    row = messages(turn, *PROMPT)
+    last = {"role": "exit", "content": "", "extra": {"exit_status": "Submitted"}}
+    return {
+        "info": {"exit_status": "Submitted", "incident": INCIDENT},
+        "messages": [*row["messages"], last],
+        "trajectory_format": "mini-swe-agent-1.1",
+    }
+
+
+def swe_agent_by_calls() -> Row:
+    def turn(n: int, name: str, given: Given, shown: str) -> Messages:
+        command = f"cd / && triage {name} {' '.join(given.values())}"
+        function = {"name": "bash", "arguments": json.dumps({"command": command})}
+        return [
+            {
+                "role": "assistant",
+                "content": "",
+                "tool_calls": [{"id": f"c{n}", "function": function}],
+            },
+            {"role": "tool", "tool_call_id": f"c{n}", "content": f"<output>\n{shown}\n</output>"},
+        ]
+
+    return {**messages(turn, *PROMPT), "trajectory_format": "mini-swe-agent-1.1", "info": {}}
+
+
+def ai_sdk() -> Row:
+    def turn(n: int, name: str, given: Given, shown: str) -> Messages:
+        call = {"toolCallId": f"c{n}", "toolName": name}
+        output = {"type": "text", "value": shown}
+        return [
+            {"role": "assistant", "content": [{"type": "tool-call", **call, "input": given}]},
+            {"role": "tool", "content": [{"type": "tool-result", **call, "output": output}]},
+        ]
+
+    return messages(turn, *PROMPT)
+
+
+def ai_sdk_page() -> Row:
+    """One message of the page, with a part for each tool that ran."""
+
+    def turn(n: int, name: str, given: Given, shown: str) -> list[Given]:
+        ran = {"toolCallId": f"c{n}", "state": "output-available", "input": given}
+        return [{"type": "step-start"}, {"type": f"tool-{name}", **ran, "output": shown}]
+
+    said = {"role": "assistant", "parts": each(turn)}
+    first = {"role": "user", "parts": [{"type": "text", "text": FIRST}]}
+    return {"incident": INCIDENT, "messages": [first, said]}
+
+
+def langchain() -> Row:
+    def turn(n: int, name: str, given: Given, shown: str) -> Messages:
+        call = {"name": name, "args": given, "id": f"c{n}", "type": "tool_call"}
+        path = ["langchain", "schema", "messages"]
+        said = {"content": "", "type": "ai", "tool_calls": [call], "invalid_tool_calls": []}
+        told = {"content": shown, "type": "tool", "tool_call_id": f"c{n}", "status": "success"}
+        return [
+            {"lc": 1, "type": "constructor", "id": [*path, "AIMessage"], "kwargs": said},
+            {"lc": 1, "type": "constructor", "id": [*path, "ToolMessage"], "kwargs": told},
+        ]
+
+    return messages(turn, {"type": "human", "data": {"content": FIRST}})
+
+
+def autogen() -> Row:
+    def turn(n: int, name: str, given: Given, shown: str) -> Messages:
+        call = {"id": f"c{n}", "name": name, "arguments": json.dumps(given)}
+        result = {"call_id": f"c{n}", "name": name, "content": shown, "is_error": False}
+        return [
+            {"source": "oncall", "type": "ToolCallRequestEvent", "content": [call]},
+            {"source": "oncall", "type": "ToolCallExecutionEvent", "content": [result]},
+            {"source": "oncall", "type": "ToolCallSummaryMessage", "content": shown},
+        ]
+
+    return messages(turn, {"source": "user", "type": "TextMessage", "content": FIRST})
+
+
+def share_gpt() -> Row:
+    def turn(n: int, name: str, given: Given, shown: str) -> Messages:
+        del n
+        call = json.dumps({"name": name, "arguments": given})
+        return [{"from": "function_call", "value": call}, {"from": "observation", "value": shown}]
+
+    first = [{"from": "system", "value": RULES}, {"from": "human", "value": FIRST}]
+    return {"incident": INCIDENT, "conversations": [*first, *each(turn)]}
+
+
+def adk() -> Row:
+    def turn(n: int, name: str, given: Given, shown: str) -> Messages:
+        call = {"functionCall": {"id": f"c{n}", "name": name, "args": given}}
+        result = {"functionResponse": {"id": f"c{n}", "name": name, "response": {"result": shown}}}
+        return [
+            {"author": "oncall", "content": {"role": "model", "parts": [call]}},
+            {"author": "oncall", "content": {"role": "user", "parts": [result]}},
+        ]
+
+    return messages(
+        turn, {"author": "user", "content": {"role": "user", "parts": [{"text": FIRST}]}}
+    )
+
+
+def gemini_cli() -> Row:
+    def turn(n: int, name: str, given: Given, shown: str) -> Messages:
+        result = [
+            {"functionResponse": {"id": f"c{n}", "name": name, "response": {"output": shown}}}
+        ]
+        call = {"id": f"c{n}", "name": name, "args": given, "result": result, "status": "success"}
+        return [{"type": "gemini", "content": "", "toolCalls": [call]}]
+
+    first = [{"type": "info", "content": "Update!"}, {"type": "user", "content": FIRST}]
+    return messages(turn, *first)
+
+
+def goose() -> Row:
+    def turn(n: int, name: str, given: Given, shown: str) -> Messages:
+        call = {"status": "success", "value": {"name": f"logtriage__{name}", "arguments": given}}
+        result = {"status": "success", "value": [{"type": "text", "text": shown}]}
+        return [
+            {
+                "role": "assistant",
+                "content": [{"type": "toolRequest", "id": f"c{n}", "toolCall": call}],
+            },
+            {
+                "role": "user",
+                "content": [{"type": "toolResponse", "id": f"c{n}", "toolResult": result}],
+            },
+        ]
+
+    return messages(turn, {"role": "user", "content": [{"type": "text", "text": FIRST}]})
+
+
+def smolagents() -> Row:
+    def turn(n: int, name: str, given: Given, shown: str) -> Messages:
+        call = {"id": f"c{n}", "type": "function", "function": {"name": name, "arguments": given}}
+        return [
+            {"step_number": n + 1, "model_output": "", "tool_calls": [call], "observations": shown}
+        ]
+
+    return {"incident": INCIDENT, "prompt": FIRST, "steps": each(turn)}
+
+
+def responses() -> Row:
+    """OpenAI's items; the tools are of an MCP server that the API called itself."""
+
+    def turn(n: int, name: str, given: Given, shown: str) -> Messages:
+        call = {"id": f"c{n}", "name": name, "arguments": json.dumps(given)}
+        return [
+            {"type": "reasoning", "summary": []},
+            {
+                "type": "mcp_call",
+                **call,
+                "server_label": "logtriage",
+                "output": shown,
+                "error": None,
+            },
+        ]
+
+    return {
+        "incident": INCIDENT,
+        "input": [{"role": "user", "content": FIRST}],
+        "output": each(turn),
+    }
+
+
+def logged() -> Row:
+    """A proxy's log of the last request, with its response."""
+    *asked, last, _ = openai()["messages"]
+    request = {"url": "/v1/chat/completions", "body": {"model": "m", "messages": asked}}
+    return {
+        "incident": INCIDENT,
+        "request": request,
+        "response": {"body": {"choices": [{"message": last}]}},
+    }
+
+
+ROWS = {
+    "OpenAI": openai(),
+    "Anthropic": messages(block, *PROMPT),
+    "verifiers, as of old": verifiers(),
+    "Pydantic AI": pydantic_ai(),
+    "mini-SWE-agent, blocks": swe_agent_in_text(),
+    "mini-SWE-agent, calls": swe_agent_by_calls(),
+    "AI SDK": ai_sdk(),
+    "AI SDK, page": ai_sdk_page(),
+    "LangChain": langchain(),
+    "AutoGen": autogen(),
+    "ShareGPT": share_gpt(),
+    "ADK": adk(),
+    "Gemini CLI": gemini_cli(),
+    "Goose": goose(),
+    "smolagents": smolagents(),
+    "OpenAI's responses": responses(),
+    "log of requests": logged(),
+    "Kimi's marks": in_text(
+        lambda name, given: (
+            "<|tool_calls_section_begin|><|tool_call_begin|>functions."
+            f"{name}:0<|tool_call_argument_begin|>{json.dumps(given)}<|tool_call_end|>"
+            "<|tool_calls_section_end|>"
+        )
+    ),
+}
+
+
+@pytest.mark.parametrize("shape", ROWS)
+def test_a_row_of_any_shape_is_the_same_transcript(shape: str) -> None:
+    row = {"incident": INCIDENT, **ROWS[shape]}
+    if "info" in row:
+        del row["incident"]
+        row["info"] = row["info"] or {"incident": INCIDENT}
+    assert worth(transcript_of_row(row)) == 1.0
+
+
+# -- lines that are a conversation together --------------------------------------------------
+
+
+def claude(subagents: bool = False) -> Messages:
+    lines: Messages = [{"type": "summary", "summary": "t", "leafUuid": "u9"}]
+    above = None
+    for n, message in enumerate([PROMPT[1], *each(block)]):
+        shared = {"parentUuid": above, "uuid": f"u{n}", "sessionId": "s", "isSidechain": False}
+        about = {**message, "model": "claude-x"} if message["role"] == "assistant" else message
+        lines.append({**shared, "type": message["role"], "message": about})
+        above = f"u{n}"
+        if subagents:
+            other = {"role": "user", "content": "TICK 3/14 of another world"}
+            side = {**shared, "isSidechain": True, "uuid": f"s{n}", "parentUuid": None}
+            lines.append({**side, "type": "user", "message": other})
+    return lines
+
+
+def claude_stream() -> Messages:
+    begin = {"type": "system", "subtype": "init", "session_id": "s", "model": "claude-x"}
+    shared = {"session_id": "s", "parent_tool_use_id": None}
+    told = [{"type": one["role"], "message": one, **shared} for one in [PROMPT[1], *each(block)]]
+    return [begin, *told, {"type": "result", "subtype": "success", "session_id": "s"}]
+
+
+def codex() -> Messages:
+    def turn(n: int, name: str, given: Given, shown: str) -> Messages:
+        call = {"type": "function_call", "call_id": f"c{n}", "name": f"mcp__logtriage__{name}"}
+        texts = json.dumps([{"type": "text", "text": shown}])
+        output = f"Wall time: 0.01 seconds\nOutput:\n{texts}"
+        return [
+            {"type": "reasoning", "summary": [], "encrypted_content": "x"},
+            {**call, "arguments": json.dumps(given)},
+            {"type": "function_call_output", "call_id": f"c{n}", "output": output},
+        ]
+
+    first = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": FIRST}]}
+    items = [("response_item", item) for item in [first, *each(turn)]]
+    meta = ("session_meta", {"id": "s", "cwd": "/", "cli_version": "0.65.0"})
+    context = ("turn_context", {"model": "gpt-x"})
+    told = ("event_msg", {"type": "agent_message", "message": "I look."})
+    return [
+        {"timestamp": "t", "type": kind, "payload": payload}
+        for kind, payload in [meta, context, told, *items]
+    ]
+
+
+def codex_stream() -> Messages:
+    def turn(n: int, name: str, given: Given, shown: str) -> Messages:
+        call = {"id": f"item_{n}", "type": "mcp_tool_call", "server": "logtriage", "tool": name}
+        result = {"content": [{"type": "text", "text": shown}], "structured_content": None}
+        done = {**call, "arguments": given, "result": result, "error": None, "status": "completed"}
+        return [{"type": "item.started", "item": call}, {"type": "item.completed", "item": done}]
+
+    return [{"type": "thread.started", "thread_id": "x"}, {"type": "turn.started"}, *each(turn)]
+
+
+def gen_ai(attributes: dict[str, Any], **span: Any) -> Row:
+    listed = [{"key": key, "value": {"stringValue": value}} for key, value in attributes.items()]
+    spans = [{"traceId": "t", "spanId": "s", "name": "chat m", "attributes": listed, **span}]
+    resource = {"attributes": [{"key": "service.name", "value": {"stringValue": "oncall"}}]}
+    return {"resourceSpans": [{"resource": resource, "scopeSpans": [{"spans": spans}]}]}
+
+
+def parts() -> Messages:
+    def turn(n: int, name: str, given: Given, shown: str) -> Messages:
+        use = {"type": "tool_call", "id": f"c{n}", "name": name, "arguments": given}
+        result = {"type": "tool_call_response", "id": f"c{n}", "response": shown}
+        return [{"role": "assistant", "parts": [use]}, {"role": "tool", "parts": [result]}]
+
+    return [{"role": "user", "parts": [{"type": "text", "content": FIRST}]}, *each(turn)]
+
+
+def telemetry() -> Messages:
+    """A span for each request, with the history that it sent, as instrumented models write them."""
+    told = parts()
+    root = {"gen_ai.operation.name": "invoke_agent", "app.incident": INCIDENT}
+    root["gen_ai.input.messages"] = json.dumps(told[:1])
+    requests = [
+        {
+            "gen_ai.operation.name": "chat",
+            "gen_ai.request.model": "m",
+            "gen_ai.input.messages": json.dumps(told[:at]),
+            "gen_ai.output.messages": json.dumps([{**told[at], "finish_reason": "tool_call"}]),
+        }
+        for at in range(1, len(told), 2)
+    ]
+    return [gen_ai(root), *map(gen_ai, requests)]
+
+
+def events() -> Messages:
+    """The messages of a request as events of its span."""
+    sent: Messages = []
+    for message in openai()["messages"]:
+        name = f"gen_ai.{message['role']}.message"
+        sent.append({"name": name, "attributes": {**message, "id": message.get("tool_call_id")}})
+    *sent, said, _ = sent
+    choice = {"name": "gen_ai.choice", "attributes": {"index": 0, "message": said["attributes"]}}
+    span = {"name": "chat m", "trace_id": "t", "attributes": {"gen_ai.operation.name": "chat"}}
+    return [{**span, "events": [*sent, choice]}]
+
+
+def numbered(prefix: str, said: str, inside: str) -> Messages:
+    """The attributes of OpenInference and OpenLLMetry, which number messages and calls."""
+    attributes: dict[str, Any] = {"llm.model_name": "m", "incident": INCIDENT}
+    told = openai()["messages"][:-1]
+    for n, message in enumerate(told):
+        at = f"{prefix}.{n}" if n < len(told) - 1 else f"{said}.0"
+        fields = {"role": message["role"], "content": message["content"] or ""}
+        if "tool_call_id" in message:
+            fields["tool_call_id"] = message["tool_call_id"]
+        attributes |= {f"{at}{inside}.{key}": value for key, value in fields.items()}
+        for call in message.get("tool_calls", ()):
+            place = f"{at}{inside}.tool_calls.0" + (".tool_call.function" if inside else "")
+            attributes |= {f"{place}.{key}": value for key, value in call["function"].items()}
+    return [{"name": "LLM", "context": {"trace_id": "t"}, "attributes": attributes}]
+
+
+LINES = {
+    "Claude Code": claude(),
+    "Claude Code, subagents": claude(subagents=True),
+    "Claude Code, stream": claude_stream(),
+    "Codex": codex(),
+    "messages": [*PROMPT, *each(openai_turn)],
+    "OpenTelemetry": telemetry(),
+    "OpenTelemetry, events": events(),
+    "OpenInference": numbered("llm.input_messages", "llm.output_messages", ".message"),
+    "OpenLLMetry": numbered("gen_ai.prompt", "gen_ai.completion", ""),
+}
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("shape", LINES)
+def test_lines_of_any_shape_are_the_same_transcript(
+    tmp_path: Path, shape: str, packed: bool
+) -> None:
+    """None of them names an incident: its first screen does."""
+    text = "".join(f"{json.dumps(line)}\n" for line in LINES[shape]).encode()
+    path = tmp_path / ("session.jsonl.gz" if packed else "session.jsonl")
+    path.write_bytes(gzip.compress(text) if packed else text)
+    (transcript,) = convert_file(path)
+    assert worth(transcript) == 1.0
+
+
+@pytest.mark.parametrize("shape", ["Claude Code, stream", "messages"])
+def test_a_document_may_list_them(tmp_path: Path, shape: str) -> None:
+    path = tmp_path / "session.json"
+    path.write_text(json.dumps(LINES[shape], indent=1))
+    (transcript,) = convert_file(path)
+    assert worth(transcript) == 1.0
+
+
+def test_codex_as_a_stream_shows_no_first_screen_and_needs_the_incident() -> None:
+    file = io.StringIO("".join(f"{json.dumps(line)}\n" for line in codex_stream()))
+    (transcript,) = convert_file(file, incident_at=INCIDENT)
+    assert worth(transcript) == 1.0
+    file.seek(0)
+    with pytest.raises(TranscriptError, match=r"no incident id at incident, .*--incident ID which"):
+        list(convert_file(file))
+
+
+def test_a_session_may_name_its_incident_and_must_not_name_another() -> None:
+    named = {"role": "user", "content": f"Incident {INCIDENT}. Call next."}
+    lines = [named, *each(openai_turn)]
+    assert worth(transcript_of_row({"messages": lines})) == 1.0
+    with pytest.raises(TranscriptError, match="incident: the row is of"):
+        transcript_of_row(openai(), incident_at="cascading_failure-v3/test/25")
+
+
+def test_of_a_session_that_was_rewound_the_last_branch_counts() -> None:
+    lines = claude()
+    wrong = block(77, "escalate", {"team": "dba-team"}, "The incident is closed (misrouted).")
+    fork = [
+        {
+            **lines[3],
+            "uuid": "x1",
+            "parentUuid": lines[3]["uuid"],
+            "type": "assistant",
+            "message": wrong[0],
+        },
+        {**lines[3], "uuid": "x2", "parentUuid": "x1", "type": "user", "message": wrong[1]},
+    ]
+    file = io.StringIO("".join(f"{json.dumps(line)}\n" for line in [*lines[:4], *fork, *lines[4:]]))
+    (transcript,) = convert_file(file)
+    assert worth(transcript) == 1.0
+
+
+def test_requests_of_a_log_are_one_episode_and_the_others_are_named() -> None:
+    rows: list[Row] = []
+    told = [*PROMPT, *each(openai_turn)]
+    for at in range(2, len(told), 2):
+        response = {"choices": [{"message": {**told[at], "refusal": None}}]}
+        rows.append({"incident": INCIDENT, "messages": told[:at], "response": response})
+    other = openai(incident=INCIDENT, messages=told[:4], error="no route")
+    file = io.StringIO("".join(f"{json.dumps(row)}\n" for row in [*rows[::-1], other]))
+    left_out: list[tuple[list[str], str]] = []
+    read = convert_files([file], on_beginnings=lambda parts, whole: left_out.append((parts, whole)))
+    (reading,) = read
+    assert worth(reading.transcript) == 1.0
+    assert left_out == [([f"<stream>:{n}" for n in range(2, 8)], "<stream>:1")]
+
+
+def test_attempts_that_are_alike_all_count() -> None:
+    file = io.StringIO(f"{json.dumps(openai())}\n" * 3)
+    assert len(list(convert_file(file))) == 3
+
+
+def test_an_exception_of_the_harness_is_a_status_and_a_limit_is_not() -> None:
+    row = swe_agent_in_text()
+    for status, expected in (("LimitsExceeded", "completed"), ("APIError", "error: APIError")):
+        row["info"] = {"exit_status": status, "incident": INCIDENT}
+        assert transcript_of_row(row).status == expected
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"", "empty: there is nothing to convert"),
+        (b"\n \n", "empty: there is nothing to convert"),
+        (b"PK\x03\x04....", "a zip archive, not lines of JSON; unpack it first"),
+        (b"PAR1....", "a file of Parquet, not lines"),
+        (gzip.compress(json.dumps(openai()).encode())[:-20], "damaged gzip: "),
+    ],
+)
+def test_what_is_no_file_of_rows_is_refused(tmp_path: Path, content: bytes, reason: str) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=reason):
+        list(convert_file(path))
+
+
+def test_a_document_over_several_lines_needs_no_name(tmp_path: Path) -> None:
+    path = tmp_path / "log.txt"
+    path.write_text(json.dumps(openai(), indent=2))
+    (transcript,) = convert_file(path)
+    assert worth(transcript) == 1.0

@@ -1,0 +1,72 @@
+"""Transcripts from elsewhere become a run."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import logtriage as lt
+from logtriage.errors import InvalidInput
+from logtriage.evaluation import Incidents, RunSpec, evaluate, keep_run, load_run, summarise
+from logtriage.transcript import Transcript
+
+TASK = "single_crash-v3"
+RESOLVE = {"action_type": "resolve"}
+
+
+def made(number: int, agent: str | None = "me", *, task: str = TASK, **fields: Any) -> Transcript:
+    return Transcript(f"{task}/test/{number}", (RESOLVE,), agent=agent, **fields)
+
+
+def test_agents_attempts_and_tasks_are_the_cells_of_a_run(tmp_path: Path) -> None:
+    other = "cascading_failure-v3"
+    told = [made(4), made(2), made(4), made(4, None), made(7, task=other), made(9, status="lost")]
+    rows = keep_run(told, tmp_path, Incidents())
+    run = load_run(tmp_path)
+    assert summarise(run) == rows
+    played = {key: [one.incident for one in cell] for key, cell in run.transcripts.items()}
+    assert played == {
+        ("me", TASK): [f"{TASK}/test/{n}" for n in (4, 2, 9)],
+        ("me", other): [f"{other}/test/7"],
+        ("me#2", TASK): [f"{TASK}/test/4"],
+        ("me#2", other): [],
+        ("agent", TASK): [f"{TASK}/test/4"],
+        ("agent", other): [],
+    }
+    assert [(row.episodes, row.unscored) for row in rows][:2] == [(3, 1), (1, 0)]
+    assert run.complete
+    assert (run.split_of(TASK), run.manifest.spec.split) == ("test", "test")
+
+
+def test_it_is_the_run_that_played_them(tmp_path: Path) -> None:
+    rows = evaluate(RunSpec(["expert"], [TASK], episodes=5), tmp_path / "played")
+    (cell,) = load_run(tmp_path / "played").transcripts.values()
+    assert keep_run(cell, tmp_path / "kept", Incidents()) == rows
+
+
+def test_recordings_splits_and_teams_are_kept(tmp_path: Path) -> None:
+    recorded = [
+        Transcript(name, (RESOLVE,), agent="me") for name in list(Incidents().recorded())[:2]
+    ]
+    drawn = [made(1), Transcript(f"{TASK}/val/1", (RESOLVE,), agent="me")]
+    rows = keep_run([*recorded, *drawn], tmp_path / "mixed", Incidents())
+    assert [(row.episodes, row.split) for row in rows] == [(2, None), (2, None)]
+    joint = Transcript(f"{TASK}/test/0", (RESOLVE,) * 2, "completed", "me", {}, (0, 0), None, "duo")
+    (row,) = keep_run([joint], tmp_path / "joint", Incidents())
+    assert row.role_split == "duo"
+    with pytest.raises(InvalidInput, match=r"several role splits \(duo, single agents\): make a"):
+        keep_run([joint, made(1)], tmp_path / "both", Incidents())
+
+
+def test_a_run_is_never_overwritten_or_empty(tmp_path: Path) -> None:
+    keep_run([made(1)], tmp_path, Incidents())
+    with pytest.raises(InvalidInput, match="holds a run already; choose another directory"):
+        keep_run([made(2)], tmp_path, Incidents())
+    with pytest.raises(InvalidInput, match="a run needs at least one of its policies"):
+        keep_run([], tmp_path / "none", Incidents())
+
+
+def test_a_run_of_given_incidents_names_those_of_each_policy() -> None:
+    with pytest.raises(InvalidInput, match="incidents: expected those of a, b, got those of a"):
+        RunSpec(["a", "b"], [TASK], incidents={"a": (f"{TASK}/test/1",)})
+    assert lt.make_incident(f"{TASK}/test/1").task == TASK
