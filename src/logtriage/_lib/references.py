@@ -56,7 +56,8 @@ def name_in_module(thing: Callable[..., object]) -> str:
     module, name = (getattr(thing, of, "") for of in ("__module__", "__qualname__"))
     if name:
         try:
-            if reduce(getattr, name.split("."), sys.modules.get(module)) is thing:
+            found: object = reduce(getattr, name.split("."), sys.modules.get(module))
+            if found is thing:
                 return f"{module}.{name}"
         except AttributeError:
             pass  # the module has nothing of that name

@@ -19,7 +19,7 @@ from logtriage.conversations.teams import role_action, role_opening, role_screen
 from logtriage.conversations.tools import Tool, tools_of
 from logtriage.dynamics import transition_jointly
 from logtriage.errors import InvalidInput
-from logtriage.evaluation.episodes import failure_of
+from logtriage.playing import failure_of
 from logtriage.evaluation.keeping import Kept, line_of
 from logtriage.evaluation.under_way import UnderWay
 from logtriage.evaluation.usage import Usage

@@ -69,7 +69,11 @@ def evaluate_shifts(
     from logtriage.evaluation.shifts import record_shifts, shift_row
 
     every = {task: shift_ids(task, split, len(numbers), numbers.start) for task in tasks}
-    served = served_players(policies, endpoint)
+    served = {  # a model that is loaded here plays no shifts: the names below say so
+        name: player
+        for name, player in served_players(policies, endpoint).items()
+        if isinstance(player, ServedPlayer)
+    }
     recorders = {policy: _recorder(policy, served, screens) for policy in policies}
     file = None if out is None else out / "shifts.jsonl"
     rows: list[ShiftRow] = []

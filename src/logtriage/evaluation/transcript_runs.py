@@ -13,10 +13,10 @@ from logtriage.errors import InvalidInput
 from logtriage.evaluation import store
 from logtriage.evaluation.cell_files import TRANSCRIPTS, append, cell_path
 from logtriage.evaluation.incidents import RECORDED_TASK, Incidents, is_recorded
+from logtriage.evaluation.keeping import line_of
 from logtriage.evaluation.loading import load_run
 from logtriage.evaluation.lock import holding
 from logtriage.evaluation.manifest import RUN_FILE, Manifest
-from logtriage.evaluation.keeping import line_of
 from logtriage.evaluation.spec import RunSpec, plan
 from logtriage.evaluation.summary import Row, rows_to_json, summarise
 from logtriage.roles.splits import get_role_split

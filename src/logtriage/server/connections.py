@@ -41,7 +41,7 @@ class HttpConnection(H11Protocol):
         super().__init__(config, *args, **more)
         self._turns, self._door, self._share = config.turns, config.door, Share()
         self._unread, self._read_bytes = b"", 0
-        inner = self.app
+        inner = cast(Any, self).app
 
         async def counted(*asgi: Any) -> None:
             began = thread_time()
