@@ -18,7 +18,6 @@ from logtriage import (
     initial_state,
     make_incident,
     observe,
-    random_topology,
     transition,
 )
 from logtriage.beliefs import belief
@@ -29,6 +28,7 @@ from logtriage.policies.observer import requests_in_doubt
 from logtriage.registry import make_policy
 from logtriage.tasks import get_task
 from logtriage.world.default import default_world
+from logtriage.world.topologies import random_topology
 
 FIVE_TEAMS = default_world().topologies["seven-services-five-teams"]
 

@@ -17,10 +17,10 @@ from logtriage import (
     initial_state,
     observe,
     parse_action,
-    render_action,
     render_observation,
     transition,
 )
+from logtriage.parsing import render_action
 
 Benchmark = Any
 #: Episodes that are under way at once.

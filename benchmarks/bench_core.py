@@ -8,20 +8,12 @@ import pytest
 from cattrs.preconf.json import make_converter
 
 from benchmarks.workload import GROUP, expert_steps, transcript_lines
-from logtriage import (
-    grade,
-    observe,
-    parse_action,
-    render_action,
-    render_observation,
-    reward,
-    transition,
-)
+from logtriage import grade, observe, parse_action, render_observation, reward, transition
 from logtriage.codec import decode_transcript
 from logtriage.drawing.generator import draw_incident, open_incident
 from logtriage.drawing.ids import parse_incident_id
 from logtriage.grading import grade_jsonl
-from logtriage.parsing import actions_from_wire
+from logtriage.parsing import actions_from_wire, render_action
 from logtriage.parsing.replies import MAX_TEXT
 from logtriage.world.default import default_world
 

@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 
 from benchmarks.bench_vector import STEPS, nbytes, per_row, random_actions
-from logtriage import Topology, random_topology
+from logtriage import Topology
 from logtriage.vector import BatchedTriage
 from logtriage.world.default import default_world
+from logtriage.world.topologies import random_topology
 
 FIVE_TEAMS = default_world().topologies["seven-services-five-teams"]
 

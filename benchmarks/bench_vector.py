@@ -12,13 +12,14 @@ import gymnasium
 import numpy as np
 import pytest
 
-from logtriage import Topology, random_topology
+from logtriage import Topology
 from logtriage.actions import RequestMoreLogs, action_id
 from logtriage.env import ENV_IDS, TriageVectorEnv
 from logtriage.tasks import BENCHMARK_FOG, TaskSpec, get_task
 from logtriage.vector import BatchedTriage
 from logtriage.vector.engine import DTYPES
 from logtriage.world.default import default_world
+from logtriage.world.topologies import random_topology
 
 FIVE_TEAMS = default_world().topologies["seven-services-five-teams"]
 

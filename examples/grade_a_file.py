@@ -12,6 +12,7 @@ from pathlib import Path
 
 import logtriage as lt
 from logtriage.codec import encode_transcript
+from logtriage.errors import TranscriptError
 from logtriage.grading import grade_jsonl
 
 
@@ -29,7 +30,7 @@ def write_sample(path: Path) -> None:
 def report(path: Path) -> None:
     scores: dict[str, list[float]] = defaultdict(list)
     gates: dict[str, Counter[str]] = defaultdict(Counter)
-    bad: list[lt.TranscriptError] = []
+    bad: list[TranscriptError] = []
     for grade in grade_jsonl(path, on_error=bad.append):
         agent = grade.agent or "?"
         if grade.score is not None:

@@ -22,6 +22,7 @@ from typing import IO, Any
 
 import logtriage as lt
 from logtriage.codec import encode_transcript
+from logtriage.errors import TranscriptError
 from logtriage.evaluation import Incidents, play_episode
 from logtriage.grading import grade_jsonl
 from logtriage.registry import make_policy
@@ -54,7 +55,7 @@ def grade_file(path: str, out: str) -> Summary:
     names = (place.with_name(f"{place.name}.{kind}.jsonl") for kind in ("grades", "bad"))
     with replacing(next(names)) as grades, replacing(next(names)) as bad:
 
-        def keep(error: lt.TranscriptError) -> None:
+        def keep(error: TranscriptError) -> None:
             bad.write(f"{json.dumps({'line': error.line, 'reason': error.reason})}\n".encode())
             found["bad"] += 1
             found["first_bad"] = found["first_bad"] or str(error)

@@ -11,8 +11,8 @@ import json
 import tempfile
 from pathlib import Path
 
-from logtriage import TranscriptError
 from logtriage.conversations.convert import convert_file
+from logtriage.errors import TranscriptError
 from logtriage.grading import grade_transcript
 
 INCIDENT = "cascading_failure-v3/val/3"

@@ -9,7 +9,7 @@ import logtriage as lt
 from logtriage.codec import load_topology, topology_from_json, topology_to_json
 from logtriage.drawing.generator import draw_incident
 from logtriage.drawing.ids import parse_incident_id
-from logtriage.errors import TopologyError
+from logtriage.errors import TopologyError, UnknownName
 from logtriage.grading import grade_transcript
 from logtriage.registry import make_policy
 
@@ -21,7 +21,7 @@ def draw(incident_id: str) -> lt.Incident:
     """`<task>/<split>/<index>@bookshop-1`; a plain id means the default topology."""
     plain, _, name = incident_id.partition("@")
     if name != BOOKSHOP.name:
-        raise lt.UnknownName("topology", name, (BOOKSHOP.name,))
+        raise UnknownName("topology", name, (BOOKSHOP.name,))
     parsed = parse_incident_id(plain)
     return draw_incident(parsed.task, parsed, BOOKSHOP)
 

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from logtriage import (
-    TASKS,
     Action,
     ClassifySeverity,
     Escalate,
@@ -28,11 +27,9 @@ from logtriage import (
     Topology,
     initial_state,
     make_incident,
-    random_topology,
     transition,
 )
 from logtriage import incident_ids as incident_ids_of
-from logtriage._lib.seal import Seal
 from logtriage.actions import (
     ACTION_TYPES,
     FAULT_CATEGORIES,
@@ -46,6 +43,7 @@ from logtriage.actions import (
     action_name,
     all_actions,
 )
+from logtriage.drawing import Seal
 from logtriage.drawing.generator import draw_incident
 from logtriage.drawing.ids import SEALED, SPLITS, IncidentId
 from logtriage.dynamics import transition_jointly
@@ -53,9 +51,10 @@ from logtriage.policies import perfect_actions
 from logtriage.roles import PARTS, VIEWS, Role, RoleSplit
 from logtriage.roles.splits import ROLE_SPLITS
 from logtriage.roles.words import WORD_GROUPS, report_words
-from logtriage.tasks import TaskSpec, tasks_of
+from logtriage.tasks import TASKS, TaskSpec, tasks_of
 from logtriage.world.drawn import draw_world
 from logtriage.world.loading import load_world
+from logtriage.world.topologies import random_topology
 from logtriage.world.unseen import unseen_world
 from property_tests.worlds import kept_worlds
 from tests.builders import FIVE_TEAMS, SEVEN_SERVICES

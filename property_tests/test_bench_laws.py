@@ -20,7 +20,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from logtriage import Incident
-from logtriage._lib.seal import Seal
+from logtriage.drawing import Seal
 from logtriage.drawing.generator import draw_incident, make_incident
 from logtriage.drawing.ids import IncidentId
 from logtriage.tasks import TaskSpec, tasks_of

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from logtriage import TaskSpec, Topology
+from logtriage import Topology
+from logtriage.tasks import TaskSpec
 from property_tests.strategies import topologies
 
 if find_spec("gymnasium") is None or find_spec("numba") is None:

@@ -4,18 +4,13 @@ import attrs
 from hypothesis import given
 from hypothesis import strategies as st
 
-from logtriage import (
-    Incident,
-    initial_state,
-    make_incident,
-    observe,
-    random_topology,
-)
+from logtriage import Incident, initial_state, make_incident, observe
 from logtriage.actions import Severity
 from logtriage.drawing.generator import open_incident
 from logtriage.drawing.ids import SPLITS, IncidentId, parse_incident_id
 from logtriage.rng import MASK, below, between, draw, mix, subkey
 from logtriage.tasks import TASKS
+from logtriage.world.topologies import random_topology
 from property_tests.strategies import incident_ids, incidents
 from tests.builders import SEVEN_SERVICES
 

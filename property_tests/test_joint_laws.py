@@ -16,15 +16,12 @@ from logtriage import (
     InvalidInput,
     Malformed,
     State,
-    TranscriptError,
-    apply,
     grade,
     initial_state,
     observe,
     render_observation,
     replay,
     system_prompt,
-    tick,
     transcript_of,
     transition,
 )
@@ -35,8 +32,8 @@ from logtriage.codec import (
     structure_transcript,
     unstructure_transcript,
 )
-from logtriage.dynamics import play_jointly, transition_jointly
-from logtriage.errors import EpisodeOver
+from logtriage.dynamics import apply, play_jointly, tick, transition_jointly
+from logtriage.errors import EpisodeOver, TranscriptError
 from logtriage.grading import grade_jsonl, grade_transcript
 from logtriage.observation import slice_for
 from logtriage.parsing import action_from_wire, action_to_wire, parse_action, render_action

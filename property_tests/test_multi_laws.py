@@ -17,15 +17,15 @@ from logtriage import (
     Wait,
     initial_state,
     make_incident,
-    render_action,
     render_observation,
-    transition_jointly,
 )
 from logtriage.drawing.generator import draw_incident
 from logtriage.drawing.ids import IncidentId
+from logtriage.dynamics import transition_jointly
 from logtriage.grading.batch import CLOSINGS
 from logtriage.grading.grade import score
 from logtriage.joint import observe_role, requests_left
+from logtriage.parsing import render_action
 from logtriage.roles import Role, RoleSplit, as_allowed, role_actions
 from logtriage.state import Closing
 from logtriage.tasks import TaskSpec

@@ -14,11 +14,11 @@ from logtriage import (
     initial_state,
     observe,
     parse_action,
-    render_action,
     render_observation,
     transition,
 )
 from logtriage.drawing.incidents import PRICES_OF_HAND_OVER
+from logtriage.parsing import render_action
 from logtriage.policies import ExpertPolicy, RandomPolicy, masked_actions
 from logtriage.roles import VIEWS, Role
 from logtriage.roles.splits import TRIO

@@ -11,15 +11,12 @@ from logtriage import (
     InvalidInput,
     Malformed,
     Topology,
-    TranscriptError,
-    action_id,
     all_actions,
     grade,
     parse_action,
-    render_action,
     transcript_of,
 )
-from logtriage.actions import KEPT_TEXT, check_action
+from logtriage.actions import KEPT_TEXT, action_id, check_action
 from logtriage.codec import (
     decode_transcript,
     encode_transcript,
@@ -28,8 +25,9 @@ from logtriage.codec import (
     topology_to_json,
     truth_to_json,
 )
+from logtriage.errors import TranscriptError
 from logtriage.grading import grade_transcript
-from logtriage.parsing import action_from_wire, action_to_wire, parse_plan
+from logtriage.parsing import action_from_wire, action_to_wire, parse_plan, render_action
 from logtriage.parsing.replies import ENDED_THINKING
 from logtriage.state import State
 from property_tests.strategies import (

@@ -20,7 +20,6 @@ from logtriage import (
     State,
     initial_state,
     make_incident,
-    random_topology,
     transition,
 )
 from logtriage.actions import SEVERITIES
@@ -45,6 +44,7 @@ from logtriage.world.conditions import (
     teams_of,
 )
 from logtriage.world.simulation import Simulation
+from logtriage.world.topologies import random_topology
 from property_tests.strategies import COMPOUND_TASKS
 from property_tests.test_belief_laws import asked, check_calibrated
 from property_tests.test_compound_laws import SETTING, TINY

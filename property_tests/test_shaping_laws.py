@@ -7,8 +7,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from logtriage import TaskSpec, Topology
+from logtriage import Topology
 from logtriage.beliefs.shaping import shaped_reward
+from logtriage.tasks import TaskSpec
 from property_tests.strategies import topologies
 from property_tests.test_vector_laws import DRAWN, chosen_rows
 

@@ -4,8 +4,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from logtriage import Topology, initial_state, transition_jointly
+from logtriage import Topology, initial_state
 from logtriage.beliefs import belief
+from logtriage.dynamics import transition_jointly
 from logtriage.roles import Role, RoleSplit
 from logtriage.tasks import TaskSpec
 from logtriage.vector import BatchedTeam, TeamBeliefs

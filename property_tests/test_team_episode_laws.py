@@ -6,11 +6,12 @@ import attrs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from logtriage import initial_state, transition_jointly
+from logtriage import initial_state
 from logtriage.actions import TEAM_ACTION_TYPES, Malformed
 from logtriage.adapters.team_episode import TeamEpisode
 from logtriage.conversations.teams import joint_wires
 from logtriage.conversations.tools import call_from_action
+from logtriage.dynamics import transition_jointly
 from logtriage.incident import Incident
 from logtriage.parsing import actions_from_wire
 from logtriage.policies import as_taken

@@ -7,16 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from logtriage import (
-    InvalidInput,
-    State,
-    Topology,
-    UnknownName,
-    initial_state,
-    reward,
-    transition_jointly,
-)
+from logtriage import InvalidInput, State, Topology, initial_state, reward
 from logtriage.actions import Action, action_name
+from logtriage.dynamics import transition_jointly
+from logtriage.errors import UnknownName
 from logtriage.grading.batch import CLOSINGS
 from logtriage.grading.credit import credits_of
 from logtriage.grading.grade import score

@@ -14,13 +14,11 @@ from logtriage import (
     Incident,
     Resolve,
     State,
-    apply,
     initial_state,
     observe,
-    tick,
     transition,
 )
-from logtriage.dynamics import play
+from logtriage.dynamics import apply, play, tick
 from logtriage.errors import EpisodeOver
 from logtriage.state import Closing
 from property_tests.strategies import (

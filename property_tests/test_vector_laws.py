@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from logtriage import (
-    TASKS,
     Action,
     Escalate,
     IdentifyRootCause,
@@ -18,21 +17,20 @@ from logtriage import (
     Remediate,
     State,
     Topology,
-    action_id,
     all_actions,
     initial_state,
     observe,
     reward,
     transition,
 )
-from logtriage.actions import SEVERITIES, Wait
+from logtriage.actions import SEVERITIES, Wait, action_id
 from logtriage.drawing.generator import draw_incident
 from logtriage.drawing.ids import IncidentId
 from logtriage.dynamics import transition_jointly
 from logtriage.grading import TRIAGE_3, criteria, score
 from logtriage.grading.batch import CLOSINGS
 from logtriage.rng import MASK
-from logtriage.tasks import TaskSpec, tasks_of
+from logtriage.tasks import TASKS, TaskSpec, tasks_of
 from logtriage.vector import BatchedTriage, Step, action_mask, encode_tokens
 from logtriage.vector.engine import NOTHING
 from logtriage.vector.tokens.incidents import PRICES

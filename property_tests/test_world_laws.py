@@ -8,7 +8,6 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from logtriage import (
-    TASKS,
     Escalate,
     Incident,
     Remediate,
@@ -25,7 +24,7 @@ from logtriage.drawing.generator import draw_incident
 from logtriage.drawing.ids import IncidentId
 from logtriage.evidence import evidence
 from logtriage.policies import perfect_actions
-from logtriage.tasks import tasks_of
+from logtriage.tasks import TASKS, tasks_of
 from logtriage.world.channels import Channel, Evidence
 from logtriage.world.conditions import Condition, affected, errors_first, unaffected
 from logtriage.world.loading import load_world

@@ -3,7 +3,7 @@
 import attrs
 import numpy as np
 
-from logtriage import Incident, Report, initial_state, make_incident, random_topology
+from logtriage import Incident, Report, initial_state, make_incident
 from logtriage.drawing.generator import draw_incident
 from logtriage.drawing.ids import IncidentId
 from logtriage.grading import grade_batch, truths_of
@@ -13,6 +13,7 @@ from logtriage.roles.splits import TRIO
 from logtriage.tasks import get_task
 from logtriage.vector import BatchedTeam, BatchedTriage, belief_batch
 from logtriage.vector.shaping import BatchedShaping
+from logtriage.world.topologies import random_topology
 
 
 def main() -> None:

@@ -7,7 +7,6 @@ from typing import Any, Final
 import attrs
 
 from logtriage import (
-    TASKS,
     Action,
     ClassifySeverity,
     Escalate,
@@ -17,12 +16,10 @@ from logtriage import (
     RequestMoreLogs,
     Severity,
     State,
-    TaskSpec,
     Topology,
     all_actions,
     initial_state,
     observe,
-    random_topology,
     transition,
 )
 from logtriage.actions import TEAM_ACTION_TYPES
@@ -32,10 +29,11 @@ from logtriage.grading import DEFAULT, Discount
 from logtriage.incident import Fault, Truth
 from logtriage.policies import PolicyFactory
 from logtriage.roles import VIEWS, Role, RoleSplit
-from logtriage.tasks import DRAWN_TASKS
+from logtriage.tasks import DRAWN_TASKS, TASKS, TaskSpec
 from logtriage.topology import Service
 from logtriage.world.default import default_world
 from logtriage.world.telemetry import Alert, Change, Gauge, LogLine, Reading, Signal, Trace
+from logtriage.world.topologies import random_topology
 
 #: The topologies of the default world.
 FIVE_TEAMS = default_world().topologies["seven-services-five-teams"]

@@ -20,11 +20,8 @@ from logtriage import (
     RequestTraces,
     Resolve,
     Severity,
-    UnknownName,
     Wait,
-    action_id,
     all_actions,
-    random_topology,
 )
 from logtriage.actions import (
     ACTION_TYPES,
@@ -36,11 +33,14 @@ from logtriage.actions import (
     FaultCategory,
     HandOver,
     ReportImpact,
+    action_id,
     action_name,
     action_value,
     check_action,
     describe,
 )
+from logtriage.errors import UnknownName
+from logtriage.world.topologies import random_topology
 from tests.builders import FIVE_TEAMS, SEVEN_SERVICES
 
 

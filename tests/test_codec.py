@@ -8,13 +8,7 @@ from typing import Any
 
 import pytest
 
-from logtriage import (
-    InvalidInput,
-    Transcript,
-    TranscriptError,
-    make_incident,
-    random_topology,
-)
+from logtriage import InvalidInput, Transcript, make_incident
 from logtriage.actions import ACTION_TYPES
 from logtriage.codec import (
     decode_transcript,
@@ -29,10 +23,11 @@ from logtriage.codec import (
     truth_to_json,
     unstructure_transcript,
 )
-from logtriage.errors import TopologyError
+from logtriage.errors import TopologyError, TranscriptError
 from logtriage.roles import RoleSplit
 from logtriage.roles.splits import ROLE_SPLITS, get_role_split
 from logtriage.topology import Tier
+from logtriage.world.topologies import random_topology
 from tests.builders import SEVEN_SERVICES, real_incident
 
 GOOD: dict[str, Any] = {

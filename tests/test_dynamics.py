@@ -13,15 +13,12 @@ from logtriage import (
     RequestMoreLogs,
     Resolve,
     State,
-    UnknownName,
     all_actions,
-    apply,
     initial_state,
-    tick,
     transition,
 )
-from logtriage.dynamics import play
-from logtriage.errors import EpisodeOver
+from logtriage.dynamics import apply, play, tick
+from logtriage.errors import EpisodeOver, UnknownName
 from logtriage.state import Closing
 from tests.builders import (
     FIX,

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import logtriage as lt
-from logtriage import InvalidInput, LogTriageError, TranscriptError, UnknownName
+from logtriage import InvalidInput, LogTriageError
 from logtriage.beliefs import belief
 from logtriage.beliefs.explain import explain
 from logtriage.drawing.ids import SPLITS
@@ -18,6 +18,8 @@ from logtriage.errors import (
     MissingExtra,
     RubricError,
     TopologyError,
+    TranscriptError,
+    UnknownName,
     closest,
 )
 from logtriage.grading import truths_of

@@ -9,18 +9,15 @@ from logtriage import (
     HandOver,
     Incident,
     Malformed,
-    apply,
     initial_state,
     make_incident,
     observe,
     parse_action,
-    render_action,
     render_observation,
     replay,
     system_prompt,
     transcript_of,
     transition,
-    transition_jointly,
 )
 from logtriage.actions import ACTION_TYPES
 from logtriage.adapters.trl.environments import TriageEnv, environment_for
@@ -29,10 +26,11 @@ from logtriage.cli.typed import commands, completions, read_action
 from logtriage.codec import decode_transcript, encode_transcript, truth_to_json
 from logtriage.conversations.tools import call_from_action, tools_of, wire_from_call
 from logtriage.drawing.incidents import PRICES_OF_HAND_OVER, price_of_hand_over
-from logtriage.dynamics import play
+from logtriage.dynamics import apply, play, transition_jointly
 from logtriage.grading.offered import check_joint, useful_actions
 from logtriage.multi.seats import TextSeat
 from logtriage.observation import slice_for
+from logtriage.parsing import render_action
 from logtriage.roles import Role, RoleSplit, role_actions
 from logtriage.roles.splits import get_role_split
 from logtriage.state import Closing

@@ -22,9 +22,9 @@ from logtriage import (
     observe,
     render_observation,
     system_prompt,
-    transition_jointly,
 )
 from logtriage.actions import Action
+from logtriage.dynamics import transition_jointly
 from logtriage.evaluation import play_joint_episode
 from logtriage.evidence import evidence
 from logtriage.joint import is_lost, observe_role, observe_roles, requests_left

@@ -17,21 +17,19 @@ from logtriage import (
     RequestMoreLogs,
     Resolve,
     Severity,
-    TaskSpec,
-    apply,
     incident_ids,
     initial_state,
     make_incident,
     observe,
-    tick,
     transition,
 )
 from logtriage.actions import Report
-from logtriage.dynamics import transition_jointly
+from logtriage.dynamics import apply, tick, transition_jointly
 from logtriage.incident import Fault, Truth
 from logtriage.roles import VIEWS, Role
 from logtriage.roles.splits import ESCALATION, REMEDIATION, TRIAGE, TRIO_WITHOUT_BOARD
 from logtriage.state import Closing
+from logtriage.tasks import TaskSpec
 from logtriage.world.channels import LINES
 from logtriage.world.telemetry import LogLine
 from tests.builders import (

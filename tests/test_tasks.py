@@ -6,11 +6,13 @@ from typing import Any
 import attrs
 import pytest
 
-from logtriage import TASKS, InvalidInput, UnknownName, get_task, incident_ids, make_incident
+from logtriage import InvalidInput, get_task, incident_ids, make_incident
 from logtriage.drawing.ids import MAX_INDEX, SPLITS, IncidentId, parse_incident_id
+from logtriage.errors import UnknownName
 from logtriage.tasks import (
     DEFAULT_TASKS,
     DRAWN_TASKS,
+    TASKS,
     UNSEEN_TASKS,
     benchmark_of,
     tasks_of,

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from logtriage import Topology, UnknownName
-from logtriage.errors import TopologyError
+from logtriage import Topology
+from logtriage.errors import TopologyError, UnknownName
 from logtriage.topology import Service, Tier
 from tests.builders import SEVEN_SERVICES
 

@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING
 from typing import Any as _Any
 
 if TYPE_CHECKING:
-    from logtriage._lib.seal import Seal
     from logtriage.actions import (
         Action,
         ClassifyFault,
@@ -32,36 +31,36 @@ if TYPE_CHECKING:
         Malformed,
         Remediate,
         Report,
+        ReportImpact,
         RequestMetrics,
         RequestMoreLogs,
         RequestTraces,
         Resolve,
         Severity,
         Wait,
-        action_id,
         all_actions,
     )
+    from logtriage.beliefs import belief
     from logtriage.drawing.generator import make_incident
     from logtriage.drawing.ids import incident_ids
-    from logtriage.dynamics import apply, tick, transition, transition_jointly
-    from logtriage.errors import InvalidInput, LogTriageError, TranscriptError, UnknownName
-    from logtriage.grading import Grade, grade, reward
+    from logtriage.dynamics import transition
+    from logtriage.errors import InvalidInput, LogTriageError
+    from logtriage.grading import Grade, Rubric, grade, grade_actions, grade_jsonl, reward
     from logtriage.incident import Incident
     from logtriage.observation import Observation, observe
-    from logtriage.parsing import parse_action, render_action
+    from logtriage.parsing import parse_action
     from logtriage.playing import play
+    from logtriage.policies import Policy
     from logtriage.rendering import render_observation, system_prompt
     from logtriage.replaying import replay
     from logtriage.state import State, initial_state
-    from logtriage.tasks import TASKS, TaskSpec, get_task
+    from logtriage.tasks import get_task
     from logtriage.topology import Topology
     from logtriage.transcript import Transcript, transcript_of
-    from logtriage.world.topologies import random_topology
 
     __version__: str
 
 __all__ = [
-    "TASKS",
     "Action",
     "ClassifyFault",
     "ClassifySeverity",
@@ -75,68 +74,64 @@ __all__ = [
     "LogTriageError",
     "Malformed",
     "Observation",
+    "Policy",
     "Remediate",
     "Report",
+    "ReportImpact",
     "RequestMetrics",
     "RequestMoreLogs",
     "RequestTraces",
     "Resolve",
-    "Seal",
+    "Rubric",
     "Severity",
     "State",
-    "TaskSpec",
     "Topology",
     "Transcript",
-    "TranscriptError",
-    "UnknownName",
     "Wait",
-    "action_id",
     "all_actions",
-    "apply",
+    "belief",
     "get_task",
     "grade",
+    "grade_actions",
+    "grade_jsonl",
     "incident_ids",
     "initial_state",
     "make_incident",
     "observe",
     "parse_action",
     "play",
-    "random_topology",
-    "render_action",
     "render_observation",
     "replay",
     "reward",
     "system_prompt",
-    "tick",
     "transcript_of",
     "transition",
-    "transition_jointly",
 ]
 
 #: The public names by the module that has them. Each module is loaded when a name is first used.
 _NAMES = {
-    "_lib.seal": "Seal",
     "actions": (
         "Action ClassifyFault ClassifySeverity Escalate HandOver IdentifyRootCause Ignore "
-        "Malformed Remediate Report RequestMetrics RequestMoreLogs RequestTraces Resolve "
-        "Severity Wait action_id all_actions"
+        "Malformed Remediate Report ReportImpact RequestMetrics RequestMoreLogs RequestTraces "
+        "Resolve Severity Wait all_actions"
     ),
+    "beliefs": "belief",
     "drawing.generator": "make_incident",
     "drawing.ids": "incident_ids",
-    "errors": "InvalidInput LogTriageError TranscriptError UnknownName",
-    "grading": "Grade grade reward",
+    "dynamics": "transition",
+    "errors": "InvalidInput LogTriageError",
+    "grading": "Grade Rubric grade grade_actions grade_jsonl reward",
     "incident": "Incident",
     "observation": "Observation observe",
-    "parsing": "parse_action render_action",
+    "parsing": "parse_action",
     "playing": "play",
+    "policies": "Policy",
     "rendering": "render_observation system_prompt",
     "replaying": "replay",
     "state": "State initial_state",
-    "tasks": "TASKS TaskSpec get_task",
+    "tasks": "get_task",
     "topology": "Topology",
     "transcript": "Transcript transcript_of",
-    "dynamics": "apply tick transition transition_jointly",
-    "world.topologies": "random_topology",
 }
 _HOMES = {name: home for home, names in _NAMES.items() for name in names.split()}
 

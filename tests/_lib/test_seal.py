@@ -23,7 +23,7 @@ from logtriage.codec import (
 )
 from logtriage.drawing.generator import draw_incident
 from logtriage.drawing.ids import SEALED, SPLITS, IncidentId, parse_incident_id
-from logtriage.errors import InvalidInput, SealError, TranscriptError
+from logtriage.errors import InvalidInput, SealError, TranscriptError, UnknownName
 from logtriage.evaluation import Incidents, RunSpec
 from logtriage.grading import grade_jsonl, grade_to_json, grade_transcript
 from logtriage.incident import Truth
@@ -31,6 +31,7 @@ from logtriage.replaying import replay
 from logtriage.rng import MASK, MIX_1, MIX_2, draw, mix, subkey
 from logtriage.tasks import DRAWN_TASKS, get_task
 from logtriage.world.simulation import SPEAKER_STREAM, Simulation
+from logtriage.world.topologies import random_topology
 
 KEY = b"0123456789abcdef, the key of these tests"
 SEAL, OTHER = Seal(KEY), Seal(b"another key, of 16 bytes or more")
@@ -185,7 +186,7 @@ def test_public_splits_are_what_they_were() -> None:
         assert lt.make_incident(one, seal=SEAL) is lt.make_incident(one)
         assert lt.make_incident(one).seal is None
         assert parse_incident_id(one, SEAL).seal is None
-    with pytest.raises(lt.UnknownName, match="known: train, val, test, ood, sealed"):
+    with pytest.raises(UnknownName, match="known: train, val, test, ood, sealed"):
         lt.make_incident(f"{TASK}/seald/7")
 
 
@@ -201,7 +202,7 @@ def test_a_sealed_incident_has_the_phrasings_and_the_prior_of_test() -> None:
 
 def test_on_a_topology_of_ones_own_too() -> None:
     number = IncidentId(get_task(TASK), SEALED, 7, SEAL)
-    own = lt.random_topology(4, 12)
+    own = random_topology(4, 12)
     one = draw_incident(get_task(TASK), number, own)
     assert (one.id, one.seal) == (f"{ID}@{own.name}", SEAL.fingerprint)
     with pytest.raises(SealError):

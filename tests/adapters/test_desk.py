@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from logtriage import InvalidInput, UnknownName
+from logtriage import InvalidInput
 from logtriage.adapters.desk import (
     ALL_DONE,
     NONE_OPEN,
@@ -19,6 +19,7 @@ from logtriage.adapters.desk import (
     ShiftBook,
 )
 from logtriage.adapters.team_desk import TeamDesk, TeamSeat, team_of
+from logtriage.errors import UnknownName
 from logtriage.evaluation import Incidents, LoadedRun, RunSpec, load_run
 from logtriage.evaluation.keeping import keeping
 from logtriage.evaluation.shifts import kept_shifts

@@ -16,7 +16,7 @@ from logtriage.adapters.harbor import write_tasks
 from logtriage.adapters.harbor.play import Table, _Server
 from logtriage.adapters.harbor.verify import main as verify
 from logtriage.adapters.harbor.verify import rewards_of
-from logtriage.errors import SealError
+from logtriage.errors import SealError, TranscriptError
 from logtriage.grading import grade_actions
 from tests.cli.test_cli import logtriage
 
@@ -101,10 +101,10 @@ def test_a_damaged_record_is_an_error_and_no_reward(task: Path, tmp_path: Path) 
     with pytest.raises(FileNotFoundError):
         verify([str(incident), str(record), str(out)])
     record.write_text('{"action_type": "resolve"}\n[]\n', encoding="utf-8")
-    with pytest.raises(lt.TranscriptError, match=r"r\.jsonl:2: expected an action"):
+    with pytest.raises(TranscriptError, match=r"r\.jsonl:2: expected an action"):
         verify([str(incident), str(record), str(out)])
     record.write_text("{", encoding="utf-8")
-    with pytest.raises(lt.TranscriptError, match=r"r\.jsonl:1: not JSON"):
+    with pytest.raises(TranscriptError, match=r"r\.jsonl:1: not JSON"):
         verify([str(incident), str(record), str(out)])
     incident.write_text('{"incident": 3}', encoding="utf-8")
     with pytest.raises(lt.InvalidInput, match=r"incident\.json: incident: expected an id"):

@@ -10,12 +10,10 @@ import pytest
 
 from logtriage import (
     InvalidInput,
-    UnknownName,
     initial_state,
     make_incident,
     observe,
     play,
-    render_action,
     render_observation,
     system_prompt,
     transition,
@@ -24,9 +22,10 @@ from logtriage.adapters.episode import Episode
 from logtriage.adapters.served import Endpoint
 from logtriage.adapters.trl import NotationEnv, triage_rows
 from logtriage.conversations.wires import Style, actions_of_conversation
+from logtriage.errors import UnknownName
 from logtriage.evaluation import play_episode
 from logtriage.grading import grade
-from logtriage.parsing import action_to_wire
+from logtriage.parsing import action_to_wire, render_action
 from logtriage.policies import ChatPolicies, ChatPolicy
 from logtriage.policies.chat import Message
 from logtriage.roles.splits import TRIO

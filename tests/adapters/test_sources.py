@@ -9,6 +9,7 @@ import logtriage as lt
 from logtriage.adapters.sources import Sources
 from logtriage.adapters.trl import criterion_rewards
 from logtriage.adapters.verl import gdpo_reward_keys
+from logtriage.errors import UnknownName
 from logtriage.recorded import shipped_incidents
 from tests.adapters.own_tasks import own_bundle, own_module, short_incident
 
@@ -61,7 +62,7 @@ def test_recorded_incidents_come_from_the_bundle(
     assert sources.rows(["recorded_models"], "test", 9, 1, "two.jsonl") == ids[1:]
     monkeypatch.chdir(tmp_path.parent)
     assert sources(ids[0], "two.jsonl").id == ids[0]
-    with pytest.raises(lt.UnknownName, match=ids[0]):
+    with pytest.raises(UnknownName, match=ids[0]):
         sources(ids[0])
     shipped = [incident.id for incident in shipped_incidents("models")]
     assert sources.rows(["recorded_models"], "test", 9) == shipped
@@ -108,5 +109,5 @@ def test_rewards_by_criterion_take_a_rubric_of_ones_own(own: str) -> None:
     for take in (gdpo_reward_keys, criterion_rewards):
         with pytest.raises(lt.InvalidInput, match="expected a Rubric, found int"):
             take(f"{own}:NUMBER")
-        with pytest.raises(lt.UnknownName, match="harsh/1"):
+        with pytest.raises(UnknownName, match="harsh/1"):
             take("harsh/1")

@@ -16,6 +16,7 @@ from logtriage.adapters.trl import (
     triage_rows,
 )
 from logtriage.conversations.tools import TOOLS, call_from_action
+from logtriage.errors import UnknownName
 from logtriage.evaluation import play_episode
 from logtriage.grading import RECORDED, grade_actions
 from logtriage.parsing import action_to_wire
@@ -87,7 +88,7 @@ def test_rows_of_other_data_sets_get_no_reward() -> None:
 
 
 def test_an_incident_that_does_not_exist_is_an_error_not_a_zero() -> None:
-    with pytest.raises(lt.UnknownName, match="unknown task"):
+    with pytest.raises(UnknownName, match="unknown task"):
         triage_reward(completions=[""], incident=["nope-v1/train/0"])
 
 

@@ -3,7 +3,7 @@
 import attrs
 import pytest
 
-from logtriage import TASKS, Incident, get_task, incident_ids, make_incident
+from logtriage import Incident, get_task, incident_ids, make_incident
 from logtriage.audit import FAMILIES, QUICK, Draw, Report, Verdict, audit, subject_of
 from logtriage.audit.limits import PRICED
 from logtriage.audit.subject import DrawnTask
@@ -13,6 +13,7 @@ from logtriage.errors import InvalidInput, UnknownName
 from logtriage.grading import RECORDED, TRIAGE_3, rubric_of
 from logtriage.policies import ExpertPolicy
 from logtriage.recorded import shipped_incidents
+from logtriage.tasks import TASKS
 from logtriage.world.topologies import random_topology
 from tests.audit.planted.holes import FEW
 from tests.audit.planted.mutants import MUTANTS

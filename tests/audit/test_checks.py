@@ -6,7 +6,7 @@ import attrs
 import numpy as np
 import pytest
 
-from logtriage import Incident, Severity, TaskSpec, get_task, make_incident, random_topology
+from logtriage import Incident, Severity, get_task, make_incident
 from logtriage.actions import RequestMoreLogs, all_actions
 from logtriage.audit import QUICK, Finding, Verdict, audit
 from logtriage.audit.leaks import mutual_information
@@ -23,6 +23,8 @@ from logtriage.observation import observe
 from logtriage.policies import perfect_actions
 from logtriage.policies.constant import fitted
 from logtriage.state import State
+from logtriage.tasks import TaskSpec
+from logtriage.world.topologies import random_topology
 from tests.audit.planted.holes import FEW
 from tests.audit.planted.mutants import MUTANTS
 from tests.audit.planted.tasks import root_first

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-import logtriage as lt
 from logtriage.conversations.rows import transcript_of_row
+from logtriage.errors import TranscriptError
 
 INCIDENT = "single_crash-v3/test/0"
 CALL = {"tool_call_id": "a", "function_name": "resolve", "arguments": {}}
@@ -56,5 +56,5 @@ def test_calls_words_and_answers_are_read() -> None:
     ],
 )
 def test_what_is_no_whole_run_is_refused_by_its_place(row: dict[str, Any], reason: str) -> None:
-    with pytest.raises(lt.TranscriptError, match=reason):
+    with pytest.raises(TranscriptError, match=reason):
         transcript_of_row(row)

@@ -15,6 +15,7 @@ from logtriage.conversations.wires import Style, steps_of_conversation
 from logtriage.drawing.sealing import incident_of
 from logtriage.errors import TranscriptError
 from logtriage.grading import grade_transcript
+from logtriage.parsing import render_action
 from tests.conversations.episodes import (
     ANSWERS,
     CALLS,
@@ -245,8 +246,8 @@ def test_episodes_of_both_styles_are_checked(style: Any) -> None:
     episode = Episode(lt.make_incident(INCIDENT), style=style)
     messages: Messages = list(map(dict, episode.prompt))
     for action in (lt.RequestMetrics("user-db"), lt.Escalate("sre-team"), lt.Resolve()):
-        word = lt.render_action(action, "word")
-        said = word if style == "notation" else lt.render_action(action)
+        word = render_action(action, "word")
+        said = word if style == "notation" else render_action(action)
         if style == "text":
             name, value = action_call(action)
             message = {

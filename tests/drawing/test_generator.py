@@ -10,21 +10,21 @@ from logtriage import (
     Escalate,
     InvalidInput,
     RequestMoreLogs,
-    TaskSpec,
-    UnknownName,
     get_task,
     incident_ids,
     initial_state,
     make_incident,
     observe,
-    random_topology,
     transition,
 )
 from logtriage.drawing.generator import draw_incident, open_incident
 from logtriage.drawing.ids import SPLITS, IncidentId
 from logtriage.drawing.incidents import PRICES_OF_HAND_OVER
+from logtriage.errors import UnknownName
+from logtriage.tasks import TaskSpec
 from logtriage.topology import Service
 from logtriage.world.default import default_world
+from logtriage.world.topologies import random_topology
 from tests.builders import SEVEN_SERVICES, SMALL_TASKS, own_topology
 
 

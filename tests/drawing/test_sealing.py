@@ -24,6 +24,7 @@ from logtriage.drawing.sealing import (
     seal_at_hand,
     seal_of_environment,
 )
+from logtriage.dynamics import tick
 from logtriage.env import TriageEnv as NumericEnv
 from logtriage.env import TriageVectorEnv
 from logtriage.errors import EpisodeOver, InvalidInput, SealError
@@ -388,7 +389,7 @@ def test_no_prompt_screen_or_tool_names_the_incident(
         lt.transition(closed := lt.play(incident, [lt.Resolve()]), lt.Resolve())
     opaque(str(caught.value), incident)
     with pytest.raises(EpisodeOver) as caught:
-        lt.tick(closed)
+        tick(closed)
     opaque(str(caught.value), incident)
 
 

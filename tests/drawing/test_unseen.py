@@ -9,7 +9,6 @@ import pytest
 
 from logtriage import (
     InvalidInput,
-    UnknownName,
     get_task,
     grade,
     incident_ids,
@@ -21,13 +20,13 @@ from logtriage import (
     system_prompt,
     transcript_of,
 )
-from logtriage._lib.seal import Seal
 from logtriage.beliefs import belief
+from logtriage.drawing import Seal
 from logtriage.drawing.generator import draw_incident
 from logtriage.drawing.ids import ALL_SPLITS, SPLITS, is_of_task, parse_incident_id
 from logtriage.drawing.sealing import incident_of
 from logtriage.env import TriageEnv
-from logtriage.errors import SealError
+from logtriage.errors import SealError, UnknownName
 from logtriage.evaluation.incidents import Incidents
 from logtriage.evidence import evidence
 from logtriage.grading import grade_transcript

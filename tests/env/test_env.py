@@ -10,7 +10,6 @@ import attrs
 import numpy as np
 import pytest
 
-from logtriage import random_topology
 from logtriage.actions import Escalate, Resolve, action_id
 from logtriage.drawing.generator import draw_incident
 from logtriage.drawing.ids import MAX_INDEX, IncidentId
@@ -18,6 +17,7 @@ from logtriage.errors import EpisodeOver, InvalidInput, MissingExtra, SealError,
 from logtriage.grading import TRIAGE_3
 from logtriage.tasks import TASKS, get_task
 from logtriage.vector import BatchedTriage, BeliefScreens, token_layout_of
+from logtriage.world.topologies import random_topology
 from tests.builders import FIVE_TEAMS
 
 if find_spec("gymnasium") is None:

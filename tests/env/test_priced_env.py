@@ -9,7 +9,6 @@ import pytest
 from logtriage import (
     HandOver,
     InvalidInput,
-    action_id,
     all_actions,
     grade,
     initial_state,
@@ -17,6 +16,7 @@ from logtriage import (
     observe,
     play,
 )
+from logtriage.actions import action_id
 from logtriage.env import TriageEnv
 from logtriage.multi import triage_team_v1
 from logtriage.roles import role_actions

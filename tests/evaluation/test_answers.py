@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from logtriage import UnknownName
 from logtriage.conversations.words import words_of
+from logtriage.errors import UnknownName
 from logtriage.evaluation import LoadedRun, load_run
 from logtriage.evaluation.answers import Graded, SheetError, grade_answers, records_of, template
 from logtriage.evaluation.calibration import calibrate

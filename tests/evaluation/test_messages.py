@@ -17,8 +17,8 @@ from logtriage import (
     initial_state,
     make_incident,
 )
-from logtriage import transition_jointly as play
 from logtriage.beliefs import belief
+from logtriage.dynamics import transition_jointly as play
 from logtriage.evaluation import RunSpec, evaluate
 from logtriage.evaluation.episodes import record_joint_episode
 from logtriage.evaluation.listening import LISTENED, Listening, heeded_in, listening_of

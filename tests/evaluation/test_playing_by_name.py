@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 import logtriage as lt
+from logtriage.errors import UnknownName
 from logtriage.evaluation import PolicyFailure
 from logtriage.policies import ConstantPolicy, ExpertPolicy
 from logtriage.registry import make_policy
@@ -35,7 +36,7 @@ def test_a_list_of_actions_is_played_as_far_as_it_goes() -> None:
 
 @pytest.mark.parametrize("name", ["observr", "resolve", ""])
 def test_an_unknown_name_lists_the_policies(name: str) -> None:
-    with pytest.raises(lt.UnknownName, match=f"unknown policy '{name}'.*; known: oracle, observer"):
+    with pytest.raises(UnknownName, match=f"unknown policy '{name}'.*; known: oracle, observer"):
         lt.play(INCIDENT, name)
 
 

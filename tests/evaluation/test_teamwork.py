@@ -15,9 +15,9 @@ from logtriage import (
     Wait,
     initial_state,
     make_incident,
-    transition_jointly,
 )
 from logtriage.beliefs import belief
+from logtriage.dynamics import transition_jointly
 from logtriage.evaluation import play_joint_episode
 from logtriage.evaluation.full_look import full_look
 from logtriage.evaluation.teamwork import EPISODES, last_decided, teamwork_of

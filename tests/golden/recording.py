@@ -14,8 +14,6 @@ from pathlib import Path
 from typing import Any
 
 from logtriage import (
-    TASKS,
-    TaskSpec,
     get_task,
     grade,
     incident_ids,
@@ -34,7 +32,7 @@ from logtriage.recorded import HISTORY, shipped_incidents
 from logtriage.recorded.records import task_id
 from logtriage.registry import make_policy
 from logtriage.state import State
-from logtriage.tasks import BENCHMARK_FOG
+from logtriage.tasks import BENCHMARK_FOG, TASKS, TaskSpec
 
 FOLDER = Path(__file__).parent
 #: (split, incidents, policies): one that plays well, one that gives up, one that does anything.

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from logtriage import TASKS, get_task
+from logtriage import get_task
 from logtriage.recorded import HISTORY
-from logtriage.tasks import DRAWN_TASKS
+from logtriage.tasks import DRAWN_TASKS, TASKS
 from tests.golden.recording import (
     FEW_EPISODES,
     RECORDED,

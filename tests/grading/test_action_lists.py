@@ -15,16 +15,16 @@ from logtriage import (
     Remediate,
     Report,
     Resolve,
-    UnknownName,
     Wait,
     all_actions,
-    random_topology,
 )
+from logtriage.errors import UnknownName
 from logtriage.grading import (
     action_array,
 )
 from logtriage.grading.action_lists import narrowest, ranges_of
 from logtriage.grading.batch import MALFORMED, PADDING
+from logtriage.world.topologies import random_topology
 from tests.builders import SEVEN_SERVICES, with_actions
 
 

@@ -24,7 +24,6 @@ from logtriage import (
     Resolve,
     State,
     Topology,
-    UnknownName,
     all_actions,
     grade,
     grading,
@@ -33,6 +32,7 @@ from logtriage import (
 )
 from logtriage.actions import Severity, action_id
 from logtriage.dynamics import play
+from logtriage.errors import UnknownName
 from logtriage.grading import (
     RECORDED,
     TRIAGE_3,

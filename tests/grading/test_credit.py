@@ -13,8 +13,8 @@ from logtriage import (
     Wait,
     initial_state,
     make_incident,
-    transition_jointly,
 )
+from logtriage.dynamics import transition_jointly
 from logtriage.grading import score
 from logtriage.grading.credit import credits_of
 from logtriage.roles import role_actions

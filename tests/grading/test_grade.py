@@ -20,7 +20,6 @@ from logtriage import (
     Remediate,
     Resolve,
     State,
-    UnknownName,
     grade,
     initial_state,
     make_incident,
@@ -28,7 +27,7 @@ from logtriage import (
     transition,
 )
 from logtriage.dynamics import play_jointly
-from logtriage.errors import RubricError
+from logtriage.errors import RubricError, UnknownName
 from logtriage.grading import (
     DEFAULT,
     RECORDED,

@@ -11,7 +11,6 @@ from logtriage import (
     initial_state,
     make_incident,
     parse_action,
-    render_action,
     transition,
 )
 from logtriage.actions import MAX_IMPACT, Malformed, ReportImpact, action_id, describe
@@ -21,7 +20,7 @@ from logtriage.dynamics import play
 from logtriage.errors import UnknownName
 from logtriage.grading import grade_to_json
 from logtriage.grading.impact import Path, f1, impact_of, path_of
-from logtriage.parsing import TEAM_KINDS, action_from_wire, action_to_wire
+from logtriage.parsing import TEAM_KINDS, action_from_wire, action_to_wire, render_action
 from logtriage.parsing.calls import wire_from_call
 from logtriage.policies import perfect_actions
 from logtriage.server.public import IMPACT, public_grade

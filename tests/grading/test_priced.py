@@ -11,11 +11,11 @@ from logtriage import (
     Incident,
     Remediate,
     Resolve,
-    action_id,
     all_actions,
     grade,
     make_incident,
 )
+from logtriage.actions import action_id
 from logtriage.dynamics import play
 from logtriage.errors import InvalidInput, RubricError
 from logtriage.grading import TRIAGE_3, grade_batch, priced, truths_of

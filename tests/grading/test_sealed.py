@@ -8,7 +8,7 @@ import attrs
 import pytest
 
 from logtriage import InvalidInput, grade, initial_state, make_incident
-from logtriage._lib.seal import Seal
+from logtriage.drawing import Seal
 from logtriage.errors import SealError
 from logtriage.grading import grade_actions, grade_jsonl, grade_transcript
 from logtriage.grading.grade import unscored

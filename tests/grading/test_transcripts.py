@@ -19,8 +19,6 @@ from logtriage import (
     Resolve,
     State,
     Transcript,
-    TranscriptError,
-    UnknownName,
     Wait,
     grade,
     make_incident,
@@ -28,7 +26,7 @@ from logtriage import (
 )
 from logtriage.codec import encode_transcript
 from logtriage.dynamics import play_jointly
-from logtriage.errors import RubricError
+from logtriage.errors import RubricError, TranscriptError, UnknownName
 from logtriage.grading import (
     RECORDED,
     TRIAGE_3,

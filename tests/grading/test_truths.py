@@ -4,15 +4,13 @@ import attrs
 import numpy as np
 import pytest
 
-from logtriage import (
-    UnknownName,
-    random_topology,
-)
 from logtriage.drawing.generator import draw_incident
 from logtriage.drawing.ids import parse_incident_id
+from logtriage.errors import UnknownName
 from logtriage.grading import (
     truths_of,
 )
+from logtriage.world.topologies import random_topology
 from tests.builders import SEVEN_SERVICES, real_incident
 from tests.grading.test_batch import BENIGN, REAL, refused
 

@@ -22,27 +22,26 @@ from logtriage import (
     RequestMetrics,
     RequestTraces,
     Resolve,
-    UnknownName,
     Wait,
     get_task,
     initial_state,
     make_incident,
     observe,
-    random_topology,
-    render_action,
     render_observation,
-    transition_jointly,
 )
 from logtriage.actions import ACTION_TYPES, ClassifySeverity, Escalate, Severity
 from logtriage.drawing.ids import MAX_INDEX
-from logtriage.errors import EpisodeOver, MissingExtra
+from logtriage.dynamics import transition_jointly
+from logtriage.errors import EpisodeOver, MissingExtra, UnknownName
 from logtriage.grading import DEFAULT, priced, triage
 from logtriage.grading.batch import CLOSINGS
 from logtriage.observation import slice_for
+from logtriage.parsing import render_action
 from logtriage.rendering import public_rules
 from logtriage.roles import VIEWS, Role, RoleSplit, role_actions
 from logtriage.roles.splits import ROLE_SPLITS, TRIO
 from logtriage.vector import BatchedTeam, role_tokens_of, team_tokens_of
+from logtriage.world.topologies import random_topology
 from tests.builders import FIVE_TEAMS, SMALL_TASKS
 
 if find_spec("pettingzoo") is None:

@@ -7,8 +7,8 @@ import pytest
 from gymnasium.error import ResetNeeded
 from pettingzoo.test import api_test, parallel_api_test, parallel_seed_test
 
-from logtriage import InvalidInput, UnknownName
-from logtriage.errors import EpisodeOver
+from logtriage import InvalidInput
+from logtriage.errors import EpisodeOver, UnknownName
 from logtriage.multi import relay_v1
 from logtriage.shift import begin, grade, make_shift, play, score, shift_action_to_wire
 

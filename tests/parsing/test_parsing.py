@@ -21,7 +21,6 @@ from logtriage import (
     Severity,
     all_actions,
     parse_action,
-    render_action,
 )
 from logtriage.actions import KEPT_TEXT
 from logtriage.parsing import (
@@ -29,6 +28,7 @@ from logtriage.parsing import (
     action_from_wire,
     action_to_wire,
     parse_plan,
+    render_action,
 )
 from logtriage.parsing import actions as parsing
 from logtriage.parsing.marks import MAX_TEXT

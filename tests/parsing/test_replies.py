@@ -16,9 +16,8 @@ from logtriage import (
     Report,
     Resolve,
     parse_action,
-    render_action,
 )
-from logtriage.parsing import TEAM_KINDS, parse_plan
+from logtriage.parsing import TEAM_KINDS, parse_plan, render_action
 from logtriage.parsing.marks import MAX_CALLS, MAX_TEXT
 from logtriage.parsing.replies import ENDED_THINKING, MAX_THOUGHTS
 from tests.builders import SEVEN_SERVICES

@@ -12,15 +12,10 @@ from typing import Any
 import pytest
 
 import logtriage as lt
-from logtriage import (
-    ClassifySeverity,
-    IdentifyRootCause,
-    InvalidInput,
-    Remediate,
-    Resolve,
-    UnknownName,
-)
-from logtriage.dynamics import play_jointly
+from logtriage import ClassifySeverity, IdentifyRootCause, InvalidInput, Remediate, Resolve
+from logtriage.actions import action_id
+from logtriage.dynamics import apply, play_jointly, tick, transition_jointly
+from logtriage.errors import UnknownName
 from logtriage.grading import (
     DEFAULT,
     Rubric,
@@ -58,11 +53,11 @@ NO_ACTIONS: dict[str, tuple[Any, str]] = {
     "take",
     [
         lt.transition,
-        lt.apply,
-        lambda state, one: lt.transition_jointly(state, [one]),
+        apply,
+        lambda state, one: transition_jointly(state, [one]),
         lambda state, one: lt.play(state.incident, [one]),
         lambda state, one: play_jointly(state.incident, [(0, one)]),
-        lambda state, one: lt.action_id(one, state.incident.topology),
+        lambda state, one: action_id(one, state.incident.topology),
     ],
     ids=["transition", "apply", "jointly", "play", "play_jointly", "action_id"],
 )
@@ -94,7 +89,7 @@ STATE_WANTED: dict[str, Callable[[Any], Any]] = {
     "score": score,
     "reward": lambda one: reward(one, one),
     "transition": lambda one: lt.transition(one, Resolve()),
-    "tick": lt.tick,
+    "tick": tick,
     "transcript_of": lt.transcript_of,
 }
 

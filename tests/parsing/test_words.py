@@ -15,7 +15,6 @@ from logtriage import (
     Resolve,
     make_incident,
     parse_action,
-    render_action,
 )
 from logtriage.actions import (
     FAULT_CATEGORIES,
@@ -27,7 +26,7 @@ from logtriage.actions import (
     all_actions,
 )
 from logtriage.errors import InvalidInput
-from logtriage.parsing import SOLO_KINDS, TEAM_KINDS
+from logtriage.parsing import SOLO_KINDS, TEAM_KINDS, render_action
 from logtriage.parsing.marks import MAX_TEXT
 
 TOPOLOGY = make_incident("single_crash-v3/val/0").topology

@@ -9,17 +9,17 @@ from logtriage import (
     InvalidInput,
     Malformed,
     Resolve,
-    UnknownName,
     initial_state,
     make_incident,
     observe,
-    render_action,
     render_observation,
     system_prompt,
     transition,
 )
 from logtriage.actions import Report
+from logtriage.errors import UnknownName
 from logtriage.evaluation import PolicyFailure, play_episode
+from logtriage.parsing import render_action
 from logtriage.policies import ChatPolicies, ChatPolicy, ExpertPolicy
 from logtriage.policies.chat import Message
 from logtriage.roles.splits import TRIO

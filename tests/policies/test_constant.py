@@ -14,12 +14,10 @@ from logtriage import (
     Malformed,
     Remediate,
     Resolve,
-    TaskSpec,
     incident_ids,
     initial_state,
     make_incident,
     observe,
-    random_topology,
 )
 from logtriage.actions import HandOver
 from logtriage.audit.scoring import Scorer, alike
@@ -27,6 +25,8 @@ from logtriage.audit.search import best_blind_policy, best_constant_list
 from logtriage.dynamics import play
 from logtriage.grading import DEFAULT, grade, score
 from logtriage.policies import ConstantPolicy
+from logtriage.tasks import TaskSpec
+from logtriage.world.topologies import random_topology
 from tests.builders import (
     FIVE_TEAMS,
     FIX,

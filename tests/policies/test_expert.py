@@ -11,7 +11,6 @@ from logtriage import (
     Incident,
     Remediate,
     RequestTraces,
-    TaskSpec,
     get_task,
     incident_ids,
     initial_state,
@@ -28,7 +27,7 @@ from logtriage.policies.notebook import Notebook, Sign
 from logtriage.registry import make_policy, make_team
 from logtriage.roles import RoleSplit
 from logtriage.roles.splits import ROLE_SPLITS, TRIO
-from logtriage.tasks import DRAWN_TASKS
+from logtriage.tasks import DRAWN_TASKS, TaskSpec
 from logtriage.world.channels import NOTHING_READ
 from tests.builders import BENCHMARK, final_state
 

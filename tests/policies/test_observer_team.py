@@ -3,9 +3,10 @@
 import attrs
 import pytest
 
-from logtriage import initial_state, make_incident, transition_jointly
+from logtriage import initial_state, make_incident
 from logtriage.actions import MAX_REPORT, HandOver, Report, RequestMetrics, RequestTraces, Wait
 from logtriage.beliefs import belief
+from logtriage.dynamics import transition_jointly
 from logtriage.evaluation import play_joint_episode
 from logtriage.evidence import evidence
 from logtriage.joint import observe_roles

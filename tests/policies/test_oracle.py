@@ -9,15 +9,15 @@ from logtriage import (
     Ignore,
     Remediate,
     Resolve,
-    TaskSpec,
     incident_ids,
     make_incident,
-    random_topology,
 )
 from logtriage.drawing.generator import draw_incident
 from logtriage.drawing.ids import SPLITS, IncidentId
 from logtriage.grading import RECORDED, grade
 from logtriage.policies import OraclePolicy, perfect_actions
+from logtriage.tasks import TaskSpec
+from logtriage.world.topologies import random_topology
 from tests.builders import (
     P1,
     P3,

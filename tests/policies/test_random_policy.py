@@ -9,7 +9,6 @@ from logtriage import (
     Action,
     ClassifySeverity,
     IdentifyRootCause,
-    TaskSpec,
     all_actions,
     incident_ids,
     initial_state,
@@ -19,6 +18,7 @@ from logtriage import (
 from logtriage.grading import grade
 from logtriage.policies import RandomPolicy, masked_actions
 from logtriage.registry import make_policy
+from logtriage.tasks import TaskSpec
 from tests.builders import (
     P1,
     RIGHT_CAUSE,

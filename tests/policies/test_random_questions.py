@@ -2,7 +2,8 @@
 
 import pytest
 
-from logtriage import Action, Incident, InvalidInput, UnknownName, get_task, make_incident
+from logtriage import Action, Incident, InvalidInput, get_task, make_incident
+from logtriage.errors import UnknownName
 from logtriage.policies import RandomQuestionsPolicy
 from logtriage.recorded import shipped_incidents
 from logtriage.registry import make_policy

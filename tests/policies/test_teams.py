@@ -18,7 +18,6 @@ from logtriage import (
     Resolve,
     Severity,
     State,
-    TaskSpec,
     grade,
     incident_ids,
     initial_state,
@@ -41,6 +40,7 @@ from logtriage.registry import make_team
 from logtriage.roles import Role, RoleSplit
 from logtriage.roles.splits import DUO, SOLO, TRIAGE, TRIO, TRIO_WITHOUT_REPORTS
 from logtriage.roles.words import NO_FAULT
+from logtriage.tasks import TaskSpec
 from logtriage.world.loading import load_world
 from tests.builders import FIVE_TEAMS, SMALL_TASKS, benign_incident, real_incident
 

@@ -13,12 +13,11 @@ from logtriage import (
     RequestMoreLogs,
     Resolve,
     Severity,
-    UnknownName,
     initial_state,
     make_incident,
     observe,
-    random_topology,
 )
+from logtriage.errors import UnknownName
 from logtriage.policies import (
     ConstantPolicy,
     ExpertPolicy,
@@ -27,6 +26,7 @@ from logtriage.policies import (
     RandomPolicy,
 )
 from logtriage.registry import POLICIES, constant_actions, make_policy
+from logtriage.world.topologies import random_topology
 from tests.builders import FIVE_TEAMS, SEVEN_SERVICES, episode
 
 INCIDENT = make_incident("cascading_failure-v3/test/3")

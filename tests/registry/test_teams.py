@@ -6,7 +6,8 @@ import re
 import attrs
 import pytest
 
-from logtriage import Action, InvalidInput, Observation, UnknownName, make_incident
+from logtriage import Action, InvalidInput, Observation, make_incident
+from logtriage.errors import UnknownName
 from logtriage.evaluation import joint_steps
 from logtriage.incident import Incident
 from logtriage.policies import (

@@ -13,7 +13,6 @@ from logtriage import (
     Malformed,
     RequestMetrics,
     State,
-    UnknownName,
     initial_state,
     make_incident,
     observe,
@@ -23,7 +22,7 @@ from logtriage import (
     transition,
 )
 from logtriage.actions import all_actions
-from logtriage.errors import InvalidInput
+from logtriage.errors import InvalidInput, UnknownName
 from logtriage.evidence import evidence
 from logtriage.recorded import shipped_incidents
 from logtriage.rendering.notation import notation

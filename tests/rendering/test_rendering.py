@@ -18,7 +18,6 @@ from logtriage import (
     Resolve,
     Severity,
     State,
-    TaskSpec,
     Topology,
     get_task,
     incident_ids,
@@ -26,7 +25,6 @@ from logtriage import (
     make_incident,
     observe,
     parse_action,
-    random_topology,
     render_observation,
     system_prompt,
     transition,
@@ -38,7 +36,9 @@ from logtriage.recorded import shipped_incidents
 from logtriage.registry import make_policy
 from logtriage.rendering import Reply, public_rules, status_of
 from logtriage.roles.splits import ESCALATION, REMEDIATION, TRIAGE, TRIO
+from logtriage.tasks import TaskSpec
 from logtriage.world.telemetry import Alert, Change, LogLine, Reading, Signal
+from logtriage.world.topologies import random_topology
 from tests.builders import (
     FIVE_TEAMS,
     FIX,

@@ -5,16 +5,10 @@ from pathlib import Path
 import attrs
 import pytest
 
-from logtriage import (
-    InvalidInput,
-    Report,
-    RequestTraces,
-    Topology,
-    UnknownName,
-    random_topology,
-)
+from logtriage import InvalidInput, Report, RequestTraces, Topology
 from logtriage.actions import ACTION_TYPES
 from logtriage.codec import load_role_split
+from logtriage.errors import UnknownName
 from logtriage.roles import BOARD, VIEWS, Role, RoleSplit, role_actions, role_words, watched
 from logtriage.roles.splits import (
     BY_CHANNEL,
@@ -33,6 +27,7 @@ from logtriage.roles.splits import (
 )
 from logtriage.roles.words import report_words
 from logtriage.world.loading import load_world
+from logtriage.world.topologies import random_topology
 from tests.builders import SEVEN_SERVICES
 
 ALL = Role("all", VIEWS, ACTION_TYPES)

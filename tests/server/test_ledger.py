@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import logtriage as lt
-from logtriage._lib.seal import Seal
+from logtriage.drawing import Seal
 from logtriage.errors import InvalidInput, SealError
 from logtriage.server.episode import Episode
 from logtriage.server.ledger import UNFINISHED, Ledger

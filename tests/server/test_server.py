@@ -11,7 +11,7 @@ import attrs
 import pytest
 
 import logtriage as lt
-from logtriage._lib.seal import Seal
+from logtriage.drawing import Seal
 from logtriage.drawing.ids import MAX_INDEX
 from logtriage.errors import EpisodeOver, InvalidInput, SealError, UnknownName
 from logtriage.grading import grade, grade_to_json

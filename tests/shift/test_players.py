@@ -1,7 +1,8 @@
 import pytest
 
-from logtriage import HandOver, UnknownName, Wait
+from logtriage import HandOver, Wait
 from logtriage.beliefs import belief as belief_about
+from logtriage.errors import UnknownName
 from logtriage.shift import (
     PLAYERS,
     On,

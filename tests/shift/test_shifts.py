@@ -3,7 +3,8 @@ from typing import Any
 import attrs
 import pytest
 
-from logtriage import InvalidInput, UnknownName, make_incident
+from logtriage import InvalidInput, make_incident
+from logtriage.errors import UnknownName
 from logtriage.shift import SHIFT_TASKS, Arrival, Shift, make_shift, shift_ids
 from logtriage.shift.shifts import SPLITS, SYSTEMS
 from logtriage.shift.tasks import is_shift

@@ -8,10 +8,9 @@ from logtriage import (
     Malformed,
     RequestMetrics,
     Resolve,
-    UnknownName,
     Wait,
 )
-from logtriage.errors import EpisodeOver
+from logtriage.errors import EpisodeOver, UnknownName
 from logtriage.shift import Note, On, begin, play, transition
 from logtriage.shift.states import described
 from logtriage.state import Closing

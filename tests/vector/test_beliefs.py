@@ -12,6 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 import logtriage as lt
+from logtriage.actions import action_id
 from logtriage.beliefs import belief
 from logtriage.beliefs.model import model_of
 from logtriage.errors import InvalidInput
@@ -70,7 +71,7 @@ def test_a_row_that_begins_anew_has_forgotten_all() -> None:
     others = batch.weights[[0, 2]].copy()
     batch.reset([[teams.index(one) for one in fresh.incident.directory]], rows=[1])
     screen = batch.numbers([list(world.shown(0, fresh.facts.doings))], rows=[1])
-    remedy = lt.action_id(lt.Remediate("restart", "user-db"), world.topology)
+    remedy = action_id(lt.Remediate("restart", "user-db"), world.topology)
     batch.update(screen, [remedy], rows=[1])  # of the episode before: not read
     assert batch.weights[1].tolist() == list(belief(fresh).weights)
     assert not batch.fixed[1].any()

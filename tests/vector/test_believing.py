@@ -6,7 +6,8 @@ import attrs
 import numpy as np
 import pytest
 
-from logtriage import RequestTraces, action_id, initial_state, make_incident, transition
+from logtriage import RequestTraces, initial_state, make_incident, transition
+from logtriage.actions import action_id
 from logtriage.beliefs import belief
 from logtriage.beliefs.shaping import potential, value_of
 from logtriage.errors import InvalidInput

@@ -16,22 +16,21 @@ from logtriage import (
     RequestMoreLogs,
     RequestTraces,
     State,
-    UnknownName,
-    action_id,
     initial_state,
     make_incident,
-    random_topology,
     transition,
 )
+from logtriage.actions import action_id
 from logtriage.drawing.generator import draw_incident
 from logtriage.drawing.ids import IncidentId
-from logtriage.errors import RubricError
+from logtriage.errors import RubricError, UnknownName
 from logtriage.grading import TRIAGE_3, score
 from logtriage.grading.tables import HANDED_OVER
 from logtriage.tasks import get_task
 from logtriage.topology import Service
 from logtriage.vector import BatchedTriage, encode_tokens
 from logtriage.vector.engine import WIDE
+from logtriage.world.topologies import random_topology
 from tests.builders import FIVE_TEAMS, own_topology
 from tests.worlds.newcomer import KIND, newcomers_world
 

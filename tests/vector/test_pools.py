@@ -6,18 +6,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from logtriage import (
-    InvalidInput,
-    State,
-    initial_state,
-    make_incident,
-    random_topology,
-    transition,
-    transition_jointly,
-)
+from logtriage import InvalidInput, State, initial_state, make_incident, transition
 from logtriage.actions import all_actions
 from logtriage.beliefs import belief
 from logtriage.beliefs.shaping import value_of
+from logtriage.dynamics import transition_jointly
 from logtriage.env import TriageEnv, TriageVectorEnv
 from logtriage.grading import score
 from logtriage.roles import role_actions
@@ -33,6 +26,7 @@ from logtriage.vector import (
     encode_tokens,
 )
 from logtriage.vector.shaping import BatchedShaping
+from logtriage.world.topologies import random_topology
 from logtriage.world.unseen import unseen_world
 
 if find_spec("numba") is None:

@@ -5,8 +5,9 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 
-from logtriage import initial_state, make_incident, transition_jointly
+from logtriage import initial_state, make_incident
 from logtriage.actions import ClassifySeverity, Remediate
+from logtriage.dynamics import transition_jointly
 from logtriage.grading import score
 from logtriage.roles import role_actions
 from logtriage.roles.splits import BY_TIER

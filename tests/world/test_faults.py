@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from logtriage import UnknownName
+from logtriage.errors import UnknownName
 from logtriage.world.loading import load_world
 
 WORLD = load_world("oncall")

@@ -9,14 +9,14 @@ from logtriage import (
     Incident,
     RequestMetrics,
     RequestTraces,
-    TaskSpec,
     get_task,
     initial_state,
     make_incident,
     observe,
     transition,
-    transition_jointly,
 )
+from logtriage.dynamics import transition_jointly
+from logtriage.tasks import TaskSpec
 from logtriage.world.channels import DOWN, GAP, Channel, Evidence
 from logtriage.world.figures import Figures
 from logtriage.world.loading import load_world

@@ -6,7 +6,7 @@ from typing import Any
 import attrs
 import pytest
 
-from logtriage import InvalidInput, get_task, random_topology
+from logtriage import InvalidInput, get_task
 from logtriage.drawing.generator import draw_incident
 from logtriage.drawing.ids import IncidentId
 from logtriage.env import TriageEnv
@@ -15,7 +15,7 @@ from logtriage.topology import Service, Tier
 from logtriage.vector import BatchedTriage
 from logtriage.world.loading import load_world
 from logtriage.world.schema.parts import MAX_SERVICES, MIN_SERVICES
-from logtriage.world.topologies import fitting
+from logtriage.world.topologies import fitting, random_topology
 from tests.builders import FIVE_TEAMS
 from tests.worlds.folders import copy_of, edit
 

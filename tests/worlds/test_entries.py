@@ -20,6 +20,7 @@ from logtriage.audit.subject import seed_of
 from logtriage.beliefs import belief
 from logtriage.codec import decode_transcript, encode_transcript
 from logtriage.conversations.rows import transcript_of_row
+from logtriage.drawing import Seal
 from logtriage.drawing.ids import parse_incident_id
 from logtriage.dynamics import play
 from logtriage.errors import InvalidInput, TranscriptError, UnknownName
@@ -130,7 +131,7 @@ def test_the_default_world_says_nothing_of_itself() -> None:
 
 
 def test_sealed_incidents_of_any_world_are_drawn_with_the_key(own: World) -> None:
-    name, seal = f"{NAME}:outage/sealed/1", lt.Seal(b"k" * 40)
+    name, seal = f"{NAME}:outage/sealed/1", Seal(b"k" * 40)
     drawn = lt.make_incident(name, seal=seal, world=own)
     assert (drawn.id, drawn.seal, drawn.world) == (name, seal.fingerprint, own)
     assert seed_of(lt.make_incident(OWN, world=own)) == parse_incident_id(OWN, world=own).seed

@@ -38,7 +38,7 @@ def sheet_of(task: str | TaskSpec) -> TaskSpec:
     sheet = imported(task) if is_own_task(task) else get_task(task)
     if not isinstance(sheet, TaskSpec):
         raise InvalidInput(
-            f"task {task!r}: expected a task sheet (logtriage.TaskSpec), which batches play, "
+            f"task {task!r}: expected a task sheet (TaskSpec), which batches play, "
             f"got {type(sheet).__name__}"
         )
     if sheet not in TASKS and any(sheet.id == task.id for task in TASKS):

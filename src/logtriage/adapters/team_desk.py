@@ -19,7 +19,6 @@ from logtriage.conversations.teams import role_action, role_opening, role_screen
 from logtriage.conversations.tools import Tool, tools_of
 from logtriage.dynamics import transition_jointly
 from logtriage.errors import InvalidInput
-from logtriage.playing import failure_of
 from logtriage.evaluation.keeping import Kept, line_of
 from logtriage.evaluation.under_way import UnderWay
 from logtriage.evaluation.usage import Usage
@@ -28,6 +27,7 @@ from logtriage.joint import observe_roles, requests_left
 from logtriage.observation import Observation
 from logtriage.parsing import action_to_wire
 from logtriage.parsing.calls import tool_name
+from logtriage.playing import failure_of
 from logtriage.policies import Memory, RoleFailure, TeamPolicy, as_taken
 from logtriage.registry import roles_of
 from logtriage.replaying import replay

@@ -1,1 +1,5 @@
-"""From an id to an incident: ids and seeds, the truth that they draw, and the sealed split."""
+"""The way from an id to an incident; sealed incidents are drawn with a key of your own."""
+
+from logtriage._lib.seal import Seal
+
+__all__ = ["Seal"]

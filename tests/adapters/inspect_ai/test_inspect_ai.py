@@ -36,6 +36,7 @@ from logtriage.adapters.sources import Sources
 from logtriage.conversations.convert import transcript_of_row
 from logtriage.conversations.tools import Wire, tools_of
 from logtriage.conversations.wires import NO_CALL
+from logtriage.errors import UnknownName
 from logtriage.evaluation import RunSpec, evaluate, play_episode
 from logtriage.grading import grade_actions, grade_transcript, rubric_named
 from logtriage.recorded import open_bundle, shipped_incidents
@@ -244,7 +245,7 @@ def test_a_task_and_a_rubric_of_ones_own(
     again = score(log, triage_scorer(rubric, tasks=tasks), action="overwrite", display="none")
     assert means(again) == pytest.approx(before, nan_ok=True)
     mine = next(sample for sample in log.samples if sample.id == f"{own}:SHEET/test/0")
-    with pytest.raises(lt.UnknownName, match=f"unknown world '{own}'"):
+    with pytest.raises(UnknownName, match=f"unknown world '{own}'"):
         transcript_of_row(json.loads(mine.model_dump_json()))
 
 
@@ -278,7 +279,7 @@ def test_a_rubric_grades_incidents_that_have_several(own: str) -> None:
     assert len(triage(tasks=tasks, episodes=1, rubric=f"{own}:HARSH").dataset) == 2
     with pytest.raises(lt.InvalidInput, match="expected a Rubric, found int"):
         triage(rubric=f"{own}:NUMBER")
-    with pytest.raises(lt.UnknownName, match="harsh/1"):
+    with pytest.raises(UnknownName, match="harsh/1"):
         triage(rubric="harsh/1")
 
 

@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
-from logtriage import make_incident, play, render_action, system_prompt
+from logtriage import make_incident, play, system_prompt
 from logtriage.adapters.verifiers import TriageConfig, TriageTaskset
 from logtriage.grading import grade
+from logtriage.parsing import render_action
 from tests.adapters.verifiers.test_verifiers import evaluate, turns
 
 INCIDENT = make_incident("single_crash-v3/train/0")

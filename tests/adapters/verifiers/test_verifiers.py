@@ -19,6 +19,7 @@ from logtriage.adapters.verifiers.rows import TriageData, incident_of_row
 from logtriage.conversations.convert import convert_file
 from logtriage.conversations.tools import call_from_action, openai_tools
 from logtriage.conversations.wires import NO_CALL
+from logtriage.errors import TranscriptError
 from logtriage.evaluation import play_episode
 from logtriage.grading import grade_actions, grade_transcript, rubric_named
 from logtriage.policies import perfect_actions
@@ -152,7 +153,7 @@ def test_a_task_of_ones_own_is_played(tmp_path: Path, monkeypatch: pytest.Monkey
     assert [trace["task"]["key"] for trace in traces] == [f"{task}/train/0" for task in tasks]
     # The first has the id of the second; only the horizons tell them apart.
     assert [trace["metrics"]["ticks"] for trace in traces] == [SHORT, horizon, SHORT]
-    with pytest.raises(lt.TranscriptError, match=f"unknown world '{own}'"):
+    with pytest.raises(TranscriptError, match=f"unknown world '{own}'"):
         converted(tmp_path)
 
 
