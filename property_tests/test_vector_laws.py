@@ -195,7 +195,8 @@ def test_several_who_act_in_a_tick_agree_with_joint_play(
             for row in data.draw(actions, label="whether each waits, and its action")
         ]
         rows = batch.open_rows()
-        without = batch.scores_without(acts, rows, 0)
+        idle = [np.full(len(batch), NOTHING), *acts[1:]]
+        without = batch.scores_if(idle, rows)
         earned, _ = batch.play(acts, rows)
         screen = batch.look()
         for row, before in enumerate(states):

@@ -451,7 +451,8 @@ def _layout(draw: st.DrawFn, tiers: list[str], owners: list[str]) -> dict[str, A
         for caller in draw(st.sets(st.sampled_from(range(len(calling))), min_size=1, max_size=2)):
             calling[caller]["calls"].append(f"s-{number}")
         rows.append({"name": f"s-{number}", "tier": tier, "calls": []})
-    named = draw(st.sampled_from([owners, [None, *owners], [None]]))
+    choices: list[list[str | None]] = [[*owners], [None, *owners], [None]]
+    named = draw(st.sampled_from(choices))
     for row in rows:
         owner = draw(st.sampled_from(named))
         row |= {} if owner is None else {"owner": owner}

@@ -15,7 +15,7 @@ def test_usual_content_comes_out_whole() -> None:
 
 @pytest.mark.parametrize("filler", [b" ", b"\n"])
 def test_gigabytes_of_blanks_are_not_read_to_the_end(filler: bytes) -> None:
-    stream, read = unpacked(io.BytesIO(gzip.compress(filler * (2 * ALWAYS)))), []
+    stream, read = unpacked(io.BytesIO(gzip.compress(filler * (2 * ALWAYS)))), list[int]()
     with pytest.raises(gzip.BadGzipFile, match="more than 300 times its size"):
         read.extend(iter(lambda: len(stream.read(1 << 16)), 0))
     assert sum(read) <= ALWAYS

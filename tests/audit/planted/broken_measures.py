@@ -185,7 +185,8 @@ def closed_with(
         used, one = state.closed_at or 0, state.incident
         return (criteria.promptness(used, one.horizon, free(one.par)), "closed")
 
-    return named(measure)
+    made: Callable[[State], tuple[float, str]] = named(measure)
+    return made
 
 
 def fixed(state: State) -> bool:
