@@ -68,8 +68,8 @@ def test_a_server_whose_parent_was_not_captured_is_asked_from_outside(folder: Pa
     record, notes = imported(folder)
     assert record == expected
     assert notes[0] == (
-        "mine/1: 180 spans name a parent that was not captured; 180 of them, of servers, count as "
-        "requests from outside"
+        "mine/1: 180 spans name a parent that was not captured; 180 of them, of servers and "
+        "consumers, count as requests from outside"
     )
 
 

@@ -18,7 +18,7 @@ from logtriage.recorded.importing.alerts import SentAlert
 from logtriage.recorded.importing.fields import Field
 from logtriage.recorded.importing.left_out import LeftOut
 from logtriage.recorded.importing.service_names import Names
-from logtriage.recorded.importing.shapes import Reader, shape_of
+from logtriage.recorded.importing.shapes import SHAPES, Reader, shape_of
 from tests.recorded.importing import stack
 
 TIME, AT = "2031-05-06T10:03:40Z", stack.START + 220
@@ -264,3 +264,21 @@ def test_metrics_become_samples() -> None:
     series = {"metric": {"__name__": "depth", "app": "shop"}, "value": [AT, "7"]}
     answer = {"data": {"resultType": "vector", "result": [series]}}
     assert rows_of(answer) == [Sample(MS, "shop", "depth_milli", 7000)]
+
+
+#: A document of each shape, for laws.
+EXAMPLES: tuple[Any, ...] = (
+    *({"resourceSpans": SPANS}, {"batches": IN_BASE64}, EVENT, NEW_EVENT, JOURNAL, DOCKER, NESTED),
+    {"traceId": "a", "id": "b", "kind": "SERVER", "timestamp": US, "localEndpoint": {}},
+    {"data": [{"parent": "shop", "child": "pay", "callCount": 7}]},
+    *({"version": "4", "alerts": [FIRING]}, API, {"data": {"alerts": [ACTIVE]}}, {"event": PAGED}),
+    *({"action": "Close", "alert": OPS | {"updatedAt": MS}}, {"incidents": [INCIDENT]}),
+    streams({"app": "shop", "level": "error"}, [NS, "no", {"trace_id": "a"}]),
+    {"labels": {"app": "shop"}, "line": "[error] no", "timestamp": TIME},
+    {"hits": {"hits": [{"_source": ECS}]}},
+)
+
+
+def test_there_is_an_example_of_every_shape() -> None:
+    named = {shape_of(Field(one, "x:1")).name for one in EXAMPLES}
+    assert named >= {shape.name for shape in SHAPES} - {"Jaeger", "Prometheus"}
