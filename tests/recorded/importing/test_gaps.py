@@ -256,7 +256,9 @@ def test_gigabytes_of_blanks_are_refused(small: Path) -> None:
         ({"service": "payments-db"}, None),
     ],
 )
-def test_an_alert_finds_its_service(small: Path, labels: dict[str, str], service: str) -> None:
+def test_an_alert_finds_its_service(
+    small: Path, labels: dict[str, str], service: str | None
+) -> None:
     alert = {"labels": {"alertname": "x" * 99, **labels}, "startsAt": "2031-05-06T10:03:40Z"}
     stack.write_lines(small / "alerts.json", [alert])
     record, _ = imported(small)

@@ -66,6 +66,26 @@ def test_otlp_is_read_in_any_envelope(document: Any) -> None:
     assert [span.id for span in spans[:3]] == [span.parent for span in spans[1:]]
 
 
+def test_traces_of_jaeger_say_the_same() -> None:
+    def tag(key: str, value: Any) -> dict[str, Any]:
+        return {"key": key, "value": value}
+
+    one = {"traceID": "0DD", "processID": "p1", "startTime": US, "duration": 60_000}
+    below = {"refType": "CHILD_OF", "traceID": "dd", "spanID": "A"}
+    error = [tag("event", "error"), tag("message", "no")]
+    client = [tag("span.kind", "client"), tag("peer.service", "db"), tag("error", True)]
+    spans = [
+        one | {"spanID": "0A", "tags": [tag("span.kind", "server")], "references": []},
+        one | {"spanID": "b", "tags": client, "references": [below]},
+        one | {"spanID": "c", "tags": [], "logs": [{"timestamp": US, "fields": error}]},
+    ]
+    trace = {"traceID": "dd", "spans": spans, "processes": {"p1": {"serviceName": "shop"}}}
+    server, calls, step, line = rows_of({"data": [trace], "errors": None})
+    assert server == Span("dd", "a", "", "shop", US, 60_000, False, "", "SERVER")
+    assert calls == Span("dd", "b", "a", "shop", US, 60_000, True, "db", "CLIENT")
+    assert (step.kind, line.level, line.message, line.trace) == ("", "ERROR", "no", "dd")
+
+
 def test_zipkin_and_dependencies() -> None:
     one = {"traceId": "000A", "id": "0B", "parentId": "C", "kind": "CLIENT", "timestamp": US}
     where = {"localEndpoint": {"serviceName": "shop"}, "remoteEndpoint": {"serviceName": "pay"}}
@@ -183,6 +203,21 @@ NEW_EVENT = {
 def test_events_of_kubernetes_are_changes(document: Any) -> None:
     detail = "BackOff: Back-off (Pod pay-7c9-x)"
     assert rows_of(document) == [ChangeRow(MS, "pay-7c9-x", "BackOff", detail, MS + 120_000, 3)]
+
+
+@pytest.mark.parametrize(
+    ("fields", "level"),
+    [
+        ({"severityNumber": 17}, "ERROR"),
+        ({"severityNumber": "SEVERITY_NUMBER_WARN3"}, "WARN"),
+        ({"severityNumber": 0, "severityText": "E"}, "ERROR"),
+        ({"severityNumber": 0, "severityText": "odd"}, None),
+    ],
+)
+def test_the_severity_of_a_record(fields: dict[str, Any], level: str | None) -> None:
+    line = stack.log_line(220, "shop", 9, "x", "")
+    line["resourceLogs"][0]["scopeLogs"][0]["logRecords"][0].update(fields)
+    assert [row.level for row in rows_of(line)] == [level]
 
 
 def test_an_exported_change_is_a_change() -> None:

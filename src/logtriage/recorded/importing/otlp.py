@@ -18,6 +18,8 @@ from logtriage.recorded.importing.ids import plain_id
 from logtriage.recorded.importing.left_out import LeftOut
 from logtriage.recorded.importing.service_names import Names
 
+#: What the names of severity numbers begin with, as protobuf writes them.
+_SEVERITY: Final = "SEVERITY_NUMBER_"
 #: What the event name of a change begins with.
 _CHANGE: Final = "change."
 #: The attribute with the name of the service.
@@ -73,12 +75,16 @@ def logs_of(payload: Field, names: Names, left_out: LeftOut) -> Iterator[LogRow 
         at = record["timeUnixNano"].since_epoch or record["observedTimeUnixNano"].since_epoch
         if at is None:
             raise record["timeUnixNano"].bad("Unix nanoseconds, or observedTimeUnixNano must be")
-        severity, level = record["severityNumber"].whole or 0, record["severityText"].text
-        if not 0 <= severity <= 24:
-            raise record["severityNumber"].bad("a number from 0 to 24")
+        severity, level = record["severityNumber"], record["severityText"].text
+        said = known_level(level)
+        if isinstance(severity.value, str) and severity.value.startswith(_SEVERITY):
+            said = known_level(severity.value.removeprefix(_SEVERITY).rstrip("234"))
+        elif number := severity.count:
+            if number > 24:
+                raise severity.bad("a number from 0 to 24")
+            said = _LEVELS[(number - 1) // 4]
         body = in_words(any_value(record["body"])) or _exception(record["attributes"])
         body = body or record["eventName"].text
-        said = _LEVELS[(severity - 1) // 4] if severity else known_level(level)
         line = read_line(body) if said is None else read_message(said, body)
         event = record["eventName"].text
         if event.startswith(_CHANGE):
