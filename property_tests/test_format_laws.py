@@ -16,9 +16,11 @@ from logtriage.recorded import import_capture
 from logtriage.world.channels import Channel
 from property_tests.strategies import DRAWN, incidents, json_values
 from tests.recorded.importing import stack
+from tests.recorded.importing.test_shapes import EXAMPLES
 
 #: A document of each kind.
 DOCUMENTS: tuple[dict[str, Any], ...] = (
+    *EXAMPLES,
     stack.log_line(239, "shop", 9, "hello", "ab" * 16),
     stack.request(200)[1],
     stack.metrics_line(
@@ -50,17 +52,6 @@ DOCUMENTS: tuple[dict[str, Any], ...] = (
             },
         },
     ),
-    {
-        "version": "4",
-        "alerts": [
-            {
-                "status": "resolved",
-                "labels": {"alertname": "Slow", "service": "shop"},
-                "startsAt": "2031-05-06T10:03:40.5Z",
-                "endsAt": "2031-05-06T10:04:40Z",
-            }
-        ],
-    },
     {
         "status": "success",
         "data": {

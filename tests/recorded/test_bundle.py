@@ -185,8 +185,11 @@ def _set(*path: str | int, to: object) -> Callable[[dict[str, Any]], None]:
             _set("truth", "root_causes", to="back"),
             "field truth.root_causes: expected a list, got a string",
         ),
-        (_set("truth", "root_causes", to=["bak"]), "truth.root_causes: unknown service 'bak'"),
-        (_set("truth", "root_causes", to=[]), "field truth: root_causes is empty"),
+        (
+            _set("truth", "root_causes", to=["bak"]),
+            "field truth.root_causes: unknown service 'bak' (did you mean 'back'?); known: back",
+        ),
+        (_set("truth", "root_causes", to=[]), "field truth.root_causes: must name at least one"),
         (
             _set("recording", "services", 1, "series", "cpu_bp", 1, to="90"),
             "services[1].series.cpu_bp[1]: expected a whole number, got a string '90'",
@@ -220,7 +223,7 @@ def _set(*path: str | int, to: object) -> Callable[[dict[str, Any]], None]:
         ),
         (
             _set("recording", "windows", 1, "lines", 0, "service", to="bak"),
-            "field recording: windows: unknown service 'bak' at tick 0",
+            "field recording.windows: unknown service 'bak' at tick 0",
         ),
         (
             _set("recording", "windows", 1, "tick", to=2),
@@ -229,7 +232,7 @@ def _set(*path: str | int, to: object) -> Callable[[dict[str, Any]], None]:
         (_set("recording", "alerts", 0, "until", to=-2), "until -2 lies before since -1"),
         (
             _set("recording", "windows", 1, "lines", 0, "second", to=12),
-            "field recording: windows: second 12 at tick 0 must lie in its window, from -30 to 0",
+            "field recording.windows: second 12 at tick 0 must lie in its window, from -30 to 0",
         ),
         (
             _set("recording", "windows", 0, "lines", 0, "second", to=-61),

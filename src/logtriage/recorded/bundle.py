@@ -7,9 +7,10 @@ default may be left out; unknown fields are refused. ``docs/recorded.md`` descri
 import gzip
 import json
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Final
 
 from cattrs import BaseValidationError, transform_error
 
@@ -22,6 +23,9 @@ from logtriage.recorded.importing.source_files import json_lines
 from logtriage.recorded.records import RUBRICS, SCHEMA, TEAM, RecordedIncident, task_id
 from logtriage.recorded.telemetry import RecordedTelemetry
 from logtriage.rng import hash_name
+
+#: A reason that names a field inside of the one that was read.
+_INNER: Final = re.compile(r"([a-z_][a-z_.]*): ")
 
 
 def as_incident(record: RecordedIncident) -> Incident:
@@ -167,5 +171,7 @@ def _record(data: dict[str, Any], where: str) -> RecordedIncident:
     except BaseValidationError as error:
         # The first field is enough: the others mostly follow from it.
         reason, _, field = transform_error(error, "$", reason_of)[0].rpartition(" @ $")
+        if inner := _INNER.match(reason):
+            field, reason = f"{field}.{inner[1]}", reason[inner.end() :]
         field = field.lstrip(".") or "(whole line)"
         raise BundleError(f"{where}: field {field}: {reason}") from None

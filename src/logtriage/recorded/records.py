@@ -287,7 +287,10 @@ class RecordedIncident:
         )
         require_among("rubric", self.rubric, RUBRICS)
         if self.rubric == RUBRICS[0]:
-            require(bool(self.truth.root_causes), "truth.root_causes is empty")
+            require(
+                bool(self.truth.root_causes),
+                f"truth.root_causes: must name at least one service for {self.rubric}",
+            )
         elif self.truth.root_causes:
             require(
                 self.truth.category is not None,

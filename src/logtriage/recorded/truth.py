@@ -38,11 +38,10 @@ class RecordedTruth:
 
     def __attrs_post_init__(self) -> None:
         require(bool(self.kind), "kind is empty")
+        must = "be empty" if self.kind == NO_FAULT else "name at least one service"
         require(
             bool(self.root_causes) is (self.kind != NO_FAULT),
-            f"root_causes must be empty if and only if kind is {NO_FAULT!r}"
-            if self.root_causes
-            else "root_causes is empty",
+            f"root_causes: must {must}, since the kind is {self.kind!r}",
         )
         if self.fault_category:
             require_among("fault_category", self.fault_category, FAULT_CATEGORIES)

@@ -55,6 +55,7 @@ LINES = (
     ("ecs", f'{{"@timestamp":"{DAY}","log":{{"level":"error"}},"message":"no"}}', "ERROR", "no"),
     ("json", '{"severity": "warning", "message": "slow", "n": 1}', "WARN", "slow"),
     ("json", '{"level": 30, "message": null}', "INFO", '{"level": 30, "message": null}'),
+    ("json", '{"s": ["E"], "c": 1, "level": "E", "msg": ""}', "ERROR", None),
     ("json in json", '{"log": "ERROR: no"}', "ERROR", "no"),
     *(
         ("none", line, None, line)

@@ -71,6 +71,15 @@ def imported(tmp_path_factory: pytest.TempPathFactory) -> Callable[[bytes], list
 SINCE = "must be a time since 1970, got"
 WHOLE = "must be a whole number of at most 63 bits"
 REFUSED: list[tuple[Any, str]] = [
+    ({}, r"field \(whole line\): must be of one of these formats: OTLP, "),
+    (3, r"field \(whole line\): must be an object, got a number 3"),
+    ({"resourceLogs": {}}, "field resourceLogs: must be a list, got an object"),
+    (log(severityNumber=99), r"logRecords\[0\].severityNumber: must be a number from 0 to 24"),
+    (span(kind=9), r"spans\[0\].kind: must be a number from 0 to 5, got a number 9"),
+    (span(endTimeUnixNano="5"), "endTimeUnixNano: must be Unix nanoseconds, not before start"),
+    (stack.metrics_line("shop", {"name": "m"}), r"metrics\[0\]: must be a gauge, sum, histogram"),
+    (gauge(), r"dataPoints\[0\]: must be a data point with asDouble or asInt"),
+    ({"version": "5", "alerts": []}, "field version: must be '4'"),
     (log(timeUnixNano="-5"), rf"logRecords\[0\]\.timeUnixNano: {SINCE} a string '-5'"),
     (log(timeUnixNano=None, observedTimeUnixNano=-5), f"observedTimeUnixNano: {SINCE}"),
     (log(timeUnixNano=1.5), f"timeUnixNano: {WHOLE}"),

@@ -18,7 +18,7 @@ from logtriage.recorded.importing.alerts import SentAlert
 from logtriage.recorded.importing.fields import Field
 from logtriage.recorded.importing.left_out import LeftOut
 from logtriage.recorded.importing.service_names import Names
-from logtriage.recorded.importing.shapes import Reader, shape_of
+from logtriage.recorded.importing.shapes import SHAPES, Reader, shape_of
 from tests.recorded.importing import stack
 
 TIME, AT = "2031-05-06T10:03:40Z", stack.START + 220
@@ -64,6 +64,26 @@ def test_otlp_is_read_in_any_envelope(document: Any) -> None:
         ("payments", "dd", "CLIENT"),
     ]
     assert [span.id for span in spans[:3]] == [span.parent for span in spans[1:]]
+
+
+def test_traces_of_jaeger_say_the_same() -> None:
+    def tag(key: str, value: Any) -> dict[str, Any]:
+        return {"key": key, "value": value}
+
+    one = {"traceID": "0DD", "processID": "p1", "startTime": US, "duration": 60_000}
+    below = {"refType": "CHILD_OF", "traceID": "dd", "spanID": "A"}
+    error = [tag("event", "error"), tag("message", "no")]
+    client = [tag("span.kind", "client"), tag("peer.service", "db"), tag("error", True)]
+    spans = [
+        one | {"spanID": "0A", "tags": [tag("span.kind", "server")], "references": []},
+        one | {"spanID": "b", "tags": client, "references": [below]},
+        one | {"spanID": "c", "tags": [], "logs": [{"timestamp": US, "fields": error}]},
+    ]
+    trace = {"traceID": "dd", "spans": spans, "processes": {"p1": {"serviceName": "shop"}}}
+    server, calls, step, line = rows_of({"data": [trace], "errors": None})
+    assert server == Span("dd", "a", "", "shop", US, 60_000, False, "", "SERVER")
+    assert calls == Span("dd", "b", "a", "shop", US, 60_000, True, "db", "CLIENT")
+    assert (step.kind, line.level, line.message, line.trace) == ("", "ERROR", "no", "dd")
 
 
 def test_zipkin_and_dependencies() -> None:
@@ -185,6 +205,21 @@ def test_events_of_kubernetes_are_changes(document: Any) -> None:
     assert rows_of(document) == [ChangeRow(MS, "pay-7c9-x", "BackOff", detail, MS + 120_000, 3)]
 
 
+@pytest.mark.parametrize(
+    ("fields", "level"),
+    [
+        ({"severityNumber": 17}, "ERROR"),
+        ({"severityNumber": "SEVERITY_NUMBER_WARN3"}, "WARN"),
+        ({"severityNumber": 0, "severityText": "E"}, "ERROR"),
+        ({"severityNumber": 0, "severityText": "odd"}, None),
+    ],
+)
+def test_the_severity_of_a_record(fields: dict[str, Any], level: str | None) -> None:
+    line = stack.log_line(220, "shop", 9, "x", "")
+    line["resourceLogs"][0]["scopeLogs"][0]["logRecords"][0].update(fields)
+    assert [row.level for row in rows_of(line)] == [level]
+
+
 def test_an_exported_change_is_a_change() -> None:
     line = stack.log_line(220, "shop", 9, "release 1.2", "")
     line["resourceLogs"][0]["scopeLogs"][0]["logRecords"][0]["eventName"] = "change.release"
@@ -264,3 +299,21 @@ def test_metrics_become_samples() -> None:
     series = {"metric": {"__name__": "depth", "app": "shop"}, "value": [AT, "7"]}
     answer = {"data": {"resultType": "vector", "result": [series]}}
     assert rows_of(answer) == [Sample(MS, "shop", "depth_milli", 7000)]
+
+
+#: A document of each shape, for laws.
+EXAMPLES: tuple[Any, ...] = (
+    *({"resourceSpans": SPANS}, {"batches": IN_BASE64}, EVENT, NEW_EVENT, JOURNAL, DOCKER, NESTED),
+    {"traceId": "a", "id": "b", "kind": "SERVER", "timestamp": US, "localEndpoint": {}},
+    {"data": [{"parent": "shop", "child": "pay", "callCount": 7}]},
+    *({"version": "4", "alerts": [FIRING]}, API, {"data": {"alerts": [ACTIVE]}}, {"event": PAGED}),
+    *({"action": "Close", "alert": OPS | {"updatedAt": MS}}, {"incidents": [INCIDENT]}),
+    streams({"app": "shop", "level": "error"}, [NS, "no", {"trace_id": "a"}]),
+    {"labels": {"app": "shop"}, "line": "[error] no", "timestamp": TIME},
+    {"hits": {"hits": [{"_source": ECS}]}},
+)
+
+
+def test_there_is_an_example_of_every_shape() -> None:
+    named = {shape_of(Field(one, "x:1")).name for one in EXAMPLES}
+    assert named >= {shape.name for shape in SHAPES} - {"Jaeger", "Prometheus"}

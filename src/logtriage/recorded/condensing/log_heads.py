@@ -30,12 +30,15 @@ LEVEL_OF: Final = _CLEAR | {
 }
 #: Names that say that there is no level.
 UNSET: Final = ("", "unspecified", "unset", "default", "none")
+_LETTERS: Final = dict(
+    zip("TVDINAWECF", [_INFO] * 6 + [_WARN, _ERROR, _FATAL, _FATAL], strict=True)
+)
 #: Levels by number: syslog's 0 to 7, and those of bunyan and pino, which are tens.
 _SYSLOG: Final = (_FATAL, _FATAL, _FATAL, _ERROR, _WARN, _INFO, _INFO, _INFO)
 
 _LEVEL_FIELDS: Final = (
     *("level", "severity", "levelname", "log.level", "lvl", "loglevel", "log_level", "level_name"),
-    *("severity_text", "severityText", "error_severity", "LogLevel", "Level", "@level", "@l", "s"),
+    *("severity_text", "severityText", "error_severity", "LogLevel", "Level", "@level", "@l"),
 )
 _MESSAGE_FIELDS: Final = (
     *("message", "msg", "event", "@message", "@m", "@mt", "short_message", "log", "error"),
@@ -43,8 +46,9 @@ _MESSAGE_FIELDS: Final = (
 
 
 def known_level(name: str) -> str | None:
-    """Our level for a logger's name of a level; None for any other name."""
-    return LEVEL_OF.get(name.strip().lower())
+    """Our level for a logger's name of a level, also its first letter; None for any other name."""
+    name = name.strip()
+    return _LETTERS.get(name) or LEVEL_OF.get(name.lower())
 
 
 def syslog_level(number: int) -> str | None:
@@ -120,7 +124,6 @@ _RUBY: Final = re.compile(r"([DIWEFA]), \[[^\]]*\] +[A-Z]+ -- [^:]*: ")
 _LOGFMT: Final = re.compile(r'(?:^|\s)(?:level|lvl|severity|loglevel)="?(\w+)"?(?=\s|$)')
 _LOGFMT_TIME: Final = re.compile(r'^(?:time|ts|t|timestamp)=(?:"[^"]*"|\S+)\s*')
 _PHP: Final = re.compile(r"PHP (Fatal|Parse|Warning|Notice|Deprecated)(?: error)?: +")
-_LETTERS: Final = {"D": _INFO, "I": _INFO, "W": _WARN, "E": _ERROR, "F": _FATAL, "A": _INFO}
 _MARKS: Final = {".": _INFO, "-": _INFO, "*": _INFO, "#": _WARN}
 _PHP_LEVELS: Final = {"Fatal": _FATAL, "Parse": _FATAL, "Warning": _WARN}
 
@@ -171,8 +174,8 @@ def _structured(raw: str) -> tuple[str | None, str]:
         return None, raw
     levels = (level_of(fields[name]) for name in (*_LEVEL_FIELDS, "log") if name in fields)
     level = next(filter(None, levels), None)
-    if fields.get("s") in _LETTERS and "c" in fields:  # MongoDB
-        level = level or _LETTERS[fields["s"]]
+    if level is None and "c" in fields:  # MongoDB
+        level = level_of(fields.get("s"))
     texts = (fields[name] for name in _MESSAGE_FIELDS if isinstance(fields.get(name), str))
     text = next(filter(None, texts), None)
     if text is None:

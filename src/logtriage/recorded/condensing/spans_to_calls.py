@@ -11,7 +11,7 @@ from logtriage.recorded.condensing.raw_rows import Call, Entry, Span
 #: The longest chain of spans within a service; broken traces have longer chains.
 _DEPTH: Final = 100
 #: Kinds of spans that begin a request to their service, whether or not its caller is known.
-_ENTERING: Final = ("SERVER", "CONSUMER")
+ENTERING: Final = ("SERVER", "CONSUMER")
 #: Kinds of root spans that no user waits for.
 _BACKGROUND: Final = ("INTERNAL", "CONSUMER", "PRODUCER")
 
@@ -41,8 +41,8 @@ def distinct(rows: Iterable[Span]) -> tuple[dict[Key, Span], int]:
         if before == span:
             continue
         if {before.kind, span.kind} in _HALVES and not span.shared:
-            answer = attrs.evolve(span if span.kind in _ENTERING else before, shared=True)
-            spans[key] = before if span.kind in _ENTERING else span
+            answer = attrs.evolve(span if span.kind in ENTERING else before, shared=True)
+            spans[key] = before if span.kind in ENTERING else span
             spans.setdefault(key_of(answer), answer)
         else:
             twice.add(key)
@@ -71,7 +71,7 @@ def requests(rows: Iterable[Span]) -> Iterator[Call]:
     for key, span in spans.items():
         above = _above(spans, span)
         if above is None:
-            if not span.parent or span.kind in _ENTERING:
+            if not span.parent or span.kind in ENTERING:
                 entered.append((key, span, None))
             continue
         asking = spans[above]

@@ -7,6 +7,7 @@ from typing import Final
 import attrs
 
 from logtriage.errors import WorldError
+from logtriage.recorded.condensing.call_graph import BACKGROUND
 from logtriage.recorded.fitting.counts import UNCLASSED, Counts
 from logtriage.recorded.fitting.signs import SORTS
 from logtriage.recorded.fitting.tables import ANOTHER, Smoothing, Tables
@@ -67,7 +68,7 @@ def fitted_world(
         rules=_rules(counts, like, topology, name, tables),
         kinds=kinds,
         benign=(Benign(_QUIET, 0, tiers, tables.signature(HEALTHY)),),
-        layouts=(_layout(topology, like),),
+        layouts=(_layout(_as_in_worlds(topology), like),),
     )
     return build(document_of(world), name)
 
@@ -179,6 +180,15 @@ def _kind(name: str, order: int, of: str, like: World, signature: Signature) -> 
         names=phrasings("ERROR", f"the cause is {words}"),
         past=NounPhrases((train,), (test,), (ood,)),
     )
+
+
+def _as_in_worlds(topology: Topology) -> Topology:
+    """The topology with edges for what works in the background, of which worlds know nothing."""
+    services = (
+        attrs.evolve(row, tier="edge") if row.tier == BACKGROUND else row
+        for row in topology.services
+    )
+    return attrs.evolve(topology, services=tuple(services))
 
 
 def _layout(topology: Topology, like: World) -> Layout:

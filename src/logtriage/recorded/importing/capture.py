@@ -24,7 +24,7 @@ from logtriage.recorded.condensing.raw_rows import (
     Rows,
 )
 from logtriage.recorded.condensing.rows_on_disk import RowStore
-from logtriage.recorded.condensing.spans_to_calls import distinct, orphans, requests
+from logtriage.recorded.condensing.spans_to_calls import ENTERING, distinct, orphans, requests
 from logtriage.recorded.importing.alerts import AlertBook, SentAlert
 from logtriage.recorded.importing.capture_files import CaptureFiles
 from logtriage.recorded.importing.csv_tables import tick_of
@@ -176,32 +176,26 @@ class _Stretched:
     id: str
 
     def between(self, since: int, until: int) -> Rows:
-        """The rows of a stretch, spans joined to calls.
-
-        A span that was exported twice counts once; other spans with its id are left out.
-        """
+        """The rows of a stretch, spans joined to calls."""
         store, say = self.capture.store, self.capture.left_out.say
         spans, twice = distinct(store.spans(since - _SPAN_MARGIN_MS, until))
         calls = tuple(call for call in requests(spans.values()) if since <= call.at < until)
         if twice:
             say(f"{self.id}: {twice} spans have the trace and id of another one, left out")
-        lost = sum(span.at >= since for span in orphans(spans))
+        lost = [span for span in orphans(spans) if span.at >= since]
         if lost:
-            entered = sum(call.entry is Entry.ORPHAN for call in calls)
+            entered = sum(span.kind in ENTERING for span in lost)
             say(
-                f"{self.id}: {lost} spans name a parent that was not captured; {entered} of them, "
-                "of servers, count as requests from outside"
+                f"{self.id}: {len(lost)} spans name a parent that was not captured; {entered} of "
+                "them, of servers and consumers, count as requests from outside"
             )
         alone = sum(call.entry is Entry.BACKGROUND for call in calls)
         if alone:
             say(f"{self.id}: {alone} requests of jobs and consumers are no requests of users")
         rows = store.between(since, until)
-        return attrs.evolve(
-            rows,
-            calls=rows.calls + calls,
-            changes=tuple(self._owned(rows.changes)),
-            graph=tuple(sorted(self.capture.graph)),
-        )
+        changes, graph = tuple(self._owned(rows.changes)), tuple(sorted(self.capture.graph))
+        self.id = f"{self.id.partition(',')[0]}, baseline"  # which is read next
+        return attrs.evolve(rows, calls=rows.calls + calls, changes=changes, graph=graph)
 
     def _owned(self, changes: tuple[ChangeRow, ...]) -> Iterator[ChangeRow]:
         """The changes of known services; the names of all services are known by now."""

@@ -1,5 +1,6 @@
 """What an import leaves out or takes otherwise than it stands: counted by file and reason."""
 
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
@@ -7,6 +8,9 @@ import attrs
 
 #: Endings of a file's name that are no part of what it is about.
 _ENDINGS = (".gz", ".json", ".jsonl", ".ndjson", ".log", ".txt", ".out")
+
+#: A reason that more files have is told once.
+_MANY = 5
 
 
 def stem_of(where: str) -> str:
@@ -51,7 +55,16 @@ class LeftOut:
         self._said[text] = None
 
     def notes(self) -> Iterator[str]:
-        """A text for each file and reason, in order, then the other notes."""
+        """A text for each file and reason, in order, then the other notes.
+
+        One text is enough for a reason that many files have.
+        """
+        files = Counter(reason for _, reason in self._counted)
         for (_, reason), (count, first) in sorted(self._counted.items()):
-            yield f"{first}: {reason}" + (f" ({count} times)" if count > 1 else "")
+            if files[reason] <= _MANY:
+                yield f"{first}: {reason}" + (f" ({count} times)" if count > 1 else "")
+        for reason in sorted(reason for reason, number in files.items() if number > _MANY):
+            rows = [row for (_, other), row in sorted(self._counted.items()) if other == reason]
+            count, (_, first) = sum(count for count, _ in rows), rows[0]
+            yield f"{first}: {reason} ({count} times, in {len(rows)} files)"
         yield from self._said

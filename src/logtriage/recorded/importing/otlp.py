@@ -18,6 +18,8 @@ from logtriage.recorded.importing.ids import plain_id
 from logtriage.recorded.importing.left_out import LeftOut
 from logtriage.recorded.importing.service_names import Names
 
+#: What the names of severity numbers begin with, as protobuf writes them.
+_SEVERITY: Final = "SEVERITY_NUMBER_"
 #: What the event name of a change begins with.
 _CHANGE: Final = "change."
 #: The attribute with the name of the service.
@@ -32,59 +34,57 @@ _STORES: Final = ("db.system.name", "db.system", "messaging.system")
 _ADDRESSES: Final = ("server.address", "net.peer.name", *_STORES)
 #: Where the objects of OTLP stand in a document.
 _ENVELOPES: Final = ("result", "trace")
-#: What the lists of resources are called, besides ``resourceSpans``, and those of scopes in old
-#: files.
-_BATCHES: Final = "batches"
+#: The lists of resources; Tempo has another name for those of spans.
+_LISTS: Final = frozenset({"resourceLogs", "resourceSpans", "resourceMetrics", "batches"})
+#: What lists of scopes are called in old files, before their kind.
 _OLD_SCOPES: Final = "instrumentationLibrary"
 
 
 def payloads(document: Field) -> list[Field]:
     """The objects of OTLP in a document."""
-    inner = (document[name] for name in _ENVELOPES if isinstance(document[name].value, dict))
-    return [field for field in (document, *inner) if _kinds(field)]
-
-
-def _kinds(field: Field) -> list[str]:
-    names = ("resourceLogs", "resourceSpans", "resourceMetrics", _BATCHES)
-    return [name for name in names if name in field]
+    fields = document.fields
+    inner = (name for name in _ENVELOPES if isinstance(fields.get(name), dict))
+    found = [document[name] for name in inner if not _LISTS.isdisjoint(fields[name])]
+    return found if _LISTS.isdisjoint(fields) else [document, *found]
 
 
 def items_of(
-    document: Field, kind: str, items: str, names: Names, left_out: LeftOut
+    payload: Field, kind: str, items: str, names: Names, left_out: LeftOut
 ) -> Iterator[tuple[str, Mapping[str, object], Field]]:
     """Service, attributes of the resource, and item, of all ``items`` of a ``kind``."""
-    lists = [f"resource{kind}", *([_BATCHES] if kind == "Spans" else ())]
-    resources = (
-        row for field in payloads(document) for name in lists for row in field[name].items()
-    )
-    for resource in resources:
+    old = f"{_OLD_SCOPES}{kind}"
+    lists = [f"resource{kind}", *(("batches",) if kind == "Spans" else ())]
+    for resource in (row for name in lists for row in payload[name].items()):
         about = attributes(resource["resource"]["attributes"])
         name = about.get(SERVICE)
         if not (isinstance(name, str) and name.strip()):
             left_out.add(f"resource without {SERVICE}")
             continue
         service = names(name, resource.where)
-        old = f"{_OLD_SCOPES}{kind}"
         if old in resource:
             left_out.add(f"{old}, the old name of scope{kind}, is read as that")
-        for field in (resource[f"scope{kind}"], resource[old]):
-            for scope in field.items():
+        for scopes in (f"scope{kind}", old):
+            for scope in resource[scopes].items():
                 for item in scope[items].items():
                     yield service, about, item
 
 
-def logs_of(document: Field, names: Names, left_out: LeftOut) -> Iterator[LogRow | ChangeRow]:
-    """The log records of a document; those with the event name ``change.…`` are changes."""
-    for service, _, record in items_of(document, "Logs", "logRecords", names, left_out):
+def logs_of(payload: Field, names: Names, left_out: LeftOut) -> Iterator[LogRow | ChangeRow]:
+    """The log records of an object of OTLP; those with the event name ``change.…`` are changes."""
+    for service, _, record in items_of(payload, "Logs", "logRecords", names, left_out):
         at = record["timeUnixNano"].since_epoch or record["observedTimeUnixNano"].since_epoch
         if at is None:
             raise record["timeUnixNano"].bad("Unix nanoseconds, or observedTimeUnixNano must be")
-        severity, level = record["severityNumber"].whole or 0, record["severityText"].text
-        if not 0 <= severity <= 24:
-            raise record["severityNumber"].bad("a number from 0 to 24")
+        severity, level = record["severityNumber"], record["severityText"].text
+        said = known_level(level)
+        if isinstance(severity.value, str) and severity.value.startswith(_SEVERITY):
+            said = known_level(severity.value.removeprefix(_SEVERITY).rstrip("234"))
+        elif number := severity.count:
+            if number > 24:
+                raise severity.bad("a number from 0 to 24")
+            said = _LEVELS[(number - 1) // 4]
         body = in_words(any_value(record["body"])) or _exception(record["attributes"])
         body = body or record["eventName"].text
-        said = _LEVELS[(severity - 1) // 4] if severity else known_level(level)
         line = read_line(body) if said is None else read_message(said, body)
         event = record["eventName"].text
         if event.startswith(_CHANGE):
@@ -100,9 +100,9 @@ def _exception(field: Field) -> str:
     return ": ".join(filter(None, parts))
 
 
-def spans_of(document: Field, names: Names, left_out: LeftOut) -> Iterator[Span | LogRow]:
-    """The spans of a document, and the exceptions in them as lines of the log."""
-    for service, _, span in items_of(document, "Spans", "spans", names, left_out):
+def spans_of(payload: Field, names: Names, left_out: LeftOut) -> Iterator[Span | LogRow]:
+    """The spans of an object of OTLP, and the exceptions in them as lines of the log."""
+    for service, _, span in items_of(payload, "Spans", "spans", names, left_out):
         trace, start = plain_id(span["traceId"].needed), span["startTimeUnixNano"].at("nanoseconds")
         end = span["endTimeUnixNano"].whole
         if end is None or end < start:

@@ -31,10 +31,10 @@ class MetricReader:
     names: Names
     book: SeriesBook
 
-    def rows(self, document: Field) -> Iterator[Sample | Usage]:
-        """The samples of a document."""
+    def rows(self, payload: Field) -> Iterator[Sample | Usage]:
+        """The samples of an object of OTLP."""
         for service, about, row in items_of(
-            document, "Metrics", "metrics", self.names, self.book.left_out
+            payload, "Metrics", "metrics", self.names, self.book.left_out
         ):
             metric = Metric(service, in_words(about), row["name"].needed, row["unit"].text)
             yield from self._metric(row, metric)

@@ -36,6 +36,7 @@ _CONTAINERS: Final = (
     "container_label_io_kubernetes_container_name",
 )
 _NO_CONTAINERS: Final = ("", "POD")
+_WORKLOADS: Final = ("deployment", "statefulset", "daemonset")
 #: Targets that measure others; by name, because a small system may have a single container.
 _EXPORTERS: Final = re.compile(r"(?i)cadvisor|kubelet|kube-state-metrics")
 #: The name of a pod ends with what its controllers drew.
@@ -89,7 +90,8 @@ class PrometheusReader:
                 wanted = SERVICE_LABELS[len(SERVICE_LABELS) // 2 :]
                 label = self.label or " or ".join(wanted)
                 self.book.left_out.add(
-                    f"series {shown} without a label {label} ({OTHER_LABEL})", series.where
+                    f"series {shown} without a label {label}, or of a target alone ({OTHER_LABEL})",
+                    series.where,
                 )
                 continue
             if name.endswith("_bucket") or "histograms" in series or "histogram" in series:
@@ -113,8 +115,8 @@ class PrometheusReader:
         """The service of each series.
 
         The label of a target that measures other services is not the service: it is so called, or
-        holds several containers, none of its own name. Then the container counts, or the workload
-        of the pod.
+        holds several containers, none of its own name. Then the container counts, or the workload;
+        a series of the target itself, such as of a whole machine, has no service.
         """
         if self.label is not None:
             return [labels.get(self.label, "").strip() or None for labels in every]
@@ -128,17 +130,14 @@ class PrometheusReader:
                 inside[key, labels[key]].update(filter(None, (_inside(labels),)))
         services: list[str | None] = []
         for key, labels in zip(chosen, every, strict=True):
-            if key is None:
-                services.append(None)
+            if key is None or not _measures_others(key, labels, inside[key, labels[key]]):
+                services.append(None if key is None else labels[key])
                 continue
-            held = inside[key, labels[key]]
-            if not _measures_others(key, labels, held):
-                services.append(labels[key])
-                continue
-            services.append(_inside(labels) or labels[key])
+            services.append(_inside(labels) or None)
+            held = ", ".join(sorted(inside[key, labels[key]])) or "others"
             self.book.left_out.say(
-                f"label {key} {labels[key]!r} is a target that measures {', '.join(sorted(held))}: "
-                f"the containers or pods are taken for the services ({OTHER_LABEL})"
+                f"label {key} {labels[key]!r} is a target that measures {held}: the containers, "
+                f"pods and workloads are taken for the services ({OTHER_LABEL})"
             )
         return services
 
@@ -164,16 +163,21 @@ def _labels(series: Field) -> dict[str, str]:
 
 
 def _inside(labels: Mapping[str, str]) -> str:
-    """The container, or the workload of the pod, that a series is about; empty if none."""
+    """The container, the pod's workload or the workload that a series is about; empty if none."""
     for key in _CONTAINERS:
         if labels.get(key, "") not in _NO_CONTAINERS:
             return labels[key]
-    return workload_of(labels["pod"]) if labels.get("pod") else ""
+    # Docker alone names its containers in a label that anything else may have, too.
+    docker = labels.get("name", "") if "image" in labels else ""
+    owners = (labels.get(key, "") for key in _WORKLOADS)
+    return next(
+        filter(None, (workload_of(labels.get("pod", "")), *owners, workload_of(docker))), ""
+    )
 
 
 def _measures_others(key: str, labels: Mapping[str, str], held: set[str]) -> bool:
     """Whether a label names a target that measures other services, those that are ``held``."""
-    if not held or labels[key] in held or key in _CONTAINERS or key.startswith("exported_"):
+    if labels[key] in held or key in (*_CONTAINERS, *_WORKLOADS) or key.startswith("exported_"):
         return False
     targets = (labels.get(name, "") for name in ("service", "job", "metrics_path"))
     return len(held) > 1 or any(map(_EXPORTERS.search, targets))

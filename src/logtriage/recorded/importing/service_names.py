@@ -71,6 +71,7 @@ class Names:
             raise BundleError(f"{place}service {name!r:.80} has neither a letter nor a digit")
         if len(plain) > MAX_NAME:
             plain = plain[: MAX_NAME - len(_CUT_NAME)] + _CUT_NAME
+            self._left_out.say(f"{place}service {name!r:.80} is called {plain!r}: its name is cut")
         if plain.casefold() in _RESERVED:
             plain = f"{plain}-service"
         free, number = plain, 2

@@ -60,9 +60,12 @@ class Reader:
 
     def otlp(self, document: Field) -> Iterator[Row]:
         """The rows of logs, spans and metrics in a document."""
-        yield from otlp.logs_of(document, self.names, self.left_out)
-        yield from otlp.spans_of(document, self.names, self.left_out)
-        yield from self.metrics.rows(document)
+        for payload in otlp.payloads(document):
+            if "resourceLogs" in payload:
+                yield from otlp.logs_of(payload, self.names, self.left_out)
+            if "resourceMetrics" in payload:
+                yield from self.metrics.rows(payload)
+            yield from otlp.spans_of(payload, self.names, self.left_out)
 
 
 Read = Callable[[Reader, Field], Iterable[Row]]

@@ -5,6 +5,7 @@ Everything here raises :class:`~logtriage.errors.BundleError` with the file and 
 
 import gzip
 import json
+import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
@@ -27,6 +28,8 @@ _PERHAPS: Final = (".log", ".txt", ".out")
 SKIP_BAD: Final = "--skip-bad, skip_bad in Python, leaves such lines out"
 #: If most of so many lines are documents, so are the others.
 _SOME: Final = 20
+#: How a line of JSON begins; a log in text may begin with a bracket, too.
+_JSON_HEAD: Final = re.compile(rb"\s*(?:\{|\[\s*(?:[{\[\]]|$))")
 #: What may stand between documents; the last is that of journald.
 _BETWEEN: Final = " \t\r\n\ufeff\x1e"
 #: So many names of files stand in a note.
@@ -155,15 +158,15 @@ def json_files(root: Path, known: tuple[str, ...], left_out: LeftOut) -> Iterato
         if path.is_dir():
             # A link to a folder is not followed: what it leads to is read if it is below, too.
             inside(root, path)
-        elif name in known or any(part.startswith(".") for part in path.relative_to(root).parts):
-            continue
-        elif _is_json(root, path):
+        elif any(part.startswith(".") for part in path.relative_to(root).parts):
+            others.append(name)
+        elif name not in known and _is_json(root, path):
             yield inside(root, path), name
-        else:
+        elif name not in known:
             others.append(name)
     if others:
         more = f" and {len(others) - _SHOWN} more" if len(others) > _SHOWN else ""
-        left_out.say(f"not read, since they are not JSON: {', '.join(others[:_SHOWN])}{more}")
+        left_out.say(f"not read, since hidden or not JSON: {', '.join(others[:_SHOWN])}{more}")
 
 
 def _is_json(root: Path, path: Path) -> bool:
@@ -175,7 +178,7 @@ def _is_json(root: Path, path: Path) -> bool:
         return False
     with inside(root, path).open("rb") as file:
         first = next((line for _, line in lines_of(file, path.name) if line.strip()), b"")
-    return first.lstrip().startswith((b"{", b"["))
+    return _JSON_HEAD.match(first) is not None
 
 
 def documents(path: Path, name: str, left_out: LeftOut | None = None) -> Iterator[Field]:
@@ -217,8 +220,7 @@ def _values(file: IO[bytes], name: str, left_out: LeftOut | None) -> Iterator[tu
         if len(text) > MAX_DOCUMENT:
             limit = f"longer than {MAX_DOCUMENT >> 20} MiB"
             raise BundleError(f"{name}: {limit}, and not JSON lines")
-    rows = bytes(text).splitlines()
-    if left_out is not None and 2 * sum(map(_is_document, rows[:_SOME])) > min(len(rows), _SOME):
+    if left_out is not None and _is_lines(rows := bytes(text).splitlines()):
         yield from _by_line(enumerate(rows, number), name, left_out)  # the first line is torn
         return
     try:
@@ -227,6 +229,11 @@ def _values(file: IO[bytes], name: str, left_out: LeftOut | None) -> Iterator[tu
         if left_out is None:
             raise
         left_out.add(*_reason(error, name))
+
+
+def _is_lines(rows: list[bytes]) -> bool:
+    """Whether most of the first lines are documents."""
+    return 2 * sum(map(_is_document, rows[:_SOME])) > min(len(rows), _SOME)
 
 
 def _while_sound(
@@ -263,13 +270,16 @@ def _reason(error: BundleError, name: str) -> tuple[str, str]:
 def _one_after_another(text: bytes, name: str, number: int) -> Iterator[tuple[int, Any]]:
     """Documents that span lines, each with the line at which it begins."""
     try:
-        whole, at = text.decode(json.detect_encoding(text)).rstrip(), 0
+        whole, at, line = text.decode(json.detect_encoding(text)).rstrip(), 0, number
         while at < len(whole):
+            before = at
             while whole[at] in _BETWEEN:
                 at += 1
-            line = number + whole.count("\n", 0, at)
-            value, at = _DECODER.raw_decode(whole, at)
+            line += whole.count("\n", before, at)
+            value, after = _DECODER.raw_decode(whole, at)
             yield line, value
+            line += whole.count("\n", at, after)
+            at = after
     except (ValueError, RecursionError) as error:
         line = number + getattr(error, "lineno", 1) - 1
         raise BundleError(f"{name}:{line}: not JSON: {error}") from None
