@@ -11,7 +11,6 @@ from typing import Final
 
 from logtriage.server.settings import is_loopback
 
-
 #: A host and its port: an IPv6 address in brackets, or a name or another address without any.
 _HOST: Final = re.compile(r"(?:\[([0-9a-f:.]+)\]|([^\[\]:/@\s]+))(?::[0-9]{1,5})?", re.IGNORECASE)
 
