@@ -8,7 +8,7 @@ import re
 from sys import intern
 from typing import Final, NamedTuple
 
-from logtriage._lib.printable import spelled
+from logtriage._lib.printable import is_shown, spelled
 
 #: Longest message kept, in characters, with room for the " (x123)" of repeated lines.
 MAX_MESSAGE: Final = 152
@@ -91,7 +91,7 @@ def read_message(level: str, text: str) -> Line:
     if "ID:" in text:
         text = _TRACE_NOISE.sub("", text)
     text = redact(text)
-    if "  " in text or not text.isprintable():
+    if "  " in text or not is_shown(text):
         text = spelled(_SPACE.sub(" ", text))
     text = text.strip() or NO_TEXT
     return Line(level, _cut(text), template(level, text))
