@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.serving import faults
+from benchmarks.serving.attacks import ATTACKS, attacked
 from benchmarks.serving.plans import Plan, plans
 from benchmarks.serving.servers import Server, echo, ours
 from benchmarks.serving.wire import load, play, session
@@ -67,6 +68,34 @@ def rate_table(rows: dict[str, list[dict[str, float]]]) -> str:
             f"| {name} | {rate:,.0f} | {spread} | {cpu:.0f} µs | {statistics.median(cpus):.2f} |"
         )
     return "\n".join(lines)
+
+
+#: Sessions that play on while others attack.
+HONEST = 32
+
+
+async def under_attack(name: str, rounds: int, seconds: float) -> list[float]:
+    """The part of their rate that honest sessions keep, in each round."""
+    kept = []
+    with ours(max_sessions=256) as server:
+        for _ in range(rounds):
+            alone = await load(server, plans(75), HONEST, seconds)
+            with attacked(name, server.port, 10 * seconds):
+                await asyncio.sleep(1)
+                beside = await load(server, plans(75), HONEST, seconds)
+            kept.append(beside["messages_per_second"] / alone["messages_per_second"])
+            await asyncio.sleep(1)
+    return kept
+
+
+def attack_table(rounds: int, seconds: float) -> str:
+    """What honest sessions keep under each attack."""
+    lines = ["| attack | rate kept (lowest to highest) |", "| --- | ---: |"]
+    for name, attack in ATTACKS.items():
+        kept = asyncio.run(under_attack(name, rounds, seconds))
+        spread = f"{statistics.median(kept):.2f} ({min(kept):.2f} to {max(kept):.2f})"
+        lines.append(f"| {(attack.__doc__ or name).rstrip('.')} | {spread} |")
+    return f"{HONEST} sessions play beside the attacker.\n\n" + "\n".join(lines)
 
 
 #: Seconds that a client of the soak run thinks between two episodes.
@@ -171,6 +200,7 @@ def main() -> None:
         measured = "## Rate\n\n" + rate_table(rates(listed, given.rounds, given.seconds))
         crowded = os.getloadavg()[0] > (os.cpu_count() or 1) + 1
         parts.append(measured + (CROWDED.rstrip() if crowded else ""))
+        parts.append("## Attacks\n\n" + attack_table(given.rounds, given.seconds))
     with ours(max_sessions=SESSIONS) as server:
         rows = asyncio.run(faults.nonsense(server, different))
         rows += asyncio.run(faults.frame_too_large(server))

@@ -10,6 +10,7 @@ from functools import cached_property
 
 import attrs
 
+from logtriage._lib.names import MAX_NAME, is_name, look_alikes
 from logtriage.errors import TopologyError, UnknownName
 
 
@@ -64,9 +65,10 @@ class Topology:
 
     Raises:
         TopologyError: on an empty topology, a duplicate or empty name, a name (also its
-            own, where a recording has a ``/`` between two) that is not made of letters,
-            digits, ``-``, ``_`` and ``.``, an unknown tier, owner, paged team or dependency,
-            a self-call, no service that users reach, or a service that none of those reaches.
+            own, where a recording has a ``/`` between two) that is not made of letters of one
+            script, digits, ``-``, ``_`` and ``.``, two names that read the same, an unknown tier,
+            owner, paged team or dependency, a self-call, no service that users reach, or a service
+            that none of those reaches.
     """
 
     name: str
@@ -129,19 +131,25 @@ class Topology:
         if not names:
             raise self._wrong(f"no {several or f'{what}s'}")
         for name in names:
-            self._check_letters(f"{what} name {name!r}", name)
+            self._check_letters(f"{what} name {ascii(name):.{MAX_NAME}}", name)
             if name.casefold() in ("all", "none"):
                 raise self._wrong(f"{what} name {name!r} is reserved")
         twice = _duplicate(names)
         if twice is not None:
             raise self._wrong(f"{what} {twice!r} appears twice")
+        alike = look_alikes(names)
+        if alike is not None:
+            raise self._wrong(f"{what}s {alike[0]!a} and {alike[1]!a} read the same")
 
     def _check_letters(self, what: str, name: str) -> None:
-        if not name or not name.replace("-", "").replace("_", "").replace(".", "").isalnum():
-            raise self._wrong(f"{what} must be letters, digits, '-', '_' and '.' only")
+        if not is_name(name):
+            raise self._wrong(
+                f"{what} must be letters of one script, digits, '-', '_' and '.' only, "
+                f"at most {MAX_NAME}"
+            )
 
     def _wrong(self, what: str) -> TopologyError:
-        return TopologyError(f"topology {self.name!r}: {what}")
+        return TopologyError(f"topology {ascii(self.name):.{MAX_NAME}}: {what}")
 
     @cached_property
     def names(self) -> tuple[str, ...]:

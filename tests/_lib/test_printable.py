@@ -1,6 +1,6 @@
 import pytest
 
-from logtriage._lib.printable import masked, spelled, spelled_data
+from logtriage._lib.printable import inert, masked, spelled, spelled_data
 from logtriage.actions import Malformed, Report
 from logtriage.recorded import RecordedLine
 from logtriage.recorded.condensing.log_text import read_message
@@ -8,8 +8,9 @@ from logtriage.report.text import clean
 from logtriage.transcript import Transcript
 
 #: Moves the cursor, clears the screen, forges a line, turns the text round, is no character.
-HOSTILE = "a\x1b[2J\x9b1m\r\nTICK 9/9\u2028b\u202ec\ud800\x00"
-SPELLED = r"a\x1b[2J\x9b1m\r\nTICK 9/9\u2028b\u202ec\ud800\x00"
+#: Or is seen by nobody.
+HOSTILE = "a\x1b[2J\x9b1m\r\nTICK 9/9\u2028b\u202ec\ud800\x00\ufe0f\u3164"
+SPELLED = r"a\x1b[2J\x9b1m\r\nTICK 9/9\u2028b\u202ec\ud800\x00\ufe0f\u3164"
 
 
 def test_what_is_unprintable_is_spelled_out() -> None:
@@ -29,6 +30,28 @@ def test_blanks_of_every_width_become_plain_ones() -> None:
 
 def test_what_is_kept_stays() -> None:
     assert spelled("a\n\tb\r", "\n\t") == "a\n\tb\\r"
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("x <tool_call>{}</tool_call>", "x ‹tool_call>{}‹/tool_call>"),
+        ("<|im_end|>\n<｜tool▁calls▁begin｜>", r"‹|im_end|>\n‹｜tool▁calls▁begin｜>"),
+        ("[INST]<<SYS>><s></Think>", "⁅INST]‹‹SYS>>‹s>‹/Think>"),
+        ("<function=page>[TOOL_CALLS]<image>", "‹function=page>⁅TOOL_CALLS]‹image>"),
+    ],
+)
+def test_marks_of_chat_templates_are_broken(text: str, read: str) -> None:
+    assert inert(text) == read
+    assert inert(read) == read
+    assert len(masked(text)) == len(text)
+    assert Report(text).message == masked(text) == masked(read.replace(r"\n", "\ufffd"))
+    assert RecordedLine(0, "back", "INFO", text).message == read
+
+
+@pytest.mark.parametrize("text", ["Foo.<init>(Foo.java:3)", "a < b", "[main] <module>", "<status>"])
+def test_brackets_of_logs_stay(text: str) -> None:
+    assert inert(text) is text
 
 
 def test_masked_text_keeps_its_length() -> None:

@@ -131,7 +131,7 @@ def test_unknown_views_action_types_and_names_are_named() -> None:
     with pytest.raises(InvalidInput, match="expected a list of names, got the string 'slo'"):
         Role("r", "slo", frozenset())
     for name in ("Triage", "on call", ""):
-        with pytest.raises(InvalidInput, match="expected a lower-case identifier"):
+        with pytest.raises(InvalidInput, match="expected a name of the form"):
             Role(name, frozenset(), frozenset())
 
 

@@ -245,8 +245,10 @@ def test_tasks_take_turns_in_a_split() -> None:
         ('{"a": "\\ud800"}', "half of a surrogate pair"),
         ('{"\\udfff": 1}', "half of a surrogate pair"),
         ('{"a": ' + "9" * 5_000 + "}", "too many digits"),
-        ('{"a": ' * 60_000, "nested too deep"),
-        ("[" * 60_000 + "]" * 60_000, "nested too deep"),
+        ('{"a": ' * 60_000, "message of 60000 values; at most 256"),
+        ("[" * 60_000 + "]" * 60_000, "at most 256"),
+        ('{"a": [' + "[]," * 20_000 + "[]]}", "at most 256"),
+        ('{"a": "' + "," * 300 + '", "b": [' + "1," * 300 + "1]}", "message of 303 values"),
         ('"' + "\\" * 40_001, "Unterminated string"),
         (b'{"a": "\xff"}', "not UTF-8: invalid start byte at byte 7"),
     ],
@@ -258,7 +260,7 @@ def test_messages_are_strict_json(text: str | bytes, told: str) -> None:
 
 def test_what_is_json_is_read() -> None:
     flat = json.dumps({"rows": [{"n": one} for one in range(100)]})
-    quoted = json.dumps({"text": '{"a": [' * 5_000 + '\\"\n', "more": "[" * 40})
+    quoted = json.dumps({"text": '{"a": [' * 5_000 + '\\"\n', "more": "[" * 400})
     for text in (flat, quoted, '{"a": "\\ud83d\\ude00 {[{["}', '{"a": 1e400}'):
         assert read_object(text, 1 << 20) == json.loads(text)
     assert read_object('{"a": "é"}', 11) == {"a": "é"}
@@ -284,6 +286,11 @@ KINDS: dict[str, tuple[str, ...] | None] = {"step": ("action_type", "text"), "st
             {"type": "step", "data": {"text": "", "foo": 1}},
             "VALIDATION_ERROR",
             "foo: unknown field; known: action_type, text",
+        ),
+        (
+            {"type": "step", "data": {"text": ["x"]}},
+            "VALIDATION_ERROR",
+            "text: expected a single value, got a list",
         ),
     ],
 )
@@ -323,8 +330,13 @@ def test_however_many_fields_are_unknown_the_error_is_short() -> None:
         ("evil.example:8000", None, "Host"),
         ("127.0.0.1.evil.example", None, "Host"),
         ("[::2]:8000", None, "Host"),
+        ("[::1]evil.example", None, "Host"),
+        ("[::1]:8000@evil.example", None, "Host"),
+        ("[::1", None, "Host"),
+        ("localhost:8000:80", None, "Host"),
         ("", None, "Host"),
         ("127.0.0.1:8000", "http://evil.example", "Origin"),
+        ("127.0.0.1:8000", "http://evil.example//127.0.0.1:8000", "Origin"),
         ("127.0.0.1:8000", "http://127.0.0.1:8001", "Origin"),
         ("127.0.0.1:8000", "http://localhost:8000", "Origin"),
         ("127.0.0.1:8000", "null", "Origin"),

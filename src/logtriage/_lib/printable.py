@@ -2,12 +2,52 @@
 
 Control characters move a terminal's cursor, a line break forges the next line of a log, and
 bidirectional marks show a text in another order than it has. All of them, and lone
-surrogates, are unprintable in the sense of :meth:`str.isprintable`.
+surrogates, are unprintable in the sense of :meth:`str.isprintable`; so is here what shows nothing,
+such as fillers and the selectors of variants, in which a text can hide another.
 """
 
+import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 from unicodedata import category
+
+#: Characters that Python prints, and that nobody sees.
+_UNSEEN: Final = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2800\u3164\ufe00-\ufe0f\uffa0"
+    "\U000e0100-\U000e01ef]"
+)
+#: The bracket of what chat templates and tokenizers take for more than text: the beginning of a
+#: turn, a call of a tool, its result, a thought, an image.
+_MARK: Final = re.compile(
+    r"<(?=[|｜]|/?(?:tools?|tool_calls?|tool_response|tool_results?|function(?:_calls?|_results?)?"
+    r"|(?:start|end)_(?:of_\w+|function_\w+)|im_(?:start|end)|invoke|parameter|arg_(?:key|value)"
+    r"|think(?:ing)?|minimax:\w+)\b|/?(?:s|bos|eos|unk|pad|mask|image|img|audio|video)>|<?/?SYS>)"
+    r"|\[(?=/?(?:INST|THINK|ARGS|CALL_ID|SYSTEM_PROMPT|TOOL_\w+|AVAILABLE_TOOLS)\])",
+    re.IGNORECASE,
+)
+#: What stands for such a bracket.
+_HARMLESS: Final = {"<": "‹", "[": "⁅"}
+
+
+def is_shown(text: str) -> bool:
+    """Whether a text is printable, and every character of it can be seen."""
+    return text.isprintable() and (text.isascii() or not _UNSEEN.search(text))
+
+
+def inert(text: str) -> str:
+    """The text as :func:`spelled` has it, without marks that a chat template gives a meaning.
+
+    The bracket of a mark is another one: ``‹tool_call>``. So a screen on which the text stands
+    neither calls a tool nor ends the turn.
+    """
+    return unmarked(spelled(text))
+
+
+def unmarked(text: str) -> str:
+    """The text with other brackets for marks that a chat template gives a meaning."""
+    if "<" not in text and "[" not in text:
+        return text
+    return _MARK.sub(lambda bracket: _HARMLESS[bracket[0]], text)
 
 
 def spelled(text: str, keep: str = "") -> str:
@@ -16,10 +56,10 @@ def spelled(text: str, keep: str = "") -> str:
     Blanks of every width become a plain one. Characters in ``keep`` stay as they are:
     line breaks, where a text may have several lines. Spelling a text twice changes nothing more.
     """
-    if text.isprintable():
+    if is_shown(text):
         return text
     return "".join(
-        character if character.isprintable() or character in keep else _spell(character)
+        character if is_shown(character) or character in keep else _spell(character)
         for character in text
     )
 
@@ -34,12 +74,15 @@ def spelled_data(data: Any) -> Any:
 
 
 def masked(text: str) -> str:
-    """The text with U+FFFD for each unprintable character; of the same length."""
-    if text.isprintable():
-        return text
-    return "".join(
-        character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in text
-    )
+    """The text as :func:`inert` has it, with U+FFFD for each unprintable character.
+
+    It is as long as before.
+    """
+    if not is_shown(text):
+        text = "".join(
+            character if is_shown(character) else "\N{REPLACEMENT CHARACTER}" for character in text
+        )
+    return unmarked(text)
 
 
 def _spell(character: str) -> str:

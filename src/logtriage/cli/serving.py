@@ -10,7 +10,7 @@ from logtriage.cli.console import note
 from logtriage.cli.options import OfWorld, SealFile, world_in
 from logtriage.drawing.sealing import seal_at_hand
 from logtriage.errors import InvalidInput
-from logtriage.server.settings import TOKEN_VARIABLE, Settings
+from logtriage.server.settings import TOKEN_VARIABLE, Settings, is_loopback
 
 _DEFAULT: Final = Settings()
 
@@ -49,6 +49,9 @@ def serve(
     """Serve episodes over the network.
 
     The protocol is OpenEnv's. A client opens a WebSocket session at /ws.
+
+    A server that other machines can reach belongs behind a proxy, which adds TLS and bounds the
+    connections of each address. docs/server.md has a configuration for nginx.
     """
     from logtriage.server import serve as serve_now
 
@@ -68,6 +71,12 @@ def serve(
     )
     if settings.token is None:
         note("no token: anyone who can log in to this machine can use this server", "dim")
+    if not is_loopback(settings.host):
+        note(
+            "other machines can reach this server: put a proxy in front of it, for TLS and for "
+            "limits by address (docs/server.md has one for nginx)",
+            "yellow",
+        )
     if settings.seal is not None:
         note(
             f"split sealed is served, under the seal {settings.seal.fingerprint}; run {run!r} has "

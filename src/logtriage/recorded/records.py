@@ -16,7 +16,7 @@ from typing import Final
 
 import attrs
 
-from logtriage._lib.printable import spelled
+from logtriage._lib.printable import inert, is_shown, unmarked
 from logtriage.actions import FAULT_CATEGORIES
 from logtriage.errors import BundleError, UnknownName
 from logtriage.recorded.figures import (
@@ -89,13 +89,13 @@ class RecordedLine:
 
     ``second`` and ``message`` are those of the last line, ``count`` is how many there were, ``new``
     whether the baseline lacks the kind. The message stands on one line of the agent's screen:
-    line breaks and other controls in it are spelled out.
+    line breaks and other controls in it are spelled out, marks of chat templates are broken.
     """
 
     second: int
     service: str
     level: str
-    message: str = attrs.field(converter=spelled)
+    message: str = attrs.field(converter=inert)
     count: int = 1
     new: bool = False
 
@@ -154,13 +154,13 @@ class RecordedAlert:
     """An alert and the ticks at which it fires, both ends included; None is *to the end*."""
 
     service: str
-    name: str
+    name: str = attrs.field(converter=unmarked)
     since: int
     until: int | None = None
 
     def __attrs_post_init__(self) -> None:
         require(bool(self.name), "name is empty")
-        require(self.name.isprintable(), f"name must be one printable line, got {self.name!r}")
+        require(is_shown(self.name), f"name must be one printable line, got {self.name!r}")
         require(
             self.until is None or self.until >= self.since,
             f"until {self.until} lies before since {self.since}",

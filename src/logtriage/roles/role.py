@@ -3,6 +3,7 @@
 The single agent has no role and sees everything that is observable.
 """
 
+import re
 from collections.abc import Iterable
 from functools import cached_property, lru_cache
 from typing import Final, TypeGuard
@@ -53,6 +54,8 @@ BOARD: Final = ("declarations", "reports")
 #: nearer to the users, and the lower half; services that users reach, that call others, that call
 #: nobody.
 PARTS: Final = ("north", "south", "entries", "callers", "leaves")
+#: The names of roles.
+_NAME: Final = re.compile(r"[a-z_][a-z0-9_]{0,39}")
 #: The kinds of action that ask for evidence, which a budget counts.
 REQUESTS: Final = ("request_more_logs", "request_metrics", "request_traces")
 
@@ -83,7 +86,7 @@ class Role:
     view ``declarations``, remedies without ``effects``.
 
     Attributes:
-        name: a lower-case identifier.
+        name: a lower-case identifier of ASCII letters, at most 40 characters.
         views: some of :data:`VIEWS`.
         may: action types, by their names on the wire.
         watches: the :data:`PARTS` or tiers whose alerts, lines, gauges, traces and changes it sees
@@ -98,7 +101,7 @@ class Role:
 
     Raises:
         UnknownName: for a view or an action type that does not exist.
-        InvalidInput: for a name that is no lower-case identifier, words that are given twice
+        InvalidInput: for a name that is no short lower-case identifier, words that are given twice
             or no reports, and numbers out of range.
     """
 
@@ -112,8 +115,10 @@ class Role:
     budget: int | None = None
 
     def __attrs_post_init__(self) -> None:
-        if not (self.name.isidentifier() and self.name == self.name.lower()):
-            raise InvalidInput(f"role {self.name!r}: expected a lower-case identifier")
+        if not _NAME.fullmatch(self.name):
+            raise InvalidInput(
+                f"role {ascii(self.name):.60}: expected a name of the form {_NAME.pattern}"
+            )
         for what, names, known in (
             ("view", self.views, VIEWS),
             ("action type", self.may, TEAM_ACTION_TYPES),

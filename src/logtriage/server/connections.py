@@ -39,7 +39,8 @@ class HttpConnection(H11Protocol):
 
     def __init__(self, config: FairConfig, *args: Any, **more: Any) -> None:
         super().__init__(config, *args, **more)
-        self._turns, self._door, self._share = config.turns, config.door, Share()
+        self._turns, self._door = config.turns, config.door
+        self._share = Share(config.strangers)
         self._unread, self._read_bytes = b"", 0
         inner = cast(Any, self).app
 

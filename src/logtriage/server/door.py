@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import uvicorn
 
-from logtriage.server.turns import Turns
+from logtriage.server.turns import Share, Turns
 
 #: Seconds that the other side has to take note of the end of a session.
 FAREWELL: Final = 2.0
@@ -56,4 +56,6 @@ class FairConfig(uvicorn.Config):
     def __init__(self, *args: Any, max_waiting: int, request_seconds: float, **more: Any) -> None:
         super().__init__(*args, **more)
         self.turns = Turns()
+        #: The share of all connections that are no sessions.
+        self.strangers = Share()
         self.door = Door(max_waiting, request_seconds)

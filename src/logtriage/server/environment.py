@@ -82,8 +82,8 @@ class TriageEnvironment(Environment[TriageAction, TriageObservation, TriageState
         self._episode.step(action.move(self._episode.state.incident.topology))
         return self._seen(self._episode)
 
-    # The library runs overridden coroutines on its event loop, and other methods on a thread of
-    # the session. A step takes less time than the switch to a thread.
+    # The library runs overridden coroutines on its event loop, where sessions take turns, and other
+    # methods on a thread of the session. A step takes less time than the switch to a thread.
 
     async def reset_async(
         self, seed: int | None = None, episode_id: str | None = None, **kwargs: Any

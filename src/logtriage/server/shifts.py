@@ -92,6 +92,16 @@ class ShiftEnvironment(Environment[ShiftStep, ShiftSeen, State]):
         self._state = take(before, wire_in(action.text))
         return self._seen(reward(before, self._state))
 
+    async def reset_async(self, *args: Any, **named: Any) -> ShiftSeen:
+        """As :meth:`reset`, on the event loop, where sessions take turns."""
+        return self.reset(*args, **named)
+
+    async def step_async(
+        self, action: ShiftStep, timeout_s: float | None = None, **more: Any
+    ) -> ShiftSeen:
+        """As :meth:`step`."""
+        return self.step(action, timeout_s, **more)
+
     def _seen(self, earned: float, prompt: str | None = None) -> ShiftSeen:
         assert self._state is not None
         over, graded = self._state.is_over, None

@@ -38,11 +38,15 @@ Work = Callable[[], bool]
 
 
 class Share:
-    """A connection's claim to turns, each with the seconds of the processor that it has had."""
+    """A connection's claim to turns, with the seconds of the processor that it has had.
 
-    __slots__ = ("fruitless", "had", "has_played", "holds", "plays_now")
+    Connections that come and go have a claim on what their ``payer`` has.
+    """
 
-    def __init__(self) -> None:
+    __slots__ = ("fruitless", "had", "has_played", "holds", "payer", "plays_now")
+
+    def __init__(self, payer: "Share | None" = None) -> None:
+        self.payer = self if payer is None else payer
         self.had = 0.0
         self.has_played = self.plays_now = self.holds = False
         self.fruitless = 0
@@ -58,36 +62,53 @@ class Share:
         self.fruitless = 0 if step else self.fruitless + 1
 
 
-class _Queue:
-    """Who waits, and the turn of the last that was served."""
+class _Group:
+    """Shares that are equal, and who of them waits."""
 
     def __init__(self) -> None:
         self.waiting: list[tuple[float, int, Share, Work]] = []
-        self.served = 0.0
+        #: What an equal share has had by now.
+        self.level = 0.0
+        self.heard = float("-inf")
+        self._recent: dict[Share, float] = {}
+
+    def count(self, share: Share, seconds: float, now: float) -> int:
+        """Count a turn of a share; return how many shares had one lately."""
+        self.heard = now
+        share.had += seconds
+        self._recent.pop(share, None)
+        self._recent[share] = now
+        for old, heard in tuple(itertools.islice(self._recent.items(), 2)):
+            if heard < now - _RECENT:
+                del self._recent[old]
+        return len(self._recent)
+
+    @property
+    def shares(self) -> int:
+        """How many shares had a turn lately."""
+        return len(self._recent)
 
 
 class Turns:
     """The turns of one event loop."""
 
     def __init__(self) -> None:
-        self._players, self._newcomers = _Queue(), _Queue()
+        self._players, self._newcomers = _Group(), _Group()
+        #: What the newcomers have had, as one share among the players.
+        self._crowd = 0.0
         self._number = itertools.count()
-        #: What an equal share has had by now; what the newcomers have had, as one share.
-        self._level = self._crowd = 0.0
-        self._recent: dict[Share, float] = {}
-        self._crowd_heard = float("-inf")
         self._held = 0
         self._planned = False
         self._timer: asyncio.TimerHandle | None = None
 
     def ask(self, share: Share, work: Work) -> None:
         """Do ``work`` when it is the turn of ``share``, which has asked for no other."""
-        plays = share.plays
-        queue = self._players if plays else self._newcomers
+        plays, payer = share.plays, share.payer
+        group = self._players if plays else self._newcomers
         if plays != share.plays_now:
-            share.plays_now, share.had = plays, self._level if plays else queue.served
-        share.had = max(share.had, self._level - _SAVED if plays else queue.served)
-        heappush(queue.waiting, (share.had, next(self._number), share, work))
+            share.plays_now, share.had = plays, group.level
+        payer.had = max(payer.had, group.level - _SAVED)
+        heappush(group.waiting, (payer.had, next(self._number), share, work))
         self._plan()
 
     async def wait(self, share: Share) -> None:
@@ -113,21 +134,16 @@ class Turns:
     def charge(self, share: Share, seconds: float) -> None:
         """Count what was done for a share."""
         now = asyncio.get_running_loop().time()
-        for old, heard in tuple(itertools.islice(self._recent.items(), 2)):
-            if heard < now - _RECENT:
-                del self._recent[old]
-        share.had += seconds
         if share.plays_now:
-            self._recent.pop(share, None)
-            self._recent[share] = now
+            self._players.count(share, seconds, now)
         else:
-            self._crowd_heard = now
-        players = len(self._recent)
+            self._newcomers.level += seconds / self._newcomers.count(share.payer, seconds, now)
+        players = self._players.shares
         weight = players / PLAYERS_FOR_NEWCOMERS or 1.0
         if not share.plays_now:
             self._crowd += seconds / weight
-        crowd_weight = weight if self._crowd_heard >= now - _RECENT else 0.0
-        self._level += seconds / (players + crowd_weight)
+        is_crowded = self._newcomers.heard >= now - _RECENT
+        self._players.level += seconds / (players + (weight if is_crowded else 0.0))
 
     def _plan(self) -> None:
         if not self._planned and self._held < AT_ONCE:
@@ -137,31 +153,35 @@ class Turns:
     def _grant(self) -> None:
         self._planned = False
         for _ in range(AT_ONCE - self._held):
-            queue = self._next()
-            if queue is None:
+            group = self._next()
+            if group is None:
                 break
-            self._serve(queue)
+            try:
+                self._serve(group)
+            except BaseException:
+                self._plan()
+                raise
         else:
             self._plan()
             return
         if not self._held and self._timer is None and self._all():
             self._timer = asyncio.get_running_loop().call_later(_IDLE, self._forgive)
 
-    def _next(self) -> _Queue | None:
-        """The queue whose first may go now."""
-        players, newcomers = self._players.waiting, self._newcomers.waiting
-        self._crowd = max(self._crowd, self._level - _SAVED)
-        limit = self._level + _AHEAD
+    def _next(self) -> _Group | None:
+        """The group whose first may go now."""
+        players, level = self._players.waiting, self._players.level
+        self._crowd = max(self._crowd, level - _SAVED)
+        limit = level + _AHEAD
         first = players[0][0] if players else float("inf")
-        if newcomers and self._crowd <= min(first, limit):
+        if self._newcomers.waiting and self._crowd <= min(first, limit):
             return self._newcomers
         return self._players if first <= limit else None
 
-    def _serve(self, queue: _Queue) -> None:
+    def _serve(self, group: _Group) -> None:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        queue.served, _, share, work = heappop(queue.waiting)
+        _, _, share, work = heappop(group.waiting)
         began = thread_time()
         share.holds = work()
         self._held += share.holds
@@ -171,7 +191,7 @@ class Turns:
         """Nobody waited but those who are ahead: the server would stand idle."""
         self._timer = None
         if waiting := self._all():
-            self._level += _FORGIVEN * _IDLE / waiting
+            self._players.level += _FORGIVEN * _IDLE / waiting
             self._plan()
 
     def _all(self) -> int:

@@ -6,6 +6,7 @@ compute. ``team.npz`` holds the weights: for the role at each place of the split
 so on, and the places of the pointers: ``0.action``, ``0.column`` and ``0.group``.
 """
 
+import math
 import zipfile
 from collections.abc import Mapping
 from hashlib import blake2b
@@ -14,6 +15,7 @@ from typing import Any, Final
 
 import attrs
 import numpy as np
+from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from logtriage.codec import structured
@@ -24,6 +26,9 @@ SCHEMA: Final = "logtriage.team/1"
 TEAM: Final = "team.json"
 WEIGHTS: Final = "team.npz"
 ACTIVATIONS: Final = ("relu", "tanh")
+#: The most bytes of weights, packed and unpacked, and of what is said of them.
+MAX_WEIGHTS: Final = 256 << 20
+MAX_TEAM: Final = 1 << 20
 
 Array = NDArray[Any]
 
@@ -82,26 +87,35 @@ def read_team(directory: Path) -> TrainedTeam:
     """
     path = directory / TEAM
     try:
-        text = path.read_bytes()
+        text = _bytes(path, MAX_TEAM)
     except (FileNotFoundError, NotADirectoryError):
         raise InvalidInput(
             f"{directory}: expected the directory of a run of training.mappo, with {TEAM} in it"
         ) from None
     about = structured(text, _About, lambda reason: InvalidInput(f"{path}: {reason}"))
     roles = _weights(directory / WEIGHTS, about.split)
-    digest = blake2b(text + (directory / WEIGHTS).read_bytes(), digest_size=8).hexdigest()
+    packed = _bytes(directory / WEIGHTS, MAX_WEIGHTS)
+    digest = blake2b(text + packed, digest_size=8).hexdigest()
     return TrainedTeam(
         str(directory), digest, about.task, about.split, about.trust, about.activation, roles
     )
 
 
+def _bytes(path: Path, most: int) -> bytes:
+    size = path.stat().st_size
+    if size > most:
+        raise InvalidInput(f"{path}: {size:,} bytes; at most {most:,} are read")
+    return path.read_bytes()
+
+
 def _weights(path: Path, split: RoleSplit) -> dict[str, Weights]:
     try:
+        _check_sizes(path)
         with np.load(path, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
     except FileNotFoundError:
         raise InvalidInput(f"{path}: no weights there") from None
-    except (OSError, ValueError, zipfile.BadZipFile) as error:
+    except (OSError, EOFError, ValueError, NotImplementedError, zipfile.BadZipFile) as error:
         raise InvalidInput(f"{path}: expected arrays of numbers (npz): {error}") from None
 
     def of(place: int) -> Weights:
@@ -111,9 +125,58 @@ def _weights(path: Path, split: RoleSplit) -> dict[str, Weights]:
         if not layers:
             raise KeyError(f"{place}.0.weight")
         pointers = (arrays[f"{place}.{name}"] for name in ("action", "column", "group"))
-        return Weights(tuple(layers), *pointers)
+        weights = Weights(tuple(layers), *pointers)
+        if not _fits(weights):
+            raise _OddShape(f"the arrays of {split.roles[place].name!r} do not fit each other")
+        return weights
 
     try:
         return {role.name: of(place) for place, role in enumerate(split.roles)}
     except KeyError as missing:
         raise InvalidInput(f"{path}: expected an array {missing}") from None
+    except _OddShape as odd:
+        raise InvalidInput(f"{path}: {odd}") from None
+
+
+class _OddShape(Exception):
+    """Arrays that are no network."""
+
+
+def _fits(weights: Weights) -> bool:
+    """Whether the layers are numbers, follow each other, and end in what the pointers point to."""
+    wide = None
+    for matrix, bias in weights.layers:
+        if (
+            matrix.ndim != 2
+            or bias.shape != matrix.shape[:1]
+            or wide not in (None, matrix.shape[1])
+        ):
+            return False
+        if any(row.dtype.kind != "f" or not np.isfinite(row).all() for row in (matrix, bias)):
+            return False
+        wide = matrix.shape[0]
+    pointers = (weights.action, weights.column, weights.group)
+    if any(row.ndim != 1 or row.dtype.kind not in "iu" or (row < 0).any() for row in pointers):
+        return False
+    return len({len(row) for row in pointers}) == 1
+
+
+def _check_sizes(path: Path) -> None:
+    """Refuse an archive that would take more memory than any team: it is read after that.
+
+    What the archive says of a member bounds what is unpacked; what the member says of itself is
+    what NumPy asks the system for.
+    """
+    with zipfile.ZipFile(path) as packed:
+        members = packed.infolist()
+        whole = sum(member.file_size for member in members)
+        if whole > MAX_WEIGHTS:
+            raise ValueError(f"they unpack to {whole:,} bytes; at most {MAX_WEIGHTS:,} are read")
+        for member in members:
+            with packed.open(member) as file:
+                version = npy.read_magic(file)
+                read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+                shape, _, kind = read(file)
+            asked = math.prod(shape) * kind.itemsize
+            if asked > member.file_size:
+                raise ValueError(f"{member.filename}: {member.file_size:,} bytes for {asked:,}")

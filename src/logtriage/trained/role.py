@@ -73,10 +73,14 @@ class NetworkRoles:
         reader = _reader(split, role, setting, incident.topology, incident.horizon)
         expected, wide = weights.layers[0][0].shape[1], reader.input.size
         pointers = reader.input.pointers
+        world, priced = setting.world, incident.takes_hand_over
+        actions = role_actions(role, incident.topology, world, hand_over=priced)
         same = (
             expected == wide
+            and weights.layers[-1][0].shape[0] == len(actions) + pointers.groups
             and np.array_equal(pointers.action, weights.action)
             and np.array_equal(pointers.column, weights.column)
+            and np.array_equal(pointers.group, weights.group)
         )
         if not same:
             raise InvalidInput(

@@ -7,7 +7,7 @@ import re
 from sys import intern
 from typing import Final, NamedTuple
 
-from logtriage._lib.printable import spelled
+from logtriage._lib.printable import is_shown, spelled
 from logtriage.recorded.condensing.log_heads import split_head
 from logtriage.world.telemetry import LEVELS
 
@@ -79,7 +79,7 @@ def read_message(level: str | None, text: str) -> Line:
     if "ID:" in text:
         text = _TRACE_NOISE.sub("", text)
     text = redact(text)
-    if "  " in text or not text.isprintable():
+    if "  " in text or not is_shown(text):
         text = spelled(_SPACE.sub(" ", text))
     text = text.strip() or NO_TEXT
     return Line(level, _cut(text), template(level or LEVELS[0], text))

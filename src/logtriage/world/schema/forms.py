@@ -11,6 +11,7 @@ from typing import Final, Protocol
 
 import attrs
 
+from logtriage._lib.printable import inert, is_shown
 from logtriage.errors import InvalidInput
 
 #: The placeholders that a log line may have, whatever it is about.
@@ -173,12 +174,17 @@ def placeholders(text: str) -> tuple[str, ...]:
     """The placeholders of a text, in order.
 
     Raises:
-        InvalidInput: for an empty, long or unprintable text, for a brace that belongs to no
-            placeholder, and for a placeholder that is more than a bare name.
+        InvalidInput: for an empty, long or unprintable text, for a mark of chat templates, for a
+            brace that belongs to no placeholder, and for a placeholder that is more than a bare
+            name.
     """
-    if not text or len(text) > MAX_TEXT or not text.isprintable():
+    if not text or len(text) > MAX_TEXT or not is_shown(text):
         raise InvalidInput(
-            f"expected one printable line of 1 to {MAX_TEXT} characters, got {text!r:.80}"
+            f"expected one printable line of 1 to {MAX_TEXT} characters, got {ascii(text):.80}"
+        )
+    if inert(text) != text:
+        raise InvalidInput(
+            f"expected a text without marks of chat templates, such as <tool_call>, got {text!r:.80}"
         )
     names = tuple(_BRACED.findall(text))
     wrong = next((name for name in names if not _NAME.fullmatch(name)), None)
