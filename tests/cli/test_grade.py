@@ -167,7 +167,7 @@ def test_actions_that_cannot_be_read_are_counted_with_the_first_reason_of_each_k
     )
 
 
-@pytest.mark.parametrize("content", [b"", b"\n\n", gzip.compress(b"")])
+@pytest.mark.parametrize("content", [b"", b"\n\n", gzip.compress(b"", mtime=0)])
 def test_an_empty_file_is_an_error(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "runs.jsonl").write_bytes(content)
     result = logtriage("grade", tmp_path / "runs.jsonl")
