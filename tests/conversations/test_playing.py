@@ -24,6 +24,7 @@ from tests.conversations.episodes import (
     PROMPT,
     Messages,
     each,
+    in_text,
     openai,
     openai_turn,
 )
@@ -220,6 +221,30 @@ def test_a_screen_may_be_wrapped_cut_or_added_to(change: Any) -> None:
     reading = read(with_content(WHOLE, change))
     assert names(reading) == [name for name, _ in CALLS]
     assert reading.screens
+
+
+def test_replies_that_the_harness_read_and_we_cannot_are_a_contradiction() -> None:
+    messages = in_text(lambda name, given: f"<<call {name} {given}>>")["messages"]
+    said = r"says 'LAST: request_metrics user-db', and .* 'LAST: not understood:' \(no JSON object "
+    with pytest.raises(TranscriptError, match=said):
+        read(messages)
+    renamed = json.loads(json.dumps(WHOLE).replace('"request_metrics"', '"oncall_metrics"'))
+    with pytest.raises(
+        TranscriptError, match=r"'LAST: not understood:' \(unknown tool 'oncall_met"
+    ):
+        read(renamed)
+
+
+def test_a_reply_that_neither_can_read_may_be_refused_in_other_words() -> None:
+    episode = Episode(lt.make_incident(INCIDENT), "json")
+    said = {"role": "assistant", "content": "Hm."}
+    shown = [
+        {**one, "content": one["content"].replace("no JSON", "found no JSON")}
+        for one in episode.step(said).messages
+    ]
+    call_it = {"role": "assistant", "content": lt.render_action(lt.Resolve())}
+    reading = read([*map(dict, episode.prompt), said, *shown, call_it])
+    assert names(reading) == ["malformed", "resolve"]
 
 
 def test_cleared_answers_are_no_contradiction() -> None:

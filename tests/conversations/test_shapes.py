@@ -513,7 +513,7 @@ def test_an_exception_of_the_harness_is_a_status_and_a_limit_is_not() -> None:
         (b"\n \n", "empty: there is nothing to convert"),
         (b"PK\x03\x04....", "a zip archive, not lines of JSON; unpack it first"),
         (b"PAR1....", "a file of Parquet, not lines"),
-        (gzip.compress(json.dumps(openai()).encode())[:-20], "damaged gzip: "),
+        (gzip.compress(json.dumps(openai()).encode(), mtime=0)[:-20], "damaged gzip: "),
     ],
 )
 def test_what_is_no_file_of_rows_is_refused(tmp_path: Path, content: bytes, reason: str) -> None:

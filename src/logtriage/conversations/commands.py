@@ -24,6 +24,11 @@ _REDIRECTED: Final = re.compile(r"\d?[<>]")
 _BETWEEN: Final = frozenset({";", "&&", "||", "|", "&", "\n"})
 
 
+def has_blocks(text: str) -> bool:
+    """Whether a reply has a block of shell."""
+    return _BLOCK.search(text) is not None
+
+
 def wires_in_blocks(text: str) -> list[Wire]:
     """The actions of the commands in the blocks of shell in a reply."""
     if len(text) > MAX_TEXT:

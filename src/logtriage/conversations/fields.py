@@ -1,5 +1,6 @@
 """Where a row keeps its messages, who played, and what went wrong."""
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -9,7 +10,7 @@ from logtriage._lib.jsonvalues import absent, json_kind
 from logtriage.codec import TRANSCRIPT_FIELDS
 from logtriage.conversations.dialects import messages_of
 from logtriage.conversations.messages import AGENT_ROLES, Message, is_agents
-from logtriage.conversations.shapes import Row, as_row, at, is_teams
+from logtriage.conversations.shapes import Row, as_row, at, is_conversation, is_teams
 from logtriage.errors import InvalidInput, TranscriptError
 from logtriage.transcript import COMPLETED
 
@@ -17,6 +18,7 @@ from logtriage.transcript import COMPLETED
 MESSAGES_AT: Final = (
     *("messages", "conversation", "conversations", "history", "contents", "steps", "completion"),
     *("filtered_resps", "response", "choices", "candidates", "output", "reply", "input"),
+    *("values", "state"),
 )
 #: Keys that hold the response of a provider; the first two are fields of the response itself.
 _IN_ROW: Final = ("choices", "candidates")
@@ -90,15 +92,28 @@ def _conversation(row: Mapping[str, Any]) -> tuple[str, Any]:
             f"the row has: {', '.join(map(str, row)) or 'nothing'}"
         )
     key, *others = keys
-    messages = row[key]
+    messages = _plain(row[key])
     if key == "filtered_resps" and isinstance(messages, list) and len(messages) == 1:
         messages = messages[0]  # a sample of lm-evaluation-harness
     if key in _RESPONSES:
         return key, row if key in _IN_ROW else messages
     replies = [other for other in others if other in _RESPONSES]
     if isinstance(messages, list) and replies:
-        messages = _answered(messages, row if replies[0] in _IN_ROW else row[replies[0]])
+        messages = _answered(messages, row if replies[0] in _IN_ROW else _plain(row[replies[0]]))
     return key, messages
+
+
+def _plain(value: Any) -> Any:
+    """Messages that are kept as a text of JSON, or as the body of a response; else the value."""
+    if isinstance(value, Mapping) and isinstance(value.get("body"), Mapping):
+        return value["body"]
+    if not isinstance(value, str) or not value.lstrip().startswith("[{"):
+        return value
+    try:
+        messages = json.loads(value)
+    except (ValueError, RecursionError):
+        return value
+    return messages if is_conversation(messages) else value
 
 
 def _answered(messages: list[Any], reply: Any) -> list[Any]:

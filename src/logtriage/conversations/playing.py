@@ -29,6 +29,7 @@ from logtriage.incident import Incident
 from logtriage.observation import observe
 from logtriage.parsing import action_from_wire
 from logtriage.parsing.calls import Wire
+from logtriage.parsing.unread import short
 from logtriage.rendering import render_observation
 from logtriage.state import State, initial_state
 
@@ -133,20 +134,21 @@ class _Replay:
             screens = screens_in(answer.text, self.state.incident)
             if step is not None:
                 step.answer, step.screens = answer, screens
-                if step.readable and (screens or closed_in(answer.text)):
+                if screens or (step.readable and closed_in(answer.text)):
                     shown[step] = place
             elif not answer.to_call:
                 loose.append((place, answer))
         self._sort()
         for step in [step for step in self.pending if step in shown]:
             assert step.answer is not None
-            self.shows = self.shows or bool(step.screens)
-            count = self.pending.index(step) + 1
-            self._confirm(count, step.screens, step.answer, shown[step])
+            if step.readable or step.screens[0].tick > self.state.tick:
+                self.shows = self.shows or (step.readable and bool(step.screens))
+                count = self.pending.index(step) + 1
+                self._confirm(count, step.screens, step.answer, shown[step])
         for place, answer in loose:
             screens = screens_in(answer.text, self.state.incident)
-            evidence = not self.pending or self.pending[-1].readable
-            if evidence and (screens or closed_in(answer.text)):
+            own = any(not step.readable and step.step.by_shell for step in self.pending[-1:])
+            if not own and (screens or closed_in(answer.text)):
                 self._confirm(len(self.pending), screens, answer, place)
             else:
                 for step in self.pending:
@@ -173,7 +175,7 @@ class _Replay:
         """Play as many of the first ``count`` steps as screens say, and compare these."""
         group = self.pending[:count]
         if not screens:  # the answer says that the incident is closed
-            self._play([step for step in group if not step.refused], count)
+            self._play([*self._seen(group[:-1]), *group[-1:]], count)
             if (closing := closed_in(answer.text)) != str(self.state.closing):
                 raise InvalidInput(
                     f"{place}: the log says that the incident is closed ({closing}), and after "
@@ -192,7 +194,13 @@ class _Replay:
     def _settle(self, group: Sequence[_Pending], screen: Screen, place: str) -> None:
         """Play those steps of a group after which the replay shows a screen."""
         surplus = len(group) - (screen.tick - self.state.tick)
-        doubtful = [at for at, step in enumerate(group) if not step.step.by_shell]
+        # What an unknown tool shows takes no action back: the agent may have made it.
+        others = bool(group) and group[-1].step.id is not None and not group[-1].readable
+        doubtful = [
+            at
+            for at, step in enumerate(group)
+            if not step.step.by_shell and not (others and step.readable)
+        ]
         if not 0 <= surplus <= len(doubtful):
             raise InvalidInput(
                 f"{place}: a screen of tick {screen.tick} after "
@@ -242,9 +250,11 @@ class _Replay:
         wrong = mismatch(screen.text, expected)
         if wrong is not None:
             shown, there = (repr(line[:120]) for line in wrong)
+            last = now.actions[-1] if now.actions else None
+            why = f" ({short(last.reason)})" if isinstance(last, Malformed) else ""
             raise InvalidInput(
                 f"{place}: the screen of tick {screen.tick} says {shown}, and the replay of "
-                f"{self._so_far(now.tick)} on {incident.id} {there}"
+                f"{self._so_far(now.tick)} on {incident.id} {there}{why}"
             )
 
     def _so_far(self, count: int | None = None) -> str:
@@ -252,19 +262,23 @@ class _Replay:
         return f"{count} call{'s' * (count != 1)}"
 
     def end(self) -> Played:
-        """The steps played, with those after the last screen that were.
+        """The steps played, with those after the last screen that were."""
+        self._play(self._seen(self.pending), len(self.pending))
+        return Played(tuple(self.wires), self.left_out, self.screens)
+
+    def _seen(self, steps: Sequence[_Pending]) -> list[_Pending]:
+        """The steps that were played, of those that no screen follows.
 
         Where each call before was answered by a screen, a call with another answer was played only
         if it closed the incident.
         """
         kept: list[_Pending] = []
-        for step in self.pending:
+        for step in steps:
             answered = step.answer is not None and not step.screens and not step.step.by_shell
             unseen = answered and self.shows and not self.quiet
             if not step.refused and not (unseen and not self._ended(kept, step)):
                 kept.append(step)
-        self._play(kept, len(self.pending))
-        return Played(tuple(self.wires), self.left_out, self.screens)
+        return kept
 
     def _ended(self, kept: Sequence[_Pending], step: _Pending) -> bool:
         """Whether a step with an answer that is no screen may have closed the incident."""

@@ -22,6 +22,8 @@ _CLOSED: Final = re.compile(r"The incident is closed \((\w+)[):]|\Aclosed: (\w+)
 _CUT: Final = re.compile(r"…|\.\.\.|truncat|omitted|elided|characters|tokens", re.IGNORECASE)
 #: What begins a line of a screen; two lines with the same beginning say the same thing.
 _KEY: Final = re.compile(r"[A-Z]{3,}(?= |:|$)|[+-]\d+s ")
+#: Why a reply could not be read, which readers word differently.
+_WHY: Final = re.compile(r"(?<=^LAST: not understood:) .*|(?<= unread:) .*")
 _ESCAPED: Final = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))")
 _LETTERS: Final = {"n": "\n", "t": "\t", "r": "\n"}
 #: What harnesses answer to a call that they did not carry out.
@@ -132,7 +134,7 @@ def mismatch(shown: str, expected: str) -> tuple[str, str] | None:
 def _lines(text: str) -> Iterator[str]:
     for line in html.unescape(text).splitlines():
         if words := line.split():
-            yield " ".join(words)
+            yield _WHY.sub("", " ".join(words))
 
 
 def _key(line: str) -> str | None:

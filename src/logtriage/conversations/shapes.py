@@ -25,14 +25,12 @@ Row = Mapping[str, Any]
 
 #: Where the id of the incident may stand; the first that is there counts.
 INCIDENT_AT: Final = (
-    *("incident", "incident_id", "metadata.incident", "metadata.incident_id", "info.incident"),
     *(
-        "task.data.incident",
-        "task.incident",
-        "doc.incident",
-        "extra.incident",
-        "extra_info.incident",
+        f"{place}{name}"
+        for place in ("", "metadata.", "info.", "task.data.", "task.", "doc.", "extra.")
+        for name in ("incident", "incident_id")
     ),
+    "custom_id",  # of a line of OpenAI's batches
 )
 
 
@@ -100,7 +98,7 @@ def _names_none(row: Row) -> bool:
     return all(absent(at(row, path)) for path in INCIDENT_AT)
 
 
-def _is_conversation(value: Any) -> bool:
+def is_conversation(value: Any) -> bool:
     """Whether a list is messages, not rows."""
     if not isinstance(value, list) or not value or not isinstance(value[0], Mapping):
         return False
@@ -167,7 +165,7 @@ LINES: Final = (
     ),
 )
 MANY: Final = (
-    Many("messages alone", _is_conversation, lambda value: [("", {"messages": value})]),
+    Many("messages alone", is_conversation, lambda value: [("", {"messages": value})]),
     Many(
         "lists of rows",
         lambda value: isinstance(value, list),

@@ -14,7 +14,12 @@ import attrs
 from logtriage._lib.jsonvalues import absent
 from logtriage.actions import Malformed
 from logtriage.conversations.blocks import ARGUMENTS_AT, first
-from logtriage.conversations.commands import SHELLS, wires_in_blocks, wires_of_command
+from logtriage.conversations.commands import (
+    SHELLS,
+    has_blocks,
+    wires_in_blocks,
+    wires_of_command,
+)
 from logtriage.conversations.dialects import messages_of
 from logtriage.conversations.messages import (
     CALL_BLOCKS,
@@ -131,7 +136,7 @@ def _read(text: str, topology: Topology, form: Form, place: int) -> Iterator[Ste
     action = parse_action(text, topology, form=form)
     commands = wires_in_blocks(text) if isinstance(action, Malformed) else []
     for wire in commands or [action_to_wire(action)]:
-        yield Step(wire, place, by_shell=bool(commands))
+        yield Step(wire, place, by_shell=has_blocks(text))
 
 
 def _turns(messages: Sequence[Message]) -> Iterator[tuple[list[int], list[Message]]]:
