@@ -18,7 +18,7 @@ from logtriage.adapters.desk import (
     IncidentBook,
     ShiftBook,
 )
-from logtriage.adapters.team_desk import TeamDesk, TeamSeat, team_of
+from logtriage.adapters.team_desk import TeamBook, TeamDesk, TeamSeat, team_of
 from logtriage.errors import UnknownName
 from logtriage.evaluation import Incidents, LoadedRun, RunSpec, load_run
 from logtriage.evaluation.keeping import keeping
@@ -132,7 +132,7 @@ def test_a_fresh_run_forgets_what_was_under_way(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="holds another run"), desk_in(tmp_path, 3):
         pass
     with desk_in(tmp_path, fresh=True) as desk:
-        assert desk.waiting == 2
+        assert len(desk.book.left()) == 2
 
 
 def test_two_seats_play_apart(tmp_path: Path) -> None:
@@ -188,7 +188,8 @@ def team_desk(folder: Path, roles: list[str], patience: float = 60.0) -> Iterato
     team = team_of(DUO, "me", roles, "expert")
     spec = RunSpec([team], [TASK], episodes=1, role_split=DUO)
     with keeping(folder, spec, Incidents.of(None), {team: "tools"}) as kept:
-        yield TeamDesk(kept, team, "me", DUO, patience=patience, clock=lambda: 0.0)
+        book = TeamBook(kept, team, agent="me", split=DUO)
+        yield TeamDesk(book, patience=patience, clock=lambda: 0.0)
 
 
 def test_a_role_plays_beside_scripted_roles(tmp_path: Path) -> None:

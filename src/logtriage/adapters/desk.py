@@ -4,26 +4,27 @@ A *desk* holds a run, a *seat* is one agent's place at it. An agent sees rules a
 nothing else: no grade, no id, no directory. :mod:`logtriage.adapters.mcp` serves seats.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from time import monotonic
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, TypeVar
 
 import attrs
 
 from logtriage.adapters.episode import Episode
 from logtriage.adapters.shift_episode import ShiftEpisode
 from logtriage.adapters.turns import TextEpisode
-from logtriage.conversations.tools import SHIFT_TOOLS, Tool, tools_of, wire_from_call
-from logtriage.errors import InvalidInput
+from logtriage.conversations.tools import SHIFT_TOOLS, Tool, Wire, tools_of, wire_from_call
 from logtriage.evaluation.keeping import Kept, line_of
 from logtriage.evaluation.shifts import keep_shift, kept_shifts, shift_record
 from logtriage.evaluation.spec import Cell
 from logtriage.evaluation.under_way import UnderWay
 from logtriage.evaluation.usage import Usage
+from logtriage.incident import Incident
 from logtriage.parsing.calls import tool_name
 from logtriage.shift import make_shift
+from logtriage.transcript import Transcript
 
 #: The tool that begins an episode.
 NEXT: Final = Tool(
@@ -58,22 +59,25 @@ class Book(Protocol):
     def left(self) -> list[str]:
         """The episodes that are still to be played, in order."""
 
-    def open(self, name: str) -> TextEpisode:
+    def open(self, name: str) -> Any:
         """An episode at its beginning."""
 
-    def keep(self, name: str, episode: TextEpisode, extra: Mapping[str, Any]) -> None:
-        """Keep what was played of an episode."""
+    def recover(self, name: str, done: Sequence[Any]) -> None:
+        """Keep an episode that a dead process left open, by what was done in it."""
+
+    def keep(self, name: str, played: Any, extra: Mapping[str, Any]) -> None:
+        """Keep an episode as it was played."""
 
     def finish(self) -> None:
         """Sum the run up: nothing is left."""
 
 
 @attrs.frozen(slots=False)
-class IncidentBook:
-    """The incidents of a run that is being kept, for one ``agent``."""
+class RunBook:
+    """The incidents of a run that is being kept, for its one policy."""
 
     kept: Kept
-    agent: str
+    policy: str
     retry_unscored: bool = False
 
     @property
@@ -81,28 +85,25 @@ class IncidentBook:
         """The directory of the run."""
         return self.kept.directory
 
-    @cached_property
-    def tools(self) -> tuple[Tool, ...]:
-        """The tools of all its incidents; a choice that some of them have is offered for all."""
-        firsts = (self.kept.incidents(cell.ids[0]) for cell in self.kept.cells)
-        return merged(tool for incident in firsts for tool in tools_of(incident))
+    @property
+    def firsts(self) -> Iterator[Incident]:
+        """An incident of each task: all of a task have the same tools."""
+        return (self.kept.incidents(cell.ids[0]) for cell in self.kept.cells)
 
     def left(self) -> list[str]:
         """The incidents that are still to be played, in order."""
         cells = self.kept.left(retry_unscored=self.retry_unscored)
         return [incident for cell in cells for incident in cell.ids]
 
-    def open(self, name: str) -> Episode:
-        """An episode at its beginning."""
+    def begin(self, name: str) -> Incident:
+        """An incident that is about to be played."""
         self.kept.begin()
-        return Episode(self.kept.incidents(name))
+        return self.kept.incidents(name)
 
-    def keep(self, name: str, episode: TextEpisode, extra: Mapping[str, Any]) -> None:
-        """Append the transcript to its cell."""
-        assert isinstance(episode, Episode)
-        transcript = episode.transcript(self.agent)
-        transcript = attrs.evolve(transcript, extra={**transcript.extra, **extra})
-        self.kept.keep(self._cells[name], line_of(transcript))
+    def write(self, transcript: Transcript, extra: Mapping[str, Any]) -> None:
+        """Append a transcript to its cell."""
+        whole = attrs.evolve(transcript, extra={**transcript.extra, **extra})
+        self.kept.keep(self._cells[transcript.incident], line_of(whole))
 
     def finish(self) -> None:
         """Write the summary."""
@@ -114,28 +115,53 @@ class IncidentBook:
 
 
 @attrs.frozen(slots=False)
+class IncidentBook(RunBook):
+    """Incidents for a single agent."""
+
+    @cached_property
+    def tools(self) -> tuple[Tool, ...]:
+        """The tools of all its incidents; a choice that some of them have is offered for all."""
+        return merged(tool for incident in self.firsts for tool in tools_of(incident))
+
+    def open(self, name: str) -> Episode:
+        """An episode at its beginning."""
+        return Episode(self.begin(name))
+
+    def recover(self, name: str, done: Sequence[Any]) -> None:
+        """Keep what was done; it is unscored, unless the incident was closed."""
+        self.keep(name, _played(self.open(name), done), {})
+
+    def keep(self, name: str, played: Episode, extra: Mapping[str, Any]) -> None:  # noqa: ARG002
+        """Append the transcript to its cell."""
+        self.write(played.transcript(self.policy), extra)
+
+
+@attrs.frozen
 class ShiftBook:
     """Shifts by their ids, kept in ``shifts.jsonl`` of a directory that the caller holds."""
 
     directory: Path
-    agent: str
+    policy: str
     ids: tuple[str, ...]
 
     tools = tuple(SHIFT_TOOLS.values())
 
     def left(self) -> list[str]:
         """The shifts that are still to be played, in order."""
-        done = kept_shifts(self._file, self.agent)
+        done = kept_shifts(self._file, self.policy)
         return [shift for shift in self.ids if shift not in done]
 
     def open(self, name: str) -> ShiftEpisode:
         """A shift at its beginning."""
         return ShiftEpisode(make_shift(name))
 
-    def keep(self, name: str, episode: TextEpisode, extra: Mapping[str, Any]) -> None:
+    def recover(self, name: str, done: Sequence[Any]) -> None:
+        """Keep what was done; it is unscored, unless the shift was over."""
+        self.keep(name, _played(self.open(name), done), {})
+
+    def keep(self, name: str, played: ShiftEpisode, extra: Mapping[str, Any]) -> None:
         """Append the record of a shift to the file."""
-        assert isinstance(episode, ShiftEpisode)
-        record = shift_record(name, self.agent, episode.state, episode.error)
+        record = shift_record(name, self.policy, played.state, played.error)
         keep_shift(self._file, {**record, **extra})
 
     def finish(self) -> None:
@@ -144,6 +170,18 @@ class ShiftBook:
     @property
     def _file(self) -> Path:
         return self.directory / "shifts.jsonl"
+
+
+_Played = TypeVar("_Played", bound=TextEpisode)
+
+
+def _played(episode: _Played, done: Sequence[Wire]) -> _Played:
+    """An episode after some actions; it breaks off there if it is still open."""
+    for wire in done:
+        episode.act(wire)
+    if not episode.done:
+        episode.fail(STOPPED)
+    return episode
 
 
 def merged(tools: Iterable[Tool]) -> tuple[Tool, ...]:
@@ -168,17 +206,11 @@ class Desk:
 
     def __init__(self, book: Book, clock: Callable[[], float] = monotonic) -> None:
         self.book, self.clock = book, clock
-        self.names = [tool.name for tool in book.tools]
         self.under_way = UnderWay(book.directory)
         waiting = book.left()
         for name, done in list(self.under_way.left.items()):
             if name in waiting:
-                episode = book.open(name)
-                for wire in done:
-                    episode.act(wire)
-                if not episode.done:
-                    episode.fail(STOPPED)
-                book.keep(name, episode, {})
+                book.recover(name, done)
             self.under_way.close(name)
         self._waiting = book.left()
         self._open: set[str] = set()
@@ -191,22 +223,28 @@ class Desk:
         return (NEXT, *self.book.tools)
 
     @property
-    def waiting(self) -> int:
-        """How many episodes nobody has taken yet."""
-        return len(self._waiting)
+    def then(self) -> str:
+        """What to do after an episode."""
+        return THEN if self._waiting else ALL_DONE
 
-    def take(self) -> str | None:
-        """The name of the next episode; None if all are taken."""
+    @property
+    def before(self) -> str:
+        """The answer to a call before the first episode."""
+        return NONE_OPEN if self._waiting else ALL_DONE
+
+    def take(self) -> tuple[str, Any] | None:
+        """The next episode with its name; None if all are taken."""
         if not self._waiting:
             return None
         name = self._waiting.pop(0)
         self._open.add(name)
         self.under_way.add(name)
-        return name
+        return name, self.book.open(name)
 
-    def keep(self, name: str, episode: TextEpisode, extra: Mapping[str, Any]) -> None:
+    def keep(self, name: str, played: Any, began: float, usage: Usage | None) -> None:
         """Keep an episode that has ended."""
-        self.book.keep(name, episode, extra)
+        spent = {} if usage is None else attrs.asdict(usage)
+        self.book.keep(name, played, {"seconds": round(self.clock() - began, 3), **spent})
         self.under_way.close(name)
         self._open.discard(name)
         if not self._open and not self._waiting:
@@ -239,47 +277,30 @@ class Seat:
             return self._next()
         episode, name = self._episode, self._name
         if episode is None:
-            return NONE_OPEN if self._desk.waiting else ALL_DONE
+            return self._desk.before
         if name is None:
-            return f"The incident is closed; this had no effect. {self._then}"
-        wire = wire_from_call(tool, arguments, self._desk.names)
+            return f"The incident is closed; this had no effect. {self._desk.then}"
+        wire = wire_from_call(tool, arguments, [known.name for known in self._desk.book.tools])
         self._desk.under_way.add(name, wire)
         turn = episode.act(wire)
         if not turn.done:
             return turn.text
         self.leave()
-        return f"{turn.text} {self._then}"
+        return f"{turn.text} {self._desk.then}"
 
     def leave(self) -> None:
         """Leave the open episode as it is: what was done so far is graded."""
-        if self._name is not None and self._episode is not None:
-            seconds = round(self._desk.clock() - self._began, 3)
-            spent = {} if self._usage is None else attrs.asdict(self._usage)
-            self._desk.keep(self._name, self._episode, {"seconds": seconds, **spent})
+        if self._name is not None:
+            self._desk.keep(self._name, self._episode, self._began, self._usage)
             self._name = None
-
-    @property
-    def _then(self) -> str:
-        return THEN if self._desk.waiting else ALL_DONE
 
     def _next(self) -> str:
         if self._name is not None and self._episode is not None:
             rules, _ = (message["content"] for message in self._episode.prompt)
             return f"{STILL_OPEN}\n\n{rules}\n\n{self._episode.screen()}"
-        name = self._desk.take()
-        if name is None:
+        taken = self._desk.take()
+        if taken is None:
             return ALL_DONE
-        self._name, self._episode = name, self._desk.book.open(name)
-        self._usage, self._began = None, self._desk.clock()
-        return "\n\n".join(message["content"] for message in self._episode.prompt)
-
-
-def check_agent(name: str) -> str:
-    """The name of an agent, which its run is kept under.
-
-    Raises:
-        InvalidInput: for an empty name.
-    """
-    if not name.strip():
-        raise InvalidInput("agent: expected a name, got an empty text")
-    return name
+        self._name, episode = taken
+        self._episode, self._usage, self._began = episode, None, self._desk.clock()
+        return "\n\n".join(message["content"] for message in episode.prompt)

@@ -13,14 +13,20 @@ from typing import Any, Final
 import attrs
 
 from logtriage.actions import Action, Wait
-from logtriage.adapters.desk import ALL_DONE, NEXT, NONE_OPEN, STILL_OPEN, STOPPED, THEN, merged
+from logtriage.adapters.desk import (
+    ALL_DONE,
+    NEXT,
+    STILL_OPEN,
+    STOPPED,
+    Desk,
+    RunBook,
+    merged,
+)
 from logtriage.adapters.episode import closed
 from logtriage.conversations.teams import role_action, role_opening, role_screen
 from logtriage.conversations.tools import Tool, tools_of
 from logtriage.dynamics import transition_jointly
 from logtriage.errors import InvalidInput
-from logtriage.evaluation.keeping import Kept, line_of
-from logtriage.evaluation.under_way import UnderWay
 from logtriage.evaluation.usage import Usage
 from logtriage.incident import Incident
 from logtriage.joint import observe_roles, requests_left
@@ -28,7 +34,7 @@ from logtriage.observation import Observation
 from logtriage.parsing import action_to_wire
 from logtriage.parsing.calls import tool_name
 from logtriage.playing import failure_of
-from logtriage.policies import Memory, RoleFailure, TeamPolicy, as_taken
+from logtriage.policies import Memory, RoleFailure, TeamFactory, TeamPolicy, as_taken
 from logtriage.registry import roles_of
 from logtriage.replaying import replay
 from logtriage.roles import Role, RoleSplit
@@ -60,7 +66,6 @@ class Round:
     state: State
     team: TeamPolicy
     hands: Mapping[str, _Hand]
-    began: float
     memory: Memory = None
     said: dict[str, Action] = attrs.Factory(dict)
     ticked: asyncio.Event = attrs.Factory(asyncio.Event)
@@ -90,49 +95,88 @@ def team_of(split: RoleSplit, agent: str, roles: Sequence[str], others: str | No
     return ",".join(f"{name}={agent if name in roles else others}" for name in split.names)
 
 
+@attrs.frozen(slots=False)
+class TeamBook(RunBook):
+    """Incidents for a team, which :func:`team_of` writes: its ``agent`` plays at the desk."""
+
+    agent: str = attrs.field(kw_only=True)
+    split: RoleSplit = attrs.field(kw_only=True)
+
+    def __attrs_post_init__(self) -> None:
+        self._made({})  # refuses a wrong policy before anything is played
+
+    @property
+    def tools(self) -> tuple[Tool, ...]:
+        """The tools of all roles."""
+        return tuple(dict.fromkeys(tool for role in self.split.names for tool in self.of(role)))
+
+    def of(self, role: str) -> tuple[Tool, ...]:
+        """The tools that a role is offered."""
+        may = self.split.role(role).kinds
+        return merged(tool for incident in self.firsts for tool in tools_of(incident, may))
+
+    def open(self, name: str) -> Round:
+        """A round at its beginning."""
+        incident, hands = self.begin(name), dict[str, _Hand]()
+        return Round(name, initial_state(incident), self._made(hands)(incident), hands)
+
+    def recover(self, name: str, done: Sequence[Any]) -> None:
+        """Keep what was done; it is unscored, unless the incident was closed."""
+        incident = self.kept.incidents(name)
+        transcript = Transcript(
+            name,
+            tuple(wire for _, wire in done),
+            agent=self.policy,
+            ticks=tuple(tick for tick, _ in done),
+            seal=incident.seal,
+            role_split=self.split.name,
+            world=incident.world_mark,
+        )
+        states = replay(transcript, resolve=self.kept.incidents, splits=splits_with(self.split))
+        if not states[-1].is_closed:
+            transcript = attrs.evolve(transcript, status=f"error: {STOPPED}")
+        self.write(transcript, {})
+
+    def keep(self, name: str, played: Round, extra: Mapping[str, Any]) -> None:  # noqa: ARG002
+        """Append the transcript to its cell."""
+        status = played.error or COMPLETED
+        self.write(
+            transcript_of(played.state, agent=self.policy, status=status, role_split=self.split),
+            extra,
+        )
+
+    def _made(self, hands: dict[str, _Hand]) -> TeamFactory:
+        """The team, with the players of the roles at the desk put into ``hands``."""
+
+        def make(_: Incident, __: RoleSplit, role: Role) -> _Hand:
+            return hands.setdefault(role.name, _Hand())
+
+        return make_team(self.policy, self.split, roles={self.agent: make})
+
+
 class TeamDesk:
-    """Hands out the incidents of a run of teams, which it keeps.
+    """Hands out the incidents of a book to the roles at the desk, who play them together.
 
-    Args:
-        kept: the run.
-        team: its one policy, as :func:`team_of` writes it.
-        agent: the name in ``team`` of those who sit at the desk.
-        split: the roles.
-        patience: seconds that a tick waits for an agent.
-
-    Raises:
-        UnknownName: for a policy of another role that does not exist.
+    ``patience`` is how many seconds a tick waits for an agent.
     """
 
     def __init__(
         self,
-        kept: Kept,
-        team: str,
-        agent: str,
-        split: RoleSplit,
-        *,
-        retry_unscored: bool = False,
-        patience: float = PATIENCE,
+        book: TeamBook,
         clock: Callable[[], float] = monotonic,
+        *,
+        patience: float = PATIENCE,
     ) -> None:
-        self.split, self.roles = split, tuple(name for name, who in roles_of(team) if who == agent)
-        self._kept, self._team, self._agent, self._clock = kept, team, agent, clock
-        self._patience, self._retry = patience, retry_unscored
-        self._cells = {incident: cell for cell in kept.cells for incident in cell.ids}
-        make_team(team, split, roles={agent: _made({})})  # refuses a wrong policy before play
-        self._under_way = UnderWay(kept.directory)
-        self._recover()
-        self._waiting = self._left()
+        self.book, self.split = book, book.split
+        self.roles = tuple(name for name, who in roles_of(book.policy) if who == book.agent)
+        self.desk = Desk(book, clock)
+        self._patience, self._began = patience, 0.0
         self._round: Round | None = None
         self._seated: set[str] = set()
-        if not self._waiting:
-            kept.finish()
 
     def tools(self, role: str) -> tuple[Tool, ...]:
-        """The tools that a role is offered."""
-        may = self.split.role(role).kinds
-        firsts = (self._kept.incidents(cell.ids[0]) for cell in self._kept.cells)
-        return (NEXT, *merged(tool for first in firsts for tool in tools_of(first, may)))
+        """All tools of a role."""
+        return (NEXT, *self.book.of(role))
 
     def seat(self, role: str) -> "TeamSeat":
         """The place of a role.
@@ -157,24 +201,15 @@ class TeamDesk:
             self._keep(now)
             self._round = None
 
-    @property
-    def then(self) -> str:
-        """What to do after an incident."""
-        return THEN if self._waiting else ALL_DONE
-
     def after(self, last: Round | None) -> Round | None:
         """The round after ``last``: the present one, or a new one; None if all are done."""
         if self._round is not None and self._round is not last and not self._round.done:
             return self._round
-        if not self._waiting:
+        taken = self.desk.take()
+        if taken is None:
             return None
-        name = self._waiting.pop(0)
-        incident, hands = self._kept.incidents(name), dict[str, _Hand]()
-        self._kept.begin()
-        self._under_way.add(name)
-        make = make_team(self._team, self.split, roles={self._agent: _made(hands)})
-        state = initial_state(incident)
-        self._round = Round(name, state, make(incident), hands, self._clock())
+        _, self._round = taken
+        self._began = self.desk.clock()
         return self._round
 
     async def say(self, now: Round, role: str, action: Action) -> None:
@@ -203,68 +238,15 @@ class TeamDesk:
         else:
             taken = as_taken(actions, self.split, state)
             plays = [[state.tick, action_to_wire(action)] for action in taken]
-            self._under_way.add(now.name, *plays)
+            self.desk.under_way.add(now.name, *plays)
             now.state = transition_jointly(state, taken)
         if now.done:
             self._keep(now)
         ticked, now.ticked, now.said = now.ticked, asyncio.Event(), {}
         ticked.set()
 
-    def _left(self) -> list[str]:
-        cells = self._kept.left(retry_unscored=self._retry)
-        return [incident for cell in cells for incident in cell.ids]
-
-    def _keep(self, played: Round) -> None:
-        spent = {} if played.usage is None else attrs.asdict(played.usage)
-        transcript = transcript_of(
-            played.state,
-            agent=self._team,
-            status=played.error or COMPLETED,
-            extra={"seconds": round(self._clock() - played.began, 3), **spent},
-            role_split=self.split,
-        )
-        self._kept.keep(self._cells[played.name], line_of(transcript))
-        self._under_way.close(played.name)
-        if not self._waiting:
-            self._kept.finish()
-
-    def _recover(self) -> None:
-        """Keep what a dead process left open, unscored unless it was closed."""
-        waiting = self._left()
-        for name, plays in list(self._under_way.left.items()):
-            if name in waiting:
-                incident = self._kept.incidents(name)
-                transcript = self._transcript(incident, plays)
-                last = replay(
-                    transcript, resolve=self._kept.incidents, splits=splits_with(self.split)
-                )[-1]
-                if not last.is_closed:
-                    transcript = attrs.evolve(transcript, status=f"error: {STOPPED}")
-                self._kept.keep(self._cells[name], line_of(transcript))
-            self._under_way.close(name)
-
-    def _transcript(self, incident: Incident, plays: Sequence[Any]) -> Transcript:
-        ticks = tuple(tick for tick, _ in plays)
-        wires = tuple(wire for _, wire in plays)
-        return Transcript(
-            incident.id,
-            wires,
-            agent=self._team,
-            ticks=ticks,
-            seal=incident.seal,
-            role_split=self.split.name,
-            world=incident.world_mark,
-        )
-
-
-def _made(hands: dict[str, _Hand]) -> Callable[[Incident, RoleSplit, Role], _Hand]:
-    """Makes the players of the roles at the desk, and puts them into ``hands``."""
-
-    def make(_: Incident, __: RoleSplit, role: Role) -> _Hand:
-        hands[role.name] = _Hand()
-        return hands[role.name]
-
-    return make
+    def _keep(self, now: Round) -> None:
+        self.desk.keep(now.name, now, self._began, now.usage)
 
 
 class TeamSeat:
@@ -285,9 +267,9 @@ class TeamSeat:
         if tool_name(tool) == NEXT.name:
             return "\n\n".join(self._next())
         if now is None:
-            return NONE_OPEN if self._desk.then == THEN else ALL_DONE
+            return self._desk.desk.before
         if now.done:
-            return f"The incident is closed; this had no effect. {self._desk.then}"
+            return f"The incident is closed; this had no effect. {self._desk.desk.then}"
         if role.name in now.said:
             return "You have acted in this tick already: one call a tick. This had no effect."
         call = {"role": "assistant", "tool_calls": [{"name": tool, "arguments": arguments}]}
@@ -301,7 +283,7 @@ class TeamSeat:
         if not now.done:
             return screen
         end = closed(now.state, too_late=False) if now.error is None else _BROKE_OFF
-        return f"{screen}\n{end} {self._desk.then}"
+        return f"{screen}\n{end} {self._desk.desk.then}"
 
     def leave(self) -> None:
         """Give the place up; the role waits from now on."""

@@ -145,7 +145,7 @@ _group(
 )
 _group(
     "answers",
-    "Grade agents with tools of their own, by their answers on recorded incidents.",
+    "Grade the answers of agents with tools of their own.",
     {
         "template": (template, ("answers template recorded answers.csv",
                                 "answers template mine.jsonl.gz answers.csv")),

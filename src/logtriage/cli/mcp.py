@@ -161,9 +161,9 @@ def _incidents(
             desk = Desk(IncidentBook(kept, policy, retry_unscored))
             yield {PATH: (desk.tools, desk.seat)}
             return
-        from logtriage.adapters.team_desk import TeamDesk
+        from logtriage.adapters.team_desk import TeamBook, TeamDesk
 
-        team = TeamDesk(kept, policy, agent, spec.role_split, retry_unscored=retry_unscored)
+        team = TeamDesk(TeamBook(kept, policy, retry_unscored, agent=agent, split=spec.role_split))
         yield {
             f"{PATH}/{role}": (team.tools(role), partial(team.seat, role)) for role in team.roles
         }

@@ -62,12 +62,12 @@ def compare(
     from logtriage.evaluation.compare import run_names
     from logtriage.evaluation.money import worth_differences
 
+    prices = prices_in(value, cost_per_episode, token_prices)
     check_drawn_alike(run_a, run_b)
     seal = seal_in(seal_file)
     a, b = load_run(run_a, seal=seal), load_run(run_b, seal=seal)
     compared = compare_runs(a, b, policy_a=policy_a, policy_b=policy_b)
     pairs = [(pair.task, pair.policy_a, pair.policy_b) for pair in compared]
-    prices = prices_in(value, cost_per_episode, token_prices)
     money = () if prices is None else worth_differences(a, b, pairs, prices)
     if as_json:
         by_pair = {(row.task, row.policy_a, row.policy_b): row for row in money}
@@ -130,9 +130,11 @@ def report(
     """
     from logtriage.evaluation import load_run
 
+    prices = prices_in(value, cost_per_episode, token_prices)
     if html or show:
-        if as_json:
-            raise InvalidInput("--json prints figures; --html and --open write a page")
+        if as_json or prices is not None:
+            option = "--json" if as_json else "--value-of-incident"
+            raise InvalidInput(f"{option} prints figures; --html and --open write a page")
         from logtriage.report import write_replay
 
         page = run / "report.html" if out is None else out
@@ -147,7 +149,6 @@ def report(
     if out is not None:
         raise InvalidInput(f"{out}: a page is written with --html")
     loaded = load_run(run, seal=seal_in(seal_file))
-    prices = prices_in(value, cost_per_episode, token_prices)
     put_run(loaded, prices, as_json=as_json, legend=legend, luck_adjusted=luck_adjusted)
     if not loaded.complete:
         note("this run is not finished: the command that began it resumes it", "yellow")

@@ -15,9 +15,11 @@ import attrs
 
 from logtriage.errors import InvalidInput
 from logtriage.evaluation.loading import LoadedRun
+from logtriage.evaluation.net_values import on_grid
 from logtriage.evaluation.repeats import attempts_of
 from logtriage.evaluation.statistics import Interval, mean_interval, paired_difference
 from logtriage.evaluation.usage import usage_in
+from logtriage.grading.grade import GRID
 from logtriage.transcript import Transcript
 
 #: The key of a transcript that keeps its cost.
@@ -167,7 +169,8 @@ def _gains(
     for cost, grade in zip(prices.costs(transcripts), grades, strict=True):
         price = run.incidents(grade.incident).price_of_hand_over
         if grade.score is not None and price is not None:
-            rows[grade.incident] = prices.value * (grade.score - price), cost
+            gained = (on_grid(grade.score) - on_grid(price)) / GRID
+            rows[grade.incident] = prices.value * gained, cost
     return rows
 
 

@@ -468,3 +468,20 @@ def test_a_sample_without_an_incident_is_an_error_not_a_score(tmp_path: Path) ->
     assert log.status == "error"
     assert log.error is not None
     assert "metadata 'incident': expected an incident id" in log.error.message
+
+
+def test_net_value_over_epochs_is_a_ratio_of_sums() -> None:
+    replies = [said((name, {})) for name in ("hand_over", "ignore", "hand_over", "resolve")]
+    model = get_model("mockllm/model", custom_outputs=replies)
+    (log,) = evaluate_(
+        triage("single_crash-v3", episodes=2), model=model, epochs=2, max_samples=1, display="none"
+    )
+    assert log.results is not None
+    assert log.samples is not None
+    scores = [sample.scores["triage_scorer"] for sample in log.samples if sample.scores]
+    prices = [score.metadata["price_of_hand_over"] for score in scores if score.metadata]
+    grades = [score.value["grade"] for score in scores if isinstance(score.value, dict)]
+    assert len(set(grades)) > 1
+    gained = sum(grade - price for grade, price in zip(grades, prices, strict=True))
+    net = log.results.scores[0].metrics["logtriage/net"].value
+    assert net == pytest.approx(gained / sum(1.0 - price for price in prices))

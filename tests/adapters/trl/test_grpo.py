@@ -1,6 +1,7 @@
 """The real GRPOTrainer, for a step or two, with a tiny model whose replies are scripted."""
 
 import re
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +19,13 @@ from logtriage.adapters.trl import (
     TriageEnv,
     TriageTools,
     criterion_rewards,
+    environment_for,
     triage_criteria,
     triage_reward,
     triage_rows,
 )
 from logtriage.conversations.tools import TOOLS, call_from_action, openai_tools, wire_from_call
-from logtriage.evaluation import play_episode
+from logtriage.evaluation import Incidents, play_episode
 from logtriage.grading import DEFAULT, grade_actions
 from logtriage.grading.priced import UNESCALATED
 from logtriage.parsing import action_to_wire, render_action
@@ -168,6 +170,36 @@ def test_each_group_has_its_own_incident_and_instances_are_reused(tmp_path: Path
     assert set(incidents) == set(IDS)
     assert recorded.graded[GROUP + 2].ticks == 0
     assert all("TICK 0/" in prompt for prompt in script.prompts)
+
+
+def test_each_row_may_name_its_environment(tmp_path: Path) -> None:
+    shipped = Incidents()
+    groups = {"drawn": IDS[:1], "recorded": list(shipped.recorded("recorded_models"))[:1]}
+    tokenizer, recorded = tiny_tokenizer(), Recorded()
+    trainer = GRPOTrainer(
+        model=tiny_model(tokenizer),
+        args=config(tmp_path, max_steps=2),
+        reward_funcs=[recorded],
+        train_dataset=Dataset.from_list(
+            [
+                {**row, "environment": name}
+                for name, ids in groups.items()
+                for row in triage_rows(ids, resolve=shipped)
+            ]
+        ),
+        processing_class=tokenizer,
+        environment_factory={
+            name: partial(environment_for(ids, resolve=shipped), resolve=shipped)
+            for name, ids in groups.items()
+        },
+    )
+    looks = [("ignore", {}), ("resolve", {}), "Hm.", "No."]
+    trainer.model.generate = script = Script(tokenizer, [[look] for look in looks])
+    trainer.train()
+    played = {grade.incident for grade in recorded.graded}
+    assert played == {ids[0] for ids in groups.values()}
+    offered = {"classify_fault" in prompt: "escalate" in prompt for prompt in script.prompts}
+    assert offered == {False: True, True: False}
 
 
 def test_prompts_hold_the_rules_and_the_screens_of_the_core_and_nothing_else(

@@ -72,6 +72,11 @@ def test_the_reward_on_each_trace_is_the_grade_of_the_joint_play(tmp_path: Path,
 
     traces = evaluate(tmp_path, model, **ONE)
     assert sorted(trace["agent"]["name"] for trace in traces) == sorted(TRIO.names)
+    credit = {trace["task"]["data"]["role"]: trace["metrics"]["by_agent"] for trace in traces}
+    if team == "random:3":
+        assert any(credit.values()) or graded.score == 0.0
+    else:
+        assert max(credit.values()) > 0.0
     for trace in traces:
         assert trace["ok"]
         assert trace["rewards"] == {"grade": {"score": graded.score, "weight": 1.0}}

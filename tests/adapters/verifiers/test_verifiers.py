@@ -4,17 +4,24 @@ import asyncio
 import json
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import verifiers.v1 as vf
 from verifiers.v1.cli.eval.runner import run_eval
 from verifiers.v1.configs.cli.eval import EvalConfig
 
 import logtriage as lt
-from logtriage.adapters.episode import opening
+from logtriage.adapters.episode import Episode, opening
 from logtriage.adapters.rewards import REST, by_criterion
 from logtriage.adapters.sources import Sources
-from logtriage.adapters.verifiers import TriageConfig, TriageTaskConfig, TriageTaskset
+from logtriage.adapters.verifiers import (
+    TriageConfig,
+    TriageTaskConfig,
+    TriageTaskset,
+    turn_rewards,
+)
 from logtriage.adapters.verifiers.rows import TriageData, incident_of_row
 from logtriage.conversations.convert import convert_file
 from logtriage.conversations.tools import call_from_action, openai_tools
@@ -319,3 +326,19 @@ def test_the_example_runs(tmp_path: Path) -> None:
         for incident_id in lt.incident_ids("single_crash-v3", "val", 5)
     ]
     assert all(score is not None and f"{score:.3f}" in done.stdout for score in grades)
+
+
+def test_each_reply_has_a_reward_of_its_own() -> None:
+    (task,) = TriageTaskset(TriageConfig(tasks=["single_crash-v3"], episodes=1))
+    incident = lt.make_incident(task.data.incident)
+    script = play_episode(incident, make_policy("oracle")(incident)).actions
+    messages = [
+        vf.AssistantMessage(
+            tool_calls=[vf.ToolCall(id=f"call_{number}", name=name, arguments=json.dumps(what))]
+        )
+        for number, (name, what) in enumerate(map(call_from_action, script))
+    ]
+    nodes = [SimpleNamespace(sampled=True, message=message) for message in messages]
+    rewards = turn_rewards(task.data, SimpleNamespace(nodes=nodes))
+    assert len(rewards) == len(script)
+    assert sum(rewards) + Episode(incident).floor == pytest.approx(1.0)

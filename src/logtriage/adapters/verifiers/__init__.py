@@ -22,7 +22,12 @@ if not hasattr(verifiers.v1, "Interaction"):  # steps an incident on the host, f
     )
 
 from logtriage.adapters.verifiers.harness import TriageHarness
-from logtriage.adapters.verifiers.rows import TriageConfig, TriageTaskConfig, TriageTaskset
+from logtriage.adapters.verifiers.rows import (
+    TriageConfig,
+    TriageTaskConfig,
+    TriageTaskset,
+    turn_rewards,
+)
 from logtriage.adapters.verifiers.shifts import ShiftConfig, ShiftEnv, ShiftTaskset
 from logtriage.adapters.verifiers.solo import SoloEnv
 from logtriage.adapters.verifiers.team import TeamEnv, TeamEnvConfig
@@ -38,4 +43,5 @@ __all__ = [
     "TriageHarness",
     "TriageTaskConfig",
     "TriageTaskset",
+    "turn_rewards",
 ]

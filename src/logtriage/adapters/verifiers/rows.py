@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import verifiers.v1 as vf
 from pydantic import Field
 
-from logtriage.adapters.episode import opening, reply_in
+from logtriage.adapters.episode import Episode, opening, reply_in
 from logtriage.adapters.rewards import by_criterion, metrics_of
 from logtriage.adapters.sources import Sources
 from logtriage.conversations.wires import Style as Reading
@@ -64,6 +64,18 @@ def grade_of(data: TriageData, trace: vf.Trace, rubric: Rubric | None = None) ->
     reading = Reading.WORD if reply_in(data.style) == "word" else Reading.AUTO
     actions = actions_of_conversation(messages, incident.topology, style=reading)
     return grade_actions(incident, actions, rubric)
+
+
+def turn_rewards(data: TriageData, trace: vf.Trace, rubric: Rubric | None = None) -> list[float]:
+    """The reward of each reply of the model; with the grade of no action they add up to the grade.
+
+    For a trainer that gives credit to turns: the n-th belongs to the n-th sampled reply.
+    """
+    episode = Episode(incident_of_row(data), style=data.style, rubric=rubric)
+    for node in trace.nodes:
+        if node.sampled and isinstance(node.message, vf.AssistantMessage):
+            episode.step(node.message.model_dump())
+    return list(episode.rewards)
 
 
 def shares_of(grade: Grade) -> dict[str, float]:

@@ -59,6 +59,22 @@ def team_grade(traces: Iterable[vf.Trace]) -> Grade:
     return grade_transcript(played, resolve=lambda _: incident)
 
 
+def credit_of(traces: Iterable[vf.Trace]) -> dict[str, float]:
+    """The grade that each role added, less that had it waited; they need not add up to it."""
+    by_role = {trace.task.data.role: trace for trace in traces}
+    data = next(iter(by_role.values())).task.data
+    split = get_role_split(data.role_split)
+    episode = TeamEpisode(incident_of_row(data), split)
+    replies = [
+        [message.model_dump() for message in by_role[name].assistant_messages]
+        for name in split.names
+    ]
+    for tick in zip(*replies, strict=False):  # the last may lack an answer
+        if not episode.done:
+            episode.step(dict(zip(split.names, tick, strict=True)))
+    return episode.by_agent
+
+
 class TeamEnv(vf.Env[TeamEnvConfig]):
     """Plays an incident with three agents, tick by tick."""
 
@@ -95,11 +111,12 @@ class TeamEnv(vf.Env[TeamEnvConfig]):
         lost = [trace.agent.name for trace in episode.traces if not trace.ok]
         if lost:
             raise RuntimeError(f"no grade, since these agents failed: {', '.join(lost)}")
-        grade = team_grade(episode.traces)
+        grade, credit = team_grade(episode.traces), credit_of(episode.traces)
         assert grade.score is not None  # a completed transcript is always scored
         for trace in episode.traces:
             trace.record_reward("grade", grade.score)
             trace.record_metrics({**metrics_of(grade), **shares_of(grade)})
+            trace.record_metric("by_agent", credit[trace.task.data.role])
 
 
 def _seat(task: TriageTask, episode: TeamEpisode, role: Role) -> vf.Task:
