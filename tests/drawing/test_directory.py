@@ -6,7 +6,7 @@ from pathlib import Path
 import attrs
 import pytest
 
-from logtriage import incident_ids, make_incident, system_prompt
+from logtriage import incident_ids, make_incident
 from logtriage.errors import WorldError
 from logtriage.world.loading import load_world
 from tests.worlds.folders import copy_of, edit
@@ -50,18 +50,6 @@ def test_the_owner_of_the_root_is_no_exception() -> None:
             every[usual] += 1
             at_root[usual] += service.name in incident.truth.root_causes
     assert abs(at_root[True] / at_root.total() - every[True] / every.total()) < 0.04
-
-
-def test_the_prompt_says_the_shares() -> None:
-    prompt = system_prompt(make_incident("single_crash-v3/val/0"))
-    line = next(one for one in prompt.splitlines() if one.startswith("DIRECTORY"))
-    assert {100 - tier.others for tier in ONCALL.rules.tiers} == {70}
-    assert line == (
-        "DIRECTORY, by chance: 70% platform-team of edge and queue, backend-team of service, "
-        "dba-team of datastore; else another."
-    )
-    even = system_prompt(make_incident("tiny:outage/val/0"))
-    assert "DIRECTORY, by chance: any of web-team, data-team." in even
 
 
 def test_on_a_topology_with_other_teams_owners_are_even() -> None:

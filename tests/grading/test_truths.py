@@ -1,15 +1,11 @@
 """The truths of many incidents: what is read off them, and what is refused."""
 
-from typing import Any
-
 import attrs
 import numpy as np
 import pytest
 
 from logtriage import (
-    Escalate,
     IdentifyRootCause,
-    Remediate,
     UnknownName,
     random_topology,
 )
@@ -19,7 +15,7 @@ from logtriage.drawing.ids import parse_incident_id
 from logtriage.grading import (
     truths_of,
 )
-from tests.builders import SEVEN_SERVICES, real_incident, with_actions
+from tests.builders import SEVEN_SERVICES, real_incident
 from tests.grading.test_batch import BENIGN, REAL, refused
 
 
@@ -77,48 +73,9 @@ def test_clocks_are_the_distinct_ones_in_order(horizon: list[int]) -> None:
     assert [other.clocks[at] for at in other.clock_slots[1]] == [(one, 3) for one in horizon]
 
 
-def test_arrays_of_truths_are_as_narrow_as_said() -> None:
-    """The documented types: a million truths should not cost eight bytes a number."""
-    truths = truths_of([REAL, BENIGN])
-    assert truths.severity.dtype == np.int8
-    assert truths.horizon.dtype == np.int32
-    assert truths.par.dtype == np.int32
-    assert truths_of([BENIGN]).price_of_hand_over.dtype == np.float64
-    assert truths.severity_or_far.dtype == np.uint8
-    assert truths.accepts[0].dtype == np.int8
-
-
 def test_a_severity_that_is_not_known_is_far_from_every_class() -> None:
     truths = truths_of([REAL, real_incident(None), BENIGN])
     assert truths.severity_or_far.tolist() == [0, 255, 2]
-
-
-def test_no_truths_have_no_clock() -> None:
-    none = truths_of([REAL]).take([])
-    assert none.clocks == ()
-    assert [one.tolist() for one in none.clock_slots] == [[], []]
-
-
-@pytest.mark.parametrize(("number", "dtype"), [(128, np.int8), (129, np.int16)])
-def test_accepted_actions_are_as_narrow_as_the_actions(number: int, dtype: Any) -> None:
-    topology = with_actions(number)
-    incident = real_incident(
-        root_causes=topology.names[:1],
-        teams=topology.teams[-1:],
-        remedies=(("flush-cache", topology.names[-1]),),
-        topology=topology,
-    )
-    truths = truths_of([incident, incident])
-    assert [one.dtype for one in truths.accepts] == [dtype] * 3
-    ids = [
-        action_id(one, topology)
-        for one in (
-            IdentifyRootCause(topology.names[0]),
-            Escalate(topology.teams[-1]),
-            Remediate("flush-cache", topology.names[-1]),
-        )
-    ]
-    assert [one.tolist() for one in truths.accepts] == [[[wanted] * 2] for wanted in ids]
 
 
 def test_accepted_actions_have_as_many_rows_as_the_most_of_any() -> None:

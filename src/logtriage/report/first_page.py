@@ -24,9 +24,9 @@ _PLACES: Final = 4
 Columns = Sequence[tuple[str, Callable[[Row], str]]]
 
 _NET: Final[Columns] = (
-    ("net value", lambda row: interval(row.net and row.net.net)),
-    ("handed over", lambda row: percent(row.net and row.net.handed_over)),
-    ("paged right", lambda row: percent(row.net and row.net.paged_right)),
+    ("net value", lambda row: interval(row.net.net if row.net else None)),
+    ("handed over", lambda row: percent(row.net.handed_over if row.net else None)),
+    ("paged right", lambda row: percent(row.net.paged_right if row.net else None)),
 )
 _RESULTS: Final[Columns] = (
     ("mean grade", lambda row: interval(row.grade)),
