@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from logtriage import (
     Incident,
-    Remediate,
     grade,
     initial_state,
     make_incident,
@@ -18,8 +17,7 @@ from logtriage import (
 from logtriage.audit.exact import Situations
 from logtriage.drawing.ids import SPLITS
 from logtriage.dynamics import play, play_jointly
-from logtriage.grading import grade_actions, rubric_of, score
-from logtriage.policies import perfect_actions
+from logtriage.grading import rubric_of, score
 from logtriage.tasks import setting_of
 from logtriage.topology import Service
 from logtriage.world.compounds import SetPrior
@@ -41,7 +39,6 @@ from property_tests.strategies import (
     COMPOUND_TASKS,
     plans,
     triage_plays,
-    wrong_remedies,
 )
 from tests.builders import own_topology
 
@@ -186,12 +183,6 @@ def test_a_secondary_fault_waits_for_its_database_and_outlasts_it() -> None:
 # --- what it is worth --------------------------------------------------------------------
 
 
-@given(compound(fleets=True))
-def test_the_oracle_solves_everything(incident: Incident) -> None:
-    graded = grade_actions(incident, perfect_actions(incident))
-    assert (graded.score, graded.gate, graded.discounts) == (1.0, None, ())
-
-
 @given(st.data(), compound(1))
 def test_one_fault_is_the_case_of_one_part(data: st.DataObject, incident: Incident) -> None:
     """A single fault written as a list of one is graded the same, bit for bit."""
@@ -220,16 +211,6 @@ def test_a_page_serves_every_fault_of_its_team(data: st.DataObject, incident: In
         graded = grade(state)
         assert graded.criterion("escalation").score == share
         assert bool(graded.discounts) == (share < 1.0)
-
-
-@given(st.data(), compound(2))
-def test_wrong_remedies_never_pay(data: st.DataObject, incident: Incident) -> None:
-    plan = list(perfect_actions(incident))
-    place = data.draw(st.integers(0, len(plan) - 1))
-    probe = data.draw(wrong_remedies(incident))
-    assert isinstance(probe, Remediate)
-    worse = [*plan[:place], probe, *plan[place:]]
-    assert score(play(incident, worse)[0]) < score(play(incident, plan)[0])
 
 
 # --- the exact search and the mutants ------------------------------------------------------

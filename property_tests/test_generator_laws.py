@@ -8,11 +8,10 @@ from logtriage import Incident, initial_state, make_incident, observe
 from logtriage.actions import Severity
 from logtriage.drawing.generator import open_incident
 from logtriage.drawing.ids import SPLITS, IncidentId, parse_incident_id
-from logtriage.rng import MASK, below, between, draw, mix, subkey
+from logtriage.rng import MASK, below, between, draw, subkey
 from logtriage.tasks import TASKS
 from logtriage.world.topologies import random_topology
 from property_tests.strategies import incident_ids, incidents
-from tests.builders import SEVEN_SERVICES
 
 numbers = st.integers(0, (1 << 48) - 1)
 
@@ -73,11 +72,6 @@ def test_the_truth_follows_the_public_rules(incident: Incident) -> None:
     assert truth.teams == {paged.get(kind.fault_class, incident.directory[index])}
 
 
-@given(st.integers(0, MASK), st.integers(0, MASK))
-def test_mix_is_injective(a: int, b: int) -> None:
-    assert (mix(a) == mix(b)) == (a == b)
-
-
 @given(st.integers(0, MASK), st.integers(0, 1 << 16), st.integers(-100, 100), st.integers(0, 100))
 def test_bits_map_into_their_range(bits: int, n: int, low: int, width: int) -> None:
     assert 0 <= below(bits, n + 1) <= n
@@ -99,8 +93,3 @@ def test_draws_agree_with_numpy(seed: int, a: int, b: int) -> None:
         value = (value ^ (value >> np.uint64(27))) * np.uint64(MIX_2)
         value = value ^ (value >> np.uint64(31))
     assert int(value[0]) == draw(key, a, b)
-
-
-def test_the_default_topology_is_the_documented_one() -> None:
-    assert len(SEVEN_SERVICES) == 7
-    assert len(SEVEN_SERVICES.teams) == 4

@@ -12,16 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from logtriage import (
-    Incident,
     InvalidInput,
     Malformed,
     State,
     grade,
-    initial_state,
     observe,
     render_observation,
     replay,
-    system_prompt,
     transcript_of,
     transition,
 )
@@ -42,7 +39,6 @@ from logtriage.roles.splits import SOLO, splits_with
 from property_tests.strategies import (
     JointEpisode,
     episodes,
-    incidents,
     joint_episodes,
     json_values,
     role_splits,
@@ -186,18 +182,6 @@ def test_what_a_role_writes_parses_back_for_it_and_for_nobody_who_may_not(
                 assert action_from_wire(action_to_wire(action), topology, role.may) == action
 
 
-@given(role_splits(), incidents())
-def test_every_role_of_every_split_has_a_prompt_that_names_its_actions(
-    split: RoleSplit, incident: Incident
-) -> None:
-    for role in split.roles:
-        prompt = system_prompt(incident, split=split, role=role.name)
-        actions = prompt.rpartition("ACTIONS: ")[2]
-        may = role.kinds if incident.takes_hand_over else role.may
-        assert {row.split()[0] for row in actions.split("; ")} == set(may)
-        assert incident.id not in prompt
-
-
 @given(joint_episodes(), st.data())
 def test_wrong_ticks_are_refused_by_name(played: JointEpisode, data: st.DataObject) -> None:
     split, states, _ = played
@@ -296,11 +280,3 @@ def test_a_state_is_written_only_with_a_split_that_allows_it(
         return
     again = replay(written, resolve=lambda _: last.incident, splits=splits_with(other))
     assert again[-1].history == last.history
-
-
-def test_ticks_that_a_transcript_would_lose_are_refused() -> None:
-    from tests.builders import real_incident
-
-    state = tick(tick(transition_jointly(initial_state(real_incident()), [])))
-    with pytest.raises(InvalidInput, match="3 ticks passed after the last action"):
-        transcript_of(state)

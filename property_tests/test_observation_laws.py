@@ -17,11 +17,9 @@ from logtriage import (
     render_observation,
     transition,
 )
-from logtriage.drawing.incidents import PRICES_OF_HAND_OVER
 from logtriage.parsing import render_action
 from logtriage.policies import ExpertPolicy, RandomPolicy, masked_actions
 from logtriage.roles import VIEWS, Role
-from logtriage.roles.splits import TRIO
 from property_tests.strategies import (
     DRAWN,
     episodes,
@@ -57,19 +55,6 @@ def test_metrics_and_traces_arrive_once_and_from_whom_they_were_asked(
         for kind, shown in ((RequestMetrics, seen.metrics), (RequestTraces, seen.traces)):
             asked = {one.service for one in last if isinstance(one, kind)}
             assert {one.service for one in shown} == asked
-
-
-@given(episodes())
-def test_a_screen_has_the_edge_and_the_price_and_no_health(
-    states: tuple[State, ...],
-) -> None:
-    for state in states:
-        seen = observe(state)
-        assert seen.edge is not None
-        assert (seen.slo, seen.health, seen.signals) == (None, (), ())
-        assert seen.price_of_hand_over == state.incident.price_of_hand_over
-        assert seen.price_of_hand_over in PRICES_OF_HAND_OVER
-        assert len(seen.window) == 6
 
 
 @given(st.data(), incidents())
@@ -123,22 +108,6 @@ def test_a_role_sees_a_slice_and_nothing_else(states: tuple[State, ...], views: 
                 assert value in (getattr(whole, field.name), getattr(blank, field.name))
         assert part.hidden == frozenset(VIEWS) - views
         render_observation(part)
-
-
-@given(episodes())
-def test_the_default_roles_split_what_a_single_agent_sees(states: tuple[State, ...]) -> None:
-    shown = frozenset().union(*(role.views for role in TRIO.roles))
-    assert shown == frozenset(VIEWS) - {"window"}
-    for state in states:
-        triage, escalation, remediation = (observe(state, role) for role in TRIO.roles)
-        assert triage.directory == () == remediation.directory
-        assert triage.window == escalation.window == () == remediation.window
-        assert escalation.health == () == triage.health
-        assert escalation.metrics == () == triage.metrics
-        assert escalation.traces == () == remediation.traces
-        assert triage.notes == () == remediation.notes
-        assert escalation.edge is None is remediation.edge
-        assert triage.effects == () == escalation.effects
 
 
 @given(EPISODES, st.integers(0, 1 << 32))

@@ -18,7 +18,6 @@ from logtriage.actions import (
 from logtriage.codec import decode_transcript, encode_transcript
 from logtriage.evaluation import (
     joint_steps,
-    play_episode,
     play_joint_episode,
     record_joint_episode,
 )
@@ -29,9 +28,9 @@ from logtriage.policies import (
     perfect_actions,
 )
 from logtriage.policies.expert import TRIES
-from logtriage.registry import make_policy, make_team
+from logtriage.registry import make_team
 from logtriage.roles import RoleSplit
-from logtriage.roles.splits import ROLE_SPLITS, SOLO, splits_with
+from logtriage.roles.splits import splits_with
 from property_tests.strategies import (
     DRAWN,
     JointEpisode,
@@ -50,13 +49,6 @@ def team_specs(split: RoleSplit) -> SearchStrategy[str]:
         lambda specs: ",".join(f"{n}={s}" for n, s in zip(split.names, specs, strict=True))
     )
     return st.one_of(st.sampled_from(TEAM_SPECS), mixed)
-
-
-@given(incidents(max_services=12), st.sampled_from(("oracle", "expert")))
-def test_a_scripted_team_of_one_plays_like_the_single_agent(incident: Incident, spec: str) -> None:
-    alone = play_episode(incident, make_policy(spec)(incident))
-    team = make_team(spec, SOLO)(incident)
-    assert play_joint_episode(incident, team, SOLO) == alone
 
 
 @given(incidents(max_services=12), role_splits(), st.data())
@@ -153,13 +145,6 @@ def test_experts_by_rules_of_thumb_do_nothing_that_they_may_not(
     assert len(last.facts.remedies) <= TRIES * fixers
     if last.closing == "ignored":
         assert not last.facts.pages
-
-
-@given(incidents(max_services=12))
-def test_without_the_board_the_expert_team_treats_nothing(incident: Incident) -> None:
-    split = ROLE_SPLITS["trio_without_board"]
-    last = play_joint_episode(incident, make_team("expert", split)(incident), split)
-    assert not last.facts.remedies
 
 
 @given(joint_episodes(), st.data())

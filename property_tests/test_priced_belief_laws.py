@@ -19,16 +19,14 @@ from logtriage import (
     Resolve,
     Severity,
     State,
-    grade,
     initial_state,
     make_incident,
     transition,
 )
 from logtriage.beliefs import Belief, belief
-from logtriage.beliefs.explain import explain
 from logtriage.beliefs.questions import worths
 from logtriage.drawing.incidents import PRICES_OF_HAND_OVER, truth_of
-from logtriage.dynamics import play, play_jointly
+from logtriage.dynamics import play_jointly
 from logtriage.grading.grade import score
 from logtriage.policies.oracle import perfect_actions
 from logtriage.registry import make_policy
@@ -147,43 +145,6 @@ def test_asking_costs_no_more_than_its_tick(state: State) -> None:
         assert one.grade >= -0.02
 
 
-@settings(max_examples=6)
-@given(priced_states(), st.sampled_from((Resolve(), HandOver())))
-def test_the_parts_of_a_grade_add_up(state: State, close: Action) -> None:
-    told = explain(transition(state, close), samples=2)
-    assert told.without_luck + told.luck == pytest.approx(told.grade, abs=1e-9)
-
-
-def test_a_hand_over_at_a_high_price_is_no_mistake_and_at_a_low_one_may_be() -> None:
-    costs = {}
-    for price in (0.3, 0.9):
-        one = attrs.evolve(
-            with_hand_over(make_incident("single_crash-v3-fog0/train/0")),
-            price_of_hand_over=price,
-        )
-        told = explain(transition(initial_state(one), HandOver()), samples=2)
-        costs[price] = told.decision_cost
-        assert told.grade == pytest.approx(price, abs=1e-9)
-        assert told.luck == pytest.approx(0.0, abs=1e-5)
-    assert costs[0.9] < 1e-5
-    assert costs[0.3] > 0.05
-
-
-def test_a_page_where_a_hand_over_is_best_costs_what_it_is_worth_less_than_the_price() -> None:
-    one = with_hand_over(make_incident("cascading_failure-v3-fog3/val/0"))
-    start = initial_state(attrs.evolve(one, price_of_hand_over=0.9))
-    held = belief(start)
-    assert held.best().hand_over
-    page = Escalate(next(iter(held.teams)))
-    told = explain(play(start.incident, [page, Resolve()])[0], samples=40)
-    first = told.steps[0]
-    assert told.at_first == pytest.approx(0.9, abs=1e-5)
-    assert first.worth == pytest.approx(held.page_values().paging[page.team] - 0.9, abs=0.05)
-    assert told.decision_cost >= -first.worth > 0.05
-    if not first.right:
-        assert told.grade == 0.0
-
-
 def test_the_observer_hands_over_where_a_hand_over_is_worth_more_than_it_expects() -> None:
     counts = []
     for price in (0.3, 0.9):
@@ -199,9 +160,3 @@ def test_the_observer_hands_over_where_a_hand_over_is_worth_more_than_it_expects
         counts.append(handed)
     assert counts[0] < counts[1]
     assert counts[1] >= 6
-
-
-def test_always_handing_over_is_a_policy_by_name() -> None:
-    one = with_hand_over(make_incident("single_crash-v3/val/0"))
-    end = final_state(one, make_policy("constant:hand_over"))
-    assert grade(end).score == pytest.approx(one.price_of_hand_over)

@@ -3,14 +3,12 @@
 from typing import Any
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from logtriage import InvalidInput, State, Topology, initial_state, reward
+from logtriage import State, Topology, initial_state, reward
 from logtriage.actions import Action, action_name
 from logtriage.dynamics import transition_jointly
-from logtriage.errors import UnknownName
 from logtriage.grading.batch import CLOSINGS
 from logtriage.grading.credit import credits_of
 from logtriage.grading.grade import score
@@ -18,12 +16,10 @@ from logtriage.joint import observe_roles, requests_left
 from logtriage.observation import Observation
 from logtriage.policies import masked_actions, perfect_actions
 from logtriage.roles import Role, RoleSplit, as_allowed, role_actions
-from logtriage.roles.splits import SOLO
 from logtriage.tasks import TaskSpec, get_task
 from logtriage.vector import (
     CREDITS,
     BatchedTeam,
-    BatchedTriage,
     TeamStep,
     encode_role_tokens,
     encode_team_tokens,
@@ -169,28 +165,6 @@ def test_restarted_rows_of_a_team_are_as_fresh_ones(
 
 
 @settings(max_examples=20)
-@given(st.data(), tasks, indices)
-def test_a_team_of_one_earns_what_the_single_agent_does(
-    data: st.DataObject, task: TaskSpec, index: list[int]
-) -> None:
-    team, alone = BatchedTeam(task, SOLO), BatchedTriage(task)
-    one, other = team.reset("val", index), alone.reset("val", index)
-    random = np.random.default_rng(data.draw(st.integers(0, 1 << 32)))
-    apart, whole = team.layouts[0], alone.layout
-    for _ in range(task.horizon):
-        assert np.array_equal(one.masks[0], other.mask)
-        assert np.array_equal(one.reward, other.reward)
-        assert np.array_equal(one.closing, other.closing)
-        for name, place in whole.blocks.items():
-            mine = f"{name}:solo" if name in ("asked", "asked_service", "answer") else name
-            if name not in ("seen:log", "quiet"):  # there the window counts with the rest
-                block = one.observations[0][:, apart[mine]]
-                assert np.array_equal(block, other.observation[:, place]), name
-        chosen = random.integers(0, alone.action_count, len(index))
-        one, other = team.step([chosen]), alone.step(chosen)
-
-
-@settings(max_examples=20)
 @given(tasks, splits, st.integers(0, 1 << 40), st.data())
 def test_a_state_that_was_played_is_encoded_as_its_history_is(
     task: TaskSpec, split: RoleSplit, index: int, data: st.DataObject
@@ -224,20 +198,3 @@ def test_a_role_has_columns_of_the_team_s_observation_in_order(
         assert list(mine.blocks) == [name for name in whole.blocks if name in mine.blocks]
         assert (np.diff(mine.columns) > 0).all()
         assert {"time", "closed"} <= set(mine.blocks)
-
-
-def test_wrong_input_is_named() -> None:
-    with pytest.raises(UnknownName, match="unknown credit 'own'; known: team, counterfactual"):
-        BatchedTeam("single_crash-v3", credit="own")
-    team = BatchedTeam("single_crash-v3")
-    with pytest.raises(InvalidInput, match="call reset"):
-        team.look()
-    team.reset("train", [0, 1])
-    nothing, many = [0, 0], team.action_counts[1]
-    with pytest.raises(InvalidInput, match=r"actions of 3 roles \(triage, escalation, reme"):
-        team.step([nothing])
-    with pytest.raises(InvalidInput, match=r"actions of escalation: shape .*, expected \(2,\)"):
-        team.step([nothing, [0], nothing])
-    wanted = rf"actions of escalation\[1\]: {many} is not in 0 to {many - 1}"
-    with pytest.raises(InvalidInput, match=wanted):
-        team.step([nothing, [0, many], nothing])

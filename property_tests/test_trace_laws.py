@@ -22,7 +22,7 @@ from logtriage import (
     observe,
 )
 from logtriage.beliefs import belief
-from logtriage.dynamics import apply, tick, transition
+from logtriage.dynamics import transition
 from logtriage.evidence import evidence
 from logtriage.trace import ScreenTrace
 from logtriage.world.schedule import Cell, cells, news
@@ -118,16 +118,6 @@ def test_news_are_the_cells_that_stood_on_no_earlier_screen(states: tuple[State,
 
 
 @given(EPISODES)
-def test_actions_of_a_tick_that_is_not_over_change_no_screen(states: tuple[State, ...]) -> None:
-    for before, after in pairwise(states):
-        observe(before)
-        acted = apply(before, after.history[-1][1])
-        assert observe(acted) == observe(replayed(acted))
-        assert evidence(acted) == evidence(replayed(acted))
-        assert observe(tick(acted)) == observe(after)
-
-
-@given(EPISODES)
 def test_a_trace_holds_no_state_and_is_not_pickled(states: tuple[State, ...]) -> None:
     for state in states:
         observe(state)
@@ -139,13 +129,6 @@ def test_a_trace_holds_no_state_and_is_not_pickled(states: tuple[State, ...]) ->
         assert again == state
         assert again.trace is None
         assert attrs.evolve(state).trace is None
-
-
-def test_grading_fills_no_trace() -> None:
-    incident = make_incident("single_crash-v3/test/0")
-    state = transition(State(incident), _asking(incident)[0])
-    grade(state)
-    assert state.trace is None
 
 
 @pytest.mark.parametrize("task", TASKS)

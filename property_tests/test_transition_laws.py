@@ -1,7 +1,6 @@
 """Laws of states, actions and time."""
 
 import copy
-import pickle
 from itertools import pairwise
 
 import pytest
@@ -82,14 +81,6 @@ def test_states_are_never_mutated(states: tuple[State, ...]) -> None:
         assert (state.tick, state.history, state.closing) == frozen
         with pytest.raises(AttributeError):
             state.tick = 0  # type: ignore[misc]
-
-
-@given(EPISODES)
-def test_states_survive_pickling(states: tuple[State, ...]) -> None:
-    last = states[-1]
-    copied = pickle.loads(pickle.dumps(last))
-    assert copied == last
-    assert observe(copied) == observe(last)
 
 
 @given(EPISODES)

@@ -5,11 +5,10 @@ from itertools import product
 from typing import Any
 
 import attrs
-import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
-from logtriage.errors import InvalidInput, WorldError
+from logtriage.errors import WorldError
 from logtriage.rng import between, draw, hash_name
 from logtriage.world import loading
 from logtriage.world.loading import build
@@ -19,7 +18,6 @@ from logtriage.world.schema.canonical import Document
 from logtriage.world.schema.forms import pieces, said
 from property_tests.strategies import json_values
 from property_tests.worlds import documents, drawn_worlds, world_documents, worlds
-from tests.worlds.differences import differences
 
 
 @given(worlds())
@@ -156,27 +154,3 @@ def test_no_text_runs_anything(document: Document, text: str) -> None:
         said_ = said_.replace(one, "")
     assert "{" not in said_
     assert "}" not in said_
-
-
-def test_a_world_error_is_bad_input() -> None:
-    with pytest.raises(InvalidInput):
-        build({}, "empty")
-
-
-@given(worlds(), worlds())
-def test_worlds_differ_where_their_contents_do(one: World, other: World) -> None:
-    assert (differences(one, other) == ()) is (one == other)
-    mirrored = {(row.file, row.field, row.moved) for row in differences(other, one)}
-    assert {(row.file, row.field, row.moved) for row in differences(one, other)} == mirrored
-    assert differences(one, one) == ()
-
-
-@given(documents(), st.data())
-def test_one_changed_number_is_one_difference(document: Document, data: st.DataObject) -> None:
-    rules = document["world.toml"]
-    number = data.draw(st.integers(0, 1000).filter(lambda n: n != rules["minor_faults"]))
-    shares = sum(one["share"] for one in rules.get("distractions", ()))
-    assume(shares + number <= 1000)
-    after = build({**document, "world.toml": {**rules, "minor_faults": number}}, "after")
-    (only,) = differences(build(document, "before"), after)
-    assert (only.field, only.before, only.after) == ("minor_faults", rules["minor_faults"], number)

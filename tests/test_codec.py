@@ -13,7 +13,6 @@ from logtriage.actions import ACTION_TYPES
 from logtriage.codec import (
     decode_transcript,
     encode_transcript,
-    load_role_split,
     load_topology,
     role_split_from_json,
     role_split_to_json,
@@ -24,9 +23,7 @@ from logtriage.codec import (
     unstructure_transcript,
 )
 from logtriage.errors import TopologyError, TranscriptError
-from logtriage.roles import RoleSplit
-from logtriage.roles.splits import ROLE_SPLITS, get_role_split
-from logtriage.topology import Tier
+from logtriage.roles.splits import get_role_split
 from logtriage.world.topologies import random_topology
 from tests.builders import SEVEN_SERVICES, real_incident
 
@@ -177,25 +174,6 @@ def test_wire_actions_are_kept_as_they_were_written() -> None:
     assert unstructure_transcript(transcript)["actions"] == actions
 
 
-def test_the_json_of_a_transcript_is_one_line() -> None:
-    transcript = Transcript("x", ({"value": "a\nb\r\u2028é"},), agent="two\nlines")
-    line = encode_transcript(transcript)
-    assert "\n" not in line
-    assert "\r" not in line
-    assert decode_transcript(line) == transcript
-    assert decode_transcript(line.encode()) == transcript
-
-
-def test_an_absent_agent_is_not_written() -> None:
-    raw = unstructure_transcript(Transcript("x", ()))
-    assert raw == {
-        "schema": "logtriage.transcript/1",
-        "incident": "x",
-        "actions": [],
-        "status": "completed",
-    }
-
-
 def test_an_extra_key_cannot_take_the_place_of_a_field() -> None:
     transcript = Transcript("x", (), extra={"incident": "y", "status": "lost"})
     raw = unstructure_transcript(transcript)
@@ -234,18 +212,6 @@ def test_a_benign_truth_on_the_wire() -> None:
     assert data["root_causes"] == data["teams"] == data["remedies"] == []
 
 
-def test_a_truth_without_a_severity() -> None:
-    assert truth_to_json(real_incident(None))["severity"] is None
-
-
-@pytest.mark.parametrize("task", ["single_crash-v3", "silent_degradation-v3"])
-def test_truths_are_plain_json(task: str) -> None:
-    for index in range(10):
-        data = truth_to_json(make_incident(f"{task}/ood/{index}"))
-        assert json.loads(json.dumps(data)) == data
-        assert topology_from_json(data["topology"]) == make_incident(data["id"]).topology
-
-
 # -- topologies -----------------------------------------------------------------------
 
 TOPOLOGY: dict[str, Any] = {
@@ -269,19 +235,6 @@ def test_topologies_come_back_unchanged(topology: Any) -> None:
     assert topology_from_json(data) == topology
     assert topology_from_json(json.dumps(data)) == topology
     assert topology_from_json(json.dumps(data).encode()) == topology
-
-
-def test_defaults_may_be_left_out() -> None:
-    topology = topology_from_json(TOPOLOGY)
-    assert topology.services[1].calls == ()
-    assert topology.tiers[1] == Tier("service")
-    assert topology.pages("capacity") == "sre-team"
-
-
-def test_a_cycle_is_allowed() -> None:
-    data = deepcopy(TOPOLOGY)
-    data["services"][1]["calls"] = ["a"]
-    assert topology_from_json(data).hops_from(0) == (0, 1)
 
 
 def setting(path: str, value: Any) -> Callable[[dict[str, Any]], None]:
@@ -403,14 +356,6 @@ SPLIT: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("split", ROLE_SPLITS.values(), ids=ROLE_SPLITS)
-def test_role_splits_come_back_unchanged(split: RoleSplit) -> None:
-    data = role_split_to_json(split)
-    assert role_split_from_json(data) == split
-    assert role_split_from_json(json.dumps(data)) == split
-    assert role_split_from_json(json.dumps(data).encode()) == split
-
-
 def test_settings_of_roles_are_written_where_they_are_not_the_usual_ones() -> None:
     data = role_split_to_json(role_split_from_json(SPLIT))
     assert all(role.keys() == {"name", "views", "may"} for role in data["roles"])
@@ -424,12 +369,6 @@ def test_settings_of_roles_are_written_where_they_are_not_the_usual_ones() -> No
         wrong["roles"][0][field] = value
         with pytest.raises(InvalidInput, match=rf"expected a .*\$\.roles\[0\]\.{field}"):
             role_split_from_json(wrong)
-
-
-def test_a_role_split_is_written_in_the_order_of_the_tables() -> None:
-    written = role_split_to_json(role_split_from_json(SPLIT))
-    assert written["roles"][0]["views"] == ["alerts", "window"]
-    assert written["roles"][1] == SPLIT["roles"][1]
 
 
 @pytest.mark.parametrize(
@@ -474,15 +413,3 @@ def test_what_is_no_json_object_is_no_role_split(text: str | bytes) -> None:
         InvalidInput, match=r"^mine\.json: (not JSON|not UTF-8|JSON nested|expected a JSON object)"
     ):
         role_split_from_json(text, "mine.json")
-
-
-def test_a_role_split_is_loaded_from_a_file(tmp_path: Path) -> None:
-    path = tmp_path / "mine.json"
-    path.write_text(json.dumps(SPLIT), encoding="utf-8")
-    assert load_role_split(path) == load_role_split(str(path)) == role_split_from_json(SPLIT)
-    path.write_text(json.dumps({**SPLIT, "roles": []}), encoding="utf-8")
-    with pytest.raises(InvalidInput) as caught:
-        load_role_split(path)
-    assert str(caught.value) == f"{path}: role split 'pair' has no roles @ $"
-    with pytest.raises(FileNotFoundError):
-        load_role_split(tmp_path / "none.json")

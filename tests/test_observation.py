@@ -15,7 +15,6 @@ from logtriage import (
     Observation,
     Remediate,
     RequestMoreLogs,
-    Resolve,
     Severity,
     incident_ids,
     initial_state,
@@ -28,7 +27,6 @@ from logtriage.dynamics import apply, tick, transition_jointly
 from logtriage.incident import Fault, Truth
 from logtriage.roles import VIEWS, Role
 from logtriage.roles.splits import ESCALATION, REMEDIATION, TRIAGE, TRIO_WITHOUT_BOARD
-from logtriage.state import Closing
 from logtriage.tasks import TaskSpec
 from logtriage.world.channels import LINES
 from logtriage.world.telemetry import LogLine
@@ -40,7 +38,6 @@ from tests.builders import (
     WAIT,
     played,
     real_incident,
-    waits,
 )
 
 every_small_task = pytest.mark.parametrize("task", SMALL_TASKS, ids=lambda task: task.id)
@@ -70,13 +67,6 @@ def test_asked_lines_show_once_right_after(task: TaskSpec) -> None:
         assert speakers(observe(state).inspection) == list(names)
         state = transition(state, ClassifySeverity(P1))
         assert observe(state).inspection == ()
-
-
-def test_requests_of_one_tick_show_together() -> None:
-    incident = make_incident("cascading_failure-v3/test/0")
-    state = tick(apply(apply(initial_state(incident), RequestMoreLogs("user-db")), WAIT))
-    names = incident.topology.names
-    assert speakers(observe(state).inspection) == [*["user-db"] * LINES, *names]
 
 
 @every_small_task
@@ -142,19 +132,6 @@ def test_last_actions_are_those_of_the_last_tick() -> None:
     assert observe(tick(state)).last_actions == ()
 
 
-@pytest.mark.parametrize(
-    ("actions", "closing"),
-    [
-        ((Resolve(),), Closing.RESOLVED),
-        ((Escalate("sre-team"),), Closing.MISROUTED),
-        (waits(12), Closing.OUT_OF_TIME),
-    ],
-)
-def test_closed_states_can_be_looked_at(actions: tuple[Action, ...], closing: Closing) -> None:
-    screen = observe(played(real_incident(), *actions))
-    assert screen.closing is closing
-
-
 # -- roles ----------------------------------------------------------------------------
 
 FIELDS = {
@@ -168,10 +145,6 @@ FIELDS = {
     "effects": ("remedies",),
     "reports": ("reports",),
 }
-
-
-#: What a role of the trio sees without the view, since it did it itself.
-OWN = {"triage": {"severity", "root_cause", "reports"}, "escalation": set(), "remediation": set()}
 
 
 def busy() -> Any:
@@ -190,13 +163,6 @@ def busy() -> Any:
     return state
 
 
-def test_the_busy_state_has_something_in_every_view() -> None:
-    screen = observe(busy())
-    for fields in FIELDS.values():
-        for field in fields:
-            assert getattr(screen, field), field
-
-
 @pytest.mark.parametrize("view", VIEWS)
 def test_a_view_gives_its_fields_and_no_others(view: str) -> None:
     whole, part = observe(busy()), observe(busy(), Role("r", frozenset({view}), frozenset()))
@@ -210,24 +176,6 @@ def test_a_view_gives_its_fields_and_no_others(view: str) -> None:
     # What everybody knows: the topology and the clock.
     for field in ("topology", "tick", "horizon", "closing", "open_loop"):
         assert getattr(part, field) == getattr(whole, field)
-
-
-@pytest.mark.parametrize("role", [TRIAGE, ESCALATION, REMEDIATION], ids=lambda role: role.name)
-def test_a_role_of_the_trio_sees_its_slice(role: Role) -> None:
-    whole, part = observe(busy()), observe(busy(), role)
-    for view, fields in FIELDS.items():
-        for field in fields:
-            shown = bool(getattr(part, field))
-            assert shown == (view in role.views or field in OWN[role.name])
-            if shown:
-                assert getattr(part, field) == getattr(whole, field)
-
-
-def test_a_role_with_every_view_sees_what_a_single_agent_sees() -> None:
-    everything = Role("all", frozenset(VIEWS), frozenset())
-    seen = observe(busy(), everything)
-    assert seen.may == frozenset()
-    assert attrs.evolve(seen, may=None) == observe(busy())
 
 
 def test_last_actions_are_those_of_the_views_and_one_s_own() -> None:

@@ -1,6 +1,5 @@
 """States are their history: facts by hand, and values that never change."""
 
-import attrs
 import pytest
 
 from logtriage import (
@@ -8,13 +7,10 @@ from logtriage import (
     Escalate,
     IdentifyRootCause,
     Ignore,
-    Malformed,
     Remediate,
     RequestMoreLogs,
     Resolve,
-    State,
     initial_state,
-    transition,
 )
 from logtriage.state import Closing, facts_of
 from tests.builders import FIX, P1, P2, RIGHT_PAGE, benign_incident, played, real_incident, waits
@@ -78,12 +74,6 @@ def test_wrong_pages_are_counted_where_they_do_not_close() -> None:
     assert facts_of(incident, plays).wrong_pages == 2
 
 
-def test_malformed_actions_change_no_fact() -> None:
-    state = played(real_incident(), Malformed("?", "unreadable"), Malformed("", "empty"))
-    assert state.facts == initial_state(real_incident()).facts
-    assert state.tick == 2
-
-
 @pytest.mark.parametrize(
     ("actions", "closing", "closed_at"),
     [
@@ -104,19 +94,3 @@ def test_when_and_why_a_state_is_closed(
     assert (state.closing, state.closed_at) == (closing, closed_at)
     assert state.is_closed == (closing is not None)
     assert state.actions == actions
-
-
-def test_states_are_values() -> None:
-    one, other = (played(real_incident(), RIGHT_PAGE, FIX) for _ in range(2))
-    assert one == other
-    assert hash(one) == hash(other)
-    assert one != played(real_incident(), FIX, RIGHT_PAGE)
-    with pytest.raises(attrs.exceptions.FrozenInstanceError):
-        one.tick = 5  # type: ignore[misc]
-
-
-def test_a_transition_leaves_the_state_before_as_it_was() -> None:
-    before = initial_state(real_incident())
-    copy = State(before.incident)
-    transition(before, Resolve())
-    assert before == copy

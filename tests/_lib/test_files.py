@@ -2,7 +2,6 @@ import gzip
 import io
 import os
 import stat
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -68,13 +67,6 @@ def test_what_goes_wrong_leaves_the_old_file_and_nothing_else(tmp_path: Path) ->
     assert (tmp_path / "a.txt").read_text() == "old"
 
 
-def test_a_file_that_cannot_take_its_place_leaves_nothing(tmp_path: Path) -> None:
-    (tmp_path / "a.txt").mkdir()
-    with pytest.raises(OSError, match=r"a\.txt"), replacing(tmp_path / "a.txt") as file:
-        file.write(b"new")
-    assert [one.name for one in tmp_path.iterdir()] == ["a.txt"]
-
-
 def test_a_link_is_replaced_and_not_followed(tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("mine")
     (tmp_path / "a.txt").symlink_to(tmp_path / "mine.txt")
@@ -113,15 +105,6 @@ def test_lines_are_numbered_and_long_ones_left_out(
     assert list(numbered_lines(io.StringIO(content.decode()))) == text
     zipped = gzip.GzipFile(fileobj=io.BytesIO(gzip.compress(content)))
     assert list(numbered_lines(zipped)) == lines
-
-
-@pytest.mark.usefixtures("short_lines")
-def test_lines_that_are_made_one_by_one_are_numbered_too() -> None:
-    def made() -> Iterator[str]:
-        yield "short"
-        yield "much too long"
-
-    assert list(numbered_lines(made())) == [(1, "short"), (2, None)]
 
 
 def test_no_more_of_a_line_is_held_than_the_limit() -> None:

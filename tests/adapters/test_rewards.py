@@ -5,7 +5,7 @@ import pytest
 
 import logtriage as lt
 from logtriage.adapters.rewards import REST, by_criterion, metrics_of, reward_names
-from logtriage.grading import DEFAULT, TRIAGE_3, Criterion, Grade, unscored
+from logtriage.grading import DEFAULT, TRIAGE_3, Criterion, Grade
 from logtriage.grading.criteria import severity
 from logtriage.policies import perfect_actions
 
@@ -39,11 +39,6 @@ def test_discounts_and_gates_are_in_the_shares() -> None:
 
 def right_name(grade: Grade) -> str:
     return next(row.name for row in grade.criteria if row.score == 1.0)
-
-
-def test_what_is_unscored_has_neither_shares_nor_figures() -> None:
-    lost = unscored(INCIDENT, "connection lost")
-    assert by_criterion(lost) == metrics_of(lost) == {}
 
 
 def test_names_are_those_of_every_incident_of_the_rubric() -> None:

@@ -3,22 +3,15 @@
 import json
 from typing import Any
 
-import attrs
-import pytest
-
-from logtriage import Incident, InvalidInput, grade, make_incident
-from logtriage.actions import Malformed, RequestMoreLogs, Resolve
+from logtriage import Incident, grade, make_incident
+from logtriage.actions import Malformed, RequestMoreLogs
 from logtriage.adapters.endpoint import ChatEndpoint
 from logtriage.adapters.episode import Episode
-from logtriage.adapters.request_limits import EndpointError
 from logtriage.adapters.served import play_served
 from logtriage.conversations.tools import TOOLS, call_from_action, openai_tools
-from logtriage.conversations.wires import NO_CALL
 from logtriage.evaluation import play_episode
 from logtriage.evaluation.usage import Usage
-from logtriage.grading.offered import ON_REQUEST_KINDS, RECORDED_KINDS
 from logtriage.parsing.replies import ENDED_THINKING
-from logtriage.recorded import shipped_incidents
 from logtriage.registry import make_policy
 from tests.adapters.test_endpoint import completion, server
 
@@ -72,42 +65,6 @@ def test_one_call_a_message_is_one_action_and_the_screen_answers_it() -> None:
     assert model.offered == tuple(TOOLS)
 
 
-@pytest.mark.parametrize("rubric", ["recorded/1", "recorded/2"])
-def test_of_a_recording_the_tools_that_it_has_a_use_for_are_on_offer(rubric: str) -> None:
-    incident = attrs.evolve(shipped_incidents()[0], rubric=rubric)
-    model = Model({"tool_calls": [call(0, "resolve", {})]})
-    play(model, incident)
-    expected = {"recorded/1": RECORDED_KINDS, "recorded/2": ON_REQUEST_KINDS}[rubric]
-    assert set(model.offered) == set(expected)
-
-
-def test_several_calls_in_a_message_are_as_many_actions_each_with_its_answer() -> None:
-    model = Model(
-        {"content": None, "tool_calls": calls()[:2]}, {"content": "", "tool_calls": calls()[2:]}
-    )
-    state = play(model).state
-    assert state.actions == BEST
-    assert len(model.asked) == 2
-    answers = [one for one in model.asked[1] if one["role"] == "tool"]
-    assert [answer["tool_call_id"] for answer in answers] == ["c0", "c1"]
-    assert "TICK 2/" in answers[1]["content"]
-
-
-def test_what_is_no_call_costs_its_tick() -> None:
-    model = Model(
-        {"content": "Let me think."},
-        {"content": "", "tool_calls": [call(0, "escalate", "{broken")]},
-        {"content": "", "tool_calls": [call(1, "resolve", {})]},
-    )
-    state = play(model).state
-    talked, broken, last = state.actions
-    assert talked == Malformed("Let me think.", NO_CALL)
-    assert isinstance(broken, Malformed)
-    assert "not JSON" in broken.reason
-    assert last == Resolve()
-    assert NO_CALL in model.asked[1][-1]["content"]
-
-
 def test_a_call_in_the_text_is_played_and_answered_by_a_message() -> None:
     text = '<tool_call>{"name": "request_more_logs", "arguments": {}}</tool_call>'
     model = Model(
@@ -139,32 +96,3 @@ def test_a_model_behind_an_endpoint_plays_by_tool_calls() -> None:
         "content": seen[1]["messages"][-1]["content"],
     }
     assert ask.usage == Usage(len(BEST), 10 * len(BEST), 3 * len(BEST))
-
-
-@pytest.mark.parametrize(
-    "answer",
-    [
-        (500, b"{}"),
-        (200, b"<html>"),
-        (200, b'{"choices": []}'),
-        (200, completion("", tool_calls=7)),
-        (200, completion("", tool_calls=["resolve"])),
-    ],
-    ids=["broken", "html", "none", "a number", "a word"],
-)
-def test_an_endpoint_that_talks_garbage_leaves_the_episode_unscored(
-    answer: tuple[int, bytes],
-) -> None:
-    with server(lambda _: answer) as (url, _):
-        ask = ChatEndpoint("m", base_url=url, retries=0)
-        with pytest.raises(EndpointError):
-            ask.with_tools([{"role": "user", "content": "hello"}], [])
-        transcript = play(ask).transcript("m")
-    assert transcript.actions == ()
-    assert transcript.status.startswith("error: <m at http://")
-
-
-def test_an_endpoint_needs_a_key_or_an_address(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    with pytest.raises(InvalidInput, match="no key"):
-        ChatEndpoint("m")

@@ -7,8 +7,6 @@ import pytest
 
 import logtriage as lt
 from logtriage.adapters.sources import Sources
-from logtriage.adapters.trl import criterion_rewards
-from logtriage.adapters.verl import gdpo_reward_keys
 from logtriage.errors import UnknownName
 from logtriage.recorded import shipped_incidents
 from tests.adapters.own_tasks import own_bundle, own_module, short_incident
@@ -31,13 +29,6 @@ def test_a_task_of_ones_own_is_named_and_found_again(own: str) -> None:
     elsewhere = Sources()
     elsewhere.allow([sheet])
     assert elsewhere(names[0]) == sources(names[0])
-
-
-def test_a_function_of_ones_own_may_call_incidents_as_it_likes(own: str) -> None:
-    sources = Sources()
-    first, second = sources.rows([f"{own}:draw"], "test", 2)
-    assert sources(first).id == sources(second).id == "one of mine"
-    assert sources(first) != sources(second)
 
 
 def test_a_row_alone_imports_nothing_and_opens_nothing(own: str, tmp_path: Path) -> None:
@@ -85,29 +76,9 @@ def test_what_is_no_task_is_named(own: str, task: str, split: str, start: int, s
         Sources().rows([task.format(own=own)], split, 1, start)
 
 
-def test_a_bundle_that_no_task_plays_is_refused() -> None:
-    with pytest.raises(lt.InvalidInput, match=r"bundle: expected recorded or recorded_models"):
-        Sources().rows(["single_crash-v3"], "test", 1, bundle="two.jsonl")
-    with pytest.raises(FileNotFoundError, match="nowhere"):
-        Sources().rows(["recorded"], "test", 1, bundle="nowhere.jsonl")
-
-
 @pytest.mark.parametrize("number", ["x", "-1", "01", "1.5"])
 def test_a_name_without_a_number_is_refused(own: str, number: str) -> None:
     sources = Sources()
     sources.allow([f"{own}:SHEET"])
     with pytest.raises(lt.InvalidInput, match="index must be a whole number"):
         sources(f"{own}:SHEET/test/{number}")
-
-
-def test_rewards_by_criterion_take_a_rubric_of_ones_own(own: str) -> None:
-    for found in (
-        gdpo_reward_keys(f"{own}:HARSH"),
-        [reward.__name__ for reward in criterion_rewards(f"{own}:HARSH")],
-    ):
-        assert found == gdpo_reward_keys("logtriage/3")  # the same criteria, without discounts
-    for take in (gdpo_reward_keys, criterion_rewards):
-        with pytest.raises(lt.InvalidInput, match="expected a Rubric, found int"):
-            take(f"{own}:NUMBER")
-        with pytest.raises(UnknownName, match="harsh/1"):
-            take("harsh/1")

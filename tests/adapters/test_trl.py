@@ -11,7 +11,6 @@ from logtriage.adapters.trl import (
     TriageEnv,
     TriageTools,
     criterion_rewards,
-    triage_criteria,
     triage_reward,
     triage_rows,
 )
@@ -69,22 +68,6 @@ def test_the_reward_of_a_plan_is_its_grade(policy: str) -> None:
     messages = [[{"role": "assistant", "content": text}] for text in texts]
     for completions in (texts, messages, [called(state) for state in states]):
         assert triage_reward(completions=completions, incident=IDS) == grades
-
-
-def test_there_is_one_reward_for_each_completion() -> None:
-    rewards = triage_reward(
-        prompts=["p"] * 4,
-        completions=["", "no plan", "[" * 10_000, plan(episode(INCIDENT, "oracle"))],
-        completion_ids=[[1]] * 4,
-        incident=[INCIDENT] * 4,
-        trainer_state=object(),
-        other_column=[None] * 4,
-    )
-    assert rewards == [0.0, 0.0, 0.0, 1.0]
-
-
-def test_rows_of_other_data_sets_get_no_reward() -> None:
-    assert triage_reward(completions=["", ""], incident=[None, INCIDENT]) == [None, 0.0]
 
 
 def test_an_incident_that_does_not_exist_is_an_error_not_a_zero() -> None:
@@ -179,23 +162,6 @@ def test_calls_with_wrong_arguments_cost_their_tick() -> None:
     assert env.grade.ticks == 3
 
 
-def test_arguments_go_by_name() -> None:
-    env = TriageEnv()
-    env.reset(incident=INCIDENT)
-    with pytest.raises(TypeError, match=r"escalate\(\) takes arguments by name only"):
-        env.escalate("dba-team")
-    assert env.actions == ()
-
-
-def test_all_members_of_a_group_read_the_same() -> None:
-    first, second = TriageEnv(), TriageEnv()
-    (row,) = triage_rows([INCIDENT])
-    call_first = first.reset(**row)
-    call(first, "request_more_logs")
-    assert first.reset(**row) == call_first == second.reset(**row)
-    assert first.actions == ()
-
-
 def test_the_rules_are_told_once() -> None:
     (row,) = triage_rows([INCIDENT])
     rules = row["prompt"][0]["content"]
@@ -203,12 +169,6 @@ def test_the_rules_are_told_once() -> None:
     assert rules not in env.reset(**row)
     assert env.reset(incident=INCIDENT).startswith(rules)
     assert env.reset(incident=INCIDENT, prompt=[{"role": "user", "content": ""}]).startswith(rules)
-
-
-@pytest.mark.parametrize("row", [{}, {"incident": None}, {"incident": 7, "prompt": []}])
-def test_a_row_without_an_incident_is_refused(row: dict[str, Any]) -> None:
-    with pytest.raises(lt.InvalidInput, match="column 'incident' must be an incident id"):
-        TriageEnv().reset(**row)
 
 
 def test_nothing_can_be_done_before_a_reset() -> None:
@@ -222,19 +182,6 @@ def test_another_rubric() -> None:
     env.reset(incident=INCIDENT)
     call(env, "identify_root_cause", service=min(lt.make_incident(INCIDENT).truth.root_causes))
     assert env.get_reward() == grade_actions(INCIDENT, env.actions, RECORDED).score == 1.0
-
-
-def test_criteria_are_logged_without_a_reward_of_their_own() -> None:
-    env, logged = TriageEnv(), dict[str, float]()
-    env.reset(incident=INCIDENT)
-    call(env, "resolve")
-    nothing = triage_criteria(
-        completions=["x", "y"],
-        environments=[env, object()],
-        log_metric=lambda name, value: logged.update({name: value}),
-    )
-    assert nothing == [None, None]
-    assert logged["triage/ticks"] == 1.0
 
 
 def test_rewards_by_criterion_add_up_to_the_reward_of_the_environment() -> None:

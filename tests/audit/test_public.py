@@ -80,12 +80,6 @@ def test_the_seed_is_found_in_many_shapes(name: Callable[[int], str]) -> None:
     assert finding.evidence["telling"] == ["topology.name"]
 
 
-def test_numbers_that_have_nothing_to_do_with_the_seed_are_left_alone() -> None:
-    plain = named(lambda seed: f"t{(seed * 0x9E3779B97F4A7C15 >> 20) & 0xFFFFFFFF}")
-    report = audit(plain, families=LEAKS, checks=["seeds"], sizes=FEW)
-    assert report.finding("seeds").verdict is Verdict.PASSED
-
-
 def mostly_p1(split: str, number: int) -> Incident:
     """Chosen by severity, which the posterior does not know."""
     block = (make_incident(f"{WORLD_TASK}/{split}/{100 * number + one}") for one in range(100))
@@ -97,11 +91,6 @@ def test_a_posterior_that_is_off_by_itself_is_no_measure() -> None:
     finding = report.finding("screens")
     assert finding.verdict is Verdict.UNTESTED
     assert "off for all screens together" in finding.summary
-
-
-def test_only_an_exact_posterior_is_a_measure() -> None:
-    report = audit("compound_fleet-v3", families=LEAKS, checks=["screens"], sizes=FEW)
-    assert report.finding("screens").verdict is Verdict.SKIPPED
 
 
 @pytest.mark.parametrize("task", ["silent_degradation-v3", "cascading_failure-v3-fog0"])

@@ -6,18 +6,13 @@ import attrs
 
 from logtriage import Action
 from logtriage.actions import (
-    Escalate,
     IdentifyRootCause,
     Malformed,
-    Remediate,
-    RequestMoreLogs,
     all_actions,
 )
 from logtriage.audit.vocabulary import (
-    asking,
     variations,
     vocabulary,
-    word,
 )
 from tests.builders import SEVEN_SERVICES
 
@@ -45,15 +40,3 @@ def test_variations_change_one_field_each() -> None:
             if getattr(other, field.name) != getattr(Malformed("", "does nothing"), field.name)
         ]
         assert len(changed) == 1
-
-
-def test_looking_is_told_from_acting() -> None:
-    looks = asking(SEVEN_SERVICES)
-    assert RequestMoreLogs(None) in looks
-    assert not any(isinstance(look, Escalate | Remediate | IdentifyRootCause) for look in looks)
-
-
-def test_an_action_in_words() -> None:
-    assert word(Malformed("", "does nothing")) == "wait"
-    assert word(Malformed("resolved", "x")) == "malformed 'resolved'"
-    assert word(IdentifyRootCause("user-db", 0.5)) == "identify_root_cause user-db (confidence 0.5)"

@@ -10,9 +10,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from logtriage import __version__
 from logtriage.cli.app import app
-from logtriage.codec import truth_to_json
 from logtriage.drawing.generator import make_incident
 from logtriage.drawing.ids import incident_ids
 from logtriage.observation import observe
@@ -54,10 +52,6 @@ BUFFERED = {name: value for name, value in os.environ.items() if name != "PYTHON
 
 
 # -- the whole ------------------------------------------------------------------------
-
-
-def test_version() -> None:
-    assert logtriage("--version").stdout == f"logtriage {__version__}\n"
 
 
 def test_no_command_gives_help() -> None:
@@ -120,22 +114,6 @@ def test_errors_say_what_was_given_and_what_there_is() -> None:
     assert result.stderr.startswith("error: unknown task 'cascade'; known: single_crash-v3, ")
 
 
-@pytest.mark.parametrize(
-    ("given", "lacks"),
-    [
-        (
-            "cascading_failure-v3/test",
-            "the number is missing; expected cascading_failure-v3/test/0",
-        ),
-        ("cascading_failure-v3/tst", "the number is missing; expected cascading_failure-v3/test/0"),
-        ("cascading_failure-v3", "the split and the number are missing; expected cascading_fail"),
-    ],
-)
-def test_an_id_that_is_cut_short_says_what_is_missing(given: str, lacks: str) -> None:
-    for words in (("show", given), ("play", given)):
-        assert f"error: incident id {given!r}: {lacks}" in logtriage(*words).stderr
-
-
 def test_without_its_extra_the_command_names_it() -> None:
     for missing in ("typer", "rich"):
         code = (
@@ -191,32 +169,6 @@ def test_tasks_lists_the_registry_with_spec_sheets() -> None:
         assert incident.id in result.stdout
 
 
-def test_tasks_as_json() -> None:
-    assert [one["id"] for one in lines(logtriage("tasks", "--json"))] == [t.id for t in TASKS]
-    (one,) = lines(logtriage("tasks", "cascading_failure-v3", "--json"))
-    assert (one["horizon"], one["rubric"]) == (14, "logtriage/3")
-    (one,) = lines(logtriage("tasks", "cascading_failure-v3-fog1", "--json"))
-    assert (one["setting"]["fog"], one["setting"]["par"]) == (1, 9)
-
-
-def test_a_spec_sheet_holds_fog_and_par() -> None:
-    for task in TASKS:
-        shown = " ".join(logtriage("tasks", task.id).stdout.split())
-        par, par_benign = task.setting.par, task.setting.par_benign
-        assert f"par {par} ticks, {par_benign} for a benign incident" in shown
-        assert f"fog level {task.setting.fog}" in shown
-
-
-def test_the_truth_for_people_holds_par_and_price() -> None:
-    incident = make_incident("cascading_failure-v3/test/42")
-    told = logtriage("show", incident.id, "--truth").stdout
-    assert f"{incident.par} ticks" in told
-    assert f"worth {incident.price_of_hand_over:g}" in told
-    (truth,) = lines(logtriage("show", incident.id, "--truth", "--json"))
-    prices = truth["task_par"], truth["price_of_hand_over"]
-    assert (truth["par"], *prices) == (incident.par, incident.task_par, incident.price_of_hand_over)
-
-
 # -- show ------------------------------------------------------------------------------
 
 
@@ -244,29 +196,3 @@ def test_show_gives_the_truth_only_on_request() -> None:
     shown = logtriage("show", INCIDENT, "--truth").stdout
     assert f"{truth.fault.kind} on {truth.fault.service}" in shown
     assert str(truth.severity) in shown
-
-
-def test_truth_on_the_wire_is_one_object_a_line() -> None:
-    ids = [INCIDENT, "silent_degradation-v3/ood/3", shipped_incidents()[0].id]
-    found = lines(logtriage("show", *ids, "--truth", "--json"))
-    expected = [make_incident(one) for one in ids[:2]] + [shipped_incidents()[0]]
-    assert found == [truth_to_json(one) for one in expected]
-
-
-@pytest.mark.parametrize("words", [[], ["eval"], ["export"], ["export", "harbor"]])
-def test_help_that_nobody_reads_on_is_no_failure(words: list[str]) -> None:
-    """As with ``logtriage --help | head``, where head leaves at once."""
-    reader, writer = os.pipe()
-    os.close(reader)
-    try:
-        done = subprocess.run(
-            command(*words, "--help"),
-            check=False,
-            stdout=writer,
-            stderr=subprocess.PIPE,
-            text=True,
-            timeout=600,
-        )
-    finally:
-        os.close(writer)
-    assert (done.returncode, done.stderr) == (0, "")

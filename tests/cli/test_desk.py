@@ -3,7 +3,6 @@
 import asyncio
 import json
 import re
-import subprocess
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
@@ -13,12 +12,8 @@ from textual.pilot import Pilot
 from textual.widgets import Static, TabbedContent
 
 from logtriage.actions import (
-    Escalate,
     Ignore,
-    Malformed,
-    RequestMetrics,
     RequestMoreLogs,
-    Resolve,
 )
 from logtriage.cli.desk.app import Desk
 from logtriage.cli.desk.pages import services
@@ -26,7 +21,6 @@ from logtriage.cli.desk.places import map_of, who
 from logtriage.cli.desk.prompt import Prompt
 from logtriage.cli.desk.session import Session
 from logtriage.cli.playing import Kept
-from logtriage.cli.screens import facts, number, signed
 from logtriage.cli.typed import completions
 from logtriage.codec import decode_transcript, encode_transcript
 from logtriage.drawing.generator import make_incident
@@ -34,13 +28,12 @@ from logtriage.errors import UnknownName
 from logtriage.evaluation import steps
 from logtriage.grading import grade
 from logtriage.incident import Incident
-from logtriage.observation import is_odd
 from logtriage.policies import perfect_actions
 from logtriage.recorded import shipped_incidents
 from logtriage.registry import make_policy
 from logtriage.state import State
 from logtriage.transcript import transcript_of
-from tests.cli.test_cli import command, grades, lines, logtriage
+from tests.cli.test_cli import grades, lines, logtriage
 from tests.cli.test_play import typed
 
 INCIDENT = make_incident("cascading_failure-v3/test/15")
@@ -103,19 +96,6 @@ def test_the_first_page_has_everything_in_80_by_24() -> None:
         await pilot.pause()
 
     played(play)
-
-
-@pytest.mark.parametrize("size", [(80, 24), (100, 30), (160, 45)])
-def test_the_services_are_seen_whole_at_every_width(size: tuple[int, int]) -> None:
-    async def play(desk: Desk, pilot: "Pilot[State]") -> None:
-        await pilot.pause()
-        lines = shown(desk, "glances").splitlines()
-        region = desk.query_one("#glances").region
-        assert region.width >= max(map(len, lines))
-        assert region.height >= len(lines)
-        assert desk.query_one("#now").region.width > size[0] // 2
-
-    played(play, size=size)
 
 
 def test_right_answers_earn_what_they_earn_elsewhere() -> None:
@@ -254,20 +234,6 @@ def test_leaving_early_is_asked_and_keeps_what_was_done() -> None:
     assert desk.return_value.actions == (RequestMoreLogs(),)
 
 
-def test_text_of_others_is_shown_as_it_is() -> None:
-    """Textual reads markup where the rest of the command line does not."""
-    marked = "[red]odd[/red] [b]x[/]"
-
-    async def play(desk: Desk, pilot: "Pilot[State]") -> None:
-        desk.query_one("#debrief-text", Static).update(facts([("", marked)]))
-        desk.query_one(TabbedContent).show_tab("debrief")
-        desk.action_page("debrief")
-        await pilot.pause()
-        assert marked in "".join(rendered(desk))
-
-    played(play)
-
-
 @pytest.mark.parametrize(
     "incident_id",
     ["single_crash-v3/test/0", "recorded"],
@@ -293,22 +259,6 @@ def test_every_kind_of_incident_is_played(incident_id: str) -> None:
 # -- its parts ----------------------------------------------------------------------------
 
 
-def test_questions_tell_nothing_of_the_truth() -> None:
-    session = Session.begin(INCIDENT)
-    asked = {
-        team: str(session.question_before(Escalate(team))).replace(team, "TEAM")
-        for team in INCIDENT.topology.teams
-    }
-    assert len(set(asked.values())) == 1
-    assert session.question_before(RequestMoreLogs()) is None
-    assert session.question_before(Malformed("x", "y")) is None
-    assert session.question_before(Resolve()) != session.question_before(Ignore())
-    while session.state.tick + 1 < INCIDENT.horizon:
-        assert session.question_before(RequestMoreLogs()) is None
-        session = session.after(RequestMoreLogs())
-    assert "last tick" in str(session.question_before(RequestMoreLogs()))
-
-
 def test_a_service_shows_what_is_known_of_it_in_every_tick() -> None:
     session = Session.begin(INCIDENT)
     for action in perfect_actions(INCIDENT)[:3]:
@@ -319,20 +269,6 @@ def test_a_service_shows_what_is_known_of_it_in_every_tick() -> None:
     alerting = {alert.service for alert in session.observations[-1].alerts}
     assert {row[0] for row in rows if row[1] == "alerts"} == alerting
     assert {row[0] for row in rows if row[2].endswith("█")} == alerting
-
-
-def test_readings_out_of_the_ordinary_are_signs() -> None:
-    session = Session.begin(make_incident("cascading_failure-v3/test/4"))
-    session = session.after(RequestMetrics("user-db"))
-    seen = session.observations[-1]
-    assert [gauge for gauge in seen.metrics if is_odd(gauge, seen)]
-    (row,) = (row for row in services(session).plain.splitlines() if row.startswith("user-db "))
-    assert row.split()[1] == "signs"
-
-
-def test_no_figure_is_a_negative_zero() -> None:
-    assert [number(one) for one in (-0.0001, 0.0, -0.5, None)] == ["0.000", "0.000", "-0.500", "–"]
-    assert [signed(one) for one in (-0.0001, 0.0001, -0.5)] == ["+0.000", "+0.000", "-0.500"]
 
 
 def test_places() -> None:
@@ -404,23 +340,6 @@ def test_the_console_tells_each_state_as_it_comes() -> None:
     assert told == [1, 2, 1]
 
 
-def test_practice_without_the_console_is_refused() -> None:
-    result = logtriage("play", INCIDENT.id, "--practice", "--policy", "expert")
-    assert result.exit_code == 2
-    assert "--practice needs the full-screen console" in result.stderr
-
-
-def test_only_play_in_a_terminal_loads_textual() -> None:
-    code = (
-        "import sys; from logtriage.cli.app import app\n"
-        f"try: app(['play', {INCIDENT.id!r}, '--policy', 'expert'], prog_name='logtriage')\n"
-        "except SystemExit: pass\n"
-        "print('textual' in sys.modules)"
-    )
-    done = subprocess.run(command(code=code), capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[-1] == "False"
-
-
 class Played(Desk):
     """A console whose person has ignored the incident, or which broke down."""
 
@@ -448,17 +367,6 @@ def test_after_the_console_the_debrief_stays_in_the_terminal(tmp_path: Path) -> 
     assert json.loads(out.read_text())["agent"] == "human (practice)"
     (graded,) = lines(logtriage(*words, "--json"))
     assert graded["closing"] == "ignored"
-
-
-@pytest.mark.usefixtures("terminal")
-def test_a_console_that_broke_down_is_no_game(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(Played, "code", 1)
-    result = logtriage("play", INCIDENT.id, "--out", tmp_path / "game.jsonl")
-    assert result.exit_code == 1
-    assert "GRADE" not in result.stdout
-    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.usefixtures("terminal")

@@ -5,7 +5,6 @@ import re
 import subprocess
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -14,8 +13,7 @@ from logtriage.recorded import dump_bundle, load_records, shipped_incidents
 from logtriage.tasks import DRAWN_TASKS
 from tests.cli.players import VARIABLE
 from tests.cli.test_cli import command, lines, logtriage
-from tests.evaluation.test_runner import contents
-from tests.recorded.layout import BETA, ID, append, write_layout
+from tests.recorded.layout import BETA, ID, write_layout
 
 BENCHMARK = list(DRAWN_TASKS)
 
@@ -69,39 +67,6 @@ def test_json_is_the_summary_a_row_a_line(tmp_path: Path) -> None:
     assert logtriage("report", tmp_path / "run", "--json").stdout == result.stdout
 
 
-def test_any_number_of_jobs_prints_and_writes_the_same(tmp_path: Path) -> None:
-    common = [
-        "eval",
-        "expert",
-        "random",
-        "--task",
-        BENCHMARK[0],
-        "--task",
-        "recorded",
-        "--episodes",
-        6,
-    ]
-    one = logtriage(*common, "--out", tmp_path / "one")
-    two = logtriage(*common, "--out", tmp_path / "two", "--jobs", 2)
-    assert one.stdout == two.stdout
-    assert contents(tmp_path / "one") == contents(tmp_path / "two")
-
-
-def test_without_a_directory_nothing_is_kept(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    result = logtriage("eval", "expert", "--episodes", 2, "--task", BENCHMARK[0])
-    assert result.exit_code == 0
-    assert not list(tmp_path.iterdir())
-    assert result.stderr == ""
-
-
-def test_all_tasks_are_the_benchmark() -> None:
-    result = logtriage("eval", "expert", "--task", "all", "--episodes", 1, "--json")
-    assert [row["task"] for row in lines(result)] == BENCHMARK
-
-
 def test_the_class_of_a_fault_has_a_column_where_it_is_graded(tmp_path: Path) -> None:
     policy, run = "constant:classify_fault=network,resolve", tmp_path / "run"
     tasks = ("--task", "recorded", "--task", "recorded_models")
@@ -122,15 +87,6 @@ def test_recorded_incidents_shipped_and_from_a_bundle(bundle: Path) -> None:
         "eval", "expert", "--task", BENCHMARK[0], "--bundle", bundle, "--episodes", 1, "--json"
     )
     assert [row["task"] for row in lines(both)] == [BENCHMARK[0], given["task"]]
-
-
-def test_other_run_in_the_directory_is_refused_until_fresh(tmp_path: Path) -> None:
-    common = ["eval", "expert", "--task", BENCHMARK[0], "--out", tmp_path / "run", "--episodes"]
-    assert logtriage(*common, 2).exit_code == 0
-    result = logtriage(*common, 3)
-    assert result.exit_code == 2
-    assert "episodes is 2, asked for 3" in result.stderr
-    assert logtriage(*common, 3, "--fresh").exit_code == 0
 
 
 def test_interrupted_run_says_how_to_resume_and_resumes(
@@ -170,24 +126,6 @@ def test_episodes_that_broke_off_are_offered_again(
     assert row["unscored"] == 0
 
 
-@pytest.mark.parametrize(
-    ("value", "wide", "narrow"),
-    [
-        (None, "–", "–"),
-        (0.0, "0%", "0%"),
-        (1.0, "100%", "100%"),
-        (0.9996, "99.9%", "99%"),
-        (0.0001, "0.1%", "1%"),
-        (0.5, "50.0%", "50%"),
-    ],
-)
-def test_shares_are_never_rounded_to_all_or_none(
-    value: float | None, wide: str, narrow: str
-) -> None:
-    assert share(value, 1) == wide
-    assert share(value, 0) == narrow
-
-
 # -- compare ---------------------------------------------------------------------------
 
 
@@ -208,21 +146,6 @@ def test_compare(tmp_path: Path) -> None:
     assert one["difference"]["low"] > 0
 
 
-def test_runs_by_different_rubrics_are_refused(tmp_path: Path) -> None:
-    for name in ("a", "b"):
-        logtriage(
-            "eval", "expert", "--task", BENCHMARK[0], "--episodes", 2, "--out", tmp_path / name
-        )
-    path = tmp_path / "b" / "run.json"
-    manifest = json.loads(path.read_text())
-    manifest["rubrics"][BENCHMARK[0]]["digest"] = "0" * 16
-    path.write_text(json.dumps(manifest))
-    result = logtriage("compare", tmp_path / "a", tmp_path / "b")
-    assert result.exit_code == 2
-    assert "logtriage/3 (digest 0000000000000000)" in result.stderr
-    assert result.stdout == ""
-
-
 # -- report ----------------------------------------------------------------------------
 
 
@@ -231,15 +154,6 @@ def test_report_shows_the_table_of_a_run_again(tmp_path: Path) -> None:
     again = logtriage("report", tmp_path / "run")
     assert again.stdout == first.stdout
     assert again.stderr == ""
-
-
-def test_report_of_an_unfinished_run_says_so(tmp_path: Path) -> None:
-    logtriage("eval", "expert", "--task", BENCHMARK[0], "--episodes", 2, "--out", tmp_path / "run")
-    path = tmp_path / "run" / "transcripts" / f"expert--{BENCHMARK[0]}.jsonl"
-    path.write_bytes(path.read_bytes()[:-1])
-    result = logtriage("report", tmp_path / "run")
-    assert "not finished" in result.stderr
-    assert "1 episodes" in result.stdout
 
 
 @pytest.mark.parametrize("out", [None, "page.html"])
@@ -261,21 +175,7 @@ def test_page_without_the_flag_for_it_is_a_mistake(tmp_path: Path) -> None:
     assert "--html" in result.stderr
 
 
-def test_rankings_have_a_table_of_their_own(bundle: Path) -> None:
-    result = logtriage("eval", "combined", "expert", "--bundle", bundle)
-    assert result.exit_code == 0
-    assert "AC@1" in result.stdout
-    assert "cpu_contention" in result.stdout
-    assert "AC@1" not in logtriage("eval", "expert", "--task", BENCHMARK[0], "--episodes", 1).stdout
-    (row,) = lines(logtriage("eval", "combined", "--bundle", bundle, "--json"))
-    first: Any = row["located"]
-    assert (first[0]["kind"], first[0]["ac1"]) == (None, 1.0)
-
-
 # -- import ----------------------------------------------------------------------------
-
-
-LOG = "rca_data/2031-05-06/log/10_21_log.csv"
 
 
 def test_import_makes_a_bundle_to_evaluate(tmp_path: Path) -> None:
@@ -288,16 +188,6 @@ def test_import_makes_a_bundle_to_evaluate(tmp_path: Path) -> None:
     assert (row["episodes"], row["root_cause"]) == (1, 1.0)
     (truth,) = lines(logtriage("show", ID, "--bundle", bundle, "--truth", "--json"))
     assert truth["root_causes"] == [BETA.rsplit("-", 2)[0]]
-
-
-def test_import_names_the_rows_that_it_skips(tmp_path: Path) -> None:
-    data = write_layout(tmp_path / "data")
-    line = append(data / LOG, "1,2,3")
-    result = logtriage("import", "nezha", data, "--out", tmp_path / "bundle.jsonl", "--json")
-    assert result.exit_code == 0
-    assert f"{LOG}:{line}: wrong column count" in result.stderr
-    (report,) = lines(result)
-    assert report["incidents"] == [ID]
 
 
 def test_own_incidents_become_a_bundle_or_nothing(tmp_path: Path) -> None:
@@ -322,15 +212,3 @@ def test_own_incidents_become_a_bundle_or_nothing(tmp_path: Path) -> None:
     assert result.exit_code == 2
     assert "logs.csv:2: field time: must be a time with an offset" in result.stderr
     assert not other.exists()
-
-
-@pytest.mark.parametrize("given", [["recorded"], ["recorded_models", "recorded"]])
-def test_recorded_incidents_have_no_split_to_choose(given: list[str]) -> None:
-    words = [one for task in given for one in ("--task", task)]
-    done = logtriage("eval", "expert", *words, "--split", "val", "--episodes", 1)
-    assert done.exit_code == 2
-    assert "--split val: recorded incidents have no split; leave it out" in done.stderr
-    beside = logtriage(
-        "eval", "expert", *words, "--task", BENCHMARK[0], "--split", "val", "--episodes", 1
-    )
-    assert beside.exit_code == 0

@@ -11,7 +11,6 @@ from logtriage.beliefs.explain import explain
 from logtriage.cli import hindsight
 from logtriage.drawing.generator import make_incident
 from logtriage.evaluation import explaining, load_run, play_episode
-from logtriage.recorded import shipped_incidents
 from logtriage.registry import make_policy
 from tests.cli.test_cli import lines as told
 from tests.cli.test_cli import logtriage
@@ -60,19 +59,6 @@ def test_json_has_the_losses(tmp_path: Path) -> None:
     assert summary["rows"][0] == first
 
 
-def test_unless_asked_nothing_is_explained(tmp_path: Path) -> None:
-    result = run(tmp_path / "run", "--json")
-    assert {row["losses"] for row in lines(result)} == {None}
-    assert not (tmp_path / "run" / "explanations").exists()
-    assert "hardness" not in run(tmp_path / "run").stdout
-
-
-def test_a_run_is_explained_later(tmp_path: Path) -> None:
-    run(tmp_path / "run")
-    result = run(tmp_path / "run", "--explain", 1, "--json")
-    assert [row["losses"]["episodes"] for row in lines(result)] == [1, 1]
-
-
 def test_compare_shows_differences_of_the_parts(tmp_path: Path) -> None:
     run(tmp_path / "run", "--explain", 1)
     pair = ("--policy-a", "random", "--policy-b", "constant:ignore")
@@ -101,16 +87,6 @@ def test_grades_less_the_luck_stand_in_the_tables_where_they_are_asked_for(tmp_p
         assert max(map(len, told.stdout.splitlines())) <= width
     again = logtriage("report", tmp_path / "run", "--luck-adjusted")
     assert f"{mean:.3f}" in again.stdout
-
-
-def test_without_explained_episodes_no_grade_is_adjusted(tmp_path: Path) -> None:
-    refused = run(tmp_path / "run", "--luck-adjusted")
-    assert refused.exit_code == 2
-    assert "--luck-adjusted goes with --explain N" in refused.stderr
-    run(tmp_path / "run")
-    refused = logtriage("report", tmp_path / "run", "--luck-adjusted")
-    assert refused.exit_code == 2
-    assert "--luck-adjusted needs explained episodes" in refused.stderr
 
 
 def test_tasks_without_probabilities_are_said_or_refused(tmp_path: Path) -> None:
@@ -143,26 +119,3 @@ def test_debrief_shows_the_belief_beside_each_action() -> None:
     assert f"{-found.decision_cost:+.3f} what the decisions cost" in belief
     assert f"{found.luck:+.3f} luck of the draw" in belief
     assert f"{found.grade:.3f} the grade" in belief
-
-
-@pytest.mark.parametrize(
-    "more",
-    [
-        ("--policy", "random", "--brief", "--no-explain"),
-        ("--policy", "oracle", "--brief", "--incident", shipped_incidents()[0].id),
-    ],
-)
-def test_debrief_without_a_belief(more: tuple[str, ...]) -> None:
-    *rest, incident = more if "--incident" in more else (*more, INCIDENT)
-    options = [one for one in rest if one != "--incident"]
-    result = logtriage("play", incident, *options)
-    assert result.exit_code == 0, result.output
-    assert "BELIEF" not in result.stdout
-    assert "TRUTH" in result.stdout
-
-
-def test_debrief_in_json_leaves_the_grade_alone_on_stdout() -> None:
-    result = logtriage("play", INCIDENT, "--policy", "constant:ignore", "--brief", "--json")
-    (graded,) = lines(result)
-    assert graded["incident"] == INCIDENT
-    assert "BELIEF" in result.stderr

@@ -1,6 +1,5 @@
 """replay: the page of a run through the command line."""
 
-import json
 import re
 from pathlib import Path
 
@@ -32,18 +31,6 @@ def test_the_page_of_an_incident_is_another_one(run: Path) -> None:
     assert told["episodes"] == told["screens"] == 2
     assert Path(told["page"]).name.startswith("replay-single_crash-v3-test-1")
     assert Path(told["page"]).exists()
-
-
-def test_the_report_has_its_episodes(run: Path, tmp_path: Path) -> None:
-    out = tmp_path / "a page.html"
-    result = logtriage("report", run, "--html", out, "--beliefs", "1", "--explain", "0")
-    assert result.exit_code == 0, result.output
-    (data,) = re.findall(r'id="data">(.*?)</script>', out.read_text("utf-8"))
-    facts = json.loads(data)
-    assert (facts["episodes"], facts["shown"], facts["believed"]) == (4, 4, 1)
-    refused = logtriage("report", run, "--beliefs", "1")
-    assert refused.exit_code == 2
-    assert "--beliefs and --explain go with --html" in refused.stderr
 
 
 def test_open_shows_it(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,7 @@ from logtriage.drawing.generator import make_incident
 from logtriage.evaluation import load_run
 from logtriage.rendering import system_prompt
 from tests.adapters.test_endpoint import completion, server
-from tests.cli.test_cli import command, lines, logtriage
+from tests.cli.test_cli import command, logtriage
 
 pytest.importorskip("openai")
 
@@ -77,40 +77,6 @@ def test_a_run_ends_with_the_command_that_shows_its_episodes(tmp_path: Path) -> 
     assert row["usage"]["requests"] == 18
 
 
-def test_how_many_play_at_a_time_changes_no_byte(tmp_path: Path) -> None:
-    with server(scripted) as (url, _):
-        for number in (1, 4):
-            out = tmp_path / str(number)
-            done = logtriage(*words("--concurrency", number, "--out", out, url=url))
-            assert done.exit_code == 0
-    first, second = (
-        {path.relative_to(tmp_path / one): path.read_bytes() for path in run.rglob("*.jsonl")}
-        for one, run in (("1", tmp_path / "1"), ("4", tmp_path / "4"))
-    )
-    assert first == second
-
-
-def test_scripted_policies_play_the_same_incidents_beside_it(tmp_path: Path) -> None:
-    with server(scripted) as (url, _):
-        done = logtriage(*words("expert", "openai:other", "--json", "--out", tmp_path, url=url))
-    assert [one["policy"] for one in lines(done)] == ["openai:m", "expert", "openai:other"]
-    assert [one["usage"] is None for one in lines(done)] == [False, True, False]
-
-
-def test_failures_that_pass_are_sent_again_and_counted(tmp_path: Path) -> None:
-    failing = [(500, b"{}"), (429, b"{}")]
-
-    def handler(body: dict[str, Any]) -> tuple[int, bytes]:
-        return failing.pop() if failing else scripted(body)
-
-    with server(handler) as (url, seen):
-        options = ("--concurrency", 1, "--retries", 2, "--out", tmp_path)
-        done = logtriage(*words(*options, url=url, episodes=1))
-    assert done.exit_code == 0
-    assert len(seen) == TURNS + 2
-    assert "2 sent again" in done.stderr
-
-
 def test_what_fails_later_is_unscored_and_played_again_when_asked_to(tmp_path: Path) -> None:
     broken = True
 
@@ -167,36 +133,6 @@ def test_replies_that_were_cut_off_are_told_and_fail_the_run(tmp_path: Path) -> 
     assert "100% of its 11 replies were cut off at the limit, most likely" in done.stderr
     assert "Raise --max-tokens, or turn its thinking off." in done.stderr
     assert json.loads((tmp_path / "summary.json").read_text())["rows"][0]["usage"]["cut_off"] == 11
-
-
-def test_a_model_that_thinks_is_read_after_its_thoughts(tmp_path: Path) -> None:
-    thought = '<think>Or {"action_type": "ignore"}?</think>'
-    body = '{"chat_template_kwargs": {"enable_thinking": true}}'
-    with server(lambda _: (200, completion(thought + RESOLVE))) as (url, seen):
-        options = ("--extra-body", body, "--temperature", "0.6", "--seed", 3, "--out", tmp_path)
-        done = logtriage(*words(*options, url=url, episodes=2))
-    assert done.exit_code == 0
-    assert [one["actions"] for one in played(tmp_path)] == [[{"action_type": "resolve"}]] * 2
-    assert all(one["chat_template_kwargs"] == {"enable_thinking": True} for one in seen)
-    assert {(one["temperature"], one["seed"]) for one in seen} == {(0.6, 3)}
-
-
-def test_a_refusal_is_the_model_s_own_action(tmp_path: Path) -> None:
-    with server(lambda _: (200, completion(None, refusal="I will not."))) as (url, _):
-        done = logtriage(*words("--out", tmp_path, url=url, episodes=1))
-    assert done.exit_code == 0
-    (one,) = played(tmp_path)
-    assert {action["action_type"] for action in one["actions"]} == {"malformed"}
-    assert one["actions"][0]["value"] == "I will not."
-
-
-def test_by_default_it_is_offered_tools(tmp_path: Path) -> None:
-    call = {"id": "1", "type": "function", "function": {"name": "resolve", "arguments": "{}"}}
-    with server(lambda _: (200, completion(None, tool_calls=[call]))) as (url, seen):
-        given = ["eval", "openai:m", "--base-url", url, "--task", TASK, "--episodes", "1"]
-        assert logtriage(*given, "--out", tmp_path).exit_code == 0
-    assert {one["function"]["name"] for one in seen[0]["tools"]} >= {"resolve", "escalate"}
-    assert played(tmp_path)[0]["actions"] == [{"action_type": "resolve"}]
 
 
 # -- interrupts ------------------------------------------------------------------------
@@ -295,14 +231,6 @@ def test_a_run_is_not_resumed_with_other_settings(tmp_path: Path) -> None:
         assert "max_tokens 8192, temperature 1.0" in other.stderr
         same = words("--out", tmp_path, "--retries", 5, "--timeout", 7, url=url)
         assert logtriage(*same).exit_code == 0
-
-
-def test_a_mistyped_address_is_mended_by_the_next_command(tmp_path: Path) -> None:
-    """A run without an episode is no other run that stands in the way."""
-    assert logtriage(*words("--retries", 0, "--out", tmp_path, url=UNREACHABLE)).exit_code == 2
-    with server(scripted) as (url, _):
-        done = logtriage(*words("--out", tmp_path, url=url))
-    assert done.exit_code == 0, done.output
 
 
 # -- teams -----------------------------------------------------------------------------

@@ -73,13 +73,6 @@ def test_a_person_plays_line_by_line() -> None:
         assert words in result.stderr
 
 
-def test_a_player_is_watched_and_its_grade_is_data() -> None:
-    result = logtriage("play", SHIFT, "--policy", "forward_all", "--brief")
-    assert "handed_over: handed over in 1 tick" in result.stdout
-    written = json.loads(logtriage("play", SHIFT, "--policy", "oracle", "--json").stdout)
-    assert written["score"] == score(play(make_shift(SHIFT), "oracle"))
-
-
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

@@ -81,18 +81,6 @@ def test_what_is_played_is_graded_in_its_world_alone(folder: Path, tmp_path: Pat
     assert load_world(folder).fingerprint in changed.stderr
 
 
-def test_runs_are_played_read_and_shown(folder: Path, tmp_path: Path) -> None:
-    run = tmp_path / "run"
-    played = logtriage(
-        "eval", "expert", "--world", folder, "--episodes", 2, "--out", run, "--explain", 1
-    )
-    assert played.exit_code == 0, played.stderr
-    assert f"{NAME}:outage" in played.stdout
-    assert logtriage("report", run).exit_code == 0
-    assert logtriage("replay", run, ID.replace("/3", "/0")).exit_code == 0
-    assert logtriage("eval", "expert", "--task", "tiny:outage", "--episodes", 1).exit_code == 0
-
-
 def test_exports_take_a_world(folder: Path, tmp_path: Path) -> None:
     for kind in ("otlp", "alertmanager"):
         assert logtriage("export", kind, ID, tmp_path / kind, "--world", folder).exit_code == 0
@@ -102,22 +90,6 @@ def test_exports_take_a_world(folder: Path, tmp_path: Path) -> None:
     (place,) = (tmp_path / "harbor").iterdir()
     written = read_incident(place / "tests/incident.json")
     assert (written.id, written.world) == (ID, load_world(folder))
-
-
-def test_conversations_are_converted(folder: Path, tmp_path: Path) -> None:
-    said = [{"role": "assistant", "content": '{"action_type": "resolve"}'}]
-    row = {"incident": ID, "world": load_world(folder).fingerprint, "messages": said}
-    (tmp_path / "rows.jsonl").write_text(json.dumps(row))
-    (made,) = lines(logtriage("convert", tmp_path / "rows.jsonl", "--world", folder))
-    assert (made["incident"], made["world"]) == (ID, row["world"])
-
-
-def test_an_audit_takes_a_world(folder: Path) -> None:
-    checks = ("--check", "chance", "--quick", "--json")
-    (found,) = lines(logtriage("audit", "--world", folder, *checks))
-    assert found["subject"] == f"{NAME}:outage"
-    (named,) = lines(logtriage("audit", "--task", "tiny:outage", *checks))
-    assert named["subject"] == "tiny:outage"
 
 
 # --- world new, show, diff, check --------------------------------------------------------
@@ -146,12 +118,6 @@ def test_a_world_is_shown_with_every_share(folder: Path) -> None:
     for group in data["signatures"].values():
         for signature in group.values():
             assert all(sum(shares.values()) == 100 for shares in signature.values())
-
-
-def test_fog_and_blind_spots_are_shown(folder: Path) -> None:
-    shown = " ".join(logtriage("world", "show", folder).stdout.split())
-    assert "fog 5 %, 15 %, 30 %, 40 % of readings do not show" in shown
-    assert "blind 0 %, 10 %, 10 %, 20 % of services" in shown
 
 
 def test_a_world_is_shown_as_tables(folder: Path) -> None:

@@ -9,8 +9,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from logtriage.actions import (
-    ACTION_TYPES,
-    PRICED_ACTION_TYPES,
     Action,
     Escalate,
     IdentifyRootCause,
@@ -46,10 +44,6 @@ def reason(name: object, arguments: object = None) -> str:
     action = called(name, arguments)
     assert isinstance(action, Malformed), action
     return action.reason
-
-
-def test_there_is_one_tool_for_each_action_type_in_their_order() -> None:
-    assert list(TOOLS) == [*ACTION_TYPES, *PRICED_ACTION_TYPES]
 
 
 def test_every_action_survives_being_a_call() -> None:
@@ -169,12 +163,6 @@ def test_what_cannot_be_read_is_malformed_with_the_reason(
     name: object, arguments: Any, expected: str
 ) -> None:
     assert reason(name, arguments).startswith(expected)
-
-
-def test_a_malformed_call_keeps_what_was_called() -> None:
-    action = called("submit", {"answer": "done"})
-    assert isinstance(action, Malformed)
-    assert action.text == 'submit({"answer": "done"})'
 
 
 ANYTHING = st.recursive(

@@ -1,6 +1,5 @@
 """Several faults at once, seen from outside: ids, screens, truths, and what refuses them."""
 
-from io import StringIO
 from pathlib import Path
 
 import attrs
@@ -17,11 +16,9 @@ from logtriage import (
     make_incident,
     observe,
     render_observation,
-    system_prompt,
     transition,
 )
 from logtriage.actions import (
-    ReportImpact,
     RequestMetrics,
     RequestMoreLogs,
     Wait,
@@ -38,20 +35,13 @@ from logtriage.evaluation import Incidents, RunSpec, evaluate, explain_run
 from logtriage.evaluation.explaining import check_explainable
 from logtriage.evidence import evidence
 from logtriage.grading import grade
-from logtriage.grading.impact import impact_of
 from logtriage.incident import Incident
 from logtriage.joint import board_of, observe_role
 from logtriage.policies import perfect_actions
 from logtriage.policies.observer import ObserverPolicy
-from logtriage.report.episode import Episode
-from logtriage.report.replay.document import _row
-from logtriage.report.truth import truth_of
 from logtriage.roles.splits import TRIO
-from logtriage.tasks import DRAWN_TASKS
-from logtriage.transcript import Transcript
 from logtriage.vector import action_mask, encode_tokens, role_token_mask, token_layout_of
 from logtriage.world.channels import Channel, Evidence
-from tests.builders import FIVE_TEAMS
 
 TASK = "compound_failure-v3"
 FLEET = "compound_fleet-v3"
@@ -61,13 +51,6 @@ def incident_with(faults: int) -> Incident:
     """The first test incident with so many faults."""
     found = (make_incident(f"{TASK}/test/{number}") for number in range(100))
     return next(one for one in found if len(one.truth.parts) == faults)
-
-
-def test_the_task_is_named_where_it_is_wanted() -> None:
-    assert TASK not in DRAWN_TASKS
-    assert get_task(TASK).several
-    assert not get_task("cascading_failure-v3").several
-    assert (get_task(TASK).horizon, get_task(TASK).topology) == (20, FIVE_TEAMS)
 
 
 def test_a_truth_lists_its_faults_and_one_fault_reads_as_ever() -> None:
@@ -131,36 +114,6 @@ def test_a_role_that_hears_late_hears_of_every_service_in_its_time() -> None:
     assert observe_role(state, split, late).root_causes in (None, heard[-1])
     mask = role_token_mask(state, split, split.roles[0])
     assert mask.any()
-
-
-def test_a_report_tells_each_fault_apart() -> None:
-    incident = incident_with(2)
-    kinds = [part.fault.kind for part in incident.truth.parts if part.fault is not None]
-    graded = grade(initial_state(incident))
-    assert graded.fault_kind == " + ".join(kinds)
-    truth = truth_of(incident)
-    assert truth["fault"].count(" on ") == 2
-    assert truth["root causes"] == ", ".join(sorted(incident.truth.root_causes))
-
-
-@pytest.mark.parametrize("faults", [2, 3])
-def test_a_row_of_a_report_names_the_root_of_each_kind(faults: int) -> None:
-    incident = incident_with(faults)
-    graded = grade(initial_state(incident))
-    row = _row(Episode("hand", incident, Transcript(incident.id, ()), graded))
-    drawn = [one.fault for one in incident.truth.parts if one.fault is not None]
-    assert row[7].split(" + ") == [fault.kind for fault in drawn]
-    assert row[8] == [fault.service for fault in drawn]
-
-
-def test_the_prompt_says_how_several_faults_are_graded() -> None:
-    incident = incident_with(2)
-    prompt = system_prompt(incident)
-    assert "GRADE (shares of k faults)" in prompt
-    assert "85% have 1 to 3 faults (30%, 50%, 20%)" in prompt
-    assert "report_impact" in prompt
-    assert "report_impact" not in system_prompt(incident, "tools")
-    assert "report_impact" not in system_prompt(make_incident("cascading_failure-v3/test/0"))
 
 
 def test_what_knows_single_faults_alone_refuses_in_words() -> None:
@@ -252,35 +205,3 @@ def test_the_observer_responds_to_several_faults_and_what_it_earned_adds_up() ->
     told = explain(state, samples=1)
     assert told.grade == grade(state).score
     assert abs(told.without_luck + told.luck - told.grade) < 1e-9
-
-
-def test_a_question_tells_bits_and_asking_again_at_once_tells_none() -> None:
-    state = initial_state(incident_with(2))
-    first = RequestMetrics("payment-db")
-    before, logs = worths(belief(state), (first, RequestMoreLogs("payment-db")))
-    assert before.bits > 0.0
-    assert logs.bits > 0.0
-    asked, _ = play(state.incident, [first])
-    (after,) = worths(belief(asked), (first,))
-    assert after.bits == 0.0
-    assert after.grade <= 0.0
-
-
-def test_the_debrief_shows_what_a_path_was_worth() -> None:
-    pytest.importorskip("rich")
-    from rich.console import Console
-
-    from logtriage.cli.screens import debrief
-
-    incident = incident_with(2)
-    console = Console(width=100, record=True, file=StringIO())
-    for actions, shown in (
-        ([ReportImpact((("api-gateway", "auth-service"),))], True),
-        ([IdentifyRootCause("user-db")], False),
-    ):
-        state, _ = play(incident, [*actions, Resolve()])
-        console.print(debrief(state, grade(state)))
-        text = " ".join(console.export_text().split())
-        assert ("path of the damage" in text) == shown
-        found = impact_of(state)
-        assert (f"{found.edge_f1 or 0.0:.3f} of calls" in text) == shown

@@ -52,18 +52,6 @@ def test_the_owner_of_the_root_is_no_exception() -> None:
     assert abs(at_root[True] / at_root.total() - every[True] / every.total()) < 0.04
 
 
-def test_the_prompt_says_the_shares() -> None:
-    prompt = system_prompt(make_incident("single_crash-v3/val/0"))
-    line = next(one for one in prompt.splitlines() if one.startswith("DIRECTORY"))
-    assert {100 - tier.others for tier in ONCALL.rules.tiers} == {70}
-    assert line == (
-        "DIRECTORY, by chance: 70% platform-team of edge and queue, backend-team of service, "
-        "dba-team of datastore; else another."
-    )
-    even = system_prompt(make_incident("tiny:outage/val/0"))
-    assert "DIRECTORY, by chance: any of web-team, data-team." in even
-
-
 def test_an_owner_that_the_folder_names_owns_the_service_in_every_incident(tmp_path: Path) -> None:
     folder = copy_of("tiny", tmp_path)
     edit(

@@ -4,7 +4,6 @@ import json
 import os
 import pickle
 import stat
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +12,8 @@ import pytest
 
 import logtriage as lt
 from logtriage._lib.seal import SEAL_VARIABLE, Seal
-from logtriage.adapters.plans import grade_plan, plan_rows
-from logtriage.adapters.trl import TriageEnv, triage_reward, triage_rows
+from logtriage.adapters.plans import plan_rows
+from logtriage.adapters.trl import TriageEnv, triage_rows
 from logtriage.codec import encode_transcript
 from logtriage.conversations.convert import convert_file
 from logtriage.drawing.sealing import (
@@ -25,17 +24,15 @@ from logtriage.drawing.sealing import (
     seal_of_environment,
 )
 from logtriage.dynamics import tick
-from logtriage.env import TriageEnv as NumericEnv
 from logtriage.env import TriageVectorEnv
 from logtriage.errors import EpisodeOver, InvalidInput, SealError
 from logtriage.evaluation import Incidents, RunSpec, compare_runs, evaluate, load_run, play_episode
 from logtriage.grading import grade_actions, grade_jsonl, grade_transcript
 from logtriage.multi import triage_team_v1
-from logtriage.parsing import action_to_wire
 from logtriage.registry import make_policy
 from logtriage.server.episode import Episode
 from logtriage.server.ledger import Ledger
-from tests.cli.test_cli import lines, logtriage
+from tests.cli.test_cli import logtriage
 from tests.evaluation.test_runner import contents
 
 KEY, OTHER_KEY = "the key of these tests, 0123456789", "another key, of 16 bytes or more"
@@ -146,11 +143,6 @@ def test_a_run_carries_the_fingerprint_and_no_key(run: Path) -> None:
         assert digest.hex().encode() not in held
 
 
-def test_processes_get_the_key_and_end_with_the_same_files(run: Path, tmp_path: Path) -> None:
-    evaluate(SPEC, tmp_path / "many", seal=SEAL, jobs=2)
-    assert contents(tmp_path / "many") == contents(run)
-
-
 def test_the_environment_has_the_key_of_a_run(
     run: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -180,20 +172,6 @@ def test_without_the_key_or_with_another_one_nothing_is_graded(run: Path) -> Non
     assert contents(run) == before
 
 
-def test_a_transcript_of_another_key_does_not_pass_for_one_of_the_run(run: Path) -> None:
-    (path,) = (run / "transcripts").iterdir()
-    text = path.read_text(encoding="utf-8")
-    for told in (OTHER.fingerprint, "x"):
-        path.write_text(text.replace(SEAL.fingerprint, told), encoding="utf-8")
-        with pytest.raises(SealError, match=f"was played under the seal '{told}'"):
-            load_run(run, seal=SEAL)
-    manifest = json.loads((run / "run.json").read_bytes())
-    for wrong in ({"seal": None}, {"split": "test"}, {"seal": 3}):
-        (run / "run.json").write_text(json.dumps(manifest | wrong), encoding="utf-8")
-        with pytest.raises(InvalidInput, match=r"run.json: .*seal"):
-            load_run(run, seal=SEAL)
-
-
 def test_runs_under_different_seals_are_not_compared(run: Path, tmp_path: Path) -> None:
     evaluate(SPEC, tmp_path / "other", seal=OTHER)
     evaluate(attrs.evolve(SPEC, split="test"), tmp_path / "open")
@@ -212,20 +190,6 @@ def test_runs_under_different_seals_are_not_compared(run: Path, tmp_path: Path) 
 
 
 # -- the command line -------------------------------------------------------------------
-
-
-def test_seal_new_makes_a_key_and_shows_its_fingerprint(tmp_path: Path) -> None:
-    made = logtriage("seal", "new", tmp_path / "key")
-    assert made.exit_code == 0
-    key = (tmp_path / "key").read_text(encoding="ascii").strip()
-    assert made.stdout.strip() == read_seal(tmp_path / "key").fingerprint
-    assert key not in made.stdout + made.stderr
-    told = logtriage("seal", "fingerprint", "--seal-file", tmp_path / "key", "--json")
-    assert lines(told) == [{"seal": made.stdout.strip()}]
-    assert logtriage("seal", "new", tmp_path / "key").exit_code == 2  # never over another one
-    assert (tmp_path / "key").read_text(encoding="ascii").strip() == key
-    none = logtriage("seal", "fingerprint")
-    assert (none.exit_code, "LOGTRIAGE_SEAL" in none.stderr) == (2, True)
 
 
 def test_every_command_takes_the_key_from_a_file_and_shows_none(
@@ -273,45 +237,7 @@ def test_every_command_takes_the_key_from_a_file_and_shows_none(
     assert digest.hex() not in shown
 
 
-def test_the_command_line_says_what_is_not_sealed() -> None:
-    for arguments, told in (
-        (("eval", "expert", "--task", "recorded", "--split", "sealed"), "recorded incidents have"),
-        (("eval", "expert", "--split", "sealed"), "its incidents are drawn with a secret key"),
-    ):
-        said = logtriage(*arguments)
-        assert (said.exit_code, told in " ".join(said.stderr.split())) == (2, True), said.stderr
-
-
 # -- rows of frameworks -----------------------------------------------------------------
-
-
-def test_rows_carry_the_fingerprint_and_another_key_is_refused(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    give(monkeypatch, KEY)
-    state = play_episode(incident_of(ID), make_policy("oracle")(incident_of(ID)))
-    plan = json.dumps([action_to_wire(action) for action in state.actions])
-    (row,), (played,) = plan_rows([ID]), triage_rows([ID])
-    assert (row["seal"], played["seal"]) == (SEAL.fingerprint, SEAL.fingerprint)
-    assert "seal" not in plan_rows([f"{TASK}/test/7"])[0] | triage_rows([f"{TASK}/test/7"])[0]
-    env = TriageEnv()
-
-    def by_rows(said: str | None) -> list[Callable[[], Any]]:
-        return [
-            lambda: grade_plan(ID, plan, seal=said),
-            lambda: triage_reward([plan], [ID], seal=[said]),
-            lambda: env.reset(incident=ID, seal=said),
-        ]
-
-    grade, reward, screen = (one() for one in by_rows(SEAL.fingerprint))
-    assert (grade.score, reward) == (1.0, [1.0])
-    assert "TICK 0" in screen
-    for key, said in ((OTHER_KEY, SEAL.fingerprint), (KEY, OTHER.fingerprint), (KEY, None)):
-        give(monkeypatch, key)
-        for asked in by_rows(said):
-            with pytest.raises(SealError, match="seal: "):
-                asked()
-    assert triage_reward([plan], [f"{TASK}/test/7"]) != [None]
 
 
 @pytest.mark.parametrize("place", ["", "metadata", "info", "task.data"])
@@ -391,19 +317,6 @@ def test_no_prompt_screen_or_tool_names_the_incident(
     with pytest.raises(EpisodeOver) as caught:
         tick(closed)
     opaque(str(caught.value), incident)
-
-
-def test_numeric_environments_tell_no_index_unless_asked_to() -> None:
-    for show_id in (False, True):
-        made = NumericEnv("single_crash-v3", "test", show_id=show_id)
-        seen = [made.reset(seed=1)[1], made.step(0)[4]]
-        assert ["index" in info for info in seen] == [show_id] * 2
-
-
-def test_a_batched_environment_tells_no_index_unless_asked_to() -> None:
-    for show_id in (False, True):
-        many = TriageVectorEnv("single_crash-v3", 2, "test", show_id=show_id)
-        assert ("index" in many.reset(seed=1)[1]) == show_id
 
 
 def test_teams_play_sealed_incidents_and_see_no_index(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -72,33 +72,6 @@ def test_a_comparison_has_the_bounds_of_what_both_planned(run: Path) -> None:
     assert "unscored" in shown.output
 
 
-def test_grade_says_the_bound_beside_the_mean(run: Path, tmp_path: Path) -> None:
-    path = tmp_path / "lines.jsonl"
-    path.write_text("".join(f"{line}\n" for line in [*edit(run), "{"]))
-    (row,) = summarise(load_run(run))
-    assert row.grade is not None
-    assert row.bound is not None
-    result = CliRunner().invoke(app, ["grade", str(path), "--json"])
-    bound = row.bound * EPISODES / (EPISODES + 1)
-    interval = f"[{row.grade.low:.3f}, {row.grade.high:.3f}]"
-    said = f"mean grade {row.grade.mean:.3f} {interval} ({bound:.3f} with what is unscored or bad"
-    assert said in result.stderr
-
-
-def test_the_table_of_a_run_has_a_column_for_the_bound_where_it_is_another_figure(
-    run: Path,
-) -> None:
-    spec = ["eval", "random:3", "--task", TASK, "--episodes", str(EPISODES), "--out", str(run)]
-    whole = CliRunner().invoke(app, spec, env={"COLUMNS": "200"})
-    assert "as 0" not in whole.output
-    edit(run)
-    broken = CliRunner().invoke(app, spec, env={"COLUMNS": "200"})
-    (row,) = summarise(load_run(run))
-    assert row.bound is not None
-    assert "as 0" in broken.output
-    assert f"{row.bound:.3f}" in broken.output
-
-
 def test_nothing_has_no_bound() -> None:
     assert bound_of([]) is None
     assert bound_of([None]) == bound_of([], 3) == 0.0

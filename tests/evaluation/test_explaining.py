@@ -24,7 +24,6 @@ from logtriage.evaluation import (
     summarise,
 )
 from logtriage.evaluation.lock import holding
-from logtriage.grading import get_rubric
 from logtriage.incident import Incident
 from logtriage.policies import Policy
 from logtriage.registry import make_policy
@@ -110,38 +109,6 @@ def test_an_interrupted_run_ends_with_the_same_bytes(run: Path) -> None:
     assert contents(run) == wanted
 
 
-def test_what_is_missing_is_put_in_its_place(run: Path) -> None:
-    """As after --retry-unscored: what was unscored is explained after the others."""
-    wanted = contents(run)
-    lines = (run / FILE).read_bytes().splitlines(keepends=True)
-    (run / FILE).write_bytes(lines[1])
-    explain_run(run, 2)
-    assert contents(run) == wanted
-
-
-def test_less_is_there_already_and_more_is_added(run: Path) -> None:
-    wanted = contents(run)
-    explain_run(run, 1)
-    assert contents(run) == wanted
-    rows = explain_run(run, 3)
-    assert [None if row.losses is None else row.losses.episodes for row in rows] == [
-        3, None, 3, None,
-    ]  # fmt: skip
-    assert (run / FILE).read_bytes().startswith(wanted[FILE])
-
-
-def test_playing_on_keeps_what_was_explained(run: Path) -> None:
-    wanted = contents(run)
-    evaluate(SPEC, run)
-    assert contents(run) == wanted
-
-
-def test_starting_afresh_throws_explanations_away(run: Path) -> None:
-    rows = evaluate(SPEC, run, fresh=True)
-    assert {row.losses for row in rows} == {None}
-    assert not (run / FILE).exists()
-
-
 def failing_on_first(incident: Incident) -> Policy:
     if incident.id.endswith("/0"):
         raise ConnectionError("model server is gone")
@@ -154,22 +121,6 @@ def test_unscored_episodes_are_left_out(tmp_path: Path) -> None:
     (row,) = explain_run(tmp_path / "run", 2)
     assert row.losses is not None
     assert (row.episodes, row.unscored, row.losses.episodes) == (2, 1, 1)
-
-
-def test_any_number_of_processes_writes_the_same(tmp_path: Path) -> None:
-    """With as many samples here as in processes of their own."""
-    spec = RunSpec(["constant:ignore"], [TASK], episodes=2)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(explaining, "SAMPLES", 12)
-        for jobs in (1, 2):
-            evaluate(spec, tmp_path / str(jobs))
-            explain_run(tmp_path / str(jobs), 2, jobs=jobs)
-    assert contents(tmp_path / "1") == contents(tmp_path / "2")
-
-
-def test_other_rubrics_have_no_explanations(whole: Path) -> None:
-    loaded = load_run(whole, get_rubric("recorded/1"))
-    assert not any(loaded.explained.values())
 
 
 # -- damage ----------------------------------------------------------------------------
@@ -218,27 +169,6 @@ def test_a_line_that_is_not_of_this_run_is_named(
         explain_run(run, 2)
 
 
-@pytest.mark.parametrize("line", ["nonsense\n", "[]\n"])
-def test_a_line_that_is_no_object_is_named(run: Path, line: str) -> None:
-    (run / FILE).write_text(line)
-    with pytest.raises(InvalidInput, match=r"line 1: (not JSON|expected a JSON object)"):
-        load_run(run)
-
-
-def test_the_same_incident_twice_is_refused(run: Path) -> None:
-    first, _ = (run / FILE).read_text().splitlines(keepends=True)
-    (run / FILE).write_text(first * 2)
-    with pytest.raises(InvalidInput, match=r"line 2: incident: .* is listed twice"):
-        load_run(run)
-
-
-def test_nothing_is_written_through_a_link(run: Path, tmp_path: Path) -> None:
-    (run / FILE).rename(tmp_path / "elsewhere")
-    (run / FILE).symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(InvalidInput, match="a link"):
-        explain_run(run, 2)
-
-
 # -- what is refused -------------------------------------------------------------------
 
 
@@ -275,8 +205,3 @@ def test_differences_are_paired(whole: Path) -> None:
         ]
         assert getattr(found.losses, part).mean == pytest.approx(means[1] - means[0])
         assert isfinite(getattr(found.losses, part).low)
-
-
-def test_without_explanations_there_is_no_difference(whole: Path, played: Path) -> None:
-    compared = compare_runs(load_run(whole), load_run(played))
-    assert {one.losses for one in compared} == {None}

@@ -9,11 +9,10 @@ import attrs
 import numpy as np
 import pytest
 
-from logtriage.cli.gating import reason_of
-from logtriage.errors import InvalidInput, UnknownName
-from logtriage.evaluation import LoadedRun, Margins, RunSpec, Verdict, evaluate, gate_runs, load_run
-from logtriage.evaluation.gate import LEAST, Check, judged, judged_shares
-from logtriage.evaluation.statistics import Interval, paired_share_difference
+from logtriage.errors import UnknownName
+from logtriage.evaluation import LoadedRun, RunSpec, Verdict, evaluate, gate_runs, load_run
+from logtriage.evaluation.gate import LEAST, Check, judged
+from logtriage.evaluation.statistics import paired_share_difference
 from tests.cli.test_cli import lines, logtriage
 from tests.evaluation.test_compare import weak
 
@@ -74,37 +73,7 @@ def test_a_loss_of_the_whole_margin_seldom_passes() -> None:
     assert found[Verdict.NO_WORSE] <= 0.06
 
 
-def share_trial(base: float, run: float, incidents: int) -> Callable[..., Verdict]:
-    def trial(draws: np.random.Generator) -> Verdict:
-        luck = draws.random(incidents)  # half of the incidents mislead both attempts alike
-        again = np.where(draws.random(incidents) < 0.5, luck, draws.random(incidents))
-        return judged_shares(blank("mis_paged"), pairs(luck < base, again < run), MARGIN).verdict  # type: ignore[arg-type]
-
-    return trial
-
-
-@pytest.mark.parametrize("base", [0.0, 0.05, 0.3])
-def test_error_rates_of_shares(base: float) -> None:
-    same = rates(share_trial(base, base, 200), 400)
-    assert same[Verdict.WORSE] <= 0.05
-    lost = rates(share_trial(base, base + MARGIN, 200), 400)
-    assert lost[Verdict.NO_WORSE] <= 0.05
-
-
-def test_a_clear_loss_is_found() -> None:
-    assert rates(graded_trial(0.4, 100), 40)[Verdict.WORSE] == 1.0
-    assert rates(share_trial(0.05, 0.4, 100), 40)[Verdict.WORSE] == 1.0
-
-
 # -- Tango's interval -------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("count", [1, 20, 73, 500])
-def test_without_a_difference_the_interval_stays_open(count: int) -> None:
-    interval = paired_share_difference([False] * count, [False] * count)
-    assert interval is not None
-    bound = 1.959964**2 / (count + 1.959964**2)  # the score equation solved by hand
-    assert attrs.astuple(interval) == pytest.approx((0.0, -bound, bound), abs=1e-6)
 
 
 @pytest.mark.parametrize(("gained", "lost", "same"), [(0, 3, 9), (5, 2, 30), (12, 0, 0)])
@@ -124,12 +93,6 @@ def test_shares_the_other_way_round_have_the_opposite_interval(
     assert (back.low, back.high) == pytest.approx((-found.high, -found.low), abs=1e-6)
 
 
-def test_pairs_must_be_pairs() -> None:
-    assert paired_share_difference([], []) is None
-    with pytest.raises(InvalidInput, match="1 values cannot be paired with 2"):
-        paired_share_difference([True], [True, False])
-
-
 # -- verdicts and runs ------------------------------------------------------------------
 
 
@@ -145,12 +108,6 @@ def test_verdicts() -> None:
     assert verdict_of(same, [0.0, 1.0] * (LEAST // 2)) is Verdict.UNDECIDED
     assert verdict_of(same[1:], same[1:]) is Verdict.UNDECIDED  # too few
     assert verdict_of([], []) is Verdict.UNMEASURED
-
-
-@pytest.mark.parametrize("margin", [0.0, 1.0, -0.1, float("nan")])
-def test_a_margin_is_a_share(margin: float) -> None:
-    with pytest.raises(InvalidInput, match="margin of grade: expected more than 0 and below 1"):
-        Margins(margin)
 
 
 @pytest.fixture(scope="module")
@@ -218,12 +175,6 @@ def test_what_is_undecided_fails_unless_lenient(runs: Path) -> None:
     assert strict.exit_code == 1
     assert "oracle: mis-paged: undecided" in strict.stderr
     assert logtriage(*words, "--lenient").exit_code == 0
-
-
-def test_a_mean_of_few_incidents_says_how_many_it_takes() -> None:
-    same = Interval(0.0, 0.0, 0.0)
-    few = Check("expert", "expert", "grade", Verdict.UNDECIDED, 1, 0.5, 0.5, same, 0.05)
-    assert "over 1 incident, margin 0.05; play at least 20 of them" in reason_of(few)
 
 
 def test_bad_margins_and_runs_are_refused(runs: Path) -> None:

@@ -17,7 +17,6 @@ from logtriage.evaluation import (
     load_run,
     locate,
     record_episode,
-    summarise,
 )
 from logtriage.evaluation.localisation import check_ranking, ranking_of, ranking_to_json
 from logtriage.observation import Observation
@@ -57,12 +56,6 @@ def test_over_all_incidents_and_by_kind() -> None:
     ]
     assert [row.avg5 for row in rows] == pytest.approx([0.9] * 3)
     assert locate([]) == ()
-
-
-def test_guessing_is_worth_chance() -> None:
-    names = tuple(f"s{n}" for n in range(46))
-    (row, _) = locate([("x", (names,), {"s7"})])
-    assert (row.ac1, row.ac5, row.avg5) == pytest.approx((1 / 46, 5 / 46, 3 / 46))
 
 
 def test_a_ranking_on_the_wire() -> None:
@@ -131,22 +124,6 @@ def test_a_ranking_is_kept_with_the_transcript_and_read_back(tmp_path: Path) -> 
     run = load_run(tmp_path)
     kept = [transcript.extra["ranking"] for transcript in run.transcripts["own", rows[0].task]]
     assert kept == [[roots[1][0], roots[0][0]]] * 3
-
-
-def test_a_ranking_that_was_tampered_with_is_named(tmp_path: Path) -> None:
-    spec = RunSpec(["own"], ["recorded"])
-    evaluate(spec, tmp_path, factories={"own": lambda _: _Says((("ts-order-service",),))})
-    (path,) = (tmp_path / "transcripts").iterdir()
-    path.write_text(path.read_text().replace("ts-order-service", "ts-odder-service", 1))
-    with pytest.raises(InvalidInput, match=r"^own on nezha/\S+: ranking\[0\]: 'ts-odder"):
-        summarise(load_run(tmp_path))
-
-
-def test_drawn_tasks_have_no_ranking_unless_a_policy_gives_one(tmp_path: Path) -> None:
-    spec = RunSpec(["own", "expert"], ["single_crash-v3"], episodes=2)
-    own, expert = evaluate(spec, tmp_path, factories={"own": lambda _: _Says((("user-db",),))})
-    assert expert.located == ()
-    assert own.located[0].incidents == 2
 
 
 @pytest.mark.parametrize(

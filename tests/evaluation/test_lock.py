@@ -46,21 +46,6 @@ def test_another_evaluation_is_refused(tmp_path: Path) -> None:
     assert not (directory / LOCK_FILE).exists()
 
 
-def test_a_run_that_fails_lets_go(tmp_path: Path) -> None:
-    (tmp_path / "thesis.tex").write_text("words")
-    for _ in range(2):
-        with pytest.raises(InvalidInput, match="not empty"):
-            evaluate(RunSpec(["expert"], ["single_crash-v3"], episodes=1), tmp_path)
-
-
-def test_a_lock_that_is_a_link_is_not_followed(tmp_path: Path) -> None:
-    (tmp_path / "mine.txt").write_text("mine")
-    (tmp_path / LOCK_FILE).symlink_to(tmp_path / "mine.txt")
-    with pytest.raises(OSError, match=LOCK_FILE), holding(tmp_path):
-        pass
-    assert (tmp_path / "mine.txt").read_text() == "mine"
-
-
 def test_lock_on_a_file_that_its_holder_removed_is_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from logtriage import HandOver, Incident, grade, initial_state, make_incident, transition
-from logtriage.cli.tables import print_comparisons, print_rows
+from logtriage.cli.tables import print_comparisons
 from logtriage.errors import InvalidInput
 from logtriage.evaluation import (
     LoadedRun,
@@ -18,7 +18,6 @@ from logtriage.evaluation import (
     compare_runs,
     evaluate,
     load_run,
-    mean_interval,
     net_value,
     summarise,
 )
@@ -55,16 +54,6 @@ def test_it_is_a_ratio_of_sums_and_no_mean_of_ratios() -> None:
     assert value.mean != pytest.approx(fmean((g - c) / (1 - c) for g, c in graded), abs=0.05)
     assert value.low <= value.mean <= value.high
     assert net_value([]) is None
-
-
-def test_its_interval_covers_as_often_as_that_of_a_mean_where_prices_are_alike() -> None:
-    grades = [number % 7 / 7 for number in range(60)]
-    value = net_value([(grade, 0.5) for grade in grades])
-    plain = mean_interval(grades)
-    assert value is not None
-    assert plain is not None
-    for mine, other in zip(attrs.astuple(value), attrs.astuple(plain), strict=True):
-        assert mine == pytest.approx((other - 0.5) / 0.5, abs=1e-9)
 
 
 def test_always_handing_over_is_exactly_nothing_and_solving_everything_is_one() -> None:
@@ -106,44 +95,10 @@ def test_what_has_no_ratio_is_refused(above: list[int], below: list[int], messag
         ratio_interval(above, below)
 
 
-def test_rows_of_a_run_have_it_where_incidents_have_a_price(run: LoadedRun) -> None:
-    assert all(row.net is None for row in summarise(without_prices(run)))
-    rows = {row.policy: row for row in summarise(run)}
-    for policy, row in rows.items():
-        assert row.net is not None
-        graded = [
-            (grade.score or 0.0, make_incident(grade.incident).price_of_hand_over or 0.0)
-            for grade in run.grades[policy, TASK]
-        ]
-        assert row.net.net == net_value(graded)
-        assert row.net.mis_paged == row.mis_paged
-    assert rows["random"].net is not None
-    assert rows["random"].net.net.mean < 0
-
-
 def _printed(put: Any, *shown: Any) -> str:
     out = StringIO()
     put(Console(file=out, width=200), *shown, legend=True)
     return out.getvalue()
-
-
-def test_tables_lead_with_it_where_incidents_have_a_price(run: LoadedRun) -> None:
-    before = _printed(print_rows, summarise(without_prices(run)))
-    assert not [word for word in ("net value", "handed", "price") if word in before]
-    rows = summarise(run)
-    shown = _printed(print_rows, rows)
-    lines = shown.splitlines()
-    head = next(line for line in lines if "policy" in line and "solved" in line)
-    above = lines[lines.index(head) - 1]
-    assert "net value" in head + above
-    assert (head + above).index("net value") >= 0
-    for row in rows:
-        assert row.net is not None
-        line = next(line for line in lines if line.strip().startswith(row.policy))
-        assert f"{row.net.net.mean:.3f}" in line
-        for one in row.net.by_price:
-            assert f"{one.price:g} ({one.incidents})" in shown
-    assert "incidents handed over before any page and any remedy" in shown
 
 
 def test_runs_are_compared_by_it(run: LoadedRun) -> None:

@@ -6,8 +6,7 @@ import pytest
 
 import logtriage as lt
 from logtriage.errors import UnknownName
-from logtriage.evaluation import PolicyFailure
-from logtriage.policies import ConstantPolicy, ExpertPolicy
+from logtriage.policies import ExpertPolicy
 from logtriage.registry import make_policy
 from tests.builders import episode
 
@@ -40,18 +39,7 @@ def test_an_unknown_name_lists_the_policies(name: str) -> None:
         lt.play(INCIDENT, name)
 
 
-def test_what_fails_is_no_played_state() -> None:
-    with pytest.raises(PolicyFailure, match="expected an action, got 'resolve'"):
-        lt.play(INCIDENT, ConstantPolicy(("resolve",)))  # type: ignore[arg-type]
-
-
 @pytest.mark.parametrize("given", [None, "cascading_failure-v3/test/27", 3])
 def test_what_is_no_incident_is_refused_first(given: Any) -> None:
     with pytest.raises(lt.InvalidInput, match="incident"):
         lt.play(given, "expert")
-
-
-def test_it_is_loaded_when_it_is_asked_for_and_offered_before() -> None:
-    assert "play" in dir(lt)
-    with pytest.raises(AttributeError, match="has no attribute 'plays'"):
-        lt.plays  # noqa: B018

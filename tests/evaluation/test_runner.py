@@ -18,9 +18,8 @@ from logtriage.actions import (
     Severity,
 )
 from logtriage.drawing.generator import make_incident
-from logtriage.errors import InvalidInput, LogTriageError, UnknownName
+from logtriage.errors import LogTriageError, UnknownName
 from logtriage.evaluation import (
-    PolicyFailure,
     RunSpec,
     evaluate,
     load_run,
@@ -88,12 +87,6 @@ def test_episode_is_played_until_it_closes() -> None:
     assert grade(state).score == 1.0
 
 
-def test_episode_that_never_closes_ends_at_the_horizon() -> None:
-    state = play_episode(INCIDENT, ConstantPolicy((Malformed("", ""),) * 50))
-    assert state.closing is Closing.OUT_OF_TIME
-    assert state.tick == INCIDENT.horizon
-
-
 def test_steps_are_every_state_from_the_first_to_the_closed_one() -> None:
     seen = list(steps(INCIDENT, make_policy("expert")(INCIDENT)))
     assert [state.tick for state in seen] == list(range(len(seen)))
@@ -111,12 +104,6 @@ def test_failure_of_a_policy_is_unscored_with_its_cause_and_never_a_zero() -> No
     assert graded.agent == "mine"
 
 
-def test_failure_tells_how_far_the_episode_got() -> None:
-    with pytest.raises(PolicyFailure, match="ValueError: x") as caught:
-        play_episode(INCIDENT, Failing(ValueError("x")))
-    assert caught.value.state.actions == (ClassifySeverity(Severity.P1),)
-
-
 @pytest.mark.parametrize(
     "said", ["resolve", None, {"action_type": "resolve"}, IdentifyRootCause("nowhere")]
 )
@@ -124,19 +111,6 @@ def test_what_is_no_action_here_is_a_failure(said: Any) -> None:
     transcript = record_episode(INCIDENT, lambda _: Saying(said), "mine")
     assert transcript.status.startswith("policy failed in tick 0: ")
     assert not transcript.actions
-
-
-def test_policy_that_cannot_be_made_is_a_failure() -> None:
-    def broken(_: Incident) -> Policy:
-        raise OSError("no such model")
-
-    transcript = record_episode(INCIDENT, broken, "mine")
-    assert transcript.status == "policy could not be made: OSError: no such model"
-
-
-def test_interrupt_is_no_failure_of_the_policy() -> None:
-    with pytest.raises(KeyboardInterrupt):
-        record_episode(INCIDENT, lambda _: Failing(KeyboardInterrupt()), "mine")
 
 
 def test_any_number_of_processes_writes_the_same_files(tmp_path: Path) -> None:
@@ -200,13 +174,6 @@ def test_torn_last_line_is_played_again(tmp_path: Path) -> None:
     assert contents(tmp_path / "run") == whole
 
 
-def test_finished_run_is_not_played_again(tmp_path: Path) -> None:
-    rows = evaluate(SPEC, tmp_path / "run")
-    seen: list[tuple[int, int]] = []
-    assert evaluate(SPEC, tmp_path / "run", on_progress=lambda *now: seen.append(now)) == rows
-    assert seen == [(28, 28)]
-
-
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_unscored_episodes_are_kept_with_their_cause(tmp_path: Path, jobs: int) -> None:
     spec = RunSpec(["mine"], ["single_crash-v3"], episodes=4)
@@ -231,14 +198,6 @@ def test_process_that_dies_ends_the_run_and_keeps_the_rest(tmp_path: Path) -> No
     assert rows[0].episodes == 4
 
 
-def test_recorded_incidents_are_played_like_any_other(tmp_path: Path) -> None:
-    rows = evaluate(RunSpec(["oracle", "expert"], ["recorded"]), tmp_path / "run", jobs=2)
-    assert {row.rubric for row in rows} == {"recorded/1"}
-    assert [row.episodes for row in rows] == [3, 3]
-    assert rows[0].grade is not None
-    assert rows[0].grade.mean == 1.0
-
-
 def test_text_that_is_no_unicode_survives(tmp_path: Path) -> None:
     said = Malformed("half of a pair: \ud83d", "no JSON")
     spec = RunSpec(["mine"], ["single_crash-v3"], episodes=1)
@@ -251,11 +210,6 @@ def test_unknown_policy_is_refused_before_anything_is_written(tmp_path: Path) ->
     with pytest.raises(UnknownName, match="unknown policy 'nobody'; known: oracle"):
         evaluate(RunSpec(["nobody"], ["single_crash-v3"]), tmp_path / "run")
     assert not (tmp_path / "run").exists()
-
-
-def test_jobs_must_be_positive(tmp_path: Path) -> None:
-    with pytest.raises(InvalidInput, match="jobs must be at least 1, got 0"):
-        evaluate(SPEC, tmp_path, jobs=0)
 
 
 class OneAfterAnother:

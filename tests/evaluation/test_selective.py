@@ -9,15 +9,6 @@ SAID = (0.9, 0.8, 0.6, 0.4)
 RIGHT = (True, False, True, False)
 
 
-def test_the_order_of_answers_makes_no_difference() -> None:
-    assert augrc(SAID[::-1], RIGHT[::-1]) == augrc(SAID, RIGHT)
-
-
-def test_area_by_hand() -> None:
-    # Trapezes a quarter wide: means of 0, 0, 1/4, 1/4, 1/2 taken two by two.
-    assert augrc(SAID, RIGHT) == pytest.approx((0 + 1 / 8 + 1 / 4 + 3 / 8) / 4)
-
-
 @pytest.mark.parametrize(
     ("said", "right"),
     [

@@ -9,7 +9,6 @@ from logtriage.errors import InvalidInput
 from logtriage.evaluation.statistics import (
     LEVEL,
     RESAMPLES,
-    Interval,
     brier,
     mean_interval,
     paired_difference,
@@ -24,25 +23,6 @@ def test_without_values_there_is_no_mean() -> None:
     assert brier([], []) is None
 
 
-@pytest.mark.parametrize("value", [0.0, 0.25, 1.0])
-def test_values_that_agree_leave_no_doubt(value: float) -> None:
-    assert mean_interval([value] * 30) == Interval(value, value, value)
-
-
-def test_one_value_is_its_own_interval() -> None:
-    assert mean_interval([0.7]) == Interval(0.7, 0.7, 0.7)
-
-
-def test_interval_of_a_coin_is_that_of_the_binomial() -> None:
-    count = 400
-    interval = mean_interval([0.0, 1.0] * (count // 2))
-    assert interval is not None
-    half = 1.96 * sqrt(0.25 / count)
-    assert interval.mean == 0.5
-    assert interval.low == pytest.approx(0.5 - half, abs=0.006)
-    assert interval.high == pytest.approx(0.5 + half, abs=0.006)
-
-
 def test_interval_holds_the_true_mean_as_often_as_it_says() -> None:
     draws = np.random.default_rng(1)
     interval = [mean_interval(list(draws.normal(size=60))) for _ in range(300)]
@@ -50,36 +30,11 @@ def test_interval_holds_the_true_mean_as_often_as_it_says() -> None:
     assert 270 <= held <= 297  # 285 expected, a few less for so small samples
 
 
-def test_interval_narrows_with_the_root_of_the_number_of_values() -> None:
-    few, many = mean_interval([0.0, 1.0] * 50), mean_interval([0.0, 1.0] * 800)
-    assert few is not None
-    assert many is not None
-    assert (few.high - few.low) / (many.high - many.low) == pytest.approx(4.0, rel=0.1)
-
-
-def test_same_values_have_the_same_interval_each_time() -> None:
-    values = [0.1 * (index % 7) for index in range(123)]
-    assert mean_interval(values) == mean_interval(values)
-
-
 def test_many_values_are_resampled_in_blocks_of_the_same_distribution() -> None:
     interval = mean_interval([0.0, 1.0] * 5_000)
     assert interval is not None
     half = 1.96 * sqrt(0.25 / 10_000)
     assert interval.high - interval.low == pytest.approx(2 * half, rel=0.1)
-
-
-def test_difference_is_after_less_before() -> None:
-    assert paired_difference([0.1, 0.5], [0.6, 1.0]) == Interval(0.5, 0.5, 0.5)
-
-
-def test_pairing_removes_what_both_have_in_common() -> None:
-    before = [0.0, 1.0] * 50
-    after = [value + 0.01 for value in before]
-    interval = paired_difference(before, after)
-    assert interval is not None
-    assert interval.low == pytest.approx(0.01)
-    assert interval.high == pytest.approx(0.01)
 
 
 def test_unequal_lengths_are_no_pairs() -> None:
@@ -164,23 +119,6 @@ def test_pass_at_k_counts_the_samples_that_could_have_been_drawn() -> None:
                 every = sum(all(sample) for sample in samples) / len(samples)
                 assert pass_at_k(passed, attempts, k) == pytest.approx(some)
                 assert pass_hat_k(passed, attempts, k) == pytest.approx(every)
-
-
-@pytest.mark.parametrize("chance", [0.1, 0.5, 0.9])
-@pytest.mark.parametrize("k", [1, 3, 5])
-def test_pass_at_k_is_unbiased(chance: float, k: int) -> None:
-    """Its mean over the binomial is 1 - (1 - p)**k, that of pass^k is p**k."""
-    stats: Any = pytest.importorskip("scipy.stats")
-    weights = stats.binom.pmf(range(9), 8, chance)
-    some = sum(w * pass_at_k(passed, 8, k) for passed, w in enumerate(weights))
-    every = sum(w * pass_hat_k(passed, 8, k) for passed, w in enumerate(weights))
-    assert some == pytest.approx(1 - (1 - chance) ** k)
-    assert every == pytest.approx(chance**k)
-
-
-def test_pass_at_k_of_very_many_attempts_is_a_number() -> None:
-    assert pass_at_k(1, 10_000, 100) == pytest.approx(0.01)
-    assert pass_hat_k(9_999, 10_000, 100) == pytest.approx(0.99)
 
 
 @pytest.mark.parametrize("estimate", [pass_at_k, pass_hat_k])

@@ -7,7 +7,7 @@ import attrs
 import pytest
 
 from logtriage.drawing.generator import make_incident
-from logtriage.errors import BundleError, InvalidInput, RubricError, TranscriptError, UnknownName
+from logtriage.errors import InvalidInput, RubricError, TranscriptError, UnknownName
 from logtriage.evaluation import (
     Incidents,
     RunSpec,
@@ -20,8 +20,6 @@ from logtriage.grading import DEFAULT, grade_transcript
 from logtriage.incident import Incident
 from logtriage.policies import ExpertPolicy, FirstErrorPolicy, Policy
 from logtriage.recorded import load_records, shipped_incidents
-from logtriage.registry import make_team
-from logtriage.roles.splits import TRIO
 from tests.evaluation.test_runner import contents
 
 SPEC = RunSpec(["expert", "random:7"], ["single_crash-v3", "cascading_failure-v3"], episodes=3)
@@ -64,13 +62,6 @@ def test_what_a_run_leaves(run: Path) -> None:
     assert manifest["rubrics"]["single_crash-v3"] == {"id": "logtriage/3", "digest": DEFAULT.digest}
 
 
-def test_transcripts_stand_in_the_order_of_the_ids(run: Path) -> None:
-    lines = [json.loads(line) for line in (run / FIRST).read_text().splitlines()]
-    assert [line["incident"] for line in lines] == [f"single_crash-v3/test/{n}" for n in range(3)]
-    assert {line["agent"] for line in lines} == {"expert"}
-    assert {line["status"] for line in lines} == {"completed"}
-
-
 def test_loading_grades_anew(run: Path) -> None:
     loaded = load_run(run)
     assert loaded.complete
@@ -85,15 +76,6 @@ def test_loading_by_another_rubric(run: Path) -> None:
     loaded = load_run(run, stricter)
     assert loaded.rubrics["single_crash-v3"] == ("mine/1", stricter.digest)
     assert {grade.rubric for grades in loaded.grades.values() for grade in grades} == {"mine/1"}
-
-
-def test_unfinished_run_can_be_loaded(run: Path) -> None:
-    content = (run / FIRST).read_bytes()
-    (run / FIRST).write_bytes(content[: content.index(b"\n") + 20])
-    loaded = load_run(run)
-    assert not loaded.complete
-    assert len(loaded.transcripts["expert", "single_crash-v3"]) == 1
-    assert (run / FIRST).stat().st_size == content.index(b"\n") + 20  # reading mends nothing
 
 
 @pytest.mark.parametrize(
@@ -135,15 +117,6 @@ def test_directory_with_other_things_is_left_alone(tmp_path: Path, fresh: bool) 
     assert set(contents(tmp_path)) == {"thesis.tex"}
 
 
-def test_fresh_does_not_take_what_another_program_left_for_a_run(tmp_path: Path) -> None:
-    (tmp_path / "run.json").write_text('{"schema": "other/1"}')
-    (tmp_path / "summary.json").write_text("{}")
-    before = contents(tmp_path)
-    with pytest.raises(InvalidInput, match=r"run\.json: required field"):
-        evaluate(SPEC, tmp_path, fresh=True)
-    assert contents(tmp_path) == before
-
-
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
@@ -168,22 +141,6 @@ def test_line_that_the_run_did_not_write_is_named(run: Path, line: bytes, reason
         assert str(caught.value).startswith(f"{run / FIRST}:2: {reason}")
 
 
-def test_one_line_too_many_is_named(run: Path) -> None:
-    lines = (run / FIRST).read_bytes()
-    (run / FIRST).write_bytes(lines + lines.splitlines(keepends=True)[-1])
-    with pytest.raises(TranscriptError, match=r"jsonl:4: incident: a second time"):
-        load_run(run)
-
-
-def test_lines_may_stand_in_any_order_until_the_run_goes_on(run: Path) -> None:
-    whole, loaded = contents(run), load_run(run)
-    lines = (run / FIRST).read_bytes().splitlines(keepends=True)
-    (run / FIRST).write_bytes(b"".join(reversed(lines)))
-    assert load_run(run).grades == loaded.grades
-    evaluate(SPEC, run)
-    assert contents(run) == whole
-
-
 @pytest.mark.parametrize(
     ("fields", "reason"),
     [
@@ -204,12 +161,6 @@ def test_damaged_definition_names_file_and_field(
 ) -> None:
     change(run / "run.json", **fields)
     with pytest.raises(InvalidInput, match=f"run.json: {reason}"):
-        load_run(run)
-
-
-def test_definition_that_is_no_json(run: Path) -> None:
-    (run / "run.json").write_text("{")
-    with pytest.raises(InvalidInput, match=r"run\.json: not JSON"):
         load_run(run)
 
 
@@ -257,15 +208,6 @@ def test_what_is_no_torn_line_is_never_cut_off(run: Path, content: bytes, kept: 
     assert (run / FIRST).read_bytes() == b"".join(lines) + content
 
 
-def test_nothing_is_cut_off_below_a_line_that_the_run_did_not_write(run: Path) -> None:
-    lines = (run / FIRST).read_bytes().splitlines(keepends=True)
-    damaged = lines[1].replace(b"test/1", b"test/7") + lines[0] + b'{"sch'
-    (run / FIRST).write_bytes(damaged)
-    with pytest.raises(TranscriptError, match="jsonl:1: incident: none of this run"):
-        evaluate(SPEC, run)
-    assert (run / FIRST).read_bytes() == damaged
-
-
 def test_transcripts_are_not_looked_for_behind_a_link(run: Path, tmp_path: Path) -> None:
     elsewhere = tmp_path / "mine.jsonl"
     elsewhere.write_bytes((run / FIRST).read_bytes()[:-5])
@@ -278,22 +220,6 @@ def test_transcripts_are_not_looked_for_behind_a_link(run: Path, tmp_path: Path)
     evaluate(SPEC, run, fresh=True)
     assert elsewhere.read_bytes() == before
     assert not (run / FIRST).is_symlink()
-
-
-def test_folder_of_transcripts_that_is_a_link_is_refused(run: Path, tmp_path: Path) -> None:
-    (run / "transcripts").rename(tmp_path / "elsewhere")
-    (run / "transcripts").symlink_to(tmp_path / "elsewhere")
-    before = contents(tmp_path / "elsewhere")
-    for fresh in (False, True):
-        with pytest.raises(InvalidInput, match="transcripts: a link"):
-            evaluate(SPEC, run, fresh=fresh)
-    assert contents(tmp_path / "elsewhere") == before
-
-
-def test_line_beyond_the_limit_is_named(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("logtriage._lib.files.MAX_LINE", 100)
-    with pytest.raises(TranscriptError, match=r"single_crash-v3\.jsonl:1: longer than"):
-        load_run(run)
 
 
 def test_fresh_leaves_transcripts_that_are_not_of_the_run(run: Path) -> None:
@@ -334,16 +260,6 @@ def test_another_policy_of_the_same_name_is_noticed(tmp_path: Path) -> None:
     assert contents(tmp_path) == before
 
 
-def test_policy_given_in_place_of_a_registered_one_is_noticed(tmp_path: Path) -> None:
-    spec = RunSpec(["expert"], ["single_crash-v3"], episodes=2)
-    evaluate(spec, tmp_path)
-    with pytest.raises(InvalidInput, match="policy 'expert' is null, asked for"):
-        evaluate(spec, tmp_path, factories={"expert": first_error})
-    evaluate(spec, tmp_path, factories={"expert": first_error}, fresh=True)
-    with pytest.raises(InvalidInput, match=r"policy 'expert' is \"[\w.]+\", asked for null"):
-        evaluate(spec, tmp_path)
-
-
 @attrs.frozen
 class Model:
     description: str
@@ -356,20 +272,6 @@ def test_another_player_of_the_same_name_is_noticed_by_its_description(tmp_path:
     evaluate(MINE, tmp_path, factories={"mine": Model("0.5 B")})
     with pytest.raises(InvalidInput, match=r"""policy 'mine' is "0.5 B", asked for "7 B"."""):
         evaluate(MINE, tmp_path, factories={"mine": Model("7 B")})
-
-
-def test_another_team_of_the_same_name_is_noticed(tmp_path: Path) -> None:
-    spec = RunSpec(["mine"], ["single_crash-v3"], episodes=1, role_split="trio")
-    evaluate(spec, tmp_path, teams={"mine": make_team("expert", TRIO)})
-    with pytest.raises(InvalidInput, match="policy 'mine'"):
-        evaluate(spec, tmp_path, teams={"mine": make_team("random", TRIO)})
-
-
-def test_run_of_before_players_were_noted_can_be_read(run: Path) -> None:
-    raw = json.loads((run / "run.json").read_text())
-    del raw["players"]
-    (run / "run.json").write_text(json.dumps(raw))
-    assert load_run(run).complete
 
 
 # -- episodes that broke off ---------------------------------------------------------
@@ -415,21 +317,6 @@ def test_episodes_that_broke_off_are_played_again_on_request(
     assert contents(tmp_path / "run") == contents(tmp_path / "never broken")
 
 
-def test_retry_that_is_interrupted_loses_nothing(tmp_path: Path, gone: set[str]) -> None:
-    spec = RunSpec(["mine"], ["single_crash-v3"], episodes=5)
-    evaluate(spec, tmp_path, **WEAK)
-    gone.clear()
-
-    def stop(done: int, _: int) -> None:
-        if done == 4:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        evaluate(spec, tmp_path, **WEAK, retry_unscored=True, on_progress=stop)
-    transcript = load_run(tmp_path).transcripts["mine", "single_crash-v3"]
-    assert [one.status == "completed" for one in transcript] == [True, True, True, False, True]
-
-
 # -- recorded incidents -------------------------------------------------------------
 
 
@@ -442,37 +329,6 @@ def test_bundle_travels_with_its_run(tmp_path: Path, bundle: Path) -> None:
     assert load_run(tmp_path / "run").complete
 
 
-def test_bundle_that_changed_makes_another_run(tmp_path: Path, bundle: Path) -> None:
-    spec = RunSpec(["expert"], ["recorded"])
-    evaluate(spec, tmp_path / "run", bundle=bundle)
-    bundle.write_bytes(bundle.read_bytes().splitlines(keepends=True)[0])
-    with pytest.raises(InvalidInput, match="bundle is"):
-        evaluate(spec, tmp_path / "run", bundle=bundle)
-
-
-def test_fresh_run_of_the_copy_in_its_own_directory(tmp_path: Path, bundle: Path) -> None:
-    spec = RunSpec(["expert"], ["recorded"])
-    evaluate(spec, tmp_path / "run", bundle=bundle)
-    copy = tmp_path / "run" / "bundle.jsonl"
-    (row,) = evaluate(spec, tmp_path / "run", bundle=copy, fresh=True)
-    assert row.episodes == 2
-    assert copy.read_bytes() == bundle.read_bytes()
-
-
-@pytest.mark.parametrize("fresh", [False, True])
-def test_bundle_that_is_not_of_the_run_is_not_overwritten(
-    tmp_path: Path, bundle: Path, fresh: bool
-) -> None:
-    run = tmp_path / "run"
-    if fresh:
-        evaluate(RunSpec(["expert"], ["single_crash-v3"], episodes=1), run)
-    run.mkdir(exist_ok=True)
-    (run / "bundle.jsonl").write_text("mine")
-    with pytest.raises(InvalidInput, match=r"bundle\.jsonl"):
-        evaluate(RunSpec(["expert"], ["recorded"]), run, bundle=bundle, fresh=fresh)
-    assert (run / "bundle.jsonl").read_text() == "mine"
-
-
 def test_copy_of_the_bundle_must_be_the_one_that_was_played(tmp_path: Path, bundle: Path) -> None:
     evaluate(RunSpec(["expert"], ["recorded"]), tmp_path / "run", bundle=bundle)
     copy = tmp_path / "run" / "bundle.jsonl"
@@ -482,12 +338,6 @@ def test_copy_of_the_bundle_must_be_the_one_that_was_played(tmp_path: Path, bund
     copy.unlink()
     with pytest.raises(InvalidInput, match="are missing"):
         load_run(tmp_path / "run")
-
-
-def test_damaged_bundle_names_its_line(tmp_path: Path, bundle: Path) -> None:
-    bundle.write_bytes(bundle.read_bytes() + b"{}\n")
-    with pytest.raises(BundleError, match=r"bundle\.txt:3"):
-        evaluate(RunSpec(["expert"], ["recorded"]), tmp_path / "run", bundle=bundle)
 
 
 def test_incidents_by_id(bundle: Path) -> None:
@@ -512,14 +362,6 @@ def test_names_given_twice_count_once() -> None:
     ]
 
 
-def test_start_is_the_number_of_the_first_incident() -> None:
-    spec = RunSpec(["expert"], ["single_crash-v3", "recorded"], "val", episodes=2, start=1)
-    drawn, recorded = plan(spec, Incidents())
-    assert drawn.ids == ("single_crash-v3/val/1", "single_crash-v3/val/2")
-    assert recorded.ids == tuple(incident.id for incident in shipped_incidents()[1:])
-    assert recorded.rubric == "recorded/1"
-
-
 @pytest.mark.parametrize(
     ("fields", "reason"),
     [
@@ -535,11 +377,6 @@ def test_start_is_the_number_of_the_first_incident() -> None:
 def test_definitions_that_make_no_sense(fields: dict[str, Any], reason: str) -> None:
     with pytest.raises(InvalidInput, match=reason):
         RunSpec(**{"policies": ["expert"], "tasks": ["single_crash-v3"], **fields})
-
-
-def test_no_recorded_incident_is_left() -> None:
-    with pytest.raises(InvalidInput, match="start 3: there are 3 recorded incidents"):
-        plan(RunSpec(["expert"], ["recorded"], start=3), Incidents())
 
 
 def test_file_names_are_plain_and_never_shared() -> None:

@@ -2,7 +2,6 @@ import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-import attrs
 import pytest
 
 from logtriage.actions import (
@@ -98,15 +97,6 @@ def test_every_figure_of_a_run_that_is_known(tmp_path: Path) -> None:
     )
 
 
-def test_summary_file_says_the_same(tmp_path: Path) -> None:
-    rows = evaluate(RunSpec(["expert"], ["single_crash-v3"], episodes=3), tmp_path)
-    written = json.loads((tmp_path / "summary.json").read_text())
-    assert written["schema"] == "logtriage.summary/1"
-    (row,) = written["rows"]
-    assert row == json.loads(json.dumps(attrs.asdict(rows[0])))
-    assert summarise(load_run(tmp_path)) == rows
-
-
 def neighbours(benign: bool) -> str:
     """The first incident of its kind."""
     ids = incident_ids("silent_degradation-v3", "test", 50)
@@ -151,20 +141,6 @@ def test_reports_of_the_impact_are_summed_up_where_there_are_any(tmp_path: Path)
 def state_of(incident_id: str, plan: Callable[[Incident], list[Action]]) -> State:
     incident = make_incident(incident_id)
     return play_actions(incident, plan(incident))[0]
-
-
-def test_any_page_and_any_blame_on_a_benign_incident_is_wrong(tmp_path: Path) -> None:
-    def sure(incident: Incident) -> list[Action]:
-        return [IdentifyRootCause(incident.topology.names[0], 0.8), *wrong_page(incident)]
-
-    row = play(tmp_path, {neighbours(True): sure}, "silent_degradation-v3")
-    assert row.mis_paged == 1.0
-    assert row.brier == pytest.approx(0.64)
-
-
-def test_resolving_an_unfixed_fault_is_no_resolution(tmp_path: Path) -> None:
-    row = play(tmp_path, {neighbours(False): wrong_cause}, "silent_degradation-v3")
-    assert row.ticks is None
 
 
 def test_of_a_recording_only_the_root_cause_is_known(tmp_path: Path) -> None:

@@ -7,10 +7,10 @@ from typing import Any
 import attrs
 import pytest
 
-from logtriage.actions import Action, Escalate, Malformed, Report, Resolve, Wait
+from logtriage.actions import Action, Malformed, Resolve, Wait
 from logtriage.codec import role_split_to_json
 from logtriage.drawing.generator import make_incident
-from logtriage.errors import InvalidInput, UnknownName
+from logtriage.errors import InvalidInput
 from logtriage.evaluation import (
     PolicyFailure,
     Row,
@@ -20,10 +20,9 @@ from logtriage.evaluation import (
     joint_steps,
     load_run,
     play_joint_episode,
-    played_state,
     record_joint_episode,
 )
-from logtriage.grading import grade, grade_transcript
+from logtriage.grading import grade_transcript
 from logtriage.incident import Incident
 from logtriage.observation import Observation, observe
 from logtriage.policies import ExpertPolicy, Policy, RolePolicies, TeamPolicy
@@ -93,28 +92,6 @@ def test_a_role_that_raises_is_named_and_its_episode_unscored() -> None:
     assert caught.value.state.tick == 1
 
 
-def test_a_team_that_cannot_be_made_is_a_failure() -> None:
-    def broken(_: Incident) -> TeamPolicy:
-        raise OSError("no such model")
-
-    transcript = record_joint_episode(INCIDENT, broken, "mine", TRIO)
-    assert transcript.status == "policy could not be made: OSError: no such model"
-
-
-@pytest.mark.parametrize("said", ["resolve", None, Escalate("nobody")])
-def test_what_is_no_action_here_is_a_failure(said: Any) -> None:
-    wrong = team(Saying(Wait()), Saying(said), Saying(Wait()))
-    transcript = record_joint_episode(INCIDENT, lambda _: wrong, "mine", TRIO)
-    assert transcript.status.startswith("policy failed in tick 0: ")
-    assert not transcript.actions
-
-
-def test_an_interrupt_is_no_failure_of_the_team() -> None:
-    stopped = team(*[Waiting(KeyboardInterrupt())] * 3)
-    with pytest.raises(KeyboardInterrupt):
-        record_joint_episode(INCIDENT, lambda _: stopped, "mine", TRIO)
-
-
 def test_what_a_role_may_not_do_is_malformed_and_only_its_own_screen_says_so() -> None:
     wrong = team(Saying(Resolve()), Saying(Wait()), Saying(Wait()))
     *_, last = joint_steps(INCIDENT, wrong, TRIO)
@@ -127,11 +104,6 @@ def test_what_a_role_may_not_do_is_malformed_and_only_its_own_screen_says_so() -
     assert not any("not understood" in screen for screen in screens[1:])
 
 
-def test_the_state_of_a_joint_grade_is_the_one_that_was_played() -> None:
-    last = play_joint_episode(INCIDENT, make_team("expert", TRIO)(INCIDENT), TRIO)
-    assert played_state(INCIDENT, grade(last)) == last
-
-
 # -- runs --------------------------------------------------------------------------------
 
 
@@ -140,29 +112,6 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, tuple[Row, ..
     """A run in one process, without interruption."""
     directory = tmp_path_factory.mktemp("whole") / "run"
     return directory, evaluate(SPEC, directory)
-
-
-def test_any_number_of_processes_writes_the_same_files(
-    whole: tuple[Path, tuple[Row, ...]], tmp_path: Path
-) -> None:
-    directory, alone = whole
-    assert alone == evaluate(SPEC, tmp_path / "two", jobs=2)
-    assert contents(directory) == contents(tmp_path / "two")
-    assert len(contents(directory)) == 2 + 6
-
-
-@pytest.mark.parametrize("stop_at", [1, 5, 11])
-def test_interrupted_and_resumed_is_as_if_never_interrupted(
-    whole: tuple[Path, tuple[Row, ...]], tmp_path: Path, stop_at: int
-) -> None:
-    def interrupt(done: int, _: int) -> None:
-        if done == stop_at:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        evaluate(SPEC, tmp_path / "run", on_progress=interrupt)
-    evaluate(SPEC, tmp_path / "run")
-    assert contents(tmp_path / "run") == contents(whole[0])
 
 
 def test_the_split_is_kept_in_full_and_read_back(tmp_path: Path) -> None:
@@ -175,23 +124,6 @@ def test_the_split_is_kept_in_full_and_read_back(tmp_path: Path) -> None:
     path = tmp_path / "transcripts" / "expert--single_crash-v3.jsonl"
     for line in path.read_text().splitlines():
         assert json.loads(line)["role_split"] == "mine"
-
-
-def test_a_built_in_split_may_be_given_by_its_name() -> None:
-    assert RunSpec(["expert"], TASKS, role_split="duo").role_split == DUO
-    assert RunSpec(["expert"], TASKS).role_split is None
-    with pytest.raises(UnknownName, match="unknown role split 'quartet'; known: solo, duo, trio"):
-        RunSpec(["expert"], TASKS, role_split="quartet")
-
-
-def test_runs_from_before_there_were_splits_are_of_single_agents(tmp_path: Path) -> None:
-    spec = RunSpec(["expert"], TASKS, episodes=2)
-    evaluate(spec, tmp_path)
-    manifest = json.loads((tmp_path / "run.json").read_text())
-    assert manifest.pop("role_split") is None
-    (tmp_path / "run.json").write_text(json.dumps(manifest))
-    assert load_run(tmp_path).manifest.spec == spec
-    evaluate(spec, tmp_path)
 
 
 OTHER = RoleSplit("trio", (*TRIO.roles, Role("scribe", ["slo"], ["report"])))
@@ -242,12 +174,6 @@ def test_teams_of_ones_own_and_their_failures(tmp_path: Path, jobs: int) -> None
     assert cause == "policy failed in tick 1: escalation: ConnectionError: model server is gone"
 
 
-def test_an_unknown_team_is_refused_before_anything_is_written(tmp_path: Path) -> None:
-    with pytest.raises(UnknownName, match="unknown team 'first_error'; known: oracle"):
-        evaluate(RunSpec(["first_error"], TASKS, role_split=TRIO), tmp_path / "run")
-    assert not (tmp_path / "run").exists()
-
-
 def test_a_team_of_one_has_the_figures_of_the_single_agent(tmp_path: Path) -> None:
     alone = evaluate(RunSpec(["expert", "oracle"], TASKS, episodes=20), tmp_path / "a")
     spec = RunSpec(["expert", "oracle"], TASKS, episodes=20, role_split=SOLO)
@@ -276,14 +202,6 @@ def test_splits_are_compared_on_the_same_incidents(tmp_path: Path) -> None:
     (compared,) = compare_runs(with_board, without)
     assert compared.shared == 20
     assert compared.mean_b < compared.mean_a
-
-
-def test_recorded_incidents_are_played_by_teams_too(tmp_path: Path) -> None:
-    spec = RunSpec(["oracle", "expert"], ["recorded"], role_split=TRIO)
-    rows = evaluate(spec, tmp_path)
-    assert [row.unscored for row in rows] == [0, 0]
-    assert rows[0].grade is not None
-    assert rows[0].grade.mean == 1.0
 
 
 # -- the report --------------------------------------------------------------------------
@@ -331,27 +249,3 @@ def test_the_timeline_has_a_step_a_tick_and_ends_at_the_grade(run_dir: Path) -> 
         if episode.grade.score is not None:
             assert last["total"] == episode.grade.score
             assert len(played) == episode.grade.ticks
-
-
-def test_a_tick_inside_an_action_is_no_tick(tmp_path: Path) -> None:
-    """A model may write one into its action; then each action has a tick of its own still."""
-    evaluate(RunSpec(["expert"], TASKS[:1], episodes=1), tmp_path)
-    path = tmp_path / "transcripts" / "expert--single_crash-v3.jsonl"
-    record = json.loads(path.read_text())
-    padded = [{**wire, "tick": 0} for wire in record["actions"]]
-    path.write_text(json.dumps({**record, "actions": padded, "ticks": None}) + "\n")
-    ((_, data),) = held(tmp_path)
-    assert [len(tick.get("acts", ())) for tick in data["ticks"]] == [1] * len(padded) + [0]
-
-
-def test_a_closing_act_cuts_its_tick_short(tmp_path: Path) -> None:
-    wrong = next(team for team in INCIDENT.topology.teams if team not in INCIDENT.truth.teams)
-    hasty = team(Saying(Report("x")), Saying(Escalate(wrong)), Saying(Resolve()))
-    spec = RunSpec(["hasty"], ["cascading_failure-v3"], start=42, episodes=1, role_split=TRIO)
-    evaluate(spec, tmp_path, teams={"hasty": lambda _: hasty})
-    ((_, data),) = held(tmp_path)
-    first, _ = data["ticks"]
-    assert [(act["role"], act["told"]) for act in first["acts"]] == [
-        (0, "report x"),
-        (1, f"escalate {wrong}"),
-    ]

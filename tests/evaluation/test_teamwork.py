@@ -18,18 +18,15 @@ from logtriage import (
 )
 from logtriage.beliefs import belief
 from logtriage.dynamics import transition_jointly
-from logtriage.evaluation import play_joint_episode
 from logtriage.evaluation.full_look import full_look
 from logtriage.evaluation.teamwork import EPISODES, last_decided, teamwork_of
 from logtriage.evidence import evidence
-from logtriage.grading import score
 from logtriage.incident import Incident
-from logtriage.policies import observers
 from logtriage.recorded import shipped_incidents
 from logtriage.roles import Role, RoleSplit
 from logtriage.roles.splits import BY_CHANNEL, BY_TIER, ROLE_SPLITS, SOLO, TRIO
 from logtriage.world.channels import Channel
-from tests.audit.planted.tasks import all_quiet, breathless
+from tests.audit.planted.tasks import all_quiet
 
 
 def played(index: int) -> State:
@@ -80,16 +77,6 @@ def test_what_is_pooled_is_what_any_role_was_shown() -> None:
     assert belief(state, BY_CHANNEL).weights == belief(state).weights
 
 
-def test_several_faults_are_doubted_too() -> None:
-    state = initial_state(make_incident("compound_failure-v3/test/3"))
-    for acts in ((RequestMoreLogs(), Wait(), Wait()), (Wait(), Wait(), Resolve())):
-        state = transition_jointly(state, acts)
-    teamwork = teamwork_of([state], TRIO)
-    assert teamwork is not None
-    assert teamwork.pooled.mean == belief(last_decided(state), TRIO).entropy
-    assert teamwork.pooled.mean < min(bits.mean for bits in teamwork.alone.values())
-
-
 def test_there_is_none_alone_or_where_no_probabilities_are_known() -> None:
     assert teamwork_of([played(1)], SOLO) is None
     assert teamwork_of([], TRIO) is None
@@ -125,24 +112,3 @@ def test_the_benchmark_needs_a_team_and_calm_incidents_do_not(split: RoleSplit) 
     assert gap + 2 * error >= 0.30
     calm, error = needed([all_quiet("train", number) for number in range(30)], split)
     assert calm + 2 * error < 0.30
-
-
-def margins(incidents: list[Incident], split: RoleSplit) -> tuple[float, float]:
-    """By how much talking observers exceed nine tenths of what pooled ones earn; its error."""
-    talk, pool = (
-        [
-            score(play_joint_episode(incident, observers(incident, split, pooled=pooled), split))
-            for incident in incidents
-        ]
-        for pooled in (False, True)
-    )
-    rows = [mine - 0.9 * whole for mine, whole in zip(talk, pool, strict=True)]
-    return fmean(rows), stdev(rows) / sqrt(len(rows))
-
-
-def test_observers_who_talk_earn_nearly_what_pooled_ones_earn() -> None:
-    drawn = [make_incident(f"cascading_failure-v3/train/{number}") for number in range(4)]
-    margin, error = margins(drawn, TRIO)
-    assert margin + 2 * error >= 0.0
-    margin, error = margins([breathless("train", number) for number in range(6)], TRIO)
-    assert margin + 2 * error < 0.0

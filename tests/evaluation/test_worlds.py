@@ -42,17 +42,6 @@ def test_a_run_is_read_back_without_the_folder(folder: Path, tmp_path: Path) -> 
     }
 
 
-def test_a_run_of_a_shipped_world_needs_its_id_alone(tmp_path: Path) -> None:
-    evaluate(RunSpec(["oracle"], ["tiny:outage"], episodes=1), tmp_path)
-    assert load_run(tmp_path).manifest.spec.world is load_world("tiny")
-
-
-def test_runs_of_the_default_world_say_nothing_of_it(tmp_path: Path) -> None:
-    evaluate(RunSpec(["oracle"], ["single_crash-v3"], episodes=1), tmp_path)
-    assert "world" not in json.loads((tmp_path / RUN_FILE).read_text())
-    assert not (tmp_path / WORLD_FILE).exists()
-
-
 def test_a_run_goes_on_in_its_own_world_alone(folder: Path, tmp_path: Path) -> None:
     run, before = tmp_path / "run", load_world(folder)
     evaluate(spec_in(folder), run)
@@ -64,16 +53,6 @@ def test_a_run_goes_on_in_its_own_world_alone(folder: Path, tmp_path: Path) -> N
     assert after.fingerprint in str(told.value)
     evaluate(spec_in(folder), run, fresh=True)
     assert load_run(run).manifest.spec.world is after
-
-
-def test_an_interrupted_beginning_is_taken_up(folder: Path, tmp_path: Path) -> None:
-    (tmp_path / "run").mkdir()
-    (tmp_path / "run" / WORLD_FILE).write_bytes(load_world(folder).content)
-    evaluate(spec_in(folder), tmp_path / "run")
-    (tmp_path / "more").mkdir()
-    (tmp_path / "more" / WORLD_FILE).write_bytes(b"{}")
-    with pytest.raises(InvalidInput, match=f"not empty .it holds {WORLD_FILE}."):
-        evaluate(spec_in(folder), tmp_path / "more")
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 import base64
 import json
-import re
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
@@ -10,20 +9,14 @@ from typing import Any
 import pytest
 
 import logtriage as lt
-from logtriage.drawing.generator import draw_incident
-from logtriage.drawing.ids import IncidentId
-from logtriage.errors import BundleError, InvalidInput
+from logtriage.errors import BundleError
 from logtriage.exporting import write_alertmanager, write_labels, write_otlp
-from logtriage.exporting.otlp import metric_lines, reading
-from logtriage.exporting.tape import EARLIEST, LATEST, Tape
-from logtriage.recorded import RecordedIncident, import_capture, shipped_incidents
-from logtriage.tasks import get_task
+from logtriage.exporting.otlp import reading
+from logtriage.exporting.tape import Tape
+from logtriage.recorded import RecordedIncident, import_capture
 from logtriage.world.channels import Channel
 from logtriage.world.default import default_world
-from logtriage.world.topologies import random_topology
-from tests.builders import FIVE_TEAMS
 
-TEAMS = FIVE_TEAMS.teams
 WORLD = default_world()
 INCIDENT = "cascading_failure-v3/test/27"
 OPENED = datetime(2031, 5, 6, 10, 0, tzinfo=UTC)
@@ -90,21 +83,6 @@ def test_every_line_is_of_the_official_definitions(
         assert parsed.SerializeToString()
 
 
-def test_ids_have_the_lengths_of_the_protocol(folder: Path) -> None:
-    spans = [
-        span
-        for line in _lines(folder / "traces.jsonl")
-        for resource in line["resourceSpans"]
-        for span in resource["scopeSpans"][0]["spans"]
-    ]
-    assert {len(span["traceId"]) for span in spans} == {32}
-    assert {len(span["spanId"]) for span in spans} == {16}
-    assert len({span["spanId"] for span in spans}) == len(spans)
-    known = {(span["traceId"], span["spanId"]) for span in spans}
-    for span in spans:
-        assert not span["parentSpanId"] or (span["traceId"], span["parentSpanId"]) in known
-
-
 # --- the same as on the screens ----------------------------------------------------------
 
 
@@ -138,20 +116,6 @@ def test_the_truth_is_not_in_the_files(folder: Path) -> None:
         assert "root_cause" not in text
 
 
-@pytest.mark.parametrize("gauge", WORLD.gauges)
-def test_every_figure_of_every_gauge_becomes_a_number(gauge: str) -> None:
-    tape = Tape.of(lt.make_incident(INCIDENT), OPENED)
-    for service, row in enumerate(tape.simulation.topology.services):
-        tokens = WORLD.tokens_at(gauge, row.tier)
-        for token in tokens:
-            texts = [text for _, text in tape.voice.reading(service, gauge, token)]
-            expected = [float(one) for text in texts for one in re.findall(r"\d+", text)]
-            numbers = [value for _, _, value in reading(tape.voice, service, gauge, token)]
-            assert numbers[: len(expected)] == expected
-            names = [name for name, _, _ in reading(tape.voice, service, gauge, token)]
-            assert len(set(names)) == len(names)
-
-
 # --- round trip --------------------------------------------------------------------------
 
 
@@ -176,17 +140,6 @@ def test_alerts_come_back(record: RecordedIncident) -> None:
             if one.since <= now and (one.until is None or now <= one.until)
         }
         assert found == expected
-
-
-def test_that_no_alert_fires_comes_back(tmp_path: Path) -> None:
-    task = get_task("single_crash-v3")
-    incident = draw_incident(task, IncidentId(task, "test", 14), random_topology(14, 8, TEAMS))
-    assert lt.observe(lt.initial_state(incident)).alerts == ()
-    write_otlp(incident, tmp_path)
-    write_alertmanager(incident, tmp_path)
-    write_labels(incident, tmp_path / "labels.csv")
-    (record,) = import_capture(tmp_path)
-    assert record.recording.alerts == ()
 
 
 def test_gauges_come_back(record: RecordedIncident) -> None:
@@ -235,55 +188,6 @@ def test_an_incident_without_a_fault_is_labelled_so(tmp_path: Path) -> None:
 # --- what cannot be exported -------------------------------------------------------------
 
 
-def test_recordings_cannot_be_exported(tmp_path: Path) -> None:
-    with pytest.raises(InvalidInput, match="only simulated incidents can be exported"):
-        write_otlp(shipped_incidents()[0], tmp_path)
-    with pytest.raises(InvalidInput, match="must be a time with an offset"):
-        write_otlp(lt.make_incident(INCIDENT), tmp_path, datetime(2031, 5, 6))
-
-
-def test_several_faults_at_once_have_no_labels(tmp_path: Path) -> None:
-    """Roots that are joined by | are alternatives to the import: either would be right."""
-    from typer.testing import CliRunner
-
-    from logtriage.cli.app import app
-
-    incident = lt.make_incident("compound_failure-v3/test/3")
-    count = len(incident.truth.parts)
-    assert count > 1
-    told = f"labels.csv has one fault a line, and this incident has {count} at once"
-    with pytest.raises(InvalidInput, match=told):
-        write_labels(incident, tmp_path / "labels.csv")
-    out = tmp_path / "out"
-    options = ["export", "otlp", incident.id, str(out), "--labels", str(out / "labels.csv")]
-    result = CliRunner().invoke(app, options)
-    assert result.exit_code == 2
-    assert not out.exists()
-    assert CliRunner().invoke(app, options[:4]).exit_code == 0
-
-
-@pytest.mark.parametrize(
-    "opened",
-    ["1960-05-06T10:00:00+00:00", "0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"],
-)
-def test_a_time_that_no_import_takes_is_refused(tmp_path: Path, opened: str) -> None:
-    incident = lt.make_incident(INCIDENT)
-    for write in (write_otlp, write_alertmanager, write_labels):
-        with pytest.raises(InvalidInput, match=r"must be a time from 1971 to 2261, .* got \d{4}-"):
-            write(incident, tmp_path / "out", datetime.fromisoformat(opened))
-    assert not (tmp_path / "out").exists()
-
-
-@pytest.mark.parametrize("opened", [EARLIEST, LATEST - timedelta(seconds=1)])
-def test_times_at_the_ends_of_the_range_come_back(tmp_path: Path, opened: datetime) -> None:
-    incident = lt.make_incident(INCIDENT)
-    write_otlp(incident, tmp_path, opened)
-    write_alertmanager(incident, tmp_path, opened)
-    write_labels(incident, tmp_path / "labels.csv", opened)
-    (record,) = import_capture(tmp_path)
-    assert datetime.fromisoformat(record.opened) == opened
-
-
 def test_the_command_line(tmp_path: Path) -> None:
     from typer.testing import CliRunner
 
@@ -307,48 +211,4 @@ def test_the_command_line(tmp_path: Path) -> None:
     assert "--opened must be a time with an offset" in result.output
 
 
-def test_the_documented_example_goes_there_and_back(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from typer.testing import CliRunner
-
-    from logtriage.cli.app import app
-
-    page = Path(__file__).parents[2] / "docs" / "formats.md"
-    if not page.exists():
-        pytest.skip("the docs are not part of this distribution")
-    block = page.read_text(encoding="utf-8").split("there and back:\n\n")[1].split("\n\n")[0]
-    commands = [line.split()[1:] for line in block.splitlines()]
-    assert [one[:2] for one in commands[:3]] == [
-        ["export", "otlp"],
-        ["export", "alertmanager"],
-        ["import", "capture"],
-    ]
-    monkeypatch.chdir(tmp_path)
-    # A policy plays in place of a person.
-    for command in (*commands[:3], [*commands[3], "--policy", "combined", "--brief"]):
-        result = CliRunner().invoke(app, command)
-        assert result.exit_code == 0, (command, result.output)
-    assert "the probabilities of a recording are not known, so it has no belief" in result.output
-
-
 # --- worlds whose signs stay -------------------------------------------------------------
-
-
-def test_exported_figures_live_as_those_on_screens_do() -> None:
-    tape = Tape.of(lt.make_incident("single_crash-v3/val/1"), OPENED)
-    series: dict[tuple[str, str], list[float]] = {}
-    for line in metric_lines(tape):
-        for resource in line["resourceMetrics"]:
-            name = resource["resource"]["attributes"][0]["value"]["stringValue"]
-            for metric in resource["scopeMetrics"][0]["metrics"]:
-                values = series.setdefault((name, metric["name"]), [])
-                values.append(metric["gauge"]["dataPoints"][0]["asDouble"])
-    utilised = [values for (_, name), values in series.items() if name == "cpu.utilization"]
-    assert len(utilised) == len(tape.names)
-    # Before the trouble they stray a little from tick to tick, too.
-    calm = len(tape.calm)
-    assert all(3 < len({*values[:calm]}) <= 7 for values in utilised)
-    assert all(max(values[:calm]) - min(values[:calm]) < 10 for values in utilised)
-    edge = series[tape.names[0], "edge.latency.p99"]
-    assert len({*edge[:calm]}) > 3

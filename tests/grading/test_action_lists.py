@@ -1,7 +1,5 @@
 """Lists of actions as arrays of canonical integers."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -22,10 +20,10 @@ from logtriage.errors import UnknownName
 from logtriage.grading import (
     action_array,
 )
-from logtriage.grading.action_lists import narrowest, ranges_of
+from logtriage.grading.action_lists import ranges_of
 from logtriage.grading.batch import MALFORMED, PADDING
 from logtriage.world.topologies import random_topology
-from tests.builders import SEVEN_SERVICES, with_actions
+from tests.builders import SEVEN_SERVICES
 
 
 def test_action_lists_become_integers() -> None:
@@ -35,13 +33,6 @@ def test_action_lists_become_integers() -> None:
     assert action_array(random_topology(1, 60), [[Resolve()]]).dtype == np.int16
     with pytest.raises(UnknownName, match="unknown team 'pay-team'"):
         action_array(SEVEN_SERVICES, [[Escalate("pay-team")]])
-
-
-@pytest.mark.parametrize(("number", "dtype"), [(128, np.int8), (129, np.int16)])
-def test_the_type_is_the_narrowest_that_holds_every_action(number: int, dtype: Any) -> None:
-    array = action_array(with_actions(number), [[Ignore()]])
-    assert array.dtype == dtype
-    assert array.tolist() == [[number - 1]]
 
 
 def test_what_does_nothing_is_malformed() -> None:
@@ -68,18 +59,3 @@ def test_the_ranges_partition_the_actions(size: int) -> None:
         assert [at for at, one in enumerate(every) if isinstance(one, kind)] == list(
             range(first, first + number)
         )
-
-
-@pytest.mark.parametrize(
-    ("highest", "dtype"),
-    [
-        (0, np.int8),
-        (127, np.int8),
-        (128, np.int16),
-        (32_767, np.int16),
-        (32_768, np.int32),
-        (2**31 - 1, np.int32),
-    ],
-)
-def test_the_narrowest_type_holds_the_highest_number(highest: int, dtype: Any) -> None:
-    assert narrowest(highest) == np.dtype(dtype)

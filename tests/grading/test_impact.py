@@ -4,18 +4,14 @@ import attrs
 import pytest
 
 from logtriage import (
-    IdentifyRootCause,
     InvalidInput,
-    Resolve,
     grade,
     initial_state,
     make_incident,
     parse_action,
-    transition,
 )
 from logtriage.actions import MAX_IMPACT, Malformed, ReportImpact, action_id, describe
 from logtriage.conversations.tools import call_from_action
-from logtriage.conversations.wires import actions_of_conversation
 from logtriage.dynamics import play
 from logtriage.errors import UnknownName
 from logtriage.grading import grade_to_json
@@ -23,7 +19,6 @@ from logtriage.grading.impact import Path, f1, impact_of, path_of
 from logtriage.parsing import TEAM_KINDS, action_from_wire, action_to_wire, render_action
 from logtriage.parsing.calls import wire_from_call
 from logtriage.policies import perfect_actions
-from logtriage.server.public import IMPACT, public_grade
 from logtriage.world.conditions import Hypothesis
 from logtriage.world.simulation import Simulation
 from tests.builders import FIVE_TEAMS, real_incident
@@ -102,14 +97,6 @@ def test_a_grade_has_it_where_one_was_reported_beside_the_total() -> None:
     assert grade(play(recorded, [ReportImpact((("api-gateway", AUTH),))])[0]).impact is None
 
 
-def test_a_server_tells_it_once_the_episode_is_closed() -> None:
-    state, _ = play(make_incident("compound_failure-v3/test/1"), [ReportImpact(((GATEWAY, AUTH),))])
-    assert "impact" not in public_grade(state)
-    closed = public_grade(transition(state, Resolve()))
-    assert closed["impact"] == grade_to_json(grade(transition(state, Resolve())))["impact"]
-    assert closed["impact"].keys() == set(IMPACT)
-
-
 def test_what_a_model_writes_is_read_and_written_back() -> None:
     wire = {
         "action_type": "report_impact",
@@ -154,21 +141,3 @@ def test_a_path_names_some_calls_and_not_too_many() -> None:
 def test_no_path_is_known_where_nothing_was_simulated() -> None:
     with pytest.raises(InvalidInput, match="the path of its damage is not known"):
         impact_of(initial_state(real_incident()))
-
-
-def test_declared_services_count_as_nodes() -> None:
-    incident = make_incident("compound_failure-v3/test/0")
-    incident = attrs.evolve(incident, telemetry=world(("slow_query", USER_DB)))
-    state, _ = play(incident, [IdentifyRootCause(USER_DB), ReportImpact(((GATEWAY, AUTH),))])
-    assert impact_of(state).node_f1 == 1.0
-
-
-def test_conversations_and_stored_tool_calls_keep_it() -> None:
-    """The converter reads it as any other tool, though no schema offers it."""
-    call = {
-        "name": "mcp__logtriage__report_impact",
-        "arguments": '{"calls": "api-gateway->auth-service"}',
-    }
-    message = {"role": "assistant", "content": "", "tool_calls": [{"id": "1", "function": call}]}
-    (wire,) = actions_of_conversation([message], FIVE_TEAMS)
-    assert action_from_wire(wire, FIVE_TEAMS) == ReportImpact(((GATEWAY, AUTH),))

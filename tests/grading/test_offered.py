@@ -42,7 +42,6 @@ from logtriage.evaluation import (
     record_joint_episode,
 )
 from logtriage.grading.offered import check_joint, useful_actions
-from logtriage.parsing.calls import wire_from_call
 from logtriage.policies import perfect_actions
 from logtriage.recorded import SHIPPED, dump_bundle, on_request, read_records, shipped_incidents
 from logtriage.registry import make_team
@@ -149,19 +148,6 @@ def _actions_line(incident: lt.Incident) -> str:
 def test_every_shell_offers_exactly_these(task: str, shell: str) -> None:
     incident = incidents_of(task)[0]
     assert SHELLS[shell](incident) == set(useful_actions(incident))
-
-
-@pytest.mark.parametrize("task", EVERY_TASK)
-def test_what_is_offered_can_be_called(task: str) -> None:
-    incident = incidents_of(task)[0]
-    for tool in tools_of(incident):
-        names = {"service": incident.topology.names[0], "team": incident.topology.teams[0]}
-        arguments = {
-            one.name: one.choices[0] if one.choices else names[one.name]
-            for one in tool.parameters
-            if one.required
-        }
-        assert wire_from_call(tool.name, arguments)["action_type"] == tool.name
 
 
 # -- recorded/2 in shells that offer one set of tools ---------------------------------------

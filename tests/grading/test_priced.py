@@ -27,8 +27,6 @@ from tests.builders import (
     RIGHT_CAUSE,
     RIGHT_PAGE,
     RIGHT_SEVERITY,
-    WAIT,
-    WRONG_PAGE,
     WRONG_REMEDY,
     benign_incident,
     played,
@@ -108,50 +106,10 @@ def test_totals_of_a_benign_incident(plan: tuple[object, ...], score: float) -> 
     assert grade(played(BENIGN, *plan)).score == pytest.approx(score, abs=1e-12)  # type: ignore[arg-type]
 
 
-def test_a_late_hand_over_loses_a_tenth_at_most() -> None:
-    late = played(REAL, *(WAIT,) * 8, HandOver())
-    found = grade(late)
-    assert found.score == pytest.approx(0.7 * (0.9 + 0.1 * 0.5), abs=1e-12)
-    assert found.criteria[0].reason == (
-        "handed over in 9 ticks, at a price of 0.7 (par is 6, the horizon 12)"
-    )
-    assert found.closing is Closing.HANDED_OVER
-    assert grade(played(REAL, *(WAIT,) * 11, HandOver())).score == pytest.approx(0.63, abs=1e-12)
-
-
 def _reasons(state: State) -> dict[str, str]:
     found = grade(state)
     told = {one.name: one.reason for one in found.criteria}
     return told | {one.name: one.reason for one in found.discounts}
-
-
-def test_reasons_of_a_fault() -> None:
-    told = _reasons(played(REAL, WRONG_REMEDY, FIX, RIGHT_CAUSE, HandOver()))
-    assert told["remediation"] == "fixed in tick 1; 1 wrong remedy was applied"
-    assert told["closure"] == "handed over in 4 ticks (par is 6, the horizon 12)"
-    assert told["unescalated"] == "dba-team never paged: silence leaves 0.32"
-    assert told["unapproved"] == (
-        "1 wrong remedy was applied before dba-team had been paged: each leaves 0.3 of the rest"
-    )
-    assert told["unapproved_fix"] == "fixed before dba-team had been paged"
-    assert _reasons(played(REAL, RIGHT_PAGE))["remediation"] == (
-        "no accepted remedy applied (kill-query:user-db)"
-    )
-    assert grade(played(REAL, WRONG_PAGE)).gate == "wrong_escalation"
-
-
-def test_reasons_of_a_benign_incident() -> None:
-    told = _reasons(played(BENIGN, WRONG_REMEDY, WRONG_REMEDY, Ignore()))
-    assert told["dismissal"] == "rightly dismissed"
-    assert told["unapproved"] == (
-        "2 wrong remedies were applied where nothing was broken: each leaves 0.3 of the rest"
-    )
-    assert _reasons(played(BENIGN, RIGHT_CAUSE, Ignore()))["dismissal"] == (
-        "dismissed, but user-db was blamed"
-    )
-    assert _reasons(played(BENIGN, WRONG_REMEDY, HandOver()))["dismissal"] == (
-        "closed as handed_over, not dismissed"
-    )
 
 
 def test_each_of_several_fixes_before_the_first_page_counts() -> None:

@@ -67,17 +67,6 @@ def test_a_criterion_that_would_make_the_table_too_large_is_added_apart(
     assert [stride(rubric, "paged", group=group) for group in range(3)] == [0, 0, 1]
 
 
-def test_the_same_level_read_twice_counts_twice() -> None:
-    rubric = of(criteria.root_cause, criteria.root_cause)
-    assert stride(rubric, "blamed") == 1 + 2
-    assert tables_of(rubric, SPAN).points[-4:].tolist() == [0.0, 0.5, 0.5, 1.0]
-
-
-def test_a_rubric_without_a_benign_part_grades_all_incidents_alike() -> None:
-    tables = tables_of(attrs.evolve(TRIAGE_3, id="mine/1", benign=()), SPAN)
-    assert np.array_equal(tables.strides[0], tables.strides[1])
-
-
 def test_levels_of_several_faults_by_hand() -> None:
     two = attrs.evolve(SPAN, faults=2)
     assert MEASURES[criteria.escalation].scores(two).tolist() == [0.0, 1.0, 0.0, 0.5, 1.0]

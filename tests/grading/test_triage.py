@@ -39,7 +39,6 @@ from tests.builders import (
 
 REAL = real_incident()
 BENIGN = attrs.evolve(benign_incident(), par=3)
-TWO_TEAMS = real_incident(teams=("sre-team", "dba-team"))
 END = Resolve()
 PERFECT = (RIGHT_SEVERITY, RIGHT_CAUSE, RIGHT_PAGE, FIX, END)
 WRONG_CAUSE = IdentifyRootCause("auth-service")
@@ -72,19 +71,6 @@ def test_remediation_without_an_accepted_remedy(wrong: int) -> None:
     assert "kill-query:user-db" in reason
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        Remediate("restart", "user-db"),  # the right service, another remedy
-        Remediate("kill-query", "payment-db"),  # the right remedy, another service
-        Remediate("restart", "auth-service"),
-    ],
-)
-def test_remediation_what_is_wrong(wrong: Remediate) -> None:
-    assert priced.remediation(played(REAL, RIGHT_PAGE, wrong))[0] == 0.0
-    assert priced.remediation(played(REAL, RIGHT_PAGE, wrong, FIX))[0] == pytest.approx(0.6)
-
-
 def test_remediation_an_accepted_remedy_again_is_not_wrong() -> None:
     incident = real_incident(remedies=(("kill-query", "user-db"), ("restart", "user-db")))
     both = played(incident, RIGHT_PAGE, Remediate("restart", "user-db"), FIX, FIX)
@@ -113,14 +99,6 @@ def test_closure_by_ticks_used(horizon: int, par: int, used: int, score: float) 
     calm = attrs.evolve(benign_incident(horizon), par=par)
     dismissed = played(calm, *waits(used - 1), Ignore())
     assert triage.benign_closure(dismissed)[0] == pytest.approx(score, abs=1e-12)
-
-
-def test_closure_needs_the_fix_first() -> None:
-    for actions in ((END,), (WRONG_REMEDY, END)):
-        assert triage.closure(played(REAL, *actions)) == (
-            0.0,
-            "resolved while the fault was still there",
-        )
 
 
 @pytest.mark.parametrize(
@@ -228,73 +206,6 @@ def test_a_benign_incident(plan: tuple[Action, ...], total: float) -> None:
     graded = grade(played(BENIGN, *plan))
     assert graded.score == pytest.approx(total, abs=1e-12)
     assert [one.name for one in graded.discounts] == ["unapproved"] * (WRONG_REMEDY in plan)
-
-
-@pytest.mark.parametrize(
-    ("state", "criterion", "reason"),
-    [
-        (played(REAL), "root_cause", "no root cause identified"),
-        (played(REAL, RIGHT_CAUSE, FIX), "root_cause", "user-db is the root cause"),
-        (
-            played(REAL, IdentifyRootCause("auth-service"), FIX, RIGHT_CAUSE),
-            "root_cause",
-            "auth-service is not the root cause; it was user-db",
-        ),
-        (
-            played(REAL, FIX, WAIT, RIGHT_CAUSE),
-            "root_cause",
-            "user-db is the root cause, but it was declared in tick 2, after the fix in tick 0: "
-            "recovery is no diagnosis",
-        ),
-        (joint((0, FIX), (0, RIGHT_CAUSE)), "root_cause", "user-db is the root cause"),
-        (played(REAL), "remediation", "no accepted remedy applied (kill-query:user-db)"),
-        (played(REAL, RIGHT_PAGE, FIX), "remediation", "fixed in tick 1"),
-        (
-            played(REAL, RIGHT_PAGE, WRONG_REMEDY, FIX),
-            "remediation",
-            "fixed in tick 2; 1 wrong remedy was applied",
-        ),
-        (
-            played(TWO_TEAMS, WRONG_REMEDY, FIX, WRONG_REMEDY, RIGHT_PAGE),
-            "remediation",
-            "fixed in tick 1; 2 wrong remedies were applied",
-        ),
-        (played(REAL, FIX), "closure", "not resolved"),
-        (played(REAL, FIX, Ignore()), "closure", "closed as ignored, not resolved"),
-        (played(REAL, WRONG_PAGE), "closure", "closed by a mis-page, not resolved"),
-        (played(REAL, END), "closure", "resolved while the fault was still there"),
-        (played(REAL, FIX, END), "closure", "resolved in 2 ticks (par is 5, the horizon 12)"),
-        (played(BENIGN), "dismissal", "not dismissed"),
-        (played(BENIGN, Ignore()), "dismissal", "rightly dismissed"),
-        (
-            played(BENIGN, RIGHT_CAUSE, Ignore()),
-            "dismissal",
-            "dismissed, but user-db was blamed",
-        ),
-        (played(BENIGN, Ignore()), "closure", "dismissed in 1 tick (par is 3, the horizon 15)"),
-        (played(BENIGN, RIGHT_CAUSE, Ignore()), "closure", "not dismissed"),
-    ],
-)
-def test_reasons_of_criteria(state: State, criterion: str, reason: str) -> None:
-    assert grade(state).criterion(criterion).reason == reason
-
-
-def test_reasons_of_discounts() -> None:
-    state = played(TWO_TEAMS, WRONG_REMEDY, WRONG_REMEDY, FIX)
-    assert [(one.name, one.factor, one.reason) for one in grade(state).discounts] == [
-        (
-            "unescalated",
-            0.32,
-            "dba-team or sre-team never paged: silence leaves 0.32",
-        ),
-        (
-            "unapproved",
-            0.3**2,
-            "2 wrong remedies were applied before dba-team or sre-team had been paged: each "
-            "leaves 0.3 of the rest",
-        ),
-        ("unapproved_fix", 0.7, "fixed before dba-team or sre-team had been paged"),
-    ]
 
 
 def test_approval_takes_an_earlier_tick() -> None:

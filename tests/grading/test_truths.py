@@ -11,7 +11,7 @@ from logtriage.grading import (
     truths_of,
 )
 from logtriage.world.topologies import random_topology
-from tests.builders import SEVEN_SERVICES, real_incident
+from tests.builders import SEVEN_SERVICES
 from tests.grading.test_batch import BENIGN, REAL, refused
 
 
@@ -67,19 +67,3 @@ def test_clocks_are_the_distinct_ones_in_order(horizon: list[int]) -> None:
     other = attrs.evolve(truths, task_par=np.array([3] * len(horizon)))
     assert len(other.clocks) == 2 * len(truths.clocks)
     assert [other.clocks[at] for at in other.clock_slots[1]] == [(one, 3) for one in horizon]
-
-
-def test_arrays_of_truths_are_as_narrow_as_said() -> None:
-    """The documented types: a million truths should not cost eight bytes a number."""
-    truths = truths_of([REAL, BENIGN])
-    assert truths.severity.dtype == np.int8
-    assert truths.horizon.dtype == np.int32
-    assert truths.par.dtype == np.int32
-    assert truths_of([BENIGN]).price_of_hand_over.dtype == np.float64
-    assert truths_of([REAL, real_incident(None), BENIGN]).severity.tolist() == [0, -1, 2]
-
-
-def test_no_truths_have_no_clock() -> None:
-    none = truths_of([REAL]).take([])
-    assert none.clocks == ()
-    assert [one.tolist() for one in none.clock_slots] == [[], []]

@@ -5,7 +5,6 @@ of Python's own.
 """
 
 import inspect
-import io
 from collections.abc import Callable
 from typing import Any
 
@@ -17,7 +16,6 @@ from logtriage.actions import action_id
 from logtriage.dynamics import apply, play_jointly, tick, transition_jointly
 from logtriage.errors import UnknownName
 from logtriage.grading import (
-    DEFAULT,
     Rubric,
     get_rubric,
     grade_actions,
@@ -29,7 +27,7 @@ from logtriage.grading import (
     truths_of,
     unscored,
 )
-from tests.builders import FIX, RIGHT_CAUSE, RIGHT_PAGE, WAIT, played, real_incident
+from tests.builders import real_incident
 
 ID = "single_crash-v3/test/0"
 INCIDENT = real_incident()
@@ -186,56 +184,3 @@ def test_a_grade_counts_what_could_not_be_read() -> None:
 
 
 # -- what is shown --------------------------------------------------------------------
-
-
-def test_a_printed_grade_is_its_debrief() -> None:
-    state = played(INCIDENT, RIGHT_CAUSE, lt.Malformed("?", "no JSON"), RIGHT_PAGE, FIX, Resolve())
-    lines = str(lt.grade(state, agent="me", unplayed=2)).splitlines()
-    assert lines[:4] == [
-        "hand-made/test/0, played by me",
-        lt.grade(state).verdict,
-        "ACTIONS",
-        "  tick 0   identify_root_cause user-db",
-    ]
-    assert lines[4] == "  tick 1   malformed (no JSON)"
-    head = lines.index("GRADE") + 1
-    assert lines[head].split() == ["criterion", "score", "weight", "points", "why"]
-    rows = [line.split(maxsplit=4) for line in lines[head + 1 : head + 6]]
-    graded = lt.grade(state)
-    assert [row[0] for row in rows] == [one.name for one in graded.criteria]
-    assert [row[4] for row in rows] == [one.reason for one in graded.criteria]
-    assert lines[1].endswith(" 1 of 5 actions could not be read: no JSON.")
-    assert lines[-2:] == [
-        f"  {graded.score:.3f}  by rubric {DEFAULT.id}",
-        "  2 actions after the closing one were not played",
-    ]
-
-
-def test_the_debrief_says_the_gate_and_why_there_is_no_score() -> None:
-    gated = lt.grade(played(INCIDENT, lt.Ignore()))
-    assert str(gated).endswith(f"\n  ignored_incident makes it 0: {gated.gate_reason}")
-    lost = str(unscored(INCIDENT, "no \x1b[31mroute\nat all"))
-    assert lost.endswith(
-        "  not scored: no \N{REPLACEMENT CHARACTER}[31mroute\N{REPLACEMENT CHARACTER}at all"
-    )
-    assert "  none" in lost
-    assert str(lt.grade(played(INCIDENT, WAIT))).count("  tick ") == 1
-
-
-def test_the_terminal_shows_the_same_words() -> None:
-    pytest.importorskip("rich")
-    from rich.console import Console
-
-    from logtriage.cli.screens import debrief
-
-    state = played(INCIDENT, RIGHT_CAUSE, FIX, lt.Ignore())
-    console = Console(width=200, record=True, file=io.StringIO())
-    console.print(debrief(state, lt.grade(state)))
-    shown = " ".join(console.export_text().split())
-    for line in str(lt.grade(state)).splitlines()[1:]:
-        assert " ".join(line.split()) in shown
-
-
-def test_the_package_lists_what_is_public() -> None:
-    assert set(dir(lt)) == {*lt.__all__, "__version__"}
-    assert all(hasattr(lt, name) for name in dir(lt))

@@ -6,7 +6,6 @@ import pytest
 
 from logtriage import (
     ClassifySeverity,
-    InvalidInput,
     Malformed,
     Resolve,
     initial_state,
@@ -17,7 +16,6 @@ from logtriage import (
     transition,
 )
 from logtriage.actions import Report
-from logtriage.errors import UnknownName
 from logtriage.evaluation import PolicyFailure, play_episode
 from logtriage.parsing import render_action
 from logtriage.policies import ChatPolicies, ChatPolicy, ExpertPolicy
@@ -76,16 +74,6 @@ def test_an_expert_that_speaks_through_text_plays_as_the_expert() -> None:
     assert state == play_episode(INCIDENT, ExpertPolicy())
 
 
-@pytest.mark.parametrize("turns", [1, 2])
-def test_only_the_latest_turns_are_shown_if_so_asked(turns: int) -> None:
-    script = Script(*["?"] * 3, '{"action_type": "resolve"}')
-    play_episode(INCIDENT, ChatPolicies(script, turns=turns)(INCIDENT))
-    for number, shown in enumerate(script.shown):
-        screens = min(number + 1, turns)
-        assert [one["role"] for one in shown] == ["system", *["user", "assistant"] * screens][:-1]
-        assert f"TICK {number}/{INCIDENT.horizon}" in shown[-1]["content"]
-
-
 def test_what_cannot_be_read_is_the_model_s_own_action_and_failures_are_not() -> None:
     action, _ = ChatPolicy(Script("Let me think."), RULES).act(observe(STATE), None)
     assert action == Malformed(
@@ -111,12 +99,3 @@ def test_in_a_role_it_sees_its_slice_and_may_do_what_the_role_may() -> None:
     assert isinstance(action, Malformed)
     assert action.by == "triage"
     assert "unknown action_type 'resolve'; one of: classify_severity" in action.reason
-
-
-def test_wrong_settings_are_named() -> None:
-    with pytest.raises(UnknownName, match="unknown role 'sre'; known: triage"):
-        ChatPolicy(Script(), RULES, TRIO, "sre")
-    with pytest.raises(InvalidInput, match="give both the split and the role"):
-        ChatPolicy(Script(), RULES, TRIO)
-    with pytest.raises(InvalidInput, match="turns must be at least 1, got 0"):
-        ChatPolicy(Script(), RULES, turns=0)

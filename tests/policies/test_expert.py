@@ -10,7 +10,6 @@ from logtriage import (
     Ignore,
     Incident,
     Remediate,
-    RequestTraces,
     get_task,
     incident_ids,
     initial_state,
@@ -20,21 +19,15 @@ from logtriage import (
 from logtriage.dynamics import transition
 from logtriage.evaluation import play_joint_episode
 from logtriage.grading import score
-from logtriage.joint import requests_left
 from logtriage.policies import ExpertPolicy
-from logtriage.policies.expert import HAND_OVER_LEADS, STEPS, TRIES
-from logtriage.policies.notebook import Notebook, Sign
+from logtriage.policies.expert import HAND_OVER_LEADS, TRIES
 from logtriage.registry import make_policy, make_team
-from logtriage.roles import RoleSplit
 from logtriage.roles.splits import ROLE_SPLITS, TRIO
 from logtriage.tasks import DRAWN_TASKS, TaskSpec
 from logtriage.world.channels import NOTHING_READ
 from tests.builders import BENCHMARK, final_state
 
 every_task = pytest.mark.parametrize("task", BENCHMARK, ids=lambda task: task.id)
-every_split = pytest.mark.parametrize(
-    "split", tuple(ROLE_SPLITS.values()), ids=lambda split: split.name
-)
 
 
 def some(task: TaskSpec, count: int, split: str = "val") -> list[Incident]:
@@ -71,24 +64,6 @@ def test_it_pages_before_it_fixes_and_asks_before_it_pages(task: TaskSpec) -> No
         assert state.closing in ("resolved", "ignored", "misrouted", "handed_over")
 
 
-@every_task
-def test_it_leaves_time_for_what_follows_the_questions(task: TaskSpec) -> None:
-    for incident in some(task, 15):
-        state = final_state(incident, make_policy("expert"))
-        doings = state.facts.doings
-        asked = [when for when, _ in (*doings.logs, *doings.metrics, *doings.traces)]
-        assert max(asked) < task.horizon - STEPS
-
-
-def test_where_nobody_waits_it_starts_at_the_edge() -> None:
-    for incident in some(get_task("fleet_outage-v3"), 20):
-        screen = observe(initial_state(incident))
-        topology = incident.topology
-        if not any((line.token or "").startswith("timeout") for line in screen.window):
-            edges = {RequestTraces(topology.names[one]) for one in topology.edges}
-            assert ExpertPolicy().act(screen, None)[0] in edges
-
-
 def test_it_dismisses_benign_incidents_and_hardly_ever_real_ones() -> None:
     played = [
         final_state(attrs.evolve(one, price_of_hand_over=0.3), make_policy("expert"))
@@ -101,32 +76,6 @@ def test_it_dismisses_benign_incidents_and_hardly_ever_real_ones() -> None:
 
 
 # --- in roles ------------------------------------------------------------------------
-
-
-@every_task
-def test_alone_in_a_team_it_plays_as_alone(task: TaskSpec) -> None:
-    solo = ROLE_SPLITS["solo"]
-    for incident in some(task, 4):
-        alone = final_state(incident, make_policy("expert"))
-        together = play_joint_episode(incident, make_team("expert", solo)(incident), solo)
-        assert together.actions == alone.actions
-
-
-def test_roles_keep_to_their_budgets() -> None:
-    split = RoleSplit("few", [attrs.evolve(role, budget=1) for role in TRIO.roles])
-    for incident in some(get_task("cascading_failure-v3"), 4):
-        state = play_joint_episode(incident, make_team("expert", split)(incident), split)
-        assert not any(type(action).__name__ == "Malformed" for action in state.actions)
-        for role in split.roles:
-            assert requests_left(state, split, role) in (0, 1)
-
-
-@every_split
-@every_task
-def test_roles_do_only_what_they_may(task: TaskSpec, split: RoleSplit) -> None:
-    for incident in some(task, 2):
-        state = play_joint_episode(incident, make_team("expert", split)(incident), split)
-        assert not any(type(action).__name__ == "Malformed" for action in state.actions)
 
 
 def test_the_board_is_worth_something() -> None:
@@ -143,22 +92,6 @@ def test_the_board_is_worth_something() -> None:
         for split in (TRIO, deaf)
     ]
     assert means[0] > means[1] + 0.1
-
-
-@every_split
-@every_task
-def test_oracles_in_every_split_earn_full_marks(task: TaskSpec, split: RoleSplit) -> None:
-    for incident in some(task, 3):
-        state = play_joint_episode(incident, make_team("oracle", split)(incident), split)
-        assert score(state) == 1.0
-
-
-@every_task
-def test_oracles_each_for_itself_fix_after_the_page(task: TaskSpec) -> None:
-    spec = "triage=oracle,escalation=oracle,remediation=oracle"
-    for incident in some(task, 6):
-        state = play_joint_episode(incident, make_team(spec, TRIO)(incident), TRIO)
-        assert score(state) == 1.0
 
 
 # --- where signs stay, and a hand-over has a price ------------------------------------------
@@ -178,15 +111,6 @@ def test_it_hands_over_more_where_that_is_worth_more() -> None:
     handed = {price: found.count("handed_over") for price, found in closings.items()}
     assert handed[0.2] == 0
     assert 0 < handed[0.5] < handed[0.9]
-
-
-def test_what_most_readings_show_counts_once_where_signs_stay() -> None:
-    high, low = Sign("auth-service", "cpu", "high", 0), Sign("auth-service", "cpu", "low", 3)
-    again = attrs.evolve(high, start=6)
-    assert Notebook(readings=(high, low, again)).signs == (again,)
-    assert Notebook(readings=(high, low)).signs == (low,)
-    apart = Sign("user-db", "cpu", "low", 0)
-    assert Notebook(readings=(high, apart)).signs == (high, apart)
 
 
 def test_it_asks_nowhere_twice_where_nothing_is_collected() -> None:

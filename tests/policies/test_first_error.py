@@ -1,7 +1,5 @@
 """The habit that does not pay: believe the loudest error."""
 
-from statistics import mean
-
 import attrs
 import pytest
 
@@ -13,25 +11,12 @@ from logtriage import (
     Remediate,
     Resolve,
     Severity,
-    incident_ids,
     initial_state,
-    make_incident,
     observe,
 )
-from logtriage.grading import grade
 from logtriage.policies import FirstErrorPolicy
-from logtriage.registry import make_policy
-from logtriage.world.telemetry import Alert, LogLine, Reading
-from tests.builders import SEVEN_SERVICES, final_state, real_incident
-
-
-@pytest.mark.parametrize("task_id", ["cascading_failure-v3", "silent_degradation-v3"])
-def test_the_loudest_error_is_mostly_a_symptom(task_id: str) -> None:
-    grades = [
-        grade(final_state(make_incident(one), make_policy("first_error")))
-        for one in incident_ids(task_id, "test", 60)
-    ]
-    assert mean(one.score or 0.0 for one in grades) <= 0.40
+from logtriage.world.telemetry import LogLine, Reading
+from tests.builders import SEVEN_SERVICES, real_incident
 
 
 def screen(window: tuple[LogLine, ...], **changes: object) -> Observation:
@@ -80,9 +65,3 @@ def test_what_counts_as_loudest(window: list[tuple[str, str]], suspect: str) -> 
     seen = screen(tuple(line(service, level) for service, level in window))
     _, memory = FirstErrorPolicy().act(seen, None)
     assert memory == (suspect, 1)
-
-
-def test_without_lines_it_takes_an_alert_and_without_alerts_the_first_service() -> None:
-    alerts = (Alert("payment-db", "HighLatency", 0),)
-    assert FirstErrorPolicy().act(screen((), alerts=alerts), None)[1] == ("payment-db", 1)
-    assert FirstErrorPolicy().act(screen(()), None)[1] == ("api-gateway", 1)

@@ -3,21 +3,16 @@
 import attrs
 import pytest
 
-import logtriage as lt
 from logtriage.actions import (
     ClassifyFault,
     FaultCategory,
     IdentifyRootCause,
-    Ignore,
     RequestMetrics,
     Resolve,
 )
-from logtriage.evaluation import play_episode
 from logtriage.observation import Observation
 from logtriage.policies import InquiryPolicy
 from logtriage.policies.inquiry import fault_class, score
-from logtriage.recorded import shipped_incidents
-from logtriage.registry import make_policy
 from logtriage.topology import Service
 from logtriage.world.telemetry import Alert, Gauge, LogLine, Signal
 from tests.builders import own_topology
@@ -99,14 +94,6 @@ def test_it_names_who_strays_and_the_class_then_closes() -> None:
     )
 
 
-def test_where_nobody_strays_it_sees_no_fault_unless_somebody_alerts() -> None:
-    calm = ("db", signals(cpu_bp=2))
-    assert InquiryPolicy().act(screen(calm, tick=5), None)[0] == Ignore()
-    alert = screen(calm, alerts=("front",), tick=5)
-    assert InquiryPolicy().act(alert, None)[0] == IdentifyRootCause("db")
-    assert InquiryPolicy().act(screen(tick=5), None)[0] == Ignore()
-
-
 @pytest.mark.parametrize(
     ("strays", "category"),
     [
@@ -127,16 +114,3 @@ def test_the_class_is_that_of_the_furthest_stray(strays: dict[str, int], categor
 def test_what_is_a_services_own_counts_for_more() -> None:
     assert score(signals(p50_ms=1000)) < 3 < score(signals(cpu_bp=4))
     assert score(()) == 0
-
-
-@pytest.mark.parametrize("incident", shipped_incidents("models"), ids=lambda one: one.id)
-def test_it_triages_the_shipped_incidents(incident: lt.Incident) -> None:
-    state = play_episode(incident, make_policy("inquiry")(incident))
-    assert lt.grade(state).score == 1.0
-
-
-def test_elsewhere_it_closes_in_time() -> None:
-    for incident in (shipped_incidents()[1], lt.make_incident("single_crash-v3/test/0")):
-        state = play_episode(incident, make_policy("inquiry")(incident))
-        assert state.is_closed
-        assert not any(isinstance(one, ClassifyFault) for one in state.actions)

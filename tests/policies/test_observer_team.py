@@ -1,21 +1,18 @@
 """Observers who talk in tokens: words, who knows what, and what is told."""
 
 import attrs
-import pytest
 
 from logtriage import initial_state, make_incident
-from logtriage.actions import MAX_REPORT, HandOver, Report, RequestMetrics, RequestTraces, Wait
+from logtriage.actions import HandOver, Report, RequestMetrics, RequestTraces, Wait
 from logtriage.beliefs import belief
 from logtriage.dynamics import transition_jointly
 from logtriage.evaluation import play_joint_episode
 from logtriage.evidence import evidence
 from logtriage.joint import observe_roles
-from logtriage.policies import RoleFailure, observers
+from logtriage.policies import observers
 from logtriage.policies.observer_team import bits_told, board_of, known
 from logtriage.policies.told_tokens import read, said_in, spell
-from logtriage.recorded import shipped_incidents
-from logtriage.registry import make_team
-from logtriage.roles.splits import TRIO, TRIO_WITHOUT_REPORTS
+from logtriage.roles.splits import TRIO
 from logtriage.state import State
 from logtriage.world.channels import NOTHING_READ, Channel
 from logtriage.world.loading import load_world
@@ -45,37 +42,6 @@ def test_evidence_survives_being_told() -> None:
         else:
             assert word is not None
             assert read(word, INCIDENT.topology, setting, state.tick) == (one,)
-
-
-@pytest.mark.parametrize(
-    "word",
-    [
-        "slow_query",
-        "user-db/cpu/9=high",  # nobody can have read that yet
-        "user-db/cpu/0=frozen",
-        "nobody/cpu/0=high",
-        "user-db/cpu/x=high",
-        "user-db/logs/0=queueing",
-        "cpu/0=high",
-        "note.0/0=nothing",
-        "=",
-        "",
-    ],
-)
-def test_what_says_no_evidence_is_passed_over(word: str) -> None:
-    setting = INCIDENT.setting
-    assert setting is not None
-    told_too = f"{word} user-db/cpu/0=high"
-    (one,) = read(told_too, INCIDENT.topology, setting, 2)
-    assert (one.channel, one.token) == (Channel.METRICS, "high")
-
-
-def test_a_report_holds_whole_words() -> None:
-    words = [f"user-db/cpu/{tick}=high" for tick in range(40)]
-    message = said_in(words)
-    assert len(message) <= MAX_REPORT
-    assert message.split(" ") == words[: len(message.split(" "))]
-    assert len(message) + len(words[0]) >= MAX_REPORT
 
 
 def test_told_evidence_is_believed_like_one_s_own() -> None:
@@ -132,23 +98,3 @@ def test_teams_hand_over_where_that_has_a_price() -> None:
         incident = make_incident(f"cascading_failure-v3-fog3/val/{number}")
         ends.append(play_joint_episode(incident, observers(incident, TRIO), TRIO).actions[-1])
     assert HandOver() in ends
-
-
-def test_those_who_may_not_talk_do_not_and_the_pooled_need_not() -> None:
-    for team in (
-        observers(INCIDENT, TRIO_WITHOUT_REPORTS),
-        observers(INCIDENT, TRIO, pooled=True),
-    ):
-        assert team.split is not None
-        state = play_joint_episode(INCIDENT, team, team.split)
-        assert not state.facts.reports
-        assert state.is_closed
-
-
-def test_observers_by_name_and_where_there_is_nothing_to_believe() -> None:
-    assert make_team("observer", TRIO)(INCIDENT) == observers(INCIDENT, TRIO)
-    assert make_team("pooled", TRIO)(INCIDENT) == observers(INCIDENT, TRIO, pooled=True)
-    recorded = shipped_incidents()[0]
-    screens = observe_roles(initial_state(recorded), TRIO)
-    with pytest.raises(RoleFailure, match=r"InvalidInput: .*its probabilities are not known"):
-        observers(recorded, TRIO).act(screens, None)

@@ -12,12 +12,10 @@ from logtriage import (
     incident_ids,
     make_incident,
 )
-from logtriage.drawing.generator import draw_incident
-from logtriage.drawing.ids import SPLITS, IncidentId
+from logtriage.drawing.ids import SPLITS
 from logtriage.grading import RECORDED, grade
 from logtriage.policies import OraclePolicy, perfect_actions
 from logtriage.tasks import TaskSpec
-from logtriage.world.topologies import random_topology
 from tests.builders import (
     P1,
     P3,
@@ -38,15 +36,6 @@ def test_the_oracle_scores_1_everywhere(task: TaskSpec, split: str) -> None:
         assert graded.ticks <= 5
 
 
-@pytest.mark.parametrize("task", SMALL_TASKS, ids=lambda task: task.id)
-@pytest.mark.parametrize("size", [5, 50, 200])
-def test_the_oracle_scores_1_on_random_topologies(task: TaskSpec, size: int) -> None:
-    for index in range(4):
-        number = IncidentId(task, "test", index)
-        incident = draw_incident(task, number, random_topology(index, size))
-        assert grade(final_state(incident, OraclePolicy)).score == 1.0
-
-
 def test_perfect_actions_by_hand() -> None:
     assert perfect_actions(real_incident()) == (
         ClassifySeverity(P1),
@@ -56,19 +45,6 @@ def test_perfect_actions_by_hand() -> None:
         Resolve(),
     )
     assert perfect_actions(benign_incident()) == (ClassifySeverity(P3), Ignore())
-
-
-def test_of_several_answers_the_first_in_order_is_taken() -> None:
-    incident = real_incident(
-        root_causes=("user-db", "auth-service"),
-        teams=("sre-team", "dba-team"),
-        remedies=(("scale", "user-db"), ("kill-query", "user-db")),
-    )
-    assert perfect_actions(incident)[1:4] == (
-        IdentifyRootCause("auth-service", 1.0),
-        Escalate("dba-team"),
-        Remediate("kill-query", "user-db"),
-    )
 
 
 def test_what_a_recording_does_not_know_is_left_out() -> None:

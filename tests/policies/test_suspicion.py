@@ -2,7 +2,7 @@
 
 import pytest
 
-from logtriage.policies.notebook import Notebook, Sign, blamed
+from logtriage.policies.notebook import Notebook, Sign
 from logtriage.policies.suspicion import (
     EXPLAINED,
     LACKING,
@@ -10,8 +10,6 @@ from logtriage.policies.suspicion import (
     NOT_WAITING,
     UNEXPLAINED,
     UNLISTED,
-    callers_of,
-    differences,
     fit,
     structures,
 )
@@ -20,7 +18,6 @@ from tests.builders import FIVE_TEAMS
 
 INDEX = FIVE_TEAMS.index
 WORLD = load_world("oncall")
-GAUGES = tuple(WORLD.gauges)
 
 
 def timeout(speaker: str, dependency: str) -> Sign:
@@ -45,20 +42,6 @@ def test_a_caller_that_waits_for_nobody_speaks_against_what_it_calls() -> None:
     assert points["auth-service"] == points["payment-db"] == 0
 
 
-def test_callers_are_all_that_reach_a_service() -> None:
-    assert callers_of(FIVE_TEAMS, "user-db") == {"api-gateway", "auth-service"}
-    assert callers_of(FIVE_TEAMS, "api-gateway") == frozenset()
-
-
-def test_only_lines_and_spans_blame() -> None:
-    assert blamed(timeout("auth-service", "user-db"), FIVE_TEAMS) == "user-db"
-    assert blamed(Sign("auth-service", "errors", f"calls:{INDEX('user-db')}"), FIVE_TEAMS) == (
-        "user-db"
-    )
-    assert blamed(Sign("auth-service", "log", "names:slow_query"), FIVE_TEAMS) is None
-    assert blamed(Sign("auth-service", "cpu", "high"), FIVE_TEAMS) is None
-
-
 @pytest.mark.parametrize(
     ("kind", "sort", "token", "points"),
     [
@@ -79,11 +62,3 @@ def test_points_follow_the_words_of_the_runbook(
     kind: str, sort: str, token: str, points: int
 ) -> None:
     assert fit(WORLD, kind, [Sign("user-db", sort, token)]) == points
-
-
-def test_rows_differ_where_a_look_tells_them_apart() -> None:
-    assert differences(WORLD, "slow_query", "slow_query", GAUGES) == 0
-    assert differences(WORLD, "slow_query", "stuck_replica", GAUGES) > 0
-    assert differences(WORLD, "slow_query", "malicious_query", GAUGES) == differences(
-        WORLD, "malicious_query", "slow_query", GAUGES
-    )

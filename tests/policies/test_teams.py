@@ -7,14 +7,9 @@ import pytest
 
 from logtriage import (
     Action,
-    ClassifySeverity,
     Escalate,
-    IdentifyRootCause,
-    Ignore,
-    InvalidInput,
     Malformed,
     Observation,
-    RequestMoreLogs,
     Resolve,
     Severity,
     State,
@@ -24,28 +19,23 @@ from logtriage import (
     make_incident,
     observe,
 )
-from logtriage.actions import ACTION_TYPES, Remediate, Report, Wait
+from logtriage.actions import ACTION_TYPES, Report, Wait
 from logtriage.evaluation import play_joint_episode
 from logtriage.incident import Fault, Truth
 from logtriage.policies import (
-    RandomPolicy,
-    RoleFailure,
     RolePolicies,
     as_taken,
-    idle,
-    joint_schedule,
 )
 from logtriage.policies.board import heard, said
 from logtriage.registry import make_team
 from logtriage.roles import Role, RoleSplit
-from logtriage.roles.splits import DUO, SOLO, TRIAGE, TRIO, TRIO_WITHOUT_REPORTS
+from logtriage.roles.splits import SOLO, TRIO, TRIO_WITHOUT_REPORTS
 from logtriage.roles.words import NO_FAULT
 from logtriage.tasks import TaskSpec
 from logtriage.world.loading import load_world
-from tests.builders import FIVE_TEAMS, SMALL_TASKS, benign_incident, real_incident
+from tests.builders import FIVE_TEAMS, SMALL_TASKS, real_incident
 
 every_small_task = pytest.mark.parametrize("task", SMALL_TASKS, ids=lambda task: task.id)
-LOOK = RequestMoreLogs(None)
 
 
 @attrs.frozen
@@ -58,10 +48,6 @@ class Saying:
         if isinstance(self.said, Exception):
             raise self.said
         return self.said, (memory or 0) + 1
-
-
-def saying(*each: Any) -> RolePolicies:
-    return RolePolicies(map(Saying, each))
 
 
 def played(task: str, split: RoleSplit, spec: str, count: int) -> list[State]:
@@ -89,16 +75,6 @@ def test_each_role_has_its_own_slice_and_memory() -> None:
     assert memory == (None, ((0,), 1, (0,)))
     assert seen == [slices[0], slices[2]]
     assert team.act(slices, memory)[1] == (None, ((0, 0), 2, (0, 0)))
-
-
-def test_a_policy_that_raises_is_named_by_its_place() -> None:
-    state = initial_state(real_incident())
-    slices = tuple(observe(state, role) for role in TRIO.roles)
-    with pytest.raises(RoleFailure, match="role 1: OSError: gone") as caught:
-        saying(Wait(), OSError("gone"), Wait()).act(slices, None)
-    assert isinstance(caught.value.__cause__, OSError)
-    with pytest.raises(InvalidInput, match="2 policies for 3 roles"):
-        saying(Wait(), Wait()).act(slices, None)
 
 
 def test_what_a_role_may_not_do_says_what_it_may() -> None:
@@ -129,52 +105,7 @@ def test_nobody_speaks_in_the_name_of_another() -> None:
     assert as_taken((Malformed("y", "z"),), SOLO) == (Malformed("y", "z"),)
 
 
-def test_a_team_answers_for_every_role_with_an_action() -> None:
-    with pytest.raises(InvalidInput, match="2 actions for the roles triage, escalation, remed"):
-        as_taken((Wait(), Wait()), TRIO)
-    wrong: Any = (Wait(), None, Wait())
-    with pytest.raises(TypeError, match="escalation must return an action, got NoneType"):
-        as_taken(wrong, TRIO)
-
-
-def test_who_has_nothing_to_do_waits_or_looks_around() -> None:
-    assert idle(TRIAGE) == Wait()
-    assert idle(Role("r", (), ("request_more_logs", "resolve"))) == LOOK
-    assert idle(Role("r", (), ("resolve",))) == Wait()
-
-
 # -- oracles -----------------------------------------------------------------------------
-
-
-def test_the_schedule_of_the_trio() -> None:
-    """Where a hand-over has no price, the fix need not wait for the page."""
-    priced = joint_schedule(attrs.evolve(real_incident(), price_of_hand_over=0.5), TRIO)
-    assert [joint[2] for joint in priced] == [
-        Wait(),
-        Remediate("kill-query", "user-db"),
-        Resolve(),
-    ]
-    incident = real_incident()
-    assert joint_schedule(incident, TRIO) == (
-        (ClassifySeverity(Severity.P1), Escalate("dba-team"), Remediate("kill-query", "user-db")),
-        (IdentifyRootCause("user-db", 1.0), Wait(), Resolve()),
-    )
-    backwards = RoleSplit("backwards", TRIO.roles[::-1])
-    assert joint_schedule(incident, backwards)[1:] == (
-        (Wait(), Wait(), IdentifyRootCause("user-db", 1.0)),
-        (Resolve(), Wait(), Wait()),
-    )
-    severity = ClassifySeverity(Severity.P3)
-    assert joint_schedule(benign_incident(), TRIO) == ((severity, Wait(), Ignore()),)
-
-
-@pytest.mark.parametrize("split", [DUO, TRIO], ids=lambda split: split.name)
-def test_oracles_page_before_they_touch_production(split: RoleSplit) -> None:
-    """Of a hand-over with a price, too: a fix in the tick of the page would cost."""
-    for number in range(4):
-        incident = make_incident(f"cascading_failure-v3/test/{number}")
-        team = make_team("oracle", split)(incident)
-        assert grade(play_joint_episode(incident, team, split)).score == 1.0
 
 
 def test_an_oracle_that_sees_nothing_closes_after_a_fix_that_was_held_back() -> None:
@@ -227,25 +158,3 @@ def test_the_board_is_read_from_its_end_and_never_guessed_at() -> None:
 
 
 # -- chance ------------------------------------------------------------------------------
-
-
-def test_random_roles_draw_apart_and_within_what_they_may() -> None:
-    incident = make_incident("cascading_failure-v3/test/3")
-    twins = RoleSplit("twins", [attrs.evolve(SOLO.roles[0], name=name) for name in ("a", "b")])
-    team = make_team("random", twins)(incident)
-    slices = tuple(observe(initial_state(incident), role) for role in twins.roles)
-    (one, two), _ = team.act(slices, None)
-    assert one != two
-    for task in SMALL_TASKS:
-        for state in played(task.id, TRIO, "random", 4):
-            assert not any(isinstance(action, Malformed) for action in state.actions)
-
-
-def test_other_seeds_and_incidents_draw_otherwise() -> None:
-    incidents = [make_incident(f"cascading_failure-v3/test/{n}") for n in (3, 4)]
-    drawn = {make_team(s, TRIO)(one) for s in ("random:1", "random:2") for one in incidents}
-    assert len(drawn) == 4
-    assert make_team("random", TRIO)(incidents[0]) == make_team("random:0", TRIO)(incidents[0])
-    (_, policy, _) = make_team("random", TRIO)(incidents[0]).players  # type: ignore[attr-defined]
-    assert isinstance(policy, RandomPolicy)
-    assert policy.role == TRIO.roles[1]

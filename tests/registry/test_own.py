@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from logtriage import InvalidInput, make_incident, play
+from logtriage import InvalidInput, make_incident
 from logtriage.registry import POLICIES, TEAMS, is_own, make_policy, make_team
 from logtriage.roles.splits import DUO
-from tests.cli.test_cli import lines, logtriage
+from tests.cli.test_cli import logtriage
 
 INCIDENT = make_incident("single_crash-v3/test/0")
 OWN = """
@@ -90,15 +90,6 @@ def test_a_role_is_made_of_incident_split_and_role(own: str) -> None:
         make_team(f"{own}:of_incident", DUO)
 
 
-def test_eval_plays_it_in_any_number_of_processes(own: str, tmp_path: Path) -> None:
-    given = ["eval", f"{own}:Closer", "expert", "--task", "single_crash-v3", "--episodes", 4]
-    first = logtriage(*given, "--json", "--out", tmp_path / "run")
-    assert first.exit_code == 0, first.stderr
-    assert [one["policy"] for one in lines(first)] == [f"{own}:Closer", "expert"]
-    second = logtriage(*given, "--json", "--jobs", 2, "--out", tmp_path / "two")
-    assert second.stdout == first.stdout
-
-
 def test_a_run_is_not_resumed_with_other_code(own: str, tmp_path: Path) -> None:
     given = ["eval", f"{own}:Closer", "--task", "single_crash-v3", "--episodes", 2]
     given = [*given, "--out", tmp_path / "run"]
@@ -118,20 +109,6 @@ def test_what_is_made_and_does_not_act_leaves_its_episodes_unscored(
     assert done.exit_code == 1
     (file,) = (tmp_path / "run" / "transcripts").iterdir()
     assert "own_policies:maker_of_nothing: made an int, which has no act" in file.read_text()
-
-
-def test_play_says_what_was_made_and_does_not_act(own: str) -> None:
-    said = f"{own}:maker_of_nothing: made an int, which has no act"
-    with pytest.raises(InvalidInput, match=said):
-        play(INCIDENT, f"{own}:maker_of_nothing")
-    done = logtriage("play", INCIDENT.id, "--policy", f"{own}:maker_of_nothing")
-    assert (done.exit_code, done.stderr) == (2, f"error: {said}\n")
-
-
-def test_play_watches_it(own: str) -> None:
-    done = logtriage("play", INCIDENT.id, "--policy", f"{own}:closer", "--brief")
-    assert done.exit_code == 0
-    assert f"{own}:closer on {INCIDENT.id}" in done.stdout
 
 
 def test_a_built_in_name_before_a_colon_is_no_module() -> None:

@@ -10,7 +10,6 @@ from logtriage import (
     Action,
     Escalate,
     Incident,
-    Malformed,
     RequestMetrics,
     State,
     initial_state,
@@ -106,17 +105,6 @@ def signs_of(states: Sequence[State]) -> Counter[tuple[str, str, str]]:
     return told
 
 
-def test_an_episode_has_at_most_350_words() -> None:
-    longest = 0
-    for index in range(12):
-        incident = make_incident(f"single_crash-v3/train/{index}")
-        for player in ("observer", "expert"):
-            states = states_of(play(incident, player))
-            screens = in_notation(states)
-            longest = max(longest, sum(len(one.split()) + 1 for one in screens))
-    assert longest <= 350
-
-
 def test_a_screen_after_the_first_has_100_to_150_characters() -> None:
     lengths = [
         len(screen)
@@ -150,24 +138,6 @@ def test_all_words_of_a_notation_stand_in_the_text_or_in_the_rules() -> None:
             text = render_observation(observe(state)).replace("_", " ")
             for word in re.split(r"[\s:>=*/?@]+", screen):
                 assert word.replace("_", " ").lstrip("~c").lower() in (rules + text).lower(), word
-
-
-def test_rules_explain_the_notation_and_answers_in_a_word() -> None:
-    incident = make_incident("single_crash-v3/val/0")
-    text, rules = system_prompt(incident), system_prompt(incident, style="notation")
-    assert "NOTATION." in rules
-    assert "NOTATION." not in text
-    assert "remediate:restart:email-queue" in rules
-    assert "JSON" not in rules
-    assert text.split("ANSWER")[0] == rules.split("NOTATION.")[0]
-    assert "tool call" in system_prompt(incident, "tools", style="notation")
-
-
-def test_unreadable_answers_are_told() -> None:
-    state = initial_state(make_incident("single_crash-v3/val/0"))
-    state = transition(state, Malformed("?", "no line of the reply is an action"))
-    screen = render_observation(observe(state), "notation")
-    assert screen.splitlines()[-1] == "unread: no line of the reply is an action"
 
 
 def test_what_has_no_notation_is_refused() -> None:

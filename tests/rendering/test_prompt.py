@@ -40,37 +40,12 @@ def test_the_prompt_names_everything_that_an_answer_may_name(task: TaskSpec) -> 
         assert {*SEVERITIES, *incident.topology.remedies, *ACTION_TYPES} <= words
 
 
-@every_task
-def test_the_prompt_holds_the_whole_call_graph(task: TaskSpec) -> None:
-    for one in incident_ids(task.id, "ood", 5):
-        topology = make_incident(one).topology
-        prompt = system_prompt(make_incident(one))
-        (row,) = (line for line in prompt.splitlines() if line.startswith("SERVICES"))
-        tiers = {}
-        for part in row.removesuffix(".").split(". ")[1:]:
-            tier, _, services = part.partition(": ")
-            for service in services.split("; "):
-                name, _, calls = service.partition(" -> ")
-                tiers[name] = (tier, tuple(calls.split(", ")) if calls else ())
-        assert tiers == {one.name: (one.tier, one.calls) for one in topology.services}
-
-
 def test_of_a_rubric_of_one_s_own_nothing_is_said() -> None:
     incident = make_incident("single_crash-v3/val/0")
     own = system_prompt(attrs.evolve(incident, rubric="mine/1"))
     assert "GRADE" not in own
     known = set(system_prompt(incident).splitlines())
     assert [row for row in own.splitlines() if row not in known and "ACTIONS: " not in row] == []
-
-
-@every_task
-def test_nothing_of_an_incident_stands_in_the_prompt(task: TaskSpec) -> None:
-    one, two = (make_incident(f"{task.id}/val/{index}") for index in (1, 2))
-    if one.topology == two.topology:
-        assert system_prompt(one) == system_prompt(two)
-    other = attrs.evolve(one, truth=two.truth, directory=two.directory, price_of_hand_over=0.35)
-    assert system_prompt(other) == system_prompt(one)
-    assert task.name not in system_prompt(one)
 
 
 @pytest.mark.parametrize("reply", get_args(Reply))

@@ -12,7 +12,6 @@ from logtriage import (
     Incident,
     Remediate,
     RequestMoreLogs,
-    Resolve,
     Severity,
     State,
     incident_ids,
@@ -25,7 +24,7 @@ from logtriage import (
 from logtriage.actions import Action, RequestMetrics, RequestTraces
 from logtriage.drawing.ids import SPLITS
 from logtriage.observation import Observation
-from logtriage.roles.splits import DUO, ESCALATION, REMEDIATION, ROLE_SPLITS, TRIAGE
+from logtriage.roles.splits import ESCALATION, REMEDIATION, TRIAGE
 from logtriage.tasks import TASKS, TaskSpec
 from logtriage.world.channels import DOWN
 from logtriage.world.loading import load_world
@@ -88,18 +87,6 @@ def test_a_screen_is_short(task: TaskSpec, split: str) -> None:
         for state in busiest(incident):
             text = render_observation(observe(state))
             assert len(text) <= limit_of(incident, state), text
-
-
-@every_task
-def test_the_price_of_a_hand_over_stands_on_every_screen_of_everyone(task: TaskSpec) -> None:
-    incident = make_incident(f"{task.id}/val/3")
-    for state in busiest(incident):
-        for role in (None, *(role for split in ROLE_SPLITS.values() for role in split.roles)):
-            first = render_observation(observe(state, role)).splitlines()[0]
-            assert first == (
-                f"TICK {state.tick}/{task.horizon}; "
-                f"HAND-OVER is worth {incident.price_of_hand_over:g}"
-            )
 
 
 # -- one screen by hand ---------------------------------------------------------------
@@ -227,15 +214,6 @@ def test_of_many_services_the_owner_stands_on_the_screen_once_asked_for_or_decla
     assert incident.topology.names[-1] in row
 
 
-def test_a_role_that_cannot_ask_sees_the_whole_directory() -> None:
-    incident = fleet()
-    _, action = DUO.roles
-    text = render_observation(observe(initial_state(incident), action))
-    row = text.partition("DIRECTORY: ")[2].splitlines()[0]
-    assert all(name in row for name in incident.topology.names)
-    assert "ask for a service" not in row
-
-
 @pytest.mark.parametrize("split", SPLITS)
 def test_of_many_services_a_line_of_each_leaves_nobody_out(split: str) -> None:
     for one in incident_ids("fleet_outage-v3", split, 6):
@@ -262,15 +240,6 @@ def test_of_many_services_a_line_of_each_leaves_nobody_out(split: str) -> None:
         assert (title, set(named.split(", "))) == ("not collected in this incident", down)
 
 
-def test_where_every_line_is_an_everyday_one_that_is_said() -> None:
-    incident = fleet()
-    seen = observe(transition(initial_state(incident), RequestMoreLogs()))
-    calm = attrs.evolve(
-        seen, inspection=tuple(attrs.evolve(one, token="everyday") for one in seen.inspection)
-    )
-    assert f"\nall {len(incident.topology)}: everyday lines\n" in render_observation(calm)
-
-
 def test_of_many_services_every_alert_and_change_is_told() -> None:
     seen = observe(initial_state(fleet()))
     text = render_observation(seen)
@@ -279,8 +248,3 @@ def test_of_many_services_every_alert_and_change_is_told() -> None:
     changes = "".join(line for line in text.splitlines() if line.startswith("CHANGES"))
     assert all(f" {one.service} {one.minutes_ago}" in changes for one in seen.changes)
     assert len(seen.alerts) > 3 < len(seen.changes)
-
-
-def test_a_closed_incident_shows_why() -> None:
-    state = transition(initial_state(make_incident("single_crash-v3/val/1")), Resolve())
-    assert "CLOSED: resolved" in render_observation(observe(state)).splitlines()

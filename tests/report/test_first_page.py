@@ -19,8 +19,7 @@ from logtriage.report.figures import cells_of
 from logtriage.report.first_page import first_page
 from logtriage.report.replay import ranked
 from logtriage.report.run import Run, read_run
-from logtriage.report.text import clean, interval, number, percent, signed, titled
-from logtriage.report.truth import truth_of
+from logtriage.report.text import clean, interval, number, percent, signed
 from logtriage.topology import Service
 from tests.builders import HALVED, own_topology
 
@@ -138,15 +137,6 @@ def test_points_and_losses_add_up_to_the_grade(run: Run) -> None:
             assert sum(cell.places.values()) == pytest.approx(1.0)
 
 
-def test_the_truth_names_the_price_of_a_hand_over(run: Run) -> None:
-    episode = next(one for one in run.episodes if one.grade.score is not None)
-    free = attrs.evolve(episode.incident, price_of_hand_over=None)
-    assert not {"par", "hand-over"} & truth_of(free).keys()
-    handed = attrs.evolve(free, par=6, price_of_hand_over=0.7)
-    words = truth_of(handed)
-    assert (words["par"], words["hand-over"]) == ("6 ticks", "worth 0.7")
-
-
 # -- where the declared root cause lies -------------------------------------------------
 
 
@@ -205,11 +195,6 @@ def test_clean_spells_out_what_cannot_be_shown() -> None:
     assert clean("plain") == "plain"
     assert clean("zwei\n Zeilen\tä 日本 😀") == "zwei\n Zeilen\tä 日本 😀"
     assert clean("\x00\x7f\ud800\u202e") == "\\x00\\x7f\\ud800\\u202e"
-
-
-def test_a_title_names_who_played_what_or_how_many() -> None:
-    assert titled(["expert", "chain"], ["a-v3"]) == "expert, chain on a-v3"
-    assert titled(["a", "b", "c", "d"], list("wxyz")) == "4 agents on 4 tasks"
 
 
 @pytest.mark.parametrize(

@@ -240,51 +240,6 @@ def test_no_page_is_wider_than_the_window(tab: Browser, pages: dict[str, Path], 
             assert tab.ask("document.documentElement.scrollWidth <= innerWidth")
 
 
-#: What a box leaves visible of an element: both ends of each lie in the other.
-WITHIN = """names => {
-    const [a, b] = names.map(one => document.querySelector(one).getBoundingClientRect());
-    return a.left >= b.left - 0.5 && a.right <= b.right + 0.5;
-}"""
-
-
-def inside(tab: Browser, inner: str, outer: str) -> bool:
-    found: bool = tab.ask(f"({WITHIN})({json.dumps([inner, outer])})")
-    return found
-
-
-def test_a_declaration_in_the_outer_column_is_not_cut(tab: Browser, pages: dict[str, Path]) -> None:
-    tab.open(pages["sole"], f"#/e/first_error/{FIRST}?t=3")
-    # Every service is drawn as declared, wherever it stands.
-    tab.ask("""[...document.querySelectorAll('.graph .node > g')].forEach(one => {
-        const word = document.querySelector('.graph .declared').cloneNode(true);
-        word.setAttribute('x', one.querySelector('.name').getAttribute('x') - 20);
-        word.classList.add('tried'); one.append(word); })""")
-    left = "Math.min(...[...document.querySelectorAll('.tried')].map(e => e.getBBox().x))"
-    assert tab.ask(f"{left} >= document.querySelector('.graph').viewBox.baseVal.x")
-
-
-def test_names_of_roles_stay_when_the_lanes_scroll(tab: Browser, pages: dict[str, Path]) -> None:
-    tab.see(390)
-    tab.open(pages["team"], f"#/e/observer/{JOINT}")
-    tab.press("End")
-    tab.wait("document.querySelector('.swim .scroll').scrollLeft > 0")
-    assert text(tab, ".lanes .role") == "triage"
-    assert inside(tab, ".lanes .role", ".swim")
-
-
-def test_a_narrow_list_shows_whole_episodes(tab: Browser, pages: dict[str, Path]) -> None:
-    tab.see(390)
-    tab.open(pages["sole"])
-    for cell in ("th", ".outcome", ".fault", ".declared", ".number"):
-        assert inside(tab, f".episodes tbody {cell}", ".episodes")
-    assert inside(tab, ".episodes", "body")
-
-
-def test_names_of_policies_are_told_as_they_are(tab: Browser, pages: dict[str, Path]) -> None:
-    tab.open(pages["sole"], "#/?policy=first_error")
-    assert "first_error: wrong escalation" in text(tab, ".failures")
-
-
 @pytest.mark.skipif(AXE is None, reason="no axe-core: make browser, or name it in AXE")
 @pytest.mark.parametrize("dark", [False, True])
 def test_axe_finds_nothing(tab: Browser, pages: dict[str, Path], dark: bool) -> None:

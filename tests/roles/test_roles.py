@@ -9,7 +9,7 @@ from logtriage import InvalidInput, Report, RequestTraces, Topology
 from logtriage.actions import ACTION_TYPES
 from logtriage.codec import load_role_split
 from logtriage.errors import UnknownName
-from logtriage.roles import BOARD, VIEWS, Role, RoleSplit, role_actions, role_words, watched
+from logtriage.roles import VIEWS, Role, RoleSplit, role_actions, role_words, watched
 from logtriage.roles.splits import (
     BY_CHANNEL,
     BY_TIER,
@@ -65,18 +65,6 @@ def test_a_team_shares_out_all_views_and_each_action_once(split: RoleSplit) -> N
     assert {view for role in split.roles for view in role.views} == set(VIEWS) - left
 
 
-def test_solo_is_the_single_agent() -> None:
-    (role,) = SOLO.roles
-    assert role == Role("solo", VIEWS, ACTION_TYPES)
-
-
-def test_without_the_board_nothing_but_the_board_is_missing() -> None:
-    for role, deaf in zip(TRIO.roles, TRIO_WITHOUT_BOARD.roles, strict=True):
-        assert deaf.name == role.name
-        assert role.views - deaf.views == role.views & set(BOARD)
-        assert role.may - deaf.may == role.may & {"report"}
-
-
 def test_without_reports_nobody_speaks_and_all_see_what_was_declared() -> None:
     for split, quiet in (
         (TRIO, TRIO_WITHOUT_REPORTS),
@@ -89,11 +77,6 @@ def test_without_reports_nobody_speaks_and_all_see_what_was_declared() -> None:
             assert role.views - silent.views == {"reports"}
             assert role.may - silent.may == {"report"}
             assert (role.name, role.watches) == (silent.name, silent.watches)
-
-
-def test_the_report_words_are_the_fault_kinds_and_that_there_is_none() -> None:
-    world = load_world("tiny")
-    assert report_words(world) == ("bad_release", "heavy_query", "overload", "no_fault")
 
 
 def test_splits_by_name() -> None:
@@ -115,12 +98,6 @@ def test_splits_by_name() -> None:
     assert TRIO.role("escalation") is ESCALATION
     with pytest.raises(UnknownName, match="unknown role 'sre'; known: triage, escalation"):
         TRIO.role("sre")
-
-
-def test_a_role_is_a_value_made_of_any_iterables() -> None:
-    one = Role("r", ["slo", "alerts"], iter(("escalate",)))
-    assert one == Role("r", frozenset(("alerts", "slo")), frozenset(("escalate",)))
-    assert hash(one) == hash(Role("r", frozenset(("alerts", "slo")), frozenset(("escalate",))))
 
 
 def test_unknown_views_action_types_and_names_are_named() -> None:

@@ -2,7 +2,6 @@ import pytest
 
 from logtriage import HandOver, Wait
 from logtriage.beliefs import belief as belief_about
-from logtriage.errors import UnknownName
 from logtriage.shift import (
     PLAYERS,
     On,
@@ -53,17 +52,6 @@ def test_alone_the_observer_earns_what_it_earns_on_a_shift_of_one() -> None:
     ends = uncontended(shift)
     assert ends.is_over
     assert score(ends) == score(play(shift, "first_come"))
-
-
-def test_there_is_a_belief_of_each_open_incident() -> None:
-    state = begin(make_shift("busy_shift-v1/train/0"))
-    (held,) = belief(state).values()
-    assert sum(held.probabilities) == pytest.approx(1.0)
-
-
-def test_a_player_that_does_not_exist_lists_those_that_do() -> None:
-    with pytest.raises(UnknownName, match="forward_all"):
-        play(SHIFT, "second_come")
 
 
 def test_a_belief_has_the_price_that_a_hand_over_has_now() -> None:

@@ -44,11 +44,6 @@ def test_notes_and_what_was_not_understood_are_shown() -> None:
     assert "LAST: not understood: no such thing" in render(observe(state))
 
 
-def test_a_quiet_board_says_so() -> None:
-    state = transition(begin(small_shift(0)), On("checkout", Resolve()))
-    assert "BOARD: nothing is open" in render(observe(state))
-
-
 def test_no_screen_is_longer_than_the_limit_and_no_open_system_is_left_out() -> None:
     state = begin(small_shift(*[0] * 9))
     state = transition(state, Note("n" * 500))
@@ -69,8 +64,3 @@ def test_the_prompt_says_the_rules_and_is_the_same_for_every_shift_of_a_task() -
     assert "every call names its system" in shift_prompt(one, "tools")
     with pytest.raises(InvalidInput, match="json, tools"):
         shift_prompt(one, "plan")
-
-
-def test_what_is_no_state_is_refused() -> None:
-    with pytest.raises(InvalidInput, match="the state of a shift"):
-        observe(small_shift(0))  # type: ignore[arg-type]

@@ -1,18 +1,15 @@
 import pytest
 
 from logtriage import (
-    Escalate,
     HandOver,
     Ignore,
     InvalidInput,
-    Malformed,
     RequestMetrics,
     Resolve,
     Wait,
 )
 from logtriage.errors import EpisodeOver, UnknownName
 from logtriage.shift import Note, On, begin, play, transition
-from logtriage.shift.states import described
 from logtriage.state import Closing
 from tests.shift.shifts import small_shift
 
@@ -96,9 +93,3 @@ def test_what_is_no_action_or_no_shift_is_refused() -> None:
         transition(state, Resolve())  # type: ignore[arg-type]
     with pytest.raises(InvalidInput, match="make_shift"):
         begin("busy_shift-v1/test/0")  # type: ignore[arg-type]
-
-
-def test_actions_are_described_in_a_line() -> None:
-    assert described(On("maps", Escalate("sre-team"))) == "maps: escalate sre-team"
-    assert described(Note("what I know")) == "note"
-    assert described(Malformed("x", "y")) == "malformed (y)"

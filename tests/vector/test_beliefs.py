@@ -56,11 +56,6 @@ def batch_of(count: int, task: str = TASK) -> BeliefBatch:
     return batch
 
 
-@pytest.mark.parametrize("task", ["single_crash-v3", TASK, "silent_degradation-v3-fog0"])
-def test_an_incident_takes_less_than_twelve_kilobytes(task: str) -> None:
-    assert batch_of(64, task=task).nbytes <= 64 * 12_000
-
-
 def test_a_row_that_begins_anew_has_forgotten_all() -> None:
     states = [lt.initial_state(lt.make_incident(f"{TASK}/test/{one}")) for one in range(3)]
     states[1] = lt.transition(states[1], lt.Remediate("restart", "user-db"))
@@ -119,11 +114,6 @@ def test_screens_that_fit_no_hypothesis_are_refused() -> None:
     batch.reset(np.zeros((1, 7), int), rows=[1])
     batch.update(np.array([[two, nothing]]), rows=[1])
     assert (batch.weights[1] == batch.weights[2]).all()
-
-
-def test_owners_are_teams_of_the_topology() -> None:
-    with pytest.raises(InvalidInput, match=r"owners\[0, 6\]: 5 is not in 0 to 4"):
-        batch_of(1).reset([[0, 0, 0, 0, 0, 0, 5]])
 
 
 def test_states_that_no_batch_can_hold_are_refused() -> None:

@@ -12,8 +12,7 @@ from logtriage.beliefs import belief
 from logtriage.beliefs.shaping import potential, value_of
 from logtriage.errors import InvalidInput
 from logtriage.evidence import evidence
-from logtriage.tasks import get_task
-from logtriage.vector import BatchedTriage, BeliefScreens, belief_layout_of, token_layout_of
+from logtriage.vector import BatchedTriage, BeliefScreens, belief_layout_of
 from logtriage.vector.shaping import BatchedShaping
 from logtriage.vector.tokens.layout import TokenLayout
 from logtriage.world.channels import NOTHING_READ, Channel
@@ -35,28 +34,6 @@ def test_a_layout_has_no_gaps_and_no_overlaps() -> None:
     ends = [at.stop for at in layout.blocks.values()]
     assert [at.start for at in layout.blocks.values()] == [0, *ends[:-1]]
     assert ends[-1] == layout.size == BeliefScreens(batch).layout.size
-
-
-def test_a_layout_is_the_same_at_every_level_of_fog() -> None:
-    topology, horizon = batch_of().topology, 10
-    settings = [
-        get_task(f"single_crash-v3{fog}").setting for fog in ("-fog0", "-fog1", "", "-fog3")
-    ]
-    layouts = [belief_layout_of(token_layout_of(one, topology, horizon)) for one in settings]
-    assert all(one.blocks == layouts[0].blocks for one in layouts)
-
-
-def test_probabilities_are_shares_of_one() -> None:
-    batch = batch_of()
-    screens = BeliefScreens(batch)
-    seen = screens.begin(batch.reset("train", np.arange(50)))
-    layout = screens.layout
-    assert seen.dtype == np.float32
-    np.testing.assert_allclose(seen[:, layout["kind"]].sum(axis=1), 1, atol=1e-5)
-    benign = seen[:, layout["benign"]].sum(axis=1)
-    for block in ("root", "team"):
-        np.testing.assert_allclose(seen[:, layout[block]].sum(axis=1) + benign, 1, atol=1e-5)
-    assert ((seen[:, layout["doubt"]] > 0) & (seen[:, layout["doubt"]] <= 1)).all()
 
 
 def test_the_prior_is_that_of_the_scalar_belief() -> None:
@@ -117,12 +94,6 @@ def test_closed_rows_are_read_no_more() -> None:
     assert (seen[:, screens.layout["acting"]] == 0).all()
 
 
-def test_nothing_is_believed_before_the_first_screen() -> None:
-    screens = BeliefScreens(batch_of())
-    with pytest.raises(InvalidInput, match=r"call begin\(\) first"):
-        _ = screens.beliefs
-
-
 def test_actions_are_checked() -> None:
     batch = batch_of()
     screens = BeliefScreens(batch)
@@ -130,8 +101,3 @@ def test_actions_are_checked() -> None:
     screens.begin(screen)
     with pytest.raises(InvalidInput, match=r"actions: shape \(3,\), expected \(2,\)"):
         screens.read(screen, np.zeros(3, int))
-
-
-def test_several_who_act_are_refused() -> None:
-    with pytest.raises(InvalidInput, match="2 act in each tick"):
-        BeliefScreens(batch_of(lanes=2))

@@ -27,7 +27,6 @@ from logtriage.vector import (
 )
 from logtriage.vector.shaping import BatchedShaping
 from logtriage.world.topologies import random_topology
-from logtriage.world.unseen import unseen_world
 
 if find_spec("numba") is None:
     pytest.skip("needs the extra fast", allow_module_level=True)
@@ -149,21 +148,6 @@ def test_what_is_no_pool_is_refused() -> None:
         batch.reset("train", [1, 256])
 
 
-def test_beliefs_about_more_worlds_than_a_pool_has_are_refused() -> None:
-    with pytest.raises(InvalidInput, match="65 worlds: a batch has 1 to 64"):
-        belief_batch(begun(range(65)))
-    with pytest.raises(InvalidInput, match=r"states\[1\] \(.*/train/0\) has another held"):
-        belief_batch([*begun([0], "ood"), *begun([0], "train")])
-    with pytest.raises(InvalidInput, match="has another setting"):
-        belief_batch([*begun([0]), *begun([0], task="single_crash-v3")])
-
-
-def test_worlds_of_a_pool_have_hypotheses_of_different_numbers() -> None:
-    counts = {len(belief(state).hypotheses) for state in begun(POOL)}
-    assert len(counts) > 1
-    assert len({unseen_world("test", one).fingerprint for one in POOL}) == len(POOL)
-
-
 def test_one_environment_plays_a_pool_as_a_batch_of_one_does() -> None:
     env, batch = TriageEnv(TASK, pool=POOL), TriageVectorEnv(TASK, 1, pool=POOL)
     assert env.observation_space == batch.single_observation_space
@@ -182,13 +166,3 @@ def test_one_environment_plays_a_pool_as_a_batch_of_one_does() -> None:
             closed += 1
             seen, info = env.reset()
             rows, *_, infos = batch.step(np.array([0]))
-
-
-def test_one_environment_refuses_what_is_outside_of_its_pool() -> None:
-    env = TriageEnv(TASK, pool=POOL)
-    with pytest.raises(InvalidInput, match=r"incident 5 is of world 5.* pool: 9, 1, 3"):
-        env.reset(options={"id": 5})
-    with pytest.raises(InvalidInput, match="has a topology of its own"):
-        TriageEnv(TASK, pool=POOL, topology=random_topology(1, 7))
-    with pytest.raises(InvalidInput, match="each incident has a world of its own"):
-        TriageEnv(TASK)

@@ -12,7 +12,6 @@ from logtriage.world import drawn
 from logtriage.world.checking import problems
 from logtriage.world.drawn import (
     APART,
-    GRID,
     apart,
     draw_world,
     is_valid,
@@ -59,12 +58,6 @@ def test_a_drawn_world_passes_every_check_of_the_loader(world: World) -> None:
     for tier in world.tier_names:
         for one, other in combinations(world.kinds_at(tier), 2):
             assert apart(world, tier, one, other) >= APART
-
-
-@pytest.mark.parametrize("world", DRAWN, ids=str)
-def test_every_share_lies_on_the_grid(world: World) -> None:
-    assert set(shares(world)) <= set(GRID)
-    assert not any(level.named for level in world.rules.fog)
 
 
 def test_shares_move_from_those_of_the_base_world_in_both_directions() -> None:
@@ -123,13 +116,6 @@ def test_remedies_and_classes_are_dealt_out_anew_and_whom_a_class_pages_stays() 
             row.pages == OWNER for row in BASE.rules.classes
         ]
         assert world.topologies == base.topologies
-
-
-def test_what_is_remembered_has_the_shares_of_the_base_world() -> None:
-    world = remembered(BASE, 0)
-    assert Counter(shares(world)) == Counter(shares(BASE))
-    rows = [one.signature for one in world.kinds]
-    assert all(kind.signature in rows for kind in BASE.kinds)
 
 
 def test_no_name_of_the_base_world_is_left() -> None:

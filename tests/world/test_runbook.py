@@ -32,10 +32,6 @@ def test_severity_by_the_edge_panel(error_bp: int, p99_ms: int, severity: str) -
     assert severity_of(Reading(error_bp, p99_ms, 0)) is Severity(severity)
 
 
-def test_the_trend_has_no_part_in_severity() -> None:
-    assert severity_of(Reading(0, 799, 60_000)) is Severity.P3
-
-
 DIRECTORY = (
     "sre-team",
     "security-team",

@@ -6,7 +6,7 @@ import pytest
 
 from logtriage.errors import UnknownName, WorldError
 from logtriage.world.copies import copy_world
-from logtriage.world.loading import SHIPPED, load_world, shipped_worlds
+from logtriage.world.loading import load_world, shipped_worlds
 from tests.worlds.differences import differences
 from tests.worlds.folders import edit
 
@@ -27,14 +27,6 @@ def test_a_copy_differs_by_its_name_alone(like: str, tmp_path: Path) -> None:
         "my-shop",
     )
     assert left_in(tmp_path) == ["my-shop"]
-
-
-def test_comments_are_copied(tmp_path: Path) -> None:
-    copy_world("oncall", tmp_path / "mine")
-    for file in (SHIPPED / "oncall").rglob("*.toml"):
-        copied = (tmp_path / "mine" / file.relative_to(SHIPPED / "oncall")).read_bytes()
-        expected = file.read_bytes().replace(b'\nname = "oncall"', b'\nname = "mine"', 1)
-        assert copied == expected
 
 
 def test_an_empty_folder_is_filled_and_a_copy_can_be_copied(tmp_path: Path) -> None:
@@ -62,13 +54,6 @@ def test_what_is_there_is_not_overwritten(tmp_path: Path) -> None:
     link = tmp_path / "link"
     link.symlink_to(tmp_path / "nowhere")
     assert "is there already" in refused("tiny", link)
-
-
-@pytest.mark.parametrize("name", ["My-Shop", "my shop", "-shop", "a" * 41, "tiny", "oncall"])
-def test_a_folder_is_called_as_a_world_can_be(name: str, tmp_path: Path) -> None:
-    told = refused("tiny", tmp_path / name)
-    wanted = "name of a world that logtriage ships" if name in shipped_worlds() else "the form ["
-    assert wanted in told
 
 
 def test_a_world_that_cannot_be_read_is_not_copied(tmp_path: Path) -> None:

@@ -10,22 +10,16 @@ import pytest
 
 import logtriage as lt
 from logtriage.adapters.episode import Episode, row_of
-from logtriage.adapters.harbor.record import read_incident
-from logtriage.adapters.harbor.tasks import write_tasks
-from logtriage.adapters.plans import grade_plan, plan_rows
-from logtriage.adapters.sources import Sources, is_own_task
-from logtriage.adapters.trl.rewards import triage_reward, triage_rows
-from logtriage.audit import subject_of
+from logtriage.adapters.sources import Sources
 from logtriage.audit.subject import seed_of
 from logtriage.beliefs import belief
 from logtriage.codec import decode_transcript, encode_transcript
-from logtriage.conversations.rows import transcript_of_row
 from logtriage.drawing import Seal
 from logtriage.drawing.ids import parse_incident_id
 from logtriage.dynamics import play
-from logtriage.errors import InvalidInput, TranscriptError, UnknownName
+from logtriage.errors import InvalidInput, UnknownName
 from logtriage.evaluation import Incidents
-from logtriage.grading import grade_jsonl, grade_transcript
+from logtriage.grading import grade_transcript
 from logtriage.policies import perfect_actions
 from logtriage.tasks import get_task, is_registered
 from logtriage.transcript import transcript_of
@@ -116,20 +110,6 @@ def test_an_id_of_another_world_is_refused_naming_both(own: World, given: str) -
         lt.get_task(given.partition("/")[0], own)
 
 
-def test_worlds_of_one_name_never_share_an_incident(own: World, other: World) -> None:
-    first, second = (lt.make_incident(OWN, world=world) for world in (own, other))
-    assert (first.horizon, second.horizon) == (8, 9)
-    assert lt.make_incident(OWN, world=own) == first
-
-
-def test_the_default_world_says_nothing_of_itself() -> None:
-    incident = lt.make_incident("single_crash-v3/test/0", world="oncall")
-    assert incident == lt.make_incident("single_crash-v3/test/0")
-    assert incident.world_mark is None
-    assert '"world"' not in encode_transcript(transcript_of(lt.initial_state(incident)))
-    assert row_of(incident) == {"incident": "single_crash-v3/test/0"}
-
-
 def test_sealed_incidents_of_any_world_are_drawn_with_the_key(own: World) -> None:
     name, seal = f"{NAME}:outage/sealed/1", Seal(b"k" * 40)
     drawn = lt.make_incident(name, seal=seal, world=own)
@@ -173,18 +153,6 @@ def test_nothing_is_graded_or_replayed_in_another_world(
         grade_transcript(lt.Transcript("single_crash-v3/test/0", (), world="0123"))
 
 
-def test_a_file_of_transcripts_is_graded_line_by_line(
-    own: World, other: World, transcript: lt.Transcript, tmp_path: Path
-) -> None:
-    file = tmp_path / "played.jsonl"
-    file.write_text(f"{encode_transcript(transcript)}\n")
-    (graded,) = grade_jsonl(file, resolve=Incidents(world=own))
-    assert graded.score == 1.0
-    told: list[TranscriptError] = []
-    assert not list(grade_jsonl(file, resolve=Incidents(world=other), on_error=told.append))
-    assert "played.jsonl:1: world: " in str(told[0])
-
-
 def test_an_episode_of_a_row_is_of_the_world_that_the_row_says(own: World, other: World) -> None:
     row = row_of(lt.make_incident(OWN, world=own))
     assert row == {"incident": OWN, "world": own.fingerprint}
@@ -197,51 +165,7 @@ def test_an_episode_of_a_row_is_of_the_world_that_the_row_says(own: World, other
         Episode.of_row({"incident": OWN}, resolve=Incidents(world=own))
 
 
-def test_conversations_become_transcripts_of_their_world(own: World, other: World) -> None:
-    said = [{"role": "assistant", "content": '{"action_type": "resolve"}'}]
-    row = {"incident": OWN, "world": own.fingerprint, "messages": said}
-    assert transcript_of_row(row, resolve=Incidents(world=own)).world == own.fingerprint
-    with pytest.raises(InvalidInput, match="nothing is graded in another world"):
-        transcript_of_row(row, resolve=Incidents(world=other))
-    plain = {"incident": "single_crash-v3/test/0", "world": "blocks", "messages": said}
-    assert transcript_of_row(plain).world is None
-
-
-def test_one_shot_rows_say_their_world(own: World, other: World) -> None:
-    (row,) = plan_rows([OWN], resolve=Incidents(world=own))
-    mark = row["world"]
-    assert grade_plan(OWN, "[]", world=mark, resolve=Incidents(world=own)).score is not None
-    with pytest.raises(InvalidInput, match="nothing is graded in another world"):
-        grade_plan(OWN, "[]", world=mark, resolve=Incidents(world=other))
-
-
 # --- who finds incidents -----------------------------------------------------------------
-
-
-def test_a_task_of_a_world_is_no_module(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert not is_own_task("tiny:outage")
-    assert is_own_task(f"{NAME}:outage")
-    monkeypatch.setenv(WORLDS_VARIABLE, str(folder.parent))
-    assert not is_own_task(f"{NAME}:outage")
-    assert Sources().rows(["tiny:outage"], "test", 1, 3) == [TINY]
-    assert Sources()(TINY).id == TINY
-
-
-def test_an_audit_draws_from_the_world(own: World) -> None:
-    subject = subject_of("outage", world=own)
-    assert subject.incident("test", 3) == lt.make_incident(OWN, world=own)
-    assert subject_of("tiny:outage").incident("test", 3).id == TINY
-
-
-def test_a_container_that_does_not_know_a_world_is_sent_it(own: World, tmp_path: Path) -> None:
-    (place,) = write_tasks([TINY], tmp_path / "tasks")
-    assert place.name == "tiny-outage-0000"
-    assert read_incident(place / "tests" / "incident.json").id == TINY
-    assert not list(place.rglob("world.json"))
-    (place,) = write_tasks(["outage/test/3"], tmp_path / "own", world=own)
-    for inside in ("tests", "environment/triage"):
-        assert read_incident(place / inside / "incident.json") == lt.make_incident(OWN, world=own)
-        assert "COPY incident.json world.json* " in (place / inside / "Dockerfile").read_text()
 
 
 def test_rows_of_other_frameworks_name_a_world_that_was_given_here(
@@ -256,17 +180,6 @@ def test_rows_of_other_frameworks_name_a_world_that_was_given_here(
     assert elsewhere(OWN) == sources(OWN)
     with pytest.raises(InvalidInput, match="expected a task that was named here"):
         Sources()(OWN)
-
-
-def test_a_reward_of_trl_finds_a_world_that_was_loaded_here(own: World) -> None:
-    (row,) = triage_rows([OWN], resolve=Incidents(world=own))
-    plan = '[{"action_type": "ignore"}]'
-    wanted = lt.grade(
-        lt.transition(lt.initial_state(lt.make_incident(OWN, world=own)), lt.Ignore())
-    )
-    assert triage_reward([plan], [row["incident"]], world=[row["world"]]) == [wanted.score]
-    with pytest.raises(UnknownName, match=f"unknown world '{NAME}'"):
-        triage_reward([plan], [row["incident"]], world=["0" * 32])
 
 
 # --- environments ------------------------------------------------------------------------
@@ -284,12 +197,3 @@ def test_environments_play_a_world(own: World, folder: Path) -> None:
         env.reset(options={"id": TINY})
     with pytest.raises(InvalidInput, match=f"of world 'tiny', and the world .*'{NAME}'"):
         TriageEnv(get_task("tiny:outage"), world=own)
-
-
-def test_teams_play_a_world(own: World) -> None:
-    pytest.importorskip("pettingzoo")
-    from logtriage.multi import triage_team_v1
-
-    env = triage_team_v1.parallel_env("outage", "test", world=own)
-    env.reset(seed=0)
-    assert env.topology.names == own.topologies["shop"].names

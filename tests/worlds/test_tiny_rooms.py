@@ -1,15 +1,10 @@
 """The rooms around a world read its rows: ``tiny`` is prompted, played, shown and exported."""
 
-import json
-from pathlib import Path
-
 import attrs
-import pytest
 
 from logtriage import (
     Incident,
     Report,
-    grade,
     incident_ids,
     initial_state,
     make_incident,
@@ -19,12 +14,10 @@ from logtriage import (
     transition,
 )
 from logtriage.evaluation import play_episode, play_joint_episode
-from logtriage.exporting.write import write_otlp
 from logtriage.observation import Observation
 from logtriage.policies.notebook import Notebook, write_down
 from logtriage.policies.suspicion import suspects
 from logtriage.registry import make_policy, make_team
-from logtriage.rendering.signature_table import groups_of, shares_of
 from logtriage.report.replay.knowledge import knowledge
 from logtriage.roles import role_actions
 from logtriage.roles.splits import TRIO
@@ -77,18 +70,6 @@ def test_nothing_that_only_the_default_world_names_stands_in_prompt_and_screens(
     assert not [name for text in shown for name in other if name in text]
 
 
-@pytest.mark.parametrize("policy", ["expert", "chain", "first_error", "observer"])
-def test_policies_play_it_to_its_end(policy: str) -> None:
-    scores = []
-    for name in IDS:
-        one = make_incident(name)
-        state = play_episode(one, make_policy(policy)(one))
-        assert state.is_closed
-        scores.append(grade(state).score or 0.0)
-    if policy == "observer":
-        assert sum(scores) / len(scores) > 0.7
-
-
 def test_the_expert_suspects_what_the_world_has_and_names_its_remedies() -> None:
     first = observe(initial_state(incident()))
     found = suspects(first, write_down(first, Notebook()))
@@ -122,31 +103,3 @@ def test_readings_that_are_not_as_usual_are_signs() -> None:
                 odd[one.service] = odd.get(one.service, 0) + signs
             (known,) = knowledge([alone])
             assert known.signs == tuple(odd.get(one, 0) for one in seen.topology.names)
-
-
-def test_every_share_of_its_signatures_is_told() -> None:
-    groups = groups_of(TINY)
-    assert list(groups["roots and minor faults"]) == list(TINY.kind_names)
-    rows = dict(shares_of(TINY, groups["roots and minor faults"]["overload"]))
-    assert rows["cpu"] == {"high": 75, "usual": 25}
-    for group in groups.values():
-        for signature in group.values():
-            assert all(sum(row.values()) == 100 for _, row in shares_of(TINY, signature))
-
-
-def test_its_gauges_are_exported_under_their_metrics(tmp_path: Path) -> None:
-    write_otlp(incident(), tmp_path)
-    found = {
-        (metric["name"], metric["unit"])
-        for line in (tmp_path / "metrics.jsonl").read_text().splitlines()
-        for resource in json.loads(line)["resourceMetrics"]
-        for scope in resource["scopeMetrics"]
-        for metric in scope["metrics"]
-    }
-    assert found == {
-        ("cpu.utilization", "%"),
-        ("workers.busy", "{worker}"),
-        ("workers.limit", "{worker}"),
-        ("edge.errors", "%"),
-        ("edge.latency.p99", "ms"),
-    }

@@ -27,7 +27,6 @@ from logtriage import (
 from logtriage.beliefs import belief
 from logtriage.drawing.generator import draw_incident
 from logtriage.drawing.ids import IncidentId
-from logtriage.errors import TopologyError
 from logtriage.tasks import TaskSpec
 from logtriage.topology import Service
 from logtriage.vector import BatchedTriage, BeliefScreens
@@ -207,26 +206,3 @@ def test_the_owners_of_a_world_own_its_services_though_they_are_paged_too() -> N
         paged={"capacity": "red", "security": "red"},
     )
     assert other.owning_teams(strangers) == ("blue", "green")
-
-
-def test_a_topology_without_the_team_of_a_kind_is_refused() -> None:
-    task = of_world(ONE_FAULT, OTHERS["kind pages"])
-    smaller = ONCALL.topologies["seven-services"]
-    assert "platform-team" not in smaller.teams
-    with pytest.raises(TopologyError, match="pages unknown team 'platform-team'; known: sre-team"):
-        task.world.pages(ONCALL.kinds_at("queue")[0].name, smaller)
-    drawn = draw_incident(of_world(ONE_FAULT, ONCALL), IncidentId(ONE_FAULT, "test", 0), smaller)
-    assert drawn.simulation is not None
-    assert task.setting is not None
-    state = attrs.evolve(drawn, telemetry=attrs.evolve(drawn.simulation, setting=task.setting))
-    held = belief(initial_state(state))
-    with pytest.raises(TopologyError, match="topology 'seven-services': kind '"):
-        held.best()
-
-
-def test_a_kind_that_names_a_team_pages_it_whatever_its_class_does() -> None:
-    other, topology = OTHERS["kind pages"], ONCALL.topologies["seven-services-five-teams"]
-    named = {kind.name for kind in ONCALL.kinds_at("queue")}
-    for kind in other.kinds:
-        expected = "platform-team" if kind.name in named else ONCALL.pages(kind.name, topology)
-        assert other.pages(kind.name, topology) == expected

@@ -1,6 +1,5 @@
 """Inspect AI for real: tasks, agent, scorer and models, offline."""
 
-import itertools
 import json
 import math
 from collections.abc import Callable, Iterator
@@ -25,7 +24,6 @@ from inspect_ai.tool import ToolCall
 
 import logtriage as lt
 from logtriage.adapters.inspect_ai import (
-    tools_for,
     triage,
     triage_sample,
     triage_scorer,
@@ -34,12 +32,12 @@ from logtriage.adapters.inspect_ai import (
 )
 from logtriage.adapters.sources import Sources
 from logtriage.conversations.convert import transcript_of_row
-from logtriage.conversations.tools import Wire, tools_of
+from logtriage.conversations.tools import Wire
 from logtriage.conversations.wires import NO_CALL
 from logtriage.errors import UnknownName
 from logtriage.evaluation import RunSpec, evaluate, play_episode
 from logtriage.grading import grade_actions, grade_transcript, rubric_named
-from logtriage.recorded import open_bundle, shipped_incidents
+from logtriage.recorded import open_bundle
 from logtriage.registry import make_policy
 from tests.adapters.own_tasks import own_bundle, own_module, short_incident
 
@@ -127,12 +125,6 @@ def test_a_policy_as_a_model_gets_the_grades_of_the_core(
         assert (metadata["digest"], metadata["gate"]) == (graded.digest, graded.gate)
 
 
-def test_a_task_plays_the_incidents_that_were_asked_for() -> None:
-    dataset = triage("cascading_failure-v3", split="val", episodes=3, start=5).dataset
-    names = lt.incident_ids("cascading_failure-v3", "val", 3, 5)
-    assert [sample.id for sample in dataset] == list(names)
-
-
 def test_results_have_criteria_and_tasks(run: Callable[..., EvalLog]) -> None:
     log = run(
         triage(tasks="single_crash-v3,silent_degradation-v3", episodes=10), "logtriage/expert"
@@ -178,12 +170,6 @@ def test_a_criterion_that_does_not_apply_enters_no_mean(run: Callable[..., EvalL
     assert math.isnan(means_of_run.pop("hand_over"))
     assert means_of_run.pop("handed_over") == 0.0
     assert means_of_run == dict.fromkeys(means_of_run, 1.0)
-
-
-def test_incidents_of_different_rubrics_are_refused() -> None:
-    with pytest.raises(lt.InvalidInput, match="several rubrics"):
-        triage(tasks="single_crash-v3,recorded")
-    assert len(triage(tasks="recorded", episodes=2).dataset) == 2
 
 
 def test_the_truth_is_nowhere_in_what_is_logged_before_scoring() -> None:
@@ -274,25 +260,6 @@ def test_recorded_incidents_of_a_bundle(
     assert means(again) == pytest.approx(means(log), nan_ok=True)
 
 
-def test_a_rubric_grades_incidents_that_have_several(own: str) -> None:
-    tasks = "single_crash-v3,recorded"
-    assert len(triage(tasks=tasks, episodes=1, rubric=f"{own}:HARSH").dataset) == 2
-    with pytest.raises(lt.InvalidInput, match="expected a Rubric, found int"):
-        triage(rubric=f"{own}:NUMBER")
-    with pytest.raises(UnknownName, match="harsh/1"):
-        triage(rubric="harsh/1")
-
-
-@pytest.mark.parametrize("field", ["incident", "bundle"])
-def test_a_sample_that_names_none_says_which_field(field: str, tmp_path: Path) -> None:
-    sample = triage_sample(INCIDENT)
-    sample.metadata = {"incident": INCIDENT, field: 3}
-    task = task_with(triage("single_crash-v3"), dataset=MemoryDataset([sample]))
-    (log,) = evaluate_(task, model="logtriage/expert", log_dir=str(tmp_path), display="none")
-    assert log.error is not None
-    assert f"metadata '{field}': expected" in log.error.message
-
-
 # -- the agent ------------------------------------------------------------------------
 
 
@@ -347,12 +314,6 @@ def test_a_reply_without_a_call_costs_its_tick(
     assert (graded.digest, graded.score) == (metadata["digest"], value(sample)["grade"])
 
 
-def test_out_of_time_ends_the_episode(run: Callable[..., EvalLog]) -> None:
-    horizon = lt.make_incident(INCIDENT).horizon
-    answers = [said(("request_more_logs", {}))] * (horizon + 1)
-    assert len(screens(only(run(one_incident(), answers)))) == horizon
-
-
 def test_react_with_the_tools_is_graded_alike(run: Callable[..., EvalLog]) -> None:
     incident = lt.make_incident(INCIDENT)
     (severity, team), remedy = (incident.truth.severity, min(incident.truth.teams)), "restart"
@@ -368,53 +329,6 @@ def test_react_with_the_tools_is_graded_alike(run: Callable[..., EvalLog]) -> No
     with_ours = only(run(one_incident(), [said(call) for call in calls]))
     assert value(with_react) == pytest.approx(value(with_ours), nan_ok=True)
     assert value(with_ours)["escalation"] == 1.0
-
-
-@pytest.mark.parametrize("with_react", [False, True])
-def test_the_class_of_a_fault_is_a_tool_where_it_is_graded(
-    run: Callable[..., EvalLog], with_react: bool
-) -> None:
-    incident = shipped_incidents("models")[0]
-    assert incident.truth.fault_category is not None
-    answers = [
-        said(("classify_fault", {"fault_category": str(incident.truth.fault_category)})),
-        said(("identify_root_cause", {"service": min(incident.truth.root_causes)})),
-        said(("resolve", {})),
-    ]
-    react_solver = react(
-        tools=triage_tools(), submit=False, prompt=None, on_continue=until_closed()
-    )
-    task = triage(tasks="recorded_models", episodes=1)
-    sample = only(run(task_with(task, solver=react_solver) if with_react else task, answers))
-    assert value(sample) == pytest.approx(
-        {
-            **dict.fromkeys(("grade", "solved", "root_cause", "fault_class"), 1.0),
-            "dismissal": math.nan,
-        },
-        nan_ok=True,
-    )
-
-
-def test_an_action_that_is_not_offered_is_played_and_costs_its_tick(
-    run: Callable[..., EvalLog],
-) -> None:
-    """A model that keeps on paging where nobody can be paged runs out of time."""
-    incident = shipped_incidents("models")[0]
-    page = ("escalate", {"team": incident.topology.teams[0]})
-    task = task_with(triage(tasks="recorded_models", episodes=1), message_limit=100)
-    sample = only(run(task, itertools.repeat(said(page))))
-    assert sample.limit is None
-    assert len(screens(sample)) == incident.horizon
-    wanted = grade_actions(incident, [lt.Escalate(incident.topology.teams[0])] * incident.horizon)
-    assert value(sample)["grade"] == wanted.score
-
-
-def test_the_tools_offered_are_those_of_the_one_schema() -> None:
-    incident = lt.make_incident(INCIDENT)
-    for tool, ours in zip(tools_for(incident), tools_of(incident), strict=True):
-        assert (tool.name, tool.description) == (ours.name, ours.description)
-        schema = tool.parameters.model_dump(exclude_none=True)
-        assert schema == {**ours.json_schema(), "additionalProperties": False}
 
 
 # -- scoring --------------------------------------------------------------------------

@@ -11,7 +11,6 @@ from inspect_ai.log import EvalLog, read_eval_log
 import logtriage as lt
 from logtriage._lib.seal import SEAL_VARIABLE, Seal
 from logtriage.adapters.inspect_ai import triage, triage_scorer
-from logtriage.conversations.convert import convert_file
 from logtriage.drawing.sealing import incident_of
 from logtriage.errors import SealError
 from logtriage.evaluation import play_episode
@@ -60,19 +59,6 @@ def test_another_key_scores_nothing(log: EvalLog, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv(SEAL_VARIABLE, OTHER_KEY)
     with pytest.raises(SealError, match=f"played under the seal '{SEAL.fingerprint}'"):
         score(log, triage_scorer(), display="none")
-
-
-def test_a_log_becomes_transcripts_with_its_seal(
-    log: EvalLog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert log.samples is not None
-    rows = tmp_path / "log.json"
-    rows.write_text(log.model_dump_json(), encoding="utf-8")
-    (transcript,) = convert_file(rows)
-    assert transcript.seal == SEAL.fingerprint
-    monkeypatch.setenv(SEAL_VARIABLE, OTHER_KEY)
-    with pytest.raises(SealError, match=f"played under the seal '{SEAL.fingerprint}'"):
-        list(convert_file(rows))
 
 
 def test_without_the_key_there_are_no_samples(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -33,14 +33,6 @@ def sealing(ledger: Path) -> Iterator[Running]:
         yield server
 
 
-def test_a_server_without_a_key_offers_no_sealed_incident(server: Running) -> None:
-    with Session(server.http) as env:
-        with pytest.raises(ServerError, match="this server has no key"):
-            env.reset(incident=INCIDENT)
-        with pytest.raises(ServerError, match="this server has no key"):
-            env.reset(task="single_crash-v3", split="sealed", index=0)
-
-
 def test_neither_the_id_nor_a_seed_nor_the_key_is_on_the_wire(sealing: Running) -> None:
     said = []
     with Session(sealing.http) as env:

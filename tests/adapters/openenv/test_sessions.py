@@ -3,13 +3,11 @@
 import json
 from typing import Any
 
-import httpx
 import pytest
 
 import logtriage as lt
 from logtriage.grading import grade_actions, grade_to_json
 from logtriage.observation import observe
-from logtriage.parsing import action_to_wire
 from logtriage.registry import make_policy
 from logtriage.rendering import render_observation, system_prompt
 from logtriage.server.public import listed_grade
@@ -119,11 +117,6 @@ def test_an_episode_is_named_by_id_or_by_task_split_and_index(
         assert env.reset(**named).screen == env.reset(incident=incident).screen
 
 
-def test_a_reset_without_a_name_draws_from_train(server: Running) -> None:
-    with Session(server.http) as env:
-        assert len({env.reset().screen for _ in range(5)}) > 1
-
-
 @pytest.mark.parametrize(
     ("named", "told"),
     [
@@ -189,21 +182,3 @@ def test_there_is_no_step_before_a_reset_or_after_the_end(server: Running) -> No
         with pytest.raises(ServerError, match="is closed"):
             env.step(RESOLVE)
         assert env.reset(incident=INCIDENT).tick == 0
-
-
-def test_every_action_of_the_core_travels(server: Running) -> None:
-    topology = lt.make_incident(INCIDENT).topology
-    odd = [lt.Malformed("what?", "not understood"), lt.IdentifyRootCause("user-db", 0.25)]
-    for action in (*lt.all_actions(topology), *odd):
-        with Session(server.http) as env:
-            env.reset(incident=INCIDENT)
-            env.step(action)
-            assert env.state()["actions"] == [action_to_wire(action)]
-
-
-@pytest.mark.parametrize("method_and_path", ["POST /reset", "POST /step", "GET /state"])
-def test_an_episode_needs_a_session(server: Running, method_and_path: str) -> None:
-    method, path = method_and_path.split()
-    answer = httpx.request(method, f"{server.http}{path}")
-    assert answer.status_code == 400
-    assert "connect to /ws" in answer.json()["error"]

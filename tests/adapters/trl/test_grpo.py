@@ -8,9 +8,7 @@ from typing import Any
 import pytest
 import torch
 from datasets import Dataset
-from transformers.utils import get_json_schema
 from trl import GRPOConfig, GRPOTrainer
-from trl.chat_template_utils import add_response_schema
 
 import logtriage as lt
 from logtriage.adapters.episode import answer
@@ -24,7 +22,7 @@ from logtriage.adapters.trl import (
     triage_reward,
     triage_rows,
 )
-from logtriage.conversations.tools import TOOLS, call_from_action, openai_tools, wire_from_call
+from logtriage.conversations.tools import call_from_action, wire_from_call
 from logtriage.evaluation import Incidents, play_episode
 from logtriage.grading import DEFAULT, grade_actions
 from logtriage.grading.priced import UNESCALATED
@@ -161,17 +159,6 @@ def test_members_of_a_group_share_the_incident_and_the_reward_is_the_grade(tmp_p
     assert any(not torch.equal(before[name], after[name]) for name in before)
 
 
-def test_each_group_has_its_own_incident_and_instances_are_reused(tmp_path: Path) -> None:
-    scripts = [*scripts_for(IDS[0])[:2], ["Hm."], ["No."]]
-    _, recorded, script = train(tmp_path, scripts, IDS, max_steps=2)
-    incidents = [grade.incident for grade in recorded.graded]
-    assert incidents[:GROUP] in ([incident_id] * GROUP for incident_id in IDS)
-    assert incidents[GROUP:] in ([incident_id] * GROUP for incident_id in IDS)
-    assert set(incidents) == set(IDS)
-    assert recorded.graded[GROUP + 2].ticks == 0
-    assert all("TICK 0/" in prompt for prompt in script.prompts)
-
-
 def test_each_row_may_name_its_environment(tmp_path: Path) -> None:
     shipped = Incidents()
     groups = {"drawn": IDS[:1], "recorded": list(shipped.recorded("recorded_models"))[:1]}
@@ -229,32 +216,6 @@ def test_prompts_hold_the_rules_and_the_screens_of_the_core_and_nothing_else(
                 ("assistant", said(look).removesuffix("<|im_end|>")),
                 ("user", f"<tool_response>\n{text}\n</tool_response>"),
             ]
-
-
-def test_tools_in_the_prompt_are_those_of_the_one_schema() -> None:
-    env = TriageEnv()
-    for ours in openai_tools(lt.make_incident("single_crash-v3/test/0")):
-        # TRL's environments are of no one world: the runbook says which remedies there are.
-        ours["function"]["parameters"]["properties"].get("remedy", {}).pop("enum", None)
-        schema = get_json_schema(getattr(env, ours["function"]["name"]))
-        parameters = schema["function"]["parameters"]
-        for one in parameters["properties"].values():
-            one.pop("nullable", None)
-        parameters.setdefault("required", [])
-        assert schema == ours
-
-
-def test_the_schemas_stay_small() -> None:
-    tokenizer = add_response_schema(tiny_tokenizer())
-    env = TriageEnv()
-    tools = [getattr(env, name) for name in TOOLS]
-    texts = [
-        tokenizer.apply_chat_template(
-            [{"role": "user", "content": "x"}], tools=given, tokenize=False
-        )
-        for given in (tools, None)
-    ]
-    assert len(texts[0]) - len(texts[1]) < 300 * len(tools)  # characters, in every prompt
 
 
 def test_one_shot_plans_are_rewarded(tmp_path: Path) -> None:

@@ -30,7 +30,6 @@ from logtriage.errors import TranscriptError
 from logtriage.evaluation import play_episode
 from logtriage.grading import grade_actions, grade_transcript, rubric_named
 from logtriage.policies import perfect_actions
-from logtriage.recorded import open_bundle, shipped_incidents
 from logtriage.registry import make_policy
 from logtriage.tasks import DRAWN_TASKS
 from tests.adapters.own_tasks import SHORT, own_bundle, own_module
@@ -93,16 +92,6 @@ def playing(policy: str, incident_ids: list[str]) -> Model:
     return lambda messages, _: said(
         call_from_action(plans[messages[1]["content"]][turns(messages)])
     )
-
-
-def test_the_package_for_the_hub_is_found_by_its_id(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.syspath_prepend(str(ROOT / "deploy" / "prime"))
-    resolve = said(("resolve", {}))
-    (trace,) = evaluate(tmp_path, scripted(resolve), id="logtriage-triage")
-    assert trace["task"]["key"] == INCIDENT
-    assert trace["rewards"]["grade"]["score"] == grade_actions(INCIDENT, [lt.Resolve()]).score
 
 
 def test_rows_name_incidents_and_hold_no_truth() -> None:
@@ -185,19 +174,6 @@ def test_a_server_is_told_by_its_taskset_what_rows_may_name(
     assert [one.horizon for one in found] == [SHORT, 6, 6]
 
 
-def test_a_bundle_is_played(tmp_path: Path) -> None:
-    bundle = tmp_path / "two.jsonl"
-    ids = own_bundle(bundle)
-    resolve = scripted(said(("resolve", {})))
-    named = {"tasks": ["recorded_models"], "bundle": str(bundle)}
-    (trace,) = evaluate(tmp_path, resolve, **named)
-    incident = open_bundle(bundle)[ids[0]]
-    assert trace["rewards"]["grade"]["score"] == grade_actions(incident, [lt.Resolve()]).score
-    assert trace["task"]["data"]["incident"] == ids[0]
-    with pytest.raises(lt.InvalidInput, match="bundle: expected recorded or recorded_models"):
-        list(TriageTaskset(TriageConfig(tasks=["single_crash-v3"], bundle=str(bundle))))
-
-
 @pytest.mark.parametrize("policy", ["expert", "random:5"])
 def test_rewards_and_metrics_are_those_of_the_core(tmp_path: Path, policy: str) -> None:
     tasks = ["single_crash-v3", "silent_degradation-v3"]
@@ -217,24 +193,6 @@ def test_rewards_and_metrics_are_those_of_the_core(tmp_path: Path, policy: str) 
         assert shares == by_criterion(graded)
         assert trace["metrics"] == {**criteria, **rest}
         assert grade_transcript(converted(tmp_path)[one]).digest == graded.digest
-
-
-def test_a_recorded_incident_offers_its_own_tools(tmp_path: Path) -> None:
-    incident = shipped_incidents("models")[0]
-    seen: list[Any] = []
-    replies = (
-        said(("classify_fault", {"fault_category": str(incident.truth.fault_category)})),
-        said(("identify_root_cause", {"service": min(incident.truth.root_causes)})),
-        said(("resolve", {})),
-    )
-
-    def model(messages: Messages, tools: Any) -> dict[str, Any]:
-        seen.append(tools)
-        return replies[turns(messages)]
-
-    (trace,) = evaluate(tmp_path, model, tasks=["recorded_models"], episodes=1)
-    assert seen == [openai_tools(incident)] * 3
-    assert trace["rewards"]["grade"]["score"] == 1.0
 
 
 def test_what_cannot_be_read_is_malformed_and_costs_its_tick(tmp_path: Path) -> None:
@@ -279,11 +237,6 @@ def test_a_reply_without_a_call_costs_its_tick(tmp_path: Path) -> None:
     graded = grade_transcript(converted(tmp_path)[INCIDENT])
     assert (graded.ticks, str(graded.closing)) == (horizon, "out_of_time")
     assert graded.score == trace["rewards"]["grade"]["score"]
-
-
-def test_an_episode_ends_at_the_horizon(tmp_path: Path) -> None:
-    (trace,) = evaluate(tmp_path, scripted(*[said(("request_more_logs", {}))] * 20))
-    assert trace["metrics"]["ticks"] == lt.make_incident(INCIDENT).horizon
 
 
 def test_a_model_that_is_down_is_an_error_and_no_reward(tmp_path: Path) -> None:

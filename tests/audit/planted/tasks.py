@@ -185,12 +185,6 @@ def all_quiet(split: str, number: int) -> Incident:
     return incident
 
 
-def breathless(split: str, number: int) -> Incident:
-    """Faults that are plain to see, but six ticks are too few to tell it and to act on it."""
-    incident, _ = _drawn(split, number, fog=0, benign=0)
-    return attrs.evolve(incident, horizon=6, par=6, price_of_hand_over=0.3)
-
-
 def unnoticed(split: str, number: int) -> Incident:
     """Every fault is a P3, the edge panel stays blurred, and nothing ever alerts."""
     incident, _ = _drawn(split, number, alert_ticks=(), severities=(0, 0, 1), severity_from=100)

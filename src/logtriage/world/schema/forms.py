@@ -180,7 +180,7 @@ def placeholders(text: str) -> tuple[str, ...]:
     """
     if not text or len(text) > MAX_TEXT or not is_shown(text):
         raise InvalidInput(
-            f"expected one printable line of 1 to {MAX_TEXT} characters, got {ascii(text):.80}"
+            f"expected one printable line of 1 to {MAX_TEXT} characters, got {text!a:.80}"
         )
     if inert(text) != text:
         raise InvalidInput(
