@@ -176,7 +176,7 @@ class RecordedChange:
 
     service: str
     kind: str
-    detail: str = attrs.field(converter=spelled)
+    detail: str = attrs.field(converter=inert)
     second: int
     until: int
     count: int = 1
