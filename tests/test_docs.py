@@ -323,7 +323,7 @@ SENTENCES = (
     ("docs/concepts.md", f"{NUMBERS[channels.WINDOW_LINES]} log lines"),
     ("docs/grading.md", f"{criteria.ADJACENT_SEVERITY} if one class off"),
     ("docs/grading.md", f"1 − {triage.WRONG_REMEDY_COST} × wrong remedies"),
-    ("docs/grading.md", f"is `root_cause`, weight {RECORDED.criteria[0].weight:.2f}"),
+    ("docs/grading.md", f"| `root_cause` | {RECORDED.criteria[0].weight:.2f} |"),
     ("docs/transcripts.md", f"its first {KEPT_TEXT} characters"),
     ("docs/transcripts.md", f"more than {replies.MAX_TEXT:,} characters"),
     ("docs/transcripts.md", f"more than {parsing.MAX_OBJECTS:,} opening braces"),

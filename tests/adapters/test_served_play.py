@@ -3,7 +3,6 @@
 import json
 from typing import Any
 
-import attrs
 import pytest
 
 from logtriage import Incident, InvalidInput, grade, make_incident
@@ -16,7 +15,7 @@ from logtriage.conversations.tools import TOOLS, call_from_action, openai_tools
 from logtriage.conversations.wires import NO_CALL
 from logtriage.evaluation import play_episode
 from logtriage.evaluation.usage import Usage
-from logtriage.grading.offered import ON_REQUEST_KINDS, RECORDED_KINDS
+from logtriage.grading.offered import RECORDED_KINDS
 from logtriage.parsing.replies import ENDED_THINKING
 from logtriage.recorded import shipped_incidents
 from logtriage.registry import make_policy
@@ -72,13 +71,10 @@ def test_one_call_a_message_is_one_action_and_the_screen_answers_it() -> None:
     assert model.offered == tuple(TOOLS)
 
 
-@pytest.mark.parametrize("rubric", ["recorded/1", "recorded/2"])
-def test_of_a_recording_the_tools_that_it_has_a_use_for_are_on_offer(rubric: str) -> None:
-    incident = attrs.evolve(shipped_incidents()[0], rubric=rubric)
+def test_of_a_recording_the_tools_that_it_has_a_use_for_are_on_offer() -> None:
     model = Model({"tool_calls": [call(0, "resolve", {})]})
-    play(model, incident)
-    expected = {"recorded/1": RECORDED_KINDS, "recorded/2": ON_REQUEST_KINDS}[rubric]
-    assert set(model.offered) == set(expected)
+    play(model, shipped_incidents()[0])
+    assert set(model.offered) == set(RECORDED_KINDS)
 
 
 def test_several_calls_in_a_message_are_as_many_actions_each_with_its_answer() -> None:

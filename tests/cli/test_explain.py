@@ -119,7 +119,7 @@ def test_tasks_without_probabilities_are_said_or_refused(tmp_path: Path) -> None
     assert "not explained, because exact probabilities are unknown: recorded" in result.stderr
     alone = logtriage("eval", "oracle", "--task", "recorded", "--explain", 1)
     assert alone.exit_code == 2
-    assert "nothing to explain: recorded_trainticket-v4: its probabilities" in alone.stderr
+    assert "nothing to explain: recorded_trainticket-v5: its probabilities" in alone.stderr
     team = logtriage("eval", "expert", "--task", TASK, "--split-roles", "solo", "--explain", 1)
     assert team.exit_code == 2
     assert "joint play is not explained" in team.stderr

@@ -134,8 +134,8 @@ def test_output_for_people_has_discounts(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_another_rubric(tmp_path: Path) -> None:
     path = write(tmp_path / "runs.jsonl", line())
-    (graded,) = lines(logtriage("grade", path, "--rubric", "recorded/1", "--json"))
-    assert graded["rubric"] == "recorded/1"
+    (graded,) = lines(logtriage("grade", path, "--rubric", "recorded/3", "--json"))
+    assert graded["rubric"] == "recorded/3"
     (graded,) = lines(logtriage("grade", path, "--rubric", "tests.builders:HALVED", "--json"))
     assert [one["name"] for one in graded["discounts"]] == ["halved"]
 

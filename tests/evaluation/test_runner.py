@@ -210,7 +210,7 @@ def test_process_that_dies_ends_the_run_and_keeps_the_rest(tmp_path: Path) -> No
 
 def test_recorded_incidents_are_played_like_any_other(tmp_path: Path) -> None:
     rows = evaluate(RunSpec(["oracle", "expert"], ["recorded"]), tmp_path / "run", jobs=2)
-    assert {row.rubric for row in rows} == {"recorded/1"}
+    assert {row.rubric for row in rows} == {"recorded/3"}
     assert [row.episodes for row in rows] == [3, 3]
     assert rows[0].grade is not None
     assert rows[0].grade.mean == 1.0

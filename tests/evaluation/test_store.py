@@ -510,7 +510,7 @@ def test_start_is_the_number_of_the_first_incident() -> None:
     drawn, recorded = plan(spec, Incidents())
     assert drawn.ids == ("single_crash-v3/val/1", "single_crash-v3/val/2")
     assert recorded.ids == tuple(incident.id for incident in shipped_incidents()[1:])
-    assert recorded.rubric == "recorded/1"
+    assert recorded.rubric == "recorded/3"
 
 
 @pytest.mark.parametrize(

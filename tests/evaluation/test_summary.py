@@ -167,11 +167,10 @@ def test_resolving_an_unfixed_fault_is_no_resolution(tmp_path: Path) -> None:
     assert row.ticks is None
 
 
-def test_of_a_recording_only_the_root_cause_is_known(tmp_path: Path) -> None:
+def test_of_a_recording_the_root_cause_and_the_class_are_known(tmp_path: Path) -> None:
     (row,) = evaluate(RunSpec(["first_error"], ["recorded"]), tmp_path)
     assert (row.severity, row.mis_paged, row.ticks) == (None, None, None)
-    assert row.root_cause is not None
-    assert row.fault_class is None
+    assert (row.root_cause is None, row.fault_class) == (False, 0.0)
 
 
 def test_the_class_of_a_fault_is_summed_up_where_it_is_graded(tmp_path: Path) -> None:

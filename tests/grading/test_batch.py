@@ -34,7 +34,6 @@ from logtriage import (
 from logtriage.actions import Severity
 from logtriage.dynamics import play
 from logtriage.grading import (
-    RECORDED,
     TRIAGE_3,
     Criterion,
     action_array,
@@ -48,7 +47,7 @@ from logtriage.grading.rubric import Discount, Gate
 from logtriage.grading.tables import Span
 from logtriage.incident import Fault, Truth
 from logtriage.policies import perfect_actions
-from tests.builders import OWNERS, SEVEN_SERVICES, real_incident, with_actions
+from tests.builders import OWNERS, ROOT_CAUSE_ALONE, SEVEN_SERVICES, real_incident, with_actions
 
 BASE = attrs.evolve(
     make_incident("cascading_failure-v3/test/42"),
@@ -344,7 +343,7 @@ def test_long_histories(waste: int) -> None:
 
 @pytest.mark.usefixtures("either_way")
 def test_another_rubric_of_the_same_measures() -> None:
-    assert graded([REAL], [PERFECT[:2]], RECORDED).scores.tolist() == [1.0]
+    assert graded([REAL], [PERFECT[:2]], ROOT_CAUSE_ALONE).scores.tolist() == [1.0]
     bare = attrs.evolve(TRIAGE_3, id="acme/bare", gates=())
     grades = graded([REAL], [[*PERFECT[:4], Ignore()]], bare)
     assert grades.scores[0] == pytest.approx(0.9)
@@ -584,15 +583,15 @@ def test_incidents_are_graded_by_their_own_rubric() -> None:
 
 
 def test_incidents_of_another_rubric_are_graded_by_that() -> None:
-    other = truths_of([attrs.evolve(REAL, rubric="recorded/1")] * 2)
+    other = truths_of([attrs.evolve(REAL, rubric="recorded/3")] * 2)
     for truths, rows in ((other, [[0], [0]]), (other.take([1]), [[0]])):
-        assert grade_batch(truths, rows).rubric.id == "recorded/1"
+        assert grade_batch(truths, rows).rubric.id == "recorded/3"
 
 
 def test_incidents_of_several_rubrics_are_refused_without_one() -> None:
-    other = attrs.evolve(REAL, rubric="recorded/1")
+    other = attrs.evolve(REAL, rubric="recorded/3")
     with refused(
-        "these incidents are graded by several rubrics (logtriage/3, recorded/1): grade them "
+        "these incidents are graded by several rubrics (logtriage/3, recorded/3): grade them "
         "apart, or pass the rubric"
     ):
         grade_batch(truths_of([REAL, other]), [[0], [0]])

@@ -35,7 +35,6 @@ from logtriage.drawing.generator import draw_incident
 from logtriage.drawing.ids import parse_incident_id
 from logtriage.dynamics import play
 from logtriage.grading import (
-    RECORDED,
     TRIAGE_3,
     BatchGrades,
     Criterion,
@@ -53,7 +52,7 @@ from logtriage.grading.rubric import Gate
 from logtriage.incident import Fault, Truth
 from logtriage.policies import perfect_actions
 from logtriage.state import Closing
-from tests.builders import OWNERS, SEVEN_SERVICES
+from tests.builders import OWNERS, ROOT_CAUSE_ALONE, SEVEN_SERVICES
 
 if find_spec("numba") is None:
     pytest.skip("needs the extra fast", allow_module_level=True)
@@ -120,7 +119,7 @@ BATCHES = {
 #: Rubrics that read the same facts in other ways.
 RUBRICS: dict[str, Rubric] = {
     "default": TRIAGE_3,
-    "recorded": RECORDED,
+    "root-cause-alone": ROOT_CAUSE_ALONE,
     "twice-the-same-measure-and-penalties": attrs.evolve(
         TRIAGE_3,
         id="exact/1",

@@ -78,17 +78,19 @@ def test_the_default_is_the_table_of_the_design() -> None:
     assert (TRIAGE_3.penalties, TRIAGE_3.bounds) == ((), (0.0, 1.0))
 
 
-def test_recorded_incidents_are_graded_by_their_root_cause_only() -> None:
-    assert RECORDED.criteria == (Criterion("root_cause", 1.0, root_cause),)
-    for rest in (RECORDED.gates, RECORDED.benign, RECORDED.penalties):
-        assert not rest
+def test_recorded_incidents_are_graded_by_root_cause_and_class() -> None:
+    assert [(row.name, row.weight) for row in RECORDED.criteria] == [
+        ("root_cause", 0.7),
+        ("fault_class", 0.3),
+    ]
+    assert [row.name for row in RECORDED.benign] == ["dismissal"]
+    assert [gate.name for gate in RECORDED.gates] == ["ignored_incident", "wrong_root_cause"]
+    assert (RECORDED.penalties, RECORDED.discounts, RECORDED.first_alone) == ((), (), False)
 
 
 def test_built_in_rubrics_stand_under_their_ids() -> None:
     assert set(RUBRICS) == {
         "logtriage/3",
-        "recorded/1",
-        "recorded/2",
         "recorded/3",
     }
     assert all(rubric.id == name for name, rubric in RUBRICS.items())
@@ -96,7 +98,7 @@ def test_built_in_rubrics_stand_under_their_ids() -> None:
 
 def test_built_in_digests_stay_what_they_are() -> None:
     """Stored grades name them."""
-    assert (TRIAGE_3.digest, RECORDED.digest) == ("fe6164603cba0791", "e4527cf55c11a55b")
+    assert (TRIAGE_3.digest, RECORDED.digest) == ("fe6164603cba0791", "50a4dceac21bd9f6")
 
 
 @pytest.mark.parametrize(

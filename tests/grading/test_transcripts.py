@@ -48,6 +48,7 @@ from tests.builders import (
     RIGHT_CAUSE,
     RIGHT_PAGE,
     RIGHT_SEVERITY,
+    ROOT_CAUSE_ALONE,
     SEVEN_SERVICES,
     anybody,
     played,
@@ -496,8 +497,8 @@ def test_a_file_is_graded_by_the_rubric_and_incidents_that_were_given(tmp_path: 
     incident = real_incident()
     path = tmp_path / "runs.jsonl"
     path.write_text(encode_transcript(transcript_of(played(incident, RIGHT_CAUSE))) + "\n")
-    (graded,) = grade_jsonl(path, RECORDED, resolve=only(incident))
-    assert (graded.rubric, graded.score) == ("recorded/1", 1.0)
+    (graded,) = grade_jsonl(path, ROOT_CAUSE_ALONE, resolve=only(incident))
+    assert (graded.rubric, graded.score) == ("root-cause/1", 1.0)
 
 
 def test_the_place_of_an_error_is_named_once() -> None:

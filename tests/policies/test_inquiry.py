@@ -1,4 +1,4 @@
-"""The baseline of ``recorded/2``: whom it asks, what it declares, and that it can see no fault."""
+"""The baseline of recordings shown on request: whom it asks, and what it declares."""
 
 import attrs
 import pytest
@@ -93,8 +93,8 @@ def test_it_names_who_strays_and_the_class_then_closes() -> None:
     seen = attrs.evolve(seen, tick=7, fault_category=FaultCategory.RESOURCE)
     assert policy.act(seen, memory)[0] == Resolve()
     assert policy.ranking(seen, memory) == (("db",), ("front", "back", "cart"))
-    # Where no class is declared, none is.
-    assert policy.act(attrs.evolve(seen, on_request=False, fault_category=None), memory)[0] == (
+    # A simulated incident has no class to declare.
+    assert policy.act(attrs.evolve(seen, open_loop=False, fault_category=None), memory)[0] == (
         Resolve()
     )
 
@@ -139,4 +139,5 @@ def test_elsewhere_it_closes_in_time() -> None:
     for incident in (shipped_incidents()[1], lt.make_incident("single_crash-v3/test/0")):
         state = play_episode(incident, make_policy("inquiry")(incident))
         assert state.is_closed
-        assert not any(isinstance(one, ClassifyFault) for one in state.actions)
+        said = any(isinstance(action, ClassifyFault) for action in state.actions)
+        assert said is (incident.simulation is None)

@@ -122,7 +122,7 @@ def test_the_licence_lies_beside_the_shipped_ones() -> None:
 def test_the_shipped_ones_are_found_by_id_and_can_be_played(number: int) -> None:
     incident = shipped_incidents("petshop")[number]
     assert Incidents()(incident.id) == incident
-    assert incident.task == "recorded_petshop-v4"
+    assert incident.task == "recorded_petshop-v5"
     assert incident.truth.fault == Fault(
         ("latency", "availability")[number], "PetSearch_AWS-ECS-Fargate"
     )

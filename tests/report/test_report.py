@@ -333,7 +333,7 @@ def test_other_rubrics_and_recorded_incidents(tmp_path: Path) -> None:
     text = (tmp_path / "page.html").read_text("utf-8")
     Reader(text)
     assert "logtriage/3" in text
-    assert "recorded/1" in text
+    assert "recorded/3" in text
 
 
 # -- where the declared root cause lies -------------------------------------------------

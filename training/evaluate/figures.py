@@ -24,7 +24,7 @@ from logtriage.evaluation import (
 )
 from logtriage.evaluation.statistics import bound_of
 from logtriage.grading import Grade, Resolver
-from logtriage.grading.priced import handed_over_first
+from logtriage.grading.grade import is_handed_over
 from logtriage.incident import Incident
 from logtriage.state import Closing, State
 from logtriage.world.loading import load_world
@@ -69,7 +69,7 @@ def figures(attempts: Attempts, resolve: Resolver) -> dict[str, Any]:
         "mis_page": _mean(state.facts.wrong_pages > 0 for state in states),
         "page_precision": _mean(state.facts.wrong_pages == 0 for state in paged),
         "paged": _mean(bool(state.facts.pages) for state in states),
-        "handed_over": _mean(map(handed_over_first, states)),
+        "handed_over": _mean(map(is_handed_over, states)),
         "net": _net(attempts, resolve),
         "grade": interval(means(attempts)),
         "bound": bound_of(bounds(attempts)),
@@ -166,7 +166,7 @@ def _by_price(attempts: Attempts, resolve: Resolver) -> list[dict[str, Any]]:
                 "incidents": len(group),
                 "episodes": len(states),
                 "net": _net(group, resolve),
-                "handed_over": fmean(map(handed_over_first, states)),
+                "handed_over": fmean(map(is_handed_over, states)),
                 "paged": fmean(bool(state.facts.pages) for state in states),
                 "mis_paged": fmean(state.facts.wrong_pages > 0 for state in states),
             }

@@ -21,7 +21,7 @@ from trl.chat_template_utils import (
     parse_response,
 )
 
-from logtriage.adapters.trl import NotationEnv, OnRequestEnv, Playing, TriageEnv
+from logtriage.adapters.trl import NotationEnv, Playing, RecordedEnv, TriageEnv
 from logtriage.errors import InvalidInput
 from logtriage.rendering import check_style
 from training.tiny.words import Grammar, style_of
@@ -44,7 +44,7 @@ def tool_schemas(environment: type[Playing] = TriageEnv) -> tuple[dict[str, Any]
 _EVERY_TOOL = list(
     {
         schema["function"]["name"]: schema
-        for environment in (TriageEnv, OnRequestEnv, NotationEnv)
+        for environment in (TriageEnv, RecordedEnv, NotationEnv)
         for schema in tool_schemas(environment)
     }.values()
 )

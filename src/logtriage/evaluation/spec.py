@@ -8,7 +8,6 @@ import attrs
 from logtriage.drawing.ids import SEALED, check_split, incident_ids
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.evaluation.incidents import RECORDED_TASKS, Incidents
-from logtriage.grading.offered import check_joint
 from logtriage.roles import RoleSplit
 from logtriage.roles.splits import get_role_split
 from logtriage.tasks import get_task, world_of_tasks
@@ -101,8 +100,8 @@ def plan(spec: RunSpec, incidents: Incidents) -> tuple[Cell, ...]:
     """Every cell of a run, in the order in which they are played.
 
     Raises:
-        InvalidInput: if no recorded incident is left after ``start``, if no role may take an
-            action that an incident needs, or if a recorded and a drawn task share a name.
+        InvalidInput: if no recorded incident is left after ``start``, or if a recorded and a drawn
+            task share a name.
     """
     tasks: dict[str, tuple[str, tuple[str, ...]]] = {}
     for name in spec.tasks:
@@ -135,8 +134,6 @@ def _recorded(
         )
     tasks: dict[str, tuple[str, tuple[str, ...]]] = {}
     for incident in chosen:
-        if spec.role_split is not None:
-            check_joint(incident, spec.role_split)
         task, used = incident.task, incident.rubric
         rubric, ids = tasks.get(task, (used, ()))
         if rubric != used:

@@ -1,6 +1,6 @@
 """Labels of incidents, and the stretches of time that become incidents.
 
-For ``recorded/1`` a stretch is the time around a label's opening. For ``recorded/2`` it opens up
+With a dashboard a stretch is the time around a label's opening. Shown on request it opens up
 to :data:`MAX_LEAD` ticks earlier, so that the fault may begin while the agent watches. The second
 half of a long enough baseline is then an incident without a fault, and both are compared with the
 first half.
@@ -20,7 +20,7 @@ from logtriage.recorded.figures import FIRST_TICK
 from logtriage.recorded.measure import condensed
 from logtriage.recorded.names import Names
 from logtriage.recorded.reading import find_csv, read_records
-from logtriage.recorded.records import RUBRICS, TASKS, RecordedIncident
+from logtriage.recorded.records import TASKS, VIEWS, RecordedIncident
 from logtriage.recorded.rows import Rows
 from logtriage.recorded.spot import Spot
 from logtriage.recorded.truth import NO_FAULT, RecordedTruth
@@ -114,7 +114,7 @@ class Stretch:
     usual: tuple[int, int] | None
     until: int | None
     truth: RecordedTruth
-    rubric: str
+    view: str
     origin: str = ""
 
 
@@ -135,7 +135,7 @@ def stretches_of(
         _refuse_overlap(label, horizon, tick_seconds)
     if not models:
         return tuple(
-            Stretch(label, label.id, label.opened, label.baseline, None, _truth(label), RUBRICS[0])
+            Stretch(label, label.id, label.opened, label.baseline, None, _truth(label), VIEWS[0])
             for label in labels
         )
     stretches = (row for label in labels for row in for_models(label, horizon, tick_seconds, note))
@@ -163,7 +163,7 @@ def _refuse_overlap(label: Label, horizon: int, tick_seconds: int) -> None:
 def for_models(
     label: Label, horizon: int, tick_seconds: int, note: Callable[[str], None]
 ) -> Iterator[Stretch]:
-    """The incidents of a label as ``recorded/2`` plays them.
+    """The incidents of a label that show figures on request.
 
     Their ids are hashes, so that no id says which has a fault. ``note`` gets a text about a
     baseline that is too short.
@@ -191,7 +191,7 @@ def for_models(
         usual,
         None,
         _truth(label),
-        RUBRICS[1],
+        VIEWS[1],
         origin,
     )
     if calm is not None and label.baseline is not None:
@@ -202,7 +202,7 @@ def for_models(
             usual,
             label.baseline[1],
             RecordedTruth((), NO_FAULT),
-            RUBRICS[1],
+            VIEWS[1],
             origin,
         )
 
@@ -245,8 +245,8 @@ def incident_of(
         opened=stretch.opened,
         horizon=horizon,
         baseline="fault-free" if usual.services else "none",
-        task=TASKS[stretch.rubric],
+        task=TASKS[stretch.view],
         origin=stretch.origin,
-        rubric=stretch.rubric,
+        view=stretch.view,
         tick_seconds=tick_seconds,
     )

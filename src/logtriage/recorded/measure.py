@@ -20,7 +20,7 @@ from logtriage.recorded.lines import log_windows
 from logtriage.recorded.metrics import metrics_of
 from logtriage.recorded.parts import ALERT_LATENCY_MS, by_service, edge_of, overall, spread_of
 from logtriage.recorded.records import (
-    RUBRICS,
+    VIEWS,
     RecordedAlert,
     RecordedIncident,
     RecordedService,
@@ -98,7 +98,7 @@ def condensed(
     baseline: str,
     task: str,
     origin: str,
-    rubric: str = RUBRICS[0],
+    view: str = VIEWS[0],
     tick_seconds: int = TICK_SECONDS,
     alerts: tuple[RecordedAlert, ...] | None = None,
 ) -> RecordedIncident:
@@ -126,7 +126,7 @@ def condensed(
             task=task,
             horizon=horizon,
             origin=origin,
-            rubric=rubric,
+            view=view,
         )
     except LogTriageError as error:
         raise BundleError(f"{where}: {error}") from None

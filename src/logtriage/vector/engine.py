@@ -272,7 +272,8 @@ class BatchedTriage:
         real = self._incidents.team >= 0
         paged = (closing == MISROUTED) & (wrong_escalation in holding)
         ignored = (closing == IGNORED) & (ignored_incident in holding)
-        return paged | (ignored & real)
+        gated: NDArray[np.bool_] = paged | (ignored & real)
+        return gated
 
     def _taken(self, acts: Sequence[Ints], rows: Ints) -> TokenEpisodes:
         """The episodes after a tick in some open rows, as a copy."""

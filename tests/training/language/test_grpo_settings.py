@@ -99,7 +99,7 @@ def test_values_that_make_no_sense_are_refused(field: str, value: object, said: 
         ({"vllm": "colocate", "use_cpu": True}, "generates on a GPU"),
         ({"vllm": "colocate", "vllm_memory": 1.0}, "above 0 and below 1"),
         ({"vllm": "colocate", "vllm_length": 100}, "no less than completion_tokens"),
-        ({"reward": "shaped", "rubric": "recorded/1"}, "own rubric"),
+        ({"reward": "shaped", "rubric": "recorded/3"}, "own rubric"),
     ],
 )
 def test_what_cannot_work_together_is_refused_with_the_reason(

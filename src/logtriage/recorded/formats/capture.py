@@ -63,7 +63,7 @@ def import_capture(
         horizon: ticks of each incident.
         tick_seconds: how long a tick is. None: 30 s, or the interval of the samples if that
             is longer and there is ``metrics.csv`` alone.
-        models: make incidents of ``recorded/2``, those without a fault included.
+        models: make incidents that show figures on request, some of them without a fault.
         service_label: the label of Prometheus that names the service; None: the first of the
             usual ones (:data:`~logtriage.recorded.formats.alerts.SERVICE_LABELS`).
         note: gets a text about everything that was left out.
