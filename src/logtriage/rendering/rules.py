@@ -91,10 +91,10 @@ def system_prompt(
     )
 
 
-#: What a single agent may do beside what is graded, where several faults spread.
+#: What a single agent may do beside what is graded, where several faults spread. No tool offers it.
 _PATH = (
     "Also, graded beside the total: report_impact <caller>-><callee>, <caller>-><callee>, … (a "
-    "tick; all calls that wait or carry load; the last one stands)"
+    "tick; all calls that wait or carry load, nothing if none does; the last one stands)"
 )
 
 
