@@ -24,7 +24,6 @@ from logtriage.drawing.generator import draw_incident
 from logtriage.drawing.ids import SPLITS, IncidentId
 from logtriage.dynamics import play
 from logtriage.grading import (
-    RECORDED,
     TRIAGE_3,
     Criterion,
     Rubric,
@@ -48,7 +47,7 @@ from property_tests.strategies import (
     plans,
     topologies,
 )
-from tests.builders import SEVEN_SERVICES
+from tests.builders import ROOT_CAUSE_ALONE, SEVEN_SERVICES
 
 if find_spec("numba") is None:
     pytest.skip("needs the extra fast", allow_module_level=True)
@@ -124,7 +123,7 @@ def bent(draw: st.DrawFn, topology: Topology) -> Incident:
 def rubrics(draw: st.DrawFn) -> Rubric:
     """Rubrics made of the measures and gates that have kernels, in any mixture."""
     if draw(st.integers(0, 3)) == 0:
-        return draw(st.sampled_from([RECORDED, TRIAGE_3]))
+        return draw(st.sampled_from([ROOT_CAUSE_ALONE, TRIAGE_3]))
     changes: dict[str, Any] = {"id": "law/1"}
     if draw(st.booleans()):
         changes["criteria"] = reweighted(draw, TRIAGE_3.criteria)

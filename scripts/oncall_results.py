@@ -26,7 +26,7 @@ from logtriage.actions import RequestMetrics, RequestMoreLogs, RequestTraces
 from logtriage.audit.handing_over import decision_of
 from logtriage.beliefs import belief
 from logtriage.grading import score
-from logtriage.grading.priced import handed_over_first
+from logtriage.grading.grade import is_handed_over
 from logtriage.incident import Incident
 from logtriage.policies import Policy
 from logtriage.registry import make_policy
@@ -80,7 +80,7 @@ def row_of(state: lt.State, index: int, expected: float | None = None) -> Row:
         price,
         truth.benign,
         str(state.closing),
-        handed_over_first(state),
+        is_handed_over(state),
         bool(facts.pages),
         facts.wrong_pages > 0,
         dismissed or facts.root_cause in truth.root_causes,

@@ -25,7 +25,7 @@ from logtriage import (
 from logtriage.actions import TEAM_ACTION_TYPES
 from logtriage.drawing.incidents import price_of_hand_over
 from logtriage.dynamics import play
-from logtriage.grading import DEFAULT, Discount
+from logtriage.grading import DEFAULT, Criterion, Discount, Rubric, criteria
 from logtriage.incident import Fault, Truth
 from logtriage.policies import PolicyFactory
 from logtriage.roles import VIEWS, Role, RoleSplit
@@ -62,6 +62,12 @@ WRONG_PAGE = Escalate("sre-team")
 FIX = Remediate("kill-query", "user-db")
 WRONG_REMEDY = Remediate("scale", "auth-service")
 WAIT = RequestMoreLogs(None)
+
+
+#: The root cause is all that counts.
+ROOT_CAUSE_ALONE = Rubric(
+    id="root-cause/1", criteria=(Criterion("root_cause", 1.0, criteria.root_cause),)
+)
 
 
 def anybody(count: int) -> RoleSplit:

@@ -80,7 +80,7 @@ def test_incidents_that_differ_in_their_truth_only_look_alike(task: TaskSpec) ->
     )
     for incident in drawn(task, 30):
         twin = attrs.evolve(
-            incident, id="another/id/7", task="other", truth=other, rubric="recorded/1"
+            incident, id="another/id/7", task="other", truth=other, rubric="recorded/3"
         )
         looks = (ClassifySeverity(P1), WAIT, RequestMoreLogs(incident.topology.names[1]), WAIT)
         one, two = initial_state(incident), initial_state(twin)

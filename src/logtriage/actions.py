@@ -259,7 +259,7 @@ ACTION_TYPES: Final[dict[str, type[Action]]] = {
     "resolve": Resolve,
     "ignore": Ignore,
 }
-#: What a single agent may do besides, where recordings are graded by it (``recorded/2``).
+#: What a single agent may do besides, where recordings are graded by it.
 #: Elsewhere it costs its tick; it has no canonical integer.
 RECORDED_ACTION_TYPES: Final[dict[str, type[Action]]] = {"classify_fault": ClassifyFault}
 #: What closes an incident besides, where a hand-over has a price. Only there it is offered, and

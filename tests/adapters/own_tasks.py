@@ -52,7 +52,7 @@ def short_incident(split: str, number: int) -> Incident:
 
 
 def own_bundle(path: Path) -> list[str]:
-    """A bundle of two recorded incidents, graded by ``recorded/2``, that do not ship; their ids."""
+    """A bundle of two recorded incidents, shown on request, that do not ship; their ids."""
     name = "trainticket.jsonl.gz"
     with files("logtriage").joinpath("data", "recorded", name).open("rb") as file:
         records = read_records(file, name=name)[:2]

@@ -135,7 +135,7 @@ def test_recorded_incidents_can_be_audited() -> None:
     sizes = attrs.evolve(QUICK, search=12, panel=12, oracle=2, same=2)
     families = ["ceiling", "stability"]
     report = audit(recorded, sizes=sizes, families=families)
-    assert report.rubric == "recorded/1"
+    assert report.rubric == "recorded/3"
     assert report.finding("exact-maximum").evidence["exact"] is True
     assert report.finding("mis-page").verdict is Verdict.SKIPPED
     assert report.failed == ()

@@ -36,7 +36,7 @@ def test_the_tasks_of_the_benchmark_pass(task: str) -> None:
 def test_recordings_pass_on_the_splits_that_there_are() -> None:
     report = audit(recorded, families=["histories"], sizes=attrs.evolve(QUICK, histories=25))
     assert report.failed == ()
-    assert report.rubric == "recorded/1"
+    assert report.rubric == "recorded/3"
     assert "(train, test; numbers" in report.finding("undeserved").summary
 
 

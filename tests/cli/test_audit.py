@@ -48,7 +48,7 @@ def draw(split, number):
 
 def lenient(split, number):
     incident = make_incident(f"cascading_failure-v3/{split}/{number}")
-    return attrs.evolve(incident, wrong_page_closes=False, rubric="recorded/1", horizon=6)
+    return attrs.evolve(incident, wrong_page_closes=False, rubric="recorded/3", horizon=6)
 """
 
 
@@ -84,7 +84,7 @@ def test_a_task_that_fails_has_exit_code_1_and_one_json_object_a_line(mine: str)
     assert found["mis-page"]["verdict"] == "failed"
     assert found["mis-page"]["evidence"]["most"] == 1.0
     assert found["oracle"]["subject"] == "lenient"
-    assert found["oracle"]["rubric"] == "recorded/1"
+    assert found["oracle"]["rubric"] == "recorded/3"
 
 
 def test_what_is_the_users_own_is_imported(mine: str) -> None:

@@ -42,10 +42,7 @@ def test_the_folder_is_checked_before_the_bundle_is_read(bundle: Path) -> None:
 
 
 def test_a_bundle_without_faults_fits_nothing(bundle: Path) -> None:
-    calm = [
-        attrs.evolve(one, truth=RecordedTruth((), "none"), rubric="recorded/2")
-        for one in load_records(bundle)
-    ]
+    calm = [attrs.evolve(one, truth=RecordedTruth((), "none")) for one in load_records(bundle)]
     dump_bundle(calm, "calm.jsonl")
     refused = logtriage("world", "fit", "calm.jsonl", "--out", "calm")
     assert refused.exit_code == 2

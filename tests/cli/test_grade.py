@@ -208,7 +208,7 @@ def test_a_run_of_a_file_is_like_any_other(tmp_path: Path) -> None:
 
 def test_a_run_has_no_other_rubric(tmp_path: Path) -> None:
     path = write(tmp_path / "runs.jsonl", line())
-    refused = logtriage("grade", path, "--rubric", "recorded/1", "--out", tmp_path / "run")
+    refused = logtriage("grade", path, "--rubric", "recorded/3", "--out", tmp_path / "run")
     assert refused.exit_code == 2
     assert not (tmp_path / "run").exists()
 
@@ -257,8 +257,8 @@ def test_output_for_people_has_discounts(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_another_rubric(tmp_path: Path) -> None:
     path = write(tmp_path / "runs.jsonl", line())
-    (graded,) = grades(logtriage("grade", path, "--rubric", "recorded/1", "--json"))
-    assert graded["rubric"] == "recorded/1"
+    (graded,) = grades(logtriage("grade", path, "--rubric", "recorded/3", "--json"))
+    assert graded["rubric"] == "recorded/3"
     (graded,) = grades(logtriage("grade", path, "--rubric", "tests.builders:HALVED", "--json"))
     assert [one["name"] for one in graded["discounts"]] == ["halved"]
 

@@ -12,7 +12,7 @@ from logtriage.evaluation.calibration import calibrate
 from logtriage.evaluation.money import Prices, worth_of
 from logtriage.evaluation.repeats import pooled, repeats_of
 from logtriage.evaluation.summary import summarise
-from logtriage.recorded import dump_bundle, load_records, priced, shipped_records
+from logtriage.recorded import dump_bundle, load_records, shipped_records
 from logtriage.recorded.records import RecordedIncident
 
 CONTACTS, BASIC, CODE = records_of("recorded")
@@ -139,14 +139,14 @@ def test_a_bundle_of_one_s_own_and_a_stretch_without_a_fault(tmp_path: Path) -> 
 
     from logtriage.recorded import RecordedTruth
 
-    record = priced(shipped_records()[0])
+    record = shipped_records()[0]
     calm = attrs.evolve(record, id="own/calm", truth=RecordedTruth((), "none"))
     bundle = tmp_path / "own.jsonl.gz"
     dump_bundle([calm, record], bundle)
     assert [row.id for row in load_records(bundle)] == ["own/calm", record.id]
     sheet = tmp_path / "sheet.csv"
     rows: list[RecordedIncident] = list(records_of(str(bundle)).values())
-    assert rows[1].id == record.id  # it has a price already
+    assert rows[1].id == record.id
     for cause, score, alarm in (("none", 1.0, 0.0), ("ts-basic-service", 0.0, 1.0)):
         sheet.write_text(f"id,root_cause,severity\nown/calm,{cause},P1\n", encoding="utf-8")
         out = tmp_path / cause

@@ -143,13 +143,6 @@ def state_of(incident_id: str, plan: Callable[[Incident], list[Action]]) -> Stat
     return play_actions(incident, plan(incident))[0]
 
 
-def test_of_a_recording_only_the_root_cause_is_known(tmp_path: Path) -> None:
-    (row,) = evaluate(RunSpec(["first_error"], ["recorded"]), tmp_path)
-    assert (row.severity, row.mis_paged, row.ticks) == (None, None, None)
-    assert row.root_cause is not None
-    assert row.fault_class is None
-
-
 def test_the_class_of_a_fault_is_summed_up_where_it_is_graded(tmp_path: Path) -> None:
     spec = RunSpec(["constant:classify_fault=code,resolve"], ["recorded_models"])
     (row,) = evaluate(spec, tmp_path)
@@ -172,3 +165,9 @@ def test_rows_of_an_unfinished_run_are_about_what_was_played(tmp_path: Path) -> 
     path.write_bytes(path.read_bytes().splitlines(keepends=True)[0])
     run: LoadedRun = load_run(tmp_path)
     assert [row.episodes for row in summarise(run)] == [1]
+
+
+def test_of_a_recording_the_root_cause_and_the_class_are_known(tmp_path: Path) -> None:
+    (row,) = evaluate(RunSpec(["first_error"], ["recorded"]), tmp_path)
+    assert (row.severity, row.mis_paged, row.ticks) == (None, None, None)
+    assert (row.root_cause is None, row.fault_class) == (False, 0.0)

@@ -530,9 +530,9 @@ def test_incidents_are_graded_by_their_own_rubric() -> None:
 
 
 def test_incidents_of_several_rubrics_are_refused_without_one() -> None:
-    other = attrs.evolve(REAL, rubric="recorded/1")
+    other = attrs.evolve(REAL, rubric="recorded/3")
     with refused(
-        "these incidents are graded by several rubrics (logtriage/3, recorded/1): grade them "
+        "these incidents are graded by several rubrics (logtriage/3, recorded/3): grade them "
         "apart, or pass the rubric"
     ):
         grade_batch(truths_of([REAL, other]), [[0], [0]])

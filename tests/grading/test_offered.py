@@ -20,9 +20,7 @@ from logtriage.actions import (
     all_actions,
 )
 from logtriage.adapters.episode import Episode
-from logtriage.adapters.team_episode import TeamEpisode
 from logtriage.adapters.trl import (
-    OnRequestEnv,
     RecordedEnv,
     TriageEnv,
     TriageTools,
@@ -32,19 +30,20 @@ from logtriage.adapters.trl import (
 )
 from logtriage.conversations.tools import anthropic_tools, openai_tools, tools_of
 from logtriage.drawing.ids import incident_ids
-from logtriage.errors import InvalidInput, UnknownName
+from logtriage.errors import InvalidInput
 from logtriage.evaluation import (
     RECORDED_TASKS,
     Incidents,
     RunSpec,
-    joint_steps,
     plan,
     record_joint_episode,
 )
-from logtriage.grading.offered import check_joint, useful_actions
+from logtriage.grading import grade_transcript
+from logtriage.grading.offered import useful_actions
 from logtriage.policies import perfect_actions
 from logtriage.recorded import SHIPPED, dump_bundle, on_request, read_records, shipped_incidents
 from logtriage.registry import make_team
+from logtriage.roles import RoleSplit
 from logtriage.roles.splits import ROLE_SPLITS, SOLO, TRIO
 from logtriage.tasks import TASKS
 
@@ -118,10 +117,12 @@ def test_what_earns_or_shows_something_is_offered(task: str) -> None:
         assert useful_actions(one) == useful_actions(incidents_of(task)[0])
     offered = set(useful_actions(incidents_of(task)[0]))
     assert worth <= offered
-    # PetShop has neither lines nor spans; of a simulated incident every kind is understood.
+    # PetShop has neither lines nor spans nor classes; of a simulated incident every kind is
+    # understood. All shipped recordings have a fault, and a hand-over closes them.
     if task in SHIPPED:
-        assert offered - worth <= ({"ignore"} if task == "models" else set()) | (
-            {"request_more_logs", "request_traces"} if task == "petshop" else set()
+        missing = {"request_more_logs", "request_traces", "classify_fault"}
+        assert offered - worth <= {"ignore", "hand_over"} | (
+            missing if task == "petshop" else set()
         )
 
 
@@ -161,7 +162,7 @@ def test_trl_plays_each_rubric_in_an_environment_of_its_tools() -> None:
     drawn = lt.make_incident("single_crash-v3/train/0")
     assert of(drawn) is TriageEnv
     assert of(*shipped_incidents()) is RecordedEnv
-    assert of(*MODELS) is OnRequestEnv
+    assert of(*MODELS) is RecordedEnv
     with pytest.raises(InvalidInput, match="no environment has the tools of single_crash"):
         of(drawn, *MODELS)
     with pytest.raises(InvalidInput, match="no environment has the tools of no incident"):
@@ -170,10 +171,10 @@ def test_trl_plays_each_rubric_in_an_environment_of_its_tools() -> None:
 
 def test_trl_refuses_an_incident_whose_grade_asks_for_a_missing_tool() -> None:
     row = {"incident": MODELS[0].id}
-    for environment in (TriageEnv, TriageTools, RecordedEnv):
+    for environment in (TriageEnv, TriageTools):
         with pytest.raises(InvalidInput, match=r"does not offer classify_fault.*environment_for"):
             environment(resolve=lambda _: MODELS[0]).reset(**row)
-    env = OnRequestEnv(resolve=lambda _: MODELS[0])
+    env = RecordedEnv(resolve=lambda _: MODELS[0])
     env.reset(**row)
     truth = MODELS[0].truth
     assert truth.fault_category is not None
@@ -183,46 +184,40 @@ def test_trl_refuses_an_incident_whose_grade_asks_for_a_missing_tool() -> None:
     assert env.get_reward() == pytest.approx(0.3)
 
 
-@pytest.mark.parametrize("split", [*ROLE_SPLITS, None])
-def test_no_team_plays_what_none_of_its_roles_can_declare(split: str | None) -> None:
-    roles = SOLO if split is None else ROLE_SPLITS[split]
-    message = f"recorded/2 asks for classify_fault, which no role of '{roles.name}' may do"
-    with pytest.raises(InvalidInput, match=message):
-        check_joint(MODELS[0], roles)
-    check_joint(shipped_incidents()[0], roles)
-
-
-def test_it_is_refused_wherever_a_team_plays() -> None:
-    message = "recorded/2 asks for classify_fault"
-    team = make_team("expert", TRIO)
-    for play in (
-        lambda: record_joint_episode(MODELS[0], team, "expert", TRIO),
-        lambda: next(joint_steps(MODELS[0], team(MODELS[0]), TRIO)),
-        lambda: TeamEpisode(MODELS[0], TRIO),
-        lambda: lt.system_prompt(MODELS[0], split=TRIO, role="triage"),
-        lambda: plan(RunSpec(["expert"], ["recorded_models"], role_split="trio"), Incidents()),
-    ):
-        with pytest.raises(InvalidInput, match=message):
-            play()
-
-
 # -- the shipped incidents of recorded/2 ----------------------------------------------------
 
 
-def test_a_task_stands_for_the_recorded_incidents_of_each_rubric() -> None:
+@pytest.mark.parametrize("split", [*ROLE_SPLITS.values(), SOLO], ids=lambda split: split.name)
+def test_in_every_team_some_role_may_do_what_a_recording_has_a_use_for(split: RoleSplit) -> None:
+    may = set().union(*(role.kinds for role in split.roles))
+    assert set(useful_actions(MODELS[0])) <= may
+
+
+def test_who_declares_root_causes_of_a_recording_declares_their_class() -> None:
+    team = make_team("oracle", TRIO)
+    record = record_joint_episode(MODELS[0], team, "oracle", TRIO)
+    assert grade_transcript(record, resolve=lambda _: MODELS[0]).score == 1.0
+    prompt = lt.system_prompt(MODELS[0], split=TRIO, role="triage")
+    assert "classify_fault resource|network|code" in prompt
+    assert "classify_fault" not in lt.system_prompt(MODELS[0], split=TRIO, role="remediation")
+    drawn = lt.make_incident("single_crash-v3/train/0")
+    assert "classify_fault" not in lt.system_prompt(drawn, split=TRIO, role="triage")
+
+
+def test_a_task_stands_for_the_recorded_incidents_of_each_view() -> None:
     played = {
         task: {one.ids for one in plan(RunSpec(["expert"], [task]), Incidents())}
         for task in RECORDED_TASKS
     }
     assert played["recorded"] == {tuple(one.id for one in shipped_incidents())}
     assert played["recorded_models"] == {tuple(one.id for one in MODELS)}
-    assert {one.rubric for one in MODELS} == {"recorded/2"}
+    assert {one.rubric for one in MODELS} == {"recorded/3"}
     assert Incidents()(MODELS[0].id) == MODELS[0]
-    with pytest.raises(UnknownName, match="unknown task of recorded incidents"):
+    with pytest.raises(lt.UnknownName, match="unknown task of recorded incidents"):
         Incidents().recorded("single_crash-v3")
 
 
-def test_of_a_bundle_the_models_task_takes_those_of_its_rubric(tmp_path: Path) -> None:
+def test_of_a_bundle_the_models_task_takes_those_of_its_view(tmp_path: Path) -> None:
     path = tmp_path / "both.jsonl"
     name = "trainticket.jsonl.gz"
     with files("logtriage").joinpath("data", "recorded", name).open("rb") as file:

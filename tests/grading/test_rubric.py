@@ -79,8 +79,6 @@ def test_the_default_is_the_table_of_the_design() -> None:
 def test_built_in_rubrics_stand_under_their_ids() -> None:
     assert set(RUBRICS) == {
         "logtriage/3",
-        "recorded/1",
-        "recorded/2",
         "recorded/3",
     }
     assert all(rubric.id == name for name, rubric in RUBRICS.items())
@@ -88,7 +86,7 @@ def test_built_in_rubrics_stand_under_their_ids() -> None:
 
 def test_built_in_digests_stay_what_they_are() -> None:
     """Stored grades name them."""
-    assert (TRIAGE_3.digest, RECORDED.digest) == ("fe6164603cba0791", "e4527cf55c11a55b")
+    assert (TRIAGE_3.digest, RECORDED.digest) == ("fe6164603cba0791", "50a4dceac21bd9f6")
 
 
 @pytest.mark.parametrize(
@@ -233,3 +231,13 @@ def test_what_is_no_rubric_is_refused_and_an_id_is_explained() -> None:
         with pytest.raises(InvalidInput) as raised:
             grade(state, wrong)
         assert str(raised.value) == message
+
+
+def test_recorded_incidents_are_graded_by_root_cause_and_class() -> None:
+    assert [(row.name, row.weight) for row in RECORDED.criteria] == [
+        ("root_cause", 0.7),
+        ("fault_class", 0.3),
+    ]
+    assert [row.name for row in RECORDED.benign] == ["dismissal"]
+    assert [gate.name for gate in RECORDED.gates] == ["ignored_incident", "wrong_root_cause"]
+    assert (RECORDED.penalties, RECORDED.discounts, RECORDED.first_alone) == ((), (), False)

@@ -1,4 +1,4 @@
-"""The baseline of ``recorded/2``: whom it asks, what it declares, and that it can see no fault."""
+"""The baseline that asks for figures: whom it asks, what it declares, and that it may see none."""
 
 import attrs
 import pytest
@@ -88,8 +88,8 @@ def test_it_names_who_strays_and_the_class_then_closes() -> None:
     seen = attrs.evolve(seen, tick=7, fault_category=FaultCategory.RESOURCE)
     assert policy.act(seen, memory)[0] == Resolve()
     assert policy.ranking(seen, memory) == (("db",), ("front", "back", "cart"))
-    # Where no class is declared, none is.
-    assert policy.act(attrs.evolve(seen, on_request=False, fault_category=None), memory)[0] == (
+    # A simulated incident has no class to declare.
+    assert policy.act(attrs.evolve(seen, open_loop=False, fault_category=None), memory)[0] == (
         Resolve()
     )
 

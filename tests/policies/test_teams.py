@@ -82,8 +82,8 @@ def test_what_a_role_may_not_do_says_what_it_may() -> None:
     assert taken == (
         Malformed(
             "resolve",
-            "triage may not resolve; it may: classify_severity, identify_root_cause, "
-            "request_traces, wait",
+            "triage may not resolve; it may: classify_fault, classify_severity, "
+            "identify_root_cause, request_traces, wait",
             "triage",
         ),
         Escalate("sre-team"),

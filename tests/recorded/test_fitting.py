@@ -28,7 +28,6 @@ from logtriage.recorded import (
     as_incident,
     load_records,
     on_request,
-    priced,
 )
 from logtriage.recorded.figures import FIRST_TICK, Measure
 from logtriage.recorded.fitting.counts import Counts, counted
@@ -100,8 +99,6 @@ def recording_of(incident: lt.Incident) -> RecordedIncident:
         "2031-05-06T10:00:00Z",
         Recording(tuple(rows), baseline="fault-free"),
         truth,
-        task="recorded_priced",
-        rubric="recorded/3",
     )
 
 
@@ -184,7 +181,7 @@ def test_recordings_that_came_with_the_package_make_a_world(tmp_path: Path) -> N
     assert load_world(tmp_path / "trains") == world
     policy = make_policy(f"observer:{tmp_path / 'trains'}")
     for record in shipped():
-        incident = as_incident(priced(record))
+        incident = as_incident(record)
         state = play_episode(incident, policy(incident))
         assert lt.grade(state).score == pytest.approx(1.0)
 
@@ -254,9 +251,8 @@ def test_who_is_sure_answers_and_who_doubts_hands_over(drawn: list[RecordedIncid
     for row in rows[250:290]:
         incident = as_incident(row.record)
         assert incident.price_of_hand_over is not None
-        worth = best_answer(
-            belief(State(incident, tick=incident.horizon - 3), world=world), with_class=True
-        ).worth
+        held = belief(State(incident, tick=incident.horizon - 3), world=world)
+        worth = best_answer(held).worth
         actions = play_episode(incident, RecordedObserverPolicy(incident, world)).actions
         handed = isinstance(actions[-1], HandOver)
         assert handed is (worth <= incident.price_of_hand_over)
@@ -280,7 +276,6 @@ def test_recorded_3_grades_root_cause_class_and_hand_over(
         "2031-05-06T10:00:00Z",
         Recording(services),
         RecordedTruth(("a",), "odd", "code"),
-        rubric="recorded/3",
     )
     incident = attrs.evolve(as_incident(record), price_of_hand_over=0.8)
     actions: tuple[lt.Action, ...] = (HandOver(),)

@@ -1,4 +1,4 @@
-"""``recorded/2``: figures on request, a fault class, incidents without a fault."""
+"""Recordings that show figures on request; a fault class, incidents without a fault, hand-overs."""
 
 import re
 from importlib.resources import files
@@ -11,8 +11,8 @@ import logtriage as lt
 from logtriage.actions import FAULT_CATEGORIES, FaultCategory, action_id
 from logtriage.conversations.tools import call_from_action, openai_tools
 from logtriage.errors import BundleError, InvalidInput
-from logtriage.grading import RECORDED_2, grade_transcript
-from logtriage.grading.offered import ON_REQUEST_KINDS
+from logtriage.grading import RECORDED, grade_transcript
+from logtriage.grading.offered import RECORDED_KINDS
 from logtriage.grading.recordings import WEIGHTS
 from logtriage.parsing import action_from_wire, action_to_wire
 from logtriage.policies.oracle import perfect_actions
@@ -112,7 +112,8 @@ def test_a_transcript_keeps_it(incident: lt.Incident) -> None:
     [
         (("identify_root_cause payments", "classify_fault resource", "resolve"), 1.0),
         (("identify_root_cause payments", "classify_fault code", "resolve"), 0.7),
-        (("identify_root_cause shop", "classify_fault resource", "resolve"), 0.3),
+        (("identify_root_cause shop", "classify_fault resource", "resolve"), 0.0),
+        (("classify_fault resource", "resolve"), 0.3),
         (("identify_root_cause payments", "resolve"), 0.7),
         (("resolve",), 0.0),
         (("identify_root_cause payments", "classify_fault resource", "ignore"), 0.0),
@@ -147,12 +148,10 @@ def test_the_oracle_earns_everything(incident: lt.Incident, benign: lt.Incident)
         for action in perfect_actions(one):
             state = lt.transition(state, action)
         assert lt.grade(state).score == 1.0
-    names = [type(one).__name__ for one in perfect_actions(shipped_incidents()[0])]
-    assert names == ["IdentifyRootCause", "Resolve"]  # the class does not count there
 
 
 def test_weights_are_data() -> None:
-    assert {one.name: one.weight for one in RECORDED_2.criteria} == dict(WEIGHTS)
+    assert {one.name: one.weight for one in RECORDED.criteria} == dict(WEIGHTS)
     assert dict(WEIGHTS) == {"root_cause": 0.7, "fault_class": 0.3}
 
 
@@ -188,22 +187,23 @@ def test_the_prompt_is_half_as_long_and_of_recordings_alone(old: lt.Incident) ->
         one for one in shipped_incidents("models") if one.id == old.id.replace("/", "-models/")
     )
     prompt, tools = lt.system_prompt(new), lt.system_prompt(new, "tools")
-    assert 2 * len(prompt) <= len(lt.system_prompt(old))
-    assert len(tools) < len(prompt) <= 1_400
+    assert len(prompt) <= 0.52 * len(lt.system_prompt(old))
+    assert len(tools) < len(prompt) <= 1_550
     for text in (prompt, tools):
         for said in (
             "You have 8 ticks of 30 s; each action costs one tick",
             "The fault may begin while you watch, or there is none.",
             "no action changes what follows; unknown is not fine",
             "[new]",
-            "GRADE: root cause 0.7, fault class 0.3; first declarations count.",
-            "Without a fault blame nobody and ignore; to ignore a fault is 0.",
+            "GRADE: root cause 0.7, fault class 0.3",
+            "Without a fault blame nobody and ignore.",
+            "hand_over earns what the screen says",
         ):
             assert said in text
         for word in ("escalate", "remediate", "severity", "RUNBOOK", "SIGNALS", "team"):
             assert word not in text
     assert "classify_fault resource|network|code" in prompt
-    assert "classify_fault" not in lt.system_prompt(old)
+    assert "classify_fault" in lt.system_prompt(old)
 
 
 def _names_of(prompt: str) -> list[str]:
@@ -238,9 +238,8 @@ def test_the_prompt_names_every_service_exactly(names: tuple[str, ...]) -> None:
 
 def test_tools_of_a_recording() -> None:
     first = shipped_incidents()[0]
-    names = [one["function"]["name"] for one in openai_tools(first, ON_REQUEST_KINDS)]
-    assert sorted(names) == sorted(ON_REQUEST_KINDS)
-    assert "classify_fault" not in {one["function"]["name"] for one in openai_tools(first)}
+    names = [one["function"]["name"] for one in openai_tools(first)]
+    assert sorted(names) == sorted(RECORDED_KINDS)
 
 
 def test_a_belief_is_not_known_and_not_claimed(incident: lt.Incident) -> None:
@@ -269,23 +268,39 @@ def test_a_bundle_keeps_what_a_record_is_played_by(
     assert {as_incident(one).task for one in records.values()} == {task_id("recorded_models")}
 
 
+def test_an_unknown_view_is_refused(records: dict[bool, RecordedIncident]) -> None:
+    with pytest.raises(BundleError, match="view 'map' is none of dashboard, on_request"):
+        attrs.evolve(records[False], view="map")
+
+
+def test_where_nobody_recorded_the_class_the_root_cause_counts_for_it(
+    records: dict[bool, RecordedIncident],
+) -> None:
+    strange = RecordedTruth(("payments",), "gremlins")
+    incident = as_incident(attrs.evolve(records[False], truth=strange))
+    assert incident.truth.fault_category is None
+    graded = lt.grade(_play(incident, "identify_root_cause payments", "resolve"))
+    assert graded.score == 1.0
+    assert "class of the fault is not known" in graded.criterion("fault_class").reason
+    assert lt.grade(_play(incident, "identify_root_cause db", "resolve")).score == 0.0
+
+
 @pytest.mark.parametrize(
-    ("truth", "rubric", "message"),
+    ("before", "share"),
     [
-        (RecordedTruth(("payments",), "gremlins"), "recorded/2", "the class of 'gremlins' is not"),
-        (RecordedTruth((), "none"), "recorded/1", "truth.root_causes is empty"),
-        (
-            RecordedTruth(("payments",), "cpu"),
-            "recorded/4",
-            "rubric 'recorded/4' is none of recorded/1, re",
-        ),
+        ((), 1.0),
+        (("escalate unknown",), 1.0),
+        (("remediate restart:payments",), 1.0),
+        (("identify_root_cause payments",), 1.0),
+        (("identify_root_cause shop",), 0.0),
     ],
 )
-def test_what_a_rubric_cannot_play_is_refused(
-    records: dict[bool, RecordedIncident], truth: RecordedTruth, rubric: str, message: str
+def test_a_hand_over_earns_its_price_whatever_was_done_unless_somebody_was_wrongly_blamed(
+    incident: lt.Incident, before: tuple[str, ...], share: float
 ) -> None:
-    with pytest.raises(BundleError, match=message):
-        attrs.evolve(records[False], truth=truth, rubric=rubric)
+    price = incident.price_of_hand_over
+    assert price is not None
+    assert lt.grade(_play(incident, *before, "hand_over")).score == pytest.approx(share * price)
 
 
 @pytest.mark.parametrize(
@@ -306,14 +321,10 @@ def test_a_record_with_a_dashboard_can_be_played_on_request() -> None:
     for record in records:
         made = as_incident(on_request(record))
         assert made.id == record.id.replace("nezha/", "nezha-models/")
-        assert (made.task, made.rubric) == (task_id("recorded_models_trainticket"), "recorded/2")
+        assert (made.task, made.rubric) == (task_id("recorded_models_trainticket"), "recorded/3")
         assert lt.observe(lt.initial_state(made)).signals == ()
         classes.append(str(made.truth.fault_category))
     assert classes == ["code", "resource", "network"]
-    with files("logtriage").joinpath("data", "recorded", "petshop.jsonl.gz").open("rb") as file:
-        for record in read_records(file, name="shipped"):
-            with pytest.raises(BundleError, match=r"truth\.fault_category: the class of"):
-                on_request(record)
 
 
 # --- which time becomes an incident ------------------------------------------------------

@@ -50,7 +50,7 @@ def test_one_incident_of_each_kind() -> None:
 @pytest.mark.parametrize("incident", shipped_incidents(), ids=lambda incident: incident.id)
 def test_only_the_root_cause_is_known(incident: Incident) -> None:
     assert incident.task == "recorded_trainticket-v5"
-    assert incident.rubric == "recorded/1"
+    assert incident.rubric == "recorded/3"
     assert incident.horizon == 8
     assert not incident.wrong_page_closes
     assert incident.truth.severity is None

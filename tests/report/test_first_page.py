@@ -123,7 +123,7 @@ def test_recorded_incidents_have_neither_net_value_nor_losses(tmp_path: Path) ->
     evaluate(RunSpec(["first_error"], ["recorded"], episodes=2), tmp_path / "run")
     page = first_page(read_run(tmp_path / "run"))
     assert [table["id"] for table in page["tables"]] == ["results", "places"]
-    assert dict(page["facts"])["rubrics"] == "recorded/1"
+    assert dict(page["facts"])["rubrics"] == "recorded/3"
     assert ("net value" in table_of(page, "results")["head"]) is False
 
 

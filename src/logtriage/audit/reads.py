@@ -19,8 +19,8 @@ from logtriage.state import State
 
 #: The facts of a state that decide a measure or discount, now and later.
 Read = Callable[[State], Hashable]
-#: A measure, or the factor of a discount, which is None where it does not apply.
-Rule = Callable[[State], Measured | None]
+#: A measure, a gate, or the factor of a discount, which is None where it does not apply.
+Rule = Callable[[State], Measured | str | None]
 #: After this many wrong remedies, no credit remains.
 _SPENT: Final = next(number for number in count() if triage.remedy_credit(number) == 0.0)
 
@@ -35,6 +35,13 @@ def _blamed_any(state: State) -> Hashable:
 def _blamed_rightly(state: State) -> Hashable:
     blamed = state.facts.root_cause
     return None if blamed is None else blamed in state.incident.truth.root_causes
+
+
+def _classed(state: State) -> Hashable:
+    """The class declared, or where the true class is not known what counts in its place."""
+    if state.incident.truth.fault_category is None:
+        return _blamed_rightly(state)
+    return state.facts.fault_category
 
 
 def _declared_any(state: State) -> Hashable:
@@ -92,7 +99,7 @@ def _touched(state: State) -> Hashable:
     return bool(state.facts.pages or state.facts.remedies)
 
 
-#: The facts that each measure and discount reads, beside the tick and why the incident closed.
+#: The facts that each rule reads, beside the tick and why the incident closed.
 READS: Final[Mapping[Rule, Read]] = MappingProxyType(
     {
         criteria.severity: _SEVERITY,
@@ -107,8 +114,10 @@ READS: Final[Mapping[Rule, Read]] = MappingProxyType(
         priced.unescalated: _paged,
         priced.unapproved: _early_remedies,
         priced.unapproved_fix: _early_fixes,
-        recordings.fault_class: attrgetter("facts.fault_category"),
+        recordings.fault_class: _classed,
         recordings.dismissal: _declared_any,
+        recordings.hand_over: lambda _: None,
+        recordings.wrong_root_cause: _blamed_rightly,
     }
 )
 #: Gates whose facts are always part of a situation: mis-pages, and the closing.

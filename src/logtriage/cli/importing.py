@@ -27,14 +27,7 @@ Models = Annotated[
     bool,
     typer.Option(
         "--models",
-        help="Make incidents of recorded/2: figures on request, a fault class, some without "
-        "a fault.",
-    ),
-]
-Priced = Annotated[
-    bool,
-    typer.Option(
-        "--priced", help="Make incidents of recorded/3: a fault class, and a price of hand-over."
+        help="Make incidents that show figures on request, some of them without a fault.",
     ),
 ]
 SkipBad = Annotated[
@@ -51,9 +44,8 @@ def nezha(
     ],
     out: Bundle,
     models: Annotated[
-        bool, typer.Option("--models", help="Make incidents of recorded/2; all have a fault.")
+        bool, typer.Option("--models", help="Make incidents that show figures on request.")
     ] = False,
-    priced: Priced = False,
     as_json: Json = False,
 ) -> None:
     """Make a bundle of the Nezha data set.
@@ -62,11 +54,10 @@ def nezha(
     """
     from logtriage.recorded import import_nezha, on_request
 
-    _check(models=models, priced=priced)
     incidents = import_nezha(directory, note=_warn)
     if models:
         incidents = tuple(map(on_request, incidents))
-    _write(directory, incidents, out, priced=priced, as_json=as_json)
+    _write(directory, incidents, out, as_json=as_json)
 
 
 def capture(
@@ -82,7 +73,6 @@ def capture(
         ),
     ] = None,
     models: Models = False,
-    priced: Priced = False,
     service_label: Annotated[
         str | None,
         typer.Option(
@@ -100,7 +90,6 @@ def capture(
     """
     from logtriage.recorded import import_capture
 
-    _check(models=models, priced=priced)
     incidents = import_capture(
         directory,
         horizon=horizon,
@@ -110,7 +99,7 @@ def capture(
         skip_bad=skip_bad,
         note=_warn,
     )
-    _write(directory, incidents, out, priced=priced, as_json=as_json)
+    _write(directory, incidents, out, as_json=as_json)
 
 
 def petshop(
@@ -127,7 +116,7 @@ def petshop(
     from logtriage.recorded import import_petshop
 
     incidents = import_petshop(directory, note=_warn)
-    _write(directory, incidents, out, priced=False, as_json=as_json)
+    _write(directory, incidents, out, as_json=as_json)
 
 
 def topology(
@@ -174,41 +163,33 @@ def _warn(text: str) -> None:
     note(text, "yellow")
 
 
-def _check(*, models: bool, priced: bool) -> None:
-    if models and priced:
-        raise InvalidInput("--models and --priced make incidents of two rubrics; choose one")
-
-
 def _write(
     directory: Path,
     incidents: "Sequence[RecordedIncident]",
     out: Path,
     *,
-    priced: bool,
     as_json: bool,
 ) -> None:
     """Write a bundle, and say what it has and what will be graded."""
+    from logtriage.grading import RECORDED
     from logtriage.recorded import dump_bundle
-    from logtriage.recorded import priced as with_price
     from logtriage.rendering.recordings import GRADED
 
     if not incidents:
         raise InvalidInput(f"{directory}: no incident could be imported")
-    if priced:
-        incidents = tuple(map(with_price, incidents))
     dump_bundle(incidents, out)
     # The answers are not printed: whoever prepares a blind run may play in it.
     if as_json:
         emit({"bundle": str(out), "incidents": [incident.id for incident in incidents]})
         return
     baselines = Counter(incident.recording.baseline for incident in incidents)
-    rubric, console = incidents[0].rubric, results()
+    console = results()
     shown, others = incidents[:_SHOWN], len(incidents) - _SHOWN
     names = ", ".join(incident.id for incident in shown)
     rows = [
         ("incidents", names + (f" and {others} more" if others > 0 else "")),
         ("baselines", ", ".join(f"{count} {name}" for name, count in sorted(baselines.items()))),
-        (f"graded ({rubric})", GRADED[rubric]),
+        (f"graded ({RECORDED.id})", GRADED),
         ("remedies", "change nothing"),
     ]
     console.print(heading(str(out)))

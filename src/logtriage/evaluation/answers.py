@@ -36,10 +36,9 @@ from logtriage.recorded import (
     as_incident,
     dump_bundle,
     load_records,
-    priced,
     shipped_records,
 )
-from logtriage.recorded.records import RUBRICS, RecordedIncident
+from logtriage.recorded.records import RecordedIncident
 from logtriage.registry import make_policy
 from logtriage.transcript import Transcript
 
@@ -88,9 +87,6 @@ Records = Mapping[str, RecordedIncident]
 def records_of(source: str) -> Records:
     """The records of a bundle, or of a source or a task of shipped ones, by their ids.
 
-    A record of ``recorded/1`` gets a price of hand-over (``recorded/3``), if the class of its
-    fault is known.
-
     Raises:
         UnknownName: for what is neither a file nor a name.
         BundleError, OSError: if the file is damaged, or cannot be read.
@@ -102,13 +98,7 @@ def records_of(source: str) -> Records:
         records = load_records(source)
     else:
         raise UnknownName("bundle or task of recorded incidents", source, names)
-    return {record.id: _priced(record) for record in records}
-
-
-def _priced(record: RecordedIncident) -> RecordedIncident:
-    if record.rubric != RUBRICS[0] or record.truth.category is None:
-        return record
-    return priced(record)
+    return {record.id: record for record in records}
 
 
 def template(source: str, out: Path) -> int:

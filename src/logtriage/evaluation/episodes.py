@@ -8,7 +8,6 @@ from logtriage.dynamics import play, play_jointly, transition_jointly
 from logtriage.evaluation.listening import LISTENED, News, listened
 from logtriage.evaluation.localisation import RANKING, check_ranking, ranking_to_json
 from logtriage.grading import Grade
-from logtriage.grading.offered import check_joint
 from logtriage.incident import Incident
 from logtriage.joint import observe_roles
 from logtriage.observation import observe
@@ -43,10 +42,8 @@ def joint_steps(
     (:mod:`logtriage.evaluation.listening`), with ``again`` also whether it wavers.
 
     Raises:
-        InvalidInput: if the incident asks for what no role of the split may do.
         PolicyFailure: as :func:`steps`; the cause names the role that is to blame, if any.
     """
-    check_joint(incident, split)
     state, memory, before = initial_state(incident), None, None
     yield state
     while not state.is_closed:
@@ -120,11 +117,7 @@ def record_joint_episode(
     With ``listening`` it keeps whether roles heeded reports
     (:mod:`logtriage.evaluation.listening`). With ``again`` it also keeps whether the same question
     gets the same answer; use this for a team that may not be pure.
-
-    Raises:
-        InvalidInput: if the incident asks for what no role of the split may do.
     """
-    check_joint(incident, split)
     news: list[News] = []
 
     def play() -> tuple[State, Mapping[str, object]]:

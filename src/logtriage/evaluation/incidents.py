@@ -14,14 +14,13 @@ from logtriage._lib.seal import Seal
 from logtriage.drawing.ids import ALL_SPLITS, is_of_task
 from logtriage.drawing.sealing import incident_of
 from logtriage.errors import UnknownName
-from logtriage.grading import RECORDED_2
 from logtriage.incident import Incident
 from logtriage.world.loading import WorldLike, load_world
 from logtriage.world.model import World
 
 #: The task of all recorded incidents at hand.
 RECORDED_TASK: Final = "recorded"
-#: The task of the recorded incidents graded by ``recorded/2``.
+#: The task of the recorded incidents that show figures on request.
 MODELS_TASK: Final = "recorded_models"
 #: Tasks of recorded incidents, with their shipped source, which plays without a bundle.
 RECORDED_TASKS: Final = MappingProxyType({RECORDED_TASK: "trainticket", MODELS_TASK: "models"})
@@ -102,7 +101,7 @@ class Incidents:
         """The recorded incidents of a ``task`` by id, in order.
 
         With a bundle, ``recorded`` are all of them, and ``recorded_models`` those that
-        ``recorded/2`` grades. Of the shipped ones they are those of TrainTicket, which
+        show figures on request. Of the shipped ones they are those of TrainTicket, which
         ``recorded_models`` shows on request; the others are found by their ids.
 
         Raises:
@@ -121,14 +120,18 @@ def _recorded(
     task: str,
 ) -> Mapping[str, Incident]:
     # Imported here: most evaluations have no recorded incidents.
-    from logtriage.recorded import open_bundle, shipped_incidents
+    from logtriage.recorded import RecordedTelemetry, open_bundle, shipped_incidents
 
     if bundle is None:
         return {row.id: row for row in shipped_incidents(RECORDED_TASKS[task])}
     opened = open_bundle(bundle)
     if task == RECORDED_TASK:
         return opened
-    return {name: row for name, row in opened.items() if row.rubric == RECORDED_2.id}
+    return {
+        name: row
+        for name, row in opened.items()
+        if isinstance(row.telemetry, RecordedTelemetry) and row.telemetry.on_request
+    }
 
 
 @lru_cache(maxsize=1)

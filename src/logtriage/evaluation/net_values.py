@@ -12,8 +12,7 @@ from statistics import fmean
 import attrs
 
 from logtriage.evaluation.statistics import Interval, ratio_interval
-from logtriage.grading.grade import GRID
-from logtriage.grading.priced import handed_over_first
+from logtriage.grading.grade import GRID, is_handed_over
 from logtriage.state import State
 
 #: A grade, and the price of hand-over of its incident.
@@ -82,13 +81,13 @@ def net_value_of(played: Iterable[tuple[State, float]]) -> NetValue | None:
         states = [state for state, _, its_price in rows if its_price == price]
         at_price = net_value([(grade, price) for _, grade, its_price in rows if its_price == price])
         assert at_price is not None
-        handed_over = fmean(map(handed_over_first, states))
+        handed_over = fmean(map(is_handed_over, states))
         by_price.append(AtPrice(price, len(states), at_price, handed_over))
     facts = [state.facts for state, _, _ in rows]
     return NetValue(
         net,
         len(rows),
-        fmean(handed_over_first(state) for state, _, _ in rows),
+        fmean(is_handed_over(state) for state, _, _ in rows),
         fmean(bool(played.pages) and not played.wrong_pages for played in facts),
         fmean(played.wrong_pages > 0 for played in facts),
         tuple(by_price),

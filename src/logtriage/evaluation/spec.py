@@ -8,7 +8,6 @@ import attrs
 from logtriage.drawing.ids import SEALED, check_split, incident_ids
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.evaluation.incidents import RECORDED_TASKS, Incidents
-from logtriage.grading.offered import check_joint
 from logtriage.incident import Incident
 from logtriage.roles import RoleSplit
 from logtriage.roles.splits import get_role_split
@@ -111,8 +110,8 @@ def plan(spec: RunSpec, incidents: Incidents) -> tuple[Cell, ...]:
     """Every cell of a run, in the order in which they are played.
 
     Raises:
-        InvalidInput: if no recorded incident is left after ``start``, if no role may take an
-            action that an incident needs, or if a recorded and a drawn task share a name.
+        InvalidInput: if no recorded incident is left after ``start``, or if a recorded and a drawn
+            task share a name.
     """
     if spec.incidents is not None:
         return tuple(_given(spec.incidents, incidents))
@@ -165,8 +164,6 @@ def _recorded(
         )
     tasks: dict[str, tuple[str, tuple[str, ...]]] = {}
     for incident in chosen:
-        if spec.role_split is not None:
-            check_joint(incident, spec.role_split)
         task, used = incident.task, incident.rubric
         rubric, ids = tasks.get(task, (used, ()))
         if rubric != used:

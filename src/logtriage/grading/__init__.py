@@ -26,8 +26,6 @@ from logtriage.grading.named import rubric_named
 from logtriage.grading.rubric import (
     DEFAULT,
     RECORDED,
-    RECORDED_2,
-    RECORDED_3,
     TRIAGE_3,
     Criterion,
     Discount,
@@ -54,8 +52,6 @@ if TYPE_CHECKING:
 __all__ = [
     "DEFAULT",
     "RECORDED",
-    "RECORDED_2",
-    "RECORDED_3",
     "RUBRICS",
     "TRIAGE_3",
     "AppliedDiscount",

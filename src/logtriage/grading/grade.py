@@ -10,25 +10,16 @@ from logtriage.errors import RubricError, UnknownName, kind_of
 from logtriage.grading.criteria import Measured
 from logtriage.grading.debrief import AppliedDiscount, CriterionScore, Grade, GradeStatus
 from logtriage.grading.impact import reported_impact
-from logtriage.grading.priced import handed_over_first
-from logtriage.grading.rubric import (
-    RECORDED,
-    RECORDED_2,
-    RECORDED_3,
-    TRIAGE_3,
-    Discount,
-    Rubric,
-    check_rubric,
-)
+from logtriage.grading.rubric import RECORDED, TRIAGE_3, Discount, Rubric, check_rubric
 from logtriage.incident import Incident
-from logtriage.state import State, check_state
+from logtriage.state import Closing, State, check_state
 
 #: Scores lie on this grid (multiples of 2**-50, about 1e-15), so that the rewards of an
 #: episode, as differences of scores, add up to its grade without any rounding.
 GRID: Final = 2.0**50
 
 #: Every rubric that some task or recording is graded by, by its id.
-RUBRICS: Final = {rubric.id: rubric for rubric in (TRIAGE_3, RECORDED, RECORDED_2, RECORDED_3)}
+RUBRICS: Final = {rubric.id: rubric for rubric in (TRIAGE_3, RECORDED)}
 
 
 def get_rubric(rubric_id: str) -> Rubric:
@@ -118,6 +109,14 @@ def reward(before: State, after: State, rubric: Rubric | None = None) -> float:
     return score(after, rubric) - score(before, rubric)
 
 
+def is_handed_over(state: State, rubric: Rubric | None = None) -> bool:
+    """Whether a hand-over alone counts, which a rubric may pay for only before any intervention."""
+    rubric = _chosen(state.incident, rubric)
+    if state.closing is not Closing.HANDED_OVER or not rubric.handed_over:
+        return False
+    return not (rubric.first_alone and (state.facts.pages or state.facts.remedies))
+
+
 def _first_gate(state: State, rubric: Rubric) -> tuple[str | None, str | None]:
     for gate in rubric.gates:
         reason = gate.holds(state)
@@ -137,7 +136,7 @@ def _evaluate(
 ) -> tuple[tuple[CriterionScore, ...], tuple[AppliedDiscount, ...], float]:
     """Every criterion and penalty, the discounts that apply, and the ungated total."""
     rows, penalties, discounts = rubric.criteria, rubric.penalties, rubric.discounts
-    if rubric.handed_over and handed_over_first(state):
+    if is_handed_over(state, rubric):
         rows, penalties, discounts = rubric.handed_over, (), ()
     elif rubric.benign and state.incident.truth.benign:
         rows = rubric.benign

@@ -38,12 +38,6 @@ def hand_over_worth(price: float, used: int, horizon: int, par: int) -> float:
     return price * (1.0 - HAND_OVER_PROMPT + HAND_OVER_PROMPT * promptness(used, horizon, par))
 
 
-def handed_over_first(state: State) -> bool:
-    """Whether the incident was handed over before any page and any remedy."""
-    facts = state.facts
-    return state.closing is Closing.HANDED_OVER and not (facts.pages or facts.remedies)
-
-
 def hand_over(state: State) -> Measured:
     """The price times (0.9 + 0.1 x promptness), by the par of the task for every incident.
 

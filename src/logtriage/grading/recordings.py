@@ -1,4 +1,4 @@
-"""The measures of ``recorded/2`` and ``recorded/3``: root cause and class of a recorded fault."""
+"""The measures of ``recorded/3``: root cause and class of a recorded fault."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -14,12 +14,16 @@ WEIGHTS: Final[Mapping[str, float]] = MappingProxyType({"root_cause": 0.7, "faul
 
 
 def fault_class(state: State) -> Measured:
-    """1 if the first class of fault declared is right, else 0."""
+    """1 if the first class of fault declared is right, else 0.
+
+    Where nobody recorded the class of the fault, the root cause counts in its place.
+    """
     declared, truth = state.facts.fault_category, state.incident.truth.fault_category
+    if truth is None:
+        points, reason = root_cause(state)
+        return (points, f"the class of the fault is not known, so {reason}")
     if declared is None:
         return (0.0, "no class of fault declared")
-    if truth is None:
-        return (0.0, f"{declared} given, but the true class is not known")
     if declared is truth:
         return (1.0, f"{declared} is right")
     return (0.0, f"{declared} given, {truth} was right")
@@ -42,7 +46,7 @@ def wrong_root_cause(state: State) -> str | None:
 
 
 def hand_over(state: State) -> Measured:
-    """The price of a hand-over, whenever it comes.
+    """The price of a hand-over, whenever it comes and whatever was done before.
 
     Raises:
         RubricError: for a price that is missing or outside [0, 1].

@@ -67,11 +67,11 @@ class Rubric:
 
     The total is the weighted sum of ``criteria`` (of ``benign`` where the incident is benign),
     less the weighted ``penalties``, times the factors of all ``discounts`` that apply, kept
-    within ``bounds``; or 0 if a gate holds. Where an incident was handed over before any page or
-    remedy, ``handed_over`` alone counts, if there is any. Change one with :func:`attrs.evolve`;
-    the new rubric is checked again and should get an id of its own, since grades of different
-    rubrics refuse to be compared. Measures, gates and discounts count by their names in a module:
-    whoever changes what one does, changes the version in the id.
+    within ``bounds``; or 0 if a gate holds. Where an incident was handed over, ``handed_over``
+    counts alone, if there is any; with ``first_alone`` only before any page or remedy. Change one
+    with :func:`attrs.evolve`; the new rubric is checked again and should get an id of its own,
+    since grades of different rubrics refuse to be compared. Measures, gates and discounts count by
+    their names in a module: whoever changes what one does, changes the version in the id.
 
     Raises:
         RubricError: on an id without a version (``acme/frugal-1``), no criteria, a duplicate or
@@ -88,6 +88,7 @@ class Rubric:
     bounds: tuple[float, float] = (0.0, 1.0)
     discounts: tuple[Discount, ...] = attrs.field(default=(), converter=_discounts)
     handed_over: tuple[Criterion, ...] = attrs.field(default=(), converter=_criteria)
+    first_alone: bool = True
 
     def __attrs_post_init__(self) -> None:
         if not self.id:
@@ -148,7 +149,8 @@ class Rubric:
         Measures, gates and discounts count by their names
         (:func:`logtriage._lib.references.name_in_module`).
         """
-        parts = [self.id, repr(self.bounds), "None"]  # the last for a field that is no more
+        # The last is that of a field that is no more, unless hand-overs count at any time.
+        parts = [self.id, repr(self.bounds), "None" if self.first_alone else "handed over late"]
         for field in ("criteria", "benign", "penalties", "handed_over"):
             for row in getattr(self, field):
                 parts.append(f"{field} {row.name} {row.weight!r} {self._described(row)}")
@@ -220,14 +222,10 @@ TRIAGE_3: Final = Rubric(
 #: What drawn incidents are graded by: ``logtriage/3``.
 DEFAULT: Final = TRIAGE_3
 
-#: Rubric ``recorded/1``: recorded incidents have labels for the root cause only.
+#: Rubric ``recorded/3``: the root cause and the class of a recorded fault; there may be none, and a
+#: hand-over has a price. Who blames a wrong service earns nothing.
 RECORDED: Final = Rubric(
-    id="recorded/1", criteria=(Criterion("root_cause", 1.0, measures.root_cause),)
-)
-
-#: Rubric ``recorded/2``: the class of the fault counts, too, and there may be no fault.
-RECORDED_2: Final = Rubric(
-    id="recorded/2",
+    id="recorded/3",
     criteria=tuple(
         Criterion(name, recordings.WEIGHTS[name], measure)
         for name, measure in (
@@ -236,15 +234,10 @@ RECORDED_2: Final = Rubric(
         )
     ),
     benign=(Criterion("dismissal", 1.0, recordings.dismissal),),
-    gates=(Gate("ignored_incident", measures.ignored_incident),),
-)
-
-#: Rubric ``recorded/3``: the same, with a hand-over that has a price; who blames a wrong service
-#: earns nothing.
-RECORDED_3: Final = Rubric(
-    id="recorded/3",
-    criteria=RECORDED_2.criteria,
-    benign=RECORDED_2.benign,
-    gates=(*RECORDED_2.gates, Gate("wrong_root_cause", recordings.wrong_root_cause)),
+    gates=(
+        Gate("ignored_incident", measures.ignored_incident),
+        Gate("wrong_root_cause", recordings.wrong_root_cause),
+    ),
     handed_over=(Criterion("hand_over", 1.0, recordings.hand_over),),
+    first_alone=False,
 )

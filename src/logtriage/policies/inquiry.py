@@ -1,4 +1,4 @@
-"""The baseline of ``recorded/2``: it asks its suspects, and blames the one that strays furthest.
+"""The baseline of recordings shown on request: it asks suspects, and blames the furthest stray.
 
 Alerts, complaints and the calls between services say whom to ask. It asks for metrics, which hold
 the figures of logs and spans too. It sees observations only, knows no
@@ -156,6 +156,6 @@ def _answer(observation: Observation, heard: Asked) -> Action:
         calm = best is None or score(heard.figures[best]) < STRAYS
         calm = calm and not (ALERTS_COUNT and observation.alerts)
         return Ignore() if best is None or calm else IdentifyRootCause(best)
-    if observation.on_request and observation.fault_category is None:
+    if observation.open_loop and observation.fault_category is None:
         return ClassifyFault(fault_class(heard.figures.get(declared, ())))
     return Resolve()

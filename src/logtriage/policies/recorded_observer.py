@@ -16,7 +16,6 @@ from logtriage.actions import (
     Resolve,
 )
 from logtriage.beliefs import Belief, belief
-from logtriage.grading import RECORDED
 from logtriage.grading.recordings import WEIGHTS
 from logtriage.incident import Incident
 from logtriage.observation import Observation
@@ -77,28 +76,24 @@ class RecordedObserverPolicy:
 
     def _answer(self, state: State) -> Action:
         facts, price = state.facts, self.incident.price_of_hand_over
-        graded = self.incident.rubric != RECORDED.id
-        if facts.root_cause is not None and (facts.fault_category is not None or not graded):
+        if facts.root_cause is not None and facts.fault_category is not None:
             return Resolve()
         held = belief(state, world=self.world)
         if facts.root_cause is not None:
             classes = _classes(held, facts.root_cause)
             return ClassifyFault(max(classes, key=classes.__getitem__)) if classes else Resolve()
-        answer = best_answer(held, with_class=graded)
+        answer = best_answer(held)
         if price is not None and price >= answer.worth:
             return HandOver()
         return Ignore() if answer.root_cause is None else IdentifyRootCause(answer.root_cause)
 
 
-def best_answer(held: Belief, *, with_class: bool) -> Answer:
-    """The answer that earns most by a belief, if a wrong root cause earns nothing.
-
-    ``with_class`` says whether the class of the fault counts.
-    """
-    of_root = WEIGHTS["root_cause"] if with_class else 1.0
+def best_answer(held: Belief) -> Answer:
+    """The answer that earns most by a belief; a wrong root cause earns nothing."""
+    of_root = WEIGHTS["root_cause"]
     best = Answer(None, held.benign)
     for name, share in held.root_causes.items():
-        both = max(_classes(held, name).values(), default=0.0) if with_class else 0.0
+        both = max(_classes(held, name).values(), default=0.0)
         worth = of_root * share + (1.0 - of_root) * both
         if worth > best.worth:
             best = Answer(name, worth)

@@ -38,7 +38,6 @@ from logtriage.recorded.records import (
     RecordedService,
     Recording,
     on_request,
-    priced,
 )
 from logtriage.recorded.telemetry import RecordedTelemetry
 from logtriage.recorded.truth import RecordedTruth
@@ -70,14 +69,13 @@ __all__ = [
     "load_records",
     "on_request",
     "open_bundle",
-    "priced",
     "read_records",
     "shipped_incidents",
     "shipped_records",
 ]
 
 #: The sources of the recorded incidents that come with the package. Those of ``models`` are
-#: those of ``trainticket`` as ``recorded/2`` plays them.
+#: those of ``trainticket``, shown on request.
 SHIPPED: Final = ("trainticket", "petshop", "models")
 
 
@@ -86,8 +84,8 @@ def shipped_incidents(source: str = SHIPPED[0]) -> tuple[Incident, ...]:
     """The recorded incidents of one source that come with the package, by id.
 
     TrainTicket (the Nezha data set) has three: a wrong return value, CPU contention and network
-    delay. PetShop has two, of latency and of availability. The source ``models`` is the three as
-    ``recorded/2`` plays them. They are read on the first call; licences and citations lie beside
+    delay. PetShop has two, of latency and of availability. The source ``models`` shows the three
+    on request. They are read on the first call; licences and citations lie beside
     the files.
 
     Raises:

@@ -18,9 +18,10 @@ from logtriage._lib.files import replacing
 from logtriage.codec import reason_of, strict_converter
 from logtriage.drawing.incidents import price_of_hand_over
 from logtriage.errors import BundleError
+from logtriage.grading.rubric import RECORDED
 from logtriage.incident import Fault, Incident, Truth
 from logtriage.recorded.importing.source_files import json_lines
-from logtriage.recorded.records import RUBRICS, SCHEMA, TEAM, RecordedIncident, task_id
+from logtriage.recorded.records import SCHEMA, TEAM, VIEWS, RecordedIncident, task_id
 from logtriage.recorded.telemetry import RecordedTelemetry
 from logtriage.rng import hash_name
 
@@ -33,8 +34,7 @@ def as_incident(record: RecordedIncident) -> Incident:
 
     Severity, teams and remedies stay empty: the recording does not know them.
     """
-    topology = record.recording.topology(record.id)
-    roots, (plain, on_request, priced) = record.truth.root_causes, RUBRICS
+    topology, roots = record.recording.topology(record.id), record.truth.root_causes
     return Incident(
         id=record.id,
         task=task_id(record.task),
@@ -47,14 +47,12 @@ def as_incident(record: RecordedIncident) -> Incident:
             root_causes=frozenset(roots),
             teams=frozenset(),
             remedies=frozenset(),
-            fault_category=record.truth.category if roots and record.rubric != plain else None,
+            fault_category=record.truth.category if roots else None,
         ),
-        telemetry=RecordedTelemetry(record.recording, on_request=record.rubric == on_request),
+        telemetry=RecordedTelemetry(record.recording, on_request=record.view == VIEWS[1]),
         wrong_page_closes=False,  # nobody knows whom to page
-        rubric=record.rubric,
-        price_of_hand_over=(
-            price_of_hand_over(hash_name(record.id)) if record.rubric == priced else None
-        ),
+        rubric=RECORDED.id,
+        price_of_hand_over=price_of_hand_over(hash_name(record.id)),
     )
 
 

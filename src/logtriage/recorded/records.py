@@ -17,7 +17,6 @@ from typing import Final
 import attrs
 
 from logtriage._lib.printable import inert, is_shown, unmarked
-from logtriage.actions import FAULT_CATEGORIES
 from logtriage.errors import BundleError, UnknownName
 from logtriage.recorded.figures import (
     FIGURES,
@@ -49,7 +48,9 @@ HISTORY: Final = (
     "spread; a prompt of its own",
     "v4: nobody recorded who owns what, so there is one team, unknown; a price of hand-over is on "
     "the screen",
-    "v5: recorded changes are shown; the health panel calls unknown only what was not measured",
+    "v5: one rubric for all: a class of fault is declared, there may be no fault, and every "
+    "incident can be handed over; recorded changes are shown; the health panel calls unknown only "
+    "what was not measured",
 )
 
 
@@ -74,11 +75,10 @@ REMEDIES: Final = ("restart", "rollback", "scale", "flush-cache", "kill-query")
 #: When the baseline of a record was measured; alerts depend on it.
 BASELINES: Final = ("fault-free", "pre-fault", "none")
 
-#: The rubrics that a record may be played by; the second shows figures on request, the third has a
-#: price of hand-over.
-RUBRICS: Final = ("recorded/1", "recorded/2", "recorded/3")
-#: The tasks of incidents by their rubric: results of several must not be mixed.
-TASKS: Final = dict(zip(RUBRICS, ("recorded", "recorded_models", "recorded_priced"), strict=True))
+#: How a record is shown: with a dashboard of every figure that strays, or figures on request.
+VIEWS: Final = ("dashboard", "on_request")
+#: The tasks of incidents by their view: results of both must not be mixed.
+TASKS: Final = dict(zip(VIEWS, ("recorded", "recorded_models"), strict=True))
 _ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*/[A-Za-z0-9][A-Za-z0-9_.-]*")
 _TASK: Final = re.compile(r"[a-z][a-z0-9_]*")
 
@@ -257,8 +257,8 @@ class RecordedIncident:
     """One line of a bundle.
 
     ``id`` is ``source/name`` and says nothing of the answer; ``opened`` the moment,
-    in UTC, from which seconds and ticks are counted; ``origin`` the source to credit; ``rubric``
-    how it is played and graded.
+    in UTC, from which seconds and ticks are counted; ``origin`` the source to credit; ``view``
+    how it is shown.
 
     Raises:
         BundleError: on a malformed or contradictory field, named.
@@ -272,7 +272,7 @@ class RecordedIncident:
     task: str = "recorded"
     horizon: int = 8
     origin: str = ""
-    rubric: str = RUBRICS[0]
+    view: str = VIEWS[0]
     schema: str = SCHEMA
 
     def __attrs_post_init__(self) -> None:
@@ -285,18 +285,7 @@ class RecordedIncident:
             _TASK.fullmatch(self.task) is not None,
             f"task must be a name such as 'recorded' (lower case, no version), got {self.task!r}",
         )
-        require_among("rubric", self.rubric, RUBRICS)
-        if self.rubric == RUBRICS[0]:
-            require(
-                bool(self.truth.root_causes),
-                f"truth.root_causes: must name at least one service for {self.rubric}",
-            )
-        elif self.truth.root_causes:
-            require(
-                self.truth.category is not None,
-                f"truth.fault_category: the class of {self.truth.kind!r} is not known; "
-                f"say which of {', '.join(FAULT_CATEGORIES)} it is",
-            )
+        require_among("view", self.view, VIEWS)
         require(self.horizon >= 1, f"horizon must be at least 1, got {self.horizon}")
         try:
             opened = datetime.fromisoformat(self.opened)
@@ -315,33 +304,11 @@ class RecordedIncident:
 
 
 def on_request(record: RecordedIncident) -> RecordedIncident:
-    """A record of ``recorded/1`` as ``recorded/2`` plays it, opened when it was.
-
-    Raises:
-        BundleError: if the class of its fault is not known.
-    """
-    return _played_by(record, RUBRICS[1], "models")
-
-
-def priced(record: RecordedIncident) -> RecordedIncident:
-    """A record of ``recorded/1`` as ``recorded/3`` plays it: with a price of hand-over.
-
-    The price depends on the id alone.
-
-    Raises:
-        BundleError: if the class of its fault is not known.
-    """
-    return _played_by(record, RUBRICS[2], "priced")
-
-
-def _played_by(record: RecordedIncident, rubric: str, name: str) -> RecordedIncident:
+    """A record with a dashboard as it is shown on request, opened when it was."""
     source, _, rest = record.id.partition("/")
-    try:
-        return attrs.evolve(
-            record,
-            id=f"{source}-{name}/{rest}",
-            task=record.task.replace(TASKS[RUBRICS[0]], TASKS[rubric], 1),
-            rubric=rubric,
-        )
-    except BundleError as error:
-        raise BundleError(f"{record.id}: {error}") from None
+    return attrs.evolve(
+        record,
+        id=f"{source}-models/{rest}",
+        task=record.task.replace(TASKS[VIEWS[0]], TASKS[VIEWS[1]], 1),
+        view=VIEWS[1],
+    )

@@ -1,33 +1,22 @@
 """What the system prompt says of a recorded incident: nothing of the simulator, nothing false."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
-from types import MappingProxyType
 from typing import Final
 
 from logtriage.actions import RequestMetrics, RequestMoreLogs, RequestTraces
-from logtriage.grading import RECORDED, RECORDED_2, RECORDED_3
 from logtriage.grading.recordings import WEIGHTS
 from logtriage.observation import Observation
 from logtriage.rendering.dashboard import STRAY
 from logtriage.topology import Topology
 
 _ROOT, _CLASS = WEIGHTS["root_cause"], WEIGHTS["fault_class"]
-#: What is graded of a recorded incident, by its rubric.
-GRADED: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        RECORDED.id: "the root cause alone; the first declaration counts.",
-        RECORDED_2.id: (
-            f"root cause {_ROOT:g}, fault class {_CLASS:g}; first declarations count. Declare "
-            "both, then resolve. Without a fault blame nobody and ignore; to ignore a fault is 0."
-        ),
-        RECORDED_3.id: (
-            f"the root cause {_ROOT:g}, the class of the fault {_CLASS:g}; the first declaration "
-            "counts, and a wrong root cause makes the grade 0. Without a fault: ignore, with "
-            "nobody blamed. hand_over earns what the screen says."
-        ),
-    }
+#: What is graded of a recorded incident.
+GRADED: Final = (
+    f"root cause {_ROOT:g}, fault class {_CLASS:g} (if it was not recorded, the root cause); first "
+    "declarations count. Declare both, then resolve. A wrong root cause is 0, and so is to ignore "
+    "a fault. Without a fault blame nobody and ignore. hand_over earns what the screen says."
 )
 #: The characters that it takes to say what names have in common.
 _TOLD: Final = len(" named *, * being; others: ")
@@ -59,7 +48,6 @@ def recorded_rules(topology: Topology) -> Iterator[str]:
         "time without a fault has no such line. Alerts tell of symptoms: who waits for a service "
         "is slow as well."
     )
-    yield "When you know the root cause, declare it, then resolve."
 
 
 def on_request_rules(topology: Topology) -> Iterator[str]:
@@ -70,7 +58,6 @@ def on_request_rules(topology: Topology) -> Iterator[str]:
         "you watch, or there is none. [new]: no such line without a fault. Alerts are symptoms: "
         "who waits for a slow service is slow too. CALLS: callers -> service -> called."
     )
-    yield f"GRADE: {GRADED[RECORDED_2.id]}"
 
 
 def services_told(names: Sequence[str]) -> str:

@@ -14,8 +14,8 @@ from logtriage.actions import (
     TEAM_ACTION_TYPES,
 )
 from logtriage.errors import InvalidInput
-from logtriage.grading import RECORDED, RECORDED_2, RECORDED_3
-from logtriage.grading.offered import check_joint, useful_kinds
+from logtriage.grading import RECORDED
+from logtriage.grading.offered import useful_kinds
 from logtriage.incident import Incident
 from logtriage.parsing import action_from_wire, render_action
 from logtriage.parsing.words import JOINT
@@ -47,10 +47,6 @@ _VIEW_NAMES = {
     "effects": "remedies applied",
     "reports": "reports",
 }
-#: What an agent is told of its rubric; of logtriage/3 the rulebook tells, with the par of the task.
-_GRADING = {name: f"GRADE: {GRADED[name]}" for name in (RECORDED.id, RECORDED_3.id)}
-
-
 #: The views that no simulated incident has.
 _NOT_SIMULATED = frozenset({"health"})
 
@@ -77,13 +73,10 @@ def system_prompt(
 
     Raises:
         UnknownName: for a role that the split does not have, and for another style.
-        InvalidInput: for a split without a role, a role without a split, or a split in which no
-            role may do what the incident asks for.
+        InvalidInput: for a split without a role, or a role without a split.
     """
     check_incident(incident)
     world = incident.telemetry
-    if split is not None:
-        check_joint(incident, split)
     return public_rules(
         incident.topology,
         incident.horizon,
@@ -94,13 +87,14 @@ def system_prompt(
         split=split,
         role=role,
         tick_seconds=TICK_SECONDS if isinstance(world, Simulation) else world.tick_seconds,
+        on_request=not isinstance(world, Simulation) and world.on_request,
     )
 
 
-#: What a single agent may do beside what is graded, where several faults spread.
+#: What a single agent may do beside what is graded, where several faults spread. No tool offers it.
 _PATH = (
     "Also, graded beside the total: report_impact <caller>-><callee>, <caller>-><callee>, … (a "
-    "tick; all calls that wait or carry load; the last one stands)"
+    "tick; all calls that wait or carry load, nothing if none does; the last one stands)"
 )
 
 
@@ -116,12 +110,13 @@ def public_rules(
     split: RoleSplit | None = None,
     role: str | None = None,
     tick_seconds: int = TICK_SECONDS,
+    on_request: bool = False,
 ) -> str:
     """:func:`system_prompt` of the parts that it is made of, where there is no incident yet.
 
     ``rubric`` is the id of the one that grades; of a rubric that is not built in, nothing
     is said. ``setting`` is the task's (:attr:`logtriage.tasks.TaskSpec.setting`), None of
-    a recorded incident.
+    a recorded incident, which may show figures ``on_request``.
 
     Raises:
         UnknownName: for a role that the split does not have, and for another style.
@@ -144,12 +139,11 @@ def public_rules(
             body = (*body, legend(setting.world))
     elif style == "notation":
         raise InvalidInput("notation is for simulated incidents")
-    elif rubric == RECORDED_2.id:
-        body = on_request_rules(topology)
     else:
-        body = recorded_rules(topology)
+        body = on_request_rules(topology) if on_request else recorded_rules(topology)
     useful = useful_kinds(rubric, simulated=setting is not None)
-    lines = (*body, _GRADING.get(rubric, ""))
+    # Of logtriage/3 the rulebook tells, with the par of the task.
+    lines = (*body, f"GRADE: {GRADED}" if rubric == RECORDED.id else "")
     world = None if setting is None else setting.world
     actions = _action_rules(topology, horizon, reply, seat, useful, world)
     beside = _PATH if setting is not None and setting.several and not seat else None
@@ -234,7 +228,7 @@ def _action_rules(
         return
     known = set(useful if role is None else role.may)
     if role is not None:
-        known |= role.kinds.intersection(PRICED_ACTION_TYPES, useful)
+        known |= (role.kinds - role.may).intersection(useful)
     types = (*TEAM_ACTION_TYPES, *RECORDED_ACTION_TYPES, *PRICED_ACTION_TYPES)
     may = tuple(kind for kind in types if kind in known)
     remedies = topology.remedies

@@ -257,7 +257,7 @@ def _declared(observation: Observation) -> str:
     if all_shown or observation.root_cause is not None:
         named = observation.root_causes or (observation.root_cause or "-",)
         parts.append(f"root cause{'s' if len(named) > 1 else ''} {', '.join(named)}")
-    if observation.fault_category is not None or (all_shown and observation.on_request):
+    if observation.fault_category is not None or (all_shown and observation.open_loop):
         parts.append(f"fault class {observation.fault_category or '-'}")
     if observation.pages:
         parts.append(f"paged {', '.join(observation.pages)}")

@@ -13,6 +13,7 @@ import attrs
 from logtriage.actions import (
     ACTION_TYPES,
     PRICED_ACTION_TYPES,
+    RECORDED_ACTION_TYPES,
     TEAM_ACTION_TYPES,
     Action,
     HandOver,
@@ -143,8 +144,16 @@ class Role:
 
     @cached_property
     def kinds(self) -> frozenset[str]:
-        """The action types that the role may take; a role that pages may also hand over."""
-        return self.may.union(PRICED_ACTION_TYPES) if "escalate" in self.may else self.may
+        """The action types that the role may take, some of them only in some incidents.
+
+        A role that pages may also hand over. A role that declares root causes may also declare the
+        class of a recorded fault.
+        """
+        more = [
+            *(PRICED_ACTION_TYPES if "escalate" in self.may else ()),
+            *(RECORDED_ACTION_TYPES if "identify_root_cause" in self.may else ()),
+        ]
+        return self.may.union(more)
 
     @property
     def hears_late(self) -> bool:

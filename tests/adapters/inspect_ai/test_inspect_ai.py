@@ -354,8 +354,8 @@ def test_scoring_again_reads_the_messages_and_nothing_else(run: Callable[..., Ev
     names = {score.scorer for score in again.results.scores}
     assert len(names) == 2
     assert means(again) == pytest.approx(before, nan_ok=True)
-    sevens = score(log, triage_scorer(rubric="recorded/1"), action="overwrite", display="none")
-    assert means(sevens).keys() == {"grade", "solved", "handed_over", "root_cause"}
+    sevens = score(log, triage_scorer(rubric="recorded/3"), action="overwrite", display="none")
+    assert means(sevens).keys() == {"grade", "solved", "handed_over", "root_cause", "fault_class"}
 
 
 def test_text_replies_are_scored_too(run: Callable[..., EvalLog]) -> None:

@@ -22,7 +22,7 @@ from logtriage.conversations.wires import Style, actions_of_conversation
 from logtriage.evaluation import SOLVED, played_state
 from logtriage.evaluation import net_value as net_value_of_grades
 from logtriage.grading import Grade, Rubric, grade_actions, rubric_named, rubric_of
-from logtriage.grading.priced import handed_over_first
+from logtriage.grading.grade import is_handed_over
 from logtriage.incident import Incident
 
 #: The total, and whether the incident was solved or handed over, among the values of a score.
@@ -134,7 +134,7 @@ def _score_of(incident: Incident, grade: Grade, rubric: Rubric) -> Score:
     earned = {row.name: row.score for row in grade.criteria}
     headline = {SOLVED_SHARE: float(grade.score >= SOLVED)}
     if price is not None:
-        headline[HANDED_OVER] = float(handed_over_first(played_state(incident, grade)))
+        headline[HANDED_OVER] = float(is_handed_over(played_state(incident, grade)))
     reasons = [f"{row.name} {row.score:g}: {row.reason}" for row in grade.criteria]
     reasons += [f"{cut.name} x {cut.factor:g}: {cut.reason}" for cut in grade.discounts]
     if grade.gate is not None:

@@ -9,7 +9,6 @@ Nothing here imports TRL, so that rewards can be tried and tested without it.
 
 from logtriage.adapters.trl.environments import (
     NotationEnv,
-    OnRequestEnv,
     Playing,
     RecordedEnv,
     TriageEnv,
@@ -28,7 +27,6 @@ from logtriage.adapters.trl.shifts import ShiftEnv
 
 __all__ = [
     "NotationEnv",
-    "OnRequestEnv",
     "Playing",
     "RecordedEnv",
     "ShiftEnv",

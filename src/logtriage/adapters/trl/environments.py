@@ -12,7 +12,7 @@ from logtriage.conversations.wires import wire_of
 from logtriage.drawing.sealing import incident_of
 from logtriage.errors import InvalidInput
 from logtriage.grading import Grade, Resolver, Rubric
-from logtriage.grading.offered import ON_REQUEST_KINDS, RECORDED_KINDS, useful_actions
+from logtriage.grading.offered import RECORDED_KINDS, useful_actions
 from logtriage.incident import Incident
 from logtriage.rendering import Style
 
@@ -160,8 +160,7 @@ class Playing(Tooled):
 class TriageTools(Playing):
     """One simulated incident as an environment of TRL; ``reward_funcs`` give the reward.
 
-    :class:`TriageEnv` without a reward of its own, for :func:`criterion_rewards`. It also plays
-    recordings of ``recorded/1``, whose tools are some of these.
+    :class:`TriageEnv` without a reward of its own, for :func:`criterion_rewards`.
     """
 
 
@@ -185,12 +184,7 @@ class TriageEnv(TriageTools, _Rewarded):
 
 @offers(*RECORDED_KINDS)
 class RecordedEnv(_Rewarded):
-    """The same for a recording of ``recorded/1``."""
-
-
-@offers(*ON_REQUEST_KINDS)
-class OnRequestEnv(_Rewarded):
-    """The same for a recording of ``recorded/2``, whose class of fault is declared."""
+    """The same for a recording, whose class of fault is declared."""
 
 
 class NotationEnv(_Rewarded):
@@ -226,7 +220,7 @@ def environment_for(
     wanted: dict[frozenset[str], str] = {}
     for name in incident_ids:
         wanted.setdefault(frozenset(useful_actions(resolve(name))), name)
-    for environment in (TriageEnv, RecordedEnv, OnRequestEnv):
+    for environment in (TriageEnv, RecordedEnv):
         if wanted.keys() == {tools_offered(environment)}:
             return environment
     raise InvalidInput(

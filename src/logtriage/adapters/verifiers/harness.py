@@ -12,6 +12,7 @@ from logtriage.adapters.episode import reply_in
 from logtriage.adapters.verifiers.rows import RoleData, TriageData, incident_of_row
 from logtriage.adapters.verifiers.shifts import ShiftData
 from logtriage.conversations.tools import SHIFT_TOOLS, as_openai, openai_tools
+from logtriage.grading.offered import useful_actions
 from logtriage.roles.splits import get_role_split
 
 
@@ -69,8 +70,9 @@ def _tools(data: vf.TaskData) -> list[dict[str, Any]]:
     Rows of another taskset have none, nor do rows in notation.
     """
     if isinstance(data, RoleData):
-        role = get_role_split(data.role_split).role(data.role)
-        return openai_tools(incident_of_row(data), role.may)
+        role, incident = get_role_split(data.role_split).role(data.role), incident_of_row(data)
+        more = role.kinds.intersection(useful_actions(incident))
+        return openai_tools(incident, role.may | more)
     if isinstance(data, TriageData) and reply_in(data.style) == "tools":
         return openai_tools(incident_of_row(data))
     if isinstance(data, ShiftData):

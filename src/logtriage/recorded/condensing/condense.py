@@ -27,7 +27,7 @@ from logtriage.recorded.condensing.service_figures import (
 from logtriage.recorded.condensing.ticks import Clock
 from logtriage.recorded.figures import FIRST_TICK, NO_SHIFT, Measure
 from logtriage.recorded.records import (
-    RUBRICS,
+    VIEWS,
     RecordedAlert,
     RecordedChange,
     RecordedIncident,
@@ -117,7 +117,7 @@ def condensed(
     baseline: str,
     task: str,
     origin: str,
-    rubric: str = RUBRICS[0],
+    view: str = VIEWS[0],
     tick_seconds: int = TICK_SECONDS,
     alerts: tuple[RecordedAlert, ...] | None = None,
 ) -> RecordedIncident:
@@ -145,7 +145,7 @@ def condensed(
             task=task,
             horizon=horizon,
             origin=origin,
-            rubric=rubric,
+            view=view,
         )
     except LogTriageError as error:
         raise BundleError(f"{where}: {error}") from None

@@ -68,7 +68,7 @@ def import_capture(
         horizon: ticks of each incident.
         tick_seconds: how long a tick is. None: 30 s, or the interval of the samples if that
             is longer and there is ``metrics.csv`` alone.
-        models: make incidents of ``recorded/2``, those without a fault included.
+        models: make incidents that show figures on request, some of them without a fault.
         service_label: the label that names the service in metrics and streams of logs; None: the
             first of the usual ones (:data:`~logtriage.recorded.importing.alerts.SERVICE_LABELS`).
         skip_bad: count lines and documents that cannot be read, and go on.

@@ -1,6 +1,6 @@
 """Labels of incidents, and the stretches of time that become incidents.
 
-For ``recorded/1`` a stretch is the time around a label's opening. For ``recorded/2`` it opens up
+With a dashboard a stretch is the time around a label's opening. Shown on request it opens up
 to :data:`MAX_LEAD` ticks earlier, so that the fault may begin while the agent watches. The second
 half of a long enough baseline is then an incident without a fault, and both are compared with the
 first half.
@@ -23,7 +23,7 @@ from logtriage.recorded.importing.csv_rows import read_records
 from logtriage.recorded.importing.fields import Field
 from logtriage.recorded.importing.service_names import Names
 from logtriage.recorded.importing.source_files import find_csv
-from logtriage.recorded.records import RUBRICS, TASKS, RecordedIncident
+from logtriage.recorded.records import TASKS, VIEWS, RecordedIncident
 from logtriage.recorded.truth import NO_FAULT, RecordedTruth
 
 #: The most ticks by which an incident opens earlier than its label says.
@@ -115,7 +115,7 @@ class Stretch:
     usual: tuple[int, int] | None
     until: int | None
     truth: RecordedTruth
-    rubric: str
+    view: str
     origin: str = ""
 
 
@@ -136,14 +136,8 @@ def stretches_of(
     for label in labels:
         _refuse_overlap(label, horizon, tick_seconds)
     if not models:
-        for label in labels:
-            if not label.root_causes:
-                raise BundleError(
-                    f"{label.where}: field kind: {NO_FAULT!r}, an incident without a fault, is "
-                    f"played by {RUBRICS[1]} alone: import it with --models (models=True)"
-                )
         return tuple(
-            Stretch(label, label.id, label.opened, label.baseline, None, _truth(label), RUBRICS[0])
+            Stretch(label, label.id, label.opened, label.baseline, None, _truth(label), VIEWS[0])
             for label in labels
         )
     stretches = (row for label in labels for row in for_models(label, horizon, tick_seconds, note))
@@ -171,7 +165,7 @@ def _refuse_overlap(label: Label, horizon: int, tick_seconds: int) -> None:
 def for_models(
     label: Label, horizon: int, tick_seconds: int, note: Callable[[str], None]
 ) -> Iterator[Stretch]:
-    """The incidents of a label as ``recorded/2`` plays them.
+    """The incidents of a label that show figures on request.
 
     Their ids are hashes, so that no id says which has a fault. ``note`` gets a text about a
     baseline that is too short.
@@ -199,7 +193,7 @@ def for_models(
         usual,
         None,
         _truth(label),
-        RUBRICS[1],
+        VIEWS[1],
         origin,
     )
     if calm is not None and label.baseline is not None:
@@ -210,7 +204,7 @@ def for_models(
             usual,
             label.baseline[1],
             RecordedTruth((), NO_FAULT),
-            RUBRICS[1],
+            VIEWS[1],
             origin,
         )
 
@@ -257,8 +251,8 @@ def incident_of(
         opened=stretch.opened,
         horizon=horizon,
         baseline="fault-free" if usual.services else "none",
-        task=TASKS[stretch.rubric],
+        task=TASKS[stretch.view],
         origin=stretch.origin,
-        rubric=stretch.rubric,
+        view=stretch.view,
         tick_seconds=tick_seconds,
     )

@@ -11,7 +11,7 @@ Each CSV file may be gzipped. Metrics of every component every five minutes: lat
 and availability; no logs and no traces. The incident is opened with the first sample at or
 after the moment at which the symptom was seen. A scenario without ``noissue`` has no baseline.
 
-Issues have no class of fault, so only ``recorded/1`` plays them.
+Issues have no class of fault, so the root cause counts for it.
 """
 
 from collections import Counter
