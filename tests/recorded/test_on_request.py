@@ -273,7 +273,7 @@ def test_a_bundle_keeps_what_a_record_is_played_by(
     ("truth", "rubric", "message"),
     [
         (RecordedTruth(("payments",), "gremlins"), "recorded/2", "the class of 'gremlins' is not"),
-        (RecordedTruth((), "none"), "recorded/1", "truth.root_causes is empty"),
+        (RecordedTruth((), "none"), "recorded/1", "truth.root_causes: must name at least one"),
         (
             RecordedTruth(("payments",), "cpu"),
             "recorded/4",
