@@ -186,6 +186,15 @@ def test_the_target_of_a_scrape_is_not_the_service(
     assert any("--service-label" in one for one in told) is said
 
 
+def test_a_sidecar_is_apart_from_its_service(folder: Path) -> None:
+    series = [_scraped("p", "payments", container=name) for name in ("payments", "envoy")]
+    series[1]["values"][0][1] = "9"
+    assert _signals(folder, _answer(*series)) == {
+        "mem_milli": (5000, None),
+        "mem_envoy_milli": (9000, None),
+    }
+
+
 def test_the_result_of_an_expression_is_a_level_whatever_its_file_is_called(folder: Path) -> None:
     found = _signals(folder, _answer(_series(STEADY | {230.0: "50"})), name="errors_total")
     assert found == {"errors_total_milli": (50_000, 4000)}

@@ -67,6 +67,8 @@ class PrometheusReader:
     names: Names
     book: SeriesBook
     label: str | None = None
+    #: The containers of each value of a label that names services.
+    _held: dict[str, set[str]] = attrs.field(factory=dict, init=False)
 
     def rows(self, document: Field) -> Iterator[Sample | Usage]:
         """The samples of one answer in order of time, all instances of a service together.
@@ -128,6 +130,7 @@ class PrometheusReader:
         for key, labels in zip(chosen, every, strict=True):
             if key is not None:
                 inside[key, labels[key]].update(filter(None, (_inside(labels),)))
+                self._held.setdefault(labels[key], set()).add(_container(labels))
         services: list[str | None] = []
         for key, labels in zip(chosen, every, strict=True):
             if key is None or not _measures_others(key, labels, inside[key, labels[key]]):
@@ -147,8 +150,11 @@ class PrometheusReader:
         """The metric of a series, and its labels besides place and name."""
         place = " ".join(labels.get(key, "") for key in _PLACE)
         unwanted = {*_PLACE, *_CONTAINERS, "__name__", self.label}
-        others = tuple((key, labels[key]) for key in sorted(labels) if key not in unwanted)
-        return Metric(self.names(service, where), place, name), others
+        others = [(key, labels[key]) for key in sorted(labels) if key not in unwanted]
+        beside = _container(labels)
+        if beside not in ("", service) and service in self._held.get(service, ()):
+            others.append(("container", beside))  # a sidecar, whose figures are not its service's
+        return Metric(self.names(service, where), place, name), tuple(others)
 
 
 #: The end of notes on the label that names the service.
@@ -162,11 +168,15 @@ def _labels(series: Field) -> dict[str, str]:
     return {key: about[key].text for key in about.value}
 
 
+def _container(labels: Mapping[str, str]) -> str:
+    values = (labels.get(key, "") for key in _CONTAINERS)
+    return next((value for value in values if value not in _NO_CONTAINERS), "")
+
+
 def _inside(labels: Mapping[str, str]) -> str:
     """The container, the pod's workload or the workload that a series is about; empty if none."""
-    for key in _CONTAINERS:
-        if labels.get(key, "") not in _NO_CONTAINERS:
-            return labels[key]
+    if container := _container(labels):
+        return container
     # Docker alone names its containers in a label that anything else may have, too.
     docker = labels.get("name", "") if "image" in labels else ""
     owners = (labels.get(key, "") for key in _WORKLOADS)
