@@ -22,7 +22,7 @@ from logtriage.adapters.team_desk import TeamBook, TeamDesk, TeamSeat, team_of
 from logtriage.errors import UnknownName
 from logtriage.evaluation import Incidents, LoadedRun, RunSpec, load_run
 from logtriage.evaluation.keeping import keeping
-from logtriage.evaluation.shifts import kept_shifts
+from logtriage.evaluation.shifts import kept_shifts, shift_rows
 from logtriage.evaluation.under_way import UNDER_WAY
 from logtriage.evaluation.usage import Usage, usage_in
 from logtriage.roles.splits import DUO, TRIO
@@ -178,6 +178,8 @@ def test_shifts_are_kept_as_eval_keeps_them(tmp_path: Path) -> None:
     assert gone["error"] == STOPPED
     assert left["grade"]["score"] >= 0.0
     assert left["actions"] == [{"action_type": "note", "value": "nothing yet"}]
+    (row,) = shift_rows(tmp_path / "shifts.jsonl")
+    assert (row.policy, row.task, row.shifts, row.unscored) == ("me", "quiet_shift-v1", 1, 1)
 
 
 # -- teams --------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from logtriage.adapters.shift_episode import ShiftEpisode
 from logtriage.adapters.turns import TextEpisode
 from logtriage.conversations.tools import SHIFT_TOOLS, Tool, Wire, tools_of, wire_from_call
 from logtriage.evaluation.keeping import Kept, line_of
-from logtriage.evaluation.shifts import keep_shift, kept_shifts, shift_record
+from logtriage.evaluation.shifts import SHIFTS, keep_shift, kept_shifts, shift_record
 from logtriage.evaluation.spec import Cell
 from logtriage.evaluation.under_way import UnderWay
 from logtriage.evaluation.usage import Usage
@@ -169,7 +169,7 @@ class ShiftBook:
 
     @property
     def _file(self) -> Path:
-        return self.directory / "shifts.jsonl"
+        return self.directory / SHIFTS
 
 
 _Played = TypeVar("_Played", bound=TextEpisode)

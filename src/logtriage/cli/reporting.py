@@ -129,6 +129,7 @@ def report(
     The page is that of the replay command: figures, plots, and every episode tick by tick.
     """
     from logtriage.evaluation import load_run
+    from logtriage.evaluation.shifts import SHIFTS, shift_rows
 
     prices = prices_in(value, cost_per_episode, token_prices)
     if html or show:
@@ -148,6 +149,11 @@ def report(
         raise InvalidInput("--base, --beliefs and --explain go with --html")
     if out is not None:
         raise InvalidInput(f"{out}: a page is written with --html")
+    if (run / SHIFTS).exists():
+        from logtriage.cli.shifts import put_shifts
+
+        put_shifts(shift_rows(run / SHIFTS), as_json=as_json)
+        return
     loaded = load_run(run, seal=seal_in(seal_file))
     put_run(loaded, prices, as_json=as_json, legend=legend, luck_adjusted=luck_adjusted)
     if not loaded.complete:

@@ -66,7 +66,7 @@ def evaluate_shifts(
     Raises:
         UnknownName: for a task or a player that does not exist.
     """
-    from logtriage.evaluation.shifts import record_shifts, shift_row
+    from logtriage.evaluation.shifts import SHIFTS, record_shifts, shift_row
 
     every = {task: shift_ids(task, split, len(numbers), numbers.start) for task in tasks}
     served = {  # a model that is loaded here plays no shifts: the names below say so
@@ -75,29 +75,34 @@ def evaluate_shifts(
         if isinstance(player, ServedPlayer)
     }
     recorders = {policy: _recorder(policy, served, screens) for policy in policies}
-    file = None if out is None else out / "shifts.jsonl"
+    file = None if out is None else out / SHIFTS
     rows: list[ShiftRow] = []
     for task, ids in every.items():
         for policy, recorder in recorders.items():
             workers = concurrency if policy in served else 1
             records = record_shifts(ids, policy, recorder, file=file, workers=workers)
             rows.append(shift_row(policy, task, records))
-    if as_json:
-        for row in rows:
-            emit(attrs.asdict(row))
-    else:
-        for task in every:
-            say(results(), heading(f"{task}, rubric shift/1"))
-            Figures(results()).put(
-                _TITLES,
-                [row.cells(lambda span: estimate(span).plain) for row in rows if row.task == task],
-            )
+    put_shifts(rows, as_json=as_json)
     for policy, player in served.items():
         note(f"{policy}: {in_words(player.asked[policy].usage)}", "dim")
     if file is not None:
         note(f"shifts and their grades: {file}", "dim")
     if any(row.unscored for row in rows):
         raise typer.Exit(SOME_BAD)
+
+
+def put_shifts(rows: "Sequence[ShiftRow]", *, as_json: bool) -> None:
+    """Print the figures of shifts: a table for each task, or a JSON object per line."""
+    if as_json:
+        for row in rows:
+            emit(attrs.asdict(row))
+        return
+    for task in dict.fromkeys(row.task for row in rows):
+        say(results(), heading(f"{task}, rubric shift/1"))
+        Figures(results()).put(
+            _TITLES,
+            [row.cells(lambda span: estimate(span).plain) for row in rows if row.task == task],
+        )
 
 
 def _recorder(

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import attrs
 
@@ -23,6 +23,8 @@ from logtriage.shift import (
     shift_grade_to_json,
 )
 
+#: The file of a directory with shifts.
+SHIFTS: Final = "shifts.jsonl"
 #: Plays a shift: its last state, and why it broke off or None.
 ShiftRecorder = Callable[[Shift], tuple[ShiftState, str | None]]
 
@@ -83,6 +85,15 @@ def kept_shifts(file: Path, policy: str) -> dict[str, dict[str, Any]]:
     """The records of a player in a file, by shift; a torn last line does not count."""
     records = map(json.loads, read_lines(file))
     return {record["shift"]: record for record in records if record["policy"] == policy}
+
+
+def shift_rows(file: Path) -> list[ShiftRow]:
+    """The figures of a file of shifts, for each player and task."""
+    groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for record in map(json.loads, read_lines(file)):
+        key = record["policy"], record["shift"].partition("/")[0]
+        groups.setdefault(key, []).append(record)
+    return [shift_row(*key, records) for key, records in groups.items()]
 
 
 def keep_shift(file: Path, record: Mapping[str, Any]) -> None:

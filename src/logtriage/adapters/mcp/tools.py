@@ -104,9 +104,10 @@ def tool_server(tools: Iterable[Tool], seats: Seats) -> Server[Any, Any]:
         context = server.request_context
         try:
             seat = context.lifespan_context(context.request)
-            text = await seat.call(name, arguments, _usage_of(context.meta))
-        except InvalidInput as error:  # there is no seat
+        except InvalidInput as error:
             return _result(str(error), failed=True)
+        try:
+            text = await seat.call(name, arguments, _usage_of(context.meta))
         except Exception:  # its text may name files, which are not for the agent
             _LOG.exception("%s failed", name)
             return _result(_FAILED, failed=True)
