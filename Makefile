@@ -12,8 +12,7 @@ VERSIONS ?= 3.12 3.13 3.14
 # Frameworks to test against: name:extras:tests, each in .venv-name with constraints/name.txt.
 ADAPTERS ?= inspect:inspect:tests/adapters/inspect_ai trl:train,openai:tests/adapters/trl \
 	verifiers:verifiers:tests/adapters/verifiers skyrl:skyrl:tests/adapters/skyrl \
-	openenv:openenv,cli:tests/adapters/openenv agents:mcp,agents:tests/adapters/mcp,tests/adapters/agents \
-	harbor:harbor:tests/adapters/harbor:3.12
+	openenv:openenv,cli:tests/adapters/openenv agents:mcp,agents:tests/adapters/mcp,tests/adapters/agents
 # Trainers whose environments are too large for `make test`; written as ADAPTERS.
 TRAINERS ?= verl:verl:tests/adapters/verl \
 	nemo:nemo-gym:tests/adapters/nemo_gym:3.13.14
@@ -149,7 +148,7 @@ test-trainers: $(STAMP) test-adapters ## the same 50 incidents through every fra
 	scripts/test_adapters.sh $(PYTHON) $(TRAINERS)
 	rm -rf build/trainers
 	$(BIN)/python -m scripts.trainers play core build/trainers/core.json
-	for name in skyrl inspect verifiers openenv trl harbor verl; do \
+	for name in skyrl inspect verifiers openenv trl verl; do \
 		[ -x .venv-$$name/bin/python ] || continue; \
 		.venv-$$name/bin/python -m scripts.trainers play $$name build/trainers/$$name.json || exit 1; \
 	done # those without the Python that they need were said to be skipped

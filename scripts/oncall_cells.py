@@ -18,13 +18,11 @@ FLEET_SHARE: Final = 30
 HAND_OVER: Final = "constant:hand_over"
 DISMISS: Final = "constant:classify_severity=P3,ignore"
 POLICIES: Final = (
-    "oracle", "observer", "lookahead", "top_suspect", "random_questions", "expert", "chain",
+    "oracle", "observer", "top_suspect", "expert", "chain",
     "first_error", "random", HAND_OVER, DISMISS,
 )  # fmt: skip
-#: Policies that know of several faults at once.
-OF_SEVERAL: Final = tuple(one for one in POLICIES if one != "lookahead")
 #: Those of which it is written down what the belief expected when they asked no more.
-BELIEVING: Final = ("observer", "lookahead", "top_suspect", "random_questions")
+BELIEVING: Final = ("observer", "top_suspect")
 QUESTIONS: Final = (0, 1, 2, 3, 4, 6, 8)
 #: Not a policy: what the observer decides at each price (:mod:`logtriage.audit.handing_over`).
 DECISIONS: Final = "decisions"
@@ -93,7 +91,6 @@ def cells(
     fog_count: int,
     questions_count: int,
     ood_count: int,
-    ahead_count: int,
     several_count: int,
 ) -> Iterator[Cell]:
     """All that is measured; what the first table needs comes first.
@@ -105,10 +102,9 @@ def cells(
         return whole * FLEET_SHARE // 100 if "fleet" in task else whole
 
     for policy in (*POLICIES, DECISIONS):
-        most = ahead_count if policy == "lookahead" else count
         for task in ONE_FAULT:
-            yield Cell(task, "test", policy, part(task, min(most, count)))
-    for policy in OF_SEVERAL:
+            yield Cell(task, "test", policy, part(task, count))
+    for policy in POLICIES:
         for task in SEVERAL:
             yield Cell(task, "test", policy, part(task, several_count))
     for policy in ("observer", "expert", HAND_OVER):

@@ -27,7 +27,6 @@ from scripts.oncall_cells import (
     DECISIONS,
     DISMISS,
     HAND_OVER,
-    OF_SEVERAL,
     ONE_FAULT,
     OTHER_FOGS,
     POLICIES,
@@ -175,10 +174,10 @@ def _sections(found: _Figures) -> Iterator[str]:
             [called(policy),
              *(shown(figure(found.rows(task, policy)))
                for task in SEVERAL for figure in (net_of, grade_of))]
-            for policy in OF_SEVERAL
+            for policy in POLICIES
         ],
     )  # fmt: skip
-    yield _detail(found, SEVERAL, OF_SEVERAL)
+    yield _detail(found, SEVERAL, POLICIES)
 
 
 def _counts(found: _Figures) -> str:
@@ -187,14 +186,11 @@ def _counts(found: _Figures) -> str:
     for cell in found.played:
         fog = get_task(cell.task).fog
         where = f"`{cell.task}`{'' if cell.split == 'test' else f', {cell.split}'}"
-        if fog == BENCHMARK_FOG and cell.policy in ("observer", "lookahead", "observer:0"):
+        if fog == BENCHMARK_FOG and cell.policy in ("observer", "observer:0"):
             what = f"{where} ({cell.policy})"
             counts.setdefault(len(found.played[cell]), []).append(what)
     rows = (f"{count:,} of {', '.join(cells)}" for count, cells in sorted(counts.items()))
-    return (
-        f"Incidents: {'; '.join(rows)}. All play the first incidents of a split; `lookahead` is "
-        "slow and plays fewer."
-    )
+    return f"Incidents: {'; '.join(rows)}. All play the first incidents of a split."
 
 
 def _detail(found: _Figures, tasks: Iterable[str], policies: Iterable[str]) -> str:
@@ -380,7 +376,7 @@ def _over_questions(axes: Axes, found: _Figures) -> None:
 
 
 def _over_price(axes: Axes, found: _Figures) -> None:
-    for policy in ("observer", "lookahead", "top_suspect", "random_questions", "expert"):
+    for policy in ("observer", "top_suspect", "expert"):
         pooled = found.pooled(policy)
         shares = [
             mean_interval([float(one.handed_over) for one in at_price(pooled, price)])

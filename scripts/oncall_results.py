@@ -3,7 +3,7 @@
     python -m scripts.oncall_results                  # play what is missing, write the page
     python -m scripts.oncall_results --shard 1/2      # play the first half; write nothing
     python -m scripts.oncall_results --write          # write the page from what was played
-    python -m scripts.oncall_results --count 20 --fog-count 10 --questions-count 10 --ahead-count 5
+    python -m scripts.oncall_results --count 20 --fog-count 10 --questions-count 10
 
 Rows are written as they come, to build/oncall/KEY/, where KEY is a hash of the code and the world
 that decide them: a run that was broken off goes on where it was, and figures of another
@@ -169,7 +169,6 @@ COUNTS: Final = {
     "fog_count": (300, "at each other fog"),
     "questions_count": (300, "for each number of questions"),
     "ood_count": (300, "of the split ood"),
-    "ahead_count": (200, "of the policy that looks two questions ahead"),
     "several_count": (200, "of the tasks with several faults"),
 }
 

@@ -10,7 +10,6 @@ its trainer, whose rollouts tests/adapters/trl runs with a model of its own.
 import asyncio
 import json
 import os
-import shlex
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
@@ -175,33 +174,8 @@ def verl() -> dict[str, Result]:
     return found
 
 
-def harbor() -> dict[str, Result]:
-    """Harbor: its trials of exported tasks; digests are of the actions that it collected."""
-    from logtriage.adapters.harbor import write_tasks
-    from tests.adapters.harbor.trials import recorded, rewards, trial
-
-    found: dict[str, Result] = {}
-    with tempfile.TemporaryDirectory() as place:
-        folder = Path(place)
-        for one, task in zip(IDS, write_tasks(IDS, folder / "tasks"), strict=True):
-            calls = map(call_from_action, played(one).actions)
-            commands = [
-                shlex.join(["triage", name, *(f"{key}={value}" for key, value in given.items())])
-                for name, given in calls
-            ]
-            done = trial(
-                task,
-                folder / "trials",
-                import_path="tests.adapters.harbor.trials:Scripted",
-                kwargs={"commands": commands},
-            )
-            digest = grade_actions(one, recorded(done, folder / "trials")).digest
-            found[one] = rewards(done)["reward"], digest
-    return found
-
-
 PLAYERS: dict[str, Callable[[], dict[str, Result]]] = {
-    one.__name__: one for one in (core, skyrl, inspect, verifiers, openenv, trl, harbor, verl)
+    one.__name__: one for one in (core, skyrl, inspect, verifiers, openenv, trl, verl)
 }
 
 

@@ -18,8 +18,3 @@ def test_the_newest_entry_of_the_changelog_is_of_this_version() -> None:
 def test_the_package_for_the_hub_has_this_version() -> None:
     text = (ROOT / "deploy" / "prime" / "pyproject.toml").read_text(encoding="utf-8")
     assert tomllib.loads(text)["project"]["version"] == VERSION
-
-
-def test_the_page_on_adapters_names_the_wheel_of_this_version() -> None:
-    text = (ROOT / "docs" / "adapters.md").read_text(encoding="utf-8")
-    assert set(re.findall(r"logtriage-(\d[\d.]*)-py3", text)) == {VERSION}

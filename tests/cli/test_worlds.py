@@ -7,7 +7,6 @@ from pathlib import Path
 import attrs
 import pytest
 
-from logtriage.adapters.harbor.record import read_incident
 from logtriage.audit.limits import QUICK
 from logtriage.tasks import as_world
 from logtriage.world.loading import load_world
@@ -84,12 +83,6 @@ def test_what_is_played_is_graded_in_its_world_alone(folder: Path, tmp_path: Pat
 def test_exports_take_a_world(folder: Path, tmp_path: Path) -> None:
     for kind in ("otlp", "alertmanager"):
         assert logtriage("export", kind, ID, tmp_path / kind, "--world", folder).exit_code == 0
-    assert logtriage("export", "harbor", tmp_path / "h", "--task", "tiny:outage").exit_code == 0
-    words = ("--task", "outage", "--count", 1, "--start", 3, "--world", folder)
-    assert logtriage("export", "harbor", tmp_path / "harbor", *words).exit_code == 0
-    (place,) = (tmp_path / "harbor").iterdir()
-    written = read_incident(place / "tests/incident.json")
-    assert (written.id, written.world) == (ID, load_world(folder))
 
 
 # --- world new, show, diff, check --------------------------------------------------------

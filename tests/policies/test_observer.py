@@ -3,15 +3,12 @@
 from functools import cache
 
 import attrs
-import pytest
 
-from logtriage import Incident, InvalidInput, make_incident
+from logtriage import Incident, make_incident
 from logtriage.actions import RequestMetrics, RequestMoreLogs, RequestTraces
 from logtriage.beliefs import belief
 from logtriage.beliefs.questions import worths
 from logtriage.dynamics import transition
-from logtriage.policies import lookahead
-from logtriage.policies.lookahead import two_steps
 from logtriage.policies.observer import best_question, requests_in_doubt
 from logtriage.registry import make_policy
 from logtriage.state import State, initial_state
@@ -70,24 +67,3 @@ def test_each_question_goes_to_the_likeliest_root_cause() -> None:
         assert isinstance(action, RequestMetrics | RequestMoreLogs | RequestTraces)
         assert action.service == next(iter(belief(state).root_causes))
         state = transition(state, action)
-
-
-def test_two_questions_promise_no_less_than_the_first_of_them(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(lookahead, "ANSWERS", 10_000)
-    more = 0
-    for number in range(2):
-        held = belief(initial_state(priced(number, 0.5)))
-        rows = worths(held, requests_in_doubt(held))
-        alone = {one.request: one.grade for one in rows}
-        for value, request in two_steps(held, rows):
-            assert value >= alone[request] - 1e-5
-            more += value > alone[request] + 1e-4
-    assert more > 2
-
-
-def test_looking_ahead_knows_single_faults_alone() -> None:
-    incident = make_incident("compound_failure-v3/train/0")
-    with pytest.raises(InvalidInput, match="several faults at once"):
-        final_state(incident, make_policy("lookahead"))

@@ -117,6 +117,6 @@ def test_a_built_in_name_before_a_colon_is_no_module() -> None:
         "module",
         "ROLE=POLICY,...",
     }
-    taking = heads | {"random", "observer", "random_questions", "top_suspect"}
+    taking = heads | {"random", "observer", "top_suspect"}
     assert {head for head in taking if is_own(f"{head}:x")} == set()
     assert is_own("my.agents:x")

@@ -48,7 +48,7 @@ def test_what_a_specification_makes(spec: str, kind: type) -> None:
 
 @pytest.mark.parametrize("spec", ["", "Oracle", "oracle:1", "expert:", "heuristic", "human "])
 def test_an_unknown_policy_lists_the_known_ones(spec: str) -> None:
-    with pytest.raises(UnknownName, match="known: oracle, observer, random_questions, lookahead, "):
+    with pytest.raises(UnknownName, match="known: oracle, observer, top_suspect, "):
         make_policy(spec)
 
 

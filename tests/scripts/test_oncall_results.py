@@ -79,7 +79,7 @@ def test_a_page_is_written_of_what_was_played(
         kinds[policy] = list(oncall_results.rows_of(cell, tmp_path).values())
     played = {
         cell: kinds[DECISIONS if cell.policy == DECISIONS else "oracle"]
-        for cell in cells(10, 10, 10, 10, 5, 10)
+        for cell in cells(10, 10, 10, 10, 10)
     }
     write_page(tmp_path, played, "the command")
     text = (tmp_path / "oncall.md").read_text(encoding="utf-8")

@@ -16,7 +16,7 @@ from logtriage.cli.calibrating import calibration
 from logtriage.cli.catalog import show, tasks
 from logtriage.cli.converting import convert
 from logtriage.cli.evaluating import evaluate_
-from logtriage.cli.exporting import alertmanager, harbor
+from logtriage.cli.exporting import alertmanager
 from logtriage.cli.exporting import otlp as export_otlp
 from logtriage.cli.gating import gate
 from logtriage.cli.grading import grade
@@ -167,7 +167,6 @@ _group(
     "export",
     "Write incidents for other harnesses.",
     {
-        "harbor": (harbor, ("export harbor harbor-tasks --task cascading_failure-v3 --count 20",)),
         "otlp": (export_otlp, ("export otlp single_crash-v3/test/7 capture --labels answers.csv",)),
         "alertmanager": (alertmanager, ("export alertmanager single_crash-v3/test/7 capture",)),
     },

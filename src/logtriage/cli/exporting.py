@@ -1,4 +1,4 @@
-"""``export``: incidents in the formats of other harnesses."""
+"""``export``: incidents in formats of telemetry."""
 
 from datetime import datetime
 from pathlib import Path
@@ -8,38 +8,8 @@ import typer
 
 from logtriage.cli.console import note
 from logtriage.cli.options import OfWorld, SealFile, seal_in, world_in
-from logtriage.drawing.ids import incident_ids
 from logtriage.drawing.sealing import incident_of
 from logtriage.errors import InvalidInput
-from logtriage.tasks import get_task
-
-
-def harbor(
-    out: Annotated[Path, typer.Argument(metavar="OUT", help="The folder to write them into.")],
-    task: Annotated[str, typer.Option(help="The task.")] = "single_crash-v3",
-    split: Annotated[str, typer.Option(help="The split.")] = "test",
-    count: Annotated[int, typer.Option(min=1, help="How many incidents.")] = 10,
-    start: Annotated[int, typer.Option(min=0, help="The first index.")] = 0,
-    wheel: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="logtriage's wheel to install in the containers, not a release."
-        ),
-    ] = None,
-    of_world: OfWorld = None,
-) -> None:
-    """Write task directories for Harbor.
-
-    Each has an instruction, an environment, a solution and a verifier.
-    """
-    from logtriage.adapters.harbor import write_tasks
-
-    world = world_in(of_world)
-    chosen = get_task(task, world)
-    ids = incident_ids(chosen.id, split, count, start, world=world)
-    written = write_tasks(ids, out, wheel=wheel, world=world)
-    note(f"{len(written)} tasks in {out}", "dim")
-
 
 _IncidentId = Annotated[
     str,

@@ -28,11 +28,10 @@ from logtriage.policies.team import (
 )
 
 if TYPE_CHECKING:
-    from logtriage.policies.lookahead import LookaheadPolicy
     from logtriage.policies.observer import ObserverPolicy
     from logtriage.policies.observer_team import ObserverRole, observers
-    from logtriage.policies.questioners import RandomQuestionsPolicy, TopSuspectPolicy
     from logtriage.policies.recorded_observer import RecordedObserverPolicy
+    from logtriage.policies.top_suspect import TopSuspectPolicy
 
 __all__ = [
     "METHODS",
@@ -45,7 +44,6 @@ __all__ = [
     "FirstErrorPolicy",
     "Follower",
     "InquiryPolicy",
-    "LookaheadPolicy",
     "Memory",
     "Method",
     "ObserverPolicy",
@@ -56,7 +54,6 @@ __all__ = [
     "Policy",
     "PolicyFactory",
     "RandomPolicy",
-    "RandomQuestionsPolicy",
     "Ranking",
     "RankingPolicy",
     "Ranks",
@@ -77,13 +74,11 @@ __all__ = [
 ]
 
 _BY_BELIEF: Final = {
-    "LookaheadPolicy": "lookahead",
     "ObserverPolicy": "observer",
     "ObserverRole": "observer_team",
     "observers": "observer_team",
-    "RandomQuestionsPolicy": "questioners",
     "RecordedObserverPolicy": "recorded_observer",
-    "TopSuspectPolicy": "questioners",
+    "TopSuspectPolicy": "top_suspect",
 }
 
 

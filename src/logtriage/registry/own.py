@@ -16,7 +16,7 @@ from logtriage.roles import Role, RoleSplit
 _TAKEN: Final = frozenset(
     (
         *("constant", "hf", "net", "observer"),
-        *("openai", "random", "random_questions", "top_suspect"),
+        *("openai", "random", "top_suspect"),
     )
 )
 

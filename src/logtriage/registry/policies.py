@@ -15,13 +15,11 @@ from logtriage.policies import (
     ExpertPolicy,
     FirstErrorPolicy,
     InquiryPolicy,
-    LookaheadPolicy,
     ObserverPolicy,
     OraclePolicy,
     Policy,
     PolicyFactory,
     RandomPolicy,
-    RandomQuestionsPolicy,
     RankingPolicy,
     RecordedObserverPolicy,
     TopSuspectPolicy,
@@ -41,7 +39,7 @@ ENDPOINT: Final = "openai"
 LOADED: Final = "hf"
 #: What :func:`make_policy` takes, and ``eval``; ``docs/policies.md`` says what each does.
 POLICIES: Final = (
-    *("oracle", "observer", "random_questions", "lookahead", "top_suspect", "expert", "chain"),
+    *("oracle", "observer", "top_suspect", "expert", "chain"),
     *("first_error", "random", *METHODS, "inquiry"),
     *(f"{CONSTANT}:ACTIONS", f"{ENDPOINT}:MODEL", f"{LOADED}:DIR", "module:name"),
 )
@@ -76,13 +74,11 @@ _PLAIN: Final[dict[str, PolicyFactory]] = {
     "chain": partial(_without_incident, ChainPolicy),
     "first_error": partial(_without_incident, FirstErrorPolicy),
     "inquiry": partial(_without_incident, InquiryPolicy),
-    "lookahead": LookaheadPolicy,
     **{name: partial(_ranking, name) for name in METHODS},
 }
 #: Policies that take a number of ``questions``.
 _BY_BELIEF: Final[dict[str, Callable[..., Policy]]] = {
     "observer": ObserverPolicy,
-    "random_questions": RandomQuestionsPolicy,
     "top_suspect": TopSuspectPolicy,
 }
 
