@@ -1,6 +1,7 @@
 """A command line from a settings class: one option a field."""
 
 import argparse
+from collections.abc import Mapping, Sequence
 from types import UnionType
 from typing import Any, get_args
 
@@ -37,3 +38,19 @@ def _reader(kind: Any) -> Any:
     if isinstance(kind, UnionType):
         (kind,) = (member for member in get_args(kind) if member is not type(None))
     return kind if kind in (str, float) else int
+
+
+def parsed(
+    parser: argparse.ArgumentParser,
+    words: Sequence[str],
+    presets: Mapping[str, Mapping[str, Any]],
+) -> dict[str, Any]:
+    """The options of a command line, with those of each preset whose flag is given as defaults.
+
+    ``presets`` are fields by the name of a flag, such as ``quick``; flags are left out.
+    """
+    for flag, fields in presets.items():
+        if f"--{flag}" in words:
+            parser.set_defaults(**fields)
+    options = vars(parser.parse_args(words))
+    return {name: value for name, value in options.items() if name not in presets}

@@ -28,6 +28,7 @@ from logtriage.cli.options import (
 from logtriage.cli.reporting import put_rows
 from logtriage.cli.served import (
     CONCURRENCY,
+    TEMPLATES,
     BaseUrl,
     Concurrency,
     ExtraBody,
@@ -37,6 +38,7 @@ from logtriage.cli.served import (
     Seed,
     StyleOfScreens,
     Temperature,
+    Template,
     Timeout,
     in_words,
     replay_command,
@@ -122,6 +124,7 @@ def evaluate_(
     extra_body: ExtraBody = None,
     timeout: Timeout = TIMEOUT,
     retries: Retries = RETRIES,
+    template: Template = TEMPLATES[0],
     luck_adjusted: LuckAdjusted = False,
     legend: Legend = False,
     as_json: Json = False,
@@ -130,7 +133,8 @@ def evaluate_(
 
     Every policy plays the same incidents. The number of processes changes no figure. An
     interrupted run resumes where it stopped. With --split-roles, teams play. A model behind an
-    OpenAI-compatible endpoint is openai:MODEL.
+    OpenAI-compatible endpoint is openai:MODEL; hf:DIR loads a model here, and plays --concurrency
+    episodes at once.
     """
     from logtriage.evaluation import RECORDED_TASKS, Incidents, RunSpec, evaluate, explain_run
     from logtriage.evaluation.explaining import check_explainable
@@ -185,7 +189,7 @@ def evaluate_(
                 f"not explained, because exact probabilities are unknown: {', '.join(left_out)}",
                 "dim",
             )
-    served = served_players(spec.policies, endpoint, roles)
+    served = served_players(spec.policies, endpoint, roles, template=template, batch=concurrency)
 
     def spent() -> str:
         return in_words(sum((player.spent for player in served.values()), Usage()))

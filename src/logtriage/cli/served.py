@@ -18,16 +18,20 @@ from logtriage.adapters.served import (
 )
 from logtriage.cli.console import note
 from logtriage.errors import InvalidInput
-from logtriage.evaluation.usage import Usage, warning_of_cuts
+from logtriage.evaluation.usage import TOO_MANY_CUT, Usage, warning_of_cuts
+from logtriage.registry.policies import LOADED
 from logtriage.rendering import STYLES
 from logtriage.roles import RoleSplit
 
 if TYPE_CHECKING:
+    from logtriage.adapters.local.player import LocalPlayer
     from logtriage.evaluation import Row
 
 _PANEL: Final = f"Models behind an endpoint ({ENDPOINT}MODEL)"
 #: Episodes played at a time.
 CONCURRENCY: Final = 8
+#: The longest reply of a model in this process: without thoughts a call is shorter.
+LOCAL_TOKENS: Final = 1_024
 
 
 def _option(metavar: str, text: str) -> Any:
@@ -57,26 +61,71 @@ ExtraBody = Annotated[
             """'{"chat_template_kwargs": {"enable_thinking": false}}'."""),
 ]  # fmt: skip
 Timeout = Annotated[float, _option("S", "Seconds for one request.")]
+Template = Annotated[
+    str,
+    typer.Option(
+        metavar="WHICH",
+        help="hf:DIR: the chat template, the model's own or ours with tools (own or tools).",
+    ),
+]
 Retries = Annotated[int, _option("N", "How often a failed request is sent again.")]
 
 
+#: What the name of a model in this process begins with, and the options that it takes.
+LOCAL: Final = f"{LOADED}:"
+_LOCAL_TAKES: Final = ("max_tokens", "temperature", "seed")
+TEMPLATES: Final = ("own", "tools")
+
+
 def served_players(
-    policies: Sequence[str], endpoint: Endpoint, split: RoleSplit | None = None
-) -> dict[str, ServedPlayer]:
-    """A player for each policy that is a served model, or a team with a served model.
+    policies: Sequence[str],
+    endpoint: Endpoint,
+    split: RoleSplit | None = None,
+    *,
+    template: str = TEMPLATES[0],
+    batch: int = CONCURRENCY,
+) -> dict[str, "ServedPlayer | LocalPlayer"]:
+    """A player for each policy that is a model, or a team with a served model.
 
     Raises:
-        MissingExtra: without the extra ``openai``.
+        MissingExtra: without the extra ``openai`` or ``train``.
         InvalidInput: for an option that no policy uses, or a value that cannot be used.
     """
     served = [policy for policy in policies if endpoints_in(policy)]
+    local = [policy for policy in policies if policy.startswith(LOCAL)]
     for field in () if served else attrs.fields(Endpoint):
-        if field.name != "extra" and getattr(endpoint, field.name) != field.default:
+        given = field.name != "extra" and getattr(endpoint, field.name) != field.default
+        if given and not (local and field.name in _LOCAL_TAKES):
             raise InvalidInput(
                 f"--{field.name.replace('_', '-')} goes with a model behind an endpoint, "
                 f"{ENDPOINT}MODEL"
             )
-    return {policy: served_player(policy, endpoint, split) for policy in served}
+    if template not in TEMPLATES or (template != TEMPLATES[0] and not local):
+        raise InvalidInput(
+            f"--template {template}: expected one of {', '.join(TEMPLATES)}, with {LOCAL}DIR"
+        )
+    if local and split is not None:
+        raise InvalidInput(f"--split-roles: {local[0]} plays alone; serve it for a team")
+    players: dict[str, ServedPlayer | LocalPlayer] = {
+        policy: served_player(policy, endpoint, split) for policy in served
+    }
+    for policy in local:
+        players[policy] = _loaded(policy, endpoint, template, batch)
+    return players
+
+
+def _loaded(policy: str, endpoint: Endpoint, template: str, batch: int) -> "LocalPlayer":
+    from logtriage.adapters.local.player import LocalPlayer  # loads torch
+
+    most = min(endpoint.max_tokens, LOCAL_TOKENS)
+    return LocalPlayer.of(
+        policy,
+        temperature=endpoint.temperature or 0.0,
+        seed=endpoint.seed or 0,
+        batch=batch,
+        max_tokens=most,
+        template=template,
+    )
 
 
 def in_words(usage: Usage) -> str:
@@ -94,6 +143,14 @@ def sum_up(rows: "Sequence[Row]") -> bool:
         if not usages:
             continue
         usage = sum(usages, Usage())
+        unread = sum(row.unread for row in rows if row.policy == policy)
+        first = next((row.first_unread for row in rows if row.policy == policy and row.unread), "")
+        if unread:
+            note(
+                f"{policy}: {unread:,} of {usage.requests:,} replies cannot be read; the first: "
+                f"{first!r:.200}",
+                "bold red" if unread > TOO_MANY_CUT * usage.requests else "yellow",
+            )
         more = f", {usage.retries:,} sent again, {usage.cut_off:,} replies cut off"
         note(f"{policy}: {in_words(usage)}{more}", "dim")
         share = usage.cut_off / usage.requests if usage.requests else None

@@ -84,6 +84,8 @@ def _put_rows(figures: Figures, rows: Sequence[Row], *, unscored: bool) -> None:
         ("node F1", lambda row: number(row.node_f1)),
         ("edge F1", lambda row: number(row.edge_f1)),
     ]
+    if any(row.unread for row in rows):
+        details.append(("unread\nreplies", lambda row: str(row.unread or NO_FIGURE)))
     if unscored:
         details.append(("unscored", _unscored))
     for columns in (headline, details) if net else ([*headline, *details],):

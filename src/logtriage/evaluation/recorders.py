@@ -1,8 +1,8 @@
 """Recorders of episodes: of a policy, a team, or a player that records its own."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from logtriage.evaluation.episodes import record_episode, record_joint_episode
 from logtriage.evaluation.spec import RunSpec
@@ -22,6 +22,18 @@ class Recording(Protocol):
 
     def record(self, incident: Incident, agent: str) -> Transcript:
         """The transcript of an episode."""
+
+
+@runtime_checkable
+class Together(Recording, Protocol):
+    """A player that plays several episodes side by side, such as a model in this process."""
+
+    @property
+    def batch(self) -> int:
+        """How many episodes it plays at once."""
+
+    def record_together(self, incidents: Sequence[Incident], agent: str) -> list[Transcript]:
+        """The transcripts of episodes, in order."""
 
 
 #: Records the episode of an incident (``incident``) for an agent of that name (``agent``).

@@ -32,7 +32,7 @@ from logtriage.evaluation.loading import load_run
 from logtriage.evaluation.lock import holding
 from logtriage.evaluation.manifest import Manifest
 from logtriage.evaluation.processes import chunk_size, in_order
-from logtriage.evaluation.recorders import Record, Recording, records_of
+from logtriage.evaluation.recorders import Record, Recording, Together, records_of
 from logtriage.evaluation.spec import Cell, RunSpec, plan
 from logtriage.evaluation.summary import Row, rows_to_json, summarise
 from logtriage.evaluation.threads import threaded
@@ -127,7 +127,14 @@ def evaluate(
         if done < total:
             (directory / store.SUMMARY_FILE).unlink(missing_ok=True)
         work = [_Chunk(cell, incidents, made[cell.policy]) for cell in left]
-        served = [chunk for chunk in work if chunk.cell.policy in alone]
+        together = {name: player for name, player in alone.items() if isinstance(player, Together)}
+        batches = [
+            piece
+            for chunk in work
+            if (player := together.get(chunk.cell.policy)) is not None
+            for piece in _pieces([attrs.evolve(chunk, together=player)], player.batch)
+        ]
+        served = [chunk for chunk in work if chunk.cell.policy in alone.keys() - together.keys()]
         others = [chunk for chunk in work if chunk.cell.policy not in alone]
 
         def keep(chunk: _Chunk, lines: bytes) -> None:
@@ -136,14 +143,16 @@ def evaluate(
         with (
             closing(_spread(others, jobs, keep)) as computed,
             closing(threaded(_play, keep, _pieces(served, 1), concurrency)) as asked,
+            closing(threaded(_play, keep, batches, 1)) as loaded,
         ):
             try:
-                for lines in chain(computed, asked):
+                for lines in chain(computed, asked, loaded):
                     done += lines.count(b"\n")
                     if on_progress is not None:
                         on_progress(done, total)
             except KeyboardInterrupt:
                 asked.close()
+                loaded.close()
                 if on_progress is not None:
                     kept = total - _episodes(_left(directory, cells, retry_unscored))
                     on_progress(kept, total)
@@ -187,6 +196,7 @@ class _Chunk:
     cell: Cell
     incidents: Incidents
     record: Record
+    together: Together | None = None
 
 
 def _pieces(chunks: Iterable[_Chunk], size: int) -> list[_Chunk]:
@@ -213,6 +223,8 @@ def _spread(
 def _play(chunk: _Chunk) -> bytes:
     policy = chunk.cell.policy
     incidents = map(chunk.incidents, chunk.cell.ids)
+    if chunk.together is not None:
+        return b"".join(map(_line, chunk.together.record_together(list(incidents), policy)))
     return b"".join(_line(chunk.record(incident, agent=policy)) for incident in incidents)
 
 

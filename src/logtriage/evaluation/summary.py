@@ -11,6 +11,7 @@ from typing import Any, Final
 import attrs
 
 from logtriage import __version__
+from logtriage.actions import Malformed
 from logtriage.errors import InvalidInput
 from logtriage.evaluation.episodes import mis_paged, played_state
 from logtriage.evaluation.listening import listening_of
@@ -68,6 +69,8 @@ class Row:
         net: what the policy is worth beyond handing everything over; None where incidents
             have no price of hand-over.
         split: the split of the incidents; None for recorded incidents.
+        unread: how many replies of models no action could be read from.
+        first_unread: the text of the first of them.
     """
 
     policy: str
@@ -99,6 +102,8 @@ class Row:
     usage: Usage | None = None
     net: NetValue | None = None
     split: str | None = None
+    unread: int = 0
+    first_unread: str | None = None
 
 
 def summarise(run: LoadedRun) -> tuple[Row, ...]:
@@ -124,6 +129,8 @@ def _row(run: LoadedRun, policy: str, task: str, rubric: str, planned: int) -> R
     confidences = [state.facts.confidence or 0.0 for state in stated]
     right = [_names_root_cause(state) for state in stated]
     listening = listening_of(transcript.extra for transcript in transcripts)
+    asked = usage_of(transcripts)
+    unread = [] if asked is None or split is not None else list(_unread(states))
     impacts = [grade.impact for grade in scored if grade.impact is not None]
     return Row(
         policy,
@@ -153,10 +160,20 @@ def _row(run: LoadedRun, policy: str, task: str, rubric: str, planned: int) -> R
             for criterion in grade.criteria
             if criterion.name == FAULT_CLASS
         ),
-        usage=usage_of(transcripts),
+        usage=asked,
         net=net_value_of(zip(states, scores, strict=True)),
         split=run.split_of(task),
+        unread=len(unread),
+        first_unread=unread[0] if unread else None,
     )
+
+
+def _unread(states: Iterable[State]) -> Iterator[str]:
+    """The texts of replies that no action could be read from."""
+    for state in states:
+        for action in state.actions:
+            if isinstance(action, Malformed):
+                yield action.text
 
 
 def _ranked(

@@ -15,7 +15,7 @@ from logtriage.roles import Role, RoleSplit
 #: Words with a meaning of their own before a colon, so no modules.
 _TAKEN: Final = frozenset(
     (
-        *("constant", "net", "observer"),
+        *("constant", "hf", "net", "observer"),
         *("openai", "random", "random_questions", "top_suspect"),
     )
 )

@@ -37,11 +37,13 @@ from logtriage.world.loading import folder_or_name, load_world
 CONSTANT: Final = "constant"
 #: ``openai:MODEL``: a model behind an OpenAI-compatible endpoint.
 ENDPOINT: Final = "openai"
+#: ``hf:DIR``: a model that is loaded into this process.
+LOADED: Final = "hf"
 #: What :func:`make_policy` takes, and ``eval``; ``docs/policies.md`` says what each does.
 POLICIES: Final = (
     *("oracle", "observer", "random_questions", "lookahead", "top_suspect", "expert", "chain"),
     *("first_error", "random", *METHODS, "inquiry"),
-    *(f"{CONSTANT}:ACTIONS", f"{ENDPOINT}:MODEL", "module:name"),
+    *(f"{CONSTANT}:ACTIONS", f"{ENDPOINT}:MODEL", f"{LOADED}:DIR", "module:name"),
 )
 
 
@@ -112,6 +114,11 @@ def make_policy(spec: str) -> PolicyFactory:
         raise InvalidInput(
             f"policy {spec!r}: a model behind an endpoint is asked by logtriage eval; from Python, "
             "see logtriage.adapters.served"
+        )
+    if name == LOADED:
+        raise InvalidInput(
+            f"policy {spec!r}: logtriage eval loads and plays a model; from Python, see "
+            "logtriage.adapters.local.player"
         )
     if is_own(spec) and name not in POLICIES:
         return own_policy(spec, POLICIES)

@@ -1,0 +1,210 @@
+"""Many incidents played at once by a loaded model.
+
+An episode ends when its incident does. A reply that cannot be read is a malformed action and costs
+its tick. When the model fails, the episode is unscored with the cause: nobody acts in its place.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import attrs
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from logtriage.adapters.episode import Episode
+from logtriage.adapters.local.chat import Chat
+from logtriage.adapters.local.generation import Batch
+from logtriage.errors import InvalidInput
+from logtriage.evaluation.usage import Usage
+from logtriage.incident import Incident
+from logtriage.rng import hash_name
+from logtriage.transcript import Transcript
+
+_CAUSE: Final = 500
+#: Called with the episodes that are over and those there are in all.
+OnProgress = Callable[[int, int], None]
+
+
+@attrs.frozen
+class Decoding:
+    """How replies are chosen.
+
+    Attributes:
+        temperature: 0 for the likeliest token.
+        seed: with incident and attempt, of an episode's draws.
+        batch: episodes played at once.
+        max_tokens: the longest reply; in notation a reply is one token.
+        max_context: the longest conversation in tokens; None for the model's own.
+
+    Raises:
+        InvalidInput: if a number makes no sense.
+    """
+
+    temperature: float = 0.0
+    seed: int = 0
+    batch: int = 16
+    max_tokens: int = 128
+    max_context: int | None = None
+
+    def __attrs_post_init__(self) -> None:
+        if self.temperature < 0 or self.batch < 1 or self.max_tokens < 1:
+            raise InvalidInput(
+                "temperature must be at least 0, batch and max_tokens at least 1, got "
+                f"{self.temperature}, {self.batch} and {self.max_tokens}"
+            )
+
+    def draws(self, incident: str, attempt: int, turn: int, limit: int) -> NDArray[np.float64]:
+        """The draws (limit,) of one turn."""
+        key = hash_name(f"{self.seed} {incident} {attempt} {turn}")
+        return np.random.default_rng(key).random(limit)
+
+
+@attrs.define(eq=False)
+class Attempt:
+    """One attempt at an incident, as far as it was played.
+
+    Attributes:
+        episode: with state, actions and grade.
+        number: which attempt at its incident it is; it chooses the draws.
+        prompt: the ids of the opening.
+        ids: the ids after it: replies, and what followed them.
+        wrote: for each of ``ids``, whether the model wrote it.
+        replies: the replies as text.
+        cut_off: how many of them ended at the limit.
+    """
+
+    episode: Episode
+    number: int
+    prompt: list[int]
+    ids: list[int] = attrs.field(factory=list)
+    wrote: list[bool] = attrs.field(factory=list)
+    replies: list[str] = attrs.field(factory=list)
+    cut_off: int = 0
+    barred: bool = False
+    full: bool = False
+
+    def add(self, ids: Sequence[int], *, wrote: bool) -> None:
+        """Append ids that the model wrote, or that answered it."""
+        self.ids += ids
+        self.wrote += [wrote] * len(ids)
+
+    @property
+    def over(self) -> bool:
+        """Whether there is nothing more to play."""
+        return self.full or self.episode.done
+
+    @property
+    def usage(self) -> Usage:
+        """Replies as requests; every prompt counts once, since what was read stays read."""
+        wrote = sum(self.wrote)
+        read = len(self.prompt) + len(self.ids) - wrote
+        return Usage(len(self.replies), read, wrote, self.cut_off)
+
+    def transcript(self, agent: str) -> Transcript:
+        """The transcript, with usage and replies."""
+        transcript = self.episode.transcript(agent)
+        extra = {**transcript.extra, **attrs.asdict(self.usage), "replies": self.replies}
+        return attrs.evolve(transcript, extra=extra)
+
+
+def context_of(model: Any) -> int:
+    """The most tokens that the model can read."""
+    longest: int = model.config.get_text_config().max_position_embeddings
+    return longest
+
+
+def play(
+    model: Any,
+    chat: Chat,
+    incidents: Sequence[tuple[Incident, int]],
+    decoding: Decoding,
+    *,
+    barred: Callable[[str], bool] = lambda _: False,
+    on_progress: OnProgress | None = None,
+) -> list[Attempt]:
+    """Play incidents, given with the number of the attempt; in order.
+
+    An episode also ends when the model's context is full; it is graded as it stands. ``barred``
+    says of an incident's id whether its hand-over token is never chosen. The model is left in
+    the mode that it was in.
+    """
+    training = model.training
+    # In evaluation bitsandbytes packs 4-bit weights for a CPU, and then they pass no gradient.
+    if not (training and getattr(model, "is_loaded_in_4bit", False)):
+        model.eval()
+    played: list[Attempt] = []
+    # Incidents of like length together waste less padding: those of a task have one horizon.
+    try:
+        for start in range(0, len(incidents), decoding.batch):
+            attempts = []
+            for incident, number in incidents[start : start + decoding.batch]:
+                episode, opening = chat.begin(incident)
+                attempts.append(Attempt(episode, number, opening, barred=barred(incident.id)))
+
+            def over(count: int, before: int = start) -> None:
+                if on_progress is not None:
+                    on_progress(before + count, len(incidents))
+
+            _together(model, chat, attempts, decoding, over)
+            played += attempts
+            over(len(attempts))
+    finally:
+        model.train(training)
+    return played
+
+
+def _together(
+    model: Any, chat: Chat, attempts: list[Attempt], decoding: Decoding, over: Callable[[int], None]
+) -> None:
+    limit = 1 if chat.is_notation else decoding.max_tokens
+    longest = min(context_of(model), decoding.max_context or context_of(model))
+    playing, turn = list(attempts), 0
+    try:
+        table = Batch(model, [attempt.prompt for attempt in playing], chat.stops)
+        while True:
+            for attempt, ids in zip(playing, table.ids, strict=True):
+                attempt.full = len(ids) + limit > longest
+            rows = [row for row, attempt in enumerate(playing) if not attempt.over]
+            over(len(attempts) - len(rows))
+            if not rows:
+                return
+            table.select(rows)
+            playing = [playing[row] for row in rows]
+            draws = np.stack(
+                [
+                    decoding.draws(attempt.episode.incident.id, attempt.number, turn, limit)
+                    for attempt in playing
+                ]
+            )
+            replies = table.reply(draws, limit, decoding.temperature, _barred(model, chat, playing))
+            turn += 1
+            for row, (attempt, reply) in enumerate(zip(playing, replies, strict=True)):
+                attempt.add(reply, wrote=True)
+                attempt.cut_off += reply[-1] not in table.stops and not chat.is_notation
+                text, _, following = chat.play(attempt.episode, reply)
+                attempt.replies.append(text)
+                attempt.add(following, wrote=False)
+                table.append(row, following)
+    except Exception as error:
+        cause = f"model failed in turn {turn + 1}: {type(error).__name__}: {error}"[:_CAUSE]
+        stopped = [attempt for attempt in playing if not attempt.over]
+        if not stopped:
+            raise  # no episode would say so
+        for attempt in stopped:
+            attempt.episode.fail(cause)
+
+
+def _barred(model: Any, chat: Chat, playing: Sequence[Attempt]) -> torch.Tensor | None:
+    """The tokens (rows, vocabulary) that are never chosen; None if all may be.
+
+    In notation only an action may follow a screen, and not the hand-over in barred attempts.
+    """
+    if not chat.is_notation:
+        return None
+    width = model.get_output_embeddings().weight.shape[0]
+    barred = torch.ones(len(playing), width, dtype=torch.bool, device=model.device)
+    barred[:, list(chat.actions)] = False
+    rows = [row for row, attempt in enumerate(playing) if attempt.barred]
+    barred[rows, chat.hand_over] = True
+    return barred

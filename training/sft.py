@@ -1,0 +1,351 @@
+"""Supervised learning: a language model imitates a policy's episodes.
+
+    pip install -e '.[train]' -c constraints/trl.txt
+    python -m training.sft --model runs/smollm2 --out runs/sft --quick
+    python -m training.sft --model runs/smollm2 --out runs/sft --style notation --episodes 2000
+
+TRL's ``SFTTrainer`` learns what the teacher says and nothing else. In the first round the teacher
+plays. In each further round (DAgger, Ross, Gordon and Bagnell 2011, arXiv:1011.0686) the model
+plays itself, and learns what the teacher would have said there. In notation each action is one
+added token, and the rules are left out of the prompt: the model learns them by playing.
+"""
+
+import argparse
+import shlex
+import shutil
+import sys
+import time
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Final
+
+import attrs
+from datasets import Dataset
+from rich.console import Console
+from transformers import PrinterCallback, TrainerCallback
+from trl import SFTConfig, SFTTrainer
+
+from logtriage.actions import Action
+from logtriage.adapters.local.chat import Chat
+from logtriage.adapters.local.play import Attempt, Decoding, play
+from logtriage.dynamics import transition
+from logtriage.errors import InvalidInput, LogTriageError
+from logtriage.incident import Incident
+from logtriage.observation import observe
+from logtriage.parsing import action_from_wire
+from logtriage.registry import make_policy
+from logtriage.rng import hash_name
+from logtriage.state import State, initial_state
+from training.common.figures import EPISODES, figures, write_rows
+from training.common.files import save_json
+from training.common.language import (
+    HARDWARE,
+    RULES_CHOICES,
+    RUN,
+    STYLE_CHOICES,
+    TRAIN_SPLIT,
+    LanguageSettings,
+    begin,
+    incidents_of,
+    load,
+    option,
+    play_held_out,
+    progress,
+    rows_of,
+    save,
+    style_and_rules,
+    tell_end,
+    unreadable,
+)
+from training.common.options import add_options, parsed
+from training.common.tasks import add_world, task_in
+
+#: The label of a token that is not learnt.
+SCREEN: Final = -100
+#: ``--quick``: minutes on two cores; it shows that the recipe runs, and a first gain.
+QUICK: Final = {"style": "notation", "episodes": 96, "held_out": 24, "batch": 4, "lr": 1e-3}
+
+
+@attrs.frozen(kw_only=True)
+class Settings(LanguageSettings):
+    """A run of supervised learning."""
+
+    style: str = option("notation", "how screens are written", *STYLE_CHOICES)
+    rules: str = option(
+        "auto", "whether the rules are in the prompt; auto: not in notation", *RULES_CHOICES
+    )
+    teacher: str = option("observer", "the policy that is imitated")
+    episodes: int = option(1000, "the teacher's episodes")
+    first: int = option(0, f"number of the first incident of {TRAIN_SPLIT}")
+    rounds: int = option(0, "rounds in which the model plays and the teacher corrects it")
+    own: int = option(200, "episodes of each of these rounds")
+    own_temperature: float = option(1.0, "of sampling in these rounds")
+    epochs: int = option(1, "how often each round's episodes are learnt")
+    batch: int = option(8, "episodes a step")
+    lr: float = option(5e-4, "the peak learning rate; for all weights take a tenth")
+    packing: bool = option(False, "several episodes a row; needs FlashAttention on a GPU")
+
+    def __attrs_post_init__(self) -> None:
+        """Check what does not depend on the machine."""
+        super().__attrs_post_init__()
+        for name in ("episodes", "own", "epochs", "batch"):
+            if getattr(self, name) < 1:
+                raise InvalidInput(f"{name}: must be at least 1, got {getattr(self, name)}")
+        make_policy(self.teacher)
+
+
+# -- what is learnt --------------------------------------------------------------------------
+
+
+@attrs.frozen
+class Example:
+    """Tokens with labels: what is to be said next to each place, or :data:`SCREEN`."""
+
+    input_ids: list[int]
+    labels: list[int]
+
+
+def taught(chat: Chat, incident: Incident, teacher: str) -> Example:
+    """An episode of the teacher, in which all that it says is learnt."""
+    policy, memory, state = make_policy(teacher)(incident), None, initial_state(incident)
+    episode, ids = chat.begin(incident)
+    labels = [SCREEN] * len(ids)
+    while not episode.done:
+        action, memory = policy.act(observe(state), memory)
+        said = chat.reply_for(plain(chat, action))
+        ids, labels = ids + said, labels + said
+        _, _, following = chat.play(episode, said)
+        ids, labels = ids + following, labels + [SCREEN] * len(following)
+        state = transition(state, action_from_wire(episode.actions[-1], incident.topology))
+    return Example(ids, labels)
+
+
+def plain(chat: Chat, action: Action) -> Action:
+    """An action that the model can say: in notation without a confidence."""
+    if chat.is_notation and getattr(action, "confidence", None) is not None:
+        return attrs.evolve(action, confidence=None)  # type: ignore[call-arg]
+    return action
+
+
+def corrected(chat: Chat, attempt: Attempt, teacher: str, seed: int) -> Example:
+    """An episode of the model, with what the teacher would have said.
+
+    In notation a reply is a token, and the labels hold the teacher's for every turn. A longer
+    reply of the teacher can only follow the screen in place of the model's: then one turn is
+    drawn, at which the example ends.
+    """
+    incident = attempt.episode.incident
+    policy, memory = make_policy(teacher)(incident), None
+    state: State = initial_state(incident)
+    ids = [*attempt.prompt, *attempt.ids]
+    wrote = [*[False] * len(attempt.prompt), *attempt.wrote]
+    labels = [SCREEN] * len(ids)
+    starts = [
+        place for place, mine in enumerate(wrote) if mine and not (place and wrote[place - 1])
+    ]
+    if chat.is_notation:
+        starts = [place for place, mine in enumerate(wrote) if mine]
+    drawn = hash_name(f"{seed} {incident.id} corrected") % max(1, len(starts))
+    for turn, (start, wire) in enumerate(zip(starts, attempt.episode.actions, strict=False)):
+        action, memory = policy.act(observe(state), memory)
+        said = chat.reply_for(plain(chat, action))
+        if chat.is_notation:
+            labels[start] = said[0]
+        elif turn == drawn:
+            return Example(ids[:start] + said, [SCREEN] * start + said)
+        state = transition(state, action_from_wire(wire, incident.topology))
+        if state.is_closed:
+            break
+    return Example(ids, labels)
+
+
+def examples_of_round(
+    number: int, model: Any, chat: Chat, settings: Settings, console: Console
+) -> list[Example]:
+    """The examples of a round: the teacher's episodes, or the model's own with corrections."""
+    count = settings.own if number else settings.episodes
+    first = settings.first + (settings.episodes + (number - 1) * settings.own if number else 0)
+    incidents = incidents_of(settings, TRAIN_SPLIT, first, count)
+    examples: list[Example] = []
+    with progress(console) as bar:
+        title = "own play, corrected" if number else f"{settings.teacher} plays"
+        task = bar.add_task(title, total=2 * count if number else count)
+        if not number:
+            for incident in incidents:
+                examples.append(taught(chat, incident, settings.teacher))
+                bar.advance(task)
+            return examples
+        decoding = Decoding(
+            settings.own_temperature, settings.seed + number, settings.play_batch,
+            settings.max_tokens, settings.max_context,
+        )  # fmt: skip
+        attempts = play(
+            model, chat, [(incident, 0) for incident in incidents], decoding,
+            on_progress=lambda done, _: bar.update(task, completed=done),
+        )  # fmt: skip
+        rows_of(attempts)  # raises if the model failed
+        for attempt in attempts:
+            examples.append(corrected(chat, attempt, settings.teacher, settings.seed + number))
+            bar.advance(task)
+    return examples
+
+
+# -- learning --------------------------------------------------------------------------------
+
+
+class Steps(TrainerCallback):
+    """A bar over optimiser steps with the loss, which ``losses`` keeps."""
+
+    def __init__(self, bar: Any, title: str) -> None:
+        self._bar, self._title, self._task = bar, title, None
+        self.losses: list[float] = []
+
+    def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:  # noqa: ARG002
+        """Begin the bar."""
+        self._task = self._bar.add_task(self._title, total=state.max_steps)
+
+    def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **_: Any) -> None:  # noqa: ARG002
+        """Show a step."""
+        if logs and "loss" in logs:
+            self.losses.append(float(logs["loss"]))
+            title = f"{self._title}, loss {logs['loss']:.3f}"
+            self._bar.update(self._task, completed=state.global_step, description=title)
+
+
+def learn(
+    model: Any,
+    chat: Chat,
+    examples: Sequence[Example],
+    settings: Settings,
+    out: Path,
+    console: Console,
+    title: str,
+) -> list[float]:
+    """Train on examples; the losses. A run that was killed goes on from its last checkpoint."""
+    longest = max(len(example.input_ids) for example in examples)
+    if longest > settings.max_context:
+        raise InvalidInput(
+            f"max_context = {settings.max_context}: an episode has {longest} tokens; raise it, or "
+            "take --style compact or notation"
+        )
+    config = SFTConfig(
+        output_dir=str(out),
+        num_train_epochs=settings.epochs,
+        per_device_train_batch_size=settings.batch,
+        learning_rate=settings.lr,
+        lr_scheduler_type="cosine",
+        warmup_steps=0.05,
+        max_grad_norm=1.0,
+        max_length=settings.max_context,
+        packing=settings.packing,
+        train_sampling_strategy="random" if settings.packing else "group_by_length",
+        **settings.trainer_options,
+    )
+    with progress(console) as bar:
+        steps = Steps(bar, title)
+        trainer = SFTTrainer(
+            model=model,
+            args=config,
+            train_dataset=Dataset.from_list([attrs.asdict(example) for example in examples]),
+            processing_class=chat.tokenizer,
+            callbacks=[steps],
+        )
+        trainer.remove_callback(PrinterCallback)
+        trainer.train(resume_from_checkpoint=any(out.glob("checkpoint-*")))
+    return steps.losses
+
+
+def run(settings: Settings, out: Path, command: str, *, resume: bool = False) -> dict[str, Any]:
+    """Train, and leave model, ``run.json`` and ``episodes.csv`` in ``out``; the facts of the run.
+
+    Raises:
+        Refused: if there is something else in the directory.
+        InvalidInput: if the model or a setting cannot be used, or a resumed run has others.
+    """
+    console = Console(stderr=True)
+    about = begin(out, settings, command, {"rounds": [], "rounds_done": 0}, resume=resume)
+    began = time.perf_counter(), time.process_time()
+    done = int(about["rounds_done"])
+    if done > settings.rounds:
+        console.print(f"{out}: this run is finished")
+        return about
+    source = settings if not done else attrs.evolve(settings, model=str(out), template="own")
+    manner = style_and_rules(settings.style, settings.rules) if not done else None
+    model, chat = load(source, manner)
+    played = {}
+    if settings.held_out and not done:
+        played["before"] = play_held_out(model, chat, settings, console, "held-out, before")
+        about["before"] = figures(rows_of(played["before"]))
+        note = unreadable(played["before"])
+        if note:
+            console.print(f"before: {note}", soft_wrap=True, markup=False)
+    for number in range(done, settings.rounds + 1):
+        clocks = [time.process_time()]
+        examples = examples_of_round(number, model, chat, settings, console)
+        clocks.append(time.process_time())
+        tokens = sum(len(example.input_ids) for example in examples) / len(examples)
+        title = f"round {number}: {len(examples)} episodes of {tokens:.0f} tokens"
+        folder = out / f"round-{number}"
+        losses = learn(model, chat, examples, settings, folder, console, title)
+        clocks.append(time.process_time())
+        last = losses[-20:] or [float("nan")]
+        made, learnt = ((end - start) / len(examples) for start, end in pairwise(clocks))
+        about["rounds"].append(
+            {
+                "episodes": len(examples),
+                "tokens_per_episode": tokens,
+                "loss": sum(last) / len(last),
+                "cpu_seconds_played": made,
+                "cpu_seconds_learnt": learnt,
+            }
+        )
+        console.print(
+            f"{title}, loss {about['rounds'][-1]['loss']:.3f}; CPU seconds an episode: {made:.2f} "
+            f"played, {learnt:.2f} learnt",
+            soft_wrap=True,
+        )
+        save(model, chat, out)
+        about["rounds_done"] = number + 1
+        save_json(out / RUN, about)
+        shutil.rmtree(folder, ignore_errors=True)
+    if settings.held_out:
+        played["after"] = play_held_out(model, chat, settings, console, "held-out, after")
+        about["after"] = figures(rows_of(played["after"]))
+        note = unreadable(played["after"])
+        if note:
+            console.print(f"after: {note}", soft_wrap=True, markup=False)
+        rows = {(when,): rows_of(attempts) for when, attempts in played.items()}
+        write_rows(out / EPISODES, ["when"], rows)
+    about["seconds"] += time.perf_counter() - began[0]
+    about["cpu_seconds"] += time.process_time() - began[1]
+    save_json(out / RUN, {**about, "finished": True})
+    before, after = (rows_of(played.get(when, ())) for when in ("before", "after"))
+    tell_end(console, before, after, out, settings.task)
+    return about
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Read the command line, train, and leave everything in the output directory."""
+    words = sys.argv[1:] if arguments is None else arguments
+    parser = argparse.ArgumentParser(
+        prog="python -m training.sft",
+        description=f"{__doc__}\n{HARDWARE}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--out", type=Path, required=True, help="directory for this run")
+    parser.add_argument("--resume", action="store_true", help="go on with the run in the directory")
+    parser.add_argument("--quick", action="store_true", help=f"as {QUICK}, where not given")
+    add_world(parser)
+    add_options(parser, Settings)
+    options = parsed(parser, words, {"quick": QUICK})
+    out, resume = options.pop("out"), options.pop("resume")
+    try:
+        options["task"] = task_in(options.pop("world"), options["task"])
+        run(Settings(**options), out, "python -m training.sft " + shlex.join(words), resume=resume)
+    except LogTriageError as wrong:
+        parser.error(str(wrong))
+
+
+if __name__ == "__main__":
+    main()
