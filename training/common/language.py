@@ -361,6 +361,12 @@ def tell_end(
     )  # fmt: skip
 
 
+def note_in_log(bar: Progress, done: int, total: int, text: str) -> None:
+    """Print about ten lines on the way where a bar cannot be seen, such as in a log file."""
+    if not bar.console.is_terminal and done % max(1, total // 10) == 0:
+        bar.console.print(f"{done} of {total}: {text}", soft_wrap=True, markup=False)
+
+
 @contextmanager
 def progress(console: Console) -> Iterator[Progress]:
     """A bar with what is done and the time that remains."""
