@@ -10,7 +10,7 @@ TORCH_PYTHON ?= $(wildcard $(TORCHRL_VENV)/bin/python)
 WORKERS ?= auto
 VERSIONS ?= 3.12 3.13 3.14
 # Frameworks to test against: name:extras:tests, each in .venv-name with constraints/name.txt.
-ADAPTERS ?= inspect:inspect:tests/adapters/inspect_ai trl:train,openai:tests/adapters/trl \
+ADAPTERS ?= inspect:inspect:tests/adapters/inspect_ai trl:train,openai:tests/adapters/trl,tests/adapters/local,tests/training/test_language.py \
 	verifiers:verifiers:tests/adapters/verifiers skyrl:skyrl:tests/adapters/skyrl \
 	openenv:openenv,cli:tests/adapters/openenv agents:mcp,agents:tests/adapters/mcp,tests/adapters/agents
 # Trainers whose environments are too large for `make test`; written as ADAPTERS.

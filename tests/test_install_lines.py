@@ -130,6 +130,7 @@ def test_a_program_without_its_extra_ends_with_its_name(
 #: that way ends with the name of the extra.
 DOORS = {
     "logtriage.adapters.endpoint": ("openai", "import logtriage.adapters.endpoint"),
+    "logtriage.adapters.local": ("train", "import logtriage.adapters.local.player"),
     "logtriage.cli": ("cli", "import logtriage.cli; logtriage.cli.main()"),
     "logtriage.env": ("env", "import logtriage.env"),
     "logtriage.grading": (

@@ -48,6 +48,7 @@ from training.common.language import (
     begin,
     incidents_of,
     load,
+    note_in_log,
     option,
     play_held_out,
     progress,
@@ -198,6 +199,7 @@ class Record:
 
     def __init__(self, out: Path, settings: Settings, bar: Progress, after: int) -> None:
         self._out, self._group, self._bar = out, settings.group, bar
+        self._steps = settings.steps
         self._task = bar.add_task("GRPO", total=settings.steps, completed=after)
         self._flat, self._since = 0, time.perf_counter()
         for name in (PLAYED, STEPS):
@@ -247,6 +249,7 @@ class Record:
             file.write(",".join(f"{cells[name]:.6g}" for name in self.HEADS) + "\n")
         title = f"grade {told['grade']:.3f}, handed over {told['handed_over']:.0%}"
         self._bar.update(self._task, completed=step, description=title)
+        note_in_log(self._bar, step, self._steps, title)
         self._flat = self._flat + 1 if all(flat) else 0
         if self._flat >= PATIENCE:
             raise NothingToLearn(

@@ -49,6 +49,7 @@ from training.common.language import (
     begin,
     incidents_of,
     load,
+    note_in_log,
     option,
     play_held_out,
     progress,
@@ -64,7 +65,7 @@ from training.common.tasks import add_world, task_in
 #: The label of a token that is not learnt.
 SCREEN: Final = -100
 #: ``--quick``: minutes on two cores; it shows that the recipe runs, and a first gain.
-QUICK: Final = {"style": "notation", "episodes": 48, "rounds": 0, "held_out": 24, "batch": 4}
+QUICK: Final = {"style": "notation", "episodes": 96, "held_out": 24, "batch": 4, "lr": 1e-3}
 
 
 @attrs.frozen(kw_only=True)
@@ -211,6 +212,7 @@ class Steps(TrainerCallback):
             self.losses.append(float(logs["loss"]))
             title = f"{self._title}, loss {logs['loss']:.3f}"
             self._bar.update(self._task, completed=state.global_step, description=title)
+            note_in_log(self._bar, state.global_step, state.max_steps, title)
 
 
 def learn(

@@ -9,8 +9,12 @@ from logtriage.errors import MissingExtra, requirements_of
 
 #: The extra of each program, by its name after ``training``.
 EXTRAS: Final = {
+    "grpo": "train",
     "mappo": "train-rl",
     "ppo": "train-rl",
+    "sft": "train",
+    "study": "train",
+    "weights": "train",
 }
 
 

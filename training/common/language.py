@@ -92,6 +92,8 @@ class LanguageSettings:
                 raise InvalidInput(f"{name}: must be at least 1, got {getattr(self, name)}")
         if self.load_in_4bit and not self.lora_r and not is_adapter(self.model):
             raise InvalidInput("load_in_4bit: quantised weights cannot be trained; set lora_r")
+        if self.load_in_4bit and self.checkpointing and self.where.type == "cpu":
+            raise InvalidInput("checkpointing: not with load_in_4bit on a CPU")
         assert self.tasks  # refuses unknown tasks
 
     @property
@@ -230,7 +232,7 @@ def load(settings: LanguageSettings, manner: Manner | None = None) -> tuple[Any,
     for weight in model.parameters():
         if weight.requires_grad and weight.dtype != torch.float32:
             weight.data = weight.data.float()
-    return model, Chat(tokenizer, stops=_stops(model))
+    return model.train(), Chat(tokenizer, stops=_stops(model))
 
 
 def with_lora(model: Any, settings: LanguageSettings) -> Any:
@@ -357,6 +359,12 @@ def tell_end(
         f"next: logtriage eval hf:{out} expert observer {tasks} --episodes 300 --out {out}-eval",
         soft_wrap=True, markup=False,
     )  # fmt: skip
+
+
+def note_in_log(bar: Progress, done: int, total: int, text: str) -> None:
+    """Print about ten lines on the way where a bar cannot be seen, such as in a log file."""
+    if not bar.console.is_terminal and done % max(1, total // 10) == 0:
+        bar.console.print(f"{done} of {total}: {text}", soft_wrap=True, markup=False)
 
 
 @contextmanager

@@ -49,8 +49,10 @@ class Memory:
         return max(playing, self.weights + self.trained + self.activations + self.logits)
 
 
-def estimate(settings: Any, config: Any) -> Memory:
+def estimate(settings: Any, config: Any, device: str | None = None) -> Memory:
     """The memory of a run, with every conversation as long as ``max_context``.
+
+    ``device`` is ``cpu`` or ``cuda``; None for that of the settings.
 
     - Weights: 4 bytes each if all are trained or on a CPU, else those of the arithmetic;
       in 4 bits the linear layers take 4.127 bits a weight [3]_.
@@ -71,10 +73,11 @@ def estimate(settings: Any, config: Any) -> Memory:
     linear = sum(layer.weight.numel() for layer in layers)
     adapter = sum(settings.lora_r * (layer.in_features + layer.out_features) for layer in layers)
     size = torch.finfo(settings.arithmetic).bits // 8
+    on_gpu = (device or settings.where.type) == "cuda"
     if settings.load_in_4bit:
         weights = round(linear * NF4_BITS / 8) + size * (total - linear)
     else:
-        weights = total * (size if settings.lora_r and settings.where.type == "cuda" else 4)
+        weights = total * (size if settings.lora_r and on_gpu else 4)
     tokens, width = settings.max_context, config.hidden_size
     per_head = getattr(config, "head_dim", None) or width // config.num_attention_heads
     heads = getattr(config, "num_key_value_heads", None) or config.num_attention_heads

@@ -14,7 +14,7 @@ anyone. No message holds the incident's id; rows do, and only the host reads row
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Self
+from typing import Any, Final, Self
 
 from logtriage.adapters.rewards import by_criterion
 from logtriage.adapters.turns import ERROR, OUT_OF_TURNS, Message, Stopping, TextEpisode
@@ -49,6 +49,8 @@ from logtriage.state import State, initial_state
 from logtriage.transcript import COMPLETED, Transcript, check_drawn
 
 WireActions = Sequence[Mapping[str, Any]]
+#: The styles in which a screen says only what is new.
+NEWS: Final = ("notation", "compact")
 
 
 def row_of(incident: Incident) -> dict[str, str]:
@@ -152,8 +154,8 @@ class Episode(GradedEpisode, TextEpisode):
         reply: how the agent answers: ``tools`` (each call is an action), ``json`` (each
             reply is one action in JSON), ``word`` (each reply is one action in a word) or
             ``plan`` (a single reply lists all actions). By default ``tools``, in notation ``word``.
-        style: how rules and screens are written: ``text``, or ``notation``, in which a screen
-            says only what is new.
+        style: how rules and screens are written: ``text``, ``compact`` or ``notation``. In the
+            last two a screen says only what is new.
         rubric: another rubric than that of the incident's task.
         turns: the most replies; None for no limit but the horizon. A plan is one reply.
 
@@ -184,8 +186,8 @@ class Episode(GradedEpisode, TextEpisode):
         self._turns = 1 if self.reply == "plan" else turns
         self.prompt = tuple(opening(incident, self.reply, style))
         self.floor = self._score = score(self._state, rubric)
-        #: The last screen; notation shows only what is new since.
-        self._seen = observe(self._state) if style == "notation" else None
+        #: The last screen, where only what is new since is shown.
+        self._seen = observe(self._state) if style in NEWS else None
 
     @classmethod
     def of_row(
@@ -227,7 +229,7 @@ class Episode(GradedEpisode, TextEpisode):
         if state.is_closed:
             return closed(state, too_late=False, style=self._style)
         before, seen = self._seen, observe(state)
-        self._seen = seen if self._style == "notation" else None
+        self._seen = seen if self._style in NEWS else None
         return render_observation(seen, self._style, before=before)
 
     def _graded(self) -> float:

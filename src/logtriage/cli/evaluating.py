@@ -3,12 +3,12 @@
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from logtriage.adapters.request_limits import MAX_TOKENS, RETRIES, TIMEOUT
-from logtriage.adapters.served import REPLIES, Endpoint, json_object
+from logtriage.adapters.served import REPLIES, Endpoint, ServedPlayer, json_object
 from logtriage.cli.bar import Bar
 from logtriage.cli.choosing import (
     SPLIT,
@@ -54,6 +54,7 @@ from logtriage.cli.served import (
     Template,
     Timeout,
     in_words,
+    loaded_players,
     replay_command,
     served_players,
     sum_up,
@@ -63,6 +64,9 @@ from logtriage.evaluation.usage import Usage
 from logtriage.registry import POLICIES
 from logtriage.rendering import STYLES, check_style
 from logtriage.shift.tasks import is_shift
+
+if TYPE_CHECKING:
+    from logtriage.adapters.local.player import LocalPlayer
 
 
 def evaluate_(
@@ -179,7 +183,10 @@ def evaluate_(
                 f"not explained, because exact probabilities are unknown: {', '.join(left_out)}",
                 "dim",
             )
-    served = served_players(spec.policies, endpoint, roles, template=template, batch=concurrency)
+    served: dict[str, ServedPlayer | LocalPlayer] = {
+        **served_players(spec.policies, endpoint, roles),
+        **loaded_players(spec.policies, endpoint, roles, template=template, batch=concurrency),
+    }
 
     def spent() -> str:
         return in_words(sum((player.spent for player in served.values()), Usage()))

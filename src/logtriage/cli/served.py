@@ -78,54 +78,62 @@ TEMPLATES: Final = ("own", "tools")
 
 
 def served_players(
-    policies: Sequence[str],
-    endpoint: Endpoint,
-    split: RoleSplit | None = None,
-    *,
-    template: str = TEMPLATES[0],
-    batch: int = CONCURRENCY,
-) -> dict[str, "ServedPlayer | LocalPlayer"]:
-    """A player for each policy that is a model, or a team with a served model.
+    policies: Sequence[str], endpoint: Endpoint, split: RoleSplit | None = None
+) -> dict[str, ServedPlayer]:
+    """A player for each policy that is a served model, or a team with a served model.
 
     Raises:
-        MissingExtra: without the extra ``openai`` or ``train``.
+        MissingExtra: without the extra ``openai``.
         InvalidInput: for an option that no policy uses, or a value that cannot be used.
     """
     served = [policy for policy in policies if endpoints_in(policy)]
-    local = [policy for policy in policies if policy.startswith(LOCAL)]
+    loaded = any(policy.startswith(LOCAL) for policy in policies)
     for field in () if served else attrs.fields(Endpoint):
         given = field.name != "extra" and getattr(endpoint, field.name) != field.default
-        if given and not (local and field.name in _LOCAL_TAKES):
+        if given and not (loaded and field.name in _LOCAL_TAKES):
             raise InvalidInput(
                 f"--{field.name.replace('_', '-')} goes with a model behind an endpoint, "
                 f"{ENDPOINT}MODEL"
             )
+    return {policy: served_player(policy, endpoint, split) for policy in served}
+
+
+def loaded_players(
+    policies: Sequence[str],
+    endpoint: Endpoint,
+    split: RoleSplit | None,
+    *,
+    template: str,
+    batch: int,
+) -> "dict[str, LocalPlayer]":
+    """A player for each policy that is a model of a directory or the hub, ``hf:DIR``.
+
+    Raises:
+        MissingExtra: without the extra ``train``.
+        InvalidInput: for a model or an option that cannot be used.
+    """
+    local = [policy for policy in policies if policy.startswith(LOCAL)]
     if template not in TEMPLATES or (template != TEMPLATES[0] and not local):
         raise InvalidInput(
             f"--template {template}: expected one of {', '.join(TEMPLATES)}, with {LOCAL}DIR"
         )
-    if local and split is not None:
+    if not local:
+        return {}
+    if split is not None:
         raise InvalidInput(f"--split-roles: {local[0]} plays alone; serve it for a team")
-    players: dict[str, ServedPlayer | LocalPlayer] = {
-        policy: served_player(policy, endpoint, split) for policy in served
-    }
-    for policy in local:
-        players[policy] = _loaded(policy, endpoint, template, batch)
-    return players
-
-
-def _loaded(policy: str, endpoint: Endpoint, template: str, batch: int) -> "LocalPlayer":
     from logtriage.adapters.local.player import LocalPlayer  # loads torch
 
-    most = min(endpoint.max_tokens, LOCAL_TOKENS)
-    return LocalPlayer.of(
-        policy,
-        temperature=endpoint.temperature or 0.0,
-        seed=endpoint.seed or 0,
-        batch=batch,
-        max_tokens=most,
-        template=template,
-    )
+    return {
+        policy: LocalPlayer.of(
+            policy,
+            temperature=endpoint.temperature or 0.0,
+            seed=endpoint.seed or 0,
+            batch=batch,
+            max_tokens=min(endpoint.max_tokens, LOCAL_TOKENS),
+            template=template,
+        )
+        for policy in local
+    }
 
 
 def in_words(usage: Usage) -> str:

@@ -53,7 +53,7 @@ class ChatPolicy:
     Raises:
         UnknownName: for a role that the split does not have, and for another style.
         InvalidInput: for a split without a role or the reverse, less than one turn, or
-            ``turns`` in notation.
+            ``turns`` in a style that says only what is new.
     """
 
     complete: Complete
@@ -64,8 +64,8 @@ class ChatPolicy:
     style: Style = attrs.field(default="text", converter=check_style)
 
     def __attrs_post_init__(self) -> None:
-        if self.style == "notation" and self.turns is not None:
-            raise InvalidInput(f"turns = {self.turns}: in notation every screen is needed")
+        if self.style != "text" and self.turns is not None:
+            raise InvalidInput(f"turns = {self.turns}: in {self.style} every screen is needed")
         if (self.split is None) != (self.role is None):
             raise InvalidInput("to play in a role, give both the split and the role")
         if self.split is not None and self.role is not None:

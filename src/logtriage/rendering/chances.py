@@ -206,3 +206,40 @@ def _grouped(signs: list[Share]) -> Iterator[str]:
 
 def _word(world: World, sort: str, token: str) -> str:
     return _NAMED if token == NAMES else world.words[sort][token].removeprefix("~")
+
+
+# --- the short form, of the style compact ---------------------------------------------------
+
+#: The short form names signs that at least this share in per cent of incidents show.
+TELLING: Final = 40
+
+
+def short_runbook(topology: Topology, world: World) -> Iterator[str]:
+    """A row for each kind of fault: where it can be, its remedies, and its most telling signs."""
+    yield "RUNBOOK. fault tiers (initials) remedy: signs, likeliest first; log topics"
+    for title, kinds in _pages(topology, world):
+        yield title
+        for kind in kinds:
+            signs = "; ".join(filter(None, map(", ".join, _telling(world, kind.signature))))
+            where = _where(kind, world) or " any"
+            yield f"{kind.name}{where} {'/'.join(kind.remedies)}: {signs}"
+    benign = ", ".join(calm.name for calm in world.benign)
+    if benign:
+        yield f"benign ({SEVERITIES[-1]}, ignore): {benign}"
+
+
+def _telling(world: World, signature: Signature) -> tuple[list[str], list[str]]:
+    """The words of telling signs and of telling log topics; at least one of each, if there is."""
+    columns: tuple[list[str], list[str]] = [], []
+    for place, sorts in enumerate((world.tokens.runbook_order, (LOG,))):
+        ranked = sorted(
+            (-share, _word(world, sort, token))
+            for sort in sorts
+            if (sort == LOG) == bool(place)
+            for token, share in signature.get(sort, {}).items()
+            if share
+        )
+        columns[place].extend(
+            name for number, (share, name) in enumerate(ranked) if not number or -share >= TELLING
+        )
+    return columns

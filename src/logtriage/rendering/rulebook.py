@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from logtriage.actions import SEVERITIES
 from logtriage.drawing.incidents import PRICES_OF_HAND_OVER
 from logtriage.grading import TRIAGE_3, priced, triage
-from logtriage.rendering.chances import ANY, runbook
+from logtriage.rendering.chances import ANY, runbook, short_runbook
 from logtriage.topology import Topology
 from logtriage.world.channels import EPOCH, LINES, NOTE_DELAY, SERIES
 from logtriage.world.figures import NO_DATA
@@ -256,3 +256,25 @@ def _hand_over() -> str:
         f"remedy, as resolve after one. c, on screens: {prices}. Hand over if you expect "
         "less."
     )
+
+
+# --- the short form, of the style compact ---------------------------------------------------
+
+
+def short_rulebook(
+    topology: Topology, horizon: int, setting: Setting, rubric: str
+) -> Iterator[str]:
+    """:func:`rulebook` for small contexts: without how often signs are shown, and by what."""
+    yield _services(topology, setting.world)
+    yield _incident(setting)
+    rule = ", ".join(
+        f"{row.severity} from {row.errors / 100:g}% or {row.p99} ms"
+        for row in setting.world.rules.severity_rule
+    )
+    yield f"SEVERITY by EDGE: {rule}, else {SEVERITIES[-1]}."
+    yield "SCREENS. The first has everything; later ones only what is new. Readings may err."
+    yield _directory(topology, setting.world)
+    if rubric == TRIAGE_3.id:
+        yield _grade(horizon, setting)
+        yield _hand_over()
+    yield from short_runbook(topology, setting.world)

@@ -21,7 +21,7 @@ from logtriage.parsing import action_from_wire, render_action
 from logtriage.parsing.words import JOINT
 from logtriage.rendering.notation import legend
 from logtriage.rendering.recordings import GRADED, on_request_rules, recorded_rules
-from logtriage.rendering.rulebook import rulebook
+from logtriage.rendering.rulebook import rulebook, short_rulebook
 from logtriage.rendering.screens import ASKS, Style, check_style
 from logtriage.roles import VIEWS, Role, RoleSplit, watched
 from logtriage.roles.words import NO_FAULT
@@ -134,7 +134,8 @@ def public_rules(
         opening = _team_opening(topology, horizon, tick_seconds, split, seat, hidden)
     body: Iterable[str]
     if setting is not None:
-        body = rulebook(topology, horizon, setting, rubric)
+        written = short_rulebook if style == "compact" else rulebook
+        body = written(topology, horizon, setting, rubric)
         if style == "notation":
             body = (*body, legend(setting.world))
     elif style == "notation":

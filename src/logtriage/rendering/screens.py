@@ -48,8 +48,9 @@ def status_of(reading: Reading) -> str:
     return _STATUS[severity_of(reading)]
 
 
-#: How screens and rules are written: in sentences and figures, or in words for tokens.
-Style = Literal["text", "notation"]
+#: How screens and rules are written: in sentences and figures, in words for tokens, or as text with
+#: short rules and, after the first screen, only what is new.
+Style = Literal["text", "notation", "compact"]
 STYLES: Final[tuple[Style, ...]] = get_args(Style)
 
 
@@ -70,8 +71,8 @@ def render_observation(
 ) -> str:
     """One observation as compact text; views that a role does not have are left out.
 
-    ``style`` is ``text`` or :mod:`notation <logtriage.rendering.notation>`. A notation says only
-    what is new since the screen ``before``; a text is always a whole screen.
+    ``style`` is ``text``, ``compact`` or :mod:`notation <logtriage.rendering.notation>`. The last
+    two say only what is new since the screen ``before``; a text is always a whole screen.
 
     Raises:
         UnknownName: for another style.
@@ -83,6 +84,29 @@ def render_observation(
         )
     if check_style(style) == "notation":
         return notation(observation, before)
+    if style == "compact":
+        return "\n".join(_news(observation, before))
+    return "\n".join(_parts(observation))
+
+
+def _news(observation: Observation, before: Observation | None) -> Iterator[str]:
+    """The parts of a screen that the screen ``before`` did not have.
+
+    What an agent knows goes unsaid: its requests, what it declared, and what it may ask.
+    """
+    known = set() if before is None else set(_parts(before))
+    known |= {*_what_can_be_asked(observation), f"DECLARED: {_declared(observation)}"}
+    if before is not None:
+        known |= {
+            _header(observation),
+            f"LAST: {'; '.join(map(describe, observation.last_actions))}",
+        }
+        yield f"TICK {observation.tick}/{observation.horizon}"
+    yield from (part for part in _parts(observation) if part not in known)
+
+
+def _parts(observation: Observation) -> list[str]:
+    """The parts of a whole screen as text, in order."""
     hidden = observation.hidden
     parts = [_header(observation)]
     # Reports have their own place on the screen.
@@ -126,7 +150,7 @@ def render_observation(
     if observation.reports:
         parts.append(_reports(observation))
     parts.extend(_what_can_be_asked(observation))
-    return "\n".join(parts)
+    return parts
 
 
 def _header(observation: Observation) -> str:

@@ -4,5 +4,10 @@
 ``training``. Needs the extra ``train``.
 
 >>> from logtriage.adapters.local.player import LocalPlayer
->>> player = LocalPlayer("runs/sft")  # doctest: +SKIP
+>>> player = LocalPlayer.of("hf:runs/sft")  # doctest: +SKIP
 """
+
+from logtriage._lib.extras import imports_of
+
+with imports_of("train", "a model in this process (hf:DIR)", "torch"):
+    import torch  # noqa: F401 (the modules of this room need it)

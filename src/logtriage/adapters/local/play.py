@@ -130,7 +130,9 @@ def play(
     the mode that it was in.
     """
     training = model.training
-    model.eval()
+    # In evaluation bitsandbytes packs 4-bit weights for a CPU, and then they pass no gradient.
+    if not (training and getattr(model, "is_loaded_in_4bit", False)):
+        model.eval()
     played: list[Attempt] = []
     # Incidents of like length together waste less padding: those of a task have one horizon.
     try:
@@ -194,11 +196,15 @@ def _together(
 
 
 def _barred(model: Any, chat: Chat, playing: Sequence[Attempt]) -> torch.Tensor | None:
-    """The hand-over (rows, vocabulary) of barred attempts; None if nobody is barred."""
-    if chat.hand_over is None or not any(attempt.barred for attempt in playing):
+    """The tokens (rows, vocabulary) that are never chosen; None if all may be.
+
+    In notation only an action may follow a screen, and not the hand-over in barred attempts.
+    """
+    if not chat.is_notation:
         return None
     width = model.get_output_embeddings().weight.shape[0]
-    barred = torch.zeros(len(playing), width, dtype=torch.bool, device=model.device)
+    barred = torch.ones(len(playing), width, dtype=torch.bool, device=model.device)
+    barred[:, list(chat.actions)] = False
     rows = [row for row, attempt in enumerate(playing) if attempt.barred]
     barred[rows, chat.hand_over] = True
     return barred

