@@ -69,11 +69,8 @@ def evaluate_shifts(
     from logtriage.evaluation.shifts import SHIFTS, record_shifts, shift_row
 
     every = {task: shift_ids(task, split, len(numbers), numbers.start) for task in tasks}
-    served = {  # a model that is loaded here plays no shifts: the names below say so
-        name: player
-        for name, player in served_players(policies, endpoint).items()
-        if isinstance(player, ServedPlayer)
-    }
+    # A model that is loaded here plays no shifts: the names below say so.
+    served = served_players(policies, endpoint)
     recorders = {policy: _recorder(policy, served, screens) for policy in policies}
     file = None if out is None else out / SHIFTS
     rows: list[ShiftRow] = []

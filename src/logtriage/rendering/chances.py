@@ -217,9 +217,9 @@ TELLING: Final = 40
 def short_runbook(topology: Topology, world: World) -> Iterator[str]:
     """A row for each kind of fault: where it can be, its remedies, and its most telling signs."""
     yield "RUNBOOK. fault tiers (initials) remedy: signs, likeliest first; log topics"
-    for title, kinds in _pages(topology, world):
-        yield title
-        for kind in kinds:
+    for group in fault_groups(world, topology):
+        yield f"{group.fault_class} (page {group.page}):"
+        for kind in group.kinds:
             signs = "; ".join(filter(None, map(", ".join, _telling(world, kind.signature))))
             where = _where(kind, world) or " any"
             yield f"{kind.name}{where} {'/'.join(kind.remedies)}: {signs}"
