@@ -23,11 +23,16 @@ from logtriage import (
     RequestTraces,
     Resolve,
     State,
+    grade,
+    initial_state,
+    make_incident,
     reward,
 )
 from logtriage.actions import SEVERITIES, HandOver
+from logtriage.dynamics import play
 from logtriage.grading import TRIAGE_3, Criterion, grade_actions, score
 from logtriage.policies import perfect_actions
+from logtriage.state import Closing
 from property_tests.strategies import (
     episodes,
     incidents,
@@ -199,8 +204,39 @@ def test_any_weights_that_sum_to_one_make_a_rubric(
 
 
 @given(st.data(), incidents())
+def test_a_symptom_earns_nothing(data: st.DataObject, incident: Incident) -> None:
+    """Nor does any other service that is not the root cause."""
+    topology, roots = incident.topology, incident.truth.root_causes
+    callers = {name for root in roots for name in callers_of(incident, root)}
+    wrong = sorted(callers - roots) or [one for one in topology.names if one not in roots]
+    blamed = IdentifyRootCause(data.draw(st.sampled_from(wrong)), 1.0)
+    assert grade_actions(incident, [blamed]).score == 0.0
+
+
+def callers_of(incident: Incident, service: str) -> set[str]:
+    topology = incident.topology
+    return {topology.names[caller] for caller in topology.callers[topology.index(service)]}
+
+
+@given(st.data(), incidents())
 def test_a_confidence_changes_no_score(data: st.DataObject, incident: Incident) -> None:
     cause = IdentifyRootCause(data.draw(st.sampled_from(incident.topology.names)))
     plan = [cause, *data.draw(plans(incident))]
     sure = attrs.evolve(cause, confidence=data.draw(st.sampled_from([0.0, 0.9, 1.0])))
     assert grade_actions(incident, plan).score == grade_actions(incident, [sure, *plan[1:]]).score
+
+
+@given(incidents())
+def test_running_out_of_time_closes_nothing(incident: Incident) -> None:
+    *steps, _ = perfect_actions(incident)
+    waits = [RequestMoreLogs(None)] * (incident.horizon - len(steps))
+    graded = grade_actions(incident, [*steps, *waits])
+    assert graded.closing is Closing.OUT_OF_TIME
+    assert graded.criterion("closure").score == 0.0
+
+
+def test_a_real_zero_is_reachable_without_a_gate() -> None:
+    incident = make_incident("cascading_failure-v3/test/0")
+    graded = grade(play(incident, [Resolve()])[0])
+    assert (graded.score, graded.gate) == (0.0, None)
+    assert score(initial_state(incident)) == 0.0

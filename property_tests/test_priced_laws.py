@@ -1,8 +1,10 @@
 """Laws of rubric ``logtriage/3``, over drawn incidents of one fault, of several and of none."""
 
+from itertools import pairwise
+
 import attrs
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from logtriage import (
@@ -21,7 +23,8 @@ from logtriage import (
 )
 from logtriage.drawing.incidents import PRICES_OF_HAND_OVER
 from logtriage.dynamics import play_jointly
-from logtriage.grading.grade import GRID
+from logtriage.grading.grade import GRID, score
+from logtriage.policies.oracle import perfect_actions
 from logtriage.state import Closing
 from property_tests.reference_priced import expected_total
 from property_tests.strategies import actions, triage_plays
@@ -120,6 +123,20 @@ def test_after_a_page_or_a_remedy_to_hand_over_is_to_resolve(data: st.DataObject
 
 
 @given(st.data())
+def test_a_wrong_page_is_worth_nothing_and_so_is_ignoring_a_fault(data: st.DataObject) -> None:
+    incident = data.draw(priced_incidents())
+    state, _ = play_jointly(incident, data.draw(priced_plays(incident)))
+    found = grade(state)
+    if state.facts.wrong_pages:
+        assert (found.score, found.gate) == (0.0, "wrong_escalation")
+    elif state.closing is Closing.IGNORED and not incident.truth.benign:
+        assert (found.score, found.gate) == (0.0, "ignored_incident")
+    else:
+        assert found.gate is None
+    assert (found.gate is None) is (not found.gate_reason)
+
+
+@given(st.data())
 def test_a_wrong_page_changes_no_criterion(data: st.DataObject) -> None:
     incident = data.draw(priced_incidents())
     state, _ = play_jointly(incident, data.draw(priced_plays(incident)))
@@ -130,3 +147,31 @@ def test_a_wrong_page_changes_no_criterion(data: st.DataObject) -> None:
     assert (found.score, after.closing) == (0.0, Closing.MISROUTED)
     assert [one.score for one in found.criteria] == [one.score for one in before.criteria]
     assert found.discounts == before.discounts
+
+
+@given(priced_incidents())
+@settings(max_examples=40)
+def test_the_perfect_response_earns_everything_within_par(incident: Incident) -> None:
+    plan = perfect_actions(incident)
+    patient = attrs.evolve(incident, par=min(len(plan), incident.horizon))
+    assert grade(play_jointly(patient, list(enumerate(plan)))[0]).score == pytest.approx(1.0)
+
+
+@given(st.data())
+def test_every_further_wrong_remedy_costs(data: st.DataObject) -> None:
+    incident = data.draw(priced_incidents())
+    rights = incident.truth.remedies
+    wrong = next(
+        Remediate(remedy, service)
+        for remedy in ("restart", "scale", "rollback")
+        for service in incident.topology.names
+        if all((str(one), at) != (remedy, service) for one, at in rights)
+    )
+    plan = perfect_actions(incident)
+    roomy = attrs.evolve(incident, horizon=incident.horizon + 10, par=incident.horizon + 5)
+    scores = [
+        score(play_jointly(roomy, list(enumerate([*(wrong,) * count, *plan])))[0])
+        for count in range(4)
+    ]
+    for before, after in pairwise(scores):
+        assert after <= 0.3 * before + 1e-12

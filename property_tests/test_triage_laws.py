@@ -11,18 +11,23 @@ from hypothesis import strategies as st
 
 from logtriage import (
     Action,
+    Escalate,
+    IdentifyRootCause,
     Incident,
     Malformed,
+    Remediate,
     RequestMoreLogs,
     grade,
 )
 from logtriage.dynamics import play, play_jointly
 from logtriage.grading import grade_actions, rubric_of, score
 from logtriage.policies import perfect_actions
+from property_tests.reference_priced import Plays
 from property_tests.strategies import triage_incidents, triage_plays, wrong_remedies
 
 WAIT = RequestMoreLogs(None)
 faults = triage_incidents(benign=False)
+dismissible = triage_incidents(benign=True)
 
 
 def close(one: float | None, other: object) -> bool:
@@ -55,6 +60,32 @@ def test_a_grade_lies_in_the_unit_interval_and_explains_itself(
 # -- what must come before the fix ------------------------------------------------------------
 
 
+def moved(incident: Incident, kind: type[Action]) -> list[Action]:
+    """The perfect plan with one answer given after the fix."""
+    *steps, end = perfect_actions(incident)
+    late = [one for one in steps if isinstance(one, kind)]
+    return [*(one for one in steps if not isinstance(one, kind)), *late, end]
+
+
+@given(faults)
+def test_a_root_cause_after_the_fix_earns_nothing(incident: Incident) -> None:
+    graded = grade_actions(incident, moved(incident, IdentifyRootCause))
+    assert graded.criterion("root_cause").score == 0.0
+    assert close(graded.score, 0.75)
+
+
+@given(faults)
+def test_a_fix_before_the_page_leaves_seven_tenths(incident: Incident) -> None:
+    late = moved(incident, Escalate)
+    graded = grade_actions(incident, late)
+    assert graded.criterion("remediation").score == 1.0
+    assert [one.name for one in graded.discounts] == ["unapproved_fix"]
+    assert close(graded.score, 0.7)
+    again = [*late[:-1], next(one for one in late if isinstance(one, Remediate)), late[-1]]
+    assume(len(again) <= incident.par)
+    assert close(earned(incident, again), 0.7)  # repeating it restores nothing
+
+
 @given(st.data(), faults)
 def test_in_joint_play_the_tick_decides(data: st.DataObject, incident: Incident) -> None:
     """Declaring in the tick of the fix is in time; paging in the tick of a remedy is not."""
@@ -73,6 +104,27 @@ def test_in_joint_play_the_tick_decides(data: st.DataObject, incident: Incident)
         assert close(graded.criterion("remediation").score, wanted)
 
 
+@given(st.data(), faults, st.integers(1, 3))
+def test_each_wrong_remedy_before_the_page_multiplies_the_total(
+    data: st.DataObject, incident: Incident, count: int
+) -> None:
+    probes = [data.draw(wrong_remedies(incident)) for _ in range(count)]
+    severity, cause, page, fix, end = perfect_actions(incident)
+    assume(incident.horizon >= 5 + count)
+    before, after = (
+        grade_actions(incident, plan)
+        for plan in (
+            [severity, cause, *probes, page, fix, end],
+            [severity, cause, page, *probes, fix, end],
+        )
+    )
+    assert close(after.criterion("remediation").score, max(0.0, 1 - 0.4 * count))
+    assert after.discounts == ()
+    assert [one.name for one in before.discounts] == ["unapproved"]
+    assert after.score is not None
+    assert close(before.score, 0.3**count * after.score)
+
+
 # -- nothing to gain --------------------------------------------------------------------------
 
 
@@ -88,3 +140,27 @@ def test_wrong_remedies_repeats_and_lost_time_never_pay(
     assume(worse.gate is None and grade_actions(incident, plan).gate is None)
     assert worse.score is not None
     assert worse.score <= earned(incident, plan)
+
+
+@given(st.data(), triage_incidents())
+def test_full_marks_need_every_answer(data: st.DataObject, incident: Incident) -> None:
+    plays: Plays = data.draw(triage_plays(incident))
+    state, _ = play_jointly(incident, plays)
+    if score(state) == 1.0:
+        truth, facts = incident.truth, state.facts
+        assert facts.severity is truth.severity
+        assert truth.benign or facts.root_cause in truth.root_causes
+        assert truth.benign or (facts.paged_at is not None and facts.fixed_at is not None)
+
+
+@given(st.data(), triage_incidents(), st.integers(0, 3))
+def test_time_up_to_par_is_free(data: st.DataObject, incident: Incident, spare: int) -> None:
+    """Whatever is asked meanwhile; one tick beyond par costs a little."""
+    *steps, end = perfect_actions(incident)
+    spare = min(spare, incident.par - len(steps) - 1)
+    at = data.draw(st.integers(0, len(steps)))
+    waited: list[Action] = [*steps[:at], *[WAIT] * spare, *steps[at:], end]
+    assert earned(incident, waited) == 1.0
+    late = [*[WAIT] * (incident.par + 1 - len(waited)), *waited]
+    if incident.par < incident.horizon:
+        assert earned(incident, late) < 1.0
