@@ -146,7 +146,7 @@ def test_no_more_of_a_line_is_held_than_the_limit() -> None:
 @pytest.mark.parametrize("peeks", [False, True])
 def test_a_gzip_is_unpacked_and_anything_else_is_left_as_it_is(peeks: bool) -> None:
     def stream(content: bytes) -> Any:
-        return io.BufferedReader(io.BytesIO(content)) if peeks else io.BytesIO(content)  # type: ignore[arg-type]
+        return io.BufferedReader(io.BytesIO(content)) if peeks else io.BytesIO(content)
 
     for content in (b"one\ntwo\n", gzip.compress(b"one\ntwo\n")):
         lines = list(numbered_lines(unpacked(stream(content), "x")))
