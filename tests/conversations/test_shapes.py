@@ -1,12 +1,17 @@
 """The same episode, kept in any shape, is the same transcript."""
 
+import copy
 import gzip
 import io
 import json
+import math
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from logtriage.conversations.convert import convert_file, convert_files
 from logtriage.conversations.rows import transcript_of_row
@@ -494,9 +499,34 @@ def test_requests_of_a_log_are_one_episode_and_the_others_are_named() -> None:
     assert left_out == [([f"<stream>:{n}" for n in range(2, 8)], "<stream>:1")]
 
 
-def test_attempts_that_are_alike_all_count() -> None:
-    file = io.StringIO(f"{json.dumps(openai())}\n" * 3)
-    assert len(list(convert_file(file))) == 3
+def test_attempts_that_are_alike_all_count_and_so_does_one_that_failed_at_once() -> None:
+    lost = json.dumps(openai(messages=PROMPT, error="no route"))
+    file = io.StringIO(f"{json.dumps(openai())}\n" * 3 + lost)
+    assert [one.status for one in convert_file(file)] == [*["completed"] * 3, "error: no route"]
+
+
+JUNK: list[Any] = [None, 0, 1.5, True, "", "x", [], {}, ["x"], {"type": "text"}, math.nan, [[]]]
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    yield path
+    if isinstance(value, dict | list):
+        for key, inside in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from places(inside, (*path, key))
+
+
+@given(st.sampled_from(sorted({**ROWS, **LINES})), st.randoms(use_true_random=False))
+def test_whatever_is_wrong_with_a_row_is_our_own_error(shape: str, chance: Any) -> None:
+    kept = {**ROWS, **LINES}[shape]
+    rows: list[Any] = copy.deepcopy(kept if isinstance(kept, list) else [kept])
+    for _ in range(chance.randint(1, 3)):
+        *path, last = chance.choice([path for path in places(rows) if path])
+        at: Any = rows
+        for key in path:
+            at = at[key]
+        at[last] = chance.choice(JUNK)
+    file = io.StringIO("\n".join(map(json.dumps, rows)))
+    list(convert_files([file], on_error=lambda _: None, incident_at=INCIDENT))
 
 
 def test_an_exception_of_the_harness_is_a_status_and_a_limit_is_not() -> None:

@@ -98,9 +98,10 @@ def _inside(field: str) -> Callable[[Message, str], Messages]:
 
 
 def _langchain(raw: Message, where: str) -> Messages:
-    if "kwargs" in raw:
-        kind = {"type": str(raw["id"][-1]).removesuffix("Chunk").removesuffix("Message").lower()}
-        return _read({**kind, **as_object(raw["kwargs"], f"{where}.kwargs")}, where)
+    if "data" not in raw:
+        *_, name = raw["id"] if isinstance(raw["id"], list) else [raw["id"]]
+        kind = {"type": str(name).removesuffix("Chunk").removesuffix("Message").lower()}
+        return _read({**kind, **raw["kwargs"]}, where)
     return _read({"role": raw["type"], **raw["data"]}, where)
 
 
@@ -112,7 +113,8 @@ def _pydantic(raw: Message, where: str) -> Messages:
     messages: Messages = []
     for number, part in enumerate(parts):
         blocks = block_of(part, f"{where}.parts[{number}]")
-        role = "system" if part.get("part_kind") == "system-prompt" else "user"
+        is_rules = isinstance(part, Mapping) and part.get("part_kind") == "system-prompt"
+        role = "system" if is_rules else "user"
         messages.append({"role": role, "content": blocks})
     return messages
 
@@ -120,6 +122,8 @@ def _pydantic(raw: Message, where: str) -> Messages:
 def _autogen(raw: Message, where: str) -> Messages:
     """An event of AutoGen: calls, their results, or a text of the user or an agent."""
     content = raw["content"]
+    if raw["type"].startswith("ToolCall") and not isinstance(content, list | str):
+        raise InvalidInput(f"{where}.content: expected a list, got {json_kind(content)}")
     if raw["type"] == "ToolCallRequestEvent":
         return split(checked({"role": "assistant", "content": "", "tool_calls": content}, where))
     if raw["type"] == "ToolCallExecutionEvent":
@@ -178,7 +182,11 @@ SHAPES: Final = (
         "LangChain",
         lambda raw: (
             (isinstance(raw.get("data"), Mapping) and among(raw.get("type"), _LANGCHAIN))
-            or (raw.get("lc") == 1 and isinstance(raw.get("id"), list) and bool(raw["id"]))
+            or (
+                raw.get("lc") == 1
+                and bool(raw.get("id"))
+                and isinstance(raw.get("kwargs"), Mapping)
+            )
         ),
         _langchain,
     ),

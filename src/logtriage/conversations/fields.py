@@ -9,7 +9,7 @@ import attrs
 from logtriage._lib.jsonvalues import absent, json_kind
 from logtriage.codec import TRANSCRIPT_FIELDS
 from logtriage.conversations.dialects import messages_of
-from logtriage.conversations.messages import AGENT_ROLES, Message, is_agents
+from logtriage.conversations.messages import AGENT_ROLES, Message, among, is_agents
 from logtriage.conversations.shapes import Row, as_row, at, is_conversation, is_teams
 from logtriage.errors import InvalidInput, TranscriptError
 from logtriage.transcript import COMPLETED
@@ -84,7 +84,7 @@ def _conversation(row: Mapping[str, Any]) -> tuple[str, Any]:
     if isinstance(row.get("nodes"), list):
         return "nodes", last_branch(row["nodes"])
     keys = [key for key in MESSAGES_AT if not absent(row.get(key))]
-    if not keys and row.get("role") in AGENT_ROLES and "content" in row:
+    if not keys and among(row.get("role"), AGENT_ROLES) and "content" in row:
         return "the row", row  # a response of Anthropic's
     if not keys:
         raise TranscriptError(

@@ -93,7 +93,9 @@ def checked(raw: Message, where: str) -> dict[str, Any]:
         ("content", "a string or a list", str | list | tuple),
     ):
         value = message.get(field)
-        if not absent(value) and not isinstance(value, kinds):
+        if field in message and absent(value):
+            message[field] = None
+        elif not absent(value) and not isinstance(value, kinds):
             raise InvalidInput(f"{where}.{field}: expected {wanted}, got {json_kind(value)}")
     if is_agents(message):
         _read_agents(message, where)

@@ -75,8 +75,8 @@ def _gathered(spans: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     return gathered
 
 
-def _operation(span: Line) -> object:
-    return span["attributes"].get("gen_ai.operation.name")
+def _operation(span: Line) -> str:
+    return str(span["attributes"].get("gen_ai.operation.name"))
 
 
 def _spans(line: Line) -> Iterator[dict[str, Any]]:

@@ -141,14 +141,26 @@ def _check_alike(row: Row, wires: Sequence[Mapping[str, Any]], place: str) -> No
         raise TranscriptError(f"actions: not those of {place}: {said}; leave out one of the two")
 
 
+def _told(call: object) -> object:
+    """A call without its type, which requests and responses write differently."""
+    if not isinstance(call, Mapping):
+        return call
+    return {key: value for key, value in call.items() if key not in ("type", "where")}
+
+
 def prefixes_of(conversation: Conversation) -> Iterator[bytes]:
-    """A digest of the conversation up to each message, the last of the whole of it."""
+    """A digest of the conversation up to each message, the last of the whole of it.
+
+    None for an attempt that failed before the first reply: it is nobody's beginning.
+    """
+    if status_of(conversation.row) != COMPLETED and not any(map(is_agents, conversation.messages)):
+        return
     digest = blake2b(digest_size=12)
     named = (at(conversation.row, path) for path in INCIDENT_AT)
     digest.update(repr([name for name in named if isinstance(name, str)]).encode())
     for message in (*conversation.prompt, *conversation.messages):
         if is_agents(message):
-            calls = [{k: v for k, v in call.items() if k != "type"} for call in calls_of(message)]
+            calls = [_told(call) for call in calls_of(message)]
             parts: list[Any] = [text_of(message).strip(), calls]
         else:
             parts = [[answer.id, answer.text.strip()] for answer in answers_of(message)]

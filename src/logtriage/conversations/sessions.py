@@ -3,7 +3,7 @@
 Their lines together make a conversation; none of them names an incident.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from logtriage._lib.jsonvalues import absent
@@ -47,53 +47,54 @@ def claude_rows(lines: Sequence[Line]) -> Rows:
 
     Subagents are left out. Answers to calls of the branch belong to it, also if they branch off.
     """
-    kept = {str(line["uuid"]): line for line in lines if "uuid" in line}
-    parents = {
-        name: line.get("parentUuid", line.get("logicalParentUuid")) for name, line in kept.items()
-    }
     messages = [line for line in lines if line.get("type") in ("user", "assistant")]
     messages = [line for line in messages if not _is_subagents(line)]
     if not any("parentUuid" in line for line in messages):  # a stream has no branches
         return [_claude_row(messages)] if messages else []
+    kept = {str(line["uuid"]): line for line in lines if "uuid" in line}
     messages = [line for line in messages if kept.get(str(line.get("uuid"))) is line]
-    branches: dict[str, list[str]] = {}
-    for line in messages:
-        branch = _branch(str(line["uuid"]), parents, kept)
-        branches[branch[-1]] = branch
-    return [_claude_row(list(_on_branch(messages, set(branch)))) for branch in branches.values()]
+    above = {name: _above(line, kept) for name, line in kept.items()}
+    last: dict[str, str] = {}
+    roots: dict[str, str] = {}
+    for name in (str(line["uuid"]) for line in messages):
+        *_, root = branch = list(_branch(name, above, roots))
+        root = roots.get(root, root)
+        roots |= dict.fromkeys(branch, root)
+        last[root] = name
+    branches = (set(_branch(name, above, {})) for name in last.values())
+    return [_claude_row(list(_on_branch(messages, branch))) for branch in branches]
 
 
 def _is_subagents(line: Line) -> bool:
     return line.get("isSidechain") is True or not absent(line.get("parent_tool_use_id"))
 
 
-def _branch(name: str, parents: Mapping[str, Any], kept: Mapping[str, Line]) -> list[str]:
-    """A line, the line that it follows, and so on to the first one in the file."""
-    branch = [name]
-    seen = {name}
-    while True:
-        above = parents[branch[-1]]
-        if absent(above):
-            above = kept[branch[-1]].get("logicalParentUuid")
-        if above not in kept or above in seen:
-            return branch
-        branch.append(above)
-        seen.add(above)
+def _above(line: Line, kept: Mapping[str, Line]) -> str | None:
+    """The line that a line follows; behind a compaction, the last one before it."""
+    named = (line.get(key) for key in ("parentUuid", "logicalParentUuid"))
+    return next((name for name in named if isinstance(name, str) and name in kept), None)
 
 
-def _on_branch(messages: Iterable[Line], branch: set[str]) -> Iterator[Line]:
-    called: set[object] = set()
+def _branch(name: str, above: Mapping[str, str | None], known: Mapping[str, str]) -> Iterator[str]:
+    """A line, the line that it follows, and so on to the first one, or to one that is known."""
+    at: str | None = name
+    seen: set[str] = set()
+    while at is not None and at not in seen:
+        yield at
+        seen.add(at)
+        at = None if at in known else above[at]
+
+
+def _on_branch(messages: Iterable[Line], branch: Collection[str]) -> Iterator[Line]:
+    called: set[str] = set()
     for line in messages:
         content = line["message"].get("content")
-        blocks = (
-            [one for one in content if isinstance(one, Mapping)]
-            if isinstance(content, list)
-            else []
-        )
-        mine = line["uuid"] in branch
+        listed = content if isinstance(content, list) else []
+        blocks = [block for block in listed if isinstance(block, Mapping)]
+        mine = str(line["uuid"]) in branch
         if mine:
             called |= {str(block["id"]) for block in blocks if "id" in block}
-        if mine or any(block.get("tool_use_id") in called for block in blocks):
+        if mine or any(str(block.get("tool_use_id")) in called for block in blocks):
             yield line
 
 

@@ -25,6 +25,7 @@ from logtriage.conversations.messages import (
     CALL_BLOCKS,
     CALL_ITEMS,
     Message,
+    among,
     answers_of,
     is_agents,
     text_of,
@@ -109,7 +110,7 @@ def steps_of_conversation(
             steps: list[Step] = []
             for turn, calls in turns:
                 for place, call in calls:
-                    if _name(call) not in others:
+                    if not _is_of(call, others):
                         steps += _steps_of(call, place)
                 if not calls:
                     text = "\n".join(filter(None, (text_of(messages[place]) for place in turn)))
@@ -191,12 +192,13 @@ def calls_of(message: Message) -> list[Any]:
 
     Without any, the calls in its text, such as ``<tool_call>``.
     """
-    if message.get("type") in CALL_ITEMS:
+    if among(message.get("type"), CALL_ITEMS):
         return [message]
     calls = list(message.get("tool_calls") or ())
     if not calls and message.get("function_call") is not None:
         calls.append(message["function_call"])
-    calls += message.get("invalid_tool_calls") or ()  # LangChain's, of what is no JSON
+    invalid = message.get("invalid_tool_calls")  # LangChain's, of what is no JSON
+    calls += invalid if isinstance(invalid, list) else ()
     numbers = {_id(call) for call in calls} - {None}
     content = message.get("content")
     if isinstance(content, list | tuple):
@@ -206,7 +208,7 @@ def calls_of(message: Message) -> list[Any]:
             block
             for block in content
             if isinstance(block, Mapping)
-            and block.get("type") in CALL_BLOCKS
+            and among(block.get("type"), CALL_BLOCKS)
             and "tool_type" not in block
             and _id(block) not in numbers
         ]
@@ -231,7 +233,7 @@ def wire_of(call: object, tools: Collection[str] = SOLO_TOOLS) -> Wire:
 def _steps_of(call: object, place: int) -> list[Step]:
     """The step of a call, or those of the commands that it gives to a shell."""
     number = _id(call)
-    commands = wires_of_command(_call_arguments(call)) if _name(call) in SHELLS else []
+    commands = wires_of_command(_call_arguments(call)) if _is_of(call, SHELLS) else []
     if commands:
         return [Step(wire, place, number, by_shell=True) for wire in commands]
     return [Step(wire_of(call), place, number)]
@@ -252,6 +254,11 @@ def _name(call: object) -> Any:
         function = function.get("name")
     name = call.get("name") if function is None else function
     return tool_name(name) if isinstance(name, str) else name
+
+
+def _is_of(call: object, names: Collection[str]) -> bool:
+    name = _name(call)
+    return isinstance(name, str) and name in names
 
 
 def _call_arguments(call: Any) -> Any:
