@@ -12,7 +12,7 @@ VERSIONS ?= 3.12 3.13 3.14
 # Frameworks to test against: name:extras:tests, each in .venv-name with constraints/name.txt.
 ADAPTERS ?= inspect:inspect:tests/adapters/inspect_ai trl:train,openai:tests/adapters/trl,tests/training/language \
 	verifiers:verifiers:tests/adapters/verifiers skyrl:skyrl:tests/adapters/skyrl \
-	openenv:openenv,cli:tests/adapters/openenv harbor:harbor:tests/adapters/harbor:3.12
+	openenv:openenv,cli:tests/adapters/openenv harbor:harbor:tests/adapters/harbor:3.12 ray:ray,env:tests/adapters/ray
 # Trainers whose environments are too large for `make test`; written as ADAPTERS.
 TRAINERS ?= verl:verl:tests/adapters/verl \
 	nemo:nemo-gym:tests/adapters/nemo_gym,deploy/nemo_gym/resources_servers/logtriage/tests:3.13.14

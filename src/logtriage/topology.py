@@ -131,7 +131,7 @@ class Topology:
         if not names:
             raise self._wrong(f"no {several or f'{what}s'}")
         for name in names:
-            self._check_letters(f"{what} name {ascii(name):.{MAX_NAME}}", name)
+            self._check_letters(f"{what} name {name!a:.{MAX_NAME}}", name)
             if name.casefold() in ("all", "none"):
                 raise self._wrong(f"{what} name {name!r} is reserved")
         twice = _duplicate(names)
@@ -149,7 +149,7 @@ class Topology:
             )
 
     def _wrong(self, what: str) -> TopologyError:
-        return TopologyError(f"topology {ascii(self.name):.{MAX_NAME}}: {what}")
+        return TopologyError(f"topology {self.name!a:.{MAX_NAME}}: {what}")
 
     @cached_property
     def names(self) -> tuple[str, ...]:

@@ -390,7 +390,7 @@ def test_an_action_terminates_all_and_what_follows_it_is_not_taken() -> None:
     assert set(truncations.values()) == {False}
     assert CLOSINGS[infos["remediation_0"]["closing"]] == "misrouted"
     assert set(rewards.values()) == {0.0}
-    assert env._state.actions == (Wait(), Escalate(wrong))
+    assert env.core_state.actions == (Wait(), Escalate(wrong))
 
 
 def test_a_masked_action_costs_the_turn_and_nothing_else() -> None:
@@ -656,7 +656,7 @@ def test_incidents_are_played_by_id_or_follow_the_seed() -> None:
 def test_own_topologies_play_split_ood() -> None:
     env = triage_team_v1.parallel_env(TASK, "ood", topology=random_topology(4, 12))
     env.reset(options={"id": f"{TASK}/ood/3"})
-    assert env._state.incident.topology == env.topology == random_topology(4, 12)
+    assert env.core_state.incident.topology == env.topology == random_topology(4, 12)
 
 
 def test_a_played_environment_can_be_pickled() -> None:
@@ -692,7 +692,7 @@ def test_agents_of_text_read_their_screens_and_reply_in_json() -> None:
     )
     assert 'not understood: no JSON object with a key "action_type"' in screens["remediation_0"]
     assert "not understood" not in screens["triage_0"]
-    done = env._state.actions
+    done = env.core_state.actions
     assert done[0] == Report("ask the owner — früh", "triage")
     assert [isinstance(one, Malformed) and one.by for one in done[1:]] == [
         "escalation",

@@ -192,11 +192,13 @@ def bomb(where: Path, shape: tuple[int, ...], content: int, packed: int) -> None
     """An archive with an array that says its shape, and holds so many bytes of nothing."""
     header = BytesIO()
     npy.write_array_header_1_0(header, {"shape": shape, "fortran_order": False, "descr": "<f8"})
-    with zipfile.ZipFile(where / WEIGHTS, "w", zipfile.ZIP_DEFLATED) as archive:
-        with archive.open("0.0.weight.npy", "w") as member:
-            member.write(header.getvalue())
-            for _ in range(content >> 20):
-                member.write(bytes(1 << 20))
+    with (
+        zipfile.ZipFile(where / WEIGHTS, "w", zipfile.ZIP_DEFLATED) as archive,
+        archive.open("0.0.weight.npy", "w") as member,
+    ):
+        member.write(header.getvalue())
+        for _ in range(content >> 20):
+            member.write(bytes(1 << 20))
     assert (where / WEIGHTS).stat().st_size < packed
 
 

@@ -117,7 +117,7 @@ class Role:
     def __attrs_post_init__(self) -> None:
         if not _NAME.fullmatch(self.name):
             raise InvalidInput(
-                f"role {ascii(self.name):.60}: expected a name of the form {_NAME.pattern}"
+                f"role {self.name!a:.60}: expected a name of the form {_NAME.pattern}"
             )
         for what, names, known in (
             ("view", self.views, VIEWS),

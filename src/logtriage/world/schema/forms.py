@@ -180,11 +180,11 @@ def placeholders(text: str) -> tuple[str, ...]:
     """
     if not text or len(text) > MAX_TEXT or not is_shown(text):
         raise InvalidInput(
-            f"expected one printable line of 1 to {MAX_TEXT} characters, got {ascii(text):.80}"
+            f"expected one printable line of 1 to {MAX_TEXT} characters, got {text!a:.80}"
         )
     if inert(text) != text:
         raise InvalidInput(
-            f"expected a text without marks of chat templates, such as <tool_call>, got {text!r:.80}"
+            f"expected no mark of a chat template, such as <tool_call>, got {text!r:.80}"
         )
     names = tuple(_BRACED.findall(text))
     wrong = next((name for name in names if not _NAME.fullmatch(name)), None)
