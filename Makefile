@@ -12,7 +12,8 @@ VERSIONS ?= 3.12 3.13 3.14
 # Frameworks to test against: name:extras:tests, each in .venv-name with constraints/name.txt.
 ADAPTERS ?= inspect:inspect:tests/adapters/inspect_ai trl:train,openai:tests/adapters/trl,tests/adapters/local,tests/training/test_language.py \
 	verifiers:verifiers:tests/adapters/verifiers skyrl:skyrl:tests/adapters/skyrl \
-	openenv:openenv,cli:tests/adapters/openenv agents:mcp,agents:tests/adapters/mcp,tests/adapters/agents
+	openenv:openenv,cli:tests/adapters/openenv ray:ray,env:tests/adapters/ray \
+	agents:mcp,agents:tests/adapters/mcp,tests/adapters/agents
 # Trainers whose environments are too large for `make test`; written as ADAPTERS.
 TRAINERS ?= verl:verl:tests/adapters/verl \
 	nemo:nemo-gym:tests/adapters/nemo_gym:3.13.14

@@ -85,7 +85,7 @@ def grade_all(
         with ProcessPoolExecutor(workers) as pool:
             yield from pool.map(grade_file, files, [out] * len(files))
     else:
-        import ray  # an optional dependency: pip install 'ray[data]'
+        import ray  # the extra ray: pip install '.[ray]'
 
         ray.init(
             num_cpus=workers,

@@ -261,7 +261,7 @@ def test_an_action_terminates_all_and_what_follows_it_is_not_taken() -> None:
     assert set(truncations.values()) == {False}
     assert CLOSINGS[infos["remediation_0"]["closing"]] == "misrouted"
     assert set(rewards.values()) == {0.0}
-    assert env._state.actions == (Wait(), Escalate(wrong))
+    assert env.core_state.actions == (Wait(), Escalate(wrong))
 
 
 def right_severity(index: int) -> float:
@@ -464,7 +464,7 @@ def test_agents_of_text_read_their_screens_and_reply_in_json() -> None:
     )
     assert 'not understood: no JSON object with a key "action_type"' in screens["remediation_0"]
     assert "not understood" not in screens["triage_0"]
-    done = env._state.actions
+    done = env.core_state.actions
     assert done[0] == Report("ask the owner — früh", "triage")
     assert [isinstance(one, Malformed) and one.by for one in done[1:]] == [
         "escalation",

@@ -6,7 +6,8 @@
 >>> sorted(observations)
 ['escalation_0', 'remediation_0', 'triage_0']
 
-``relay_v1`` is a shift that two engineers share, one after the other.
+``ScriptedTeam`` plays in it, whole or beside other agents. ``relay_v1`` is a shift that two
+engineers share, one after the other.
 
 Importing this package loads nothing; the versioned modules need the extra ``multi``
 (pettingzoo, gymnasium).
@@ -19,14 +20,17 @@ from logtriage.errors import MissingExtra
 
 if TYPE_CHECKING:
     from logtriage.multi import relay_v1, triage_team_v1
+    from logtriage.multi.scripted import ScriptedTeam
 
-__all__ = ["relay_v1", "triage_team_v1"]
+__all__ = ["ScriptedTeam", "relay_v1", "triage_team_v1"]
 
 
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     try:
+        if name == "ScriptedTeam":
+            return import_module(f"{__name__}.scripted").ScriptedTeam
         return import_module(f"{__name__}.{name}")
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("pettingzoo", "gymnasium"):

@@ -142,11 +142,11 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
         )
 
     def read(self, agent: str, action: Any) -> Action:
-        """The action of the core that an agent chose.
+        """The action of the core that an agent chose, or that a script chose for it.
 
         Raises:
             UnknownName: for an unknown agent.
-            InvalidInput: for an action that is not in the agent's action space.
+            InvalidInput: for what is neither in the agent's action space nor an action of the core.
         """
         _among("agent", agent, self.possible_agents)
         return self._seats[agent].read(action)
@@ -180,12 +180,12 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
         Raises:
             ResetNeeded: before the first reset.
             EpisodeOver: if the incident is closed.
-            InvalidInput: for a missing action, one of an unknown agent, or one that is not in the
-                agent's action space.
+            InvalidInput: for a missing action, one of an unknown agent, or one that :meth:`read`
+                refuses.
         """
-        if not actions and not self.agents and self._state.is_closed:
+        if not actions and not self.agents and self.core_state.is_closed:
             return {}, {}, {}, {}, {}
-        before, split = self._state, self.role_split
+        before, split = self.core_state, self.role_split
         if before.is_closed:
             raise EpisodeOver(f"the incident is closed ({before.closing}): call reset()")
         if actions.keys() != self._seats.keys():
@@ -216,13 +216,13 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
 
     def state(self) -> Floats:
         """All that any role could see, never the truth: (D,) of ``team_tokens_of``."""
-        return encode_team_tokens(self._state, self.role_split)
+        return encode_team_tokens(self.core_state, self.role_split)
 
     def render(self) -> str | None:
         """The whole screen: returned (``ansi``) or printed (``human``)."""
         if self.render_mode is None:
             return None
-        screen = render_observation(observe(self._state))
+        screen = render_observation(observe(self.core_state))
         if self.render_mode == "ansi":
             return screen
         sys.stdout.write(f"{screen}\n\n")
@@ -231,16 +231,17 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
     def close(self) -> None:
         """Nothing is held."""
 
-    # -- inside -----------------------------------------------------------------------
-
     @property
-    def _state(self) -> State:
+    def core_state(self) -> State:
+        """The state of the core, the truth included: for scripts and graders, not for agents."""
         if self._now is None:
             raise ResetNeeded("no incident is open: call reset() first")
         return self._now
 
+    # -- inside -----------------------------------------------------------------------
+
     def _look(self) -> tuple[dict[str, Any], Infos]:
-        state = self._state
+        state = self.core_state
         known = standing(state, self._index if self._show_id else None, self._rubric)
         slices = observe_roles(state, self.role_split) if self._texts else ()
         observations, infos = {}, {}

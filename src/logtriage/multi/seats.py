@@ -12,6 +12,7 @@ from logtriage.errors import InvalidInput
 from logtriage.multi.texts import Replies, Screens
 from logtriage.observation import Observation
 from logtriage.parsing import parse_action, render_action
+from logtriage.policies.team import as_taken_by
 from logtriage.rendering import render_observation
 from logtriage.roles import Role, RoleSplit, role_actions
 from logtriage.state import State
@@ -56,11 +57,13 @@ class NumericSeat:
         return {"observation": row, "action_mask": mask}, {}
 
     def read(self, number: Any) -> Action:
-        """The action of an integer.
+        """The action of an integer; an action of the core is one that the role may take.
 
         Raises:
             InvalidInput: for a value out of the action space.
         """
+        if isinstance(number, Action):
+            return as_taken_by(number, self.role)
         if not self.action_space.contains(number):
             raise InvalidInput(
                 f"action {number!r} of {agent_name(self.role)}: "
@@ -89,11 +92,13 @@ class TextSeat:
         return render_observation(slices[self._lane]), {}
 
     def read(self, reply: Any) -> Action:
-        """The action of a reply.
+        """The action of a reply; an action of the core is one that the role may take.
 
         Raises:
             InvalidInput: for a reply that is no text.
         """
+        if isinstance(reply, Action):
+            return as_taken_by(reply, self.role)
         if not isinstance(reply, str):
             raise InvalidInput(
                 f"action {reply!r} of {agent_name(self.role)}: expected text, such as "

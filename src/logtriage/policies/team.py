@@ -140,11 +140,20 @@ def as_taken(
             as_allowed(action, role, state.incident.topology, requests_left(state, split, role))
             for action, role in zip(actions, split.roles, strict=True)
         )
-    by = split.names if len(split) > 1 else (None,)
-    return tuple(map(_as_taken, actions, split.roles, by))
+    alone = len(split) == 1
+    return tuple(
+        as_taken_by(action, role, alone=alone)
+        for action, role in zip(actions, split.roles, strict=True)
+    )
 
 
-def _as_taken(action: Action, role: Role, by: str | None) -> Action:
+def as_taken_by(action: Action, role: Role, *, alone: bool = False) -> Action:
+    """The action that a role takes if it decides for this one; see :func:`as_taken`.
+
+    Raises:
+        TypeError: for a value that is no action.
+    """
+    by = None if alone else role.name
     if not isinstance(action, Action):
         raise TypeError(f"{role.name} must return an action, got {type(action).__name__}")
     if isinstance(action, Malformed):

@@ -8,7 +8,7 @@ work of a client that has gone is dropped.
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from time import thread_time
 from typing import Any, Final, cast
 
@@ -42,7 +42,7 @@ class HttpConnection(H11Protocol):
         self._turns, self._door = config.turns, config.door
         self._share = Share(config.strangers)
         self._unread, self._read_bytes = b"", 0
-        inner = cast(Any, self).app
+        inner: Callable[..., Awaitable[None]] = config.loaded_app
 
         async def counted(*asgi: Any) -> None:
             began = thread_time()

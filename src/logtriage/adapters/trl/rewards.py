@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
+import attrs
+
 from logtriage.adapters.episode import reply_in, row_of
 from logtriage.adapters.rewards import by_criterion, metrics_of, reward_names
 from logtriage.adapters.trl.environments import Playing
@@ -107,22 +109,31 @@ def criterion_rewards(rubric: Rubric | str) -> list[RewardFunction]:
         InvalidInput: if ``module:name`` is no rubric, or a criterion is called ``rest``.
     """
     chosen = rubric_named(rubric) if isinstance(rubric, str) else rubric
-    return [_criterion_reward(name) for name in reward_names(chosen)]
+    return [CriterionReward(name) for name in reward_names(chosen)]
 
 
-def _criterion_reward(name: str) -> RewardFunction:
-    def reward(
-        completions: Sequence[Completion],  # noqa: ARG001 (TRL's signature)
+@attrs.frozen
+class CriterionReward:
+    """The share of one criterion in the grade of each environment. It can be pickled."""
+
+    criterion: str
+
+    @property
+    def __name__(self) -> str:
+        """What TRL calls the function in its logs."""
+        return f"{PREFIX}_{self.criterion}"
+
+    def __call__(
+        self,
+        completions: Sequence[Completion],  # noqa: ARG002 (TRL's signature)
         environments: Sequence[object],
         **_: Any,
     ) -> list[float | None]:
+        """A share for each environment; None where the criterion does not apply."""
         return [
-            by_criterion(env.grade).get(name) if isinstance(env, Playing) else None
+            by_criterion(env.grade).get(self.criterion) if isinstance(env, Playing) else None
             for env in environments
         ]
-
-    reward.__name__ = f"{PREFIX}_{name}"
-    return reward
 
 
 def _log(log_metric: LogMetric | None, grades: Sequence[Grade | None]) -> None:

@@ -184,8 +184,7 @@ def placeholders(text: str) -> tuple[str, ...]:
         )
     if inert(text) != text:
         raise InvalidInput(
-            "expected a text without marks of chat templates, such as <tool_call>, "
-            f"got {text!r:.80}"
+            f"expected no mark of a chat template, such as <tool_call>, got {text!r:.80}"
         )
     names = tuple(_BRACED.findall(text))
     wrong = next((name for name in names if not _NAME.fullmatch(name)), None)

@@ -1,0 +1,74 @@
+"""Scripted teams inside of :mod:`logtriage.multi.triage_team_v1`, whole or beside other agents."""
+
+from typing import Any
+
+from pettingzoo import AECEnv
+
+from logtriage.actions import Action
+from logtriage.joint import observe_roles
+from logtriage.multi.parallel import TriageTeam
+from logtriage.policies import RolePolicies, TeamFactory
+from logtriage.policies.base import Memory
+from logtriage.state import State
+from logtriage.trained import make_team
+
+
+class ScriptedTeam:
+    """Plays the incident of an environment: an action for each agent, whenever it is asked.
+
+    >>> from logtriage.multi import ScriptedTeam, triage_team_v1
+    >>> env = triage_team_v1.parallel_env()
+    >>> team = ScriptedTeam(env, "observer")
+    >>> _ = env.reset(options={"id": 42})
+    >>> while env.agents:
+    ...     mine = {"triage_0": 0}  # an agent of your own; the others are scripted
+    ...     _, rewards, *_ = env.step({**team.actions(), **mine})
+
+    It decides by what its roles see in the environment, and so by what the agents of others did. A
+    reset begins anew.
+
+    Args:
+        env: by turns or parallel; wrappers do not matter.
+        team: a specification such as ``expert`` or ``triage=oracle,escalation=net:DIR,…``
+            (:func:`logtriage.trained.make_team`), or what makes a team for an incident.
+
+    Raises:
+        UnknownName, InvalidInput: for a specification without a team for these roles.
+    """
+
+    def __init__(
+        self, env: TriageTeam | AECEnv[str, Any, Any], team: str | TeamFactory = "observer"
+    ) -> None:
+        inner: Any = env.unwrapped
+        self._env: TriageTeam = inner
+        self._make = make_team(team, inner.role_split) if isinstance(team, str) else team
+        self._team: Any = None
+        self._memory: Memory = None
+        self._state: State | None = None
+        self._decided: dict[str, Action] = {}
+
+    def actions(self) -> dict[str, Action]:
+        """An action of the core for each agent in this tick; none once the incident is closed.
+
+        The environment takes it as it takes one of the agent's action space. Asked again in the
+        same tick, the team answers the same.
+
+        Raises:
+            ResetNeeded: before the first reset.
+            RoleFailure: if the policy of a role raises.
+        """
+        env, state = self._env, self._env.core_state
+        if state.is_closed:
+            return {}
+        if state is not self._state:
+            if self._team is None or not state.history:
+                self._team, self._memory = self._make(state.incident), None
+            if isinstance(self._team, RolePolicies):
+                # It would remember the state that its own actions alone lead to.
+                notes = self._memory[1] if self._memory else (None,) * len(self._team.players)
+                self._memory = (state, notes)
+            seen = observe_roles(state, env.role_split)
+            chosen, self._memory = self._team.act(seen, self._memory)
+            self._decided = dict(zip(env.possible_agents, chosen, strict=True))
+            self._state = state
+        return dict(self._decided)
