@@ -291,11 +291,12 @@ class Study:
             "| --- | ---: | ---: |",
         ]
         for name, rows in shown.items():
+            if not rows or name.startswith("sft-"):
+                continue
             part, _, at = name.rpartition(" at ")
             start = "sft-random" if "random" in part else "sft-pretrained"
-            if rows and not part.startswith("sft-"):
-                before = shown[f"{start} at {at}"]
-                lines.append(f"| {part} | {at} | {in_words(gain(before, rows))} |")
+            before = shown[f"{start} at {at}"]
+            lines.append(f"| {part} | {at} | {in_words(gain(before, rows))} |")
         save_text(self.out / "study.md", "\n".join(lines) + "\n")
 
 
