@@ -12,6 +12,7 @@ pytest.importorskip("trl")
 from logtriage import make_incident  # noqa: E402 (after the skips)
 from logtriage.adapters.local.loading import load_model, load_tokenizer  # noqa: E402
 from logtriage.adapters.local.play import Decoding, play  # noqa: E402
+from logtriage.adapters.local.words import manner_of  # noqa: E402
 from logtriage.errors import InvalidInput  # noqa: E402
 from logtriage.observation import observe  # noqa: E402
 from logtriage.parsing import render_action  # noqa: E402
@@ -96,7 +97,7 @@ def test_a_step_on_tool_calls(tmp_path, style):
     )  # fmt: skip
     about = sft.run(settings, tmp_path / "run", "sft")
     assert all(one["loss"] > 0 for one in about["rounds"])
-    assert load_tokenizer(str(tmp_path / "run")).init_kwargs["logtriage_style"] == style
+    assert manner_of(load_tokenizer(str(tmp_path / "run"))).style == style
 
 
 def test_a_notation_model_keeps_lora_and_new_embeddings(tmp_path):

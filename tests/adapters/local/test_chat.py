@@ -182,3 +182,14 @@ def test_in_notation_a_reply_is_one_token_and_plays_its_action():
     assert made.decode(following).startswith("1/11")
     assert made.decode(following).endswith("<|act|>")
     assert "RUNBOOK" in made.decode(Chat(notation(rules=True)[0]).begin(INCIDENT)[1])
+
+
+def test_our_template_lists_a_tool_in_a_line():
+    chat = Chat(tokenizer())
+    _, opening = chat.begin(INCIDENT)
+    lines = chat.tokenizer.decode(opening).splitlines()
+    assert lines[0] == "<|im_start|>system"
+    assert "escalate(team): Page a team. A wrong one ends the incident with 0." in lines
+    assert any(line.startswith("classify_severity(severity: P1|P2|P3): ") for line in lines)
+    assert lines[-1] == "<|im_start|>assistant"
+    assert lines[-2].endswith("<|im_end|>")

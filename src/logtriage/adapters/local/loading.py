@@ -1,6 +1,7 @@
 """Models and tokenizers from a directory or the hub. Code that comes with a model is never run."""
 
 import json
+import logging
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
@@ -129,6 +130,8 @@ def load_model(
         raise InvalidInput(f"model {place!r} cannot be loaded: {error}") from None
     if is_adapter(path):
         _need("peft", "a LoRA adapter")
+        # It tells at every start of kernels that only 4-bit weights need.
+        logging.getLogger("bitsandbytes").setLevel(logging.ERROR)
         from peft import PeftModel
 
         width = len(load_tokenizer(path))

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import attrs
+from transformers.utils.logging import disable_progress_bar
 
 from logtriage.adapters.local.chat import Chat
 from logtriage.adapters.local.loading import load_model, load_tokenizer
@@ -62,6 +63,7 @@ class LocalPlayer:
         if not place:
             raise InvalidInput(f"policy {policy!r}: expected a directory or name after {LOCAL}")
         warnings.filterwarnings("ignore", module="transformers|peft|torch")
+        disable_progress_bar()
         tokenizer = load_tokenizer(place, template)
         Chat(tokenizer, told)
         model = load_model(place)
