@@ -242,7 +242,7 @@ def test_a_reply_that_neither_can_read_may_be_refused_in_other_words() -> None:
         {**one, "content": one["content"].replace("no JSON", "found no JSON")}
         for one in episode.step(said).messages
     ]
-    call_it = {"role": "assistant", "content": lt.render_action(lt.Resolve())}
+    call_it = {"role": "assistant", "content": render_action(lt.Resolve())}
     reading = read([*map(dict, episode.prompt), said, *shown, call_it])
     assert names(reading) == ["malformed", "resolve"]
 

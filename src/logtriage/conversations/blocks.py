@@ -60,7 +60,7 @@ def block_of(raw: object, where: str) -> list[dict[str, Any]]:
         return [dict(raw)]  # in that form already
     kind = first(raw, ("type", "part_kind", "block_type", "content_type"))
     if absent(kind) and raw.get("thought") is True:
-        return [{"type": "data"}]
+        return _thought(raw, where)
     for way in BLOCKS:
         if isinstance(kind, str):
             if kind in way.types or any(kind.startswith(t) for t in way.types if t[-1] == "-"):
@@ -91,6 +91,13 @@ def _text(block: Block, where: str) -> list[dict[str, Any]]:
 def _data(block: Block, where: str) -> list[dict[str, Any]]:
     del block, where
     return [{"type": "data"}]
+
+
+def _thought(block: Block, where: str) -> list[dict[str, Any]]:
+    """A thought: no action is read from it, and a transcript keeps it."""
+    del where
+    said = plain(first(block, ("thinking", "reasoning", "text", "content")))
+    return [{"type": "thinking", "thinking": said} if said else {"type": "data"}]
 
 
 def _use(block: Block, where: str) -> list[dict[str, Any]]:
@@ -172,14 +179,15 @@ BLOCKS: Final = (
         | {"tool-return", "retry-prompt", "toolResponse", "function_result", "toolResult"},
         ("functionResponse", "function_response", "toolResult", "tool_call_result"),
     ),
+    Way(_thought, frozenset({"thinking", "reasoning", "thought"}), ("reasoningContent",)),
     Way(
         _data,
-        frozenset({"thinking", "redacted_thinking", "reasoning", "refusal", "image", "image_url"})
+        frozenset({"redacted_thinking", "refusal", "image", "image_url"})
         | {"input_image", "audio", "input_audio", "video", "document", "file", "data"}
         | {"server_tool_use", "web_search_tool_result", "builtin-tool-call", "step-start"}
-        | {"builtin-tool-return", "source-url", "frontendToolRequest", "thought"},
+        | {"builtin-tool-return", "source-url", "frontendToolRequest"},
         (
-            *("reasoningContent", "executableCode", "codeExecutionResult", "inlineData"),
+            *("executableCode", "codeExecutionResult", "inlineData"),
             *("inline_data", "fileData", "file_data", "image", "cachePoint", "document"),
         ),
     ),

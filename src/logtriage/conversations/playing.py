@@ -39,14 +39,19 @@ MAX_CHOICES: Final = 500
 
 @attrs.frozen
 class Played:
-    """The actions that a conversation shows as played, and how many of its steps were not.
+    """The steps that a conversation shows as played, and how many were not.
 
     ``screens`` counts those that were compared.
     """
 
-    wires: tuple[Wire, ...]
+    steps: tuple[Step, ...]
     left_out: int
     screens: int
+
+    @property
+    def wires(self) -> tuple[Wire, ...]:
+        """The actions of the steps."""
+        return tuple(step.wire for step in self.steps)
 
 
 @attrs.define(eq=False)
@@ -109,7 +114,7 @@ class _Replay:
 
     def __init__(self, incident: Incident) -> None:
         self.states = [initial_state(incident)]
-        self.wires: list[Wire] = []
+        self.steps: list[Step] = []
         self.pending: list[_Pending] = []
         self.left_out = self.screens = 0
         #: Whether a step was played whose answer is no screen.
@@ -233,7 +238,7 @@ class _Replay:
         """Play these of the first ``count`` pending steps, and leave the others out."""
         self.quiet = self.quiet or any(step.answer and not step.screens for step in steps)
         self.states = self._after(steps)
-        self.wires += (step.step.wire for step in steps)
+        self.steps += (step.step for step in steps)
         self.left_out += count - len(steps)
         del self.pending[:count]
 
@@ -258,13 +263,13 @@ class _Replay:
             )
 
     def _so_far(self, count: int | None = None) -> str:
-        count = len(self.wires) if count is None else count
+        count = len(self.steps) if count is None else count
         return f"{count} call{'s' * (count != 1)}"
 
     def end(self) -> Played:
         """The steps played, with those after the last screen that were."""
         self._play(self._seen(self.pending), len(self.pending))
-        return Played(tuple(self.wires), self.left_out, self.screens)
+        return Played(tuple(self.steps), self.left_out, self.screens)
 
     def _seen(self, steps: Sequence[_Pending]) -> list[_Pending]:
         """The steps that were played, of those that no screen follows.

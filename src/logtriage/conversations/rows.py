@@ -26,6 +26,7 @@ from logtriage.conversations.screens import Screen, mismatch, screens_in
 from logtriage.conversations.shapes import INCIDENT_AT, Row, at, is_teams
 from logtriage.conversations.teams import joint_wires
 from logtriage.conversations.wires import Style, calls_of, steps_of_conversation
+from logtriage.conversations.words import kept, words_beside
 from logtriage.drawing.sealing import incident_of
 from logtriage.dynamics import play_parsed
 from logtriage.errors import InvalidInput, TranscriptError
@@ -83,8 +84,8 @@ def transcript_of_row(
         UnknownName, InvalidInput: for an incident id that does not exist.
         SealError: for a sealed incident without its key, or with another one.
     """
-    kept = conversation_of(row)
-    return reading_of(kept, incident_at, style, other_tools, resolve).transcript
+    conversation = conversation_of(row)
+    return reading_of(conversation, incident_at, style, other_tools, resolve).transcript
 
 
 def reading_of(
@@ -116,8 +117,9 @@ def reading_of(
     if not any(map(is_agents, messages)) and status_of(row) == COMPLETED:
         raise TranscriptError(f"{place}: no reply of the agent among {len(messages)} messages")
     _check_alike(row, shown.wires, place)
+    extra = {**extra_of(conversation), **kept(words_beside(messages, shown.steps))}
     transcript = Transcript(
-        *(incident.id, shown.wires, status_of(row), agent_of(row), extra_of(conversation)),
+        *(incident.id, shown.wires, status_of(row), agent_of(row), extra),
         seal=incident.seal,
         world=incident.world_mark,
     )

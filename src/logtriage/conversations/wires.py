@@ -140,7 +140,7 @@ def _read(text: str, topology: Topology, form: Form, place: int) -> Iterator[Ste
         yield Step(wire, place, by_shell=has_blocks(text))
 
 
-def _turns(messages: Sequence[Message]) -> Iterator[tuple[list[int], list[Message]]]:
+def turns_of(messages: Sequence[Message]) -> Iterator[tuple[list[int], list[Message]]]:
     """The places of the agent's messages in a turn, up to the next answer, and the answers."""
     turn: list[int] = []
     answers: list[Message] = []
@@ -163,7 +163,7 @@ def _with_calls(messages: Sequence[Message]) -> Iterator[tuple[list[int], list[t
     A call with the id of an earlier call was recorded twice, unless both have an answer: then the
     server's ids are not unique, and both were carried out.
     """
-    for turn, answers in _turns(messages):
+    for turn, answers in turns_of(messages):
         answered = Counter(each.id for message in answers for each in answers_of(message))
         known: dict[str, tuple[Any, int]] = {}
         calls: list[tuple[int, Any]] = []

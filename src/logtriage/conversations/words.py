@@ -10,6 +10,7 @@ from itertools import zip_longest
 from typing import Any, Final
 
 from logtriage.conversations.messages import Message, is_agents, text_of
+from logtriage.conversations.wires import Step, turns_of
 from logtriage.transcript import Transcript
 
 #: The key of a transcript.
@@ -41,6 +42,18 @@ def cut(text: str) -> str:
 def beside(words: str | None, actions: int) -> Words:
     """The words of a turn with so many actions: they stand beside the first."""
     return (words, *(None,) * (actions - 1)) if actions else ()
+
+
+def words_beside(messages: Sequence[Message], steps: Iterable[Step]) -> Words:
+    """The words of each turn beside the first of its steps."""
+    turn_of = {place: turn for turn, _ in turns_of(messages) for place in turn}
+    words: list[str | None] = []
+    last: list[int] | None = None
+    for step in steps:
+        turn = turn_of[step.place]
+        words.append(None if turn is last else own_words(messages[place] for place in turn))
+        last = turn
+    return tuple(words)
 
 
 def kept(words: Sequence[str | None]) -> dict[str, Any]:
