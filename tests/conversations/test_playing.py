@@ -266,14 +266,14 @@ def test_answers_of_parallel_calls_tell_the_order_in_which_they_ran() -> None:
     assert names(read([*PROMPT, together, *answers[::-1]])) == [name for name, _ in CALLS]
 
 
-@pytest.mark.parametrize("style", ["text", "notation"])
-def test_episodes_of_both_styles_are_checked(style: Any) -> None:
+@pytest.mark.parametrize("style", ["text", "compact", "notation"])
+def test_episodes_of_every_style_are_checked(style: Any) -> None:
     episode = Episode(lt.make_incident(INCIDENT), style=style)
     messages: Messages = list(map(dict, episode.prompt))
     for action in (lt.RequestMetrics("user-db"), lt.Escalate("sre-team"), lt.Resolve()):
         word = render_action(action, "word")
         said = word if style == "notation" else render_action(action)
-        if style == "text":
+        if style != "notation":
             name, value = action_call(action)
             message = {
                 "role": "assistant",
