@@ -19,16 +19,12 @@ from logtriage.adapters.inspect_ai.agent import (
 )
 from logtriage.adapters.inspect_ai.models import ScriptedModel
 from logtriage.adapters.inspect_ai.scoring import by_task, triage_scorer
-from logtriage.adapters.inspect_ai.shifts import shift, shift_scorer, shift_solver
 from logtriage.adapters.inspect_ai.tasks import triage, triage_sample
 
 __all__ = [
     "ScriptedModel",
     "TriageStore",
     "by_task",
-    "shift",
-    "shift_scorer",
-    "shift_solver",
     "tools_for",
     "triage",
     "triage_agent",

@@ -1,9 +1,8 @@
 """verifiers: tasksets of incidents, the environments that play them, and their harness.
 
-verifiers finds a taskset by the name of a top-level module: ``logtriage-verifiers`` (one agent),
-``logtriage-verifiers-team`` (three agents in the roles of a team) and
-``logtriage-verifiers-shift`` (whole shifts), such as ``vf-eval logtriage-verifiers``. Needs the
-extra ``verifiers``, with verifiers 0.3.1 or 0.4.
+verifiers finds a taskset by the name of a top-level module: ``logtriage-verifiers`` (one agent) and
+``logtriage-verifiers-team`` (three agents in the roles of a team), such as
+``vf-eval logtriage-verifiers``. Needs the extra ``verifiers``, with verifiers 0.3.1 or 0.4.
 
 The environment steps the incident on the host. Rewards and metrics are computed from
 the calls on the traces.
@@ -28,14 +27,10 @@ from logtriage.adapters.verifiers.rows import (
     TriageTaskset,
     turn_rewards,
 )
-from logtriage.adapters.verifiers.shifts import ShiftConfig, ShiftEnv, ShiftTaskset
 from logtriage.adapters.verifiers.solo import SoloEnv
 from logtriage.adapters.verifiers.team import TeamEnv, TeamEnvConfig
 
 __all__ = [
-    "ShiftConfig",
-    "ShiftEnv",
-    "ShiftTaskset",
     "SoloEnv",
     "TeamEnv",
     "TeamEnvConfig",

@@ -10,8 +10,7 @@ from verifiers.v1.dialects.chat import message_to_wire
 
 from logtriage.adapters.episode import reply_in
 from logtriage.adapters.verifiers.rows import RoleData, TriageData, incident_of_row
-from logtriage.adapters.verifiers.shifts import ShiftData
-from logtriage.conversations.tools import SHIFT_TOOLS, as_openai, openai_tools
+from logtriage.conversations.tools import openai_tools
 from logtriage.grading.offered import useful_actions
 from logtriage.roles.splits import get_role_split
 
@@ -65,7 +64,7 @@ class TriageHarness(vf.Harness[TriageHarnessConfig]):
 
 
 def _tools(data: vf.TaskData) -> list[dict[str, Any]]:
-    """The tools of a row's incident, role or shift.
+    """The tools of a row's incident or role.
 
     Rows of another taskset have none, nor do rows in notation.
     """
@@ -75,6 +74,4 @@ def _tools(data: vf.TaskData) -> list[dict[str, Any]]:
         return openai_tools(incident, role.may | more)
     if isinstance(data, TriageData) and reply_in(data.style) == "tools":
         return openai_tools(incident_of_row(data))
-    if isinstance(data, ShiftData):
-        return as_openai(SHIFT_TOOLS.values())
     return []
