@@ -20,7 +20,7 @@ Cells = tuple[Evidence, ...]
 #: What stays on the screen after it was first shown.
 _STAY: Final = (Channel.ALERT, Channel.EDGE, Channel.CHANGE)
 #: What is read again where it is asked for again.
-_READ: Final = frozenset({Channel.METRICS, Channel.TRACES})
+_READ: Final = frozenset({Channel.METRICS, Channel.TRACES, Channel.LOGS})
 #: The cells of one reading: channel, start and service.
 Reading = tuple[Channel, int, int]
 
@@ -32,7 +32,7 @@ class ScreenTrace:
     ``facts`` sum up the first ``plays`` plays. ``panels`` are the cells of the last screen by
     channel, ``evidence`` those of all screens, each once, in the order shown; None where screens
     were left out. ``readings`` are the gauges and traces asked for so far. ``said`` keeps the
-    words of panels that stay, ``pools`` what a belief made of the evidence.
+    words of panels that stay, ``outcomes`` what a belief made of the evidence.
     """
 
     tick: int
@@ -42,7 +42,7 @@ class ScreenTrace:
     evidence: Cells | None
     readings: Mapping[Reading, Cells]
     said: dict[object, tuple[object, Any]] = attrs.field(factory=dict)
-    pools: dict[object, Any] = attrs.field(factory=dict)
+    outcomes: dict[object, Any] = attrs.field(factory=dict)
 
 
 def traced(state: State, world: Simulation, *, whole: bool = False) -> ScreenTrace:
@@ -103,7 +103,7 @@ def _followed(
         if channel in before:
             if channel not in panels:
                 panels[channel] = before[channel]
-            elif channel is Channel.ALERT:
+            elif channel is not Channel.EDGE:
                 panels[channel] = before[channel] + panels[channel]
     return ScreenTrace(
         now,
@@ -113,7 +113,7 @@ def _followed(
         None if evidence is None else (*evidence, *new),
         readings,
         trace.said.copy(),
-        trace.pools.copy(),
+        trace.outcomes.copy(),
     )
 
 
