@@ -10,7 +10,7 @@ from logtriage.roles import role_actions
 
 def main() -> None:
     env = triage_team_v1.parallel_env(
-        "cascading_failure-v3", "val", credit="counterfactual", render_mode="ansi"
+        "cascading_failure-v4", "val", credit="counterfactual", render_mode="ansi"
     )
     observations, infos = env.reset(seed=388)
     choices = {

@@ -35,7 +35,7 @@ from logtriage.registry import make_policy
 from logtriage.world.conditions import Hypothesis
 from tests.builders import final_state, with_hand_over
 
-TASKS = ("single_crash-v3", "cascading_failure-v3-fog3", "silent_degradation-v3")
+TASKS = ("single_crash-v4", "cascading_failure-v4-fog3", "silent_degradation-v4")
 
 
 @st.composite
@@ -100,7 +100,7 @@ def test_the_best_plan_is_worth_its_mean_grade(state: State) -> None:
 
 
 @settings(max_examples=8)
-@given(priced_states(("compound_failure-v3",)))
+@given(priced_states(("compound_failure-v4",)))
 def test_the_best_plan_for_several_faults_is_worth_its_mean_grade(state: State) -> None:
     held = belief(state)
     case = held.planner()
@@ -158,7 +158,7 @@ def test_a_hand_over_at_a_high_price_is_no_mistake_and_at_a_low_one_may_be() -> 
     costs = {}
     for price in (0.3, 0.9):
         one = attrs.evolve(
-            with_hand_over(make_incident("single_crash-v3-fog0/train/0")),
+            with_hand_over(make_incident("single_crash-v4-fog0/train/0")),
             price_of_hand_over=price,
         )
         told = explain(transition(initial_state(one), HandOver()), samples=2)
@@ -170,7 +170,7 @@ def test_a_hand_over_at_a_high_price_is_no_mistake_and_at_a_low_one_may_be() -> 
 
 
 def test_a_page_where_a_hand_over_is_best_costs_what_it_is_worth_less_than_the_price() -> None:
-    one = with_hand_over(make_incident("cascading_failure-v3-fog3/val/0"))
+    one = with_hand_over(make_incident("cascading_failure-v4-fog3/val/0"))
     start = initial_state(attrs.evolve(one, price_of_hand_over=0.9))
     held = belief(start)
     assert held.best().hand_over
@@ -189,7 +189,7 @@ def test_the_observer_hands_over_where_a_hand_over_is_worth_more_than_it_expects
     for price in (0.3, 0.9):
         handed = 0
         for number in range(12):
-            one = with_hand_over(make_incident(f"cascading_failure-v3-fog3/val/{number}"))
+            one = with_hand_over(make_incident(f"cascading_failure-v4-fog3/val/{number}"))
             end = final_state(
                 attrs.evolve(one, price_of_hand_over=price), make_policy("observer:2")
             )
@@ -202,6 +202,6 @@ def test_the_observer_hands_over_where_a_hand_over_is_worth_more_than_it_expects
 
 
 def test_always_handing_over_is_a_policy_by_name() -> None:
-    one = with_hand_over(make_incident("single_crash-v3/val/0"))
+    one = with_hand_over(make_incident("single_crash-v4/val/0"))
     end = final_state(one, make_policy("constant:hand_over"))
     assert grade(end).score == pytest.approx(one.price_of_hand_over)

@@ -287,7 +287,7 @@ def _asking(state: State, name: str) -> State:
 
 def test_a_pool_that_becomes_the_root() -> None:
     """A database exhausts its caller's pool, which shows its own signs once that is well."""
-    task = get_task("compound_failure-v3")
+    task = get_task("compound_failure-v4")
     for number in range(2000):
         incident = draw_incident(task, IncidentId(task, "train", number), TINY)
         hidden = [part for part in incident.truth.several if part.secondary]
@@ -308,7 +308,7 @@ def test_a_pool_that_becomes_the_root() -> None:
 
 
 @pytest.mark.parametrize(
-    "task", ["cascading_failure-v3", "silent_degradation-v3", "single_crash-v3-fog3"]
+    "task", ["cascading_failure-v4", "silent_degradation-v4", "single_crash-v4-fog3"]
 )
 def test_silence_growth_and_recovery(task: str) -> None:
     """Asked before and after a wrong remedy and the right one, through everything that grows."""
@@ -338,7 +338,7 @@ def test_readings_that_are_added_as_if_drawn_anew_are_caught(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A planted bug: two readings of a sign tell as much as those of two signs."""
-    incident = make_incident("cascading_failure-v3/test/3")
+    incident = make_incident("cascading_failure-v4/test/3")
     state = initial_state(incident)
     for _ in range(2):
         for kind in (RequestMetrics, RequestMoreLogs, RequestTraces):
@@ -364,7 +364,7 @@ def test_readings_that_are_added_as_if_drawn_anew_are_caught(
 # --- calibration -------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("task", ["single_crash-v3", "cascading_failure-v3-fog1", "tiny:outage"])
+@pytest.mark.parametrize("task", ["single_crash-v4", "cascading_failure-v4-fog1", "tiny:outage"])
 def test_what_is_believed_comes_true_as_often(task: str) -> None:
     roots: list[tuple[float, bool]] = []
     severe: list[tuple[float, bool]] = []

@@ -90,7 +90,7 @@ def strays(incidents: list[Incident]) -> dict[str, float]:
     return {name: row.stray for name, row in tested.items()}
 
 
-@pytest.mark.parametrize("task", [*DRAWN_TASKS, "compound_failure-v3"])
+@pytest.mark.parametrize("task", [*DRAWN_TASKS, "compound_failure-v4"])
 def test_two_readings_of_a_sign_agree_as_often_as_the_rules_say(task: str) -> None:
     found = strays([make_incident(f"{task}/test/{number}") for number in range(60)])
     assert len(found) > 3

@@ -216,7 +216,7 @@ def test_a_state_that_was_played_is_encoded_as_its_history_is(
 def test_a_role_has_columns_of_the_team_s_observation_in_order(
     split: RoleSplit, topology: Topology
 ) -> None:
-    setting = get_task("cascading_failure-v3").setting
+    setting = get_task("cascading_failure-v4").setting
     assert setting is not None
     whole = team_tokens_of(split, setting, topology, 14)
     for role in split.roles:
@@ -228,8 +228,8 @@ def test_a_role_has_columns_of_the_team_s_observation_in_order(
 
 def test_wrong_input_is_named() -> None:
     with pytest.raises(UnknownName, match="unknown credit 'own'; known: team, counterfactual"):
-        BatchedTeam("single_crash-v3", credit="own")
-    team = BatchedTeam("single_crash-v3")
+        BatchedTeam("single_crash-v4", credit="own")
+    team = BatchedTeam("single_crash-v4")
     with pytest.raises(InvalidInput, match="call reset"):
         team.look()
     team.reset("train", [0, 1])

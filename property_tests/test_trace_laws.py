@@ -30,11 +30,11 @@ from logtriage.world.simulation import Simulation
 from property_tests.strategies import JointEpisode, episodes, joint_episodes, world_incidents
 
 TASKS = (
-    "single_crash-v3-fog3",
-    "cascading_failure-v3",
-    "silent_degradation-v3",
-    "compound_failure-v3",
-    "unseen_world-v3",
+    "single_crash-v4-fog3",
+    "cascading_failure-v4",
+    "silent_degradation-v4",
+    "compound_failure-v4",
+    "unseen_world-v4",
 )
 
 
@@ -142,7 +142,7 @@ def test_a_trace_holds_no_state_and_is_not_pickled(states: tuple[State, ...]) ->
 
 
 def test_grading_fills_no_trace() -> None:
-    incident = make_incident("single_crash-v3/test/0")
+    incident = make_incident("single_crash-v4/test/0")
     state = transition(State(incident), _asking(incident)[0])
     grade(state)
     assert state.trace is None

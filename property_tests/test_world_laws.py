@@ -298,8 +298,8 @@ def test_draws_have_the_shares_of_the_table() -> None:
     counts: Counter[str] = Counter()
     expected: Counter[str] = Counter()
     for number in range(400):
-        world = simulation_of(make_incident(f"single_crash-v3/train/{number}"))
-        for one in evidence(initial_state(make_incident(f"single_crash-v3/train/{number}"))):
+        world = simulation_of(make_incident(f"single_crash-v4/train/{number}"))
+        for one in evidence(initial_state(make_incident(f"single_crash-v4/train/{number}"))):
             if one.channel is not Channel.ALERT:
                 continue
             place = places(world.topology)[one.service]

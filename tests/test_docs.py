@@ -218,7 +218,7 @@ def test_names_that_pages_list() -> None:
         assert f"| `{closing}` |" in concepts
     for split in SPLITS:
         assert f"`{split}`" in concepts
-    graded = grade_to_json(lt.grade(lt.initial_state(lt.make_incident("single_crash-v3/test/0"))))
+    graded = grade_to_json(lt.grade(lt.initial_state(lt.make_incident("single_crash-v4/test/0"))))
     assert [key for key in graded if f"`{key}`" not in transcripts] == []
     for rubric in RUBRICS:
         assert f"`{rubric}`" in grading or f"`{rubric.rpartition('/')[0]}`" in grading

@@ -73,7 +73,7 @@ def test_asked_lines_show_once_right_after(task: TaskSpec) -> None:
 
 
 def test_requests_of_one_tick_show_together() -> None:
-    incident = make_incident("cascading_failure-v3/test/0")
+    incident = make_incident("cascading_failure-v4/test/0")
     state = tick(apply(apply(initial_state(incident), RequestMoreLogs("user-db")), WAIT))
     names = incident.topology.names
     assert speakers(observe(state).inspection) == [*["user-db"] * LINES, *names]
@@ -175,7 +175,7 @@ OWN = {"triage": {"severity", "root_cause", "reports"}, "escalation": set(), "re
 
 
 def busy() -> Any:
-    incident = make_incident("cascading_failure-v3/test/42")
+    incident = make_incident("cascading_failure-v4/test/42")
     state = initial_state(incident)
     team = min(incident.truth.teams)
     for action in (

@@ -95,7 +95,7 @@ def _asking(port: int, end: float, count: int, messages: Iterator[bytes]) -> Non
 
 def leaving(port: int, end: float) -> None:
     """40 clients send 300 resets of fleets at once, and leave."""
-    sent = b"".join(itertools.islice(_resets("fleet_outage-v3"), 300))
+    sent = b"".join(itertools.islice(_resets("fleet_outage-v4"), 300))
     while time.monotonic() < end:
         for _ in range(40):
             with suppress(OSError):
@@ -142,12 +142,12 @@ def schema(port: int, end: float) -> None:
 
 def drawn(port: int, end: float) -> None:
     """8 sessions reset drawn worlds."""
-    _asking(port, end, 8, _resets("unseen_world-v3"))
+    _asking(port, end, 8, _resets("unseen_world-v4"))
 
 
 def resets(port: int, end: float) -> None:
     """40 sessions reset fleets, many messages at once."""
-    sent = b"".join(itertools.islice(_resets("fleet_outage-v3"), 1_000))
+    sent = b"".join(itertools.islice(_resets("fleet_outage-v4"), 1_000))
     _flood(port, end, 40, _session, sent)
 
 

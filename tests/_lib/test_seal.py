@@ -35,7 +35,7 @@ from logtriage.world.topologies import random_topology
 
 KEY = b"0123456789abcdef, the key of these tests"
 SEAL, OTHER = Seal(KEY), Seal(b"another key, of 16 bytes or more")
-TASK = "cascading_failure-v3"
+TASK = "cascading_failure-v4"
 ID = f"{TASK}/sealed/7"
 
 
@@ -246,7 +246,7 @@ def by_a_stream(incident: lt.Incident) -> int:
     return (unmixed(known) - mix(SPEAKER_STREAM)) & MASK
 
 
-@pytest.mark.parametrize("task", [TASK, "fleet_outage-v3"])
+@pytest.mark.parametrize("task", [TASK, "fleet_outage-v4"])
 def test_screens_give_away_a_test_incident_and_no_sealed_one(task: str) -> None:
     for index in SECRET:
         public = lt.make_incident(f"{task}/test/{index}")
@@ -271,7 +271,7 @@ def test_the_key_of_a_stream_gives_the_seed_of_a_public_incident_and_no_sealed_o
     }
 
 
-@pytest.mark.parametrize("task", [TASK, "fleet_outage-v3", "compound_failure-v3"])
+@pytest.mark.parametrize("task", [TASK, "fleet_outage-v4", "compound_failure-v4"])
 def test_no_draw_of_a_sealed_incident_is_under_a_key_that_a_search_could_find(
     task: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -309,7 +309,7 @@ def test_no_draw_of_a_sealed_incident_is_under_a_key_that_a_search_could_find(
 
 @pytest.mark.parametrize("split", ["test", "sealed"])
 def test_the_name_of_a_topology_does_not_tell_the_seed(split: str) -> None:
-    for one in lt.incident_ids("fleet_outage-v3", split, 10):
+    for one in lt.incident_ids("fleet_outage-v4", split, 10):
         incident = sealed(one)
         seed, topology = simulation_of(incident).seed, incident.topology
         assert str(seed & MASK) not in topology.name

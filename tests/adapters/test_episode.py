@@ -13,7 +13,7 @@ from logtriage.policies import perfect_actions
 from logtriage.registry import make_policy
 from logtriage.rendering import system_prompt
 
-INCIDENT = lt.make_incident("single_crash-v3/test/0")
+INCIDENT = lt.make_incident("single_crash-v4/test/0")
 RESOLVE = {"action_type": "resolve"}
 
 

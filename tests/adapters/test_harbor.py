@@ -20,7 +20,7 @@ from logtriage.errors import SealError, TranscriptError
 from logtriage.grading import grade_actions
 from tests.cli.test_cli import logtriage
 
-INCIDENT = "single_crash-v3/test/0"
+INCIDENT = "single_crash-v4/test/0"
 
 
 @pytest.fixture
@@ -130,13 +130,13 @@ def test_sealed_incidents_are_not_written_out(
 ) -> None:
     monkeypatch.setenv("LOGTRIAGE_SEAL", "a key of the tests, 0123456789")
     with pytest.raises(SealError, match="holds the solution"):
-        write_tasks(["single_crash-v3/sealed/0"], tmp_path)
+        write_tasks(["single_crash-v4/sealed/0"], tmp_path)
 
 
 def test_the_command_writes_tasks(tmp_path: Path) -> None:
     result = logtriage("export", "harbor", tmp_path / "out", "--count", "2", "--start", "5")
     assert result.exit_code == 0
     names = sorted(path.name for path in (tmp_path / "out").iterdir())
-    assert names == ["single_crash-v3-0000", "single_crash-v3-0001"]
+    assert names == ["single_crash-v4-0000", "single_crash-v4-0001"]
     data = json.loads((tmp_path / "out" / names[0] / "tests/incident.json").read_bytes())
-    assert data == {"incident": "single_crash-v3/test/5"}
+    assert data == {"incident": "single_crash-v4/test/5"}

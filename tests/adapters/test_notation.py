@@ -31,7 +31,7 @@ from logtriage.policies.chat import Message
 from logtriage.roles.splits import TRIO
 from tests.rendering.reader_notation import in_notation, states_of
 
-INCIDENT = make_incident("single_crash-v3/val/1")
+INCIDENT = make_incident("single_crash-v4/val/1")
 PLAYED = play(INCIDENT, "observer")
 WORDS = [render_action(action, "word") for action in PLAYED.actions]
 
@@ -135,7 +135,7 @@ def test_a_served_model_is_asked_in_notation(tmp_path: Path) -> None:
         return 200, completion(("request_metrics:user-db", "hm", "hand_over")[turn])
 
     with server(scripted) as (url, seen):
-        words = ["eval", "openai:m", "--base-url", url, "--task", "single_crash-v3"]
+        words = ["eval", "openai:m", "--base-url", url, "--task", "single_crash-v4"]
         done = logtriage(*words, "--episodes", "1", "--style", "notation", "--out", str(tmp_path))
         assert done.exit_code == 0, done.output
         assert "tools" not in seen[0]

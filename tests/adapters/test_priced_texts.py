@@ -9,7 +9,7 @@ from logtriage.conversations.teams import role_opening
 from logtriage.multi import triage_team_v1
 from logtriage.roles.splits import TRIO
 
-INCIDENT = lt.make_incident("single_crash-v3/test/0")
+INCIDENT = lt.make_incident("single_crash-v4/test/0")
 WORTH = f"HAND-OVER is worth {INCIDENT.price_of_hand_over:g}"
 ALL_LOGS = {"action_type": "request_more_logs", "value": "all"}
 WAIT = {"role": "assistant", "tool_calls": [{"name": "wait", "arguments": {}}]}
@@ -47,7 +47,7 @@ def test_every_screen_of_a_team_says_it() -> None:
 
 
 def test_text_seats_say_it_and_offer_the_hand_over() -> None:
-    env = triage_team_v1.parallel_env("single_crash-v3", "test", observations="text")
+    env = triage_team_v1.parallel_env("single_crash-v4", "test", observations="text")
     screens, _ = env.reset(seed=1)
     for _ in range(3):
         assert all(

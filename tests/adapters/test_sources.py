@@ -21,9 +21,9 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 def test_a_task_of_ones_own_is_named_and_found_again(own: str) -> None:
     sources, sheet = Sources(), f"{own}:SHEET"
-    names = sources.rows([sheet, "single_crash-v3"], "val", 2, 3)
+    names = sources.rows([sheet, "single_crash-v4"], "val", 2, 3)
     assert names[:2] == [f"{sheet}/val/3", f"{sheet}/val/4"]
-    assert names[2:] == list(lt.incident_ids("single_crash-v3", "val", 2, 3))
+    assert names[2:] == list(lt.incident_ids("single_crash-v4", "val", 2, 3))
     assert [sources(name) for name in names[:2]] == [short_incident("val", n) for n in (3, 4)]
     # It has the id of a registered one, which its row does not say.
     assert sources(names[0]).id == names[2]
@@ -87,7 +87,7 @@ def test_what_is_no_task_is_named(own: str, task: str, split: str, start: int, s
 
 def test_a_bundle_that_no_task_plays_is_refused() -> None:
     with pytest.raises(lt.InvalidInput, match=r"bundle: expected recorded or recorded_models"):
-        Sources().rows(["single_crash-v3"], "test", 1, bundle="two.jsonl")
+        Sources().rows(["single_crash-v4"], "test", 1, bundle="two.jsonl")
     with pytest.raises(FileNotFoundError, match="nowhere"):
         Sources().rows(["recorded"], "test", 1, bundle="nowhere.jsonl")
 

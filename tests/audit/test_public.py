@@ -100,11 +100,11 @@ def test_a_posterior_that_is_off_by_itself_is_no_measure() -> None:
 
 
 def test_only_an_exact_posterior_is_a_measure() -> None:
-    report = audit("compound_fleet-v3", families=LEAKS, checks=["screens"], sizes=FEW)
+    report = audit("compound_fleet-v4", families=LEAKS, checks=["screens"], sizes=FEW)
     assert report.finding("screens").verdict is Verdict.SKIPPED
 
 
-@pytest.mark.parametrize("task", ["silent_degradation-v3", "cascading_failure-v3-fog0"])
+@pytest.mark.parametrize("task", ["silent_degradation-v4", "cascading_failure-v4-fog0"])
 def test_screens_of_the_benchmark_tell_no_more_than_the_posterior(task: str) -> None:
     report = audit(task, families=LEAKS, checks=["screens", "seeds", "splits"], sizes=FEW)
     assert (report.failed, report.unsettled) == ((), ())

@@ -21,7 +21,7 @@ from logtriage.rendering import render_observation, system_prompt
 from logtriage.state import initial_state
 from logtriage.tasks import TASKS
 
-INCIDENT = "cascading_failure-v3/test/42"
+INCIDENT = "cascading_failure-v4/test/42"
 
 
 def logtriage(*arguments: object, stdin: str | bytes = "", width: int = 100) -> Result:
@@ -94,7 +94,7 @@ def test_no_command_gives_help() -> None:
         ["eval", "expert", "--bundle", "/no/such/bundle"],
         ["eval", "constant:dance"],
         ["show", "nope"],
-        ["show", "cascading_failure-v3/test/-1"],
+        ["show", "cascading_failure-v4/test/-1"],
         ["show", "nezha/nope"],
         ["tasks", "nope-v1"],
         ["play", "nope"],
@@ -117,18 +117,18 @@ def test_what_cannot_be_used_exits_2_without_a_traceback(arguments: list[str]) -
 
 def test_errors_say_what_was_given_and_what_there_is() -> None:
     result = logtriage("eval", "expert", "--task", "cascade", width=300)
-    assert result.stderr.startswith("error: unknown task 'cascade'; known: single_crash-v3, ")
+    assert result.stderr.startswith("error: unknown task 'cascade'; known: single_crash-v4, ")
 
 
 @pytest.mark.parametrize(
     ("given", "lacks"),
     [
         (
-            "cascading_failure-v3/test",
-            "the number is missing; expected cascading_failure-v3/test/0",
+            "cascading_failure-v4/test",
+            "the number is missing; expected cascading_failure-v4/test/0",
         ),
-        ("cascading_failure-v3/tst", "the number is missing; expected cascading_failure-v3/test/0"),
-        ("cascading_failure-v3", "the split and the number are missing; expected cascading_fail"),
+        ("cascading_failure-v4/tst", "the number is missing; expected cascading_failure-v4/test/0"),
+        ("cascading_failure-v4", "the split and the number are missing; expected cascading_fail"),
     ],
 )
 def test_an_id_that_is_cut_short_says_what_is_missing(given: str, lacks: str) -> None:
@@ -152,7 +152,7 @@ def test_without_its_extra_the_command_names_it() -> None:
 
 
 def test_reader_that_leaves_early_is_no_error() -> None:
-    ids = incident_ids("single_crash-v3", "test", 2_000)
+    ids = incident_ids("single_crash-v4", "test", 2_000)
     for flags in (["--truth", "--json"], []):
         with subprocess.Popen(
             command("show", *ids, *flags),
@@ -170,7 +170,7 @@ def test_reader_that_leaves_early_is_no_error() -> None:
 
 def test_terminal_without_unicode_is_served() -> None:
     done = subprocess.run(
-        command("eval", "random", "--episodes", "1", "--task", "single_crash-v3"),
+        command("eval", "random", "--episodes", "1", "--task", "single_crash-v4"),
         capture_output=True,
         env={"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0", "LC_ALL": "C"},
     )
@@ -193,9 +193,9 @@ def test_tasks_lists_the_registry_with_spec_sheets() -> None:
 
 def test_tasks_as_json() -> None:
     assert [one["id"] for one in lines(logtriage("tasks", "--json"))] == [t.id for t in TASKS]
-    (one,) = lines(logtriage("tasks", "cascading_failure-v3", "--json"))
+    (one,) = lines(logtriage("tasks", "cascading_failure-v4", "--json"))
     assert (one["horizon"], one["rubric"]) == (14, "logtriage/3")
-    (one,) = lines(logtriage("tasks", "cascading_failure-v3-fog1", "--json"))
+    (one,) = lines(logtriage("tasks", "cascading_failure-v4-fog1", "--json"))
     assert (one["setting"]["fog"], one["setting"]["par"]) == (1, 9)
 
 
@@ -208,7 +208,7 @@ def test_a_spec_sheet_holds_fog_and_par() -> None:
 
 
 def test_the_truth_for_people_holds_par_and_price() -> None:
-    incident = make_incident("cascading_failure-v3/test/42")
+    incident = make_incident("cascading_failure-v4/test/42")
     told = logtriage("show", incident.id, "--truth").stdout
     assert f"{incident.par} ticks" in told
     assert f"worth {incident.price_of_hand_over:g}" in told
@@ -247,7 +247,7 @@ def test_show_gives_the_truth_only_on_request() -> None:
 
 
 def test_truth_on_the_wire_is_one_object_a_line() -> None:
-    ids = [INCIDENT, "silent_degradation-v3/ood/3", shipped_incidents()[0].id]
+    ids = [INCIDENT, "silent_degradation-v4/ood/3", shipped_incidents()[0].id]
     found = lines(logtriage("show", *ids, "--truth", "--json"))
     expected = [make_incident(one) for one in ids[:2]] + [shipped_incidents()[0]]
     assert found == [truth_to_json(one) for one in expected]

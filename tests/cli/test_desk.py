@@ -43,7 +43,7 @@ from logtriage.transcript import transcript_of
 from tests.cli.test_cli import command, grades, lines, logtriage
 from tests.cli.test_play import typed
 
-INCIDENT = make_incident("cascading_failure-v3/test/15")
+INCIDENT = make_incident("cascading_failure-v4/test/15")
 TRUTH = INCIDENT.truth
 WRONG = next(team for team in INCIDENT.topology.teams if team not in TRUTH.teams)
 
@@ -270,7 +270,7 @@ def test_text_of_others_is_shown_as_it_is() -> None:
 
 @pytest.mark.parametrize(
     "incident_id",
-    ["single_crash-v3/test/0", "recorded"],
+    ["single_crash-v4/test/0", "recorded"],
 )
 def test_every_kind_of_incident_is_played(incident_id: str) -> None:
     incident = shipped_incidents()[0] if incident_id == "recorded" else make_incident(incident_id)
@@ -322,7 +322,7 @@ def test_a_service_shows_what_is_known_of_it_in_every_tick() -> None:
 
 
 def test_readings_out_of_the_ordinary_are_signs() -> None:
-    session = Session.begin(make_incident("cascading_failure-v3/test/4"))
+    session = Session.begin(make_incident("cascading_failure-v4/test/4"))
     session = session.after(RequestMetrics("user-db"))
     seen = session.observations[-1]
     assert [gauge for gauge in seen.metrics if is_odd(gauge, seen)]

@@ -53,8 +53,8 @@ from logtriage.vector import action_mask, encode_tokens, role_token_mask, token_
 from logtriage.world.channels import Channel, Evidence
 from tests.builders import FIVE_TEAMS
 
-TASK = "compound_failure-v3"
-FLEET = "compound_fleet-v3"
+TASK = "compound_failure-v4"
+FLEET = "compound_fleet-v4"
 
 
 def incident_with(faults: int) -> Incident:
@@ -66,7 +66,7 @@ def incident_with(faults: int) -> Incident:
 def test_the_task_is_named_where_it_is_wanted() -> None:
     assert TASK not in DRAWN_TASKS
     assert get_task(TASK).several
-    assert not get_task("cascading_failure-v3").several
+    assert not get_task("cascading_failure-v4").several
     assert (get_task(TASK).horizon, get_task(TASK).topology) == (20, FIVE_TEAMS)
 
 
@@ -90,7 +90,7 @@ def test_the_screen_lists_every_service_declared() -> None:
     assert "root causes user-db, email-queue" in screen
     assert "no effect" not in screen
     single, _ = play(
-        make_incident("cascading_failure-v3/test/0"),
+        make_incident("cascading_failure-v4/test/0"),
         [IdentifyRootCause("user-db"), IdentifyRootCause("email-queue")],
     )
     assert observe(single).root_causes is None
@@ -110,7 +110,7 @@ def test_only_services_that_were_declared_are_settled() -> None:
     layout = token_layout_of(incident.setting, incident.topology, incident.horizon)
     declared = encode_tokens(state)[layout["declared"]]
     assert [bool(one) for one in declared] == [name in names for name in incident.topology.names]
-    single, _ = play(make_incident("cascading_failure-v3/test/0"), list(state.actions))
+    single, _ = play(make_incident("cascading_failure-v4/test/0"), list(state.actions))
     assert not any(
         open_
         for one, open_ in zip(actions, action_mask(observe(single)), strict=True)
@@ -160,7 +160,7 @@ def test_the_prompt_says_how_several_faults_are_graded() -> None:
     assert "85% have 1 to 3 faults (30%, 50%, 20%)" in prompt
     assert "report_impact" in prompt
     assert "report_impact" not in system_prompt(incident, "tools")
-    assert "report_impact" not in system_prompt(make_incident("cascading_failure-v3/test/0"))
+    assert "report_impact" not in system_prompt(make_incident("cascading_failure-v4/test/0"))
 
 
 def test_what_knows_single_faults_alone_refuses_in_words() -> None:
@@ -223,7 +223,7 @@ def test_what_pages_and_remedies_revealed_together_fits_some_set_at_every_tick()
 
 
 def test_evidence_of_another_incident_fits_nothing_and_is_refused() -> None:
-    incident = make_incident("cascading_failure-v3/test/0")
+    incident = make_incident("cascading_failure-v4/test/0")
     state, _ = play(incident, [Escalate(next(iter(incident.truth.teams))), Wait(), Wait()])
     foreign = Evidence(Channel.NOTE, -1, 0, 3, "0:no such line")
     with pytest.raises(InvalidInput, match="no hypothesis fits the evidence"):

@@ -1,4 +1,4 @@
-"""``unseen_world-v3``: each incident has a world of its own, which its id alone decides."""
+"""``unseen_world-v4``: each incident has a world of its own, which its id alone decides."""
 
 import pickle
 import re
@@ -38,7 +38,7 @@ from logtriage.world.model import HEALTHY, LOADED, WAITING, World
 from logtriage.world.unseen import WORLDS, is_unseen, unseen_seed, unseen_world
 from tests.rendering.reader_rules import Rules
 
-TASK = "unseen_world-v3"
+TASK = "unseen_world-v4"
 IDS = tuple(f"{TASK}/{split}/{number}" for split in SPLITS for number in (0, 7))
 
 
@@ -249,7 +249,7 @@ def test_the_prompt_states_what_mends_each_kind_and_who_is_paged(name: str) -> N
 
 
 def test_the_prompt_names_nothing_of_the_base_world_and_is_no_longer_than_there() -> None:
-    longest = len(system_prompt(make_incident("single_crash-v3/test/0")))
+    longest = len(system_prompt(make_incident("single_crash-v4/test/0")))
     base = default_world()
     services = {row.name for layout in base.layouts for row in layout.services}
     names = {*base.kind_names, *(one.name for one in base.benign), *base.rules.teams, *services}

@@ -32,9 +32,9 @@ from gymnasium.wrappers.vector import DictInfoToList, RecordEpisodeStatistics
 from logtriage.env import ENV_IDS, TriageEnv, TriageVectorEnv
 from logtriage.env.playlist import Playlist
 
-TASK = "cascading_failure-v3"
+TASK = "cascading_failure-v4"
 #: A task of each kind.
-KINDS = (TASK, "single_crash-v3-fog0", "silent_degradation-v3-fog3")
+KINDS = (TASK, "single_crash-v4-fog0", "silent_degradation-v4-fog3")
 ACTIONS = 75
 RESOLVE = action_id(Resolve(), FIVE_TEAMS)
 ASK = RESOLVE - 1
@@ -67,12 +67,12 @@ def test_every_drawn_task_is_registered() -> None:
     drawn = [task.id for task in TASKS if task.version and not task.unseen]
     assert sorted(ENV_IDS.values()) == sorted(drawn)
     assert len(ENV_IDS) == 6 * 4
-    assert ENV_IDS["logtriage/Cascading-v3"] == TASK
-    assert ENV_IDS["logtriage/Fleet-fog0-v3"] == "fleet_outage-v3-fog0"
-    assert ENV_IDS["logtriage/Silent-v3"] == "silent_degradation-v3"
+    assert ENV_IDS["logtriage/Cascading-v4"] == TASK
+    assert ENV_IDS["logtriage/Fleet-fog0-v4"] == "fleet_outage-v4-fog0"
+    assert ENV_IDS["logtriage/Silent-v4"] == "silent_degradation-v4"
 
 
-@pytest.mark.parametrize("env_id", ["logtriage/Cascading-v3", "logtriage/Silent-fog0-v3"])
+@pytest.mark.parametrize("env_id", ["logtriage/Cascading-v4", "logtriage/Silent-fog0-v4"])
 def test_gymnasium_makes_them_without_an_import_of_ours(env_id: str) -> None:
     code = f"""
 import gymnasium
@@ -110,13 +110,13 @@ def test_gymnasium_finds_no_fault(env_id: str) -> None:
 
 @pytest.mark.filterwarnings("ignore:.*is out of date")
 def test_gymnasium_names_the_environment_in_the_place_of_a_retired_one() -> None:
-    with pytest.raises(DeprecatedEnv, match="use `logtriage/Cascading-v3` instead"):
+    with pytest.raises(DeprecatedEnv, match="use `logtriage/Cascading-v4` instead"):
         gymnasium.make("logtriage/Cascading-v1")
 
 
 @pytest.mark.parametrize("mode", ["vector_entry_point", "sync"])
 def test_wrappers_of_gymnasium_fit(mode: str) -> None:
-    made = gymnasium.make_vec("logtriage/SingleCrash-v3", num_envs=4, vectorization_mode=mode)
+    made = gymnasium.make_vec("logtriage/SingleCrash-v4", num_envs=4, vectorization_mode=mode)
     _, infos = DictInfoToList(made).reset(seed=1)
     assert [set(one) for one in infos] == [set(INFOS)] * 4
     envs: Any = RecordEpisodeStatistics(made)
@@ -136,7 +136,7 @@ def test_spaces() -> None:
     assert envs.action_space == gymnasium.spaces.MultiDiscrete(3 * [ACTIONS])
     assert envs.observation_space.dtype == env.observation_space.dtype == np.float32
     assert envs.metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP
-    layout = token_layout_of(get_task("cascading_failure-v3").setting, FIVE_TEAMS, 14)
+    layout = token_layout_of(get_task("cascading_failure-v4").setting, FIVE_TEAMS, 14)
     space: Any = env.observation_space
     assert envs.observation_space.shape == (3, layout.size)
     assert (space.low == 0).all()
@@ -307,10 +307,10 @@ def severity_of_42() -> int:
 
 
 def test_a_fleet_needs_a_topology() -> None:
-    with pytest.raises(InvalidInput, match="every incident of task 'fleet_outage-v3' has a top"):
-        TriageEnv("fleet_outage-v3")
-    with pytest.raises(InvalidInput, match="every incident of task 'fleet_outage-v3' has a top"):
-        TriageVectorEnv("fleet_outage-v3")
+    with pytest.raises(InvalidInput, match="every incident of task 'fleet_outage-v4' has a top"):
+        TriageEnv("fleet_outage-v4")
+    with pytest.raises(InvalidInput, match="every incident of task 'fleet_outage-v4' has a top"):
+        TriageVectorEnv("fleet_outage-v4")
 
 
 def test_sealed_incidents_are_played_one_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -388,7 +388,7 @@ def test_the_sequence_uses_every_incident_before_it_repeats() -> None:
 
 @pytest.mark.parametrize("make", [TriageEnv, TriageVectorEnv])
 def test_unknown_names_come_with_the_choices(make: Any) -> None:
-    with pytest.raises(UnknownName, match=r"task 'crash'; known: single_crash-v3, "):
+    with pytest.raises(UnknownName, match=r"task 'crash'; known: single_crash-v4, "):
         make("crash")
     with pytest.raises(UnknownName, match=r"split 'dev'; known: train, val, test, ood"):
         make(TASK, split="dev")
@@ -400,7 +400,7 @@ BAD_IDS = (
     ("crash/train/3", "unknown task 'crash'; known: "),
     (f"{TASK}/dev/3", "unknown split 'dev'; known: train"),
     (f"{TASK}/test/3", f"this environment plays {TASK}/train/"),
-    ("single_crash-v3/train/3", f"this environment plays {TASK}/train/"),
+    ("single_crash-v4/train/3", f"this environment plays {TASK}/train/"),
     (f"{TASK}/train/-3", "index must be a whole number below"),
     (-1, f"incident -1: expected an id, {TASK}/train/<index>, or a whole number in"),
     (MAX_INDEX, "or a whole number in"),
@@ -489,9 +489,9 @@ def test_shaping_is_refused_where_there_is_none(make: Any) -> None:
 
 
 def test_a_belief_may_be_the_observation() -> None:
-    envs = TriageVectorEnv("single_crash-v3", 8, observations="belief")
-    plain = TriageVectorEnv("single_crash-v3", 8)
-    batch = BatchedTriage("single_crash-v3")
+    envs = TriageVectorEnv("single_crash-v4", 8, observations="belief")
+    plain = TriageVectorEnv("single_crash-v4", 8)
+    batch = BatchedTriage("single_crash-v4")
     screens = BeliefScreens(batch)
     ids = list(range(200))
     seen, infos = envs.reset(options={"ids": ids})

@@ -143,7 +143,7 @@ def test_a_ranking_that_was_tampered_with_is_named(tmp_path: Path) -> None:
 
 
 def test_drawn_tasks_have_no_ranking_unless_a_policy_gives_one(tmp_path: Path) -> None:
-    spec = RunSpec(["own", "expert"], ["single_crash-v3"], episodes=2)
+    spec = RunSpec(["own", "expert"], ["single_crash-v4"], episodes=2)
     own, expert = evaluate(spec, tmp_path, factories={"own": lambda _: _Says((("user-db",),))})
     assert expert.located == ()
     assert own.located[0].incidents == 2

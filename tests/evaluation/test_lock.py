@@ -27,7 +27,7 @@ def test_a_directory_is_held_and_let_go(tmp_path: Path) -> None:
 
 
 def test_another_evaluation_is_refused(tmp_path: Path) -> None:
-    spec = RunSpec(["expert"], ["single_crash-v3"], episodes=2)
+    spec = RunSpec(["expert"], ["single_crash-v4"], episodes=2)
     directory = tmp_path / "run"
     command = [sys.executable, "-c", HOLD, str(directory)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
@@ -50,7 +50,7 @@ def test_a_run_that_fails_lets_go(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("words")
     for _ in range(2):
         with pytest.raises(InvalidInput, match="not empty"):
-            evaluate(RunSpec(["expert"], ["single_crash-v3"], episodes=1), tmp_path)
+            evaluate(RunSpec(["expert"], ["single_crash-v4"], episodes=1), tmp_path)
 
 
 def test_a_lock_that_is_a_link_is_not_followed(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from logtriage.policies import ConstantPolicy, ExpertPolicy
 from logtriage.registry import make_policy
 from tests.builders import episode
 
-INCIDENT = lt.make_incident("cascading_failure-v3/test/27")
+INCIDENT = lt.make_incident("cascading_failure-v4/test/27")
 
 
 @pytest.mark.parametrize("name", ["observer", "expert", "random:7", "oracle"])
@@ -45,7 +45,7 @@ def test_what_fails_is_no_played_state() -> None:
         lt.play(INCIDENT, ConstantPolicy(("resolve",)))  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("given", [None, "cascading_failure-v3/test/27", 3])
+@pytest.mark.parametrize("given", [None, "cascading_failure-v4/test/27", 3])
 def test_what_is_no_incident_is_refused_first(given: Any) -> None:
     with pytest.raises(lt.InvalidInput, match="incident"):
         lt.play(given, "expert")

@@ -24,8 +24,8 @@ from logtriage.registry import make_team
 from logtriage.roles.splits import TRIO
 from tests.evaluation.test_runner import contents
 
-SPEC = RunSpec(["expert", "random:7"], ["single_crash-v3", "cascading_failure-v3"], episodes=3)
-FIRST = "transcripts/expert--single_crash-v3.jsonl"
+SPEC = RunSpec(["expert", "random:7"], ["single_crash-v4", "cascading_failure-v4"], episodes=3)
+FIRST = "transcripts/expert--single_crash-v4.jsonl"
 
 
 @pytest.fixture
@@ -54,19 +54,19 @@ def test_what_a_run_leaves(run: Path) -> None:
         "run.json",
         "summary.json",
         FIRST,
-        "transcripts/expert--cascading_failure-v3.jsonl",
-        f"transcripts/{slug('random:7')}--single_crash-v3.jsonl",
-        f"transcripts/{slug('random:7')}--cascading_failure-v3.jsonl",
+        "transcripts/expert--cascading_failure-v4.jsonl",
+        f"transcripts/{slug('random:7')}--single_crash-v4.jsonl",
+        f"transcripts/{slug('random:7')}--cascading_failure-v4.jsonl",
     }
     manifest = json.loads((run / "run.json").read_text())
     assert manifest["schema"] == "logtriage.run/1"
     assert manifest["policies"] == ["expert", "random:7"]
-    assert manifest["rubrics"]["single_crash-v3"] == {"id": "logtriage/3", "digest": DEFAULT.digest}
+    assert manifest["rubrics"]["single_crash-v4"] == {"id": "logtriage/3", "digest": DEFAULT.digest}
 
 
 def test_transcripts_stand_in_the_order_of_the_ids(run: Path) -> None:
     lines = [json.loads(line) for line in (run / FIRST).read_text().splitlines()]
-    assert [line["incident"] for line in lines] == [f"single_crash-v3/test/{n}" for n in range(3)]
+    assert [line["incident"] for line in lines] == [f"single_crash-v4/test/{n}" for n in range(3)]
     assert {line["agent"] for line in lines} == {"expert"}
     assert {line["status"] for line in lines} == {"completed"}
 
@@ -75,15 +75,15 @@ def test_loading_grades_anew(run: Path) -> None:
     loaded = load_run(run)
     assert loaded.complete
     assert loaded.policies == ("expert", "random:7")
-    assert loaded.tasks == ("single_crash-v3", "cascading_failure-v3")
-    key = "random:7", "cascading_failure-v3"
+    assert loaded.tasks == ("single_crash-v4", "cascading_failure-v4")
+    key = "random:7", "cascading_failure-v4"
     assert loaded.grades[key] == tuple(map(grade_transcript, loaded.transcripts[key]))
 
 
 def test_loading_by_another_rubric(run: Path) -> None:
     stricter = attrs.evolve(DEFAULT, id="mine/1", criteria=(*DEFAULT.criteria,), bounds=(0.0, 0.9))
     loaded = load_run(run, stricter)
-    assert loaded.rubrics["single_crash-v3"] == ("mine/1", stricter.digest)
+    assert loaded.rubrics["single_crash-v4"] == ("mine/1", stricter.digest)
     assert {grade.rubric for grades in loaded.grades.values() for grade in grades} == {"mine/1"}
 
 
@@ -92,7 +92,7 @@ def test_unfinished_run_can_be_loaded(run: Path) -> None:
     (run / FIRST).write_bytes(content[: content.index(b"\n") + 20])
     loaded = load_run(run)
     assert not loaded.complete
-    assert len(loaded.transcripts["expert", "single_crash-v3"]) == 1
+    assert len(loaded.transcripts["expert", "single_crash-v4"]) == 1
     assert (run / FIRST).stat().st_size == content.index(b"\n") + 20  # reading mends nothing
 
 
@@ -123,7 +123,7 @@ def test_run_of_another_version_is_not_mixed_with_this_one(run: Path) -> None:
 
 def test_fresh_throws_the_old_run_away_and_nothing_else(run: Path) -> None:
     (run / "notes.txt").write_text("mine")
-    evaluate(RunSpec(["expert"], ["single_crash-v3"], episodes=1), run, fresh=True)
+    evaluate(RunSpec(["expert"], ["single_crash-v4"], episodes=1), run, fresh=True)
     assert set(contents(run)) == {"run.json", "summary.json", FIRST, "notes.txt"}
 
 
@@ -150,11 +150,11 @@ def test_fresh_does_not_take_what_another_program_left_for_a_run(tmp_path: Path)
         (b"{}", "incident: expected an incident id, got nothing"),
         (b"oh no", "not JSON"),
         (
-            b'{"incident": "single_crash-v3/test/9", "actions": [], "agent": "expert"}',
-            "incident: none of this run: 'single_crash-v3/test/9'",
+            b'{"incident": "single_crash-v4/test/9", "actions": [], "agent": "expert"}',
+            "incident: none of this run: 'single_crash-v4/test/9'",
         ),
         (
-            b'{"incident": "single_crash-v3/test/1", "actions": [], "agent": "me"}',
+            b'{"incident": "single_crash-v4/test/1", "actions": [], "agent": "me"}',
             "agent: expected 'expert', got 'me'",
         ),
     ],
@@ -191,10 +191,10 @@ def test_lines_may_stand_in_any_order_until_the_run_goes_on(run: Path) -> None:
         ({"episodes": "3"}, r"expected a whole number, got a string '3' @ \$\.episodes"),
         ({"episodes": True}, r"expected a whole number, got a boolean True @ \$\.episodes"),
         ({"policies": ["expert", 3]}, r"expected a string, got a number 3 @ \$\.policies\[1\]"),
-        ({"tasks": ["nope-v1"]}, "unknown task 'nope-v1'; known: single_crash-v3"),
+        ({"tasks": ["nope-v1"]}, "unknown task 'nope-v1'; known: single_crash-v4"),
         ({"split": "exam"}, "unknown split 'exam'; known: train"),
         (
-            {"rubrics": {"single_crash-v3": []}},
+            {"rubrics": {"single_crash-v4": []}},
             r"expected an object, got a list \[\] @ \$\.rubrics",
         ),
     ],
@@ -222,9 +222,9 @@ def test_directory_without_a_run(tmp_path: Path) -> None:
 
 def test_run_graded_by_what_the_rubric_was_is_refused(run: Path) -> None:
     rubrics = json.loads((run / "run.json").read_text())["rubrics"]
-    rubrics["single_crash-v3"]["digest"] = "0123456789abcdef"
+    rubrics["single_crash-v4"]["digest"] = "0123456789abcdef"
     change(run / "run.json", rubrics=rubrics)
-    with pytest.raises(RubricError, match=r"single_crash-v3 was graded by logtriage/3 \(digest 01"):
+    with pytest.raises(RubricError, match=r"single_crash-v4 was graded by logtriage/3 \(digest 01"):
         load_run(run)
 
 
@@ -272,7 +272,7 @@ def test_transcripts_are_not_looked_for_behind_a_link(run: Path, tmp_path: Path)
     (run / FIRST).unlink()
     (run / FIRST).symlink_to(elsewhere)
     before = elsewhere.read_bytes()
-    with pytest.raises(InvalidInput, match=r"single_crash-v3\.jsonl: a link"):
+    with pytest.raises(InvalidInput, match=r"single_crash-v4\.jsonl: a link"):
         evaluate(SPEC, run)
     assert elsewhere.read_bytes() == before
     evaluate(SPEC, run, fresh=True)
@@ -292,14 +292,14 @@ def test_folder_of_transcripts_that_is_a_link_is_refused(run: Path, tmp_path: Pa
 
 def test_line_beyond_the_limit_is_named(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("logtriage._lib.files.MAX_LINE", 100)
-    with pytest.raises(TranscriptError, match=r"single_crash-v3\.jsonl:1: longer than"):
+    with pytest.raises(TranscriptError, match=r"single_crash-v4\.jsonl:1: longer than"):
         load_run(run)
 
 
 def test_fresh_leaves_transcripts_that_are_not_of_the_run(run: Path) -> None:
     (run / "transcripts" / "mine.jsonl").write_text("{}")
     (run / "bundle.jsonl").write_text("mine")
-    evaluate(RunSpec(["expert"], ["single_crash-v3"], episodes=1), run, fresh=True)
+    evaluate(RunSpec(["expert"], ["single_crash-v4"], episodes=1), run, fresh=True)
     assert set(contents(run)) == {
         "run.json",
         "summary.json",
@@ -320,7 +320,7 @@ def first_error(_: Incident) -> Policy:
     return FirstErrorPolicy()
 
 
-MINE = RunSpec(["mine"], ["single_crash-v3"], episodes=2)
+MINE = RunSpec(["mine"], ["single_crash-v4"], episodes=2)
 
 
 def test_another_policy_of_the_same_name_is_noticed(tmp_path: Path) -> None:
@@ -335,7 +335,7 @@ def test_another_policy_of_the_same_name_is_noticed(tmp_path: Path) -> None:
 
 
 def test_policy_given_in_place_of_a_registered_one_is_noticed(tmp_path: Path) -> None:
-    spec = RunSpec(["expert"], ["single_crash-v3"], episodes=2)
+    spec = RunSpec(["expert"], ["single_crash-v4"], episodes=2)
     evaluate(spec, tmp_path)
     with pytest.raises(InvalidInput, match="policy 'expert' is null, asked for"):
         evaluate(spec, tmp_path, factories={"expert": first_error})
@@ -359,7 +359,7 @@ def test_another_player_of_the_same_name_is_noticed_by_its_description(tmp_path:
 
 
 def test_another_team_of_the_same_name_is_noticed(tmp_path: Path) -> None:
-    spec = RunSpec(["mine"], ["single_crash-v3"], episodes=1, role_split="trio")
+    spec = RunSpec(["mine"], ["single_crash-v4"], episodes=1, role_split="trio")
     evaluate(spec, tmp_path, teams={"mine": make_team("expert", TRIO)})
     with pytest.raises(InvalidInput, match="policy 'mine'"):
         evaluate(spec, tmp_path, teams={"mine": make_team("random", TRIO)})
@@ -390,7 +390,7 @@ WEAK: Any = {"factories": {"mine": weak}}
 
 @pytest.fixture
 def gone() -> Iterator[set[str]]:
-    GONE.update({"single_crash-v3/test/1", "single_crash-v3/test/3"})
+    GONE.update({"single_crash-v4/test/1", "single_crash-v4/test/3"})
     yield GONE
     GONE.clear()
 
@@ -398,10 +398,10 @@ def gone() -> Iterator[set[str]]:
 def test_episodes_that_broke_off_are_played_again_on_request(
     tmp_path: Path, gone: set[str]
 ) -> None:
-    spec = RunSpec(["mine"], ["single_crash-v3"], episodes=5)
+    spec = RunSpec(["mine"], ["single_crash-v4"], episodes=5)
     (row,) = evaluate(spec, tmp_path / "run", **WEAK)
     assert row.unscored == 2
-    gone.remove("single_crash-v3/test/1")
+    gone.remove("single_crash-v4/test/1")
     (row,) = evaluate(spec, tmp_path / "run", **WEAK)
     assert row.unscored == 2  # not without being told
     seen: list[tuple[int, int]] = []
@@ -416,7 +416,7 @@ def test_episodes_that_broke_off_are_played_again_on_request(
 
 
 def test_retry_that_is_interrupted_loses_nothing(tmp_path: Path, gone: set[str]) -> None:
-    spec = RunSpec(["mine"], ["single_crash-v3"], episodes=5)
+    spec = RunSpec(["mine"], ["single_crash-v4"], episodes=5)
     evaluate(spec, tmp_path, **WEAK)
     gone.clear()
 
@@ -426,7 +426,7 @@ def test_retry_that_is_interrupted_loses_nothing(tmp_path: Path, gone: set[str])
 
     with pytest.raises(KeyboardInterrupt):
         evaluate(spec, tmp_path, **WEAK, retry_unscored=True, on_progress=stop)
-    transcript = load_run(tmp_path).transcripts["mine", "single_crash-v3"]
+    transcript = load_run(tmp_path).transcripts["mine", "single_crash-v4"]
     assert [one.status == "completed" for one in transcript] == [True, True, True, False, True]
 
 
@@ -465,7 +465,7 @@ def test_bundle_that_is_not_of_the_run_is_not_overwritten(
 ) -> None:
     run = tmp_path / "run"
     if fresh:
-        evaluate(RunSpec(["expert"], ["single_crash-v3"], episodes=1), run)
+        evaluate(RunSpec(["expert"], ["single_crash-v4"], episodes=1), run)
     run.mkdir(exist_ok=True)
     (run / "bundle.jsonl").write_text("mine")
     with pytest.raises(InvalidInput, match=r"bundle\.jsonl"):
@@ -491,7 +491,7 @@ def test_damaged_bundle_names_its_line(tmp_path: Path, bundle: Path) -> None:
 
 
 def test_incidents_by_id(bundle: Path) -> None:
-    drawn = "single_crash-v3/test/0"
+    drawn = "single_crash-v4/test/0"
     shipped = shipped_incidents()
     assert Incidents()(drawn) == make_incident(drawn)
     assert Incidents()(shipped[2].id) == shipped[2]
@@ -506,16 +506,16 @@ def test_incidents_by_id(bundle: Path) -> None:
 
 
 def test_names_given_twice_count_once() -> None:
-    spec = RunSpec(["expert", "expert"], ["single_crash-v3", "single_crash-v3"], episodes=2)
+    spec = RunSpec(["expert", "expert"], ["single_crash-v4", "single_crash-v4"], episodes=2)
     assert [cell.ids for cell in plan(spec, Incidents())] == [
-        ("single_crash-v3/test/0", "single_crash-v3/test/1")
+        ("single_crash-v4/test/0", "single_crash-v4/test/1")
     ]
 
 
 def test_start_is_the_number_of_the_first_incident() -> None:
-    spec = RunSpec(["expert"], ["single_crash-v3", "recorded"], "val", episodes=2, start=1)
+    spec = RunSpec(["expert"], ["single_crash-v4", "recorded"], "val", episodes=2, start=1)
     drawn, recorded = plan(spec, Incidents())
-    assert drawn.ids == ("single_crash-v3/val/1", "single_crash-v3/val/2")
+    assert drawn.ids == ("single_crash-v4/val/1", "single_crash-v4/val/2")
     assert recorded.ids == tuple(incident.id for incident in shipped_incidents()[1:])
     assert recorded.rubric == "recorded/1"
 
@@ -525,8 +525,8 @@ def test_start_is_the_number_of_the_first_incident() -> None:
     [
         ({"policies": []}, "at least one of its policies"),
         ({"tasks": []}, "at least one of its tasks"),
-        ({"tasks": "single_crash-v3"}, "got the string"),
-        ({"tasks": ["nope"]}, r"unknown task 'nope'; known: single_crash-v3, .* and \d+ more"),
+        ({"tasks": "single_crash-v4"}, "got the string"),
+        ({"tasks": ["nope"]}, r"unknown task 'nope'; known: single_crash-v4, .* and \d+ more"),
         ({"split": "exam"}, "unknown split 'exam'"),
         ({"episodes": 0}, "episodes must be at least 1, got 0"),
         ({"start": -1}, "start must not be negative, got -1"),
@@ -534,7 +534,7 @@ def test_start_is_the_number_of_the_first_incident() -> None:
 )
 def test_definitions_that_make_no_sense(fields: dict[str, Any], reason: str) -> None:
     with pytest.raises(InvalidInput, match=reason):
-        RunSpec(**{"policies": ["expert"], "tasks": ["single_crash-v3"], **fields})
+        RunSpec(**{"policies": ["expert"], "tasks": ["single_crash-v4"], **fields})
 
 
 def test_no_recorded_incident_is_left() -> None:

@@ -38,8 +38,8 @@ from logtriage.roles import Role, RoleSplit
 from logtriage.roles.splits import DUO, SOLO, TRIO, TRIO_WITHOUT_BOARD
 from tests.evaluation.test_runner import contents
 
-INCIDENT = make_incident("cascading_failure-v3/test/42")
-TASKS = ("single_crash-v3", "silent_degradation-v3")
+INCIDENT = make_incident("cascading_failure-v4/test/42")
+TASKS = ("single_crash-v4", "silent_degradation-v4")
 MIXED = "triage=expert,escalation=oracle,remediation=random:7"
 SPEC = RunSpec(["expert", "random", MIXED], TASKS, episodes=2, role_split=TRIO)
 
@@ -172,7 +172,7 @@ def test_the_split_is_kept_in_full_and_read_back(tmp_path: Path) -> None:
     written = json.loads((tmp_path / "run.json").read_text())
     assert written["role_split"] == role_split_to_json(mine)
     assert load_run(tmp_path).manifest.spec == spec
-    path = tmp_path / "transcripts" / "expert--single_crash-v3.jsonl"
+    path = tmp_path / "transcripts" / "expert--single_crash-v4.jsonl"
     for line in path.read_text().splitlines():
         assert json.loads(line)["role_split"] == "mine"
 
@@ -336,7 +336,7 @@ def test_the_timeline_has_a_step_a_tick_and_ends_at_the_grade(run_dir: Path) -> 
 def test_a_tick_inside_an_action_is_no_tick(tmp_path: Path) -> None:
     """A model may write one into its action; then each action has a tick of its own still."""
     evaluate(RunSpec(["expert"], TASKS[:1], episodes=1), tmp_path)
-    path = tmp_path / "transcripts" / "expert--single_crash-v3.jsonl"
+    path = tmp_path / "transcripts" / "expert--single_crash-v4.jsonl"
     record = json.loads(path.read_text())
     padded = [{**wire, "tick": 0} for wire in record["actions"]]
     path.write_text(json.dumps({**record, "actions": padded, "ticks": None}) + "\n")
@@ -347,7 +347,7 @@ def test_a_tick_inside_an_action_is_no_tick(tmp_path: Path) -> None:
 def test_a_closing_act_cuts_its_tick_short(tmp_path: Path) -> None:
     wrong = next(team for team in INCIDENT.topology.teams if team not in INCIDENT.truth.teams)
     hasty = team(Saying(Report("x")), Saying(Escalate(wrong)), Saying(Resolve()))
-    spec = RunSpec(["hasty"], ["cascading_failure-v3"], start=42, episodes=1, role_split=TRIO)
+    spec = RunSpec(["hasty"], ["cascading_failure-v4"], start=42, episodes=1, role_split=TRIO)
     evaluate(spec, tmp_path, teams={"hasty": lambda _: hasty})
     ((_, data),) = held(tmp_path)
     first, _ = data["ticks"]

@@ -34,7 +34,7 @@ from tests.audit.planted.tasks import all_quiet, breathless
 
 def played(index: int) -> State:
     """Two ticks of questions, then the end."""
-    state = initial_state(make_incident(f"cascading_failure-v3/test/{index}"))
+    state = initial_state(make_incident(f"cascading_failure-v4/test/{index}"))
     for acts in (
         (RequestTraces("user-db"), Wait(), RequestMetrics("user-db")),
         (RequestMoreLogs("user-db"), Wait(), RequestMetrics("payment-db")),
@@ -81,7 +81,7 @@ def test_what_is_pooled_is_what_any_role_was_shown() -> None:
 
 
 def test_several_faults_are_doubted_too() -> None:
-    state = initial_state(make_incident("compound_failure-v3/test/3"))
+    state = initial_state(make_incident("compound_failure-v4/test/3"))
     for acts in ((RequestMoreLogs(), Wait(), Wait()), (Wait(), Wait(), Resolve())):
         state = transition_jointly(state, acts)
     teamwork = teamwork_of([state], TRIO)
@@ -120,7 +120,7 @@ def needed(incidents: list[Incident], split: RoleSplit) -> tuple[float, float]:
 
 @pytest.mark.parametrize("split", [TRIO, BY_TIER], ids=lambda split: split.name)
 def test_the_benchmark_needs_a_team_and_calm_incidents_do_not(split: RoleSplit) -> None:
-    drawn = [make_incident(f"cascading_failure-v3/train/{number}") for number in range(30)]
+    drawn = [make_incident(f"cascading_failure-v4/train/{number}") for number in range(30)]
     gap, error = needed(drawn, split)
     assert gap + 2 * error >= 0.30
     calm, error = needed([all_quiet("train", number) for number in range(30)], split)
@@ -141,7 +141,7 @@ def margins(incidents: list[Incident], split: RoleSplit) -> tuple[float, float]:
 
 
 def test_observers_who_talk_earn_nearly_what_pooled_ones_earn() -> None:
-    drawn = [make_incident(f"cascading_failure-v3/train/{number}") for number in range(4)]
+    drawn = [make_incident(f"cascading_failure-v4/train/{number}") for number in range(4)]
     margin, error = margins(drawn, TRIO)
     assert margin + 2 * error >= 0.0
     margin, error = margins([breathless("train", number) for number in range(6)], TRIO)

@@ -48,7 +48,7 @@ def test_a_run_of_a_shipped_world_needs_its_id_alone(tmp_path: Path) -> None:
 
 
 def test_runs_of_the_default_world_say_nothing_of_it(tmp_path: Path) -> None:
-    evaluate(RunSpec(["oracle"], ["single_crash-v3"], episodes=1), tmp_path)
+    evaluate(RunSpec(["oracle"], ["single_crash-v4"], episodes=1), tmp_path)
     assert "world" not in json.loads((tmp_path / RUN_FILE).read_text())
     assert not (tmp_path / WORLD_FILE).exists()
 
@@ -112,8 +112,8 @@ def test_runs_of_different_worlds_are_not_compared(folder: Path, tmp_path: Path)
 
 def test_a_run_has_one_world(folder: Path) -> None:
     with pytest.raises(InvalidInput, match="expected tasks of one world"):
-        RunSpec(["oracle"], ["tiny:outage", "single_crash-v3"])
+        RunSpec(["oracle"], ["tiny:outage", "single_crash-v4"])
     with pytest.raises(InvalidInput, match=f"of world 'oncall', and the world .*'{NAME}'"):
-        RunSpec(["oracle"], ["single_crash-v3"], world=folder)
+        RunSpec(["oracle"], ["single_crash-v4"], world=folder)
     spec = RunSpec(["oracle"], [f"{NAME}:outage", "outage"], world=folder)
     assert spec.tasks == (f"{NAME}:outage",)

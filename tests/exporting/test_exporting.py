@@ -25,7 +25,7 @@ from tests.builders import FIVE_TEAMS
 
 TEAMS = FIVE_TEAMS.teams
 WORLD = default_world()
-INCIDENT = "cascading_failure-v3/test/27"
+INCIDENT = "cascading_failure-v4/test/27"
 OPENED = datetime(2031, 5, 6, 10, 0, tzinfo=UTC)
 
 
@@ -179,7 +179,7 @@ def test_alerts_come_back(record: RecordedIncident) -> None:
 
 
 def test_that_no_alert_fires_comes_back(tmp_path: Path) -> None:
-    task = get_task("single_crash-v3")
+    task = get_task("single_crash-v4")
     incident = draw_incident(task, IncidentId(task, "test", 14), random_topology(14, 8, TEAMS))
     assert lt.observe(lt.initial_state(incident)).alerts == ()
     write_otlp(incident, tmp_path)
@@ -220,7 +220,7 @@ def test_the_same_bytes_each_time_and_the_same_incident_at_another_time(
 def test_an_incident_without_a_fault_is_labelled_so(tmp_path: Path) -> None:
     name = next(
         name
-        for name in lt.incident_ids("single_crash-v3", "test", 40)
+        for name in lt.incident_ids("single_crash-v4", "test", 40)
         if lt.make_incident(name).truth.benign
     )
     incident = lt.make_incident(name)
@@ -248,7 +248,7 @@ def test_several_faults_at_once_have_no_labels(tmp_path: Path) -> None:
 
     from logtriage.cli.app import app
 
-    incident = lt.make_incident("compound_failure-v3/test/3")
+    incident = lt.make_incident("compound_failure-v4/test/3")
     count = len(incident.truth.parts)
     assert count > 1
     told = f"labels.csv has one fault a line, and this incident has {count} at once"
@@ -301,7 +301,7 @@ def test_the_command_line(tmp_path: Path) -> None:
         "metrics.jsonl",
         "traces.jsonl",
     }
-    assert "cascading_failure-v3-test-27" in labels.read_text()
+    assert "cascading_failure-v4-test-27" in labels.read_text()
     result = runner.invoke(app, ["export", "otlp", INCIDENT, str(out), "--opened", "noon"])
     assert result.exit_code == 2
     assert "--opened must be a time with an offset" in result.output
@@ -336,7 +336,7 @@ def test_the_documented_example_goes_there_and_back(
 
 
 def test_exported_figures_live_as_those_on_screens_do() -> None:
-    tape = Tape.of(lt.make_incident("single_crash-v3/val/1"), OPENED)
+    tape = Tape.of(lt.make_incident("single_crash-v4/val/1"), OPENED)
     series: dict[tuple[str, str], list[float]] = {}
     for line in metric_lines(tape):
         for resource in line["resourceMetrics"]:

@@ -35,7 +35,7 @@ GATEWAY, AUTH, USER_DB, PAYMENT, PAYMENT_DB = (
 
 def world(*faults: tuple[str, str]) -> Simulation:
     """The world of the first test incident under another truth."""
-    own = make_incident("compound_failure-v3/test/0").telemetry
+    own = make_incident("compound_failure-v4/test/0").telemetry
     assert isinstance(own, Simulation)
     truth = Hypothesis(tuple((kind, FIVE_TEAMS.index(name)) for kind, name in faults))
     return attrs.evolve(own, truth=truth)
@@ -62,7 +62,7 @@ def test_load_is_poured_along_calls_and_hides_waiting() -> None:
 
 
 def test_a_report_is_graded_by_nodes_edges_and_roots() -> None:
-    incident = make_incident("compound_failure-v3/test/0")
+    incident = make_incident("compound_failure-v4/test/0")
     incident = attrs.evolve(incident, telemetry=world(("slow_query", USER_DB)))
     assert impact_of(initial_state(incident)).edge_f1 is None
     state, _ = play(incident, [ReportImpact(((AUTH, USER_DB), (GATEWAY, PAYMENT)))])
@@ -76,7 +76,7 @@ def test_a_report_is_graded_by_nodes_edges_and_roots() -> None:
 
 
 def test_a_report_costs_its_tick_and_nothing_else() -> None:
-    incident = make_incident("compound_failure-v3/test/1")
+    incident = make_incident("compound_failure-v4/test/1")
     report = ReportImpact(((GATEWAY, AUTH),))
     one, two = (grade(play(incident, plan)[0]) for plan in ([], [report]))
     assert one.score == two.score
@@ -85,7 +85,7 @@ def test_a_report_costs_its_tick_and_nothing_else() -> None:
 
 
 def test_a_grade_has_it_where_one_was_reported_beside_the_total() -> None:
-    incident = make_incident("compound_failure-v3/test/1")
+    incident = make_incident("compound_failure-v4/test/1")
     plan = perfect_actions(incident)
     state, _ = play(incident, [ReportImpact(((GATEWAY, AUTH),)), *plan])
     told, silent = grade(state), grade(play(incident, plan)[0])
@@ -103,7 +103,7 @@ def test_a_grade_has_it_where_one_was_reported_beside_the_total() -> None:
 
 
 def test_a_server_tells_it_once_the_episode_is_closed() -> None:
-    state, _ = play(make_incident("compound_failure-v3/test/1"), [ReportImpact(((GATEWAY, AUTH),))])
+    state, _ = play(make_incident("compound_failure-v4/test/1"), [ReportImpact(((GATEWAY, AUTH),))])
     assert "impact" not in public_grade(state)
     closed = public_grade(transition(state, Resolve()))
     assert closed["impact"] == grade_to_json(grade(transition(state, Resolve())))["impact"]
@@ -127,7 +127,7 @@ def test_what_a_model_writes_is_read_and_written_back() -> None:
     with pytest.raises(InvalidInput, match="report_impact has no canonical integer"):
         action_id(action, FIVE_TEAMS)
     with pytest.raises(UnknownName, match="unknown service 'shop'"):
-        play(make_incident("compound_failure-v3/test/0"), [ReportImpact((("shop", AUTH),))])
+        play(make_incident("compound_failure-v4/test/0"), [ReportImpact((("shop", AUTH),))])
 
 
 @pytest.mark.parametrize(
@@ -157,7 +157,7 @@ def test_no_path_is_known_where_nothing_was_simulated() -> None:
 
 
 def test_declared_services_count_as_nodes() -> None:
-    incident = make_incident("compound_failure-v3/test/0")
+    incident = make_incident("compound_failure-v4/test/0")
     incident = attrs.evolve(incident, telemetry=world(("slow_query", USER_DB)))
     state, _ = play(incident, [IdentifyRootCause(USER_DB), ReportImpact(((GATEWAY, AUTH),))])
     assert impact_of(state).node_f1 == 1.0

@@ -31,7 +31,7 @@ from logtriage.grading import (
 )
 from tests.builders import FIX, RIGHT_CAUSE, RIGHT_PAGE, WAIT, played, real_incident
 
-ID = "single_crash-v3/test/0"
+ID = "single_crash-v4/test/0"
 INCIDENT = real_incident()
 STATE = lt.initial_state(INCIDENT)
 

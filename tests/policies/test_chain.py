@@ -23,7 +23,7 @@ from logtriage.world.telemetry import LogLine
 from tests.builders import final_state
 
 SCREEN = attrs.evolve(
-    observe(initial_state(make_incident("single_crash-v3/val/0"))), alerts=(), window=()
+    observe(initial_state(make_incident("single_crash-v4/val/0"))), alerts=(), window=()
 )
 INDEX = SCREEN.topology.index
 
@@ -88,4 +88,4 @@ def test_fog_is_what_defeats_it() -> None:
             for one in incident_ids(task, "val", 30)
         )
 
-    assert total("cascading_failure-v3-fog0") > 1.3 * total("cascading_failure-v3")
+    assert total("cascading_failure-v4-fog0") > 1.3 * total("cascading_failure-v4")

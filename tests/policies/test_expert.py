@@ -81,7 +81,7 @@ def test_it_leaves_time_for_what_follows_the_questions(task: TaskSpec) -> None:
 
 
 def test_where_nobody_waits_it_starts_at_the_edge() -> None:
-    for incident in some(get_task("fleet_outage-v3"), 20):
+    for incident in some(get_task("fleet_outage-v4"), 20):
         screen = observe(initial_state(incident))
         topology = incident.topology
         if not any((line.token or "").startswith("timeout") for line in screen.window):
@@ -92,7 +92,7 @@ def test_where_nobody_waits_it_starts_at_the_edge() -> None:
 def test_it_dismisses_benign_incidents_and_hardly_ever_real_ones() -> None:
     played = [
         final_state(attrs.evolve(one, price_of_hand_over=0.3), make_policy("expert"))
-        for one in some(get_task("silent_degradation-v3-fog0"), 40)
+        for one in some(get_task("silent_degradation-v4-fog0"), 40)
     ]
     benign = [one for one in played if one.incident.truth.benign]
     real = [one for one in played if not one.incident.truth.benign]
@@ -114,7 +114,7 @@ def test_alone_in_a_team_it_plays_as_alone(task: TaskSpec) -> None:
 
 def test_roles_keep_to_their_budgets() -> None:
     split = RoleSplit("few", [attrs.evolve(role, budget=1) for role in TRIO.roles])
-    for incident in some(get_task("cascading_failure-v3"), 4):
+    for incident in some(get_task("cascading_failure-v4"), 4):
         state = play_joint_episode(incident, make_team("expert", split)(incident), split)
         assert not any(type(action).__name__ == "Malformed" for action in state.actions)
         for role in split.roles:
@@ -133,7 +133,7 @@ def test_the_board_is_worth_something() -> None:
     deaf = ROLE_SPLITS["trio_without_board"]
     incidents = [
         attrs.evolve(one, price_of_hand_over=0.3)  # where it hardly ever hands over
-        for one in some(get_task("cascading_failure-v3-fog0"), 30)
+        for one in some(get_task("cascading_failure-v4-fog0"), 30)
     ]
     means = [
         fmean(
@@ -166,7 +166,7 @@ def test_oracles_each_for_itself_fix_after_the_page(task: TaskSpec) -> None:
 
 def test_it_hands_over_more_where_that_is_worth_more() -> None:
     assert list(HAND_OVER_LEADS.values()) == sorted(HAND_OVER_LEADS.values())
-    incidents = some(get_task("cascading_failure-v3"), 25)
+    incidents = some(get_task("cascading_failure-v4"), 25)
     closings = {
         price: [
             str(final_state(attrs.evolve(one, price_of_hand_over=price), make_policy("expert"))
@@ -192,7 +192,7 @@ def test_what_most_readings_show_counts_once_where_signs_stay() -> None:
 def test_it_asks_nowhere_twice_where_nothing_is_collected() -> None:
     """Metrics, traces or logs of a fifth of the services are down for the whole incident."""
     dark = 0
-    for incident in some(get_task("silent_degradation-v3"), 12):
+    for incident in some(get_task("silent_degradation-v4"), 12):
         state, book = initial_state(incident), None
         while not state.is_closed:
             known = () if book is None else book.dark

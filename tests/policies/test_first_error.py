@@ -25,7 +25,7 @@ from logtriage.world.telemetry import Alert, LogLine, Reading
 from tests.builders import SEVEN_SERVICES, final_state, real_incident
 
 
-@pytest.mark.parametrize("task_id", ["cascading_failure-v3", "silent_degradation-v3"])
+@pytest.mark.parametrize("task_id", ["cascading_failure-v4", "silent_degradation-v4"])
 def test_the_loudest_error_is_mostly_a_symptom(task_id: str) -> None:
     grades = [
         grade(final_state(make_incident(one), make_policy("first_error")))

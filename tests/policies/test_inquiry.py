@@ -136,7 +136,7 @@ def test_it_triages_the_shipped_incidents(incident: lt.Incident) -> None:
 
 
 def test_elsewhere_it_closes_in_time() -> None:
-    for incident in (shipped_incidents()[1], lt.make_incident("single_crash-v3/test/0")):
+    for incident in (shipped_incidents()[1], lt.make_incident("single_crash-v4/test/0")):
         state = play_episode(incident, make_policy("inquiry")(incident))
         assert state.is_closed
         assert not any(isinstance(one, ClassifyFault) for one in state.actions)

@@ -17,7 +17,7 @@ from logtriage.registry import make_policy
 from logtriage.state import State, initial_state
 from tests.builders import final_state, with_hand_over
 
-TASK = "cascading_failure-v3"
+TASK = "cascading_failure-v4"
 
 
 @cache
@@ -88,6 +88,6 @@ def test_two_questions_promise_no_less_than_the_first_of_them(
 
 
 def test_looking_ahead_knows_single_faults_alone() -> None:
-    incident = make_incident("compound_failure-v3/train/0")
+    incident = make_incident("compound_failure-v4/train/0")
     with pytest.raises(InvalidInput, match="several faults at once"):
         final_state(incident, make_policy("lookahead"))

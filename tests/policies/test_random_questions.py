@@ -10,7 +10,7 @@ from logtriage.registry import make_policy
 from logtriage.state import State
 from tests.builders import final_state
 
-TASKS = ("single_crash-v3", "cascading_failure-v3")
+TASKS = ("single_crash-v4", "cascading_failure-v4")
 
 
 def asked(state: State) -> int:
@@ -36,7 +36,7 @@ def test_by_itself_it_asks_until_par_leaves_no_more_time(task: str) -> None:
 
 def test_without_questions_nothing_is_left_to_chance() -> None:
     for number in range(4):
-        incident = make_incident(f"single_crash-v3/val/{number}")
+        incident = make_incident(f"single_crash-v4/val/{number}")
         plays = [
             final_state(incident, make_policy(spec)).actions
             for spec in ("random_questions:0", "observer:0")
@@ -45,7 +45,7 @@ def test_without_questions_nothing_is_left_to_chance() -> None:
 
 
 def test_the_draw_hangs_on_the_seed() -> None:
-    incident = make_incident("single_crash-v3/val/3")
+    incident = make_incident("single_crash-v4/val/3")
 
     def first_questions(seed: int) -> tuple[Action, ...]:
         def make(one: Incident) -> RandomQuestionsPolicy:

@@ -172,7 +172,7 @@ def test_the_schedule_of_the_trio() -> None:
 def test_oracles_page_before_they_touch_production(split: RoleSplit) -> None:
     """Of a hand-over with a price, too: a fix in the tick of the page would cost."""
     for number in range(4):
-        incident = make_incident(f"cascading_failure-v3/test/{number}")
+        incident = make_incident(f"cascading_failure-v4/test/{number}")
         team = make_team("oracle", split)(incident)
         assert grade(play_joint_episode(incident, team, split)).score == 1.0
 
@@ -212,7 +212,7 @@ def test_experts_see_nothing_but_their_slices_and_the_board(task: TaskSpec) -> N
 
 
 def test_the_board_is_read_from_its_end_and_never_guessed_at() -> None:
-    screen = observe(initial_state(make_incident("cascading_failure-v3/test/0")))
+    screen = observe(initial_state(make_incident("cascading_failure-v4/test/0")))
 
     def board(*messages: str) -> Observation:
         return attrs.evolve(screen, reports=tuple((0, Report(one, "x")) for one in messages))
@@ -230,7 +230,7 @@ def test_the_board_is_read_from_its_end_and_never_guessed_at() -> None:
 
 
 def test_random_roles_draw_apart_and_within_what_they_may() -> None:
-    incident = make_incident("cascading_failure-v3/test/3")
+    incident = make_incident("cascading_failure-v4/test/3")
     twins = RoleSplit("twins", [attrs.evolve(SOLO.roles[0], name=name) for name in ("a", "b")])
     team = make_team("random", twins)(incident)
     slices = tuple(observe(initial_state(incident), role) for role in twins.roles)
@@ -242,7 +242,7 @@ def test_random_roles_draw_apart_and_within_what_they_may() -> None:
 
 
 def test_other_seeds_and_incidents_draw_otherwise() -> None:
-    incidents = [make_incident(f"cascading_failure-v3/test/{n}") for n in (3, 4)]
+    incidents = [make_incident(f"cascading_failure-v4/test/{n}") for n in (3, 4)]
     drawn = {make_team(s, TRIO)(one) for s in ("random:1", "random:2") for one in incidents}
     assert len(drawn) == 4
     assert make_team("random", TRIO)(incidents[0]) == make_team("random:0", TRIO)(incidents[0])

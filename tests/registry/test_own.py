@@ -12,7 +12,7 @@ from logtriage.registry import POLICIES, TEAMS, is_own, make_policy, make_team
 from logtriage.roles.splits import DUO
 from tests.cli.test_cli import lines, logtriage
 
-INCIDENT = make_incident("single_crash-v3/test/0")
+INCIDENT = make_incident("single_crash-v4/test/0")
 OWN = """
 import logtriage as lt
 from logtriage.policies import ConstantPolicy, ExpertPolicy, RandomPolicy
@@ -91,7 +91,7 @@ def test_a_role_is_made_of_incident_split_and_role(own: str) -> None:
 
 
 def test_eval_plays_it_in_any_number_of_processes(own: str, tmp_path: Path) -> None:
-    given = ["eval", f"{own}:Closer", "expert", "--task", "single_crash-v3", "--episodes", 4]
+    given = ["eval", f"{own}:Closer", "expert", "--task", "single_crash-v4", "--episodes", 4]
     first = logtriage(*given, "--json", "--out", tmp_path / "run")
     assert first.exit_code == 0, first.stderr
     assert [one["policy"] for one in lines(first)] == [f"{own}:Closer", "expert"]
@@ -100,7 +100,7 @@ def test_eval_plays_it_in_any_number_of_processes(own: str, tmp_path: Path) -> N
 
 
 def test_a_run_is_not_resumed_with_other_code(own: str, tmp_path: Path) -> None:
-    given = ["eval", f"{own}:Closer", "--task", "single_crash-v3", "--episodes", 2]
+    given = ["eval", f"{own}:Closer", "--task", "single_crash-v4", "--episodes", 2]
     given = [*given, "--out", tmp_path / "run"]
     assert logtriage(*given).exit_code == 0
     (tmp_path / "own_policies.py").write_text(OWN.replace("lt.Resolve()", "lt.Ignore()"))
@@ -113,7 +113,7 @@ def test_a_run_is_not_resumed_with_other_code(own: str, tmp_path: Path) -> None:
 def test_what_is_made_and_does_not_act_leaves_its_episodes_unscored(
     own: str, tmp_path: Path
 ) -> None:
-    given = ["eval", f"{own}:maker_of_nothing", "--task", "single_crash-v3", "--episodes", 1]
+    given = ["eval", f"{own}:maker_of_nothing", "--task", "single_crash-v4", "--episodes", 1]
     done = logtriage(*given, "--out", tmp_path / "run")
     assert done.exit_code == 1
     (file,) = (tmp_path / "run" / "transcripts").iterdir()

@@ -22,7 +22,7 @@ from logtriage.registry import TEAMS, make_team
 from logtriage.roles import Role, RoleSplit
 from logtriage.roles.splits import DUO, TRIO
 
-INCIDENT = make_incident("cascading_failure-v3/test/3")
+INCIDENT = make_incident("cascading_failure-v4/test/3")
 MIXED = "triage=expert, escalation = oracle,remediation=random:7"
 SPECS = ("oracle", "expert", "random", "random:7", MIXED)
 

@@ -57,7 +57,7 @@ from tests.builders import (
 
 OBSERVATION_LIMIT = 2_400
 PROMPT_LIMIT = 7_100
-TASK = get_task("cascading_failure-v3")
+TASK = get_task("cascading_failure-v4")
 
 
 def rules(topology: Topology, horizon: int, reply: Reply = "json") -> str:
@@ -276,7 +276,7 @@ def test_a_recording_says_that_remedies_change_nothing() -> None:
 
 
 def test_a_role_reads_its_own_parts_only() -> None:
-    state = initial_state(make_incident("cascading_failure-v3/test/42"))
+    state = initial_state(make_incident("cascading_failure-v4/test/42"))
     page = Escalate(min(state.incident.truth.teams))
     state = transition(transition(state, RequestMoreLogs("user-db")), Report("deadlock", "triage"))
     state = transition_jointly(state, [page, Malformed("?", "not JSON", "escalation"), Wait()])

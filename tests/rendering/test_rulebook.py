@@ -287,7 +287,7 @@ def test_the_rules_follow_the_tables(
     other = load_world(folder)
     before, after = (
         system_prompt(make_incident(f"{name}/val/0", world=one))
-        for name, one in (("cascading_failure-v3", world), ("cascading_failure", other))
+        for name, one in (("cascading_failure-v4", world), ("cascading_failure", other))
     )
     assert said(world) in before
     assert said(other) in after
@@ -298,7 +298,7 @@ def test_the_rules_follow_the_tables(
 
 
 def test_a_screen_ends_with_what_can_be_asked_and_what_it_costs() -> None:
-    state = initial_state(make_incident("single_crash-v3/val/0"))
+    state = initial_state(make_incident("single_crash-v4/val/0"))
     for _ in range(3):
         last = rendered(observe(state)).splitlines()[-1]
         left = state.incident.horizon - state.tick
@@ -310,7 +310,7 @@ def test_a_screen_ends_with_what_can_be_asked_and_what_it_costs() -> None:
 
 
 def test_a_mis_page_says_that_it_was_and_whose_incident_it_was_not() -> None:
-    incident = make_incident("single_crash-v3/val/0")
+    incident = make_incident("single_crash-v4/val/0")
     wrong = next(one for one in incident.topology.teams if one not in incident.truth.teams)
     screen = rendered(observe(transition(initial_state(incident), Escalate(wrong))))
     verdict = f"a mis-page, this is not {wrong}'s incident"
@@ -332,7 +332,7 @@ def test_a_mis_page_says_that_it_was_and_whose_incident_it_was_not() -> None:
 def test_what_is_down_is_said_once_asked(kind: Callable[[str], Action], line: str) -> None:
     down, asked = 0, 0
     for index in range(20):
-        state = initial_state(make_incident(f"single_crash-v3-fog3/val/{index}"))
+        state = initial_state(make_incident(f"single_crash-v4-fog3/val/{index}"))
         assert "not collected" not in rendered(observe(state))
         for name in state.incident.topology.names:
             screen = rendered(observe(transition(state, kind(name))))

@@ -175,7 +175,7 @@ def test_what_became_of_a_remedy_is_said_to_those_who_see_it() -> None:
 
 
 def test_a_role_reads_its_own_parts_only() -> None:
-    incident = make_incident("cascading_failure-v3/val/8")
+    incident = make_incident("cascading_failure-v4/val/8")
     state = initial_state(incident)
     for action in (RequestMetrics("user-db"), Remediate("scale", "user-db")):
         state = transition(state, action)
@@ -200,7 +200,7 @@ def test_a_role_reads_its_own_parts_only() -> None:
 def fleet() -> Incident:
     return next(
         incident
-        for incident in map(make_incident, incident_ids("fleet_outage-v3", "val", 20))
+        for incident in map(make_incident, incident_ids("fleet_outage-v4", "val", 20))
         if len(incident.topology) > 40
     )
 
@@ -238,7 +238,7 @@ def test_a_role_that_cannot_ask_sees_the_whole_directory() -> None:
 
 @pytest.mark.parametrize("split", SPLITS)
 def test_of_many_services_a_line_of_each_leaves_nobody_out(split: str) -> None:
-    for one in incident_ids("fleet_outage-v3", split, 6):
+    for one in incident_ids("fleet_outage-v4", split, 6):
         incident = make_incident(one)
         seen = observe(transition(initial_state(incident), RequestMoreLogs()))
         text = render_observation(seen)
@@ -282,5 +282,5 @@ def test_of_many_services_every_alert_and_change_is_told() -> None:
 
 
 def test_a_closed_incident_shows_why() -> None:
-    state = transition(initial_state(make_incident("single_crash-v3/val/1")), Resolve())
+    state = transition(initial_state(make_incident("single_crash-v4/val/1")), Resolve())
     assert "CLOSED: resolved" in render_observation(observe(state)).splitlines()

@@ -24,7 +24,7 @@ from logtriage.report.truth import truth_of
 from logtriage.topology import Service
 from tests.builders import HALVED, own_topology
 
-TASKS = ("cascading_failure-v3", "silent_degradation-v3")
+TASKS = ("cascading_failure-v4", "silent_degradation-v4")
 EPISODES = 6
 
 
@@ -151,7 +151,7 @@ def test_the_truth_names_the_price_of_a_hand_over(run: Run) -> None:
 
 
 def on(service: str) -> lt.Incident:
-    incident = lt.make_incident("single_crash-v3/test/0")
+    incident = lt.make_incident("single_crash-v4/test/0")
     truth = attrs.evolve(incident.truth, root_causes=frozenset({service}))
     return attrs.evolve(incident, truth=truth)
 
@@ -188,7 +188,7 @@ def test_place_in_a_deep_topology_and_with_several_roots() -> None:
 def test_a_benign_incident_has_no_root() -> None:
     benign = next(
         one
-        for one in map(lt.make_incident, lt.incident_ids("silent_degradation-v3", "test", 30))
+        for one in map(lt.make_incident, lt.incident_ids("silent_degradation-v4", "test", 30))
         if one.truth.benign
     )
     assert place_of(benign, None) is None

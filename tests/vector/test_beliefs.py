@@ -27,7 +27,7 @@ from logtriage.world.simulation import Simulation
 if find_spec("numba") is None:
     pytest.skip("needs the extra fast", allow_module_level=True)
 
-TASK = "cascading_failure-v3"
+TASK = "cascading_failure-v4"
 ALERT, METRICS, TRACES, EDGE, EFFECT, NOTE = (
     CHANNELS.index(one)
     for one in (
@@ -56,7 +56,7 @@ def batch_of(count: int, task: str = TASK) -> BeliefBatch:
     return batch
 
 
-@pytest.mark.parametrize("task", ["single_crash-v3", TASK, "silent_degradation-v3-fog0"])
+@pytest.mark.parametrize("task", ["single_crash-v4", TASK, "silent_degradation-v4-fog0"])
 def test_an_incident_takes_less_than_twelve_kilobytes(task: str) -> None:
     assert batch_of(64, task=task).nbytes <= 64 * 12_000
 

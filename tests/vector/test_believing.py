@@ -21,7 +21,7 @@ from logtriage.world.channels import NOTHING_READ, Channel
 if find_spec("numba") is None:
     pytest.skip("needs the extra fast", allow_module_level=True)
 
-TASK = "single_crash-v3"
+TASK = "single_crash-v4"
 
 
 def batch_of(lanes: int = 1) -> BatchedTriage:
@@ -40,7 +40,7 @@ def test_a_layout_has_no_gaps_and_no_overlaps() -> None:
 def test_a_layout_is_the_same_at_every_level_of_fog() -> None:
     topology, horizon = batch_of().topology, 10
     settings = [
-        get_task(f"single_crash-v3{fog}").setting for fog in ("-fog0", "-fog1", "", "-fog3")
+        get_task(f"single_crash-v4{fog}").setting for fog in ("-fog0", "-fog1", "", "-fog3")
     ]
     layouts = [belief_layout_of(token_layout_of(one, topology, horizon)) for one in settings]
     assert all(one.blocks == layouts[0].blocks for one in layouts)

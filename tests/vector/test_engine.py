@@ -39,26 +39,26 @@ if find_spec("numba") is None:
 
 
 def begun(count: int = 3) -> BatchedTriage:
-    batch = BatchedTriage("single_crash-v3")
+    batch = BatchedTriage("single_crash-v4")
     batch.reset("train", np.arange(count))
     return batch
 
 
 def test_unknown_tasks_are_refused() -> None:
-    with pytest.raises(UnknownName, match="known: single_crash-v3"):
+    with pytest.raises(UnknownName, match="known: single_crash-v4"):
         BatchedTriage("crash")
 
 
 def test_a_task_with_a_topology_for_each_incident_needs_one_of_ones_own() -> None:
     with pytest.raises(InvalidInput, match="each incident has a topology of its own"):
-        BatchedTriage("fleet_outage-v3")
-    assert BatchedTriage("fleet_outage-v3", topology=FIVE_TEAMS).topology == FIVE_TEAMS
+        BatchedTriage("fleet_outage-v4")
+    assert BatchedTriage("fleet_outage-v4", topology=FIVE_TEAMS).topology == FIVE_TEAMS
 
 
 def test_a_horizon_that_no_byte_counts_is_refused() -> None:
-    task = attrs.evolve(get_task("single_crash-v3"), horizon=126)
+    task = attrs.evolve(get_task("single_crash-v4"), horizon=126)
     assert BatchedTriage(attrs.evolve(task, horizon=250)).task.horizon == 250
-    with pytest.raises(InvalidInput, match="horizon 251 of task 'single_crash-v3'"):
+    with pytest.raises(InvalidInput, match="horizon 251 of task 'single_crash-v4'"):
         BatchedTriage(attrs.evolve(task, horizon=251))
     with pytest.raises(InvalidInput, match="with 2 who act in each tick: expected at most 125"):
         BatchedTriage(task, lanes=2)
@@ -74,7 +74,7 @@ def test_a_topology_that_no_byte_counts_is_refused() -> None:
     )
     large = attrs.evolve(topology, name="large", services=(*services, *more))
     with pytest.raises(InvalidInput, match="topology 'large' has 260 services"):
-        BatchedTriage("single_crash-v3", topology=large)
+        BatchedTriage("single_crash-v4", topology=large)
 
 
 def mine(state: State) -> tuple[float, str]:
@@ -85,12 +85,12 @@ def test_a_rubric_with_a_rule_of_ones_own_is_refused() -> None:
     first = attrs.evolve(TRIAGE_3.criteria[0], measure=mine)
     rubric = attrs.evolve(TRIAGE_3, id="mine/1", criteria=(first, *TRIAGE_3.criteria[1:]))
     with pytest.raises(RubricError, match=r"mine \('severity'\) has no kernel; those that"):
-        BatchedTriage("single_crash-v3", rubric=rubric)
+        BatchedTriage("single_crash-v4", rubric=rubric)
 
 
 def test_tasks_that_no_batch_holds_are_refused() -> None:
     with pytest.raises(InvalidInput, match="incidents with several faults are not played or bel"):
-        BatchedTriage("compound_failure-v3")
+        BatchedTriage("compound_failure-v4")
 
 
 def test_a_hand_over_is_the_last_action_and_pays_its_price() -> None:
@@ -98,7 +98,7 @@ def test_a_hand_over_is_the_last_action_and_pays_its_price() -> None:
     last = batch.action_count - 1
     assert last == action_id(HandOver(), batch.topology, hand_over=True)
     screen = batch.step(np.full(60, last))
-    states = [initial_state(make_incident(f"single_crash-v3/train/{row}")) for row in range(60)]
+    states = [initial_state(make_incident(f"single_crash-v4/train/{row}")) for row in range(60)]
     assert screen.score.tolist() == [score(transition(one, HandOver())) for one in states]
     assert set(np.round(screen.score, 1)) == {0.3, 0.5, 0.7, 0.8, 0.9}
     assert (screen.closing == HANDED_OVER).all()
@@ -121,7 +121,7 @@ def test_a_newcomers_kind_is_played_as_the_scalar_core_plays_it(tmp_path: Path) 
 
 def test_counts_stop_where_a_byte_does() -> None:
     """Six everyday lines a tick in the window, for 250 ticks: more than a byte counts."""
-    task = attrs.evolve(get_task("silent_degradation-v3"), horizon=250)
+    task = attrs.evolve(get_task("silent_degradation-v4"), horizon=250)
     topology = own_topology("one", ("a", "b"), (Service("web", "edge", "a"),), "a", "b")
     batch = BatchedTriage(task, topology=topology)
     batch.reset("train", [0, 1])
@@ -136,9 +136,9 @@ def test_counts_stop_where_a_byte_does() -> None:
 
 def test_ood_needs_a_topology_of_ones_own() -> None:
     with pytest.raises(InvalidInput, match="give a topology"):
-        BatchedTriage("single_crash-v3").reset("ood", [0])
+        BatchedTriage("single_crash-v4").reset("ood", [0])
     graph = random_topology(1, 9)
-    screen = BatchedTriage("single_crash-v3", topology=graph).reset("ood", [0, 1])
+    screen = BatchedTriage("single_crash-v4", topology=graph).reset("ood", [0, 1])
     assert len(screen.observation) == 2
 
 
@@ -155,18 +155,18 @@ def test_ood_needs_a_topology_of_ones_own() -> None:
 )
 def test_bad_indices_are_refused(split: str, index: object, message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
-        BatchedTriage("single_crash-v3").reset(split, index)  # type: ignore[arg-type]
+        BatchedTriage("single_crash-v4").reset(split, index)  # type: ignore[arg-type]
 
 
 def test_a_topology_without_a_place_for_the_fault_is_refused() -> None:
     gate = Service("gate", "edge", "sre-team")
     alone = own_topology("alone", ("sre-team", "security-team"), (gate,))
     with pytest.raises(InvalidInput, match="'alone' has no place for a fault of this task"):
-        BatchedTriage("cascading_failure-v3", topology=alone)
+        BatchedTriage("cascading_failure-v4", topology=alone)
 
 
 def test_nothing_goes_before_a_reset() -> None:
-    batch = BatchedTriage("single_crash-v3")
+    batch = BatchedTriage("single_crash-v4")
     with pytest.raises(InvalidInput, match="call reset"):
         batch.step([0])
     with pytest.raises(InvalidInput, match="call reset"):
@@ -211,8 +211,8 @@ def test_bad_rows_are_refused_and_change_nothing(
 
 
 def test_a_task_needs_a_horizon_that_can_be_counted() -> None:
-    task = attrs.evolve(get_task("single_crash-v3"), horizon=251)
-    with pytest.raises(InvalidInput, match="horizon 251 of task 'single_crash-v3'"):
+    task = attrs.evolve(get_task("single_crash-v4"), horizon=251)
+    with pytest.raises(InvalidInput, match="horizon 251 of task 'single_crash-v4'"):
         BatchedTriage(task)
 
 
@@ -221,14 +221,14 @@ def test_numba_is_imported_when_it_is_first_needed() -> None:
 import sys
 from logtriage.vector import BatchedTriage
 assert "numba" not in sys.modules
-BatchedTriage("single_crash-v3")
+BatchedTriage("single_crash-v4")
 assert "numba" in sys.modules
 """
     subprocess.run([sys.executable, "-c", probe], check=True)
 
 
 def test_observations_are_the_callers_own_unless_asked_otherwise() -> None:
-    own, shared = begun(), BatchedTriage("single_crash-v3", copy=False)
+    own, shared = begun(), BatchedTriage("single_crash-v4", copy=False)
     shared.reset("train", np.arange(3))
     first, second = own.step([0, 1, 2]).observation, own.look().observation
     assert not np.shares_memory(first, second)
@@ -246,7 +246,7 @@ def test_observations_are_the_callers_own_unless_asked_otherwise() -> None:
 @pytest.mark.parametrize("copy", [True, False])
 def test_bytes_are_the_same_numbers_without_their_units(copy: bool) -> None:
     plain = begun(8)
-    small = BatchedTriage("single_crash-v3", dtype="uint8", copy=copy)
+    small = BatchedTriage("single_crash-v4", dtype="uint8", copy=copy)
     small.reset("train", np.arange(8))
     for tick in range(6):
         wanted = plain.step(np.full(8, 60 + tick)).observation
@@ -256,14 +256,14 @@ def test_bytes_are_the_same_numbers_without_their_units(copy: bool) -> None:
     assert np.shares_memory(found, small.look().observation) != copy
     assert found.flags.writeable == copy
     with pytest.raises(UnknownName, match="unknown dtype 'float64'; known: float32, uint8"):
-        BatchedTriage("single_crash-v3", dtype="float64")
+        BatchedTriage("single_crash-v4", dtype="float64")
 
 
 @pytest.mark.parametrize("count", [1, 5])
 def test_a_shared_observation_follows_resets_restarts_and_steps(count: int) -> None:
     wide = random_topology(1, 60, FIVE_TEAMS.teams)  # of which only what has changed is written
     own, shared = (
-        BatchedTriage("silent_degradation-v3", topology=wide, copy=copy) for copy in (True, False)
+        BatchedTriage("silent_degradation-v4", topology=wide, copy=copy) for copy in (True, False)
     )
     assert own.layout.size >= WIDE
     assert own.layout.size * count % 64  # some columns are no whole block

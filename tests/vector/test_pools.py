@@ -32,7 +32,7 @@ from logtriage.world.unseen import unseen_world
 if find_spec("numba") is None:
     pytest.skip("needs the extra fast", allow_module_level=True)
 
-TASK = "unseen_world-v3"
+TASK = "unseen_world-v4"
 #: Worlds of a pool, in no order; their kinds are of different numbers.
 POOL = (9, 1, 3)
 
@@ -140,9 +140,9 @@ def test_what_is_no_pool_is_refused() -> None:
     ):
         with pytest.raises(InvalidInput, match=message):
             BatchedTriage(TASK, pool=pool)
-    with pytest.raises(InvalidInput, match="'single_crash-v3' has one world, and needs none"):
-        BatchedTriage("single_crash-v3", pool=(1,))
-    with pytest.raises(InvalidInput, match="each world of task 'unseen_world-v3' has a topology"):
+    with pytest.raises(InvalidInput, match="'single_crash-v4' has one world, and needs none"):
+        BatchedTriage("single_crash-v4", pool=(1,))
+    with pytest.raises(InvalidInput, match="each world of task 'unseen_world-v4' has a topology"):
         BatchedTriage(TASK, topology=random_topology(4, 12))
     batch = BatchedTriage(TASK, pool=POOL)
     with pytest.raises(InvalidInput, match=r"incident 256 is of world 0, which is none of the 3"):
@@ -155,7 +155,7 @@ def test_beliefs_about_more_worlds_than_a_pool_has_are_refused() -> None:
     with pytest.raises(InvalidInput, match=r"states\[1\] \(.*/train/0\) has another held"):
         belief_batch([*begun([0], "ood"), *begun([0], "train")])
     with pytest.raises(InvalidInput, match="has another setting"):
-        belief_batch([*begun([0]), *begun([0], task="single_crash-v3")])
+        belief_batch([*begun([0]), *begun([0], task="single_crash-v4")])
 
 
 def test_worlds_of_a_pool_have_hypotheses_of_different_numbers() -> None:

@@ -71,7 +71,7 @@ def per_cent(weight: int) -> float:
 )
 def test_how_often_a_reading_shows_its_sign(sort: str, sign: float, gap: float) -> None:
     here = setting("cascading_failure")
-    place = places(get_task("cascading_failure-v3").topology)[3]
+    place = places(get_task("cascading_failure-v4").topology)[3]
     row = reading(here, sort, place, 5)
     assert (per_cent(row.sign), per_cent(row.gap)) == pytest.approx((sign, gap), abs=0.06)
     assert row.sign + row.gap + sum(row.other) == FULL
@@ -79,7 +79,7 @@ def test_how_often_a_reading_shows_its_sign(sort: str, sign: float, gap: float) 
 
 def test_a_reading_grows_and_a_change_does_not() -> None:
     here = setting("silent_degradation")
-    place = places(get_task("silent_degradation-v3").topology)[3]
+    place = places(get_task("silent_degradation-v4").topology)[3]
     shown = {
         sort: [per_cent(reading(here, sort, place, tick).sign) for tick in (0, 5, 10, 15)]
         for sort in ("cpu", "change")
@@ -93,7 +93,7 @@ def test_no_token_of_a_reading_is_impossible_nor_proof() -> None:
     """Whatever a service is, any reading may say anything."""
     for name, fog in product(ONCALL.tasks, range(4)):
         here = setting(name, fog)
-        for place in set(places(get_task("single_crash-v3").topology)):
+        for place in set(places(get_task("single_crash-v4").topology)):
             for sort, start in product(ONCALL.cell_sorts, (0, 5, 20)):
                 row = reading(here, sort, place, start)
                 assert min(row.other) > 0
@@ -102,7 +102,7 @@ def test_no_token_of_a_reading_is_impossible_nor_proof() -> None:
 
 def test_noise_is_the_everyday_line() -> None:
     here = setting("cascading_failure")
-    place = places(get_task("cascading_failure-v3").topology)[3]
+    place = places(get_task("cascading_failure-v4").topology)[3]
     quiet = attrs.evolve(here, noise=0)
     noisy, plain = (reading(one, "window", place, 5) for one in (here, quiet))
     for noisy_weight, weight in zip(noisy.other[1:], plain.other[1:], strict=True):
@@ -287,7 +287,7 @@ def test_blind_spots_have_their_share_and_are_independent() -> None:
 def test_what_is_down_says_so_for_the_whole_incident() -> None:
     found = set()
     for number in range(40):
-        incident = make_incident(f"single_crash-v3-fog3/val/{number}")
+        incident = make_incident(f"single_crash-v4-fog3/val/{number}")
         world = incident.telemetry
         assert isinstance(world, Simulation)
         state = initial_state(incident)
@@ -335,7 +335,7 @@ def _lead(token: str) -> int:
 def test_unaffected_conditions_are_those_of_the_world() -> None:
     """A distraction's changes fit 100: nothing is hidden by fog any more."""
     here = setting("single_crash")
-    for place in set(places(get_task("single_crash-v3").topology)):
+    for place in set(places(get_task("single_crash-v4").topology)):
         for condition, _ in unaffected(ONCALL, place.tier):
             for sort in ONCALL.ordinary:
                 assert min(sign_weights(here, sort, place, condition)) >= 0

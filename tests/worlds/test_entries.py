@@ -107,7 +107,7 @@ def test_an_id_never_names_a_folder(name: str) -> None:
         get_task(name)
 
 
-@pytest.mark.parametrize("given", [TINY, "single_crash-v3/test/0"])
+@pytest.mark.parametrize("given", [TINY, "single_crash-v4/test/0"])
 def test_an_id_of_another_world_is_refused_naming_both(own: World, given: str) -> None:
     other = "tiny" if given == TINY else "oncall"
     with pytest.raises(InvalidInput, match=f"of world '{other}', and the world .*'{NAME}'"):
@@ -123,11 +123,11 @@ def test_worlds_of_one_name_never_share_an_incident(own: World, other: World) ->
 
 
 def test_the_default_world_says_nothing_of_itself() -> None:
-    incident = lt.make_incident("single_crash-v3/test/0", world="oncall")
-    assert incident == lt.make_incident("single_crash-v3/test/0")
+    incident = lt.make_incident("single_crash-v4/test/0", world="oncall")
+    assert incident == lt.make_incident("single_crash-v4/test/0")
     assert incident.world_mark is None
     assert '"world"' not in encode_transcript(transcript_of(lt.initial_state(incident)))
-    assert row_of(incident) == {"incident": "single_crash-v3/test/0"}
+    assert row_of(incident) == {"incident": "single_crash-v4/test/0"}
 
 
 def test_sealed_incidents_of_any_world_are_drawn_with_the_key(own: World) -> None:
@@ -170,7 +170,7 @@ def test_nothing_is_graded_or_replayed_in_another_world(
     with pytest.raises(InvalidInput, match="the record does not name"):
         grade_transcript(attrs.evolve(transcript, world=None), resolve=find)
     with pytest.raises(InvalidInput, match=r"played in the world '0123', .* is 'oncall'"):
-        grade_transcript(lt.Transcript("single_crash-v3/test/0", (), world="0123"))
+        grade_transcript(lt.Transcript("single_crash-v4/test/0", (), world="0123"))
 
 
 def test_a_file_of_transcripts_is_graded_line_by_line(
@@ -203,7 +203,7 @@ def test_conversations_become_transcripts_of_their_world(own: World, other: Worl
     assert transcript_of_row(row, resolve=Incidents(world=own)).world == own.fingerprint
     with pytest.raises(InvalidInput, match="nothing is graded in another world"):
         transcript_of_row(row, resolve=Incidents(world=other))
-    plain = {"incident": "single_crash-v3/test/0", "world": "blocks", "messages": said}
+    plain = {"incident": "single_crash-v4/test/0", "world": "blocks", "messages": said}
     assert transcript_of_row(plain).world is None
 
 

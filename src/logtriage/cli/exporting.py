@@ -16,7 +16,7 @@ from logtriage.tasks import get_task
 
 def harbor(
     out: Annotated[Path, typer.Argument(metavar="OUT", help="The folder to write them into.")],
-    task: Annotated[str, typer.Option(help="The task.")] = "single_crash-v3",
+    task: Annotated[str, typer.Option(help="The task.")] = "single_crash-v4",
     split: Annotated[str, typer.Option(help="The split.")] = "test",
     count: Annotated[int, typer.Option(min=1, help="How many incidents.")] = 10,
     start: Annotated[int, typer.Option(min=0, help="The first index.")] = 0,

@@ -18,7 +18,7 @@ from logtriage.conversations.convert import transcript_of_row
 from logtriage.grading import grade_transcript
 from tests.adapters.harbor.trials import rewards, trial
 
-IDS = list(lt.incident_ids("single_crash-v3", "test", 2))
+IDS = list(lt.incident_ids("single_crash-v4", "test", 2))
 
 
 @pytest.fixture(scope="module")

@@ -201,7 +201,7 @@ def test_prompts_hold_the_rules_and_the_screens_of_the_core_and_nothing_else(
 
 def test_tools_in_the_prompt_are_those_of_the_one_schema() -> None:
     env = TriageEnv()
-    for ours in openai_tools(lt.make_incident("single_crash-v3/test/0")):
+    for ours in openai_tools(lt.make_incident("single_crash-v4/test/0")):
         # TRL's environments are of no one world: the runbook says which remedies there are.
         ours["function"]["parameters"]["properties"].get("remedy", {}).pop("enum", None)
         schema = get_json_schema(getattr(env, ours["function"]["name"]))
