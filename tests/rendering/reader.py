@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from tests.rendering.reader_rules import AT, NAMING, Rules, Shares
+from tests.rendering.reader_rules import AT, NAMING, SORTS, Rules, Shares
 from tests.rendering.reader_screens import Seen
 
 #: What is the matter, and where: of a kind, or of a benign one.
@@ -32,7 +32,9 @@ class Reader:
             if not only:
                 log += math.log(self._edge(suspect))
             for service, (row, sick) in self._reached(suspect).items():
-                log += math.log(self._shown(service, row, sick, only)) - math.log(alone[service])
+                log += math.log(self._shown(service, row, sick, only, True)) - math.log(
+                    alone[service]
+                )
             weights[suspect] = log
         top = max(weights.values())
         parts = {suspect: math.exp(log - top) for suspect, log in weights.items()}
@@ -81,60 +83,79 @@ class Reader:
             kinds = rules.kinds_at(service)
             mixed |= dict.fromkeys(kinds, rules.minor / len(kinds))
         mixed["healthy"] = 1 - sum(mixed.values())
-        likely = (share * self._shown(service, row, (), only) for row, share in mixed.items())
+        likely = (
+            share * self._shown(service, row, (), only, False) for row, share in mixed.items()
+        )
         return math.fsum(likely)
 
-    def _shown(self, service: str, row: str, sick: tuple[str, ...], only: Sequence[str]) -> float:
-        """How likely all readings of a service are under a row of the runbook."""
+    def _shown(
+        self, service: str, row: str, sick: tuple[str, ...], only: Sequence[str], along: bool
+    ) -> float:
+        """How likely all that was seen of a service is under a row of the runbook.
+
+        ``along``: the trouble reaches the service.
+        """
         likely = 1.0
-        for (at, sort), cells in self.seen.readings.items():
-            if at != service or (only and sort not in only):
-                continue
-            apart = [cell for cell in cells.values() if cell[0].startswith("silent")]
-            silent = apart if row in self.rules.kinds else []
-            rest = [cell for cell in cells.values() if cell not in silent]
-            for group, name in ((rest, row), (silent, "healthy")):
-                if group:
-                    likely *= self._pooled(service, sort, name, sick, group)
+        for sort in (*SORTS, "tier", "log"):
+            if not only or sort in only:
+                likely *= self._history(service, sort, row, sick, along, alerts=not only)
         return likely
 
-    def _pooled(
-        self,
-        service: str,
-        sort: str,
-        row: str,
-        sick: tuple[str, ...],
-        cells: Sequence[tuple[str, str]],
+    def _history(
+        self, service: str, sort: str, row: str, sick: tuple[str, ...], along: bool, alerts: bool
     ) -> float:
-        """One sign that nobody saw, and readings that show it or what any service might."""
-        initial = self.rules.tiers[service][0]
-        signs = spread(self._there(row, sort, initial), sick)
-        other = spread(self._there("ANY", sort, initial), self.rules.calls[service])
-        readings = [(self._how(sort, how), sign) for how, sign in cells]
+        """One history that nobody saw whole, and what was seen of it and of its alert."""
+        rules, initial = self.rules, self.rules.tiers[service][0]
+        seen = self.seen.readings.get((service, sort), {})
+        watched = alerts and (service, sort) in self.seen.alerts
+        if not seen and not watched:
+            return 1.0
+        root = along and row in rules.kinds
+        part = "change" if sort == "change" else "late" if root and sort == "log" else "with"
         total = 0.0
-        for sign, share in signs.items():
-            for (clear, rest, noise), shown in readings:
-                share *= (
-                    clear * (shown == sign)
-                    + rest * other.get(shown, self.rules.rarer.get("topic", 0.0))
-                    + noise * (not shown)
-                )
-            total += share
+        for share, signs, onsets in (
+            (
+                1 - rules.fog,
+                spread(self._there(row, sort, initial), sick),
+                part if along else "any",
+            ),
+            (rules.fog, spread(self._there("ANY", sort, initial), rules.calls[service]), "any"),
+        ):
+            known = {sign: one for sign, one in signs.items() if sign}
+            for sign, one in known.items():
+                for onset, chance in rules.onsets[onsets].items():
+                    fits = all(
+                        shown == (sign if tick >= onset else "") for tick, shown in seen.items()
+                    )
+                    if fits:
+                        alert = self._alert(service, sort, onset, root) if watched else 1.0
+                        total += share * one * chance * alert
+            rare = rules.rarer.get("topic", 0.0) if onsets == "any" and sort == "log" else 0.0
+            odd = [shown for shown in seen.values() if shown and shown not in signs]
+            total += share * rare * bool(odd)
+            if not any(seen.values()):
+                alert = self._alert(service, sort, None, root) if watched else 1.0
+                total += share * signs[""] * alert
         return total
+
+    def _alert(self, service: str, sort: str, onset: int | None, root: bool) -> float:
+        """How likely an alert is what it is, if what it watches began at a tick, or never."""
+        rules, since, now = self.rules, self.seen.alerts[service, sort], self.seen.now
+        if onset is not None and root:
+            onset = max(onset, rules.silent)
+        by_chance = rules.onsets["any"]
+        if since is None:
+            chance = sum(share for tick, share in by_chance.items() if tick > now)
+            works = onset is None or onset > now
+        else:
+            chance, works = by_chance.get(since, 0.0), onset == since
+        quiet = rules.missed if since is None else 0.0
+        return (1 - rules.missed - rules.noisy) * works + quiet + rules.noisy * chance
 
     def _there(self, row: str, sort: str, initial: str) -> Shares:
         """The signs of a row that a tier has."""
         shares = self.rules.rows[row].get(sort, {})
         return {word: one for word, one in shares.items() if initial in AT.get(word, initial)}
-
-    def _how(self, sort: str, how: str) -> tuple[float, float, float]:
-        """How often a reading shows its sign, what any service might, and noise."""
-        rules = self.rules
-        if sort == "log":
-            noise = rules.noise if how.endswith("window") else 0.0
-            return rules.about * (1 - noise), (1 - rules.about) * (1 - noise), noise
-        gaps = 0.0 if sort in ("alert", "change") else rules.gaps
-        return rules.clear, 1 - rules.clear - gaps, 0.0
 
     def _edge(self, suspect: Suspect) -> float:
         rules, shown = self.rules, self.seen.edge

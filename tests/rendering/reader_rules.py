@@ -16,10 +16,9 @@ Row = Mapping[str, Shares]
 
 #: Which words are about the same reading.
 SORTS = {
-    "alert": r"error alert|latency alert",
     "time": r"own time|time in call|call time",
     "errors": r"own errors|errors from call|call errors",
-    "change": r"(release|config|traffic)( after)?",
+    "change": r"release|config|traffic",
     "CPU": r"idle|hot",
     "memory": r"mem high|mem climbs",
     "workers": r"busy|full",
@@ -96,13 +95,43 @@ class Rules:
             self.others |= dict.fromkeys(names.split(", "), float(share) / 100)
         self.minor = number(r"([\d.]+)% a minor fault", other, 0) / 100
         self.spared = found(r"not (\w+); signs", other)[1]
-        self.clear = number(r"([\d.]+)% of readings", text) / 100
-        self.about = number(r"([\d.]+)% of log lines show it", text) / 100
-        self.gaps = number(r"([\d.]+)% of metrics, traces have no data", text) / 100
-        self.noise = number(r"random services, ([\d.]+)% noise", text) / 100
-        self.silent = int(number(r"Before tick (\d+) the faulty service", text, 0))
+        self.fog = number(r"([\d.]+)% of histories are coincidences", text) / 100
+        self.missed = number(r"([\d.]+)% of them never", text) / 100
+        self.noisy = number(r"never, ([\d.]+)% by chance", text) / 100
+        self.watched = dict(
+            re.findall(r"(\w+): (\w+)", found(r"what they watch \((.*?)\)", text)[1])
+        )
+        self.silent = int(number(r"alerts fire from tick (-?\d+)", text, -99))
+        self._onsets()
         self._edge()
         self._runbook()
+
+    def _onsets(self) -> None:
+        """When histories begin: ticks with their shares, by what a service has to do with it."""
+        text = found(r"ONSETS\. .*", self.text)[0]
+        early, last = found(
+            r"([\d.]+)% before tick (-?\d+), else any scrape to (-?\d+)", text
+        ).groups()[::2]
+        first = int(found(r"before tick (-?\d+)", text)[1])
+        ticks = range(first, int(last) + 1, 3)
+        whole = float(early) / 100
+        any_time = dict.fromkeys(ticks, (1 - whole) / len(ticks))
+        any_time[first] += whole
+        along = re.search(r"loaded: ([\d.%, ]+) at ticks ([\d, -]+);", text)
+        if along:
+            shares = [float(one) / 100 for one in re.findall(r"[\d.]+", along[1])]
+            with_it = dict(zip(map(int, along[2].split(", ")), shares, strict=True))
+        else:
+            begin, end = map(int, found(r"from tick (-?\d+) to (-?\d+);", text).groups())
+            with_it = dict.fromkeys(range(begin, end + 1, 3), 1 / len(range(begin, end + 1, 3)))
+        changes = [int(one) for one in found(r"changes there (-?\d+) or (-?\d+)", text).groups()]
+        late = re.search(r"own topic begins at tick (-?\d+) or (-?\d+)", text)
+        self.onsets = {
+            "any": any_time,
+            "with": with_it,
+            "change": dict.fromkeys(changes, 0.5),
+            "late": dict.fromkeys(map(int, late.groups()), 0.5) if late else with_it,
+        }
 
     def _edge(self) -> None:
         text = found(r"EDGE .*", self.text)[0]
@@ -120,12 +149,6 @@ class Rules:
 
     def _runbook(self) -> None:
         text, part, current = self.text.partition("\nRUNBOOK")[2], "", ""
-        self.pairs = {
-            letter: (first, second)
-            for letter, first, second in re.findall(r"(\w) a/b: ([\w ]+), ([\w ]+)\.", text)
-        }
-        typical = re.search(r"Unless said, ! (.*?); others (.*?)\.", text)
-        usual = typical.groups() if typical else ("", "")
         for line in text.splitlines()[1:]:
             name, _, signs = line.partition(": ")
             if re.fullmatch(r"[\w-]+ \(page .*\):", line):
@@ -135,8 +158,7 @@ class Rules:
             elif part == "kinds":
                 title, tiers, _ = name.split(" ")
                 self.kinds[title.strip("!*")] = current, tiers, "!" in title
-                shown = self._signs(usual["!" not in title]) | self._signs(signs)
-                self.rows[title.strip("!*")] = grouped(shown)
+                self.rows[title.strip("!*")] = grouped(self._signs(signs))
             elif line.startswith("ANSWER"):
                 break
             else:
@@ -176,7 +198,7 @@ class Rules:
             self.rows["ANY"] = {**self.rows["ANY"], sort: shares}
 
     def _signs(self, text: str) -> dict[str, float]:
-        """Signs with their shares: ``72 release, 25 hot, full, E 60/72``."""
+        """Signs with their shares: ``72 release, 25 hot, full``."""
         text = text.partition(", other ")[0]
         shown: dict[str, float] = {}
         for column, mark in zip(text.split("; "), ("", "~"), strict=False):
@@ -188,11 +210,6 @@ class Rules:
         shown: dict[str, float] = {}
         share = 0.0
         for part in filter(None, text.split(", ")):
-            pair = re.fullmatch(r"(\w) (\d+)/(\d+)", part)
-            if pair:
-                for word, one in zip(self.pairs[pair[1]], pair.groups()[1:], strict=True):
-                    shown[word] = float(one) / 100
-                continue
             head, _, word = part.partition(" ")
             if head.isdigit():
                 share = float(head) / 100

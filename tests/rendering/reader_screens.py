@@ -3,31 +3,44 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from tests.rendering.reader_rules import SORTS, Rules, found, number
 
+#: A firing alert; the figures of a gauge, each of them.
+FIRING = r"(\w+) ([\w-]+) \(tick (-?\d+)\)"
+SERIES = r"(?:^|, )([A-Za-z ]+?) (\d.*?) \(usual (.*?)\)"
+FIGURE = (
+    r"\d[^ ]*(?: (?:of \d+|MB/s|s(?= |$)|and climbing|from \d+ clients(?:, \d+ of them new)?))*"
+)
 HEADINGS = "TICK|LAST|EDGE|ALERTS|METRICS|TRACES|REQUESTED|LOGS|CHANGES|DIRECTORY|DECLARED|ASK"
 
 
 @dataclass
 class Seen:
-    """What screens have shown: readings as (how they came about, sign), by service and sort."""
+    """What screens have shown: signs by tick, by service and sort; alerts by what they watch.
+
+    An alert is the tick since which it fires, or None, as of tick ``now``.
+    """
 
     rules: Rules
     topics: Mapping[str, str]
-    readings: dict[tuple[str, str], dict[Any, tuple[str, str]]] = field(default_factory=dict)
+    readings: dict[tuple[str, str], dict[int, str]] = field(default_factory=dict)
+    alerts: dict[tuple[str, str], int | None] = field(default_factory=dict)
     edge: tuple[str, str] | None = None
+    now: int = 0
 
-    def _read(self, service: str, sort: str, cell: Any, how: str, sign: str) -> None:
-        self.readings.setdefault((service, sort), {})[cell] = how, sign
+    def _read(self, service: str, sort: str, tick: int, sign: str) -> None:
+        self.readings.setdefault((service, sort), {})[tick] = sign
 
     def take(self, screen: str) -> None:
         """Read one screen more."""
-        now = int(number(r"TICK (\d+)/", screen))
-        if not now:
-            self._take_changes(screen)
-        self._take_alerts(screen, now)
+        self.now = int(number(r"TICK (\d+)/", screen))
+        self._take_changes(screen)
+        firing = found(r"ALERTS: (.*)", screen)[1]
+        shown = {(at, title): int(tick) for title, at, tick in re.findall(FIRING, firing)}
+        for service in self.rules.calls:
+            for title, sort in self.rules.watched.items():
+                self.alerts[service, sort] = shown.get((service, title))
         self._take_edge(screen)
         for block, lines in blocks(screen):
             service = block.split(" ")[1] if " " in block else ""
@@ -38,26 +51,18 @@ class Seen:
                 for sort, line in zip(("time", "errors"), lines, strict=True):
                     self._take_trace(service, sort, starts(block), line)
             elif block.startswith(("LOGS", "REQUESTED LOGS")):
-                self._take_lines("window" if block.startswith("LOGS") else "asked", now, lines)
+                self._take_lines(lines)
 
     def _take_changes(self, screen: str) -> None:
+        last = self.now - self.now % 3
+        begun = {}
+        for what in re.findall(r"CHANGES .*?: (.*)", screen):
+            for minutes, service, kind in re.findall(r"(-?\d+) ([\w-]+) (\w+)", what):
+                begun[service] = max(-18, 3 * round(-2 * int(minutes) / 3)), kind
         for service in self.rules.calls:
-            self._read(service, "change", 0, "sign", "")
-        for when, what in re.findall(r"CHANGES (since|before).*?: (.*)", screen):
-            for service, kind in re.findall(r"\d+ ([\w-]+) (\w+)", what):
-                after = " after" if when == "since" else ""
-                self._read(service, "change", 0, "sign", f"{kind}{after}")
-
-    def _take_alerts(self, screen: str, now: int) -> None:
-        judged = found(r"judged at ticks ([\d, ]+);", self.rules.text)[1]
-        if str(now) not in judged.split(", "):
-            return
-        firing = found(r"ALERTS: (.*)", screen)[1]
-        words = {"HighErrorRate": "error alert", "HighLatency": "latency alert"}
-        shown = {at: words[title] for title, at in re.findall(r"(\w+) ([\w-]+) \(tick", firing)}
-        how = "silent" if now < self.rules.silent else "sign"
-        for service in self.rules.calls:
-            self._read(service, "alert", now, how, shown.get(service, ""))
+            since, kind = begun.get(service, (99, ""))
+            for tick in range(-18, last + 1, 3):
+                self._read(service, "change", tick, kind if tick >= since else "")
 
     def _take_edge(self, screen: str) -> None:
         shown = found(r"EDGE: errors ([\d.]+)% .*?, p99 (\d+) ms", screen)
@@ -69,39 +74,40 @@ class Seen:
         self.edge = bands[0], bands[1]
 
     def _take_gauges(self, service: str, ticks: Sequence[int], line: str) -> None:
-        """``CPU 41% > 97% (usual 40%)``, or several figures of one gauge."""
+        """``CPU 41% 97% (usual 40%)``, or several figures of one gauge."""
         signs: list[set[str]] = [set() for _ in ticks]
-        sort, told = "tier", False
-        pattern = r"(?:^|, )([A-Za-z ]+?) ((?:\d|no data).*?) \(usual (.*?)\)"
-        for label, figures, usual in re.findall(pattern, line):
-            sort, told = label if label in SORTS else sort, True
-            for place, figure in enumerate(figures.split(" > ")):
-                signs[place].add(figure if figure == "no data" else sign_of(label, figure, usual))
+        sort = "tier"
+        for label, figures, usual in re.findall(SERIES, line):
+            sort = label if label in SORTS else sort
+            for place, figure in enumerate(re.findall(FIGURE, figures)):
+                signs[place].add(sign_of(label, figure, usual))
         for tick, shown in zip(ticks, signs, strict=True):
-            if told and "no data" not in shown:
-                self._read(service, sort, tick, "sign", next(filter(None, shown), ""))
+            self._read(service, sort, tick, next(filter(None, shown), ""))
 
     def _take_trace(self, service: str, sort: str, ticks: Sequence[int], line: str) -> None:
-        shown = line.partition(": ")[2].split(" > ")
-        for tick, text in zip(ticks, shown * (len(ticks) if len(shown) == 1 else 1), strict=True):
-            if text == "no data":
-                continue
-            of = re.search(r"of it in ([\w-]+)|start in (itself)|come from ([\w-]+)", text)
+        signs = dict.fromkeys(ticks, "")
+        for part in line.partition(": ")[2].split("; "):
+            begun = re.match(r"from tick (-?\d+)", part)
+            of = re.search(r"of it in ([\w-]+)|start in (itself)|come from ([\w-]+)", part)
             where = next(filter(None, of.groups()), "") if of else ""
             word = self.rules.trace_words[sort][where != "itself"]
             named = word if where == "itself" else f"{word}:{where}"
-            self._read(service, sort, tick, "sign", named if where else "")
+            for tick in ticks:
+                if begun is None or tick >= int(begun[1]):
+                    signs[tick] = named if where else ""
+        for tick, sign in signs.items():
+            self._read(service, sort, tick, sign)
 
-    def _take_lines(self, how: str, now: int, lines: Iterable[str]) -> None:
-        for place, line in enumerate(lines):
+    def _take_lines(self, lines: Iterable[str]) -> None:
+        for line in lines:
             if line.startswith("everyday lines: "):
                 for service in line.partition(": ")[2].split(", "):
-                    self._read(service, "log", (how, now, "everyday"), how, "")
-            elif re.match(r"[+-]\d+s ", line):
+                    self._read(service, "log", self.now - self.now % 3, "")
+            elif match := re.match(r"([+-]\d+)s ", line):
                 _, _, service, text = line.split(" ", 3)
-                sign = self.topic_of(text)
-                shown = "silent" if how == "window" and now < self.rules.silent else ""
-                self._read(service.rstrip(":"), "log", (how, now, place), shown + how, sign)
+                # A line is of the 30 seconds before its tick, and says what the last scrape does.
+                tick = -(-int(match[1]) // 30)
+                self._read(service.rstrip(":"), "log", tick - tick % 3, self.topic_of(text))
 
     def topic_of(self, text: str) -> str:
         """What a line is about: the word of the runbook, with the service that it names."""
@@ -127,7 +133,7 @@ def blocks(screen: str) -> Iterator[tuple[str, list[str]]]:
 
 def starts(heading: str) -> list[int]:
     """The ticks of the readings below a heading."""
-    return [int(one) for one in found(r"read at ticks? ([\d >]+)", heading)[1].split(" > ")]
+    return [int(one) for one in found(r"at ticks? ([\d -]+)", heading)[1].split()]
 
 
 def sign_of(label: str, figure: str, usual: str) -> str:

@@ -11,7 +11,6 @@ from typing import Final
 
 from logtriage.server.settings import is_loopback
 
-
 #: A host and its port: an IPv6 address in brackets, or a name or another address without any.
 _HOST: Final = re.compile(r"(?:\[([0-9a-f:.]+)\]|([^\[\]:/@\s]+))(?::[0-9]{1,5})?", re.IGNORECASE)
 
@@ -23,9 +22,7 @@ def refusal_of(headers: Iterable[tuple[bytes, bytes]]) -> str | None:
     if host is not None:
         parts = _HOST.fullmatch(host)
         if parts is None or not is_loopback((parts[1] or parts[2]).lower()):
-            return (
-                "Host: only requests to localhost or a loopback address are served"
-            )
+            return "Host: only requests to localhost or a loopback address are served"
     origin = said.get("origin")
     if origin is not None and origin not in (f"http://{host}", f"https://{host}"):
         return "Origin: pages of other origins are not served"

@@ -159,10 +159,14 @@ class Figures:
         lines, spans = [], self.world.slots[Channel.TRACES]
         for (service, slot), row in _by_slot(cells).items():
             starts, tokens = tuple(cell.start for cell in row), tuple(cell.token for cell in row)
-            texts = [self._span(spans[slot], cell) for cell in row]
-            shown = " > ".join(text for text, _ in groupby(texts))
+            changes = [next(cells) for _, cells in groupby(row, key=lambda cell: cell.token)]
+            first, *later = [self._span(spans[slot], cell) for cell in changes]
+            shown = [first] + [
+                f"from tick {cell.start} {text}"
+                for cell, text in zip(changes[1:], later, strict=True)
+            ]
             name = self.topology.names[service]
-            lines.append(Trace(name, spans[slot], starts, tokens, shown))
+            lines.append(Trace(name, spans[slot], starts, tokens, "; ".join(shown)))
         return tuple(lines)
 
     def _span(self, span: str, cell: Evidence) -> str:
