@@ -135,7 +135,7 @@ DOORS = {
     "logtriage.env": ("env", "import logtriage.env"),
     "logtriage.grading": (
         "fast",
-        "from logtriage.grading import compiled",
+        "import logtriage.grading.block_arrays",
     ),
     "logtriage.multi": ("multi", "from logtriage.multi import triage_team_v1"),
     "logtriage.server": ("openenv", "from logtriage.server import serve"),

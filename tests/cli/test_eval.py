@@ -72,7 +72,7 @@ def test_the_class_of_a_fault_has_a_column_where_it_is_graded(tmp_path: Path) ->
     tasks = ("--task", "recorded", "--task", "recorded_models")
     shown = logtriage("eval", policy, *tasks, "--out", run, "--legend", width=160).stdout
     first, _, second = shown.partition("recorded_models_")
-    assert not re.search(r"root +fault", first)
+    assert re.search(r"root +fault", first)
     assert re.search(r"root +fault", second)
     assert "real faults whose class was declared" in second
     assert re.search(rf" {share(0.0, 1)} +({share(1 / 3, 1)}|{share(1 / 3, 0)}) ", second)

@@ -88,7 +88,6 @@ def test_as_many_rows_for_each_incident_are_repeats(tmp_path: Path) -> None:
         (f"{BASIC},,,,,,,", "root_cause: empty; expected a service, or yes as handed_over"),
         (f"{BASIC},,,0.5,yes,,,", "confidence: given without a service"),
         (f"{BASIC},none,code,,,,,", "fault_class: given beside root_cause none"),
-        ("petshop/2023-04-13T014908,,,,yes,,,", "handed_over: a hand-over has no price by"),
         (f"{BASIC},ts-basic-service", "answers.csv:2: 2 cells; the header has 8"),
     ],
 )

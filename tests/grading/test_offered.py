@@ -30,7 +30,7 @@ from logtriage.adapters.trl import (
 )
 from logtriage.conversations.tools import anthropic_tools, openai_tools, tools_of
 from logtriage.drawing.ids import incident_ids
-from logtriage.errors import InvalidInput
+from logtriage.errors import InvalidInput, UnknownName
 from logtriage.evaluation import (
     RECORDED_TASKS,
     Incidents,
@@ -213,7 +213,7 @@ def test_a_task_stands_for_the_recorded_incidents_of_each_view() -> None:
     assert played["recorded_models"] == {tuple(one.id for one in MODELS)}
     assert {one.rubric for one in MODELS} == {"recorded/3"}
     assert Incidents()(MODELS[0].id) == MODELS[0]
-    with pytest.raises(lt.UnknownName, match="unknown task of recorded incidents"):
+    with pytest.raises(UnknownName, match="unknown task of recorded incidents"):
         Incidents().recorded("single_crash-v3")
 
 

@@ -90,17 +90,6 @@ def test_a_role_is_made_of_incident_split_and_role(own: str) -> None:
         make_team(f"{own}:of_incident", DUO)
 
 
-def test_a_run_is_not_resumed_with_other_code(own: str, tmp_path: Path) -> None:
-    given = ["eval", f"{own}:Closer", "--task", "single_crash-v3", "--episodes", 2]
-    given = [*given, "--out", tmp_path / "run"]
-    assert logtriage(*given).exit_code == 0
-    (tmp_path / "own_policies.py").write_text(OWN.replace("lt.Resolve()", "lt.Ignore()"))
-    sys.modules.pop(own)
-    done = logtriage(*given)
-    assert done.exit_code == 2
-    assert f"policy '{own}:Closer' is " in done.stderr
-
-
 def test_what_is_made_and_does_not_act_leaves_its_episodes_unscored(
     own: str, tmp_path: Path
 ) -> None:

@@ -35,6 +35,8 @@ EXCEPTED: Final = (
      "policies/inquiry.py", "cpu"),
     ("metrics of recordings",
      "policies/standardised.py", "latency"),
+    ("where a model is computed",
+     "adapters/local/loading.py", "cpu"),
 )  # fmt: skip
 
 Found = tuple[str, str]

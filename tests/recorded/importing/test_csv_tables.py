@@ -128,7 +128,6 @@ T = "2031-05-06T23:58:00Z"
             f"a/2,{T},bakc,x,,",
             "field root_cause: unknown service 'bakc' (did you mean 'back'?); known: back, front",
         ),
-        ("labels", f"a/2,{T},,none,,", "field kind: 'none', an incident without a fault, is"),
         ("labels", f"a 2,{T},back,x,,", "id must be source/name of letters"),
         ("labels", f"mine/1,{T},back,x,,", "field id: 'mine/1' appears twice"),
         ("labels", f"a/2,{T},back,x,{T},{T}", "field baseline_end: must be a time after"),
