@@ -14,7 +14,7 @@ from logtriage.drawing.generator import draw_incident, open_incident
 from logtriage.drawing.ids import parse_incident_id
 from logtriage.grading import grade_jsonl
 from logtriage.parsing import actions_from_wire, render_action
-from logtriage.parsing.replies import MAX_TEXT
+from logtriage.parsing.marks import MAX_TEXT
 from logtriage.world.default import default_world
 
 SEVEN_SERVICES = default_world().topologies["seven-services"]
