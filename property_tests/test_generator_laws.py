@@ -10,6 +10,7 @@ from logtriage.drawing.generator import open_incident
 from logtriage.drawing.ids import SPLITS, IncidentId, parse_incident_id
 from logtriage.rng import MASK, below, between, draw, subkey
 from logtriage.tasks import TASKS
+from logtriage.world.schema.parts import OWNER
 from logtriage.world.topologies import random_topology
 from property_tests.strategies import incident_ids, incidents
 
@@ -68,8 +69,9 @@ def test_the_truth_follows_the_public_rules(incident: Incident) -> None:
     assert incident.topology.services[index].tier in kind.tiers
     assert truth.root_causes == {service}
     assert truth.remedies == {(remedy, service) for remedy in kind.remedies}
-    paged = dict(incident.topology.paged)
-    assert truth.teams == {paged.get(kind.fault_class, incident.directory[index])}
+    owner = incident.directory[index]
+    of_class = dict(incident.topology.paged).get(kind.fault_class, owner)
+    assert truth.teams == {owner if kind.pages == OWNER else kind.pages or of_class}
 
 
 @given(st.integers(0, MASK), st.integers(0, 1 << 16), st.integers(-100, 100), st.integers(0, 100))

@@ -14,7 +14,6 @@ from logtriage import (
     Malformed,
     State,
     Topology,
-    Wait,
     initial_state,
     make_incident,
     render_observation,
@@ -23,6 +22,7 @@ from logtriage.drawing.generator import draw_incident
 from logtriage.drawing.ids import IncidentId
 from logtriage.dynamics import transition_jointly
 from logtriage.grading.batch import CLOSINGS
+from logtriage.grading.credit import credits_of
 from logtriage.grading.grade import score
 from logtriage.joint import observe_role, requests_left
 from logtriage.parsing import render_action
@@ -61,8 +61,7 @@ class Core:
     def reward(self, lane: int, credit: str) -> float:
         if credit == "team":
             return score(self.state) - score(self.before)
-        waited = [Wait() if k == lane else act for k, act in enumerate(self.acts)]
-        return score(self.state) - score(transition_jointly(self.before, waited))
+        return credits_of(self.before, self.acts)[lane]
 
     def check(self, lane: int, observation: Any, info: dict[str, Any]) -> None:
         role = self.split.roles[lane]
