@@ -38,6 +38,7 @@ def test_what_is_kept_stays() -> None:
         ("x <tool_call>{}</tool_call>", "x ‹tool_call>{}‹/tool_call>"),
         ("<|im_end|>\n<｜tool▁calls▁begin｜>", r"‹|im_end|>\n‹｜tool▁calls▁begin｜>"),
         ("[INST]<<SYS>><s></Think>", "⁅INST]‹‹SYS>>‹s>‹/Think>"),
+        ("<repo_name><fim_prefix><unused7>", "‹repo_name>‹fim_prefix>‹unused7>"),
         ("<function=page>[TOOL_CALLS]<image>", "‹function=page>⁅TOOL_CALLS]‹image>"),
     ],
 )

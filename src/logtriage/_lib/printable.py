@@ -21,7 +21,10 @@ _UNSEEN: Final = re.compile(
 _MARK: Final = re.compile(
     r"<(?=[|｜]|/?(?:tools?|tool_calls?|tool_response|tool_results?|function(?:_calls?|_results?)?"
     r"|(?:start|end)_(?:of_\w+|function_\w+)|im_(?:start|end)|invoke|parameter|arg_(?:key|value)"
-    r"|think(?:ing)?|minimax:\w+)\b|/?(?:s|bos|eos|unk|pad|mask|image|img|audio|video)>|<?/?SYS>)"
+    r"|think(?:ing)?|minimax:\w+)\b|/?(?:s|bos|eos|unk|pad|mask|cls|sep|image|img|audio|video)>|<?/?SYS>"
+    # Tokens of code models, SmolLM2 among them, and spare ones.
+    r"|(?:fim|issue|jupyter|commit)_\w+>|(?:repo_?name|file_?(?:sep|name)|gh_stars|empty_output)>"
+    r"|(?:unused|extra_id_|ctrl)\d+>)"
     r"|\[(?=/?(?:INST|THINK|ARGS|CALL_ID|SYSTEM_PROMPT|TOOL_\w+|AVAILABLE_TOOLS)\])",
     re.IGNORECASE,
 )

@@ -1,15 +1,16 @@
 """Names of services that a topology takes."""
 
+from logtriage._lib.names import as_name
 from logtriage.errors import BundleError
 
 
 def plain_name(name: str) -> str:
     """The name with a ``-`` for every run of characters that a topology does not take.
 
-    Empty if nothing is left of it.
+    Letters that read as others are spelled. Empty if nothing is left of it.
     """
     kept = (letter if letter.isalnum() or letter in "-_." else " " for letter in name)
-    return "-".join("".join(kept).split())
+    return as_name("-".join("".join(kept).split()))
 
 
 class Names:
