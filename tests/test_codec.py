@@ -454,7 +454,10 @@ def test_a_role_split_is_written_in_the_order_of_the_tables() -> None:
         (setting("roles.0.may", ["fix"]), ["unknown action type 'fix'; known: clas", "roles[0]"]),
         (setting("roles.0.may", []), ["'reader' may do nothing"]),
         (setting("roles.0.may", ["wait"]), ["no role may 'identify_root_cause'"]),
-        (setting("roles.0.name", "On Call"), ["role 'On Call': expected a lower-case", "roles[0]"]),
+        (
+            setting("roles.0.name", "On Call"),
+            ["role 'On Call': expected a name of", "roles[0]"],
+        ),
         (setting("roles.0.name", "doer"), ["two roles are called 'doer'"]),
         (setting("roles.1.sees", []), ["unknown field sees; known: name, views", "roles[1]"]),
         (setting("board", True), ["unknown field board; known: name, roles"]),

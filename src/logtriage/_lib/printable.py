@@ -47,7 +47,7 @@ def inert(text: str) -> str:
 
 
 def unmarked(text: str) -> str:
-    """The text with other brackets for marks that a chat template gives a meaning."""
+    """The text with other brackets for marks that a chat template gives a meaning; as long."""
     if "<" not in text and "[" not in text:
         return text
     return _MARK.sub(lambda bracket: _HARMLESS[bracket[0]], text)
@@ -77,15 +77,12 @@ def spelled_data(data: Any) -> Any:
 
 
 def masked(text: str) -> str:
-    """The text as :func:`inert` has it, with U+FFFD for each unprintable character.
-
-    It is as long as before.
-    """
-    if not is_shown(text):
-        text = "".join(
-            character if is_shown(character) else "\N{REPLACEMENT CHARACTER}" for character in text
-        )
-    return unmarked(text)
+    """The text with U+FFFD for each unprintable character; of the same length."""
+    if is_shown(text):
+        return text
+    return "".join(
+        character if is_shown(character) else "\N{REPLACEMENT CHARACTER}" for character in text
+    )
 
 
 def _spell(character: str) -> str:

@@ -11,6 +11,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Final
 
+from logtriage.actions import MAX_IMPACT
 from logtriage.adapters.episode import Episode, answer
 from logtriage.adapters.harbor.record import append, read_actions, read_incident
 from logtriage.errors import InvalidInput
@@ -18,6 +19,8 @@ from logtriage.server.messages import read_object
 
 #: The most bytes of a call.
 LIMIT: Final = 65_536
+#: The most values of a call: a report of an impact names services and pairs of them.
+VALUES: Final = 8 * MAX_IMPACT
 #: Seconds for the request of a client; others wait for it.
 PATIENCE: Final = 10.0
 
@@ -40,7 +43,7 @@ class Table:
 
     def call(self, body: bytes) -> str:
         """Play a call; returns the next screen."""
-        called = read_object(body, LIMIT)
+        called = read_object(body, LIMIT, VALUES)
         if not isinstance(called.get("name"), str):
             raise InvalidInput('expected {"name": "<tool>", "arguments": {…}}')
         ahead = self.episode.fork()
