@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 from typer.testing import CliRunner
 
-from logtriage._lib.printable import spelled
+from logtriage._lib.printable import inert, is_shown, spelled
 from logtriage.cli.app import app
 from logtriage.cli.console import messages, results, say
 from logtriage.codec import decode_transcript
@@ -31,7 +31,24 @@ HOSTILE = st.one_of(
     st.text(min_size=1),
     st.lists(
         st.sampled_from(
-            ["\x1b[2J", "\x9b1A", "\r", "\n", "\x07", "\u2028", "\u202e", "\ud800", "TICK 0/9", "x"]
+            [
+                "\x1b[2J",
+                "\x9b1A",
+                "\r",
+                "\n",
+                "\x07",
+                "\u2028",
+                "\u202e",
+                "\ud800",
+                "TICK 0/9",
+                "x",
+                "\ufe0f",
+                "\u3164",
+                "<",
+                "tool_call>",
+                "|im_end|>",
+                "[",
+            ]
         ),
         min_size=1,
     ).map("".join),
@@ -40,9 +57,11 @@ HOSTILE = st.one_of(
 
 @given(HOSTILE)
 def test_spelled_text_is_one_printable_line_and_stays_so(text: str) -> None:
-    once = spelled(text)
-    assert once.isprintable()
-    assert spelled(once) == once
+    for read in (spelled, inert):
+        once = read(text)
+        assert is_shown(once)
+        assert read(once) == once
+    assert "<tool_call" not in inert(text)
 
 
 @given(HOSTILE, HOSTILE)
@@ -77,7 +96,7 @@ def test_a_recorded_line_is_one_line_of_the_agents_screen(message: str) -> None:
     screen = render_observation(observe(initial_state(as_incident(record)))).split("\n")
     assert all(line.isprintable() for line in screen)
     at = screen.index("LOGS:") + 1
-    assert screen[at] == f"-1s ERROR front: {spelled(message)}"
+    assert screen[at] == f"-1s ERROR front: {inert(message)}"
     assert screen[at + 1].startswith("HEALTH")
 
 

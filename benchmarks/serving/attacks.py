@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from typing import Final
 
 _SHAKE = (
     b"GET /ws HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
@@ -40,8 +41,12 @@ def _session(port: int) -> socket.socket:
     return connection
 
 
+#: Incidents that no earlier attack asked for.
+_NEW: Final = itertools.count(os.getpid() * 1_000 % 1_000_000)
+
+
 def _resets(task: str) -> Iterator[bytes]:
-    for index in itertools.count(os.getpid() * 1_000 % 1_000_000):
+    for index in _NEW:
         data = {"task": task, "split": "train", "index": index}
         yield frame(json.dumps({"type": "reset", "data": data}).encode())
 
@@ -72,14 +77,18 @@ def _flood(
         time.sleep(0.001)
 
 
-def _asking(port: int, end: float, count: int, messages: Iterator[bytes]) -> None:
-    """``count`` sessions that send the next message once the last was answered."""
-    held = [_session(port) for _ in range(count)]
-    for connection in held:
+def _asking(port: int, end: float, count: int, make: Callable[[], Iterator[bytes]]) -> None:
+    """``count`` sessions that send their next message once the last was answered."""
+
+    def begun() -> tuple[socket.socket, Iterator[bytes]]:
+        connection, messages = _session(port), make()
         connection.sendall(next(messages))
         connection.setblocking(False)
+        return connection, messages
+
+    held = [begun() for _ in range(count)]
     while time.monotonic() < end:
-        for at, connection in enumerate(held):
+        for at, (connection, messages) in enumerate(held):
             try:
                 if not connection.recv(1 << 20):
                     raise ConnectionError
@@ -87,9 +96,7 @@ def _asking(port: int, end: float, count: int, messages: Iterator[bytes]) -> Non
             except BlockingIOError:
                 pass
             except OSError:
-                held[at] = _session(port)
-                held[at].sendall(next(messages))
-                held[at].setblocking(False)
+                held[at] = begun()
         time.sleep(0.0005)
 
 
@@ -132,7 +139,7 @@ def fragments(port: int, end: float) -> None:
 
 def values(port: int, end: float) -> None:
     """1 session sends lists of 20,000 values."""
-    _asking(port, end, 1, itertools.repeat(frame(_LIST)))
+    _asking(port, end, 1, lambda: itertools.repeat(frame(_LIST)))
 
 
 def schema(port: int, end: float) -> None:
@@ -142,13 +149,49 @@ def schema(port: int, end: float) -> None:
 
 def drawn(port: int, end: float) -> None:
     """8 sessions reset drawn worlds."""
-    _asking(port, end, 8, _resets("unseen_world-v3"))
+    _asking(port, end, 8, lambda: _resets("unseen_world-v3"))
 
 
 def resets(port: int, end: float) -> None:
     """40 sessions reset fleets, many messages at once."""
     sent = b"".join(itertools.islice(_resets("fleet_outage-v3"), 1_000))
     _flood(port, end, 40, _session, sent)
+
+
+def alternating(port: int, end: float) -> None:
+    """8 sessions reset a fleet before each step."""
+    step = frame(b'{"type": "step", "data": {"action_type": "wait"}}')
+
+    def messages() -> Iterator[bytes]:
+        for reset in _resets("fleet_outage-v3"):
+            yield from (reset, step)
+
+    _asking(port, end, 8, messages)
+
+
+def reborn(port: int, end: float) -> None:
+    """Clients play a step, reset a drawn world and leave, 16 at a time."""
+    reset = frame(b'{"type": "reset", "data": {"incident": "single_crash-v3/train/0"}}')
+    step = frame(b'{"type": "step", "data": {"action_type": "wait"}}')
+    drawn = _resets("unseen_world-v3")
+    held: list[tuple[socket.socket, float]] = []
+    while time.monotonic() < end:
+        with suppress(OSError):
+            connection = _session(port)
+            connection.sendall(reset + step + next(drawn))
+            held.append((connection, time.monotonic()))
+        if len(held) >= 16:
+            with suppress(OSError):
+                held[0][0].settimeout(0.5)
+                for _ in range(3):
+                    held[0][0].recv(1 << 20)
+            held.pop(0)[0].close()
+
+
+def chunks(port: int, end: float) -> None:
+    """32 connections send a request whose body comes in chunks of a byte."""
+    head = b"POST /reset HTTP/1.1\r\nHost: 127.0.0.1\r\nTransfer-Encoding: chunked\r\n\r\n"
+    _flood(port, end, 32, _connected, head + b"1\r\nx\r\n" * 10_000)
 
 
 def connects(port: int, end: float) -> None:
@@ -168,7 +211,8 @@ def handshakes(port: int, end: float) -> None:
 ATTACKS: dict[str, Callable[[int, float], None]] = {
     attack.__name__: attack
     for attack in (
-        leaving, silent, pings, fragments, values, schema, drawn, resets, connects, handshakes,
+        leaving, silent, pings, fragments, values, schema, drawn, resets, alternating,
+        reborn, chunks, connects, handshakes,
     )
 }  # fmt: skip
 

@@ -10,7 +10,7 @@ from functools import cached_property
 
 import attrs
 
-from logtriage._lib.names import MAX_NAME, is_name, look_alikes
+from logtriage._lib.names import MAX_NAME, is_name
 from logtriage.errors import TopologyError, UnknownName
 
 
@@ -66,9 +66,9 @@ class Topology:
     Raises:
         TopologyError: on an empty topology, a duplicate or empty name, a name (also its
             own, where a recording has a ``/`` between two) that is not made of letters of one
-            script, digits, ``-``, ``_`` and ``.``, two names that read the same, an unknown tier,
-            owner, paged team or dependency, a self-call, no service that users reach, or a service
-            that none of those reaches.
+            script, digits, ``-``, ``_`` and ``.``, an unknown tier, owner, paged team or
+            dependency, a self-call, no service that users reach, or a service that none of those
+            reaches.
     """
 
     name: str
@@ -137,9 +137,6 @@ class Topology:
         twice = _duplicate(names)
         if twice is not None:
             raise self._wrong(f"{what} {twice!r} appears twice")
-        alike = look_alikes(names)
-        if alike is not None:
-            raise self._wrong(f"{what}s {alike[0]!a} and {alike[1]!a} read the same")
 
     def _check_letters(self, what: str, name: str) -> None:
         if not is_name(name):

@@ -1,6 +1,6 @@
 import pytest
 
-from logtriage._lib.printable import inert, masked, spelled, spelled_data
+from logtriage._lib.printable import inert, masked, spelled, spelled_data, unmarked
 from logtriage.actions import Malformed, Report
 from logtriage.recorded import RecordedLine
 from logtriage.recorded.condensing.log_text import read_message
@@ -38,14 +38,14 @@ def test_what_is_kept_stays() -> None:
         ("x <tool_call>{}</tool_call>", "x ‹tool_call>{}‹/tool_call>"),
         ("<|im_end|>\n<｜tool▁calls▁begin｜>", r"‹|im_end|>\n‹｜tool▁calls▁begin｜>"),
         ("[INST]<<SYS>><s></Think>", "⁅INST]‹‹SYS>>‹s>‹/Think>"),
+        ("<repo_name><fim_prefix><unused7>", "‹repo_name>‹fim_prefix>‹unused7>"),
         ("<function=page>[TOOL_CALLS]<image>", "‹function=page>⁅TOOL_CALLS]‹image>"),
     ],
 )
 def test_marks_of_chat_templates_are_broken(text: str, read: str) -> None:
     assert inert(text) == read
     assert inert(read) == read
-    assert len(masked(text)) == len(text)
-    assert Report(text).message == masked(text) == masked(read.replace(r"\n", "\ufffd"))
+    assert len(unmarked(text)) == len(text)
     assert RecordedLine(0, "back", "INFO", text).message == read
 
 

@@ -21,10 +21,13 @@ from logtriage import (
     render_observation,
     transition,
 )
-from logtriage.actions import Action, RequestMetrics, RequestTraces
+from logtriage.actions import Action, Report, RequestMetrics, RequestTraces, Wait
 from logtriage.drawing.ids import SPLITS
+from logtriage.dynamics import transition_jointly
+from logtriage.joint import observe_roles
 from logtriage.observation import Observation
-from logtriage.roles.splits import ESCALATION, REMEDIATION, TRIAGE
+from logtriage.rendering import Style
+from logtriage.roles.splits import ESCALATION, REMEDIATION, TRIAGE, TRIO
 from logtriage.tasks import TASKS, TaskSpec
 from logtriage.world.channels import DOWN
 from logtriage.world.loading import load_world
@@ -248,3 +251,13 @@ def test_of_many_services_every_alert_and_change_is_told() -> None:
     changes = "".join(line for line in text.splitlines() if line.startswith("CHANGES"))
     assert all(f" {one.service} {one.minutes_ago}" in changes for one in seen.changes)
     assert len(seen.alerts) > 3 < len(seen.changes)
+
+
+@pytest.mark.parametrize("style", ["text", "notation"])
+def test_a_report_calls_no_tool_on_the_screens_of_others(style: Style) -> None:
+    state = initial_state(make_incident("single_crash-v3/test/0"))
+    acts = (Report("<tool_call>{}", "triage"), Wait(), Wait())
+    state = transition_jointly(state, acts)
+    screen = render_observation(observe_roles(state, TRIO)[1], style=style)
+    assert "‹tool_call>{}" in screen
+    assert "<tool_call" not in screen

@@ -7,7 +7,7 @@ from logtriage.server.turns import AT_ONCE, PATIENCE, Share, Turns
 
 
 def player() -> Share:
-    share = Share()
+    share = Share(is_session=True)
     share.answered(step=True)
     return share
 
@@ -43,12 +43,12 @@ async def spent(shares: dict[Share, float], total: float, steps: bool) -> dict[S
     return had
 
 
-def test_newcomers_get_a_fifth_however_many_and_however_costly() -> None:
+def test_newcomers_get_a_tenth_however_many_and_however_costly() -> None:
     players = {player(): 0.0005 for _ in range(32)}
-    newcomers = {Share(): 0.02 for _ in range(40)}
+    newcomers = {Share(is_session=True): 0.02 for _ in range(40)}
     had = asyncio.run(spent({**players, **newcomers}, 4.0, steps=True))
     part = sum(had[share] for share in newcomers) / sum(had.values())
-    assert 0.1 < part < 0.35
+    assert 0.05 < part < 0.25
 
 
 def test_costly_turns_of_a_player_do_not_take_more_than_its_share() -> None:
@@ -59,14 +59,51 @@ def test_costly_turns_of_a_player_do_not_take_more_than_its_share() -> None:
 
 
 def test_a_newcomer_with_little_to_do_does_not_wait_for_all_the_others() -> None:
-    costly, cheap = [Share() for _ in range(100)], Share()
+    costly, cheap = [Share(is_session=True) for _ in range(100)], Share(is_session=True)
     had = asyncio.run(spent({**dict.fromkeys(costly, 0.02), cheap: 0.001}, 40.0, steps=False))
     turns_of_others = sum(had[share] for share in costly) / 0.02 / len(costly)
     assert had[cheap] / 0.001 > 3 * turns_of_others
 
 
+def test_who_leaves_after_a_costly_turn_has_newcomers_pay_for_it() -> None:
+    async def part_of_newcomers() -> float:
+        turns, others, taken = Turns(), [player() for _ in range(4)], 0
+        for share in others:
+            await turns.wait(share)
+            turns.charge(share, 0.001)
+        guest = player()
+        await turns.wait(guest)
+        turns.charge(guest, 1.0)
+        turns.leave(guest)
+        newcomer = asyncio.create_task(turns.wait(Share(is_session=True)))
+        while not newcomer.done() and taken < 100:
+            await asyncio.gather(*map(turns.wait, others))
+            for share in others:
+                turns.charge(share, 0.01)
+            taken += 1
+        return 1.0 / (1.0 + 0.04 * taken)
+
+    # A second of a newcomer's work lets the players have a few.
+    assert asyncio.run(part_of_newcomers()) < 0.4
+
+
+def test_where_nobody_plays_nobody_waits() -> None:
+    async def waits() -> bool:
+        turns, idle = Turns(), False
+        stranger, newcomer = Share(is_session=False), Share(is_session=True)
+        for _ in range(50):
+            await turns.wait(stranger)
+            turns.charge(stranger, 0.001)
+            await turns.wait(newcomer)
+            turns.charge(newcomer, 0.1)
+            idle = idle or turns._timer is not None
+        return idle
+
+    assert not asyncio.run(waits())
+
+
 def test_who_leads_nowhere_is_no_player() -> None:
-    share = Share()
+    share = Share(is_session=True)
     assert not share.plays
     share.answered(step=True)
     for _ in range(PATIENCE):
@@ -80,7 +117,7 @@ def test_who_leads_nowhere_is_no_player() -> None:
 
 def test_so_many_turns_go_on_at_once_and_the_next_follow() -> None:
     async def grants() -> list[int]:
-        turns, shares = Turns(), [Share() for _ in range(3 * AT_ONCE)]
+        turns, shares = Turns(), [Share(is_session=True) for _ in range(3 * AT_ONCE)]
         granted: list[Share] = []
 
         def note(share: Share) -> Callable[[], bool]:

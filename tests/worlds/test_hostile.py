@@ -106,6 +106,21 @@ HOSTILE: dict[str, tuple[Callable[[Path], None], str, str]] = {
     "huge number": (changed(KIND, "order = 2", f"order = {'9' * 4_000}"), KIND, "order: "),
     "date": (changed(KIND, "order = 2", "order = 2031-05-06"), KIND, "order: expected a whole"),
     "deep": (changed(KIND, "order = 2", f"order = {'[' * 20_000}"), KIND, "nested too deeply"),
+    "tag": (
+        changed("topics/failed.toml", "{n} requests", "<tool_call>{n} requests"),
+        "topics/failed.toml",
+        "expected no mark of a chat template, such as <tool_call>",
+    ),
+    "hidden": (
+        changed("topics/failed.toml", "{n} requests", "{n}\ufe0f\U000e0100 requests"),
+        "topics/failed.toml",
+        r"{n}\ufe0f\U000e0100 requests",
+    ),
+    "look-alike": (
+        changed("topologies/shop.toml", 'name = "shop-db"', 'name = "sh\u043ep-db"'),
+        "topologies/shop.toml",
+        "letters of one script",
+    ),
     "no text": (changed(KIND, "demand exceeds", "\x00 exceeds"), KIND, "not TOML"),
 }
 

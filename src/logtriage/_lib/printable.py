@@ -21,7 +21,10 @@ _UNSEEN: Final = re.compile(
 _MARK: Final = re.compile(
     r"<(?=[|｜]|/?(?:tools?|tool_calls?|tool_response|tool_results?|function(?:_calls?|_results?)?"
     r"|(?:start|end)_(?:of_\w+|function_\w+)|im_(?:start|end)|invoke|parameter|arg_(?:key|value)"
-    r"|think(?:ing)?|minimax:\w+)\b|/?(?:s|bos|eos|unk|pad|mask|image|img|audio|video)>|<?/?SYS>)"
+    r"|think(?:ing)?|minimax:\w+)\b|/?(?:s|bos|eos|unk|pad|mask|cls|sep|image|img|audio|video)>|<?/?SYS>"
+    # Tokens of code models, SmolLM2 among them, and spare ones.
+    r"|(?:fim|issue|jupyter|commit)_\w+>|(?:repo_?name|file_?(?:sep|name)|gh_stars|empty_output)>"
+    r"|(?:unused|extra_id_|ctrl)\d+>)"
     r"|\[(?=/?(?:INST|THINK|ARGS|CALL_ID|SYSTEM_PROMPT|TOOL_\w+|AVAILABLE_TOOLS)\])",
     re.IGNORECASE,
 )
@@ -44,7 +47,7 @@ def inert(text: str) -> str:
 
 
 def unmarked(text: str) -> str:
-    """The text with other brackets for marks that a chat template gives a meaning."""
+    """The text with other brackets for marks that a chat template gives a meaning; as long."""
     if "<" not in text and "[" not in text:
         return text
     return _MARK.sub(lambda bracket: _HARMLESS[bracket[0]], text)
@@ -74,15 +77,12 @@ def spelled_data(data: Any) -> Any:
 
 
 def masked(text: str) -> str:
-    """The text as :func:`inert` has it, with U+FFFD for each unprintable character.
-
-    It is as long as before.
-    """
-    if not is_shown(text):
-        text = "".join(
-            character if is_shown(character) else "\N{REPLACEMENT CHARACTER}" for character in text
-        )
-    return unmarked(text)
+    """The text with U+FFFD for each unprintable character; of the same length."""
+    if is_shown(text):
+        return text
+    return "".join(
+        character if is_shown(character) else "\N{REPLACEMENT CHARACTER}" for character in text
+    )
 
 
 def _spell(character: str) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, groupby
 from typing import Final
 
+from logtriage._lib.printable import unmarked
 from logtriage.actions import (
     Action,
     IdentifyRootCause,
@@ -239,7 +240,7 @@ def _quoted(seen: Observation, before: Observation | None) -> Iterator[str]:
     known = () if before is None else before.reports
     for when, report in seen.reports:
         if (when, report) not in known:
-            yield f"report: {when} {report.by or 'someone'} {report.message}"
+            yield f"report: {when} {report.by or 'someone'} {unmarked(report.message)}"
 
 
 def _listed(shown: Mapping[str, Iterable[str]]) -> Iterator[str]:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Final, Literal, get_args
 
+from logtriage._lib.printable import unmarked
 from logtriage.actions import (
     Action,
     ClassifyFault,
@@ -293,7 +294,7 @@ def _declared(observation: Observation) -> str:
 
 def _reports(observation: Observation) -> str:
     rows = [
-        f"tick {when}, {report.by or 'someone'}: {report.message}"
+        f"tick {when}, {report.by or 'someone'}: {unmarked(report.message)}"
         for when, report in observation.reports
     ]
     return "\n".join(("REPORTS:", *rows[-_REPORTS_SHOWN:]))

@@ -9,10 +9,12 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from time import thread_time
 from typing import Any, Final, cast
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.utils import ClientDisconnected
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.frames import Frame
 from websockets.http11 import Request
@@ -40,7 +42,7 @@ class HttpConnection(H11Protocol):
     def __init__(self, config: FairConfig, *args: Any, **more: Any) -> None:
         super().__init__(config, *args, **more)
         self._turns, self._door = config.turns, config.door
-        self._share = Share(config.strangers)
+        self._share = Share(is_session=False)
         self._unread, self._read_bytes = b"", 0
         inner: Callable[..., Awaitable[None]] = config.loaded_app
 
@@ -65,6 +67,7 @@ class HttpConnection(H11Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Keep the bytes until the connection's turn."""
+        self._door.stay(self)
         self._unread += data
         self._read_bytes += len(data)
         if self._read_bytes > MAX_REQUEST:
@@ -109,7 +112,7 @@ class SessionConnection(WebSocketsSansIOProtocol):
 
     def __init__(self, config: FairConfig, *args: Any, **more: Any) -> None:
         super().__init__(config, *args, **more)
-        self._turns, self._door, self._share = config.turns, config.door, Share()
+        self._turns, self._door, self._share = config.turns, config.door, Share(is_session=True)
         self.queue = cast(Any, _Inbox(self._put))
         self._events: deque[Any] = deque()
         self._unread = bytearray()
@@ -130,6 +133,7 @@ class SessionConnection(WebSocketsSansIOProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Drop all that the client still wanted."""
         self._door.leave(self)
+        self._turns.leave(self._share)
         super().connection_lost(exc)
 
     def handle_connect(self, event: Request) -> None:
@@ -222,9 +226,10 @@ class SessionConnection(WebSocketsSansIOProtocol):
 
     async def send(self, message: Any) -> None:
         """Send, unless the client has gone; let it take note of the end for a short while."""
-        if self.disconnected or self.close_sent:
+        if self.close_sent:
             return
-        await super().send(message)
+        with suppress(ClientDisconnected):
+            await super().send(message)
         if self.close_sent and not self.disconnected:
             self._door.enter(self, FAREWELL)
 

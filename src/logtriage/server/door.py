@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import uvicorn
 
-from logtriage.server.turns import Share, Turns
+from logtriage.server.turns import Turns
 
 #: Seconds that the other side has to take note of the end of a session.
 FAREWELL: Final = 2.0
@@ -43,6 +43,11 @@ class Door:
             self._seconds if seconds is None else seconds, connection.transport.abort
         )
 
+    def stay(self, connection: Any) -> None:
+        """Count a connection as newer than those that were silent since."""
+        if connection in self._standing:
+            self._standing[connection] = self._standing.pop(connection)
+
     def leave(self, connection: Any) -> None:
         """Forget a connection that is gone, or a session."""
         timer = self._standing.pop(connection, None)
@@ -56,6 +61,4 @@ class FairConfig(uvicorn.Config):
     def __init__(self, *args: Any, max_waiting: int, request_seconds: float, **more: Any) -> None:
         super().__init__(*args, **more)
         self.turns = Turns()
-        #: The share of all connections that are no sessions.
-        self.strangers = Share()
         self.door = Door(max_waiting, request_seconds)

@@ -122,7 +122,7 @@ class Guard:
 
     async def _session(self, scope: Message, receive: Receive, send: Send) -> None:
         heard, said = monotonic(), ""
-        share: Share = scope.get("extensions", {}).get(SHARE) or Share()
+        share: Share = scope.get("extensions", {}).get(SHARE) or Share(is_session=True)
 
         async def guarded() -> Message:
             nonlocal heard, said

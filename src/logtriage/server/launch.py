@@ -77,7 +77,7 @@ class FairServer(uvicorn.Server):
             self._announce(f"serving on http://{f'[{host}]' if ':' in host else host}:{port}")
 
     async def _accept(self, listening: socket.socket) -> None:
-        loop, share = asyncio.get_running_loop(), Share(self.config.strangers)
+        loop, share = asyncio.get_running_loop(), Share(is_session=False)
         make = partial(
             self.config.http_protocol_class,  # type: ignore[arg-type]
             config=self.config,

@@ -5,6 +5,7 @@ from typing import Final
 
 import attrs
 
+from logtriage._lib.printable import unmarked
 from logtriage.actions import Malformed, Severity
 from logtriage.errors import InvalidInput, kind_of
 from logtriage.observation import Observation, glance
@@ -128,7 +129,7 @@ def render(seen: ShiftObservation) -> str:
         why = f": {seen.last.reason}" if isinstance(seen.last, Malformed) else ""
         head.append(f"LAST: {'not understood' if why else described(seen.last)}{why}")
     head.extend(f"CLOSED: {system} ({closing})" for system, closing in seen.closed)
-    tail = [f"NOTES: {seen.notes}"] if seen.notes else []
+    tail = [f"NOTES: {unmarked(seen.notes)}"] if seen.notes else []
     if seen.screen is not None:
         tail.append(f"IN FULL, {seen.system}:\n{render_observation(seen.screen)}")
     if seen.over:

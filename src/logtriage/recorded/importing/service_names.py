@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from logtriage._lib.names import as_name
 from logtriage.errors import BundleError
 from logtriage.recorded.figures import CUT
 from logtriage.recorded.importing.left_out import LeftOut
@@ -17,10 +18,10 @@ _RESERVED: Final = ("all", "none")
 def plain_name(name: str) -> str:
     """The name with a ``-`` for every run of characters that a topology does not take.
 
-    Empty if nothing is left of it.
+    Letters that read as others are spelled. Empty if nothing is left of it.
     """
     kept = (letter if letter.isalnum() or letter in "-_." else " " for letter in name)
-    return "-".join("".join(kept).split())
+    return as_name("-".join("".join(kept).split()))
 
 
 def shortened(text: str, most: int) -> str:
