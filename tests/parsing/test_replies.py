@@ -17,7 +17,6 @@ from logtriage import (
     Resolve,
     parse_action,
 )
-from logtriage._lib.printable import unmarked
 from logtriage.parsing import TEAM_KINDS, parse_plan, render_action
 from logtriage.parsing.marks import MAX_CALLS, MAX_TEXT
 from logtriage.parsing.replies import ENDED_THINKING, MAX_THOUGHTS
@@ -246,7 +245,7 @@ def test_calls_in_the_text_are_a_plan() -> None:
 )
 def test_what_we_render_is_never_taken_for_a_thought_or_a_call(message: str) -> None:
     text = render_action(Report(message))
-    assert json.loads(text)["value"] == unmarked(message)
+    assert json.loads(text)["value"] == message
     assert parse_action(text, SEVEN_SERVICES, TEAM_KINDS) == Report(message)
     assert parse_action(f"<think>{IGNORE}</think>{text}", SEVEN_SERVICES, TEAM_KINDS) == Report(
         message

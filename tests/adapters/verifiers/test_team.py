@@ -13,6 +13,7 @@ from logtriage.conversations.tools import call_from_action, openai_tools
 from logtriage.conversations.wires import NO_CALL
 from logtriage.evaluation import play_joint_episode
 from logtriage.grading import grade_transcript
+from logtriage.grading.offered import useful_actions
 from logtriage.registry import make_team
 from logtriage.roles.splits import TRIO
 from tests.adapters.pages import run
@@ -87,8 +88,9 @@ def test_the_reward_on_each_trace_is_the_grade_of_the_joint_play(tmp_path: Path,
         messages, tools = next(request for request in requests if role_of(request[0]) == role.name)
         told = [{key: message[key] for key in ("role", "content")} for message in messages]
         assert told == role_opening(incident, TRIO, role)
-        assert tools == openai_tools(incident, role.may)
-        assert {tool["function"]["name"] for tool in tools} == role.may
+        offered = role.may | role.kinds.intersection(useful_actions(incident))
+        assert tools == openai_tools(incident, offered)
+        assert {tool["function"]["name"] for tool in tools} == offered
     # The same grade can be had from what was saved, without verifiers.
     saved = converted(tmp_path)[INCIDENT]
     assert saved.role_split == TRIO.name
