@@ -18,7 +18,7 @@ from logtriage.grading.parts import responses
 from logtriage.grading.rubric import Discount
 from logtriage.incident import Part, Truth
 from property_tests.grade_search import Chance, Search, likeliest
-from tests.builders import with_hand_over
+from tests.builders import named, with_hand_over
 
 TASKS = (
     "single_crash-v3",
@@ -183,7 +183,7 @@ def test_under_rubrics_that_discount_early_fixes_otherwise_a_remedy_comes_first(
 
     others = TRIAGE_3.discounts[:-1]
     planted = attrs.evolve(
-        TRIAGE_3, id="planted", discounts=(*others, Discount("unapproved_fix", discount))
+        TRIAGE_3, id="planted-1", discounts=(*others, Discount("unapproved_fix", named(discount)))
     )
     touching, other = moves(believed, Search(planted))
     assert touching > other + 1e-4
