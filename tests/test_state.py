@@ -16,7 +16,8 @@ from logtriage import (
     initial_state,
     transition,
 )
-from logtriage.state import Closing, facts_of
+from logtriage.facts import facts_of
+from logtriage.state import Closing
 from tests.builders import FIX, P1, P2, RIGHT_PAGE, benign_incident, played, real_incident, waits
 
 

@@ -29,6 +29,7 @@ from logtriage import (
 from logtriage.codec import encode_transcript
 from logtriage.dynamics import play_jointly
 from logtriage.errors import RubricError
+from logtriage.facts import Play
 from logtriage.grading import (
     RECORDED,
     TRIAGE_3,
@@ -42,7 +43,7 @@ from logtriage.grading import (
 from logtriage.parsing import action_to_wire
 from logtriage.policies import perfect_actions
 from logtriage.roles.splits import splits_with
-from logtriage.state import Closing, Play
+from logtriage.state import Closing
 from tests.builders import (
     FIX,
     RIGHT_CAUSE,

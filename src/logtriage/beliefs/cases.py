@@ -25,18 +25,20 @@ from logtriage.actions import (
 from logtriage.beliefs.fixedpoint import Longs
 from logtriage.beliefs.ledgers import (
     EMPTY,
+    NEVER,
     WHOLE,
     Bookkeeper,
     Ledger,
     mean_over_severities,
     severity_shares,
 )
-from logtriage.beliefs.model import NONE, UNFIXED, Bools
-from logtriage.beliefs.posterior import Posterior, fixed_by
+from logtriage.beliefs.model import NONE, Bools
+from logtriage.beliefs.posterior import Posterior
 from logtriage.beliefs.stakes import UNIT, Stakes
 from logtriage.errors import InvalidInput
+from logtriage.facts import Facts, Play
 from logtriage.grading.criteria import severity_credit
-from logtriage.state import Closing, Facts, Play
+from logtriage.state import Closing
 from logtriage.world.schedule import Doings
 
 Floats = NDArray[np.float64]
@@ -295,10 +297,8 @@ class Case(ABC):
     @cached_property
     def fixed(self) -> Bools:
         """Which faults are fixed by now (H, K)."""
-        rows = self.posterior.rows[self.rows]
-        by, _ = fixed_by(self.posterior.listed, rows, self.standing.doings)
-        fixed: Bools = by != UNFIXED
-        return fixed
+        fixed = self.past.ledger.response.fixed < NEVER
+        return np.broadcast_to(fixed, self.real.shape)
 
     def part(self, remedy: str, service: str) -> Longs:
         """The fault that a remedy fixes under each hypothesis (H,)."""
