@@ -139,7 +139,6 @@ def ablations(choice: Sequence[lt.Incident]) -> str:
         ("the end of a chain of alerts does not", "CHAIN_END", 0.0),
         ("new error lines do not", "NEW_ERROR", 0.0),
         ("being called by a suspect does not", "CALLED", 0.0),
-        ("it ignores where nobody strays, alerts or not", "ALERTS_COUNT", False),
     ):
         with undone(inquiry, name, value):
             rows.append((title, *figures(played(choice, lambda _: InquiryPolicy()))))
