@@ -68,7 +68,7 @@ def bench_cartpole(benchmark: Benchmark, count: int) -> None:
 @pytest.mark.parametrize("task", TASKS)
 def bench_tokens(benchmark: Benchmark, task: str, count: int) -> None:
     benchmark.group = f"token engine, N = {count}"
-    envs = Autoreset(BatchedTriage(task, copy=False), count)
+    envs = Autoreset(BatchedTriage(task), count)
     benchmark.extra_info["bytes_per_incident"] = bytes_per_incident(task, None)
     per_row(benchmark, envs, random_actions(envs))
 
@@ -77,7 +77,7 @@ def bench_tokens(benchmark: Benchmark, task: str, count: int) -> None:
 def bench_drawn_worlds(benchmark: Benchmark, count: int) -> None:
     """Rows of 64 worlds in one batch."""
     benchmark.group = f"token engine, N = {count}"
-    envs = Autoreset(BatchedTriage("unseen_world-v3", copy=False), count)
+    envs = Autoreset(BatchedTriage("unseen_world-v3"), count)
     per_row(benchmark, envs, random_actions(envs))
 
 
@@ -110,6 +110,6 @@ def bench_tokens_reset(benchmark: Benchmark) -> None:
 def bench_tokens_services(benchmark: Benchmark, services: int) -> None:
     """How much dearer a step gets with more services."""
     topology = FIVE_TEAMS if services == 7 else random_topology(1, services, FIVE_TEAMS.teams)
-    batch = BatchedTriage("fleet_outage-v3", topology=topology, copy=False)
+    batch = BatchedTriage("fleet_outage-v3", topology=topology)
     benchmark.extra_info["bytes_per_incident"] = bytes_per_incident("fleet_outage-v3", topology)
     per_row(benchmark, Autoreset(batch, 1024), random_actions(Autoreset(batch, 1024)))

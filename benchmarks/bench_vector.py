@@ -145,7 +145,7 @@ def bench_engine_without_autoreset_or_copy(
     benchmark: Benchmark, rounds: Rounds, dtype: str
 ) -> None:
     """Each observation is written over the last one."""
-    play_asking(benchmark, rounds(7), BatchedTriage(TASK, copy=False, dtype=dtype), STEPS, 16384)
+    play_asking(benchmark, rounds(7), BatchedTriage(TASK, dtype=dtype), STEPS, 16384)
 
 
 @pytest.mark.benchmark(group="batched engine, N = 16384")
@@ -178,7 +178,7 @@ def bench_horizon(benchmark: Benchmark, rounds: Rounds, horizon: int) -> None:
 @pytest.mark.parametrize("services", SERVICES)
 def bench_services_as_bytes(benchmark: Benchmark, rounds: Rounds, services: int) -> None:
     topology = FIVE_TEAMS if services == 7 else random_topology(1, services, FIVE_TEAMS.teams)
-    batch = BatchedTriage(TASK, topology=topology, copy=False, dtype="uint8")
+    batch = BatchedTriage(TASK, topology=topology, dtype="uint8")
     play_asking(benchmark, rounds(7), batch, STEPS, 1024)
 
 

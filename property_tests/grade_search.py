@@ -29,7 +29,6 @@ from logtriage.drawing.incidents import truth_of
 from logtriage.dynamics import transition
 from logtriage.grading import Rubric
 from logtriage.grading.grade import score
-from logtriage.grading.parts import responses
 from logtriage.state import initial_state
 
 #: A probability, and the incident if that hypothesis is true.
@@ -131,7 +130,7 @@ def _open(rows: Rows) -> Rows:
 
 
 def _fixed(state: State) -> int:
-    return sum(one.fixed_at is not None for one in responses(state))
+    return sum(one.fixed_at is not None for one in state.facts.responses)
 
 
 def _names(rows: Rows) -> Iterator[tuple[str, ...]]:

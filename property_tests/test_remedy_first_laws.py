@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from logtriage import Incident, State, make_incident
 from logtriage.actions import Severity
 from logtriage.grading import TRIAGE_3
-from logtriage.grading.parts import responses
 from logtriage.grading.rubric import Discount
 from logtriage.incident import Part, Truth
 from property_tests.grade_search import Chance, Search, likeliest
@@ -152,14 +151,14 @@ def each(fixes: list[bool]) -> float:
 
 def before_any_page(state: State) -> list[bool]:
     paged = state.facts.paged_at
-    fixes = [one.fixed_at for one in responses(state)]
+    fixes = [one.fixed_at for one in state.facts.responses]
     return [fixed is not None and (paged is None or paged >= fixed) for fixed in fixes]
 
 
 def before_its_page(state: State) -> list[bool]:
     return [
         one.fixed_at is not None and (one.paged_at is None or one.paged_at >= one.fixed_at)
-        for one in responses(state)
+        for one in state.facts.responses
     ]
 
 

@@ -4,7 +4,6 @@ Two worlds with different truths, whose cells hold the same tokens, give the sam
 """
 
 import re
-from collections.abc import Iterator
 
 import attrs
 from hypothesis import given
@@ -32,8 +31,8 @@ from logtriage.rng import hash_name, mix
 from logtriage.tasks import TASKS
 from logtriage.world.channels import EASES, NO_CHANGE, NO_NEWS, Channel, Evidence
 from logtriage.world.loading import load_world
-from logtriage.world.schedule import Cell, Doings, cells
-from logtriage.world.simulation import Simulation, speakers
+from logtriage.world.schedule import Cell, Doings, Row
+from logtriage.world.simulation import Simulation
 from logtriage.world.tables import alphabet, places
 from tests.builders import SEVEN_SERVICES
 
@@ -50,15 +49,11 @@ SECRETS = tuple(
 class Forced(Simulation):
     """A world in which every cell holds a token that public facts alone decide."""
 
-    def shown(
-        self,
-        now: int,
-        doings: Doings,
-    ) -> Iterator[Evidence]:
-        """Every cell of the screen, with any token that it can hold."""
-        speaking = speakers(self.seed, len(self.topology), now)
-        for cell in cells(self.setting, self.topology, speaking, now, doings):
-            yield Evidence(*cell, self._any(cell))
+    def row(self, row: Row, _: Doings) -> list[Evidence]:
+        """The cells of a row, with any token that each can hold."""
+        channel, start, spots = row
+        found = [(channel, service, slot, start) for service, slot in spots]
+        return [Evidence(*cell, self._any(cell)) for cell in found]
 
     def _any(self, cell: Cell) -> str:
         channel, service, slot, start = cell

@@ -24,7 +24,7 @@ from logtriage import (
 from logtriage.beliefs import belief
 from logtriage.dynamics import transition
 from logtriage.evidence import evidence
-from logtriage.trace import ScreenTrace
+from logtriage.trace import ScreenTrace, remember, trace_of
 from logtriage.world.schedule import Cell, cells, news
 from logtriage.world.simulation import Simulation
 from property_tests.strategies import JointEpisode, episodes, joint_episodes, world_incidents
@@ -78,7 +78,7 @@ def test_with_a_trace_or_without_everything_is_equal(
                 evidence(state)
             case "belief":
                 believed(state)
-        after.keep(state.trace)
+        remember(after, trace_of(state))
     for state in states:
         anew = replayed(state)
         assert (state, hash(state), repr(state)) == (anew, hash(anew), repr(anew))
@@ -122,13 +122,14 @@ def test_a_trace_holds_no_state_and_is_not_pickled(states: tuple[State, ...]) ->
     for state in states:
         observe(state)
         belief(state)
-        assert isinstance(state.trace, ScreenTrace)
+        trace = trace_of(state)
+        assert isinstance(trace, ScreenTrace)
         for field in attrs.fields(ScreenTrace):
-            assert not isinstance(getattr(state.trace, field.name), State | ScreenTrace)
+            assert not isinstance(getattr(trace, field.name), State | ScreenTrace)
         again = pickle.loads(pickle.dumps(state))
         assert again == state
-        assert again.trace is None
-        assert attrs.evolve(state).trace is None
+        assert trace_of(again) is None
+        assert trace_of(attrs.evolve(state)) is None
 
 
 @pytest.mark.parametrize("task", TASKS)

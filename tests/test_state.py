@@ -12,7 +12,8 @@ from logtriage import (
     Resolve,
     initial_state,
 )
-from logtriage.state import Closing, facts_of
+from logtriage.facts import facts_of
+from logtriage.state import Closing
 from tests.builders import FIX, P1, P2, RIGHT_PAGE, benign_incident, played, real_incident, waits
 
 

@@ -11,8 +11,9 @@ from logtriage.actions import (
     check_action,
 )
 from logtriage.errors import EpisodeOver, InvalidInput, kind_of
+from logtriage.facts import Play
 from logtriage.incident import Incident
-from logtriage.state import Closing, Play, State, check_incident, check_state
+from logtriage.state import Closing, State, check_incident, check_state
 
 _MAY_CLOSE = frozenset({Resolve, Ignore, Escalate, HandOver})
 
@@ -30,6 +31,11 @@ def closing_of(incident: Incident, action: Action) -> Closing | None:
             return Closing.MISROUTED
         case _:
             return None
+
+
+def closing_after(closing: Closing | None, ticks: int, incident: Incident) -> Closing | None:
+    """The closing once so many ticks have passed: who is open at the horizon is out of time."""
+    return Closing.OUT_OF_TIME if closing is None and ticks >= incident.horizon else closing
 
 
 def apply(state: State, action: Action) -> State:
@@ -66,10 +72,7 @@ def tick(state: State) -> State:
     if closed_at is not None and state.tick >= closed_at:
         raise EpisodeOver(f"the incident is closed ({state.closing}); start a new episode")
     now = state.tick + 1
-    closing = state.closing
-    if closing is None and now >= state.incident.horizon:
-        closing = Closing.OUT_OF_TIME
-    return state.followed(now, state.history, closing)
+    return state.followed(now, state.history, closing_after(state.closing, now, state.incident))
 
 
 def transition(state: State, action: Action) -> State:
@@ -81,9 +84,8 @@ def transition(state: State, action: Action) -> State:
         EpisodeOver: if the incident is closed.
         UnknownName, InvalidInput: as :func:`apply`.
     """
-    closing, now = _closing_by(state, action), state.tick + 1
-    if closing is None and now >= state.incident.horizon:
-        closing = Closing.OUT_OF_TIME
+    now = state.tick + 1
+    closing = closing_after(_closing_by(state, action), now, state.incident)
     return state.followed(now, (*state.history, (state.tick, action)), closing)
 
 
@@ -140,9 +142,8 @@ def play_parsed(incident: Incident, actions: Sequence[Action]) -> tuple[State, i
             closing = closing_of(incident, action)
             if closing is not None:
                 break
-    if closing is None and played == incident.horizon:
-        closing = Closing.OUT_OF_TIME
     history = tuple(zip(range(played), actions, strict=False))
+    closing = closing_after(closing, played, incident)
     return State(incident, played, history, closing), len(actions) - played
 
 
@@ -168,6 +169,6 @@ def play_jointly(incident: Incident, plays: Sequence[Play]) -> tuple[State, int]
             closing = closing_of(incident, action)
     history = tuple(plays[:played])
     ticks = history[-1][0] + 1 if history else 0
-    if closing is None and now + 1 >= incident.horizon and plays:
+    if plays and closing_after(closing, now + 1, incident) is not closing:
         closing, ticks = Closing.OUT_OF_TIME, incident.horizon
     return State(incident, ticks, history, closing), len(plays) - played

@@ -11,7 +11,8 @@ from typing import Any, Final
 
 import attrs
 
-from logtriage.state import Facts, State
+from logtriage.facts import Facts
+from logtriage.state import State
 from logtriage.world.channels import Channel, Evidence
 from logtriage.world.schedule import Cell, news, rows
 from logtriage.world.simulation import Simulation
@@ -21,8 +22,8 @@ Cells = tuple[Evidence, ...]
 _STAY: Final = (Channel.ALERT, Channel.EDGE, Channel.CHANGE)
 #: What is read again where it is asked for again.
 _READ: Final = frozenset({Channel.METRICS, Channel.TRACES})
-#: The cells of one reading: channel, start and service.
-Reading = tuple[Channel, int, int]
+#: A request for gauges or traces: channel, start and service.
+Asked = tuple[Channel, int, int]
 
 
 @attrs.define(eq=False)
@@ -31,7 +32,7 @@ class ScreenTrace:
 
     ``facts`` sum up the first ``plays`` plays. ``panels`` are the cells of the last screen by
     channel, ``evidence`` those of all screens, each once, in the order shown; None where screens
-    were left out. ``readings`` are the gauges and traces asked for so far. ``said`` keeps the
+    were left out. ``asked`` holds the gauges and traces that were asked for. ``said`` keeps the
     words of panels that stay, ``pools`` what a belief made of the evidence.
     """
 
@@ -40,14 +41,14 @@ class ScreenTrace:
     facts: Facts
     panels: Mapping[Channel, Cells]
     evidence: Cells | None
-    readings: Mapping[Reading, Cells]
+    asked: Mapping[Asked, Cells]
     said: dict[object, tuple[object, Any]] = attrs.field(factory=dict)
-    pools: dict[object, Any] = attrs.field(factory=dict)
+    pools: dict[Any, Any] = attrs.field(factory=dict)
 
 
 def traced(state: State, world: Simulation, *, whole: bool = False) -> ScreenTrace:
     """The trace of a state of a simulated incident; ``whole``: with the evidence of all screens."""
-    trace: ScreenTrace | None = state.trace
+    trace = trace_of(state)
     facts, plays = state.facts, len(state.history)
     if trace is None or (whole and trace.evidence is None):
         trace = _begun(world, 0 if whole else state.tick, plays, facts)
@@ -57,46 +58,50 @@ def traced(state: State, world: Simulation, *, whole: bool = False) -> ScreenTra
         trace = attrs.evolve(trace, plays=plays, facts=facts)
     for now in range(trace.tick + 1, state.tick + 1):
         trace = _followed(trace, world, now, plays, facts)
-    state.keep(trace)
+    remember(state, trace)
     return trace
+
+
+def trace_of(state: State) -> ScreenTrace | None:
+    """What is known of the screens of a state, or of states before it."""
+    trace: ScreenTrace | None = state._trace
+    return trace
+
+
+def remember(state: State, trace: ScreenTrace | None) -> None:
+    """Let a state and those that follow it know a trace. No value changes: only this module may."""
+    object.__setattr__(state, "_trace", trace)
 
 
 def _begun(world: Simulation, now: int, plays: int, facts: Facts) -> ScreenTrace:
     """A trace of a single screen."""
-    doings, panels, readings = facts.doings, dict[Channel, Cells](), dict[Reading, Cells]()
-    if type(world).shown is not Simulation.shown:  # it words its screens in its own way
-        panels = _by_channel(world.shown(now, doings))
-    else:
-        for row in rows(world.setting, world.topology, world.speakers(now), now, doings):
-            channel, start, spots = row
-            shown = tuple(world.row(row, doings))
-            panels[channel] = panels.get(channel, ()) + shown
-            if channel in _READ:
-                readings[channel, start, spots[0][0]] = shown
+    doings, panels, asked = facts.doings, dict[Channel, Cells](), dict[Asked, Cells]()
+    for row in rows(world.setting, world.topology, world.speakers(now), now, doings):
+        channel, start, spots = row
+        shown = tuple(world.row(row, doings))
+        panels[channel] = panels.get(channel, ()) + shown
+        if channel in _READ:
+            asked[channel, start, spots[0][0]] = shown
     evidence = _once(chain.from_iterable(panels.values())) if now == 0 else None
-    return ScreenTrace(now, plays, facts, panels, evidence, readings)
+    return ScreenTrace(now, plays, facts, panels, evidence, asked)
 
 
 def _followed(
     trace: ScreenTrace, world: Simulation, now: int, plays: int, facts: Facts
 ) -> ScreenTrace:
     """The trace with one more screen."""
-    evidence, readings, doings = trace.evidence, trace.readings, facts.doings
-    if type(world).shown is not Simulation.shown:
-        shown = tuple(world.shown(now, doings))
-        evidence = None if evidence is None else _once((*evidence, *shown))
-        return ScreenTrace(now, plays, facts, _by_channel(shown), evidence, {})
+    evidence, asked, doings = trace.evidence, trace.asked, facts.doings
     panels, new = dict[Channel, Cells](), list[Evidence]()
     for row in news(world.setting, world.topology, world.speakers(now), now, doings):
         channel, start, spots = row
         known = None
         if channel in _READ:
-            known = readings.get((channel, start, spots[0][0]))
+            known = asked.get((channel, start, spots[0][0]))
         if known is None:
             known = tuple(world.row(row, doings))
             new += known
             if channel in _READ:
-                readings = {**readings, (channel, start, spots[0][0]): known}
+                asked = {**asked, (channel, start, spots[0][0]): known}
         panels[channel] = panels[channel] + known if channel in panels else known
     before = trace.panels
     for channel in _STAY:
@@ -111,21 +116,10 @@ def _followed(
         facts,
         panels,
         None if evidence is None else (*evidence, *new),
-        readings,
+        asked,
         trace.said.copy(),
         trace.pools.copy(),
     )
-
-
-def _by_channel(shown: Iterable[Evidence]) -> dict[Channel, Cells]:
-    rows: dict[Channel, list[Evidence]] = {}
-    for cell in shown:
-        row = rows.get(cell.channel)
-        if row is None:
-            rows[cell.channel] = [cell]
-        else:
-            row.append(cell)
-    return {channel: tuple(row) for channel, row in rows.items()}
 
 
 def _once(shown: Iterable[Evidence]) -> Cells:

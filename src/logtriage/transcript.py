@@ -9,11 +9,12 @@ import attrs
 from logtriage._lib.printable import spelled
 from logtriage.actions import Report, Wait
 from logtriage.errors import InvalidInput, SealError, kind_of
+from logtriage.facts import Play
 from logtriage.incident import Incident
 from logtriage.parsing import TEAM_KINDS, action_from_wire, action_to_wire, actions_from_wire
 from logtriage.roles import RoleSplit, as_allowed, is_request
 from logtriage.roles.splits import get_role_split
-from logtriage.state import Play, State, check_state
+from logtriage.state import State, check_state
 from logtriage.topology import Topology
 
 SCHEMA: Final = "logtriage.transcript/1"

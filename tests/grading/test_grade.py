@@ -26,6 +26,7 @@ from logtriage import (
 )
 from logtriage.dynamics import play_jointly
 from logtriage.errors import RubricError, UnknownName
+from logtriage.facts import Play
 from logtriage.grading import (
     DEFAULT,
     RECORDED,
@@ -42,7 +43,7 @@ from logtriage.grading import (
     score,
     unscored,
 )
-from logtriage.state import Closing, Play
+from logtriage.state import Closing
 from tests.builders import (
     FIX,
     P2,

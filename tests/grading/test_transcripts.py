@@ -25,6 +25,7 @@ from logtriage import (
 )
 from logtriage.dynamics import play_jointly
 from logtriage.errors import RubricError, TranscriptError, UnknownName
+from logtriage.facts import Play
 from logtriage.grading import (
     TRIAGE_3,
     Criterion,
@@ -37,7 +38,7 @@ from logtriage.grading import (
 from logtriage.parsing import action_to_wire
 from logtriage.policies import perfect_actions
 from logtriage.roles.splits import splits_with
-from logtriage.state import Closing, Play
+from logtriage.state import Closing
 from tests.builders import (
     FIX,
     RIGHT_CAUSE,

@@ -17,8 +17,9 @@ from logtriage import (
     initial_state,
 )
 from logtriage.dynamics import play_jointly
+from logtriage.facts import Play
 from logtriage.grading import priced, triage
-from logtriage.state import Play, State
+from logtriage.state import State
 from tests.builders import (
     FIX,
     P1,

@@ -43,8 +43,8 @@ from logtriage.world.compounds import set_prior
 from logtriage.world.conditions import Hypothesis, accepted_remedies, teams_of
 from logtriage.world.model import World
 from logtriage.world.prior import prior
-from logtriage.world.schedule import Cell, Doings, cells
-from logtriage.world.simulation import Simulation, draw_truth, speakers
+from logtriage.world.schedule import Cell, Doings, Row
+from logtriage.world.simulation import Simulation, draw_truth
 
 #: Twins of each incident: other truths, drawn from the prior.
 TWINS = 3
@@ -175,12 +175,12 @@ def _twin(
 ) -> Incident:
     """The incident under another truth, with a world that says these tokens instead of its own."""
 
-    def shown(self: Simulation, now: int, doings: Doings) -> Iterator[Evidence]:
-        voices = speakers(self.seed, len(self.topology), now)
-        for cell in cells(self.setting, self.topology, voices, now, doings):
-            yield Evidence(*cell, tokens[cell])
+    def row(_: Simulation, row: Row, __: Doings) -> list[Evidence]:
+        channel, start, spots = row
+        found = [(channel, service, slot, start) for service, slot in spots]
+        return [Evidence(*cell, tokens[cell]) for cell in found]
 
-    kind = type("Twin", (type(world),), {"shown": shown})
+    kind = type("Twin", (type(world),), {"row": row})
     values = {row.alias: getattr(world, row.name) for row in attrs.fields(type(world)) if row.init}
     other = kind(**{**values, "truth": truth, "severity": severity})
     public = world.setting.world

@@ -14,7 +14,6 @@ from types import MappingProxyType
 from typing import Final
 
 from logtriage.grading import Measured, criteria, priced, recordings, triage
-from logtriage.grading.parts import responses
 from logtriage.state import State
 
 #: The facts of a state that decide a measure or discount, now and later.
@@ -53,21 +52,21 @@ def _counted(state: State) -> Hashable:
     several = state.incident.truth.several
     first = state.facts.root_causes[: len(several)]
     return frozenset(service for _, service in first), tuple(
-        (part.said_at is not None, part.named) for part in responses(state)
+        (part.said_at is not None, part.named) for part in state.facts.responses
     )
 
 
 def _paged(state: State) -> Hashable:
     """Whether an accepted team was paged, for each of several faults."""
     if state.incident.truth.several:
-        return tuple(part.paged_at is not None for part in responses(state))
+        return tuple(part.paged_at is not None for part in state.facts.responses)
     return state.facts.paged_at is not None
 
 
 def _fixed(state: State) -> Hashable:
     """Whether it was fixed, for each of several faults."""
     if state.incident.truth.several:
-        return tuple(part.fixed_at is not None for part in responses(state))
+        return tuple(part.fixed_at is not None for part in state.facts.responses)
     return state.facts.fixed_at is not None
 
 

@@ -24,6 +24,7 @@ from logtriage.incident import Incident
 from logtriage.roles import Role, RoleSplit
 from logtriage.state import Closing, State, check_state
 from logtriage.topology import Topology
+from logtriage.trace import trace_of
 from logtriage.world.channels import Evidence
 from logtriage.world.conditions import Hypothesis, accepted_remedies, teams_of
 from logtriage.world.model import World
@@ -271,8 +272,8 @@ def belief(
         standing = Standing.of(state.tick, stakes, state.facts, state.closing)
         return Belief(held, standing, recorded=True)
     alone = None if isinstance(role, RoleSplit) else role
-    shown = evidence(state, role)
-    return belief_of(state, shown, alone, None if role is not None else state.trace.pools)
+    shown, trace = evidence(state, role), trace_of(state)
+    return belief_of(state, shown, alone, trace.pools if trace and role is None else None)
 
 
 def belief_of(

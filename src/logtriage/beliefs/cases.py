@@ -20,13 +20,25 @@ from logtriage.actions import (
     Remediate,
     Resolve,
     Severity,
+    action_id,
 )
 from logtriage.beliefs.fixedpoint import Longs
-from logtriage.beliefs.model import NONE, UNFIXED, Bools
-from logtriage.beliefs.posterior import Posterior, fixed_by
-from logtriage.beliefs.stakes import Stakes
+from logtriage.beliefs.ledgers import (
+    EMPTY,
+    NEVER,
+    WHOLE,
+    Bookkeeper,
+    Ledger,
+    mean_over_severities,
+    severity_shares,
+)
+from logtriage.beliefs.model import NONE, Bools
+from logtriage.beliefs.posterior import Posterior
+from logtriage.beliefs.stakes import UNIT, Stakes
 from logtriage.errors import InvalidInput
-from logtriage.state import Closing, Facts
+from logtriage.facts import Facts, Play
+from logtriage.grading.criteria import severity_credit
+from logtriage.state import Closing
 from logtriage.world.schedule import Doings
 
 Floats = NDArray[np.float64]
@@ -34,6 +46,10 @@ Floats = NDArray[np.float64]
 SCALE: Final = 1 << 30
 #: While questions are weighed, hypotheses below a share of 1 in this number are left out.
 NEGLIGIBLE: Final = 1000
+#: What each severity that is said is worth (3, 3), by the true one.
+SEVERITY_CREDITS: Final = np.array(
+    [[severity_credit(abs(said - true)) for true in range(3)] for said in range(3)]
+)
 
 
 @attrs.frozen(eq=False)
@@ -116,6 +132,20 @@ class PageValues:
     paging: Mapping[str, float]
 
 
+@attrs.frozen(eq=False)
+class Branch:
+    """The hypotheses (B,) under which no page was wrong, by row, and what was done under each."""
+
+    rows: Longs
+    ledger: Ledger
+
+    def take(self, places: Longs) -> "Branch":
+        """The branch of some of its hypotheses."""
+        if len(places) == len(self.rows):
+            return self
+        return Branch(self.rows[places], self.ledger.take(places))
+
+
 class Case(ABC):
     """The hypotheses of a belief that matter, H of at most K faults.
 
@@ -163,6 +193,95 @@ class Case(ABC):
         self.shown = np.array(posterior.severities, np.int64)[self.rows]
         said = standing.severity
         self.severity = None if said is None else SEVERITIES.index(said)
+        self._accepting: dict[Action, Bools] = {}
+
+    @cached_property
+    def count(self) -> Longs:
+        """How many faults there are (H,), 0 where the incident is benign."""
+        count: Longs = self.real.sum(axis=1)
+        return count
+
+    @cached_property
+    def shares(self) -> Longs:
+        """The shares of P1, P2, P3 (H, 3), in units of 2**-30."""
+        return severity_shares(self.shown)
+
+    @cached_property
+    def severity_credits(self) -> Floats:
+        """The expected credit of each severity that is said (3, H), in units of 2**-20."""
+        expected = SEVERITY_CREDITS @ self.shares.T // (WHOLE // UNIT)
+        return expected.astype(np.float64)
+
+    @cached_property
+    def books(self) -> Bookkeeper:
+        """Grades what is done by the rubric."""
+        return Bookkeeper.of(self.stakes, self.topology, self.members.shape[1])
+
+    @cached_property
+    def past(self) -> Branch:
+        """What was said and done so far."""
+        standing = self.standing
+        plays: list[Play] = [(when, Escalate(team)) for when, team in standing.doings.pages]
+        plays += [(when, IdentifyRootCause(service)) for when, service in standing.root_causes]
+        plays += [(when, Remediate(*rest)) for when, *rest in standing.doings.remedies]
+        if standing.severity is not None:
+            plays.append((0, ClassifySeverity(standing.severity)))
+        branch = Branch(np.arange(len(self.rows)), EMPTY)
+        for when, action in sorted(plays, key=lambda play: play[0]):
+            branch = self.entered(branch, when, action)
+        return branch
+
+    def entered(self, branch: Branch, tick: int, action: Action, *, anew: bool = True) -> Branch:
+        """The branch after an action; ``anew`` whether its service has not been declared before."""
+        if action not in self._accepting:
+            self._accepting[action] = self._mine(action)
+        mine = self._accepting[action]
+        if mine.ndim > 1 and len(branch.rows) < len(mine):
+            mine = mine[branch.rows]
+        if isinstance(action, Escalate):
+            right = np.flatnonzero(mine.any(axis=1))
+            branch, mine = branch.take(right), mine[right]
+        number = action_id(action, self.topology, hand_over=True)
+        faults = self.count[branch.rows]
+        ledger = self.books.entered(branch.ledger, number, tick, mine, faults, anew=anew)
+        return Branch(branch.rows, ledger)
+
+    def _mine(self, action: Action) -> Bools:
+        """Which faults accept what an action names (H, K)."""
+        match action:
+            case Escalate(team):
+                theirs: Bools = self.teams == self.topology.teams.index(team)
+                return theirs
+            case IdentifyRootCause(service, _):
+                there: Bools = self.services == self.topology.index(service)
+                return there
+            case Remediate(remedy, service):
+                part = self.part(str(remedy), service)[:, np.newaxis]
+                meant: Bools = (part != NONE) & (part == np.arange(self.members.shape[1]))
+                return meant
+        return np.zeros(1, np.bool_)
+
+    def graded(self, branch: Branch, *used: int) -> Floats:
+        """The expected grades (U, H) of what was done, in units of 2**-20.
+
+        One row for each number of ticks that it may have taken. A mis-page is worth nothing.
+        """
+        grades, ticks = np.zeros((len(used), len(self.rows))), np.array(used)[:, np.newaxis]
+        calm = self.count[branch.rows] == 0
+        for benign in (False, True):
+            part = branch.take(np.flatnonzero(calm == benign))
+            if len(part.rows):
+                faults = self.count[part.rows]
+                utilities = self.books.utilities(part.ledger, ticks, faults, benign=benign)
+                grades[:, part.rows] = mean_over_severities(utilities, self.shares[part.rows])
+        return grades
+
+    def closed(self, tick: int, last: Action) -> float:
+        """The expected grade if the last of what was done closed the incident in so many ticks."""
+        branch = self.past
+        if isinstance(last, Resolve | Ignore | HandOver):
+            branch = self.entered(branch, tick - 1, last)
+        return float((self.weights * self.graded(branch, tick)[0]).sum()) / self.total / UNIT
 
     @abstractmethod
     def by_page(self) -> Iterable[tuple[str | None, float]]:
@@ -179,10 +298,8 @@ class Case(ABC):
     @cached_property
     def fixed(self) -> Bools:
         """Which faults are fixed by now (H, K)."""
-        rows = self.posterior.rows[self.rows]
-        by, _ = fixed_by(self.posterior.listed, rows, self.standing.doings)
-        fixed: Bools = by != UNFIXED
-        return fixed
+        fixed = self.past.ledger.response.fixed < NEVER
+        return np.broadcast_to(fixed, self.real.shape)
 
     def part(self, remedy: str, service: str) -> Longs:
         """The fault that a remedy fixes under each hypothesis (H,)."""

@@ -11,8 +11,10 @@ from logtriage.actions import Escalate
 from logtriage.beliefs.beliefs import Belief, believed
 from logtriage.beliefs.cases import Standing
 from logtriage.beliefs.imagining import Imagination, imagine
+from logtriage.dynamics import closing_after
 from logtriage.evidence import cells_on, evidence
-from logtriage.state import Closing, State, facts_of
+from logtriage.facts import facts_of
+from logtriage.state import Closing, State
 from logtriage.world.channels import LINES, SERIES, Channel
 from logtriage.world.schedule import Cell, Doings, alert_starts, epoch_starts
 
@@ -33,7 +35,7 @@ def expected_after(held: Belief, now: State, after: State, samples: int) -> floa
         )
     closing = after.closing
     if closing is Closing.MISROUTED:  # had it been right, the incident would be open
-        closing = Closing.OUT_OF_TIME if after.tick >= incident.horizon else None
+        closing = closing_after(None, after.tick, incident)
     facts = facts_of(incident, after.history)
     right = attrs.evolve(held.posterior, weights=weights)
     then = Belief(right, Standing.of(now.tick + 1, held.standing.stakes, facts, None))

@@ -4,254 +4,283 @@ A plan pages (or does not), declares the likeliest severity and root cause, trie
 three remedies in the order of what is then likeliest, and resolves once one has worked;
 or it dismisses the incident, or hands it over. That a page did not close the incident, and
 that a remedy did not work, is evidence: what follows is chosen among the hypotheses that
-are left.
+are left. What a plan then earns under each hypothesis is a utility: its list is entered into a
+ledger and graded.
 
 Arrays are float64 and hold whole numbers below 2**53, so that every sum is exact and
 the same on every machine, whatever the order of summation.
 """
 
-from collections.abc import Iterator
-from functools import cached_property
+from collections.abc import Iterator, Sequence
+from functools import cached_property, lru_cache
 from typing import Any, Final
 
 import attrs
 import numpy as np
 
-from logtriage.actions import SEVERITIES, Action
-from logtriage.beliefs.cases import Floats, Plan
+from logtriage.actions import SEVERITIES
+from logtriage.beliefs.cases import Case, Floats, Plan, Standing
 from logtriage.beliefs.fixedpoint import Longs
-from logtriage.beliefs.portfolio import Portfolio
-from logtriage.beliefs.single import Single
-from logtriage.beliefs.stakes import UNIT, penalty, units
+from logtriage.beliefs.ledgers import Bookkeeper, Ledger, mean_over_severities
+from logtriage.beliefs.model import NONE
+from logtriage.beliefs.posterior import Posterior
+from logtriage.beliefs.stakes import UNIT
+from logtriage.errors import InvalidInput
+from logtriage.grading.steps import Facts, Letters, Response
 
 #: Remedies that a plan tries at most.
 REMEDIES_TRIED: Final = 3
 #: With this many ticks left, a plan has time for every declaration.
 AMPLE: Final = 7
+#: In place of a severity that is said: none is.
+SILENT: Final = len(SEVERITIES)
+#: Whether a plan declares a root cause, and whether that is right.
+UNSAID, WRONG, RIGHT = range(3)
+#: How a list may go on after its page and its declarations: this many wrong remedies and no more; a
+#: remedy that works after this many wrong ones, and the incident is resolved; or it is resolved or
+#: dismissed at once.
+MISSED: Final = tuple(range(REMEDIES_TRIED + 1))
+FIXED: Final = tuple(range(len(MISSED), len(MISSED) + REMEDIES_TRIED))
+RESOLVED: Final = len(MISSED) + len(FIXED)
+DISMISSED: Final = RESOLVED + 1
+ENDS: Final = DISMISSED + 1
 
 
-def best_values(case: Single, weights: Floats, tick: int) -> Floats:
-    """The value of the best plan for each row of weights (O, H).
+@lru_cache(maxsize=64)
+def _ends(to: Letters) -> tuple[Longs, Longs]:
+    """The actions of each end, tick by tick (REMEDIES_TRIED + 1, ENDS); whether each is right."""
+    wrong, fix = (to.remedy, 0), (to.remedy, 1)
+    ends = [[wrong] * tried for tried in range(REMEDIES_TRIED + 1)]
+    ends += [[*[wrong] * tried, fix, (to.resolve, 0)] for tried in range(REMEDIES_TRIED)]
+    ends += [[(to.resolve, 0)], [(to.ignore, 0)]]
+    table = np.zeros((2, REMEDIES_TRIED + 1, ENDS), np.int64)
+    table[0] = to.none
+    for place, end in enumerate(ends):
+        for tick, step in enumerate(end):
+            table[:, tick, place] = step
+    return table[0], table[1]
 
-    Sums of weight times utility in units of 2**-20; the weights of a row sum to at most
-    2**31.
+
+@lru_cache(maxsize=1 << 14)
+def utilities_of(books: Bookkeeper, past: tuple[int, ...], fault: int, tick: int) -> Longs:
+    """The utilities of lists that begin at a tick after the facts and the response of the ``past``.
+
+    For each true severity, end, whether somebody was paged who is right, severity said and root
+    cause declared: (3, ENDS, 2, 4, 3). ``fault`` is 1, or 0 where the incident is benign.
     """
-    best = np.full(len(weights), -1.0)
-    for bound, option in _bounded(case, weights, tick):
-        rows = np.flatnonzero(bound > best)
-        if len(rows):
-            values = _value(case, weights[rows], tick, option)[0]
-            best[rows] = np.maximum(best[rows], values)
-    over = case.handed_over(tick + 1)
-    if over is not None:
-        best = np.maximum(best, weights.sum(axis=1) * units(over))
-    return best
-
-
-def _bounded(case: Single, weights: Floats, tick: int) -> Iterator[tuple[Floats, "_Option"]]:
-    """Every option and what it can be worth at most in each row (O,), the greatest first.
-
-    A page earns nothing where it is wrong, so that most pages need no closer look.
-    """
-    stakes = case.stakes
-    unpaged = stakes.severity + stakes.root_cause + stakes.remedy(0)
-    silent = (unpaged + stakes.closed(0)) * stakes.silence // UNIT + 1
-    calm = weights[:, ~case.fault].sum(axis=1)
-    real = weights[:, case.fault].sum(axis=1)
-    of_team = weights @ (case.team[:, np.newaxis] == np.arange(len(case.topology.teams)))
-    options = []
-    for option in _options(case, tick):
-        if option.dismiss:
-            bound = calm * UNIT
-        elif option.page is not None:
-            bound = of_team[:, option.page] * UNIT
-        else:
-            bound = real * (UNIT if case.paged else silent) + calm * stakes.benign_severity
-        options.append((bound, option))
-    return iter(sorted(options, key=lambda row: -float(row[0].sum())))
+    to, count = books.letters, len(Facts._fields)
+    page = np.array([to.none, to.page]).reshape(2, 1, 1)
+    says = np.array([*range(SILENT), to.none]).reshape(SILENT + 1, 1)
+    root, rightly = np.array([to.none, to.root, to.root]), np.array([0, 0, 1])
+    ends = [part.reshape(-1, ENDS, 1, 1, 1) for part in _ends(to)]
+    ledger = Ledger(Facts(*past[:count]), Response(*np.array(past[count:])[:, np.newaxis]))
+    now: Any = tick
+    for action, right in ((page, 1), (says, 0), (root, rightly), *zip(*ends, strict=True)):
+        mine = np.asarray(right * fault)[..., np.newaxis]
+        ledger = books.entered(ledger, action, now, mine, fault)
+        now = now + (action != to.none)
+    return books.utilities(ledger, now, fault, benign=not fault)
 
 
 @attrs.frozen
-class _Option:
-    dismiss: bool
-    page: int | None
-    severity: bool
-    root: bool
+class Option:
+    """Which parts a plan has: a page to a team, a severity, a root cause.
+
+    Or it dismisses the incident, with or without a severity, or hands it over.
+    """
+
+    page: int | None = None
+    severity: bool = False
+    root: bool = False
+    dismiss: bool = False
+    hand_over: bool = False
+
+    @property
+    def closes(self) -> bool:
+        """Whether it closes the incident without a remedy."""
+        return self.dismiss or self.hand_over
 
 
 #: Declarations and remedies of a plan for the first row of weights: severity, root cause, remedies.
 _Detail = tuple[int | None, int | None, tuple[int, ...]]
 
 
-def _options(case: Single, tick: int) -> Iterator[_Option]:
-    left = case.stakes.horizon - tick
-    may_severity = case.severity is None
-    may_root = case.declared is None and not case.all_fixed
-    pages: list[int | None] = [None] if case.paged else [None, *range(len(case.topology.teams))]
-    for page in pages:
-        for severity in (True, False) if may_severity else (False,):
-            for root in (True, False) if may_root else (False,):
-                spare = (may_severity and not severity) or (may_root and not root)
-                if spare and left >= AMPLE:
-                    continue
-                if (page is not None) + severity + root <= left:
-                    yield _Option(False, page, severity, root)
-    if not case.paged:
-        if may_severity and left >= 2:
-            yield _Option(True, None, True, False)
-        if left >= 1:
-            yield _Option(True, None, False, False)
+class Planner(Case):
+    """Plans for one belief in at most one fault. Weighed values are in units of 2**-20.
 
-
-def _value(case: Single, weights: Floats, tick: int, option: _Option) -> tuple[Floats, _Detail]:
-    stakes, fault = case.stakes, case.fault
-    if option.dismiss:
-        said = 2 if option.severity else None
-        worth = _dismissed(case, said or case.severity, tick + option.severity + 1)
-        return _rashly(case, weights, ~fault).sum(axis=1) * worth, (said, None, ())
-    approved = case.paged or option.page is not None
-    used = tick + (option.page is not None) + option.severity + option.root
-    rows = np.flatnonzero(fault if option.page is None else case.team == option.page)
-    some = weights[:, rows]
-    calm = _rashly(case, weights, ~fault) if not approved else weights[:, :0]
-    severity, credit, calm_credit = _severity(case, some, calm, rows, option)
-    root, rightly = _root(case, some, rows, option)
-    # What stands whatever becomes of the remedies (O, R), in units of 2**-20.
-    base = credit + rightly * stakes.root_cause + (stakes.escalation if approved else 0)
-    some = np.floor(some * case.rash[rows])
-    if case.all_fixed:
-        resolve = stakes.closed(used + 1) if used < stakes.horizon else 0
-        earned = some * (base + case.fix[rows] + resolve)
-        value = _scaled(earned.sum(axis=1), penalty(stakes, approved=approved, wrong=0))
-        return calm_credit + value, (severity, root, ())
-    value, order = _remedies(case, some, base, calm_credit, rows, used, approved=approved)
-    return value, (severity, root, order)
-
-
-def _rashly(case: Single, weights: Floats, rows: Any) -> Floats:
-    """The weights of some hypotheses, less what remedies before the page have cost."""
-    left: Floats = np.floor(weights[:, rows] * case.rash[rows])
-    return left
-
-
-def _scaled(values: Any, factor: int) -> Any:
-    """Values times a factor in units of 2**-20, rounded down."""
-    if factor == UNIT:
-        return values
-    return np.floor(values / UNIT) * factor
-
-
-def _severity(
-    case: Single, some: Floats, calm: Floats, rows: Longs, option: _Option
-) -> tuple[int | None, Floats, Floats]:
-    """The severity to declare in the first row, and what it earns.
-
-    (O, R), and if the incident is benign (O,).
-    """
-    quiet = calm.sum(axis=1)
-    if option.severity:
-        worth = np.array(case.stakes.severity_credits[::-1])
-        votes = np.floor(some / 1024) @ case.severity_votes[:, rows].T  # (O, 3)
-        votes = votes + np.floor(quiet / 1024)[:, np.newaxis] * (1024 * worth)
-        said = votes.argmax(axis=1)
-    elif case.severity is not None:
-        said = np.full(len(some), case.severity)
-    else:
-        return None, np.zeros((len(some), len(rows))), np.zeros(len(some))
-    chosen = int(said[0]) if option.severity else None
-    return chosen, case.severity_credit[:, rows][said], quiet * case.calm_credit[said]
-
-
-def _root(case: Single, some: Floats, rows: Longs, option: _Option) -> tuple[int | None, Floats]:
-    """The root cause to declare in the first row, and where it is right (O, R)."""
-    roots = case.root[rows]
-    if case.declared is not None:
-        right = (roots == case.declared) & case.root_counts[rows]
-        return None, np.broadcast_to(right.astype(np.float64), some.shape)
-    if not option.root:
-        return None, np.zeros(some.shape)
-    said = (some @ case.root_onehot[rows]).argmax(axis=1)
-    return int(said[0]), (roots[np.newaxis, :] == said[:, np.newaxis]).astype(np.float64)
-
-
-def _remedies(
-    case: Single,
-    some: Floats,
-    base: Floats,
-    calm: Floats,
-    rows: Longs,
-    used: int,
-    *,
-    approved: bool,
-) -> tuple[Floats, tuple[int, ...]]:
-    """The value of trying remedies, likeliest first, as long as it pays.
-
-    And the order for the first row. ``calm`` (O,) is what is earned if nothing is broken, which
-    every remedy may cost a share of.
-    """
-    stakes = case.stakes
-    hits = case.hits[rows]
-    names = np.flatnonzero(hits.any(axis=0))  # only those that could be right
-    hits = hits[:, names]
-    left = some.copy()
-    best = calm + _scaled((left * base).sum(axis=1), penalty(stakes, approved=approved, wrong=0))
-    earned = np.zeros(len(some))
-    order: list[int] = []
-    kept = 0
-    first_best = best[0] if len(best) else 0.0
-    for tried in range(min(REMEDIES_TRIED, stakes.horizon - used)):
-        if not len(names):
-            break
-        mass = left @ hits
-        pick = mass.argmax(axis=1)
-        struck = left * hits.T[pick]
-        closed_at = used + tried + 2
-        closing = stakes.closed(closed_at) if closed_at <= stakes.horizon else 0
-        credit = case.remedy_credit(tried)[rows]
-        now = penalty(stakes, approved=approved, wrong=tried, fixed=True)
-        earned = earned + _scaled((struck * (base + credit + closing)).sum(axis=1), now)
-        left = left - struck
-        later = penalty(stakes, approved=approved, wrong=tried + 1)
-        total = earned + _scaled((left * base).sum(axis=1), later)
-        total = total + _scaled(calm, stakes.rash(tried + 1))
-        order.append(int(names[pick[0]]))
-        if total[0] > first_best:
-            first_best, kept = total[0], tried + 1
-        best = np.maximum(best, total)
-    return best, tuple(order[:kept])
-
-
-def _dismissed(case: Single, severity: int | None, used: int) -> float:
-    """The grade of a dismissal if the incident is benign, given the declared severity."""
-    earned = 0.0 if severity is None else float(case.calm_credit[severity])
-    return earned + (case.stakes.dismissed(used) if case.declared is None else 0)
-
-
-class Planner(Single):
-    """Plans for a belief in single faults.
-
-    Weighed values are sums of weight times utility in units of 2**-20.
+    ``team`` and ``root`` (H,) are indices, ``NONE`` for benign hypotheses; ``hits`` (H, M) is 1
+    where a remedy is accepted.
     """
 
-    def _weighed(self) -> Iterator[tuple[_Option, int, _Detail]]:
-        for option in _options(self, self.tick):
-            values, detail = _value(self, self.weights[np.newaxis], self.tick, option)
-            yield option, int(values[0]), detail
+    def __init__(
+        self, posterior: Posterior, standing: Standing, negligible: int | None = None
+    ) -> None:
+        if posterior.model.setting.several:
+            raise InvalidInput("several faults are planned for by logtriage.beliefs.portfolio")
+        super().__init__(posterior, standing, negligible)
+        self.tick, doings = standing.tick, standing.doings
+        self.team, self.root, self.fault = self.teams[:, 0], self.services[:, 0], self.real[:, 0]
+        self.hits: Floats = (self.fixes != NONE).astype(np.float64)
+        # The first root cause stands.
+        said = standing.root_causes[0][1] if standing.root_causes else None
+        self.declared = None if said is None else self.topology.index(said)
+        self.paged = bool(doings.pages)
+        self.touched = self.paged or bool(doings.remedies)
+        self.all_fixed = bool(self.fixed[self.fault].all() and self.fault.any())
+        self._tables: dict[int, Floats] = {}
+
+    @cached_property
+    def root_onehot(self) -> Floats:
+        """1 where a hypothesis has its root at a service (H, n)."""
+        places = self.root[:, np.newaxis] == np.arange(len(self.topology))
+        onehot: Floats = places.astype(np.float64)
+        return onehot
+
+    def utilities(self, tick: int) -> Floats:
+        """The utilities (ENDS, 2, 4, 3, H) of lists that begin at a tick, in units of 2**-20."""
+        if tick not in self._tables:
+            # Few hypotheses differ in what was done: those that do not share their utilities.
+            facts, response = self.past.ledger.facts, self.past.ledger.response
+            times = (part[:, 0] if part.ndim > 1 else part[0] for part in response)
+            shape = (len(self.fault),)
+            rows = [np.broadcast_to(value, shape) for value in (*facts, *times, self.count)]
+            some, which = np.unique(np.stack(rows), axis=1, return_inverse=True)
+            # Nothing of it depends on the price of a hand-over.
+            stakes = attrs.evolve(self.stakes, price_of_hand_over=None)
+            books = attrs.evolve(self.books, stakes=stakes)
+            of_each = [
+                utilities_of(books, tuple(past), fault, tick) for *past, fault in some.T.tolist()
+            ]
+            whole = np.stack(of_each, axis=-1)[..., which.ravel()]
+            self._tables[tick] = mean_over_severities(whole, self.shares).astype(np.float64)
+        return self._tables[tick]
+
+    # --- one option --------------------------------------------------------------------
+
+    def options(self, tick: int) -> Iterator[Option]:
+        """The plans to weigh at a tick."""
+        left = self.stakes.horizon - tick
+        may_severity = self.severity is None
+        may_root = self.declared is None and not self.all_fixed
+        teams = () if self.paged else range(len(self.topology.teams))
+        for page in (None, *teams):
+            for severity in (True, False) if may_severity else (False,):
+                for root in (True, False) if may_root else (False,):
+                    spare = (may_severity and not severity) or (may_root and not root)
+                    if spare and left >= AMPLE:
+                        continue
+                    if (page is not None) + severity + root <= left:
+                        yield Option(page, severity, root)
+        if not self.paged:
+            if may_severity and left >= 2:
+                yield Option(severity=True, dismiss=True)
+            if left >= 1:
+                yield Option(dismiss=True)
+        if self._handed_over(tick):
+            yield Option(hand_over=True)
+
+    def bounds(self, weights: Floats, tick: int, options: Sequence[Option]) -> Floats:
+        """What each option can be worth at most (O, options).
+
+        A page earns nothing where it is wrong, so that most pages need no closer look.
+        """
+        table = self.utilities(tick)
+        most, calm = table[: RESOLVED + 1].max(axis=(0, 2, 3)), table[DISMISSED, 0].max(axis=(0, 1))
+        rows = []
+        for option in options:
+            if option.hand_over:
+                rows.append(np.full(len(calm), self._handed_over(tick)))
+            elif option.dismiss:
+                rows.append(calm)
+            else:
+                meant = 1 if option.page is None else self.team == option.page
+                rows.append(most[int(option.page is not None)] * meant)
+        most_of: Floats = weights @ np.stack(rows, axis=1)
+        return most_of
+
+    def _handed_over(self, tick: int) -> float:
+        """What handing over at a tick is worth, in units of 2**-20; 0 if it cannot be any more."""
+        worth = None if self.touched else self.stakes.handed_over(tick + 1)
+        return float(round((worth or 0.0) * UNIT))
+
+    def value_of(self, weights: Floats, tick: int, option: Option) -> tuple[Floats, _Detail]:
+        """The weighed values (O,) of an option for rows of weights; details of the first row."""
+        table = self.utilities(tick)[:, int(option.page is not None)]
+        if option.hand_over:
+            return weights.sum(axis=1) * self._handed_over(tick), (None, None, ())
+        if option.dismiss:
+            lowest = SILENT - 1 if option.severity else SILENT
+            value = weights @ table[DISMISSED, lowest, UNSAID]
+            return value, (lowest if option.severity else None, None, ())
+        if option.page is not None:
+            rows = np.flatnonzero(self.team == option.page)
+            weights, table = weights[:, rows], table[..., rows]
+        else:
+            rows = np.arange(len(self.team))
+        silent = np.full(len(weights), SILENT)
+        votes = weights @ self.severity_credits[:, rows].T
+        said = votes.argmax(axis=1) if option.severity else silent
+        roots = np.full(len(weights), NONE)
+        if option.root:
+            roots = (weights @ self.root_onehot[rows]).argmax(axis=1)
+        lists = _Lists.of(table, said, roots, self.root[rows])
+        order: tuple[int, ...] = ()
+        if self.all_fixed:
+            value = lists.sums(RESOLVED, weights)
+        else:
+            value, order = self._remedies(lists, weights, self.hits[rows])
+        severity = int(said[0]) if option.severity else None
+        return value, (severity, int(roots[0]) if option.root else None, order)
+
+    def _remedies(
+        self, lists: "_Lists", weights: Floats, hits: Floats
+    ) -> tuple[Floats, tuple[int, ...]]:
+        """The value of trying remedies, likeliest first, as long as it pays.
+
+        And the order for the first row.
+        """
+        names = np.flatnonzero(hits.any(axis=0))  # only those that could be right
+        hits, left = hits[:, names], weights
+        best = lists.sums(MISSED[0], left)
+        earned, first_best = np.zeros(len(best)), best[0] if len(best) else 0.0
+        order: list[int] = []
+        kept = 0
+        for tried in range(REMEDIES_TRIED if len(names) else 0):
+            pick = (left @ hits).argmax(axis=1)
+            struck = left * hits.T[pick]
+            earned = earned + lists.sums(FIXED[tried], struck)
+            left = left - struck
+            total = earned + lists.sums(MISSED[tried + 1], left)
+            order.append(int(names[pick[0]]))
+            if total[0] > first_best:
+                first_best, kept = total[0], tried + 1
+            best = np.maximum(best, total)
+        return best, tuple(order[:kept])
+
+    # --- the best of them --------------------------------------------------------------
 
     def best(self) -> Plan:
-        """The plan of the highest expected grade; the first of equals, a hand-over last."""
-        option, value, detail = max(self._weighed(), key=lambda row: row[1])
-        over = self.handed_over(self.tick + 1)
-        if over is not None and self.total * units(over) > value:
-            return Plan(over, hand_over=True)
-        severity, root, remedies = detail
+        """The best plan; the first of equals."""
+        rows = [(self._plan(option, *detail), value) for option, value, detail in self._weighed()]
+        plan, value = max(rows, key=lambda row: row[1])
+        return attrs.evolve(plan, value=value / UNIT / self.total)
+
+    def _weighed(self) -> Iterator[tuple[Option, float, _Detail]]:
+        for option in self.options(self.tick):
+            value, detail = self.value_of(self.weights[np.newaxis], self.tick, option)
+            yield option, float(value[0]), detail
+
+    def _plan(
+        self, option: Option, severity: int | None, root: int | None, remedies: tuple[int, ...]
+    ) -> Plan:
         return Plan(
-            value=value / UNIT / self.total,
+            0.0,
             pages=() if option.page is None else (self.topology.teams[option.page],),
             severity=None if severity is None else str(SEVERITIES[severity]),
             root_causes=() if root is None else (self.topology.names[root],),
             remedies=tuple(self.remedies[remedy] for remedy in remedies),
             dismiss=option.dismiss,
+            hand_over=option.hand_over,
         )
 
     def by_page(self) -> Iterator[tuple[str | None, float]]:
@@ -259,9 +288,6 @@ class Planner(Single):
         teams, whole = self.topology.teams, UNIT * self.total
         for option, value, _ in self._weighed():
             yield None if option.page is None else teams[option.page], value / whole
-        over = self.handed_over(self.tick + 1)
-        if over is not None:
-            yield None, over
 
     def right(self, team: int) -> float:
         """The probability that a team is right to page."""
@@ -270,7 +296,7 @@ class Planner(Single):
     @cached_property
     def value(self) -> float:
         """The weighed value of the best plan."""
-        return float(best_values(self, self.weights[np.newaxis], self.tick)[0])
+        return float(self.later(self.weights[np.newaxis], 0)[0])
 
     @property
     def worth(self) -> float:
@@ -278,14 +304,52 @@ class Planner(Single):
         return self.value / UNIT / self.total
 
     def later(self, joint: Floats, ticks: int = 1) -> Floats:
-        """The weighed value of the best plan some ticks later, for each row of weights (O, H)."""
-        return best_values(self, joint, self.tick + ticks)
+        """The weighed value of the best plan some ticks later, for each row of weights (O, H).
+
+        The weights of a row sum to at most 2**31.
+        """
+        tick, best = self.tick + ticks, np.full(len(joint), -1.0)
+        options = list(self.options(tick))
+        bounds = self.bounds(joint, tick, options)
+        # What is known at once comes first.
+        ranked = np.lexsort((-bounds.sum(axis=0), [not option.closes for option in options]))
+        for place in ranked.tolist():
+            rows = np.flatnonzero(bounds[:, place] > best)
+            if len(rows):
+                values, _ = self.value_of(joint[rows], tick, options[place])
+                best[rows] = np.maximum(best[rows], values)
+        return best
 
     @cached_property
     def answers(self) -> Longs:
         """Numbers (H,), equal where hypotheses ask for the same response, made already or not."""
         return self.asked(np.zeros_like(self.real))
 
-    def closed(self, tick: int, last: Action) -> float:
-        """The expected grade if the last of what was done closed the incident."""
-        return Portfolio(self.posterior, self.standing).closed(tick, last)
+
+@attrs.frozen(eq=False)
+class _Lists:
+    """Lists that differ in what is said: utilities (ENDS, C, H), and the list of each row (O,)."""
+
+    table: Floats
+    which: Longs
+
+    @classmethod
+    def of(cls, table: Floats, said: Longs, roots: Longs, true: Longs) -> "_Lists":
+        """The lists with severities ``said`` (O,) and ``roots`` (O,), ``NONE`` for no root.
+
+        ``table`` (ENDS, 4, 3, H) are utilities, ``true`` (H,) the roots of the hypotheses.
+        """
+        codes, which = np.unique(np.stack([said, roots]), axis=1, return_inverse=True)
+        severity, root = codes[0][:, np.newaxis], codes[1][:, np.newaxis]
+        declared = np.where(root == NONE, UNSAID, np.where(true == root, RIGHT, WRONG))
+        return cls(table[:, severity, declared, np.arange(len(true))], which.ravel())
+
+    def sums(self, end: int, weights: Floats) -> Floats:
+        """The weighed values (O,) of rows of weights (O, H) if the lists end so."""
+        rows = self.table[end]
+        sums: Floats = (
+            weights @ rows[0]
+            if len(rows) == 1
+            else np.einsum("oh,oh->o", weights, rows[self.which])
+        )
+        return sums

@@ -6,7 +6,7 @@ remedies add. An agent that plans again after each step sees the effect of its r
 worse on average, so the value is a lower bound.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import chain
 from typing import Final
@@ -14,10 +14,9 @@ from typing import Final
 import attrs
 import numpy as np
 
-from logtriage.actions import SEVERITIES
-from logtriage.beliefs.cases import Floats, Plan
+from logtriage.actions import SEVERITIES, Action, IdentifyRootCause
+from logtriage.beliefs.cases import Branch, Case, Floats, Plan
 from logtriage.beliefs.fixedpoint import Longs
-from logtriage.beliefs.lists import SEVERITY_CREDITS, Lists
 from logtriage.beliefs.model import NONE
 from logtriage.beliefs.stakes import UNIT
 
@@ -33,18 +32,64 @@ TRIED: Final = 6
 LIKELIEST: Final = 40
 
 
-class Portfolio(Lists):
+class Portfolio(Case):
     """Plans for a belief in sets of faults.
 
-    Weighed values are sums of weight times utility in units of 2**-20.
+    ``share`` (H,) is what one fault is of all, 0 where the incident is benign. Weighed values are
+    sums of weight times utility in units of 2**-20.
     """
+
+    @cached_property
+    def share(self) -> Floats:
+        """What one fault is of all (H,); 0 where the incident is benign."""
+        return np.where(self.count > 0, 1.0 / np.maximum(self.count, 1), 0.0)
+
+    @cached_property
+    def _begun(self) -> dict[tuple[Action, ...], Branch]:
+        """The branches of lists that begin now, by what is on them."""
+        return {(): self.past}
+
+    def _branch(self, actions: tuple[Action, ...]) -> Branch:
+        """What was done if a list begins now. Plans share how they begin."""
+        known = self._begun
+        if actions not in known:
+            *before, last = actions
+            named = {service for _, service in self.standing.root_causes}
+            named |= {one.service for one in before if isinstance(one, IdentifyRootCause)}
+            anew = not isinstance(last, IdentifyRootCause) or last.service not in named
+            tick = self.standing.tick + len(before)
+            known[actions] = self.entered(self._branch((*before,)), tick, last, anew=anew)
+        return known[actions]
+
+    def grades(self, actions: Sequence[Action], wait: int = 0) -> Floats:
+        """The grade (H,) of a list that begins in ``wait`` ticks, in units of 2**-20.
+
+        As long as it fits in, a list is the same whenever it begins: only its end is later.
+        """
+        listed = tuple(actions)[: max(0, self.standing.left - wait)]
+        end = self.standing.tick + wait + len(listed)
+        grades: Floats = self.graded(self._branch(listed), end)[0]
+        return grades
+
+    def grades_now_and_later(self, actions: tuple[Action, ...]) -> Floats:
+        """The grades (2, H) of a list that begins now, and in a tick."""
+        end = self.standing.tick + len(actions)
+        if end < self.stakes.horizon:
+            return self.graded(self._branch(actions), end, end + 1)
+        return np.stack([self.grades(actions), self.grades(actions, 1)])
+
+    def _value(self, plan: Plan) -> float:
+        """The expected grade of a plan, a multiple of 2**-20."""
+        sums = float((self.weights * self.grades(plan.actions)).sum())
+        return round(sums / self.total) / UNIT
 
     def best(self) -> Plan:
         """The best plan found; the first of equals."""
         plans = dict.fromkeys(map(self._modest, self.plans))
-        values = {plan: self.value_of(self.grades(plan.actions)) for plan in plans}
-        best = max(values, key=lambda plan: values[plan])
-        return attrs.evolve(best, value=values[best] / UNIT)
+        return max(
+            (attrs.evolve(plan, value=self._value(plan)) for plan in plans),
+            key=lambda plan: plan.value,
+        )
 
     @cached_property
     def plans(self) -> tuple[Plan, ...]:
@@ -58,7 +103,7 @@ class Portfolio(Lists):
         known.update(plan.page for plan in self.plans if plan.page is not None)
         others = [(team,) for team in self.topology.teams if team not in known]
         for plan in chain(self.plans, *map(self._that_page, others)):
-            yield plan.page, self.value_of(self.grades(plan.actions)) / UNIT
+            yield plan.page, self._value(plan)
 
     def right(self, team: int) -> float:
         """The probability that a team is right to page, by all hypotheses."""
@@ -67,19 +112,18 @@ class Portfolio(Lists):
         return int(np.array(held.weights)[paged.any(axis=1)].sum()) / held.total
 
     @cached_property
-    def _grades(self) -> tuple[Floats, Floats]:
-        """The grades of each plan under each hypothesis (P, H), and those a tick later."""
-        graded = [self.grades_now_and_later(plan.actions) for plan in self.plans]
-        return np.stack([now for now, _ in graded]), np.stack([later for _, later in graded])
+    def _grades(self) -> Floats:
+        """The grades (2, P, H) of each plan, begun now or a tick later."""
+        return np.stack([self.grades_now_and_later(plan.actions) for plan in self.plans], axis=1)
 
     @cached_property
     def value(self) -> float:
         """The weighed value of the best plan."""
-        return float((self._grades[0] @ self.weights).max()) * UNIT
+        return float((self._grades[0] @ self.weights).max())
 
     def later(self, joint: Floats) -> Floats:
         """The weighed value of the best plan a tick later, for each row of weights (O, H)."""
-        values: Floats = (joint @ self._grades[1].T).max(axis=1) * UNIT
+        values: Floats = (joint @ self._grades[1].T).max(axis=1)
         return values
 
     @property
@@ -115,7 +159,7 @@ class Portfolio(Lists):
         standing, topology = self.standing, self.topology
         severity = None
         if standing.severity is None:
-            severity = str(SEVERITIES[int(np.argmax(SEVERITY_CREDITS @ self.severities[row]))])
+            severity = str(SEVERITIES[int(self.severity_credits[:, row].argmax())])
         if not self.count[row]:
             return Plan(0.0, (), severity, dismiss=True)
         declared = {service for _, service in standing.root_causes}
@@ -149,8 +193,7 @@ class Portfolio(Lists):
         weights = self.weights * self._right(pages)
         severity = None
         if self.severity is None and left > len(pages) + 1:
-            votes = np.floor(weights[:, np.newaxis] * (self.severities @ SEVERITY_CREDITS.T))
-            severity = str(SEVERITIES[int(votes.sum(axis=0).argmax())])
+            severity = str(SEVERITIES[int((self.severity_credits @ weights).argmax())])
         room = left - len(pages) - (severity is not None) - 1
         roots = self._roots(weights, min(room, 3))
         remedies = self._remedies(weights, min(room - len(roots), TRIED))

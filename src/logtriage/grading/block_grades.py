@@ -13,6 +13,7 @@ from logtriage.grading import blocks
 from logtriage.grading.action_lists import Ints
 from logtriage.grading.blocks import BLOCK, LANES, Answers
 from logtriage.grading.kernels import (
+    closing_after,
     discount_at,
     finished,
     gate_of,
@@ -23,7 +24,7 @@ from logtriage.grading.kernels import (
 )
 from logtriage.grading.scores import Case, Levels
 from logtriage.grading.steps import Int, Letters
-from logtriage.grading.tables import LEVELS, OPEN, OUT_OF_TIME, ScoreTables
+from logtriage.grading.tables import LEVELS, OPEN, ScoreTables
 
 _ZERO: Final = np.uint64(0)
 #: Where the row of each level begins.
@@ -58,11 +59,10 @@ def _close(n: Int, first: Int, answers: Answers, gates: Any, work: Any, out: Out
         out.unplayed[first + at] = np.int64(work[blocks.PRESENT + at]) - played
         work[blocks.LIMIT + at] = played
     for at in range(n):
-        used, closing = np.int64(work[blocks.LIMIT + at]), np.int64(work[blocks.CLOSING + at])
-        late = used == np.int64(answers.horizon[first + at])
-        still = np.int64(OUT_OF_TIME) if late else np.int64(-1)
+        used, horizon = np.int64(work[blocks.LIMIT + at]), np.int64(answers.horizon[first + at])
+        closing = closing_after(np.int64(work[blocks.CLOSING + at]), used, horizon)
         out.ticks[first + at] = used
-        out.closing[first + at] = still if closing == OPEN else closing
+        out.closing[first + at] = np.int64(-1) if closing == OPEN else closing
         out.gates[first + at] = -1
     for number in range(len(gates) - 1, -1, -1):
         which = np.int64(gates[number])

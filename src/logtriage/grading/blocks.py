@@ -1,4 +1,4 @@
-"""Spec: logtriage.state.facts_of; law: property_tests/test_batch_laws.py.
+"""Spec: logtriage.facts.facts_of; law: property_tests/test_batch_laws.py.
 
 Lists of actions taken a tick at a time, for a block of incidents. A row of the work array has a
 number of each incident of the block side by side, of the narrowest type, and a loop over it takes

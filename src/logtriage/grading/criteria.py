@@ -72,9 +72,10 @@ def escalation(state: State) -> Measured:
 
 
 def _shared_escalation(state: State) -> Measured:
-    parts = state.incident.truth.several
-    pages = dict.fromkeys(team for _, team in state.facts.pages)
-    unpaged = [part for part in parts if part.teams.isdisjoint(pages)]
+    parts, facts = state.incident.truth.several, state.facts
+    pages = dict.fromkeys(team for _, team in facts.pages)
+    rows = zip(parts, facts.responses, strict=True)
+    unpaged = [part for part, response in rows if response.paged_at is None]
     share = (len(parts) - len(unpaged)) / len(parts)
     if not unpaged:
         return (share, f"every team to page was: {', '.join(pages)}")

@@ -1,4 +1,4 @@
-"""Spec: logtriage.state, logtriage.grading.grade; law: property_tests/test_batch_laws.py.
+"""Spec: logtriage.facts, logtriage.grading.grade; law: property_tests/test_batch_laws.py.
 
 The steps and scores of lists as kernels call them. Needs the extra ``fast`` (numba).
 """
@@ -16,6 +16,7 @@ from logtriage.grading.scores import (
 )
 from logtriage.grading.steps import (
     add_share,
+    closing_after,
     counts,
     facts_step,
     move_of,
@@ -25,6 +26,7 @@ from logtriage.grading.steps import (
 
 __all__ = [
     "add_share",
+    "closing_after",
     "counts",
     "discount_at",
     "facts_step",
@@ -40,6 +42,6 @@ __all__ = [
     "untouched",
 ]
 
-callable_by_kernels(add_share, counts, facts_step, move_of, response_step, untouched)
+callable_by_kernels(add_share, closing_after, counts, facts_step, move_of, response_step, untouched)
 callable_by_kernels(discount_at, gate_of, finished, handed_over, levels_of, score_row)
 callable_by_kernels(share_at, share_left)

@@ -11,8 +11,8 @@ once. Where nobody is paged after them, handing over is worth more.
 from typing import Final
 
 from logtriage.errors import RubricError
+from logtriage.facts import is_approved
 from logtriage.grading.criteria import Measured, promptness
-from logtriage.grading.parts import responses
 from logtriage.grading.triage import (
     not_closed,
     remedies_in_words,
@@ -67,7 +67,7 @@ def remediation(state: State) -> Measured:
     facts, truth = state.facts, state.incident.truth
     if facts.fixed_at is None and not (truth.several or truth.benign):
         return (0.0, f"no accepted remedy applied ({truth.remedies_in_words})")
-    rows = list(zip(truth.parts, responses(state), strict=True))
+    rows = list(zip(truth.parts, facts.responses, strict=True))
     fixed = [response for _, response in rows if response.fixed_at is not None]
     unfixed = [part for part, response in rows if response.fixed_at is None]
     if not rows:
@@ -133,11 +133,9 @@ def unapproved(state: State) -> Measured | None:
 
 def unapproved_fix(state: State) -> Measured | None:
     """0.7 for each fault that was fixed while no accepted team was paged in an earlier tick."""
-    paged, truth = state.facts.paged_at, state.incident.truth
-    if not (truth.several or state.facts.fixed_at is not None):
-        return None
-    fixes = [response.fixed_at for response in responses(state) if response.fixed_at is not None]
-    count = sum(paged is None or paged >= fixed for fixed in fixes)
+    facts, truth = state.facts, state.incident.truth
+    fixes = [row.fixed_at for row in facts.responses if row.fixed_at is not None]
+    count = sum(not is_approved(facts.paged_at, fixed) for fixed in fixes)
     if not count:
         return None
     early = f"before {listed(truth.teams)} had been paged"

@@ -132,7 +132,7 @@ def score_row(levels: Levels, benign: Int, gated: Int, price: Any, by: ScoreTabl
     part, total = (benign != 0) * np.int64(1), 0.0
     for group in range(by.begins.shape[1]):
         place = by.begins[part, group] + np.int64(0)
-        for level in range(by.strides.shape[2]):
+        for level in range(by.strides.shape[2] - 1, -1, -1):
             place = place + levels[level] * by.strides[part, group, level]
         total = total + by.points[np.uint64(place)]
     for number in range(len(by.discounts)):

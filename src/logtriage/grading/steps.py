@@ -1,8 +1,8 @@
 """One action of a list, in whole numbers: what it does to the facts, and to each fault.
 
-The rules of :func:`logtriage.state.facts_of` and :func:`logtriage.grading.parts.responses`, without
-a branch: each argument is a whole number or an array of them, so kernels call these functions row
-by row (:mod:`logtriage.grading.kernels`), and plans for all hypotheses at once. A tick that has not
+The rules of :func:`logtriage.facts.facts_of` and :mod:`logtriage.dynamics`, without a branch: each
+argument is a whole number or an array of them, so kernels call these functions row by row
+(:mod:`logtriage.grading.kernels`), and plans for all hypotheses at once. A tick that has not
 come is ``none``, later than all others.
 
 Kernels load whole numbers with ``np.int64``: Numba's ``int`` keeps a byte unsigned, and its
@@ -15,7 +15,14 @@ import numpy as np
 
 from logtriage.actions import SEVERITIES
 from logtriage.grading.action_lists import ActionRanges
-from logtriage.grading.tables import HANDED_OVER, IGNORED, MISROUTED, OPEN, RESOLVED
+from logtriage.grading.tables import (
+    HANDED_OVER,
+    IGNORED,
+    MISROUTED,
+    OPEN,
+    OUT_OF_TIME,
+    RESOLVED,
+)
 
 #: An integer, Python's or the machine's, or an array of them.
 Int = Any
@@ -186,6 +193,12 @@ def response_step(
         response.paged + pages * (tick - response.paged),
         response.fixed + fixes * (tick - response.fixed),
     )
+
+
+def closing_after(closing: Int, ticks: Int, horizon: Int) -> Int:
+    """The closing once so many ticks have passed: who is open at the horizon is out of time."""
+    late = (closing == OPEN) & (ticks >= horizon)
+    return closing + late * np.int64(OUT_OF_TIME - OPEN)
 
 
 def add_share(shares: Shares, response: Response, paged: Int, none: Int) -> Shares:

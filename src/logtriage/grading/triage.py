@@ -10,7 +10,6 @@ from typing import Final
 
 from logtriage.grading import criteria
 from logtriage.grading.criteria import Measured, promptness
-from logtriage.grading.parts import responses
 from logtriage.incident import listed
 from logtriage.state import Closing, State
 
@@ -44,19 +43,19 @@ def root_cause(state: State) -> Measured:
     if state.incident.truth.several:
         return _shared_root_cause(state)
     score, reason = criteria.root_cause(state)
-    said, fixed = state.facts.root_cause_at, state.facts.fixed_at
-    if not score or said is None or fixed is None or said <= fixed:
+    late = [response for response in state.facts.responses if not response.named]
+    if not score or not late:
         return (score, reason)
     return (
         0.0,
-        f"{reason}, but it was declared in tick {said}, after the fix in tick {fixed}: "
-        "recovery is no diagnosis",
+        f"{reason}, but it was declared in tick {late[0].said_at}, after the fix in tick "
+        f"{late[0].fixed_at}: recovery is no diagnosis",
     )
 
 
 def _shared_root_cause(state: State) -> Measured:
     truth, facts = state.incident.truth, state.facts
-    rows, count = responses(state), len(truth.several)
+    rows, count = facts.responses, len(truth.several)
     score = sum(response.named for response in rows) / count
     counted = [service for _, service in facts.root_causes[:count]]
     if not counted:
@@ -103,9 +102,7 @@ def benign_closure(state: State) -> Measured:
 
 def unpaged_share(state: State) -> float:
     """The share of the faults whose team has not been paged."""
-    if not state.incident.truth.several:
-        return float(state.facts.paged_at is None)
-    rows = responses(state)
+    rows = state.facts.responses
     return sum(response.paged_at is None for response in rows) / len(rows)
 
 
@@ -114,7 +111,7 @@ def unpaged_teams(state: State) -> str:
     truth = state.incident.truth
     if not truth.several:
         return truth.teams_in_words
-    rows = zip(truth.parts, responses(state), strict=True)
+    rows = zip(truth.parts, state.facts.responses, strict=True)
     return ", ".join(
         dict.fromkeys(listed(part.teams) for part, response in rows if response.paged_at is None)
     )

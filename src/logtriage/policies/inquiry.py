@@ -35,8 +35,6 @@ ALERT: Final = 1.0
 NEW_ERROR: Final = 2.0
 CHAIN_END: Final = 2.0
 CALLED: Final = 1.0
-#: Whether an alert is proof of a fault where nobody that was asked strays.
-ALERTS_COUNT: Final = True
 #: The class that a signal speaks for: the first with a word that stands in the signal's name.
 CLASSES: Final[tuple[tuple[FaultCategory, tuple[str, ...]], ...]] = (
     (FaultCategory.CODE, ("error", "event", "availability", "fail")),
@@ -154,7 +152,7 @@ def _answer(observation: Observation, heard: Asked) -> Action:
     if declared is None:
         best = max(heard.figures, key=lambda name: score(heard.figures[name]), default=None)
         calm = best is None or score(heard.figures[best]) < STRAYS
-        calm = calm and not (ALERTS_COUNT and observation.alerts)
+        calm = calm and not observation.alerts
         return Ignore() if best is None or calm else IdentifyRootCause(best)
     if observation.open_loop and observation.fault_category is None:
         return ClassifyFault(fault_class(heard.figures.get(declared, ())))

@@ -38,9 +38,6 @@ from logtriage.vector.tokens.setting import TokenSetting, batch_setting
 from logtriage.world.loading import WorldLike
 from logtriage.world.unseen import unseen_world
 
-#: From this many columns on, only changed parts of an observation are written; for fewer, a
-#: comparison costs as much as writing.
-WIDE: Final = 2048
 #: Types of an observation: in units of its columns, or the whole numbers of these.
 DTYPES: Final = ("float32", "uint8")
 #: In place of an action's integer, what does nothing.
@@ -49,7 +46,7 @@ NOTHING: Final = MALFORMED
 
 @attrs.frozen(eq=False)
 class Step:
-    """What a reset or a step returns; the arrays are the caller's own (but see ``copy``).
+    """What a reset or a step returns; the arrays are the caller's own.
 
     ``observation`` (N, D) by the batch's ``layout``, ``mask`` (N, A) int8,
     ``reward`` (N,) float64, ``closing`` (N,) int8 index into
@@ -75,8 +72,6 @@ class BatchedTriage:
         lanes: how many act in each tick; :class:`logtriage.vector.BatchedTeam` has several.
         apart: whether lines of the window count apart from those asked for, as
             :class:`logtriage.vector.BatchedTeam` needs it.
-        copy: whether each ``observation`` is an array of the caller's own. If not, it is
-            one, for reading, that the next ``reset``, ``step`` or ``look`` writes over.
         pool: for a task of unseen worlds, the numbers of the worlds to play: at most 64, by default
             the first 64. :meth:`nth` has their incidents.
         dtype: of an ``observation``: ``float32``, or ``uint8`` for a quarter of the bytes: whole
@@ -101,7 +96,6 @@ class BatchedTriage:
         rubric: Rubric | None = None,
         lanes: int = 1,
         apart: bool = False,
-        copy: bool = True,
         pool: Sequence[int] | None = None,
         dtype: str = "float32",
         world: WorldLike | None = None,
@@ -126,9 +120,7 @@ class BatchedTriage:
         self._episodes: TokenEpisodes
         self._score = np.empty(0)
         self._masks = _masks(len(self.topology), self.action_count)
-        self.dtype, self._copy = np.dtype(dtype), copy
-        self._kept = np.empty((0, 0), np.float32)
-        self._shown = np.empty((0, 0), np.uint8)
+        self.dtype = np.dtype(dtype)
 
     def __len__(self) -> int:
         return len(self._score)
@@ -321,22 +313,12 @@ class BatchedTriage:
         return masks
 
     def _observation(self) -> NDArray[Any]:
-        now, shape = self._episodes, (len(self), self.layout.size)
+        now = self._episodes
         if self.dtype == np.uint8:
-            return now.columns.copy() if self._copy else _to_read(now.columns)
-        if self._copy or self._kept.shape != shape:
-            observation = np.empty(shape, np.float32)
-            self._kernels.observe(now, observation)
-            if self._copy:
-                return observation
-            self._kept = observation
-            if self.layout.size >= WIDE:
-                self._shown = now.columns.copy()
-        elif self.layout.size >= WIDE:
-            self._kernels.renew(now, self._shown, self._kept)
-        else:
-            self._kernels.observe(now, self._kept)
-        return _to_read(self._kept)
+            return now.columns.copy()
+        observation = np.empty((len(self), self.layout.size), np.float32)
+        self._kernels.observe(now, observation)
+        return observation
 
     def _screen(self, reward: NDArray[np.float64]) -> Step:
         now = self._episodes
@@ -348,13 +330,6 @@ class BatchedTriage:
             self._score.copy(),
             self.setting.ticks(now),
         )
-
-
-def _to_read(array: NDArray[Any]) -> NDArray[Any]:
-    """A read-only view: writing would damage the parts that are not renewed."""
-    seen = array.view()
-    seen.flags.writeable = False
-    return seen
 
 
 def _masks(n: int, count: int) -> NDArray[np.int8]:

@@ -96,7 +96,6 @@ class BatchedTeam:
             pool=pool,
             lanes=len(split),
             apart=True,
-            copy=False,
         )
         self.topology = self._batch.topology
         self._screens = TokenScreens(self._batch, split)

@@ -4,15 +4,20 @@ A belief in each row follows the screens of an engine, and a plan is made of it.
 :func:`logtriage.beliefs.shaping.value_of` row by row, to the last bit.
 """
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from logtriage.beliefs.cases import SCALE
-from logtriage.beliefs.stakes import UNIT, Stakes, units
+from logtriage.beliefs.ledgers import NEVER, severity_shares
+from logtriage.beliefs.plans import SILENT
+from logtriage.beliefs.stakes import UNIT, Stakes
+from logtriage.grading.steps import Rules, facts_step, letters_of, move_of, untouched
 from logtriage.vector.arrays import Ints
-from logtriage.vector.cases import Cases, plan_tables, scaled_weights
 from logtriage.vector.following import FollowingBeliefs
-from logtriage.vector.tokens.episodes import NEVER, TokenEpisodes
+from logtriage.vector.tokens.episodes import NEVER as NOT_YET
+from logtriage.vector.tokens.episodes import TokenEpisodes
 from logtriage.vector.tokens.incidents import PRICES, TokenIncidents
 from logtriage.vector.tokens.setting import TokenSetting
 
@@ -29,29 +34,31 @@ class BatchedValues:
     """
 
     def __init__(self, setting: TokenSetting, count: int) -> None:
-        from logtriage.vector.compiled.plans import best_values  # loads Numba
+        from logtriage.beliefs.plan_kernels import best_values, plan_tables  # loads Numba
 
         self._best, self._setting = best_values, setting
         self._following = FollowingBeliefs(setting, count)
         (self.beliefs,) = self._following.of
-        known, horizon = setting.public, setting.task.horizon
-        stakes = [Stakes(horizon, known.par, known.par_benign, float(price)) for price in PRICES]
-        tables = self.beliefs.tables
-        self._tables = plan_tables(stakes[0], tables.noted, tables.accepts)
+        known, horizon, tables = setting.public, setting.task.horizon, self.beliefs.tables
+        priced = [Stakes(horizon, known.par, known.par_benign, float(price)) for price in PRICES]
+        self._letters = letters_of(setting.ranges, NEVER)
+        self._tables = plan_tables(
+            priced[0].tables(1), self._letters, horizon, tables.noted, tables.accepts
+        )
         # By price and ticks used; after the horizon nobody takes an incident over.
         self._over = np.array(
             [
-                [units(priced.handed_over(used) or 0.0) for used in range(horizon + 2)]
-                for priced in stakes
+                [round((stakes.handed_over(used) or 0.0) * UNIT) for used in range(horizon + 2)]
+                for stakes in priced
             ],
             np.float64,
         )
-        self._wrong = np.zeros(self.beliefs.weights.shape, np.uint8)
-        self._unapproved = np.zeros_like(self._wrong)
+        self._wrong = np.zeros(self.beliefs.weights.shape, np.int16)
+        self._early = np.zeros_like(self._wrong)
 
     def begin(self, incidents: TokenIncidents, episodes: TokenEpisodes, rows: Ints) -> None:
         """Begin new episodes in rows (R,), and take in their first screens."""
-        for counts in (self._wrong, self._unapproved):
+        for counts in (self._wrong, self._early):
             counts[rows] = 0
         self._following.begin(incidents, episodes, rows)
 
@@ -62,16 +69,22 @@ class BatchedValues:
         ranges = self._setting.ranges
         which = actions - ranges.remedy
         remedied = (which >= 0) & (which < ranges.remedies)
-        self._count(episodes, rows[remedied], which[remedied])
+        self._enter(episodes, rows[remedied], actions[remedied])
         self._following.follow(incidents, episodes, rows, actions[np.newaxis])
 
-    def _count(self, episodes: TokenEpisodes, rows: Ints, which: Ints) -> None:
-        """Count remedies (R,) that were just applied in some rows, by hypothesis."""
-        wrong = ~self.beliefs.tables.accepts[self.beliefs.world[rows], which]
+    def _enter(self, episodes: TokenEpisodes, rows: Ints, remedies: Ints) -> None:
+        """Enter remedies (R,) that were just applied in some rows, by hypothesis."""
+        which = remedies - self._setting.ranges.remedy
+        right = self.beliefs.tables.accepts[self.beliefs.world[rows], which]
+        move = move_of(remedies[:, np.newaxis], right, Rules(1, 1), self._letters)
         when = episodes.columns[rows, self._setting.time].astype(np.int64) - 1
-        approved = episodes.paged_at[rows] < when
-        self._wrong[rows] += wrong
-        self._unapproved[rows] += wrong & ~approved[:, None]
+        before = untouched(NEVER)._replace(
+            paged=_ticks(episodes.paged_at[rows])[:, np.newaxis],
+            wrong=self._wrong[rows],
+            early=self._early[rows],
+        )
+        after = facts_step(before, move, True, False, when[:, np.newaxis])
+        self._wrong[rows], self._early[rows] = after.wrong, after.early
 
     def values(
         self,
@@ -85,41 +98,50 @@ class BatchedValues:
         worth = np.empty(len(rows))
         for start in range(0, len(rows), BLOCK_ROWS):
             block = rows[start : start + BLOCK_ROWS]
-            cases = self._cases(incidents, episodes, block)
+            standings = self._standings(incidents, episodes, block)
             if not hand_over:
-                cases = cases._replace(over=np.zeros(len(block)))
-            total = cases.weights.sum(axis=1)
-            worth[start : start + BLOCK_ROWS] = self._best(cases) / UNIT / total
+                standings = standings._replace(over=np.zeros(len(block)))
+            total = standings.weights.sum(axis=1)
+            values = self._best(standings, self._tables) / UNIT / total
+            worth[start : start + BLOCK_ROWS] = values
         return worth
 
-    def _cases(self, incidents: TokenIncidents, episodes: TokenEpisodes, rows: Ints) -> Cases:
-        beliefs, tables = self.beliefs, self._tables
-        weights = beliefs.weights[rows]
-        fixed_at = beliefs.fixed_at(rows)
-        known = fixed_at >= 0
-        paged_at = episodes.paged_at[rows].astype(np.int64)[:, None]
-        said_at = episodes.said_at[rows].astype(np.int64)[:, None]
-        wrong = self._wrong[rows].astype(np.int64)
-        tick, paged = self._setting.ticks(episodes)[rows], episodes.paged_at[rows] != NEVER
-        untouched = ~paged & (episodes.remedies[rows] == 0)
-        severities = beliefs.severities(rows)
-        shares = severities * UNIT // severities.sum(axis=2, keepdims=True)
-        return Cases(
-            tables=tables,
+    def _standings(self, incidents: TokenIncidents, episodes: TokenEpisodes, rows: Ints) -> Any:
+        from logtriage.beliefs.plan_kernels import Standings  # loads Numba
+
+        beliefs = self.beliefs
+        weights, fixed_at = beliefs.weights[rows], beliefs.fixed_at(rows)
+        paged, declared = _ticks(episodes.paged_at[rows]), episodes.root_cause[rows]
+        root, said = self._tables.root[beliefs.world[rows]], episodes.severity[rows]
+        untouched = (paged == NEVER) & (episodes.remedies[rows] == 0)
+        tick = self._setting.ticks(episodes)[rows]
+        right = (declared[:, np.newaxis] == root) & (root >= 0)
+        return Standings(
             world=beliefs.world[rows],
             weights=scaled_weights(weights, SCALE),
             team=beliefs.right_team(rows),
-            wrong=wrong,
-            rash=tables.shares_left(
-                self._unapproved[rows].astype(np.int64), known & (fixed_at <= paged_at)
-            ),
-            fix=np.where(known, tables.remedy_credit[wrong], 0.0),
-            root_counts=~known | (said_at <= fixed_at),
-            severities=shares.astype(np.float64),
+            shares=severity_shares(beliefs.severities(rows)),
             tick=tick,
             over=np.where(untouched, self._over[incidents.price[rows], tick + 1], 0.0),
-            fixed=(known | (weights == 0)).all(axis=1),
+            fixed=((fixed_at >= 0) | (weights == 0)).all(axis=1),
+            declared=declared.astype(np.int64),
+            severity=np.where(said < 0, SILENT, said).astype(np.int64),
             paged=paged,
-            severity=episodes.severity[rows].astype(np.int64),
-            declared=episodes.root_cause[rows].astype(np.int64),
+            remedies=episodes.remedies[rows].astype(np.int64),
+            wrong=self._wrong[rows].astype(np.int64),
+            early=self._early[rows].astype(np.int64),
+            said=np.where(right, _ticks(episodes.said_at[rows])[:, np.newaxis], NEVER),
+            mended=np.where(fixed_at >= 0, fixed_at, NEVER),
         )
+
+
+def _ticks(counted: Any) -> NDArray[np.int64]:
+    """Ticks of an engine as plans have them: what has not come is later than all."""
+    return np.where(counted == NOT_YET, NEVER, counted.astype(np.int64))
+
+
+def scaled_weights(weights: Any, whole: int) -> Floats:
+    """Weights (R, H) as whole numbers, each rounded down; their sum is about ``whole``."""
+    numbers = weights.astype(np.int64)
+    scaled: Floats = (numbers * whole // numbers.sum(axis=1, keepdims=True)).astype(np.float64)
+    return scaled

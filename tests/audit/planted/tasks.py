@@ -2,7 +2,6 @@
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
 from itertools import accumulate
 from typing import Final
 
@@ -21,7 +20,7 @@ from logtriage.tasks import get_task
 from logtriage.topology import Topology
 from logtriage.world.channels import DOWN, GAP, Evidence
 from logtriage.world.outcomes import left_at
-from logtriage.world.schedule import Doings
+from logtriage.world.schedule import Doings, Row
 from logtriage.world.setting import Setting
 from logtriage.world.signs import marginal
 from logtriage.world.simulation import Simulation
@@ -145,11 +144,10 @@ def _drawn(split: str, number: int, **changes: object) -> tuple[Incident, Simula
 class RootFirst(Simulation):
     """Lists what the roots say before what the others say."""
 
-    def shown(self, now: int, doings: Doings) -> Iterator[Evidence]:
+    def row(self, row: Row, doings: Doings) -> list[Evidence]:
         """The same evidence in another order."""
         roots = {service for _, service in self.truth.faults}
-        cells = list(super().shown(now, doings))
-        return iter(sorted(cells, key=lambda one: one.service not in roots))
+        return sorted(super().row(row, doings), key=lambda one: one.service not in roots)
 
 
 def root_first(split: str, number: int) -> Incident:
@@ -161,14 +159,14 @@ def root_first(split: str, number: int) -> Incident:
 class LeftFirst(Simulation):
     """Once some faults of several are fixed, lists first what the others say."""
 
-    def shown(self, now: int, doings: Doings) -> Iterator[Evidence]:
+    def row(self, row: Row, doings: Doings) -> list[Evidence]:
         """The same evidence, and after the first fix in another order."""
-        cells = list(super().shown(now, doings))
-        left = left_at(self.setting.world, self.topology, self.truth, doings, now + 1)
+        cells = super().row(row, doings)
+        left = left_at(self.setting.world, self.topology, self.truth, doings, row[1] + 1)
         if left is None or left == self.truth:
-            return iter(cells)
+            return cells
         roots = {service for _, service in left.faults}
-        return iter(sorted(cells, key=lambda one: one.service not in roots))
+        return sorted(cells, key=lambda one: one.service not in roots)
 
 
 def left_first(split: str, number: int) -> Incident:
@@ -204,20 +202,20 @@ def cheap_where_benign(split: str, number: int) -> Incident:
 class Flickering(Simulation):
     """Draws the sign of a service anew for every reading."""
 
-    def shown(self, now: int, doings: Doings) -> Iterator[Evidence]:
+    def row(self, row: Row, doings: Doings) -> list[Evidence]:
         """What services say is drawn by itself; all else stays."""
-        for line in super().shown(now, doings):
-            if line.service < 0 or line.token == DOWN:
-                yield line
-                continue
-            sort = self.setting.world.sort_of(line.channel, line.slot)
-            place = places(self.topology)[line.service]
-            row = marginal(self.setting, sort, place, self.conditions[line.service], line.start)
-            bits = mix(hash_name(f"{self.seed} {line.cell}")) >> 48
-            steps = list(accumulate(row))
-            tokens = alphabet(self.setting, sort, place)
-            token = tokens[bisect_right(steps, bits)] if bits < steps[-1] else GAP
-            yield line._replace(token=token)
+        return [self._anew(cell) for cell in super().row(row, doings)]
+
+    def _anew(self, cell: Evidence) -> Evidence:
+        if cell.service < 0 or cell.token == DOWN:
+            return cell
+        sort = self.setting.world.sort_of(cell.channel, cell.slot)
+        place = places(self.topology)[cell.service]
+        row = marginal(self.setting, sort, place, self.conditions[cell.service], cell.start)
+        bits = mix(hash_name(f"{self.seed} {cell.cell}")) >> 48
+        steps = list(accumulate(row))
+        tokens = alphabet(self.setting, sort, place)
+        return cell._replace(token=tokens[bisect_right(steps, bits)] if bits < steps[-1] else GAP)
 
 
 def flickering(split: str, number: int) -> Incident:

@@ -21,7 +21,6 @@ from logtriage.vector.tokens.compiled.playing import (
     forget_rows,
     pass_time_rows,
 )
-from logtriage.vector.tokens.compiled.renewing import BLOCK_BYTES, renew_all
 from logtriage.vector.tokens.compiled.scoring import score_rows, scoring_of
 from logtriage.vector.tokens.compiled.screens import observe_rows, play_rows, read_rows
 from logtriage.vector.tokens.episodes import OPEN, TokenEpisodes
@@ -112,19 +111,3 @@ class TokenKernels:
     def observe(self, episodes: TokenEpisodes, out: Floats) -> None:
         """Write the observation of all screens (N, D) to ``out``."""
         observe_rows(episodes.columns, self._layout.units, out)
-
-    def renew(self, episodes: TokenEpisodes, shown: NDArray[np.uint8], out: Floats) -> None:
-        """Write the changed parts of the observation of all screens to ``out`` (N, D).
-
-        ``shown`` (N, D) are the numbers that ``out`` was made of; it is updated, too.
-        """
-        numbers, before = episodes.columns.reshape(-1), shown.reshape(-1)
-        even = numbers.size // BLOCK_BYTES * BLOCK_BYTES
-        renew_all(
-            numbers,
-            numbers[:even].view(np.uint64),
-            before[:even].view(np.uint64),
-            self._layout.units,
-            before,
-            out.reshape(-1),
-        )

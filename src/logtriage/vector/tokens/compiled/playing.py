@@ -6,9 +6,9 @@ import numpy as np
 
 from logtriage._lib.jit import kernel
 from logtriage.actions import SEVERITIES
-from logtriage.grading.kernels import counts, facts_step, move_of, response_step
+from logtriage.grading.kernels import closing_after, counts, facts_step, move_of, response_step
 from logtriage.grading.steps import Facts, Response
-from logtriage.grading.tables import MISROUTED, OUT_OF_TIME
+from logtriage.grading.tables import MISROUTED
 from logtriage.grading.tables import OPEN as UNCLOSED
 from logtriage.vector.compiled.draws import Int
 from logtriage.vector.tokens.compiled.fields import ColumnPlaces, Scene, scene_in
@@ -24,7 +24,7 @@ _TRACES: Final = REQUEST[Channel.TRACES]
 
 
 @kernel
-def _ask(row: Int, at: Int, lane: Int, columns: Any, to: ColumnPlaces) -> None:
+def _note_request(row: Int, at: Int, lane: Int, columns: Any, to: ColumnPlaces) -> None:
     """Note a request, by its place among the requests: all, lines, gauges, traces."""
     first = np.uint64(to.asked + lane * to.answers)
     service = 0
@@ -39,12 +39,19 @@ def _ask(row: Int, at: Int, lane: Int, columns: Any, to: ColumnPlaces) -> None:
 
 
 @kernel
+def _closing(row: Int, now: Any) -> Int:
+    """Why a row is closed, by the numbers of grading."""
+    closing = np.int64(now.closing[row])
+    return closing if closing >= 0 else np.int64(UNCLOSED)
+
+
+@kernel
 def facts_of(row: Int, scene: Scene) -> Facts:
     """The facts of a row, as the steps of grading take them."""
     tables, incidents, now = scene.tables, scene.incidents, scene.now
     true = np.uint64(incidents.hypothesis[row])
     said, declared = np.int64(now.severity[row]), np.int64(now.root_cause[row])
-    closing = np.int64(now.closing[row])
+    closing = _closing(row, now)
     rightly = tables.recovers[true] and declared == tables.root[true]
     return Facts(
         said if said >= 0 else np.int64(_SEVERITIES),
@@ -55,7 +62,7 @@ def facts_of(row: Int, scene: Scene) -> Facts:
         np.int64(now.remedies[row]),
         np.int64(now.wrong_remedies[row]),
         np.int64(now.unapproved[row]),
-        closing if closing >= 0 else np.int64(UNCLOSED),
+        closing,
     )
 
 
@@ -104,7 +111,7 @@ def apply_action(row: Int, action: Int, lane: Int, scene: Scene) -> None:
     now, places = scene.now, scene.to
     columns, to = now.columns, places.to
     if places.requests <= action < to.resolve:
-        _ask(row, action - places.requests, lane, columns, places)
+        _note_request(row, action - places.requests, lane, columns, places)
         return
     when = np.int64(columns[row, np.uint64(places.time)])
     facts = facts_of(row, scene)
@@ -147,8 +154,8 @@ def pass_tick(row: Int, scene: Scene) -> None:
     now, to = scene.now, scene.to
     tick = now.columns[row, np.uint64(to.time)] + 1
     now.columns[row, np.uint64(to.time)] = tick
-    if tick >= to.horizon and now.closing[row] == OPEN:
-        now.closing[row] = OUT_OF_TIME
+    closing = closing_after(_closing(row, now), np.int64(tick), np.int64(to.horizon))
+    now.closing[row] = OPEN if closing == UNCLOSED else closing
     now.columns[row, np.uint64(to.closed)] = now.closing[row] != OPEN
 
 

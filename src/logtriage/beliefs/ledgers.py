@@ -1,0 +1,141 @@
+"""What was done, as grading counts it under many hypotheses at once, and the grade of it.
+
+Steps, levels and totals are those by which batches are graded (:mod:`logtriage.grading.steps`,
+:mod:`logtriage.grading.scores`): there is no other rubric here.
+"""
+
+from typing import Any, Final
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from logtriage.actions import SEVERITIES
+from logtriage.beliefs.fixedpoint import Longs
+from logtriage.beliefs.stakes import UNIT, Stakes
+from logtriage.grading.action_lists import ranges_of
+from logtriage.grading.scores import Case, gate_of, levels_of, score_row
+from logtriage.grading.steps import (
+    Facts,
+    Letters,
+    Response,
+    Rules,
+    Shares,
+    add_share,
+    counts,
+    facts_step,
+    letters_of,
+    move_of,
+    response_step,
+    untouched,
+)
+from logtriage.grading.tables import OPEN, fix_begin, share_begin
+from logtriage.topology import Topology
+
+#: A tick that never comes.
+NEVER: Final = 1 << 20
+#: One, in the units of grades under a severity, and of shares of severities.
+WHOLE: Final = 1 << 30
+#: A product of both in units of 2**-20.
+PER_UNIT: Final = WHOLE * WHOLE // UNIT
+#: An integer, or an array of them.
+Int = Any
+_SEVERITIES: Final = np.arange(len(SEVERITIES))
+
+
+@attrs.frozen(eq=False)
+class Ledger:
+    """The facts of what was done, and the responses of each fault (…, K) along the last axis.
+
+    Numbers are whole, or arrays that broadcast with each other.
+    """
+
+    facts: Facts
+    response: Response
+
+    def take(self, rows: Any) -> "Ledger":
+        """The ledger of some hypotheses (H,)."""
+        facts = (value[rows] if np.ndim(value) else value for value in self.facts)
+        response = (times[rows] if times.ndim > 1 else times for times in self.response)
+        return Ledger(Facts(*facts), Response(*response))
+
+
+#: Nothing was done yet.
+EMPTY: Final = Ledger(untouched(NEVER), Response(*np.full((3, 1), NEVER)))
+
+
+@attrs.frozen
+class Bookkeeper:
+    """Enters actions into ledgers, and grades them, for incidents of at most ``most`` faults.
+
+    ``faults`` (…,) is how many a hypothesis has, 0 if it is benign.
+    """
+
+    stakes: Stakes
+    letters: Letters
+    most: int
+
+    @classmethod
+    def of(cls, stakes: Stakes, topology: Topology, most: int) -> "Bookkeeper":
+        """The bookkeeper of an incident on a topology."""
+        return cls(stakes, letters_of(ranges_of(topology, hand_over=True), NEVER), most)
+
+    def entered(
+        self, ledger: Ledger, action: Int, tick: Int, mine: Any, faults: Int, *, anew: Any = True
+    ) -> Ledger:
+        """The ledger after a canonical action, if there is time for it and all is open.
+
+        ``mine`` (…, K) is whether each fault accepts what it names, ``anew`` whether a service has
+        not been declared before.
+        """
+        facts, right = ledger.facts, np.any(mine, axis=-1)
+        # One number for all costs less than an array of equal ones.
+        right = bool(right.all()) if right.all() or not right.any() else right
+        rules = Rules(1, self.stakes.price_of_hand_over is not None)
+        move = move_of(action, right, rules, self.letters)
+        live = (facts.closing == OPEN) & (tick < self.stakes.horizon)
+        counted = counts(facts, move, live, anew, np.maximum(faults, 1))
+        of_faults = [np.asarray(value)[..., np.newaxis] for value in (live, counted, tick)]
+        flags = [np.asarray(value)[..., np.newaxis] for value in move]
+        response = response_step(ledger.response, type(move)(*flags), mine, *of_faults)
+        return Ledger(facts_step(facts, move, live, counted, tick), response)
+
+    def utilities(self, ledger: Ledger, used: Int, faults: Int, *, benign: bool) -> Longs:
+        """The grades (3, …) for each true severity, in units of 2**-30, with ``used`` ticks."""
+        facts, by, none = ledger.facts, self.stakes.tables(self.most), np.int64(NEVER)
+        shares, several = Shares(0, 0, 0, 0), np.maximum(faults, 1)
+        for fault in range(np.broadcast(*ledger.response).shape[-1]):
+            part = Response(*(times[..., fault % times.shape[-1]] for times in ledger.response))
+            shares = add_share(shares, part, facts.paged, none)
+        shape = np.broadcast(*facts, *shares, used, several).shape
+        case = Case(
+            _SEVERITIES.reshape(-1, *[1] * len(shape)),
+            several,
+            share_begin(several),
+            fix_begin(several),
+            benign * (self.stakes.horizon + 1),
+            0,
+        )
+        levels, gated = levels_of(facts, shares, case, used, none, by), False
+        for gate in by.gates.tolist():
+            gated = gated | gate_of(gate, facts, benign)
+        price = self.stakes.price_of_hand_over or 0.0
+        scores = score_row(levels, benign, gated * np.int64(1), price, by)
+        worth: Longs = np.rint(np.broadcast_to(scores, (3, *shape)) * WHOLE).astype(np.int64)
+        return worth
+
+
+def mean_over_severities(utilities: Longs, shares: Longs) -> Longs:
+    """The mean (…, H) of utilities (3, …, H) over severities, in units of 2**-20.
+
+    ``shares`` (H, 3) are of :func:`severity_shares`.
+    """
+    mean: Longs = sum(utilities[rank] * shares[:, rank] for rank in _SEVERITIES)
+    return (mean + (PER_UNIT >> 1)) // PER_UNIT
+
+
+def severity_shares(weights: NDArray[Any]) -> Longs:
+    """Weights (…, 3) of severities as shares in units of 2**-30."""
+    longs = np.asarray(weights, np.int64)
+    shares: Longs = longs * WHOLE // longs.sum(axis=-1, keepdims=True)
+    return shares
