@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from logtriage.vector.tokens.cells import owners_of, screen_cells
 
 from logtriage import State, all_actions, initial_state, make_incident, transition
 from logtriage.beliefs import belief
 from logtriage.vector import BatchedTriage, BeliefBatch
-from logtriage.vector.tokens.cells import owners_of, screen_cells
 
 Benchmark = Any
 TASK = "cascading_failure-v3"

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from logtriage.beliefs.pools import Pools
+from logtriage.world.signs import edge_reading, edge_signs, reading, sign_weights
 
 from logtriage import (
     Remediate,
@@ -23,7 +25,6 @@ from logtriage import (
 from logtriage.beliefs import belief
 from logtriage.beliefs.beliefs import belief_of
 from logtriage.beliefs.fixedpoint import Longs
-from logtriage.beliefs.pools import Pools
 from logtriage.drawing.generator import draw_incident
 from logtriage.drawing.ids import SPLITS, IncidentId
 from logtriage.evidence import evidence
@@ -38,7 +39,6 @@ from logtriage.world.loading import load_world
 from logtriage.world.outcomes import condition_at, elsewhere, fixed_at, left_at
 from logtriage.world.prior import prior
 from logtriage.world.setting import FULL
-from logtriage.world.signs import edge_reading, edge_signs, reading, sign_weights
 from logtriage.world.simulation import Simulation
 from logtriage.world.tables import CALM, RECOVERED, alphabet, places
 from property_tests.strategies import episodes, world_incidents

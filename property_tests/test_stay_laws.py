@@ -16,6 +16,14 @@ from typing import Final, NamedTuple
 import attrs
 import numpy as np
 import pytest
+from logtriage.world.signs import (
+    edge_reading,
+    edge_signs,
+    is_root,
+    reading,
+    sign_weights,
+    silent,
+)
 from numpy.typing import NDArray
 
 from logtriage.actions import (
@@ -37,14 +45,6 @@ from logtriage.world.conditions import Condition, errors_first
 from logtriage.world.outcomes import edge_state, fixed_at, spell
 from logtriage.world.schedule import Doings
 from logtriage.world.setting import FULL
-from logtriage.world.signs import (
-    edge_reading,
-    edge_signs,
-    is_root,
-    reading,
-    sign_weights,
-    silent,
-)
 from logtriage.world.simulation import Simulation
 from logtriage.world.tables import base_of, places
 from tests.audit.planted.tasks import flickering

@@ -6,6 +6,7 @@ from fractions import Fraction
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from logtriage.world.signs import marginal, reading, sign_weights
 
 from logtriage import (
     Escalate,
@@ -31,7 +32,6 @@ from logtriage.world.loading import load_world
 from logtriage.world.model import WAITING, World
 from logtriage.world.prior import prior
 from logtriage.world.setting import Setting
-from logtriage.world.signs import marginal, reading, sign_weights
 from logtriage.world.simulation import Simulation
 from logtriage.world.tables import alphabet, base_of, edge_weights, places
 from logtriage.world.telemetry import Gauge, Trace

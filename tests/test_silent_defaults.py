@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from logtriage.world.signs import sign_weights
 
 from logtriage.actions import action_name, action_value
 from logtriage.beliefs.model import any_model_of
@@ -16,7 +17,6 @@ from logtriage.world.figures import Figures
 from logtriage.world.model import HEALTHY, LOADED, WAITING
 from logtriage.world.outcomes import elsewhere
 from logtriage.world.schedule import Doings
-from logtriage.world.signs import sign_weights
 from logtriage.world.tables import alphabet, places
 from tests.builders import FIVE_TEAMS, OWNERS
 

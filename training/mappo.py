@@ -21,6 +21,7 @@ from typing import Any, Final, Protocol
 import attrs
 import numpy as np
 import torch
+from logtriage.vector.tokens.cells import owners_of
 from numpy.typing import NDArray
 from rich.console import Console
 from tensordict import TensorDict
@@ -56,7 +57,6 @@ from logtriage.transcript import transcript_of
 from logtriage.vector import CREDITS, BatchedTeam, TeamBeliefs, TeamStep
 from logtriage.vector.marginals import Marginals, kinds_of
 from logtriage.vector.role_inputs import Pointers, RoleInput
-from logtriage.vector.tokens.cells import owners_of
 from logtriage.vector.tokens.episodes import NEVER
 from training.common.figures import (
     CURVE,

@@ -12,9 +12,9 @@ from logtriage.roles import Role, watched
 from logtriage.state import Closing, State, check_state, declared_in, is_settled
 from logtriage.topology import Topology
 from logtriage.trace import Cells, ScreenTrace, traced
-from logtriage.world.channels import EASES, NOTHING_READ, Channel
+from logtriage.world.channels import DOWN, EASES, Channel, Evidence
 from logtriage.world.model import World
-from logtriage.world.schedule import Doings
+from logtriage.world.schedule import Doings, rows
 from logtriage.world.simulation import Simulation
 from logtriage.world.telemetry import (
     TICK_SECONDS,
@@ -160,9 +160,9 @@ def world_of(observation: Observation) -> World:
 
 
 def is_odd(reading: Gauge | Trace, observation: Observation) -> bool:
-    """Whether a gauge or a trace is out of the ordinary. No data is not, nor is a recording's."""
+    """Whether a gauge or a trace was out of the ordinary. What is down is not."""
     return any(
-        token not in NOTHING_READ and not observation.is_ordinary(reading.name, token)
+        token != DOWN and not observation.is_ordinary(reading.name, token)
         for token in reading.tokens
     )
 
@@ -249,14 +249,8 @@ def _observe_world(state: State, world: Simulation) -> Observation:
         state.closing,
         open_loop=False,
         alerts=_words(trace, Channel.ALERT, voice.alerts),
-        window=tuple(voice.lines(cells(Channel.WINDOW, ()), now)),
-        inspection=tuple(
-            [
-                line
-                for at in range(0, len(asked), 8)
-                for line in voice.lines(asked[at : at + 8], now)
-            ]
-        ),
+        window=tuple(voice.lines(cells(Channel.WINDOW, ()))),
+        inspection=tuple(voice.lines(asked)),
         changes=_words(trace, Channel.CHANGE, voice.changes),
         directory=incident.directory,
         severity=facts.severity,
@@ -286,7 +280,7 @@ def _voice(trace: ScreenTrace, world: Simulation) -> Voice:
     kept = trace.said.get(Voice)
     if kept is None:
         setting = world.setting
-        voice = voice_of(setting.world, world.topology, world.seed, world.phrasing, setting.onset)
+        voice = voice_of(setting.world, world.topology, world.seed, world.phrasing)
         kept = trace.said[Voice] = world, voice
     voice = kept[1]
     assert isinstance(voice, Voice)
@@ -319,16 +313,13 @@ def glance(state: State) -> tuple[tuple[Alert, ...], EdgePanel]:
 
 @lru_cache(maxsize=4096)
 def _glance(world: Simulation, now: int, doings: Doings) -> tuple[tuple[Alert, ...], EdgePanel]:
-    """Alerts and edge come first among the cells of a screen; the other cells are not drawn."""
-    alerts = []
-    for cell in world.shown(now, doings):
-        if cell.channel is Channel.EDGE:
-            break
-        alerts.append(cell)
-    voice = voice_of(
-        world.setting.world, world.topology, world.seed, world.phrasing, world.setting.onset
-    )
-    return voice.alerts(alerts), voice.edge(cell)
+    """Alerts and edge stand in rows of their own; the other cells are not drawn."""
+    shown: dict[Channel, list[Evidence]] = {Channel.ALERT: [], Channel.EDGE: []}
+    for row in rows(world.setting, world.topology, world.speakers(now), now, doings):
+        if row[0] in shown:
+            shown[row[0]] += world.row(row, doings)
+    voice = voice_of(world.setting.world, world.topology, world.seed, world.phrasing)
+    return voice.alerts(shown[Channel.ALERT]), voice.edges(shown[Channel.EDGE])
 
 
 @lru_cache(maxsize=2048)

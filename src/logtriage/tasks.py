@@ -49,7 +49,6 @@ class TaskSpec:
     title: str
     hard: str
     horizon: int
-    noise: int
     rubric: str
     history: tuple[str, ...]
     setting: Setting
@@ -70,7 +69,6 @@ class TaskSpec:
         if (self.topology is None) == (self.services is None):
             raise InvalidInput(f"{where}: expected either topology or services")
         check_whole(f"{where}: horizon", self.horizon, least=1)
-        check_whole(f"{where}: noise", self.noise, most=1000)
         check_whole(f"{where}: benign", self.benign, most=1000)
         check_weights(f"{where}: severity_weights", self.severity_weights, 3)
 
@@ -202,7 +200,6 @@ def _drawn(world: World, row: Task, fog: int, version: int | None) -> TaskSpec:
         title=row.title,
         hard=row.hard,
         horizon=row.horizon,
-        noise=row.noise,
         rubric=PRICED,
         history=() if version is None else _V3_HISTORY,
         benign=row.benign,
@@ -227,9 +224,7 @@ def setting_of(world: World, row: Task, fog: int) -> Setting:
     """The public constants of a task at a level of fog."""
     return Setting(
         fog=fog,
-        noise=row.noise,
         severity_from=row.severity_from,
-        alert_ticks=row.alert_ticks,
         onset=row.onset,
         par=row.par,
         par_benign=row.par_benign,

@@ -6,18 +6,18 @@ from math import log2
 
 import numpy as np
 import pytest
+from logtriage.beliefs.pools import Pools
+from logtriage.world.signs import Reading, reading, sign_weights
 
 from logtriage.beliefs.asking import OUTCOMES, outcomes_of, several
 from logtriage.beliefs.fixedpoint import LOST, NEVER, ONE, Longs, log2s, log_sums_of
 from logtriage.beliefs.fixedpoint import log2 as fixed_log2
 from logtriage.beliefs.model import UNFIXED, Listed, any_model_of
-from logtriage.beliefs.pools import Pools
 from logtriage.tasks import setting_of
 from logtriage.world.channels import DOWN, GAP, Channel, Evidence
 from logtriage.world.conditions import Condition
 from logtriage.world.loading import load_world
 from logtriage.world.setting import FULL
-from logtriage.world.signs import Reading, reading, sign_weights
 from logtriage.world.tables import alphabet
 
 TINY = load_world("tiny")

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import attrs
 import pytest
+from logtriage.world.signs import drawn_sign
 
 import logtriage as lt
 from logtriage.actions import ClassifyFault, FaultCategory, HandOver, IdentifyRootCause
@@ -39,7 +40,6 @@ from logtriage.state import State
 from logtriage.world.copies import write_world
 from logtriage.world.loading import load_world
 from logtriage.world.model import HEALTHY, WAITING, World
-from logtriage.world.signs import drawn_sign
 from logtriage.world.simulation import Simulation
 from logtriage.world.tables import alphabet, places
 

@@ -5,6 +5,17 @@ from itertools import product
 
 import attrs
 import pytest
+from logtriage.world.signs import (
+    drawn_sign,
+    edge_reading,
+    edge_signs,
+    is_down,
+    marginal,
+    reading,
+    readings,
+    sign_weights,
+    silent,
+)
 
 from logtriage import (
     Incident,
@@ -25,17 +36,6 @@ from logtriage.world.loading import load_world
 from logtriage.world.outcomes import spell
 from logtriage.world.schedule import Doings
 from logtriage.world.setting import FULL, Setting
-from logtriage.world.signs import (
-    drawn_sign,
-    edge_reading,
-    edge_signs,
-    is_down,
-    marginal,
-    reading,
-    readings,
-    sign_weights,
-    silent,
-)
 from logtriage.world.simulation import Simulation
 from logtriage.world.tables import CALM, alphabet, base_of, places
 

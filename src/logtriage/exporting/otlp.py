@@ -68,14 +68,16 @@ def log_lines(tape: Tape) -> Iterator[Json]:
             ]
             yield from _line(tape, records, "Logs", "logRecords")
         lines: dict[tuple[int, str, str], LogLine] = {}
-        in_window = 0
-        for cell in screen:
-            if cell.channel in (Channel.WINDOW, Channel.LOGS) and cell.token != DOWN:
-                # The place on the screen; among requested lines, the place within the service.
-                window = cell.channel is Channel.WINDOW
-                (line,) = voice.lines((cell,), now, in_window if window else cell.slot)
-                in_window += window
-                lines[line.second, line.service, line.message] = line
+        for line in voice.lines(
+            [
+                cell
+                for cell in screen
+                if cell.channel in (Channel.WINDOW, Channel.LOGS)
+                and cell.token != DOWN
+                and (cell.start == now or not now)
+            ]
+        ):
+            lines[line.second, line.service, line.message] = line
         records = [
             (index(line.service), _record(tape, line.second, line.level, line.message))
             for _, line in sorted(lines.items())

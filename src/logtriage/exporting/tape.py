@@ -9,7 +9,7 @@ import attrs
 
 from logtriage.errors import InvalidInput
 from logtriage.incident import Incident
-from logtriage.world.channels import NOTHING_READ, Channel, Evidence
+from logtriage.world.channels import DOWN, Channel, Evidence
 from logtriage.world.schedule import Doings
 from logtriage.world.simulation import Simulation
 from logtriage.world.telemetry import TICK_SECONDS
@@ -62,7 +62,7 @@ class Tape:
     def voice(self) -> Voice:
         """The texts of the tokens."""
         world, setting = self.simulation, self.simulation.setting
-        return voice_of(setting.world, world.topology, world.seed, world.phrasing, setting.onset)
+        return voice_of(setting.world, world.topology, world.seed, world.phrasing)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -99,4 +99,4 @@ class Tape:
                 before = newest.get((cell.service, cell.slot))
                 if before is None or before.start <= cell.start:
                     newest[cell.service, cell.slot] = cell
-        return [cell for cell in newest.values() if cell.token not in NOTHING_READ]
+        return [cell for cell in newest.values() if cell.token != DOWN]

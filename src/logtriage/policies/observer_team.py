@@ -24,6 +24,7 @@ from logtriage.actions import (
 from logtriage.beliefs import Belief, belief
 from logtriage.beliefs.beliefs import belief_of
 from logtriage.beliefs.model import NONE
+from logtriage.beliefs.outcomes import UNSEEN, likelihoods
 from logtriage.beliefs.questions import Request, worths
 from logtriage.errors import InvalidInput
 from logtriage.evidence import evidence
@@ -37,6 +38,7 @@ from logtriage.roles import Role, RoleSplit, may_ask
 from logtriage.state import State
 from logtriage.world.channels import Channel, Evidence
 from logtriage.world.conditions import errors_first
+from logtriage.world.histories import instant_of
 from logtriage.world.tables import CALM, edge_weights
 
 #: A token that moves the board by less than this many bits is not told by itself.
@@ -230,7 +232,13 @@ def _likelihoods(held: Belief, cell: Evidence) -> Floats:
         return np.ones(len(held.weights))
     reader, places = held.posterior.at_service(cell.service)
     sort = held.world.sort_of(cell.channel, cell.slot)
-    column = np.exp2(reader.column(sort, cell.start, cell.token) / _UNIT)
+    instant = instant_of(cell.start)
+    if cell.channel is Channel.ALERT:
+        outcome = UNSEEN.heard(instant, cell.token != held.world.tokens.alert.ordinary)
+    else:
+        ordinary = cell.token == held.world.ordinary[sort]
+        outcome = UNSEEN.read(instant, "" if ordinary else cell.token)
+    column = np.exp2(likelihoods(reader, sort, outcome) / _UNIT)
     shares = np.exp2(np.array(held.model.shares[cell.service]) / _UNIT)
     return np.where(places == NONE, float(shares @ column[: len(shares)]), column[places])
 

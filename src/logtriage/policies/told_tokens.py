@@ -10,7 +10,7 @@ from typing import Final
 
 from logtriage.actions import MAX_REPORT
 from logtriage.topology import Topology
-from logtriage.world.channels import EASES, NO_CHANGE, NOTHING_READ, Channel, Evidence
+from logtriage.world.channels import DOWN, EASES, NO_CHANGE, Channel, Evidence
 from logtriage.world.model import World
 from logtriage.world.setting import Setting
 from logtriage.world.tables import alphabet, places
@@ -24,7 +24,7 @@ _GAP: Final = " "
 
 def spell(cell: Evidence, topology: Topology, world: World) -> str | None:
     """The word for a piece of evidence; None for a note, and if nothing could be read."""
-    if cell.channel is Channel.NOTE or cell.token in NOTHING_READ:
+    if cell.channel is Channel.NOTE or cell.token == DOWN:
         return None
     if cell.service < 0:
         return f"{cell.channel}.{cell.slot}/{cell.start}={cell.token}"

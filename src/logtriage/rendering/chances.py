@@ -3,9 +3,7 @@
 Shares and short names of tokens are those of the world.
 """
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
 from itertools import groupby
 from typing import Final
 
@@ -30,10 +28,8 @@ COMMON: Final = 18
 GRID: Final = 6
 #: The words for a line that names its cause.
 _NAMED: Final = "its cause"
-#: A share and the words of its sign, or the text of a pair, which has its own figures.
-Share = tuple[int, str, bool]
-#: The shares of two signs that stand under one letter.
-Pair = tuple[int, int]
+#: A share and the words of its sign.
+Share = tuple[int, str]
 
 
 def runbook(topology: Topology, setting: Setting) -> Iterator[str]:
@@ -47,8 +43,7 @@ def runbook(topology: Topology, setting: Setting) -> Iterator[str]:
             star = "*" if is_only_minor(kind, setting) else ""
             remedies = "/".join(kind.remedies)
             heading = f"{kind.name}{lead}{star}{_where(kind, world) or ' any'} {remedies}"
-            typical = _typical(world)[kind.errors_first]
-            yield f"{heading}: {_row(world, kind.signature, typical=typical)}"
+            yield f"{heading}: {_row(world, kind.signature)}"
     yield "no fault:"
     unharmed = {WAITING: rules.affected.waiting, LOADED: rules.affected.loaded}
     unharmed |= {distraction.words: distraction.signature for distraction in rules.distractions}
@@ -96,21 +91,13 @@ def _rows(world: World, signatures: Mapping[str, Signature]) -> Iterator[str]:
 
 def _legend(setting: Setting) -> str:
     world = setting.world
-    pairs = "".join(
-        f" {letter} a/b: {first}, {second}." for letter, (first, second) in world.pairs.items()
-    )
-    rows = [
-        f"{whose} {', '.join(f'{letter} {first}/{second}' for letter, (first, second) in row)}"
-        for whose, shares in zip(("!", "others"), reversed(_typical(world)), strict=True)
-        if (row := shares.items())
-    ]
-    typical = f" Unless said, {'; '.join(rows)}." if rows else ""
     words = "".join(f" {_meant(gauge)}." for gauge in world.tokens.gauges if gauge.explained)
     creeping = " *: only minor here." if setting.creeping else ""
     return (
         f"RUNBOOK. fault tiers (initials) remedy: % of signs; log topics (from {LEAST} up). "
-        "A % holds until the next. The rest, or what a tier lacks, is as usual. !: see EDGE."
-        f"{pairs}{typical}{words} Calls name a sick service; in {ANY}, any.{creeping}"
+        "Tokens without a % share the one before. The rest, or what a tier lacks, is as usual. "
+        "!: see EDGE."
+        f"{words} Calls name a sick service; in {ANY}, any.{creeping}"
     )
 
 
@@ -133,75 +120,30 @@ def _band(gauge: Gauge, name: str) -> str:
             return "…"
 
 
-@lru_cache(maxsize=64)
-def _typical(world: World) -> tuple[Mapping[str, Pair], Mapping[str, Pair]]:
-    """The pairs of signs that most kinds show that lead with latency, and with errors.
-
-    A pair shown by only some of them is not typical.
-    """
-    typical: tuple[dict[str, Pair], dict[str, Pair]] = {}, {}
-    for lead in (False, True):
-        kinds = [kind for kind in world.kinds if kind.errors_first == lead]
-        for pair in world.tokens.pairs:
-            shares = [_pair(kind.signature, pair.signs) for kind in kinds]
-            if shares and all(min(share) >= LEAST for share in shares):
-                typical[lead][pair.letter] = Counter(shares).most_common(1)[0][0]
-    return typical
-
-
-def _pair(signature: Signature, signs: tuple[tuple[str, str], tuple[str, str]]) -> Pair:
-    first, second = (signature.get(sort, {}).get(token, 0) for sort, token in signs)
-    return first, second
-
-
 def _where(row: Kind | Benign, world: World) -> str:
     """The initials of the tiers where something can be, after a blank; nothing for all."""
     everywhere = len(row.tiers) == len(world.tier_names)
     return "" if everywhere else f" {''.join(tier[0] for tier in row.tiers)}"
 
 
-def _row(
-    world: World,
-    signature: Signature,
-    *,
-    least: int = LEAST,
-    typical: Mapping[str, Pair] | None = None,
-) -> str:
-    """The signs of a row by their shares, then the log topics.
-
-    Rarer ones than ``least`` go unsaid, and pairs that are ``typical``.
-    """
+def _row(world: World, signature: Signature, *, least: int = LEAST) -> str:
+    """The signs of a row by their shares, then the log topics; rarer than ``least`` go unsaid."""
     shown: list[Share] = []
     topics: list[Share] = []
     for sort in world.tokens.runbook_order:
         rows = topics if sort == LOG else shown
         for token, share in signature.get(sort, {}).items():
             if share >= least:
-                rows.append((share, _word(world, sort, token), False))
-    for pair in world.tokens.pairs:
-        shares = _pair(signature, pair.signs)
-        if min(shares) < least:
-            continue
-        words = [_word(world, *sign) for sign in pair.signs]
-        shown = [sign for sign in shown if sign[1] not in words]
-        if (typical or {}).get(pair.letter) != shares:
-            shown.insert(0, (max(shares), f"{pair.letter} {shares[0]}/{shares[1]}", True))
+                rows.append((share, _word(world, sort, token)))
     columns = [_grouped(shown), _grouped(topics)] if topics else [_grouped(shown)]
     return "; ".join(", ".join(column) for column in columns).strip()
 
 
 def _grouped(signs: list[Share]) -> Iterator[str]:
-    """Signs of one share under one figure, the likeliest first; pairs have theirs."""
+    """Signs of one share under one figure, the likeliest first."""
     ordered = sorted(signs, key=lambda sign: -sign[0])
     for share, rows in groupby(ordered, key=lambda sign: sign[0]):
-        plain: list[str] = []
-        for _, word, whole in rows:
-            if whole:
-                yield word
-            else:
-                plain.append(word)
-        if plain:
-            yield f"{share} {', '.join(plain)}"
+        yield f"{share} {', '.join(word for _, word in rows)}"
 
 
 def _word(world: World, sort: str, token: str) -> str:

@@ -23,11 +23,11 @@ from logtriage.errors import InvalidInput
 from logtriage.observation import Observation, world_of
 from logtriage.parsing import render_action
 from logtriage.rendering import compact
-from logtriage.world.channels import DOWN, EASES, GAP, NAMES, NO_CHANGE, NO_NEWS, named_service
-from logtriage.world.figures import NO_DATA, is_down
+from logtriage.world.channels import DOWN, EASES, NAMES, NO_CHANGE, NO_NEWS, named_service
+from logtriage.world.figures import is_down
 from logtriage.world.model import World
 from logtriage.world.telemetry import Gauge, LogLine, Trace
-from logtriage.world.vocabulary import ALERT, CHANGE, LOG
+from logtriage.world.vocabulary import CHANGE, LOG
 
 #: What stands, with a colon, before the words of a part of a screen.
 HEADINGS: Final = (
@@ -48,7 +48,7 @@ def notation(observation: Observation, before: Observation | None = None) -> str
     """
     if observation.world is None:
         raise InvalidInput(
-            "notation is for simulated incidents, such as those of *-v3 tasks; "
+            "notation is for simulated incidents, such as those of *-v4 tasks; "
             "show this observation in the style text"
         )
     words = chain(_head(observation, before), _panels(observation, before), _acts(observation))
@@ -59,8 +59,6 @@ def notation(observation: Observation, before: Observation | None = None) -> str
 
 def legend(world: World) -> str:
     """What the words of a screen mean, for the rules."""
-    gauges = ", ".join(f"{gauge.name}?" for gauge in world.tokens.gauges)
-    spans = ", ".join(f"{name}?" for name in world.spans)
     strays = " ".join(
         word(world, gauge.name, gauge.tokens[0].name) for gauge in world.tokens.gauges[:2]
     )
@@ -70,8 +68,8 @@ def legend(world: World) -> str:
         "LOGS, asked: requested logs, services with an everyday line, then those with a line "
         "on a ~topic; of a look at all, whoever is not named has an everyday line. >x: it names x. "
         f"={world.kind_names[0]}: it names that cause. *2: twice. down: not collected. metrics:, "
-        f"traces: service, then for the reading of each tick what is not as usual: @3 {strays}. "
-        f"{gauges}, {spans}: {NO_DATA}. change: CHANGES. own: DIRECTORY. note: NOTE. "
+        f"traces: service, then from which tick on what is not as usual: @-3 {strays}; @3 usual: "
+        "all is as usual again. change: CHANGES. own: DIRECTORY. note: NOTE. "
         f"{EASES}:, {NO_CHANGE}: what a remedy did. unread: your answer was not understood."
     )
 
@@ -125,7 +123,7 @@ def _alerts(seen: Observation) -> Shown:
     titles = {row.title: token for token, row in world_of(seen).alerts.items()}
     firing: Shown = defaultdict(list)
     for alert in seen.alerts:
-        firing[word(world_of(seen), ALERT, titles[alert.name])].append(alert.service)
+        firing[titles[alert.name]].append(f"{alert.service}@{alert.since}")
     return {name: sorted(services) for name, services in sorted(firing.items())}
 
 
@@ -154,21 +152,23 @@ def _naming(sort: str, token: str, seen: Observation) -> str:
 
 
 def _readings(heading: str, rows: Iterable[Gauge | Trace], seen: Observation) -> Iterator[str]:
-    """For each service what strays at each reading, and of which gauges there is no data."""
+    """For each service what is not as usual, at the ticks from which it changed."""
     for service, row in groupby(rows, key=lambda gauge: gauge.service):
         gauges = tuple(row)
         yield from (heading, service)
         if is_down(gauges[0].tokens):
             yield DOWN
             continue
+        before: list[str] = []
         for place, start in enumerate(gauges[0].starts):
-            yield f"@{start}"
-            for gauge in gauges:
-                token = gauge.tokens[place]
-                if token == GAP:
-                    yield f"{gauge.name}?"
-                elif not seen.is_ordinary(gauge.name, token):
-                    yield _naming(gauge.name, token, seen)
+            now = [
+                _naming(gauge.name, gauge.tokens[place], seen)
+                for gauge in gauges
+                if not seen.is_ordinary(gauge.name, gauge.tokens[place])
+            ]
+            if now != before:
+                yield from (f"@{start}", *(now or ["usual"]))
+            before = now
 
 
 def _owners(seen: Observation, before: Observation | None) -> Iterator[str]:

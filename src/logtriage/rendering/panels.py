@@ -42,6 +42,6 @@ def _by_service(
         if is_down(first.tokens):
             yield f"{heading} {service}: {NOT_COLLECTED}"
             continue
-        ticks = " > ".join(map(str, first.starts))
-        yield f"{heading} {service} (read at tick{'s' * (len(first.starts) > 1)} {ticks}):"
+        ticks = " ".join(map(str, first.starts))
+        yield f"{heading} {service} (at tick{'s' * (len(first.starts) > 1)} {ticks}):"
         yield from (f"{title(row)}{row.text}" for row in (first, *others))

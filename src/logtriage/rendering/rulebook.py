@@ -10,8 +10,16 @@ from logtriage.drawing.incidents import PRICES_OF_HAND_OVER
 from logtriage.grading import TRIAGE_3, priced, triage
 from logtriage.rendering.chances import ANY, runbook, short_runbook
 from logtriage.topology import Topology
-from logtriage.world.channels import EPOCH, LINES, NOTE_DELAY, SERIES
-from logtriage.world.figures import NO_DATA
+from logtriage.world.channels import EARLIEST, NOTE_DELAY, SCRAPE, WINDOW_LINES
+from logtriage.world.histories import (
+    INSTANTS,
+    LATE_OVER,
+    LONG_BEFORE,
+    RAMP,
+    instant_of,
+    tick_of,
+    trouble,
+)
 from logtriage.world.model import LOADED, WAITING, World
 from logtriage.world.schema.parts import Edge
 from logtriage.world.setting import FULL, Setting
@@ -108,14 +116,6 @@ def _elsewhere(world: World) -> str:
 
 
 def _signs(setting: Setting) -> str:
-    signs = setting.world.rules.signs
-    fog = setting.fog_weight / FULL
-    clear, gaps = 1 - fog, fog * signs.gaps / 100
-    grows = (
-        f" Before tick {setting.grows_for} less: half as often at tick 0, then ever more."
-        if setting.grows_for
-        else ""
-    )
     blind = (
         f" In {percent(setting.blind_weight, FULL)} each, a service has no metrics, traces, "
         "requested logs."
@@ -128,30 +128,53 @@ def _signs(setting: Setting) -> str:
         else ""
     )
     return (
-        "SIGNS. A service has one sign of each sort (alert, change, each gauge, time, errors, "
-        "log topic), drawn by the RUNBOOK, until a fix changes what it is or for whom it "
-        f"waits. {percent(clear, 1)} of readings, {percent(clear * signs.about / 100, 1)} of log "
-        f"lines show it; {percent(gaps, 1)} of metrics, traces have {NO_DATA}; the rest shows "
-        f"what {ANY} service might."
-        f"{grows}{named}{blind}"
+        "SIGNS. A service has one history of each sort (change, each gauge, time, errors, log "
+        "topic): usual until an onset, then a sign that stays. A fix that changes what a service "
+        "is, or for whom it waits, ends its histories: then a healthy service shows nothing, any "
+        f"other a sign at once; changes stay. {percent(setting.fog_weight, FULL)} of histories "
+        f"are coincidences: their sign is drawn by {ANY}, all others by the RUNBOOK."
+        f"{blind}{named} {_onsets(setting)}"
     )
 
 
-def _screens(setting: Setting) -> str:
-    judged = ", ".join(map(str, setting.alert_ticks))
-    silent = (
-        f" Before tick {setting.root_silent} the faulty service itself looks healthy in ALERTS "
-        "and LOGS."
+def _onsets(setting: Setting) -> str:
+    """When histories begin, by what a service has to do with the trouble."""
+    begin = trouble(setting)
+    start = tick_of(begin)
+    shares = ", ".join(percent(weight, FULL) for weight in RAMP)
+    along = f"{shares} at ticks {', '.join(str(start + SCRAPE * n) for n in range(len(RAMP)))}"
+    if setting.creeping:
+        along = f"one by one, each at any scrape from tick {start} to {setting.grows_for}"
+    late = (
+        f" The faulty service's own topic begins at tick {_late(setting)}, its alerts fire from "
+        f"tick {tick_of(instant_of(setting.root_silent))} on."
         if setting.root_silent
         else ""
     )
     return (
-        f"SCREENS. Metrics, traces: last {SERIES} readings of ticks 0, {EPOCH}, {2 * EPOCH}, …; "
-        f"ALERTS: judged at ticks {judged}; both also after a remedy.{silent} Requested logs: "
-        f"{LINES} new lines; all: 1 a service. LOGS: of random services, "
-        f"{percent(setting.noise, 1000)} noise. NOTE: {NOTE_DELAY} ticks after the first page, if "
-        f"to an owner, in {percent(FULL - setting.fog_weight, FULL)} a log topic of the fault. "
-        'Changes "after" came since the trouble began. A remedy that eases symptoms fixed a fault.'
+        f"ONSETS. Faults, benign, {WAITING}, {LOADED}: {along}; changes there {start - SCRAPE} or "
+        f"{start}.{late} All else, coincidences too: {percent(LONG_BEFORE, FULL)} before tick "
+        f"{EARLIEST}, else any scrape to {tick_of(INSTANTS - 1)}."
+    )
+
+
+def _late(setting: Setting) -> str:
+    first = instant_of(setting.root_silent)
+    return " or ".join(str(tick_of(first + later)) for later in range(LATE_OVER))
+
+
+def _screens(setting: Setting) -> str:
+    world = setting.world
+    rules = world.rules.alerts
+    watched = ", ".join(f"{rule.title}: {rule.watches}" for rule in world.tokens.alert.tokens)
+    return (
+        f"SCREENS. Scrapes: every {SCRAPE} ticks from {EARLIEST}, and after a remedy. Metrics, "
+        "traces, requested logs show a service at each scrape; all: the last line of each. "
+        f"ALERTS fire while what they watch ({watched}) is not usual; {rules.missed}% of them "
+        f"never, {rules.noisy}% by chance at any time. LOGS: {WINDOW_LINES} lines of random "
+        f"services. NOTE: {NOTE_DELAY} ticks after the first page, if to an owner, in "
+        f"{percent(FULL - setting.fog_weight, FULL)} a log topic of the fault. A remedy that eases "
+        "symptoms fixed a fault."
     )
 
 

@@ -175,32 +175,16 @@ def _alerts(observation: Observation) -> str:
 
 @lru_cache(maxsize=1024)
 def _changes(changes: tuple[Change, ...], world: World | None, fleet: bool) -> tuple[str, ...]:
-    """The feed; of simulated incidents apart what came before the trouble and what since."""
-    shown = []
-    rows = [
-        f"{change.minutes_ago} min ago {change.service} {change.detail}"
-        for change in changes
-        if change.token is None
-    ]
-    if rows:
-        shown.append(f"CHANGES: {'; '.join(rows)}")
-    for when, before in (("since the trouble began", False), ("before the trouble", True)):
-        feed = [
-            change
-            for change in changes
-            if world is not None
-            and change.token is not None
-            and world.changes[change.token].before is before
-        ]
-        if fleet:
-            text = compact.changes(feed)
-        else:
-            text = "; ".join(
-                [f"{change.minutes_ago} {change.service} {change.detail}" for change in feed]
-            )
-        if text:
-            shown.append(f"CHANGES {when} (minutes before tick 0): {text}")
-    return tuple(shown)
+    """The feed. Minutes of simulated incidents count back from tick 0."""
+    if world is None:
+        feed = "; ".join([f"{c.minutes_ago} min ago {c.service} {c.detail}" for c in changes])
+        return (f"CHANGES: {feed}",) if feed else ()
+    feed = (
+        compact.changes(changes)
+        if fleet
+        else "; ".join([f"{c.minutes_ago} {c.service} {c.detail}" for c in changes])
+    )
+    return (f"CHANGES (minutes before tick 0): {feed}",) if feed else ()
 
 
 def _requested(observation: Observation) -> str:

@@ -162,7 +162,7 @@ class BatchedTriage:
         incidents = self.setting.room(count)
         self._kernels.draw(incidents, every, split, rows, worlds)
         self._split, self._incidents = split, incidents
-        self._episodes = TokenEpisodes.empty(incidents)
+        self._episodes = TokenEpisodes.empty(incidents, self.task.horizon)
         self._kernels.begin(self._episodes, every)
         self._kernels.read(incidents, self._episodes, every)
         self._score = np.zeros(count)

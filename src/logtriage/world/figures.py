@@ -5,6 +5,7 @@ They live: each reading has a small jitter of its own.
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
+from itertools import groupby
 from typing import Final
 
 import attrs
@@ -12,7 +13,7 @@ import attrs
 from logtriage.errors import UnknownName
 from logtriage.rng import between, draw, hash_name, subkey
 from logtriage.topology import Topology
-from logtriage.world.channels import DOWN, GAP, NOTHING_READ, Channel, Evidence, named_service
+from logtriage.world.channels import DOWN, Channel, Evidence, named_service
 from logtriage.world.liveliness import Level, Reading
 from logtriage.world.model import World
 from logtriage.world.schema.forms import (
@@ -28,8 +29,6 @@ from logtriage.world.schema.forms import (
 from logtriage.world.telemetry import Gauge, Trace
 
 FIGURE_STREAM: Final = hash_name("figure")
-#: What a reading shows where nothing was read.
-NO_DATA: Final = "no data"
 #: What stands for readings and lines of a service that are down for the whole incident.
 NOT_COLLECTED: Final = "not collected in this incident"
 #: What each figure is of, if its gauge does not say so, and its value.
@@ -109,8 +108,8 @@ class Figures:
         if is_down(tokens):
             return starts, tokens, NOT_COLLECTED
         usual = self._usual(service, gauge)
-        readings = [self._read(gauge, cell) for cell in row]
-        return starts, tokens, self._told(usual, readings)
+        readings = [self.reading(service, gauge, cell.token, cell.start) for cell in row]
+        return starts, tokens, _told(usual, readings)
 
     def _usual(self, service: int, gauge: str) -> Row:
         known = self._usuals.get((service, gauge))
@@ -126,25 +125,6 @@ class Figures:
     @cached_property
     def _gauge_lines(self) -> dict[tuple[int, str, str], Lines]:
         return {}
-
-    def _read(self, gauge: str, cell: Evidence) -> Row | None:
-        """The figures of one reading; None where nothing was read."""
-        if cell.token in NOTHING_READ:
-            return None
-        return self.reading(cell.service, gauge, cell.token, cell.start)
-
-    def _told(self, usual: Row, readings: Sequence[Row | None]) -> str:
-        """The figures of a gauge over its readings, each beside what is usual."""
-        if not any(readings):
-            labels = ", ".join(label.strip() for label, _ in usual)
-            return f"{labels}{':' * (len(usual) > 1)} {NO_DATA}".lstrip()
-        figures = [
-            (label, value, [NO_DATA if row is None else row[place][1] for row in readings])
-            for place, (label, value) in enumerate(usual)
-        ]
-        return ", ".join(
-            f"{label}{' > '.join(row)} (usual {value})" for label, value, row in figures
-        )
 
     def slowest(self, service: int, band: str) -> tuple[int, int]:
         """Where a band of latency begins at a service, in ms, and how far its jitter goes.
@@ -180,14 +160,14 @@ class Figures:
         for (service, slot), row in _by_slot(cells).items():
             starts, tokens = tuple(cell.start for cell in row), tuple(cell.token for cell in row)
             texts = [self._span(spans[slot], cell) for cell in row]
-            shown = texts[0] if len(set(texts)) == 1 else " > ".join(texts)
+            shown = " > ".join(text for text, _ in groupby(texts))
             name = self.topology.names[service]
             lines.append(Trace(name, spans[slot], starts, tokens, shown))
         return tuple(lines)
 
     def _span(self, span: str, cell: Evidence) -> str:
-        if cell.token in NOTHING_READ:
-            return NO_DATA if cell.token == GAP else NOT_COLLECTED
+        if cell.token == DOWN:
+            return NOT_COLLECTED
         row, token = self.world.spans[span], cell.token
         text, source = row.says[token.partition(":")[0]], self.at(cell.start)
         return said(pieces(text), row.figures, source, cell.service, token, self.dependency(token))
@@ -229,6 +209,14 @@ def _lines(world: World, gauge: str, tier: str, token: str) -> Lines:
             (line.label, pieces(line.said_under(token, row)), row.figures)
             for line in world.readings_at(gauge, tier)
         ]
+    )
+
+
+def _told(usual: Row, readings: Sequence[Row]) -> str:
+    """The figures of a gauge over its readings, each beside what is usual."""
+    return ", ".join(
+        f"{label}{' '.join(row[place][1] for row in readings)} (usual {value})"
+        for place, (label, value) in enumerate(usual)
     )
 
 

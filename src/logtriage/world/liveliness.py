@@ -11,6 +11,7 @@ from typing import Final, Protocol
 import attrs
 
 from logtriage.rng import below, draw, hash_name
+from logtriage.world.channels import EARLIEST
 from logtriage.world.schema.forms import Source
 
 #: A figure takes this many values around its level, all different in consecutive readings.
@@ -93,7 +94,9 @@ class Reading(Level):
         begin, step, count = self._values(service, key, low, high)
         name = _jitter(key)
         if count < _STEPS:
-            return begin + below(draw(self.key, service + 1 << 32 | self.start, name), count)
+            return begin + below(
+                draw(self.key, service + 1 << 32 | self.start - EARLIEST, name), count
+            )
         orders = _orders(count)
         order = orders[below(draw(self.key, service + 1, name), len(orders))]
         return begin + step * order[self.start % count]
@@ -101,7 +104,7 @@ class Reading(Level):
     def climbing(self, service: int, key: str, low: int, high: int) -> int:
         """Where the climb has come by now; it ends at the end of the range."""
         begin = super().climbing(service, key, low, high)
-        return begin + (high - begin) * min(self.start, _CLIMB_TICKS) // _CLIMB_TICKS
+        return begin + (high - begin) * min(self.start - EARLIEST, _CLIMB_TICKS) // _CLIMB_TICKS
 
 
 @lru_cache(maxsize=8192)

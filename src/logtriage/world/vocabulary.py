@@ -31,20 +31,16 @@ from logtriage.world.schema.tokens import (
     Tokens,
 )
 
-#: Sorts of cells that are no gauge and no half of a trace.
-ALERT: Final = "alert"
+#: Sorts of histories that are no gauge and no half of a trace.
 CHANGE: Final = "change"
 LOG: Final = "log"
-AnyToken = Token | AlertToken | ChangeToken | Topic
+AnyToken = Token | ChangeToken | Topic
 Row = TypeVar("Row", Kind, Topic, Gauge, Span, FaultClass, Task, Tier)
 Named = TypeVar("Named")
-#: The sort of lines in the shared window; asked for, a line is of sort :data:`LOG`.
-WINDOW: Final = "window"
 #: The sorts of cells that every world has.
-PLAIN_SORTS: Final = (ALERT, CHANGE, LOG, WINDOW)
+PLAIN_SORTS: Final = (CHANGE, LOG)
 _SORT_OF: Final = {
-    Channel.ALERT: ALERT,
-    Channel.WINDOW: WINDOW,
+    Channel.WINDOW: LOG,
     Channel.CHANGE: CHANGE,
     Channel.LOGS: LOG,
     Channel.OVERVIEW: LOG,
@@ -95,7 +91,7 @@ class Vocabulary:
 
     @cached_property
     def alerts(self) -> Mapping[str, AlertToken]:
-        """What an alert can be, by its token."""
+        """The alert rules by the token that they show when they fire."""
         return MappingProxyType({token.name: token for token in self.tokens.alert.tokens})
 
     @cached_property
@@ -162,7 +158,6 @@ class Vocabulary:
         """The ordinary token of each sort, in order: it takes what a row of shares leaves."""
         return MappingProxyType(
             {
-                ALERT: self.tokens.alert.ordinary,
                 CHANGE: self.tokens.change.ordinary,
                 LOG: next(topic.name for topic in self.topics if topic.ordinary),
                 **{row.name: row.ordinary for row in self.measured},
@@ -174,7 +169,6 @@ class Vocabulary:
         """By sort, its tokens without the ordinary token, in the order that draws depend on."""
         tokens = self.tokens
         rows: dict[str, tuple[AnyToken, ...]] = {
-            ALERT: tokens.alert.tokens,
             CHANGE: tokens.change.tokens,
             LOG: tuple(topic for topic in self.topics if not topic.ordinary),
         }
@@ -183,7 +177,7 @@ class Vocabulary:
 
     @cached_property
     def cell_sorts(self) -> tuple[str, ...]:
-        """What a service's cell can be about: the sorts, lines of the window apart.
+        """What a service's history can be about.
 
         :data:`PLAIN_SORTS` come first, then gauges and spans in the order of their slots.
         """
@@ -193,7 +187,11 @@ class Vocabulary:
     def slots(self) -> Mapping[Channel, tuple[str, ...]]:
         """By channel, the sorts of its slots, where each has one of its own."""
         return MappingProxyType(
-            {Channel.METRICS: tuple(self.gauges), Channel.TRACES: tuple(self.spans)}
+            {
+                Channel.ALERT: tuple(rule.watches for rule in self.tokens.alert.tokens),
+                Channel.METRICS: tuple(self.gauges),
+                Channel.TRACES: tuple(self.spans),
+            }
         )
 
     def sort_of(self, channel: Channel, slot: int) -> str:
@@ -240,17 +238,6 @@ class Vocabulary:
                 sort: MappingProxyType({token.name: token.word for token in self.sorts[sort]})
                 for sort in self.tokens.runbook_order
             }
-        )
-
-    @cached_property
-    def pairs(self) -> Mapping[str, tuple[str, str]]:
-        """The short names of two signs by the letter that stands for both in the runbook."""
-        words = {
-            pair.letter: [self.words[sort][token] for sort, token in pair.signs]
-            for pair in self.tokens.pairs
-        }
-        return MappingProxyType(
-            {letter: (first, other) for letter, (first, other) in words.items()}
         )
 
     @cached_property

@@ -11,8 +11,8 @@ from typing import Final
 
 import attrs
 
-from logtriage.rng import MASK, below, between, draw, draws, hash_name, subkey
-from logtriage.world.channels import DOWN, NAMES, NO_NEWS, Evidence
+from logtriage.rng import MASK, below, between, draw, hash_name, subkey
+from logtriage.world.channels import DOWN, EARLIEST, NAMES, NO_NEWS, Channel, Evidence
 from logtriage.world.figures import NOT_COLLECTED, Figures
 from logtriage.world.liveliness import Reading
 from logtriage.world.model import World
@@ -27,24 +27,24 @@ from logtriage.world.schema.forms import (
     value_of,
 )
 from logtriage.world.schema.parts import Band
+from logtriage.world.schema.tokens import AlertToken
 from logtriage.world.telemetry import LEVELS, TICK_SECONDS, Alert, Change, EdgePanel, LogLine, Note
 
 #: The levels of lines, and the pieces of their texts.
 Phrases = tuple[tuple[str, tuple[str, ...]], ...]
 VOICE_STREAM: Final = hash_name("voice")
+_LINE_KEYS: Final = {channel: hash_name(f"lines {channel}") for channel in Channel}
+#: Minutes before the window up to which changes are listed.
+_LONG_AGO: Final = 100
 #: The p99 of the edge as it usually is.
 _USUAL_P99: Final = {"p99": Figure("p99", LatencyByHeight(LATENCY_BANDS[0]), "usual p99")}
 
 
 @attrs.frozen(cache_hash=True)
 class Voice(Figures):
-    """Words one incident's tokens. ``phrasing`` is the index of the group of texts.
-
-    ``onset`` is the number of minutes before tick 0 at which the trouble began.
-    """
+    """Words one incident's tokens. ``phrasing`` is the index of the group of texts."""
 
     phrasing: int
-    onset: int
 
     @cached_property
     def _lines(self) -> int:
@@ -52,23 +52,21 @@ class Voice(Figures):
 
     # --- lines -----------------------------------------------------------------------
 
-    def lines(self, cells: Sequence[Evidence], now: int, order: int = 0) -> list[LogLine]:
-        """The log lines of cells that hold from one tick; ``order`` is the first's place."""
-        if not cells:
-            return []
+    def lines(self, cells: Sequence[Evidence]) -> list[LogLine]:
+        """The log lines of cells, each within the 30 seconds before its tick."""
         names, counts = self.topology.names, self.world.tokens.line_figures.n
-        began, lines = (now - 1) * TICK_SECONDS + 1, []
-        spots = [service + 1 << 20 | slot for _, service, slot, _, _ in cells]
-        drawn = draws(self._lines, spots, cells[0].start << 8 | order, 1)
-        for (_, service, _, _, token), bits in zip(cells, drawn, strict=True):
+        lines: list[LogLine] = []
+        for channel, service, slot, start, token in cells:
             if token == DOWN:
-                lines.append(LogLine(0, names[service], LEVELS[0], NOT_COLLECTED, DOWN))
-                order += 1
+                if not lines or lines[-1].token != DOWN or lines[-1].service != names[service]:
+                    lines.append(LogLine(0, names[service], LEVELS[0], NOT_COLLECTED, DOWN))
                 continue
+            key = subkey(self._lines, _LINE_KEYS[channel])
+            bits = draw(key, service + 1 << 20 | slot, start - EARLIEST)
             level, text = self._phrase(service, token, bits)
             message = text[0]
             if len(text) > 1:
-                source, words = Reading(self, bits, order), list(text)
+                source, words = Reading(self, bits, start), list(text)
                 for place in range(1, len(text), 2):
                     name = text[place]
                     if name == "n":
@@ -76,10 +74,9 @@ class Voice(Figures):
                     else:
                         words[place] = str(self.said(name, service, token, source))
                 message = "".join(words)
-            second = began + order * (TICK_SECONDS - 2) // 8
+            second = (start - 1) * TICK_SECONDS + 1 + below(bits << 32 & MASK, TICK_SECONDS - 1)
             lines.append(LogLine(second, names[service], level, message, token))
-            order += 1
-        return lines
+        return sorted(lines, key=lambda line: line.second)
 
     def said(self, name: str, service: int, token: str, source: Source) -> int | str:
         """What stands in a text where it has ``{name}``."""
@@ -122,23 +119,25 @@ class Voice(Figures):
     # --- panels ----------------------------------------------------------------------
 
     def alerts(self, cells: Sequence[Evidence]) -> tuple[Alert, ...]:
-        """The alerts that fire by the newest judgement of each service, and since when."""
-        rows: dict[int, list[Evidence]] = {}
+        """The alerts that fire at the latest scrape, and the tick since when they do."""
+        firing: dict[tuple[int, str], int | None] = {}
         for cell in cells:
-            rows.setdefault(cell.service, []).append(cell)
-        alerts, titles = [], self.world.alerts
-        for service, judged in rows.items():
-            token = judged[-1].token
-            if token not in titles:
-                continue
-            since = judged[-1].start
-            for cell in reversed(judged):
-                if cell.token != token:
-                    break
-                since = cell.start
-            title = titles[token].title
-            alerts.append(Alert(self.topology.names[service], title, since))
+            rule = self._rules[cell.slot].name
+            if cell.token != rule:
+                firing[cell.service, rule] = None
+            elif firing.get((cell.service, rule)) is None:
+                firing[cell.service, rule] = cell.start
+        titles, names = self.world.alerts, self.topology.names
+        alerts = [
+            Alert(names[service], titles[rule].title, since)
+            for (service, rule), since in firing.items()
+            if since is not None
+        ]
         return tuple(sorted(alerts, key=lambda alert: alert.since))
+
+    @cached_property
+    def _rules(self) -> tuple[AlertToken, ...]:
+        return self.world.tokens.alert.tokens
 
     def edge(self, cell: Evidence) -> EdgePanel:
         """The edge panel beside its usual figures."""
@@ -166,25 +165,22 @@ class Voice(Figures):
         return self.edge(cells[0])
 
     def changes(self, cells: Sequence[Evidence]) -> tuple[Change, ...]:
-        """The change feed, newest first; decoys included, before and after the onset.
-
-        Minutes count back from tick 0.
-        """
+        """The change feed, newest first. Minutes count back from tick 0."""
         return _changes(self, tuple(cells))
 
     def _worded_changes(self, cells: tuple[Evidence, ...]) -> tuple[Change, ...]:
         rows, known, sort = [], self.world.changes, self.world.tokens.change
+        begun: dict[int, Evidence] = {}
         for cell in cells:
-            if cell.token not in known:
-                continue
+            if cell.token in known:
+                begun.setdefault(cell.service, cell)
+        for service, cell in begun.items():
             change = known[cell.token]
-            if change.before:
-                ago = self.onset + self.figure(cell.service, cell.token, *sort.lead)
-            else:
-                ago = self.figure(cell.service, cell.token, 1, self.onset - 1)
-            detail = said(pieces(change.says), sort.figures, self, cell.service, cell.token)
-            name = self.topology.names[cell.service]
-            rows.append(Change(name, change.kind, ago, detail, cell.token))
+            ago = -cell.start * TICK_SECONDS // 60
+            if cell.start == EARLIEST:
+                ago += self.figure(service, cell.token, 0, _LONG_AGO)
+            detail = said(pieces(change.says), sort.figures, self, service, cell.token)
+            rows.append(Change(self.topology.names[service], change.kind, ago, detail, cell.token))
         return tuple(sorted(rows, key=lambda row: (row.minutes_ago, row.service)))
 
     # --- notes -----------------------------------------------------------------------

@@ -6,6 +6,7 @@ from itertools import accumulate
 from typing import Final
 
 import attrs
+from logtriage.world.signs import marginal
 
 from logtriage.actions import SEVERITIES, Severity
 from logtriage.drawing.generator import make_incident
@@ -22,7 +23,6 @@ from logtriage.world.channels import DOWN, GAP, Evidence
 from logtriage.world.outcomes import left_at
 from logtriage.world.schedule import Doings, Row
 from logtriage.world.setting import Setting
-from logtriage.world.signs import marginal
 from logtriage.world.simulation import Simulation
 from logtriage.world.tables import alphabet, places
 

@@ -28,11 +28,10 @@ from logtriage.world.schema.parts import (
     NounPhrases,
     Rules,
     Signature,
-    Signs,
     Task,
 )
 from logtriage.world.schema.tokens import Tokens
-from logtriage.world.vocabulary import ALERT, CHANGE, LOG
+from logtriage.world.vocabulary import CHANGE, LOG
 
 #: The share of kind :data:`~.tables.ANOTHER` among faults, in per cent.
 ANOTHER_SHARE: Final = 10
@@ -98,13 +97,12 @@ def _tokens(like: World) -> Tokens:
     if not any(gauge.name == NETWORK_GAUGE.name for gauge in gauges):
         gauges += (NETWORK_GAUGE,)
     measured = [*(gauge.name for gauge in gauges), *(span.name for span in tokens.spans)]
-    kept = {*measured, ALERT, CHANGE, LOG}
+    kept = {*measured, CHANGE, LOG}
     order = [sort for sort in tokens.runbook_order if sort in kept]
     return attrs.evolve(
         tokens,
         gauges=gauges,
         runbook_order=tuple(dict.fromkeys([*order, *(gauge.name for gauge in gauges)])),
-        pairs=tuple(pair for pair in tokens.pairs if {sort for sort, _ in pair.signs} <= kept),
     )
 
 
@@ -120,7 +118,6 @@ def _rules(counts: Counts, like: World, topology: Topology, name: str, tables: T
             Fog(error if not level else max(error, row.background), 0, row.blind)
             for level, row in enumerate(rules.fog)
         ),
-        signs=Signs(gaps=0, about=99),
         common=MappingProxyType({}),
         healthy=tables.signature(HEALTHY),
         affected=Affected(tables.signature(WAITING), MappingProxyType({})),
@@ -153,8 +150,6 @@ def _task(counts: Counts, topology: Topology) -> Task:
         title="A recorded fault",
         hard="what real services show when nothing is wrong",
         horizon=8,
-        noise=0,
-        alert_ticks=(0,),
         onset=2,
         par=6,
         par_benign=4,

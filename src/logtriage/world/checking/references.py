@@ -87,8 +87,15 @@ def reference_problems(world: World) -> Iterator[Problem]:
         yield from within(RULES_FILE, f"fog[{level}].background", fog.background, 1, 99)
         yield from within(RULES_FILE, f"fog[{level}].named", fog.named, 0, 100)
         yield from within(RULES_FILE, f"fog[{level}].blind", fog.blind, 0, 100)
-    yield from within(RULES_FILE, "signs.gaps", rules.signs.gaps, 0, 99)
-    yield from within(RULES_FILE, "signs.about", rules.signs.about, 1, 99)
+    yield from within(RULES_FILE, "alerts.missed", rules.alerts.missed, 0, 99)
+    yield from within(RULES_FILE, "alerts.noisy", rules.alerts.noisy, 1, 99 - rules.alerts.missed)
+    yield from known(
+        TOKENS_FILE,
+        "alert: watches",
+        "half of a trace",
+        [rule.watches for rule in world.tokens.alert.tokens],
+        list(world.spans),
+    )
     if not rules.fog:
         yield RULES_FILE, "fog: expected at least one level"
 

@@ -57,7 +57,7 @@ def _words(world: World) -> Iterator[Problem]:
     rows: tuple[tuple[str, str, tuple[Any, ...], tuple[str, ...]], ...] = (
         (RULES_FILE, "tasks", rules.tasks, ("title", "hard")),
         (RULES_FILE, "distractions", rules.distractions, ("words",)),
-        (TOKENS_FILE, "alert: tokens", tokens.alert.tokens, ("word", "title")),
+        (TOKENS_FILE, "alert: tokens", tokens.alert.tokens, ("title",)),
         (TOKENS_FILE, "change: tokens", tokens.change.tokens, ("word", "kind")),
         *((TOKENS_FILE, f"{row.name}: tokens", row.tokens, ("word",)) for row in world.measured),
     )
@@ -248,12 +248,6 @@ def _runbook(world: World) -> Iterator[str]:
     if sorted(order) != sorted(sorts):
         yield f"runbook_order: expected {', '.join(sorts)} in any order; got {', '.join(order)}"
         return
-    for pair in world.tokens.pairs:
-        yield from (f"pairs: {pair.letter!r}: {what}" for what in _text(pair.letter, ()))
-        for sort, token in pair.signs:
-            if sort not in order or token not in world.words[sort]:
-                known = [f"{sort}, {name}" for sort in order for name in world.words[sort]]
-                yield f"pairs: {pair.letter}: {UnknownName('sign', f'{sort}, {token}', known)}"
     for figure, (least, most) in (
         ("latency.step", (1, 10_000)),
         ("latency.usual", (1, 100_000)),

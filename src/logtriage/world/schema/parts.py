@@ -99,16 +99,15 @@ class Fog:
 
 
 @attrs.frozen
-class Signs:
-    """Signs that stay: each is drawn once for a condition of a service, and read with error.
+class AlertRules:
+    """The alert rules of services, in per cent.
 
-    ``gaps`` is the share of the fog in which gauges and traces have no data; the rest of it says
-    what any service might. ``about`` is the share of a service's log lines that are about its
-    loud topic.
+    A rule that ``missed`` never fires; a ``noisy`` rule fires once at any time, whatever it
+    watches. All others fire as long as what they watch is not ordinary.
     """
 
-    gaps: int
-    about: int
+    missed: int
+    noisy: int
 
 
 @attrs.frozen
@@ -224,16 +223,13 @@ class Task:
     """A distribution of incidents: what everybody knows before the first screen.
 
     ``topology`` names the file of its services; without it each incident has a drawn topology
-    of ``services`` services, from the first number to the second. ``noise`` and ``benign``
-    are per mille.
+    of ``services`` services, from the first number to the second. ``benign`` is per mille.
     """
 
     name: str
     title: str
     hard: str
     horizon: int
-    noise: int
-    alert_ticks: tuple[int, ...]
     onset: int
     par: int
     par_benign: int
@@ -268,7 +264,7 @@ class Rules:
     affected: Affected
     background: Signature
     minor_faults: int
-    signs: Signs
+    alerts: AlertRules
     tasks: tuple[Task, ...]
     distractions: tuple[Distraction, ...] = ()
     secondary_fault: SecondaryFault | None = None

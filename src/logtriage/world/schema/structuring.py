@@ -161,14 +161,6 @@ def _phrases(value: object, _: object) -> tuple[parts.Phrase, ...]:
     return tuple(_pair(pair, "level, text") for pair in _list(value))
 
 
-def _signs(value: object, _: object) -> tuple[tuple[str, str], tuple[str, str]]:
-    signs = _list(value)
-    if len(signs) != 2:
-        raise InvalidInput(f"expected two signs, got {len(signs)}")
-    first, second = (_pair(sign, "sort, token") for sign in signs)
-    return first, second
-
-
 # --- tables ------------------------------------------------------------------------------
 
 
@@ -276,7 +268,6 @@ def _converter(*, detailed: bool) -> Converter:
         tuple[int, int]: _range,
         tuple[int, int, int]: _three,
         tuple[parts.Phrase, ...]: _phrases,
-        tuple[tuple[str, str], tuple[str, str]]: _signs,
         parts.Signature: _signature,
         Mapping[str, str]: _says,
         Mapping[str, Figure]: _figures,

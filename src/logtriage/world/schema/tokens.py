@@ -31,10 +31,10 @@ class Token:
 
 @attrs.frozen
 class AlertToken:
-    """What an alert can be, with the title under which it fires."""
+    """An alert rule of every service: which half of a trace it watches, and its title."""
 
     name: str
-    word: str
+    watches: str
     title: str
     tiers: ClassVar[None] = None
     dependency: ClassVar[bool] = False
@@ -50,12 +50,11 @@ class Alerts:
 
 @attrs.frozen
 class ChangeToken:
-    """A recent change of a ``kind``, ``before`` the trouble began or after, in words."""
+    """A recent change of a ``kind``, in words."""
 
     name: str
     word: str
     kind: str
-    before: bool
     says: str
     tiers: ClassVar[None] = None
     dependency: ClassVar[bool] = False
@@ -63,10 +62,9 @@ class ChangeToken:
 
 @attrs.frozen
 class Changes:
-    """The sort ``change``; a change lies up to ``lead`` minutes before the trouble."""
+    """The sort ``change``."""
 
     ordinary: str
-    lead: tuple[int, int]
     tokens: tuple[ChangeToken, ...]
     figures: Mapping[str, Figure] = NO_FIGURES
 
@@ -125,14 +123,6 @@ class Span:
 
 
 @attrs.frozen
-class Pair:
-    """Two signs under one letter in the runbook, each as sort and token."""
-
-    letter: str
-    signs: tuple[tuple[str, str], tuple[str, str]]
-
-
-@attrs.frozen
 class LineFigures:
     """The figures of log lines, which say nothing, whatever their size."""
 
@@ -162,4 +152,3 @@ class Tokens:
     latency: Latency
     line_figures: LineFigures
     runbook_order: tuple[str, ...]
-    pairs: tuple[Pair, ...] = ()

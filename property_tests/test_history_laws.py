@@ -1,0 +1,229 @@
+"""Laws of histories: what is drawn is what the tables say, and beliefs are Bayes' rule over them."""
+
+from collections.abc import Iterator, Mapping
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from logtriage import Escalate, Remediate, State, initial_state, make_incident, transition
+from logtriage.actions import Action, RequestMetrics, RequestMoreLogs, RequestTraces
+from logtriage.beliefs import belief
+from logtriage.evidence import evidence, simulation_of
+from logtriage.world.channels import DOWN, Channel, Evidence
+from logtriage.world.conditions import (
+    Condition,
+    Hypothesis,
+    affected,
+    errors_first,
+    unaffected,
+)
+from logtriage.world.edge import edge_reading, edge_signs
+from logtriage.world.histories import (
+    NEVER,
+    Part,
+    Rule,
+    coincidences,
+    fires_from,
+    instant_of,
+    lasting,
+    onsets,
+    part_of,
+    rule_weights,
+    sign_weights,
+)
+from logtriage.world.outcomes import edge_state, elsewhere, fixed_at, spell
+from logtriage.world.schedule import Doings
+from logtriage.world.setting import FULL, Setting
+from logtriage.world.tables import Place, alphabet, places
+
+WORLD = "tiny"
+INCIDENTS = tuple(f"tiny:outage/train/{index}" for index in range(40))
+#: A history and a rule: token, onset, and the instant from which the alert fires.
+Drawn = tuple[str, int, int]
+
+
+def histories(
+    setting: Setting, sort: str, place: Place, condition: Condition, begin: int
+) -> Iterator[tuple[str, int, float]]:
+    """Every history under a condition that began at a tick: token, onset, probability."""
+    tokens = alphabet(setting, sort, place)
+    if begin:
+        for token, weight in zip(tokens, lasting(setting, sort, place, condition), strict=True):
+            yield token, (NEVER if token == tokens[0] else instant_of(begin)), weight / FULL
+        return
+    fog = setting.fog_weight / FULL
+    for share, row, part in (
+        (1 - fog, sign_weights(setting, sort, place, condition), part_of(setting, sort, condition)),
+        (fog, coincidences(setting, sort, place), Part.ANY),
+    ):
+        for token, weight in zip(tokens, row, strict=True):
+            if token == tokens[0]:
+                yield token, NEVER, share * weight / FULL
+                continue
+            for onset, chance in enumerate(onsets(setting, part)):
+                yield token, onset, share * weight / FULL * chance / FULL
+
+
+def rules(setting: Setting, condition: Condition, onset: int) -> Iterator[tuple[int, float]]:
+    """From which instant an alert fires, and how likely, given the onset of what it watches."""
+    for rule, weight in rule_weights(setting.world):
+        share = weight / FULL
+        if rule is Rule.WORKS:
+            yield fires_from(setting, condition, onset), share
+        elif rule is Rule.MISSES:
+            yield NEVER, share
+        else:
+            for instant, chance in enumerate(onsets(setting, Part.ANY)):
+                yield instant, share * chance / FULL
+
+
+def likelihood(
+    setting: Setting,
+    service: int,
+    place: Place,
+    conditions: Mapping[int, tuple[Condition, int]],
+    cells: list[Evidence],
+) -> float:
+    """How likely cells of one service and sort are; ``conditions`` by the tick of each cell."""
+    world = setting.world
+    by_segment: dict[tuple[Condition, int], list[Evidence]] = {}
+    for cell in cells:
+        key = conditions[0 if cell.channel is Channel.CHANGE else cell.start]
+        by_segment.setdefault(key, []).append(cell)
+    whole = 1.0
+    for (condition, begin), rows in by_segment.items():
+        sort = world.sort_of(rows[0].channel, rows[0].slot)
+        total = 0.0
+        for token, onset, share in histories(setting, sort, place, condition, begin):
+            for fires, chance in rules(setting, condition, onset):
+                if all(shows(world, cell, token, onset, fires) for cell in rows):
+                    total += share * chance
+        whole *= total
+    return whole
+
+
+def shows(world, cell: Evidence, token: str, onset: int, fires: int) -> bool:  # type: ignore[no-untyped-def]
+    """Whether a history and its alert show what stands in a cell."""
+    instant = instant_of(cell.start)
+    if cell.channel is Channel.ALERT:
+        alert = world.tokens.alert
+        return cell.token == (alert.tokens[cell.slot].name if instant >= fires else alert.ordinary)
+    sort = world.sort_of(cell.channel, cell.slot)
+    return cell.token == (token if instant >= onset else world.ordinary[sort])
+
+
+def enumerated(state: State) -> list[float]:
+    """The posterior of every hypothesis by listing all that may be."""
+    simulation, doings = simulation_of(state.incident), state.facts.doings
+    setting, topology = simulation.setting, state.incident.topology
+    world, shown = setting.world, evidence(state)
+    held = belief(state)
+    weights = []
+    for hypothesis, prior in zip(
+        held.model.prior.hypotheses, held.model.prior.weights, strict=True
+    ):
+        weight = float(prior)
+        for service, place in enumerate(places(topology)):
+            mine = [c for c in shown if c.service == service and c.token != DOWN]
+            reached = affected(world, topology, hypothesis)
+            kinds = (
+                [(reached[service], 1.0)]
+                if service in reached
+                else [(c, w / FULL) for c, w in unaffected(world, topology.services[service].tier)]
+            )
+            total = 0.0
+            for own, share in kinds:
+                for rows in by_sort(world, mine).values():
+                    at = {
+                        tick: spell(world, topology, hypothesis, doings, tick, service, own)[:2]
+                        for tick in {0, *(row.start for row in rows)}
+                    }
+                    share *= likelihood(setting, service, place, at, rows)
+                total += share
+            weight *= total
+        weight *= others(state, hypothesis, shown, doings)
+        weights.append(weight)
+    whole = sum(weights)
+    return [weight / whole for weight in weights]
+
+
+def by_sort(world, cells: list[Evidence]) -> dict[str, list[Evidence]]:  # type: ignore[no-untyped-def]
+    rows: dict[str, list[Evidence]] = {}
+    for cell in cells:
+        rows.setdefault(world.sort_of(cell.channel, cell.slot), []).append(cell)
+    return rows
+
+
+def others(
+    state: State, hypothesis: Hypothesis, shown: tuple[Evidence, ...], doings: Doings
+) -> float:
+    """How likely the edge, notes, effects and pages are."""
+    simulation, topology = simulation_of(state.incident), state.incident.topology
+    setting, world = simulation.setting, simulation.setting.world
+    fixed = fixed_at(world, topology, hypothesis, doings)
+    first = errors_first(world, hypothesis)
+    panels = [cell for cell in shown if cell.channel is Channel.EDGE]
+    edge = 0.0
+    shares = setting.severities if hypothesis.faults else (0, 0, 1)
+    for severity, share in enumerate(shares):
+        likely = share / sum(shares)
+        groups: dict[tuple[int, int], list[Evidence]] = {}
+        for panel in panels:
+            groups.setdefault(edge_state(hypothesis, severity, fixed, panel.start), []).append(
+                panel
+            )
+        for (shown_as, _), rows in groups.items():
+            tokens, row = edge_signs(setting, shown_as, first)
+            kept = 0.0
+            for sign, weight in zip(tokens, row, strict=True):
+                one = weight / FULL
+                for panel in rows:
+                    read = edge_reading(setting, shown_as, sign, panel.start)
+                    one *= read[world.edge_tokens.index(panel.token)] / FULL
+                kept += one
+            likely *= kept
+        edge += likely
+    for cell in shown:
+        if cell.channel in (Channel.NOTE, Channel.EFFECT):
+            tokens, row = elsewhere(
+                setting, topology, state.incident.directory, hypothesis, cell[:4], doings
+            )
+            edge *= dict(zip(tokens, row, strict=True)).get(cell.token, 0) / FULL
+    for _, team in doings.pages:
+        teams = {
+            world.team_of(topology, state.incident.directory, kind, service)
+            for kind, service in hypothesis.faults
+        }
+        edge *= team in teams
+    return edge
+
+
+@st.composite
+def played(draw: st.DrawFn) -> State:
+    """A state of `tiny` after some requests, wrong and right remedies and right pages."""
+    incident = make_incident(draw(st.sampled_from(INCIDENTS)))
+    names, state = incident.topology.names, initial_state(incident)
+    asks: list[Action] = [
+        make(name) for make in (RequestMetrics, RequestTraces, RequestMoreLogs) for name in names
+    ]
+    asks.append(RequestMoreLogs())
+    remedies: list[Action] = [
+        Remediate(remedy, name) for remedy in incident.topology.remedies for name in names
+    ]
+    remedies += (
+        [Remediate(*sorted(incident.truth.remedies)[0])] * 3 if incident.truth.remedies else []
+    )
+    pages: list[Action] = [Escalate(team) for team in sorted(incident.truth.teams)]
+    moves = st.sampled_from(asks * 2 + remedies + pages)
+    for action in draw(st.lists(moves, max_size=6)):
+        if not state.is_closed:
+            state = transition(state, action)
+    return state
+
+
+@given(played())
+def test_a_belief_is_the_enumeration_of_all_histories(state: State) -> None:
+    held = belief(state)
+    for probability, wanted in zip(held.probabilities, enumerated(state), strict=True):
+        assert probability == pytest.approx(float(wanted), rel=1e-4, abs=1e-6)
