@@ -107,7 +107,7 @@ def bench_grade_batch_by_logtriage_3(benchmark: Benchmark) -> None:
 @pytest.mark.benchmark(group="grade 12-action transcripts")
 def bench_grade_batch_of_several_faults(benchmark: Benchmark) -> None:
     """Incidents with no, two or three faults; actions are drawn at random."""
-    incidents = tuple(map(make_incident, incident_ids("compound_failure-v3", "test", 512)))
+    incidents = tuple(map(make_incident, incident_ids("compound_failure-v4", "test", 512)))
     draws = np.random.default_rng(0)
     truths = truths_of(incidents).take(draws.integers(len(incidents), size=SIZES[-2]))
     actions = draws.integers(truths.ranges.resolve, size=(LENGTH, SIZES[-2])).astype(np.int8)

@@ -1,6 +1,6 @@
 """Beliefs of many incidents at once beside the scalar belief. Read the ratios within the group.
 
-Screens of ``cascading_failure-v3`` (seven services), a request for one of them in each tick: a unit
+Screens of ``cascading_failure-v4`` (seven services), a request for one of them in each tick: a unit
 is one belief updated by one screen, its weights renewed. No incident comes twice in a batch. The
 scalar beliefs are those of the same incidents.
 """
@@ -17,7 +17,7 @@ from logtriage.beliefs import belief
 from logtriage.vector import BatchedTriage, BeliefBatch
 
 Benchmark = Any
-TASK = "cascading_failure-v3"
+TASK = "cascading_failure-v4"
 COUNTS = (256, 4096)
 #: Ticks that each incident is played for, and incidents of which scalar beliefs are held.
 TICKS, SCALAR = 8, 8

@@ -30,7 +30,7 @@ from property_tests.reference_priced import expected_total
 from property_tests.strategies import actions, triage_plays
 from tests.builders import with_hand_over
 
-TASKS = ("single_crash-v3", "cascading_failure-v3-fog0", "compound_failure-v3")
+TASKS = ("single_crash-v4", "cascading_failure-v4-fog0", "compound_failure-v4")
 
 
 @st.composite

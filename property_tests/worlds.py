@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from logtriage.world.drawn import draw_world
+from logtriage.world.histories import MAX_ONSET
 from logtriage.world.loading import build, load_world, shipped_worlds
 from logtriage.world.model import World
 from logtriage.world.schema.canonical import Document, document_of
@@ -157,13 +158,13 @@ def _rules(
         ],
         "minor_faults": draw(st.integers(0, 400)),
         "edge": _edge(draw),
-        "common": {"change": {"release_before": draw(st.integers(0, 30))}},
+        "common": {"change": {"release": draw(st.integers(0, 30))}},
         "healthy": {},
         "affected": {
             "waiting": {"log": sick, "time": {"calls": draw(st.integers(0, 100))}},
             "loaded": _signature(draw, gauges, topics),
         },
-        "background": {"log": sick, "alert": {"errors": draw(st.integers(0, 60))}},
+        "background": {"log": sick},
         "distractions": [
             {
                 "name": f"distraction_{number}",
@@ -190,16 +191,15 @@ def _rules(
 def _signs(
     draw: st.DrawFn, rules: dict[str, Any], gauges: dict[str, int], topics: dict[str, list[str]]
 ) -> dict[str, Any]:
-    """Signs that stay: what any service might say holds every token."""
+    """Alert rules, and coincidences, which hold every token."""
     shares = st.integers(1, 9)
     named = any(level["named"] for level in rules["fog"])
     tokens = ["timeout", *topics, *(["names"] if named else [])]
     return {
-        "signs": {"gaps": draw(st.integers(0, 99)), "about": draw(st.integers(1, 99))},
+        "alerts": {"missed": draw(st.integers(0, 50)), "noisy": draw(st.integers(1, 49))},
         "fog": [{**level, "blind": draw(st.integers(0, 100))} for level in rules["fog"]],
         "background": {
-            "alert": {"errors": draw(shares), "latency": draw(shares)},
-            "change": {"release_before": draw(shares), "release_after": draw(shares)},
+            "change": {"release": draw(shares)},
             "log": {token: draw(shares) for token in tokens},
             "time": {"itself": draw(shares), "calls": draw(shares)},
             "errors": {"itself": draw(shares), "calls": draw(shares)},
@@ -256,9 +256,7 @@ def _task(draw: st.DrawFn, name: str) -> dict[str, Any]:
         "horizon": horizon,
         "par": draw(st.integers(5, horizon)),
         "par_benign": draw(st.integers(3, horizon)),
-        "onset": draw(st.integers(2, 60)),
-        "alert_ticks": [0, *draw(st.sets(st.integers(1, 9), max_size=2).map(sorted))],
-        "noise": draw(st.integers(0, 900)),
+        "onset": draw(st.integers(1, MAX_ONSET)),
         "benign": draw(st.integers(0, 500)),
         "severities": [1, draw(st.integers(0, 5)), draw(st.integers(0, 5))],
         "severity_from": draw(st.integers(0, 4)),
@@ -278,28 +276,23 @@ def _tokens(draw: st.DrawFn, gauges: dict[str, int]) -> dict[str, Any]:
     return {
         "latency": {"usual": 30, "slow": 900, "step": draw(st.integers(1, 40))},
         "line_figures": {"n": [2, 40], "ms": [1, 9], "pct": [5, 90], "mb": [40, 900]},
-        "runbook_order": draw(
-            st.permutations(["alert", "change", "log", "time", "errors", *gauges])
-        ),
+        "runbook_order": draw(st.permutations(["change", "log", "time", "errors", *gauges])),
         "alert": {
             "ordinary": "none",
             "tokens": [
-                {"name": "errors", "word": "error alert", "title": "HighErrorRate"},
-                {"name": "latency", "word": "latency alert", "title": "HighLatency"},
+                {"name": "errors", "watches": "errors", "title": "HighErrorRate"},
+                {"name": "latency", "watches": "time", "title": "HighLatency"},
             ],
         },
         "change": {
             "ordinary": "none",
-            "lead": [1, 60],
             "tokens": [
                 {
-                    "name": f"release_{when}",
-                    "word": f"release {when}",
+                    "name": "release",
+                    "word": "release",
                     "kind": "release",
-                    "before": when == "before",
                     "says": "release {version}",
                 }
-                for when in ("before", "after")
             ],
             "figures": {"version": {"version": True}},
         },
@@ -368,14 +361,12 @@ def _signature(
     draw: st.DrawFn, gauges: dict[str, int], topics: dict[str, list[str]], root: bool = False
 ) -> dict[str, Any]:
     """Shares of any tokens; a ``root`` speaks of what can be said anywhere."""
-    errors, latency = _parts(draw, 2, 100)
     anywhere = draw(st.integers(int(root), 40))
     shares = _parts(draw, len(topics) - 1, 60)
     others = [name for name in topics if name != "anywhere"]
     return {
-        "alert": {"errors": errors, "latency": latency},
         "time": {"itself": draw(st.integers(0, 100))},
-        "change": {"release_after": draw(st.integers(0, 60))},
+        "change": {"release": draw(st.integers(0, 60))},
         "log": {"anywhere": anywhere, **dict(zip(others, shares, strict=True))},
         **{
             name: dict(

@@ -50,9 +50,9 @@ FIVE_TEAMS = default_world().topologies["seven-services-five-teams"]
 
 ROOT = Path(__file__).resolve().parent.parent
 BENCHMARK = tuple(task for task in TASKS if task.fog == BENCHMARK_FOG)
-EXAMPLE = "cascading_failure-v3/test/24"
+EXAMPLE = "cascading_failure-v4/test/24"
 #: The incident of the explained episode.
-EXPLAINED = "cascading_failure-v3/test/12"
+EXPLAINED = "cascading_failure-v4/test/12"
 
 
 def play(incident: Incident, factory: PolicyFactory) -> lt.State:
@@ -260,7 +260,7 @@ def tools() -> str:
 
 
 def team_spaces() -> str:
-    rows, sizes, spec = [], list[str](), lt.tasks.get_task("cascading_failure-v3")
+    rows, sizes, spec = [], list[str](), lt.tasks.get_task("cascading_failure-v4")
     where = spec.setting, FIVE_TEAMS, spec.horizon
     for split in ROLE_SPLITS.values():
         for role in split.roles:
@@ -346,7 +346,7 @@ SHOWN = {
     "constant:hand_over": "always hand over",
     "first_error": "`first_error`",
 }
-SHOWN_TASKS = ("single_crash-v3", "cascading_failure-v3", "silent_degradation-v3")
+SHOWN_TASKS = ("single_crash-v4", "cascading_failure-v4", "silent_degradation-v4")
 
 
 def net_values() -> str:

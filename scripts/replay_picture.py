@@ -15,7 +15,7 @@ from logtriage.report.replay import write_replay
 from tests.chromium import Browser, find_chromium
 
 ROOT: Final = Path(__file__).resolve().parent.parent
-TASK: Final = "cascading_failure-v3"
+TASK: Final = "cascading_failure-v4"
 NUMBER: Final = 24  # the incident of the README's examples
 POLICIES: Final = ("observer", "expert", "first_error")
 ADDRESS: Final = f"#/e/observer/{TASK}/test/{NUMBER}?t=5&truth=1"

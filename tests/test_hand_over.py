@@ -24,7 +24,7 @@ from tests.builders import RIGHT_CAUSE, RIGHT_PAGE, WAIT, played, real_incident
 
 PRICED = attrs.evolve(real_incident(), price_of_hand_over=0.7)
 FREE = real_incident()
-DRAWN_PRICED = make_incident("single_crash-v3/test/0")
+DRAWN_PRICED = make_incident("single_crash-v4/test/0")
 #: The same where nobody can be handed anything.
 DRAWN = attrs.evolve(DRAWN_PRICED, rubric="mine/1", price_of_hand_over=None)
 
@@ -61,7 +61,7 @@ def test_a_benign_incident_has_the_par_of_its_task_beside_its_own() -> None:
     benign = next(
         one
         for number in range(100)
-        if (one := make_incident(f"single_crash-v3/val/{number}")).truth.benign
+        if (one := make_incident(f"single_crash-v4/val/{number}")).truth.benign
     )
     assert benign.setting is not None
     assert benign.par == benign.setting.par_benign

@@ -148,7 +148,7 @@ FIELDS = {
 
 
 def busy() -> Any:
-    incident = make_incident("cascading_failure-v3/test/42")
+    incident = make_incident("cascading_failure-v4/test/42")
     state = initial_state(incident)
     team = min(incident.truth.teams)
     for action in (

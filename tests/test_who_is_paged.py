@@ -27,7 +27,7 @@ def planted() -> TaskSpec:
 
     That team owns nothing there.
     """
-    task, world = get_task("single_crash-v3-fog3"), load_world("oncall")
+    task, world = get_task("single_crash-v4-fog3"), load_world("oncall")
     classes = tuple(
         attrs.evolve(row, pages=NETWORK) if row.name == "data" else row
         for row in world.rules.classes

@@ -1,7 +1,7 @@
 """PPO on one task: a network plays batches of incidents, and learns from their grades.
 
     pip install -e '.[train-rl]' -c constraints.txt
-    python -m training.ppo --task single_crash-v3 --out runs/ppo
+    python -m training.ppo --task single_crash-v4 --out runs/ppo
 
 The engine is :class:`logtriage.vector.BatchedTriage`; loss, advantages and masked categorical
 are TorchRL's. The run directory gets ``checkpoint.pt`` (weights), ``curve.csv`` (evaluations on

@@ -94,7 +94,7 @@ class TaskSpec:
 
     @cached_property
     def id(self) -> str:
-        """Name, version and fog, such as ``cascading_failure-v3-fog1``, or ``tiny:outage-fog1``.
+        """Name, version and fog, such as ``cascading_failure-v4-fog1``, or ``tiny:outage-fog1``.
 
         The benchmark's level of fog is not named: one name for one thing.
         """
@@ -107,11 +107,16 @@ class TaskSpec:
 PRICED: Final = "logtriage/3"
 #: Fog of the benchmark: the tasks whose ids name none.
 BENCHMARK_FOG: Final = 2
-_V3_HISTORY: Final = (
-    "v3: signs stay: drawn once for a condition, and read with error; a hand-over has a price",
+#: The version of the tasks of the default world.
+VERSION: Final = 4
+_HISTORY: Final = (
+    "v4: a sign is a history: usual until an onset, then a token that stays; nothing is read with "
+    "error, and when something began is evidence",
 )
+#: What stands in the ids of earlier versions.
+_EARLIER: Final = re.compile(r"-v[0-3](?=$|-fog)")
 _UNSEEN_HISTORY: Final = (
-    "v3: 256 worlds a split, drawn around the world of version 3: only the runbook tells them",
+    "v4: 256 worlds a split, drawn around the world of version 4: only the runbook tells them",
 )
 
 
@@ -131,7 +136,7 @@ def _versioned_ids() -> Iterator[tuple[str, tuple[str, int]]]:
         for fogs in (_FOGS[:1], _FOGS[1:]):
             for name in names:
                 for fog in fogs:
-                    yield _with_fog(f"{name}-v3", fog), (name, fog)
+                    yield _with_fog(f"{name}-v{VERSION}", fog), (name, fog)
 
 
 #: Name and fog of every task of the default world: the benchmark's, then those at other levels
@@ -140,12 +145,12 @@ DEFAULT_TASKS: Final[Mapping[str, tuple[str, int]]] = MappingProxyType(dict(_ver
 
 #: The level of fog of each task with unseen worlds.
 UNSEEN_TASKS: Final[Mapping[str, int]] = MappingProxyType(
-    {_with_fog(f"{UNSEEN}-v3", fog): fog for fog in _FOGS}
+    {_with_fog(f"{UNSEEN}-v{VERSION}", fog): fog for fog in _FOGS}
 )
 
 #: The ids of the benchmark: what ``all`` stands for everywhere. Incidents with several
 #: faults at once are named where they are wanted: they are another measure.
-DRAWN_TASKS: Final = tuple(f"{name}-v3" for name in _ONE_FAULT)
+DRAWN_TASKS: Final = tuple(f"{name}-v{VERSION}" for name in _ONE_FAULT)
 
 if TYPE_CHECKING:
     #: Every task of the default world.
@@ -188,7 +193,7 @@ def benchmark_of(world: World) -> tuple[str, ...]:
 
 def _version_of(world: World) -> int | None:
     """The version of a world's tasks; None of a world with a fingerprint instead."""
-    return 3 if world == default_world() or is_unseen(world) else None
+    return VERSION if world == default_world() or is_unseen(world) else None
 
 
 def _drawn(world: World, row: Task, fog: int, version: int | None) -> TaskSpec:
@@ -201,7 +206,7 @@ def _drawn(world: World, row: Task, fog: int, version: int | None) -> TaskSpec:
         hard=row.hard,
         horizon=row.horizon,
         rubric=PRICED,
-        history=() if version is None else _V3_HISTORY,
+        history=() if version is None else _HISTORY,
         benign=row.benign,
         severity_weights=row.severities,
         setting=setting,
@@ -212,7 +217,7 @@ def _drawn(world: World, row: Task, fog: int, version: int | None) -> TaskSpec:
 
 def _unseen(world: World, fog: int) -> TaskSpec:
     """The task of unseen worlds around a world, without what differs between them."""
-    task = _drawn(world, unseen_task(world), fog, 3)
+    task = _drawn(world, unseen_task(world), fog, VERSION)
     assert task.topology is not None  # as the task has that it is like
     size = len(task.topology)
     return attrs.evolve(
@@ -280,6 +285,9 @@ def get_task(task_id: str, world: WorldLike | None = None) -> TaskSpec:
         sheet = tasks.get(f"{of.name}{OF_WORLD}{task_id}")
     if sheet is not None:
         return sheet
+    later = _EARLIER.sub(f"-v{VERSION}", task_id)
+    if later in tasks:
+        raise UnknownName(f"task (now {later})", task_id, tasks)
     raise UnknownName("task", task_id, tasks)
 
 

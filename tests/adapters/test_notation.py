@@ -18,7 +18,7 @@ from logtriage.parsing import action_to_wire, render_action
 from logtriage.roles.splits import TRIO
 from tests.rendering.reader_notation import in_notation, states_of
 
-INCIDENT = make_incident("single_crash-v3/val/1")
+INCIDENT = make_incident("single_crash-v4/val/1")
 PLAYED = play(INCIDENT, "observer")
 WORDS = [render_action(action, "word") for action in PLAYED.actions]
 

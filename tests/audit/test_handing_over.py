@@ -56,7 +56,7 @@ def test_shares_and_net_value_follow_the_better_of_the_two() -> None:
 
 
 def test_prices_are_those_of_the_tick_of_the_decision() -> None:
-    incident = make_incident("single_crash-v3/train/1")
+    incident = make_incident("single_crash-v4/train/1")
     decision = decision_of(incident)
     assert all(0.9 * c <= price <= c for price, c in zip(decision.prices, PROMPT, strict=True))
     assert decision == decision_of(attrs.evolve(incident, price_of_hand_over=0.9))
@@ -66,5 +66,5 @@ def test_prices_are_those_of_the_tick_of_the_decision() -> None:
 
 def test_other_levels_of_fog_are_reported_and_not_judged() -> None:
     few = attrs.evolve(QUICK, prices=3)
-    report = audit("single_crash-v3-fog0", families=["risk"], sizes=few)
+    report = audit("single_crash-v4-fog0", families=["risk"], sizes=few)
     assert report.finding("risk").verdict is Verdict.REPORTED

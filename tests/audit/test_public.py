@@ -93,7 +93,7 @@ def test_a_posterior_that_is_off_by_itself_is_no_measure() -> None:
     assert "off for all screens together" in finding.summary
 
 
-@pytest.mark.parametrize("task", ["silent_degradation-v3", "cascading_failure-v3-fog0"])
+@pytest.mark.parametrize("task", ["silent_degradation-v4", "cascading_failure-v4-fog0"])
 def test_screens_of_the_benchmark_tell_no_more_than_the_posterior(task: str) -> None:
     report = audit(task, families=LEAKS, checks=["screens", "seeds", "splits"], sizes=FEW)
     assert (report.failed, report.unsettled) == ((), ())

@@ -20,7 +20,7 @@ from tests.cli.test_cli import command, logtriage
 
 pytest.importorskip("openai")
 
-TASK = "single_crash-v3"
+TASK = "single_crash-v4"
 RESOLVE = '{"action_type": "resolve"}'
 #: What the scripted model says, turn by turn.
 SCRIPT = ('{"action_type": "request_more_logs", "value": "user-db"}', "Hm.", RESOLVE)

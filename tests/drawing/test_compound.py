@@ -43,8 +43,8 @@ from logtriage.roles.splits import TRIO
 from logtriage.vector import action_mask, encode_tokens, role_token_mask, token_layout_of
 from logtriage.world.channels import Channel, Evidence
 
-TASK = "compound_failure-v3"
-FLEET = "compound_fleet-v3"
+TASK = "compound_failure-v4"
+FLEET = "compound_fleet-v4"
 
 
 def incident_with(faults: int) -> Incident:
@@ -73,7 +73,7 @@ def test_the_screen_lists_every_service_declared() -> None:
     assert "root causes user-db, email-queue" in screen
     assert "no effect" not in screen
     single, _ = play(
-        make_incident("cascading_failure-v3/test/0"),
+        make_incident("cascading_failure-v4/test/0"),
         [IdentifyRootCause("user-db"), IdentifyRootCause("email-queue")],
     )
     assert observe(single).root_causes is None
@@ -93,7 +93,7 @@ def test_only_services_that_were_declared_are_settled() -> None:
     layout = token_layout_of(incident.setting, incident.topology, incident.horizon)
     declared = encode_tokens(state)[layout["declared"]]
     assert [bool(one) for one in declared] == [name in names for name in incident.topology.names]
-    single, _ = play(make_incident("cascading_failure-v3/test/0"), list(state.actions))
+    single, _ = play(make_incident("cascading_failure-v4/test/0"), list(state.actions))
     assert not any(
         open_
         for one, open_ in zip(actions, action_mask(observe(single)), strict=True)
@@ -176,7 +176,7 @@ def test_what_pages_and_remedies_revealed_together_fits_some_set_at_every_tick()
 
 
 def test_evidence_of_another_incident_fits_nothing_and_is_refused() -> None:
-    incident = make_incident("cascading_failure-v3/test/0")
+    incident = make_incident("cascading_failure-v4/test/0")
     state, _ = play(incident, [Escalate(next(iter(incident.truth.teams))), Wait(), Wait()])
     foreign = Evidence(Channel.NOTE, -1, 0, 3, "0:no such line")
     with pytest.raises(InvalidInput, match="no hypothesis fits the evidence"):

@@ -1,4 +1,4 @@
-"""``unseen_world-v3``: each incident has a world of its own, which its id alone decides."""
+"""``unseen_world-v4``: each incident has a world of its own, which its id alone decides."""
 
 import re
 from typing import Any
@@ -36,7 +36,7 @@ from logtriage.world.model import HEALTHY, LOADED, WAITING, World
 from logtriage.world.unseen import WORLDS, unseen_seed, unseen_world
 from tests.rendering.reader_rules import Rules
 
-TASK = "unseen_world-v3"
+TASK = "unseen_world-v4"
 IDS = tuple(f"{TASK}/{split}/{number}" for split in SPLITS for number in (0, 7))
 
 

@@ -21,7 +21,7 @@ from logtriage.vector import encode_tokens
 
 pytest.importorskip("pettingzoo")
 
-TASK = "single_crash-v3"
+TASK = "single_crash-v4"
 
 
 def test_the_hand_over_is_the_last_action_where_it_has_a_price() -> None:

@@ -8,7 +8,7 @@ from logtriage.evaluation import LoadedRun, RunSpec, evaluate, load_run
 from logtriage.evaluation.money import Prices, worth_differences, worth_of
 from logtriage.evaluation.usage import Usage
 
-TASK = "single_crash-v3"
+TASK = "single_crash-v4"
 HANDED_OVER = "constant:hand_over"
 
 

@@ -26,7 +26,7 @@ from logtriage.evaluation.statistics import ratio_interval
 from logtriage.state import State
 from tests.builders import RIGHT_PAGE, WRONG_PAGE, played, real_incident
 
-TASK = "single_crash-v3"
+TASK = "single_crash-v4"
 REAL = attrs.evolve(real_incident(), price_of_hand_over=0.7)
 
 

@@ -17,7 +17,7 @@ from logtriage.world.channels import Channel
 from logtriage.world.default import default_world
 
 WORLD = default_world()
-INCIDENT = "cascading_failure-v3/test/27"
+INCIDENT = "cascading_failure-v4/test/27"
 OPENED = datetime(2031, 5, 6, 10, 0, tzinfo=UTC)
 
 
@@ -172,7 +172,7 @@ def test_the_same_bytes_each_time_and_the_same_incident_at_another_time(
 def test_an_incident_without_a_fault_is_labelled_so(tmp_path: Path) -> None:
     name = next(
         name
-        for name in lt.incident_ids("single_crash-v3", "test", 40)
+        for name in lt.incident_ids("single_crash-v4", "test", 40)
         if lt.make_incident(name).truth.benign
     )
     incident = lt.make_incident(name)
@@ -203,7 +203,7 @@ def test_the_command_line(tmp_path: Path) -> None:
         "metrics.jsonl",
         "traces.jsonl",
     }
-    assert "cascading_failure-v3-test-27" in labels.read_text()
+    assert "cascading_failure-v4-test-27" in labels.read_text()
     result = runner.invoke(app, ["export", "otlp", INCIDENT, str(out), "--opened", "noon"])
     assert result.exit_code == 2
     assert "--opened must be a time with an offset" in result.output

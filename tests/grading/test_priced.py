@@ -47,7 +47,7 @@ SEVERAL = next(
     one
     for number in range(50)
     if len(
-        (one := with_hand_over(make_incident(f"compound_failure-v3/val/{number}"))).truth.several
+        (one := with_hand_over(make_incident(f"compound_failure-v4/val/{number}"))).truth.several
     )
     == 2
 )
@@ -153,7 +153,7 @@ def test_a_hand_over_changes_the_digest() -> None:
 @pytest.mark.usefixtures("either_way")
 def test_a_batch_is_graded_by_its_own_rubric_and_hands_over() -> None:
     incidents = [
-        with_hand_over(make_incident(f"single_crash-v3/val/{number}")) for number in range(70)
+        with_hand_over(make_incident(f"single_crash-v4/val/{number}")) for number in range(70)
     ]
     draws = np.random.default_rng(3)
     lists = draws.integers(0, 75, (70, 8))

@@ -49,14 +49,14 @@ from tests.builders import (
     real_incident,
 )
 
-ID = "cascading_failure-v3/test/42"
+ID = "cascading_failure-v4/test/42"
 PERFECT = tuple(action_to_wire(action) for action in perfect_actions(make_incident(ID)))
 
 
 @pytest.mark.parametrize(
     ("found", "said"),
     [
-        (make_incident("single_crash-v3/test/3"), "incident 'single_crash-v3/test/3'"),
+        (make_incident("single_crash-v4/test/3"), "incident 'single_crash-v4/test/3'"),
         (None, "nothing"),
     ],
 )
@@ -130,7 +130,7 @@ def test_an_entry_that_is_no_action_is_refused(junk: Any) -> None:
         grade_actions(ID, [{"action_type": "resolve"}, junk])
 
 
-@pytest.mark.parametrize("incident_id", ["", "nosuch-v2/test/0", "single_crash-v3/test/x"])
+@pytest.mark.parametrize("incident_id", ["", "nosuch-v2/test/0", "single_crash-v4/test/x"])
 def test_an_id_that_does_not_exist_is_refused(incident_id: str) -> None:
     with pytest.raises(InvalidInput):
         grade_actions(incident_id, [])
@@ -196,11 +196,11 @@ BAD = (
     ('{"incident": "x", "actions": 3}', "actions: expected a list of wire actions, got a number"),
     (line(actions=["resolve"]), "actions[0]: expected an object, got a string"),
     (line(schema="logtriage.transcript/9"), "schema: expected 'logtriage.transcript/1'"),
-    (line("nosuch-v2/test/0"), "unknown task 'nosuch-v2'; known: single_crash-v3"),
-    (line("single_crash-v3/test/01"), "incident id 'single_crash-v3/test/01': index must be"),
+    (line("nosuch-v2/test/0"), "unknown task 'nosuch-v2'; known: single_crash-v4"),
+    (line("single_crash-v4/test/01"), "incident id 'single_crash-v4/test/01': index must be"),
     (
-        line("single_crash-v3"),
-        "incident id 'single_crash-v3': the split and the number are",
+        line("single_crash-v4"),
+        "incident id 'single_crash-v4': the split and the number are",
     ),
     (line(status=5), "status: expected a string, got a number"),
     ("[" * 50_000, "JSON nested too deeply"),

@@ -67,7 +67,7 @@ def test_it_pages_before_it_fixes_and_asks_before_it_pages(task: TaskSpec) -> No
 def test_it_dismisses_benign_incidents_and_hardly_ever_real_ones() -> None:
     played = [
         final_state(attrs.evolve(one, price_of_hand_over=0.3), make_policy("expert"))
-        for one in some(get_task("silent_degradation-v3-fog0"), 40)
+        for one in some(get_task("silent_degradation-v4-fog0"), 40)
     ]
     benign = [one for one in played if one.incident.truth.benign]
     real = [one for one in played if not one.incident.truth.benign]
@@ -82,7 +82,7 @@ def test_the_board_is_worth_something() -> None:
     deaf = ROLE_SPLITS["trio_without_board"]
     incidents = [
         attrs.evolve(one, price_of_hand_over=0.3)  # where it hardly ever hands over
-        for one in some(get_task("cascading_failure-v3-fog0"), 30)
+        for one in some(get_task("cascading_failure-v4-fog0"), 30)
     ]
     means = [
         fmean(
@@ -99,7 +99,7 @@ def test_the_board_is_worth_something() -> None:
 
 def test_it_hands_over_more_where_that_is_worth_more() -> None:
     assert list(HAND_OVER_LEADS.values()) == sorted(HAND_OVER_LEADS.values())
-    incidents = some(get_task("cascading_failure-v3"), 25)
+    incidents = some(get_task("cascading_failure-v4"), 25)
     closings = {
         price: [
             str(final_state(attrs.evolve(one, price_of_hand_over=price), make_policy("expert"))
@@ -116,7 +116,7 @@ def test_it_hands_over_more_where_that_is_worth_more() -> None:
 def test_it_asks_nowhere_twice_where_nothing_is_collected() -> None:
     """Metrics, traces or logs of a fifth of the services are down for the whole incident."""
     dark = 0
-    for incident in some(get_task("silent_degradation-v3"), 12):
+    for incident in some(get_task("silent_degradation-v4"), 12):
         state, book = initial_state(incident), None
         while not state.is_closed:
             known = () if book is None else book.dark

@@ -14,7 +14,7 @@ from logtriage.registry import make_policy
 from logtriage.state import State, initial_state
 from tests.builders import final_state, with_hand_over
 
-TASK = "cascading_failure-v3"
+TASK = "cascading_failure-v4"
 
 
 @cache

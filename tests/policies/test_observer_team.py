@@ -17,7 +17,7 @@ from logtriage.state import State
 from logtriage.world.channels import NOTHING_READ, Channel
 from logtriage.world.loading import load_world
 
-INCIDENT = make_incident("cascading_failure-v3/val/5")
+INCIDENT = make_incident("cascading_failure-v4/val/5")
 WORLD = load_world("oncall")
 
 
@@ -95,6 +95,6 @@ def test_teams_hand_over_where_that_has_a_price() -> None:
     """Whoever may page may hand over; the belief of a foggy screen asks for it."""
     ends = []
     for number in range(3):
-        incident = make_incident(f"cascading_failure-v3-fog3/val/{number}")
+        incident = make_incident(f"cascading_failure-v4-fog3/val/{number}")
         ends.append(play_joint_episode(incident, observers(incident, TRIO), TRIO).actions[-1])
     assert HandOver() in ends

@@ -104,7 +104,7 @@ def recording_of(incident: lt.Incident) -> RecordedIncident:
 
 @pytest.fixture(scope="module")
 def drawn() -> list[RecordedIncident]:
-    return [recording_of(lt.make_incident(f"single_crash-v3/train/{n}")) for n in range(500)]
+    return [recording_of(lt.make_incident(f"single_crash-v4/train/{n}")) for n in range(500)]
 
 
 @pytest.fixture(scope="module")
@@ -188,7 +188,7 @@ def test_recordings_that_came_with_the_package_make_a_world(tmp_path: Path) -> N
 
 def test_each_reading_counts_once() -> None:
     """After the last recorded tick a screen shows old figures: they are no new reading."""
-    record = recording_of(lt.make_incident("single_crash-v3/train/0"))
+    record = recording_of(lt.make_incident("single_crash-v4/train/0"))
     incident = as_incident(record)
     assert signs_of(incident, 1) == signs_of(incident, 7)
     assert {sign.tick for sign in signs_of(incident, 7)} == {0, 1}
@@ -226,7 +226,7 @@ def test_a_belief_of_a_recording_takes_a_world_and_has_no_plan() -> None:
     with pytest.raises(InvalidInput, match="neither teams nor remedies"):
         held.best()
     with pytest.raises(InvalidInput, match="no recording"):
-        belief(lt.initial_state(lt.make_incident("single_crash-v3/train/0")), world=ONCALL)
+        belief(lt.initial_state(lt.make_incident("single_crash-v4/train/0")), world=ONCALL)
 
 
 def test_a_group_left_out_is_in_no_world_that_reads_it(drawn: list[RecordedIncident]) -> None:
@@ -285,7 +285,7 @@ def test_recorded_3_grades_root_cause_class_and_hand_over(
 
 
 def test_recordings_without_a_fault_fit_nothing() -> None:
-    record = attrs.evolve(recording_of(lt.make_incident("single_crash-v3/train/0")))
+    record = attrs.evolve(recording_of(lt.make_incident("single_crash-v4/train/0")))
     calm = attrs.evolve(record, truth=RecordedTruth((), "none"))
     assert counted(calm).calm == 1
     with pytest.raises(WorldError, match="no recording has a fault"):

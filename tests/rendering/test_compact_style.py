@@ -4,7 +4,7 @@ from logtriage import make_incident
 from logtriage.adapters.episode import Episode
 from logtriage.rendering import system_prompt
 
-INCIDENT = make_incident("single_crash-v3/train/1")
+INCIDENT = make_incident("single_crash-v4/train/1")
 
 
 def test_the_first_screen_has_the_evidence_of_the_text() -> None:

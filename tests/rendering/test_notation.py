@@ -55,7 +55,7 @@ def busy(incident: Incident, shift: int) -> list[Action]:
     return [asked[0], remedy, asked[1], *pages, *asked[2:5], *oracle]
 
 
-@pytest.mark.parametrize("task", ["single_crash-v3", "cascading_failure-v3-fog0", "tiny:outage"])
+@pytest.mark.parametrize("task", ["single_crash-v4", "cascading_failure-v4-fog0", "tiny:outage"])
 @pytest.mark.parametrize("index", range(3))
 def test_notation_is_read_back_into_all_evidence(task: str, index: int) -> None:
     incident = make_incident(f"{task}/val/{index}")
@@ -65,13 +65,13 @@ def test_notation_is_read_back_into_all_evidence(task: str, index: int) -> None:
         assert read_in_notation(states_of(end)).pieces == shown(end)
 
 
-@pytest.mark.parametrize("task", ["compound_failure-v3", "fleet_outage-v3", "unseen_world-v3"])
+@pytest.mark.parametrize("task", ["compound_failure-v4", "fleet_outage-v4", "unseen_world-v4"])
 def test_notation_is_read_back_for_many_faults_and_services(task: str) -> None:
     end = play(make_incident(f"{task}/val/1"), "observer")
     assert read_in_notation(states_of(end)).pieces == shown(end)
 
 
-@pytest.mark.parametrize(("task", "topics"), [("tiny:outage", TINY), ("single_crash-v3", ONCALL)])
+@pytest.mark.parametrize(("task", "topics"), [("tiny:outage", TINY), ("single_crash-v4", ONCALL)])
 @pytest.mark.parametrize("index", range(5))
 def test_notation_and_text_say_the_same(task: str, topics: dict[str, str], index: int) -> None:
     incident = drawn(task, index)
@@ -110,14 +110,14 @@ def test_a_screen_after_the_first_has_100_to_150_characters() -> None:
         len(screen)
         for index in range(12)
         for screen in in_notation(
-            states_of(play(make_incident(f"single_crash-v3/val/{index}"), "observer"))
+            states_of(play(make_incident(f"single_crash-v4/val/{index}"), "observer"))
         )[1:]
     ]
     assert 100 <= sum(lengths) / len(lengths) <= 150
 
 
 def test_a_screen_says_only_what_is_new() -> None:
-    state = initial_state(make_incident("single_crash-v3/val/0"))
+    state = initial_state(make_incident("single_crash-v4/val/0"))
     first = observe(state)
     whole = observe(transition(state, RequestMetrics("user-db")))
     new, standalone = (
@@ -132,7 +132,7 @@ def test_a_screen_says_only_what_is_new() -> None:
 def test_all_words_of_a_notation_stand_in_the_text_or_in_the_rules() -> None:
     """No truth, and no name that the text lacks: a kind, a class, a cause."""
     for index in range(4):
-        end = play(make_incident(f"single_crash-v3/val/{index}"), "observer")
+        end = play(make_incident(f"single_crash-v4/val/{index}"), "observer")
         rules = system_prompt(end.incident, style="notation").replace("_", " ")
         for state, screen in zip(states_of(end), in_notation(states_of(end)), strict=True):
             text = render_observation(observe(state)).replace("_", " ")
@@ -141,7 +141,7 @@ def test_all_words_of_a_notation_stand_in_the_text_or_in_the_rules() -> None:
 
 
 def test_what_has_no_notation_is_refused() -> None:
-    seen = observe(initial_state(make_incident("single_crash-v3/val/0")))
+    seen = observe(initial_state(make_incident("single_crash-v4/val/0")))
     with pytest.raises(UnknownName, match="unknown style 'poem'; known: text, notation"):
         render_observation(seen, "poem")  # type: ignore[arg-type]
     recorded = observe(initial_state(shipped_incidents()[0]))

@@ -113,7 +113,7 @@ def test_the_posterior_of_tiny_follows_from_rules_and_screens() -> None:
 
 def test_an_unseen_world_is_told_by_rules_and_screens() -> None:
     for index in range(6):
-        task = get_task("unseen_world-v3", unseen_world("test", index))
+        task = get_task("unseen_world-v4", unseen_world("test", index))
         assert task.topology is not None
         incident = draw_incident(task, IncidentId(task, "test", index), task.topology)
         asked = questions(incident.topology.names, index)[: incident.horizon - 1]
@@ -125,7 +125,7 @@ def test_an_unseen_world_is_told_by_rules_and_screens() -> None:
 def test_topics_and_gauges_of_oncall_are_told_by_rules_and_screens() -> None:
     worst = 0.0
     for index in range(10):
-        incident = drawn("single_crash-v3", index)
+        incident = drawn("single_crash-v4", index)
         asked = questions(incident.topology.names, index)[: incident.horizon - 1]
         states = list(played(incident, asked))
         posterior = read(states, ONCALL).posterior(SORTS)

@@ -42,7 +42,7 @@ from tests.builders import (
     waits,
 )
 
-TASK = get_task("cascading_failure-v3")
+TASK = get_task("cascading_failure-v4")
 
 
 def rules(topology: Topology, horizon: int, reply: Reply = "json") -> str:

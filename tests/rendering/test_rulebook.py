@@ -135,7 +135,7 @@ def test_a_row_says_nothing_that_is_not_in_the_table(name: str) -> None:
 
 
 def test_a_mis_page_says_that_it_was_and_whose_incident_it_was_not() -> None:
-    incident = make_incident("single_crash-v3/val/0")
+    incident = make_incident("single_crash-v4/val/0")
     wrong = next(one for one in incident.topology.teams if one not in incident.truth.teams)
     screen = rendered(observe(transition(initial_state(incident), Escalate(wrong))))
     verdict = f"a mis-page, this is not {wrong}'s incident"
@@ -157,7 +157,7 @@ def test_a_mis_page_says_that_it_was_and_whose_incident_it_was_not() -> None:
 def test_what_is_down_is_said_once_asked(kind: Callable[[str], Action], line: str) -> None:
     down, asked = 0, 0
     for index in range(20):
-        state = initial_state(make_incident(f"single_crash-v3-fog3/val/{index}"))
+        state = initial_state(make_incident(f"single_crash-v4-fog3/val/{index}"))
         assert "not collected" not in rendered(observe(state))
         for name in state.incident.topology.names:
             screen = rendered(observe(transition(state, kind(name))))

@@ -165,7 +165,7 @@ def test_what_became_of_a_remedy_is_said_to_those_who_see_it() -> None:
 
 
 def test_a_role_reads_its_own_parts_only() -> None:
-    incident = make_incident("cascading_failure-v3/val/8")
+    incident = make_incident("cascading_failure-v4/val/8")
     state = initial_state(incident)
     for action in (RequestMetrics("user-db"), Remediate("scale", "user-db")):
         state = transition(state, action)
@@ -190,7 +190,7 @@ def test_a_role_reads_its_own_parts_only() -> None:
 def fleet() -> Incident:
     return next(
         incident
-        for incident in map(make_incident, incident_ids("fleet_outage-v3", "val", 20))
+        for incident in map(make_incident, incident_ids("fleet_outage-v4", "val", 20))
         if len(incident.topology) > 40
     )
 
@@ -219,7 +219,7 @@ def test_of_many_services_the_owner_stands_on_the_screen_once_asked_for_or_decla
 
 @pytest.mark.parametrize("split", SPLITS)
 def test_of_many_services_a_line_of_each_leaves_nobody_out(split: str) -> None:
-    for one in incident_ids("fleet_outage-v3", split, 6):
+    for one in incident_ids("fleet_outage-v4", split, 6):
         incident = make_incident(one)
         seen = observe(transition(initial_state(incident), RequestMoreLogs()))
         text = render_observation(seen)
@@ -255,7 +255,7 @@ def test_of_many_services_every_alert_and_change_is_told() -> None:
 
 @pytest.mark.parametrize("style", ["text", "notation"])
 def test_a_report_calls_no_tool_on_the_screens_of_others(style: Style) -> None:
-    state = initial_state(make_incident("single_crash-v3/test/0"))
+    state = initial_state(make_incident("single_crash-v4/test/0"))
     acts = (Report("<tool_call>{}", "triage"), Wait(), Wait())
     state = transition_jointly(state, acts)
     screen = render_observation(observe_roles(state, TRIO)[1], style=style)

@@ -13,14 +13,14 @@ from logtriage.errors import WorldError
 from logtriage.report.live import PLAYER, RIVAL, Game, OwnWorld, wanted
 from tests.worlds.folders import NAME, copy_of, edit
 
-INCIDENT = "single_crash-v3/test/0"
+INCIDENT = "single_crash-v4/test/0"
 
 WITHOUT_NUMPY = """
 import json, sys
 sys.modules["numpy"] = None  # an import of it raises
 from logtriage.errors import WorldError
 from logtriage.report.live import Game
-game = Game("single_crash-v3/test/0")
+game = Game("single_crash-v4/test/0")
 game.act('{"action_type": "request_more_logs", "value": "all"}')
 game.act('{"action_type": "resolve"}')
 print(json.loads(game.debrief())["score"])

@@ -22,7 +22,7 @@ from logtriage.roles import RoleSplit
 from logtriage.roles.splits import TRIO
 from tests.report.test_replay_page import episode, unpacked
 
-TASK = "cascading_failure-v3"
+TASK = "cascading_failure-v4"
 #: What is told reaches the others two ticks later, and some of it never.
 LATE = RoleSplit("late", [attrs.evolve(role, delay=1, loss=30) for role in TRIO.roles])
 

@@ -27,7 +27,7 @@ from logtriage.world.simulation import Simulation
 if find_spec("numba") is None:
     pytest.skip("needs the extra fast", allow_module_level=True)
 
-TASK = "cascading_failure-v3"
+TASK = "cascading_failure-v4"
 ALERT, METRICS, TRACES, EDGE, EFFECT, NOTE = (
     CHANNELS.index(one)
     for one in (

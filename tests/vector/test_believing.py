@@ -20,7 +20,7 @@ from logtriage.world.channels import NOTHING_READ, Channel
 if find_spec("numba") is None:
     pytest.skip("needs the extra fast", allow_module_level=True)
 
-TASK = "single_crash-v3"
+TASK = "single_crash-v4"
 
 
 def batch_of(lanes: int = 1) -> BatchedTriage:

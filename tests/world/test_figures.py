@@ -28,7 +28,7 @@ WORLD = load_world("oncall")
 FIGURES = Figures(WORLD, FIVE_TEAMS, 7)
 SERVICES = range(len(FIVE_TEAMS))
 STARTS = range(0, 21, 3)
-TASK: TaskSpec = get_task("single_crash-v3")
+TASK: TaskSpec = get_task("single_crash-v4")
 RANGES = [
     (figure.key, figure.form)
     for gauge in WORLD.tokens.gauges

@@ -35,8 +35,8 @@ from logtriage.world.model import World
 from logtriage.world.schema.parts import Kind
 
 ONCALL = load_world("oncall")
-TASK = get_task("compound_failure-v3")
-ONE_FAULT = get_task("single_crash-v3")
+TASK = get_task("compound_failure-v4")
+ONE_FAULT = get_task("single_crash-v4")
 NUMBERS = range(2)
 ROWS = np.arange(20)
 #: A service of each tier: sets of faults are some 2,000 here, and 20,000 on seven services.

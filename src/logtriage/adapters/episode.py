@@ -1,7 +1,7 @@
 """One episode, text in and text out: every adapter plays it.
 
 >>> import logtriage as lt
->>> episode = Episode(lt.make_incident("single_crash-v3/test/0"))
+>>> episode = Episode(lt.make_incident("single_crash-v4/test/0"))
 >>> [message["role"] for message in episode.prompt]
 ['system', 'user']
 >>> call = {"name": "request_more_logs", "arguments": {"service": "user-db"}}

@@ -2,7 +2,7 @@
 
 >>> import logtriage as lt
 >>> from logtriage.vector import belief_batch
->>> ids = lt.incident_ids("cascading_failure-v3", "test", 100)
+>>> ids = lt.incident_ids("cascading_failure-v4", "test", 100)
 >>> batch = belief_batch([lt.initial_state(lt.make_incident(id)) for id in ids])
 >>> batch.teams().shape
 (100, 5)

@@ -6,7 +6,7 @@ is left with what to ask and when to act. The numbers are functions of what was 
 
 >>> import numpy as np
 >>> from logtriage.vector import BatchedTriage, BeliefScreens
->>> batch = BatchedTriage("single_crash-v3")
+>>> batch = BatchedTriage("single_crash-v4")
 >>> screens = BeliefScreens(batch)
 >>> beliefs = screens.begin(batch.reset("train", np.arange(64)))
 >>> actions = np.full(64, batch.action_count - 4)  # the traces of the last service

@@ -44,6 +44,8 @@ LATE_OVER: Final = 2
 LONG_BEFORE: Final = FULL // 2
 #: The most minutes before tick 0 at which a trouble begins, so that the window shows it.
 MAX_ONSET: Final = (SCRAPES_BEFORE - 2) * SCRAPE // 2
+#: The last tick until which a root may be silent, or signs go on to begin.
+LAST_SILENT: Final = (INSTANTS - NOW - 1 - LATE_OVER) * SCRAPE
 #: What of a service can be down: the first channel of each row stands for all of them.
 _BLINDABLE: Final = {
     Channel.METRICS: Channel.METRICS,

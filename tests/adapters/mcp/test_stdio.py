@@ -21,7 +21,7 @@ def test_an_agent_plays_a_run_by_its_tools(tmp_path: Path) -> None:
     async def play() -> list[str]:
         async with over_stdio(tmp_path) as session:
             offered = (await session.list_tools()).tools
-            wanted = tools_of(make_incident("single_crash-v3/test/0"))
+            wanted = tools_of(make_incident("single_crash-v4/test/0"))
             assert {tool.name: tool.inputSchema for tool in offered[1:]} == {
                 tool.name: tool.json_schema() for tool in wanted
             }

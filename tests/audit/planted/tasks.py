@@ -27,15 +27,15 @@ from logtriage.world.simulation import Simulation
 from logtriage.world.tables import alphabet, places
 
 #: The task that the holes are planted in.
-TASK: Final = "single_crash-v3"
+TASK: Final = "single_crash-v4"
 #: One with incidents that are dismissed.
-OTHER_TASK: Final = "silent_degradation-v3"
+OTHER_TASK: Final = "silent_degradation-v4"
 #: One whose evidence they are planted in.
-WORLD_TASK: Final = "cascading_failure-v3"
+WORLD_TASK: Final = "cascading_failure-v4"
 #: One whose signs stay, and whose hand-over has a price.
-SIGNS_TASK: Final = "cascading_failure-v3"
+SIGNS_TASK: Final = "cascading_failure-v4"
 #: One with several faults at once.
-COMPOUND_TASK: Final = "compound_failure-v3"
+COMPOUND_TASK: Final = "compound_failure-v4"
 
 
 def one_incident(split: str, number: int) -> Incident:  # noqa: ARG001

@@ -6,7 +6,7 @@ from typing import Final
 from logtriage.actions import SEVERITIES
 from logtriage.errors import TopologyError, UnknownName
 from logtriage.world.checking.problem import Problem, known, some, within
-from logtriage.world.histories import MAX_ONSET
+from logtriage.world.histories import LAST_SILENT, MAX_ONSET
 from logtriage.world.model import World
 from logtriage.world.schema.canonical import RULES_FILE
 from logtriage.world.schema.parts import MAX_SERVICES, MIN_SERVICES, OWNER, Layout, Task
@@ -120,6 +120,8 @@ def task_problems(world: World) -> Iterator[Problem]:
         for field, value in (("par", task.par), ("par_benign", task.par_benign)):
             yield from within(RULES_FILE, where + field, value, 1, task.horizon)
         yield from within(RULES_FILE, f"{where}onset", task.onset, 1, MAX_ONSET)
+        for field, value in (("root_silent", task.root_silent), ("grows_for", task.grows_for)):
+            yield from within(RULES_FILE, f"{where}{field}", value, 0, LAST_SILENT)
         if len(task.severities) != len(SEVERITIES) or not sum(task.severities):
             yield (
                 RULES_FILE,
