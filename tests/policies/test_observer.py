@@ -4,7 +4,7 @@ from functools import cache
 
 import attrs
 
-from logtriage import Incident, make_incident
+from logtriage import Incident, make_incident, observe
 from logtriage.actions import RequestMetrics, RequestMoreLogs, RequestTraces
 from logtriage.beliefs import belief
 from logtriage.beliefs.questions import worths
@@ -67,3 +67,15 @@ def test_each_question_goes_to_the_likeliest_root_cause() -> None:
         assert isinstance(action, RequestMetrics | RequestMoreLogs | RequestTraces)
         assert action.service == next(iter(belief(state).root_causes))
         state = transition(state, action)
+
+
+def test_questions_are_valued_while_only_some_faults_are_repaired() -> None:
+    """Under some hypotheses a remedy began a new history at a service, under others not."""
+    incident = make_incident("compound_failure-v4/val/2")
+    state, after = initial_state(incident), 0
+    policy, memory = make_policy("observer")(incident), None
+    while not state.is_closed:
+        action, memory = policy.act(observe(state), memory)
+        after += bool(state.facts.doings.remedies)
+        state = transition(state, action)
+    assert after
