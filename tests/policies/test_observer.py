@@ -32,7 +32,7 @@ def test_a_price_above_what_any_one_answer_promises_does_not_end_the_questions()
     """Several answers may together be worth more than the hand-over."""
     hidden = 0
     for number in range(8):
-        held = belief(initial_state(priced(number)))
+        held = belief(initial_state(priced(number, 0.97)))
         rows = worths(held, requests_in_doubt(held))
         if max(one.grade for one in rows) <= 0 < held.entropy:
             hidden += 1
