@@ -44,10 +44,14 @@ def trl_env() -> Any:
     return env
 
 
+def hasty(state: lt.State) -> tuple[float, str]:
+    return 1.0 / (1 + state.tick), "quick is good"
+
+
 def own_rubric() -> Any:
     """A rubric whose criteria are a user's own functions."""
-    hasty = Criterion("hasty", 1.0, lambda state: (1.0 / (1 + state.tick), "quick is good"))
-    return attrs.evolve(DEFAULT, id="own/hasty-1", criteria=(hasty,), gates=(), discounts=())
+    criteria = (Criterion("hasty", 1.0, hasty),)
+    return attrs.evolve(DEFAULT, id="own/hasty-1", criteria=criteria, gates=(), discounts=())
 
 
 #: What is sent, and what the other process does with it: both are a user's, so sent by value.

@@ -84,8 +84,9 @@ def transition(state: State, action: Action) -> State:
         EpisodeOver: if the incident is closed.
         UnknownName, InvalidInput: as :func:`apply`.
     """
+    closing = _closing_by(state, action)
     now = state.tick + 1
-    closing = closing_after(_closing_by(state, action), now, state.incident)
+    closing = closing_after(closing, now, state.incident)
     return state.followed(now, (*state.history, (state.tick, action)), closing)
 
 

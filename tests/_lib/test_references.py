@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from logtriage._lib.references import imported, is_reference, player_name
+from logtriage._lib.references import imported, is_reference, name_in_module, player_name
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.grading import TRIAGE_3, grade_actions, rubric_named
 from logtriage.roles.splits import TRIO
@@ -72,3 +72,15 @@ def test_players_are_told_apart_by_names_arguments_and_descriptions() -> None:
         "logtriage.grading.rubric.Rubric",
         "net:runs/1 0123",
     ]
+
+
+def test_a_function_sent_by_value_keeps_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(quick, "__module__", "drivers_own_module")
+    assert name_in_module(quick) == "drivers_own_module.quick"
+    monkeypatch.setattr(quick, "__module__", "logtriage")
+    with pytest.raises(InvalidInput, match="has no name in a module"):
+        name_in_module(quick)
+
+
+def quick() -> None:
+    """Stands for a criterion of a user's own."""

@@ -48,19 +48,20 @@ def imported(reference: str) -> Any:
 def name_in_module(thing: Callable[..., object]) -> str:
     """``module.name`` of a function or class, which its module must have under that name.
 
-    The name stands for what the function does, so two that differ never share one.
+    The name stands for what the function does, so two that differ never share one. A function that
+    was sent here by value keeps its name, where its module is another process's.
 
     Raises:
         InvalidInput: for a lambda, a function within another, a partial, or an object.
     """
     module, name = (getattr(thing, of, "") for of in ("__module__", "__qualname__"))
-    if name:
+    if name and "<" not in name:
         try:
             found: object = reduce(getattr, name.split("."), sys.modules.get(module))
-            if found is thing:
-                return f"{module}.{name}"
-        except AttributeError:
-            pass  # the module has nothing of that name
+        except AttributeError:  # the module has nothing of that name
+            found = thing if module == "__main__" or module not in sys.modules else None
+        if found is thing:
+            return f"{module}.{name}"
     raise InvalidInput(
         f"{thing!r:.80} has no name in a module: write it as a function at the top of a module"
     )

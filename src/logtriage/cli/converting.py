@@ -7,6 +7,7 @@ from typing import IO, Annotated
 
 import typer
 
+from logtriage._lib.unread import kinds_of
 from logtriage.cli.console import emit, fail, note
 from logtriage.cli.group import SOME_BAD
 from logtriage.cli.options import Bundle, OfWorld, SealFile, seal_in, world_in
@@ -14,7 +15,6 @@ from logtriage.codec import unstructure_transcript
 from logtriage.conversations.convert import convert_files
 from logtriage.conversations.wires import Style
 from logtriage.errors import TranscriptError
-from logtriage.parsing.unread import kinds_of
 
 
 def convert(

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from logtriage._lib.unread import kinds_of
 from logtriage.cli.figures import estimate
 from logtriage.cli.screens import number
 from logtriage.grading import Grade
-from logtriage.parsing.unread import kinds_of
 
 if TYPE_CHECKING:
     from logtriage.evaluation import Interval

@@ -12,6 +12,7 @@ from typing import Final
 
 import attrs
 
+from logtriage._lib.unread import short
 from logtriage.actions import Action, Malformed
 from logtriage.conversations.messages import Answer, Message, answers_of, is_agents
 from logtriage.conversations.screens import (
@@ -29,7 +30,6 @@ from logtriage.incident import Incident
 from logtriage.observation import observe
 from logtriage.parsing import action_from_wire
 from logtriage.parsing.calls import Wire
-from logtriage.parsing.unread import short
 from logtriage.rendering import render_observation
 from logtriage.state import State, initial_state
 

@@ -10,10 +10,10 @@ from typing import Final
 
 import attrs
 
+from logtriage._lib.unread import unread
 from logtriage.actions import Action, Malformed, action_name, action_value, describe
 from logtriage.errors import UnknownName
 from logtriage.grading.impact import Impact
-from logtriage.parsing.unread import unread
 from logtriage.state import Closing
 
 #: A loss of fewer points decides nothing.
