@@ -7,6 +7,7 @@ holds grades alone. It tells a change of the code that grades from a change of w
 """
 
 from collections.abc import Iterator
+from math import fsum
 from pathlib import Path
 from typing import Any, Final
 
@@ -85,7 +86,7 @@ def graded(episode: Episode) -> tuple[Any, ...]:
     names = {"wrong_escalation": 0, "ignored_incident": 1, None: -1}
     return (
         got.score,
-        sum(row.score * row.weight for row in got.criteria),
+        fsum(row.score * row.weight for row in got.criteria),  # sum() differs between Pythons
         np.prod([row.factor for row in got.discounts]),
         names[got.gate],
         -1 if got.closing is None else CLOSINGS.index(got.closing),
