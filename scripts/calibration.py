@@ -112,7 +112,8 @@ def page(count: int, command: str) -> str:
     worst = max(map(abs, every))
     total = count * len(TASKS) * len(STATEMENTS)
     head = (
-        f"# Is the belief calibrated?\n\nThis command writes the page:\n\n    {command}\n\n{what}\n\n"
+        f"# Is the belief calibrated?\n\nThis command writes the page:\n\n    {command}\n\n"
+        f"{what}\n\n"
         f"The page holds {total:,} events in {len(every)} bins. The largest |z| is {worst:.2f}; by "
         "chance alone, one in 370 is above 3."
     )
