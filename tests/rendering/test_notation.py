@@ -25,7 +25,7 @@ from logtriage.errors import InvalidInput, UnknownName
 from logtriage.evidence import evidence
 from logtriage.recorded import shipped_incidents
 from logtriage.rendering.notation import notation
-from logtriage.world.channels import DOWN, GAP, Channel, named_service
+from logtriage.world.channels import DOWN, Channel, named_service
 from tests.rendering.reader_notation import Piece, in_notation, read_in_notation, states_of
 from tests.rendering.reader_rules import Rules
 from tests.rendering.reader_screens import Seen
@@ -94,7 +94,7 @@ def signs_of(states: Sequence[State]) -> Counter[tuple[str, str, str]]:
     slots = {Channel.ALERT: "alert", Channel.CHANGE: "change"}
     told: Counter[tuple[str, str, str]] = Counter()
     for (channel, service, _, part), token in reader.cells.items():
-        if token in (GAP, DOWN) or not service:
+        if token == DOWN or not service:
             continue
         readings = channel in (Channel.METRICS, Channel.TRACES)
         sort = str(part) if readings else slots.get(channel, "log")
@@ -145,5 +145,5 @@ def test_what_has_no_notation_is_refused() -> None:
     with pytest.raises(UnknownName, match="unknown style 'poem'; known: text, notation"):
         render_observation(seen, "poem")  # type: ignore[arg-type]
     recorded = observe(initial_state(shipped_incidents()[0]))
-    with pytest.raises(InvalidInput, match=r"simulated incidents, such as those of \*-v3 tasks"):
+    with pytest.raises(InvalidInput, match=r"simulated incidents, such as those of \*-v4 tasks"):
         notation(recorded)
