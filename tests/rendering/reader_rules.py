@@ -72,6 +72,8 @@ class Rules:
     rows: dict[str, Row] = field(default_factory=dict)
     #: Of each kind: its class, the initials of its tiers, and whether errors lead.
     kinds: dict[str, tuple[str, str, bool]] = field(default_factory=dict)
+    #: Kinds that are only minor faults.
+    minor_alone: set[str] = field(default_factory=set)
     #: The initials of the tiers of each benign kind; "" for all.
     benign: dict[str, str] = field(default_factory=dict)
 
@@ -159,6 +161,7 @@ class Rules:
                 part = "benign" if line.startswith("benign") else "other"
             elif part == "kinds":
                 title, tiers, _ = name.split(" ")
+                self.minor_alone |= {title.strip("!*")} if "*" in title else set()
                 self.kinds[title.strip("!*")] = current, tiers, "!" in title
                 shown = self._signs(usual["!" not in title]) | self._signs(signs)
                 self.rows[title.strip("!*")] = grouped(shown)

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from tests.rendering.reader_rules import SORTS, Rules, found, number
 
@@ -50,6 +49,12 @@ class Seen:
                 self._take_lines(block.startswith("LOGS"), lines, topics)
 
     @property
+    def every(self) -> Iterator[tuple[str, str]]:
+        """The services and sorts of which anything was seen."""
+        yield from self.readings
+        yield from self.alerts
+
+    @property
     def scrape(self) -> int:
         """The latest scrape."""
         return max(tick for tick in self.rules.scrapes if tick <= self.now)
@@ -84,7 +89,8 @@ class Seen:
         """``CPU 41% 97% (usual 40%)``, or several figures of one gauge."""
         signs: list[set[str]] = [set() for _ in ticks]
         sort = "tier"
-        for label, figures, usual in re.findall(r"(?:^|, )([A-Za-z ]+?) (\d.*?) \(usual (.*?)\)", line):
+        pattern = r"(?:^|, )([A-Za-z ]+?) (\d.*?) \(usual (.*?)\)"
+        for label, figures, usual in re.findall(pattern, line):
             sort = label if label in SORTS else sort
             shown = re.findall(FIGURE, figures)
             for place, figure in zip(range(len(ticks)), shown, strict=True):
@@ -113,8 +119,8 @@ class Seen:
                 self._read(service.rstrip(":"), "log", tick, topics[text])
 
 
-#: A figure of a gauge, as far as the next one.
-FIGURE = r"\d\S*(?: (?!\d+%|\d+/)[a-z]\w*(?: \d+)?,?(?: \d+ of them new)?)*"
+#: The figures of a gauge at one scrape.
+FIGURE = r"\d+/s from \d+ clients(?:, \d+ of them new)?|\d+ of \d+|[\d.]+\S*(?: and climbing)?"
 
 
 def blocks(screen: str) -> Iterator[tuple[str, list[str]]]:
