@@ -98,10 +98,10 @@ class Rules:
             self.others |= dict.fromkeys(names.split(", "), float(share) / 100)
         self.minor = number(r"([\d.]+)% a minor fault", other, 0) / 100
         self.spared = found(r"not (\w+); signs", other)[1]
-        self.fog = number(r"([\d.]+)% of histories are coincidences", text) / 100
+        self.fog = number(r"([\d.]+)% are coincidences", text) / 100
         assert "name its cause" not in text, "the reader knows no lines that name a cause"
         self._onsets()
-        self.missed = number(r"([\d.]+)% of them never", text) / 100
+        self.missed = number(r"([\d.]+)% never", text) / 100
         self.noisy = number(r"([\d.]+)% by chance at any time", text) / 100
         self._edge()
         self._runbook()
@@ -126,7 +126,7 @@ class Rules:
             self.onsets["along"] = even(range(int(begin), int(end) + 1, apart))
         changes = found(r"changes there (-?\d+) or (-?\d+)\.", text).groups()
         self.onsets["change"] = even([int(one) for one in changes])
-        late = re.search(r"own topic begins at tick (\d+) or (\d+), .* from tick (\d+) on", text)
+        late = re.search(r"own topic begins at tick (\d+) or (\d+), .* from (\d+) on", text)
         self.silent = int(late[3]) if late else None
         if late:
             self.onsets["late"] = even([int(one) for one in late.groups()[:2]])
@@ -147,12 +147,11 @@ class Rules:
 
     def _runbook(self) -> None:
         text, part, current = self.text.partition("\nRUNBOOK")[2], "", ""
-        self.pairs = {
-            letter: (first, second)
-            for letter, first, second in re.findall(r"(\w) a/b: ([\w ]+), ([\w ]+)\.", text)
+        usual = {
+            mark: signs
+            for told in re.findall(r"Unless said, (.*?)\.", text)
+            for mark, signs in re.findall(r"(!|others): ([^;]*)", told)
         }
-        typical = re.search(r"Unless said, ! (.*?); others (.*?)\.", text)
-        usual = typical.groups() if typical else ("", "")
         for line in text.splitlines()[1:]:
             name, _, signs = line.partition(": ")
             if re.fullmatch(r"[\w-]+ \(page .*\):", line):
@@ -163,7 +162,9 @@ class Rules:
                 title, tiers, _ = name.split(" ")
                 self.minor_alone |= {title.strip("!*")} if "*" in title else set()
                 self.kinds[title.strip("!*")] = current, tiers, "!" in title
-                shown = self._signs(usual["!" not in title]) | self._signs(signs)
+                shown = self._signs(usual.get("!" if "!" in title else "others", "")) | self._signs(
+                    signs
+                )
                 self.rows[title.strip("!*")] = grouped(shown)
             elif line.startswith("ANSWER"):
                 break
@@ -204,7 +205,7 @@ class Rules:
             self.rows["ANY"] = {**self.rows["ANY"], sort: shares}
 
     def _signs(self, text: str) -> dict[str, float]:
-        """Signs with their shares: ``72 release, 25 hot, full, E 60/72``."""
+        """Signs with their shares: ``72 release, 25 hot, full``."""
         text = text.partition(", other ")[0]
         shown: dict[str, float] = {}
         for column, mark in zip(text.split("; "), ("", "~"), strict=False):
@@ -216,11 +217,6 @@ class Rules:
         shown: dict[str, float] = {}
         share = 0.0
         for part in filter(None, text.split(", ")):
-            pair = re.fullmatch(r"(\w) (\d+)/(\d+)", part)
-            if pair:
-                for word, one in zip(self.pairs[pair[1]], pair.groups()[1:], strict=True):
-                    shown[word] = float(one) / 100
-                continue
             head, _, word = part.partition(" ")
             if head.isdigit():
                 share = float(head) / 100

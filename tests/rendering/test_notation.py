@@ -109,7 +109,7 @@ def signs_of(
     return told, alerts
 
 
-def test_a_screen_after_the_first_has_100_to_150_characters() -> None:
+def test_a_screen_after_the_first_has_60_to_100_characters() -> None:
     lengths = [
         len(screen)
         for index in range(12)
@@ -117,7 +117,7 @@ def test_a_screen_after_the_first_has_100_to_150_characters() -> None:
             states_of(play(make_incident(f"single_crash-v4/val/{index}"), "observer"))
         )[1:]
     ]
-    assert 100 <= sum(lengths) / len(lengths) <= 150
+    assert 60 <= sum(lengths) / len(lengths) <= 100
 
 
 def test_a_screen_says_only_what_is_new() -> None:

@@ -109,7 +109,8 @@ def farthest(incidents: Iterable[Incident], *, edge: bool = False) -> float:
 
 
 def unseen(index: int, **changes: Any) -> Incident:
-    task = attrs.evolve(get_task("unseen_world-v4", unseen_world("test", index)), **changes)
+    task = get_task("unseen_world-v4", unseen_world("test", index))
+    task = attrs.evolve(task, setting=attrs.evolve(task.setting, **changes))
     assert task.topology is not None
     return draw_incident(task, IncidentId(task, "test", index), task.topology)
 
