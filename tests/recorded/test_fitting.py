@@ -9,7 +9,6 @@ from pathlib import Path
 
 import attrs
 import pytest
-from logtriage.world.signs import drawn_sign
 
 import logtriage as lt
 from logtriage.actions import ClassifyFault, FaultCategory, HandOver, IdentifyRootCause
@@ -37,11 +36,13 @@ from logtriage.recorded.fitting.tables import ANOTHER, Smoothing
 from logtriage.recorded.fitting.worlds import fitted_world
 from logtriage.registry import make_policy
 from logtriage.state import State
+from logtriage.rng import draw
 from logtriage.world.copies import write_world
+from logtriage.world.histories import history_key, sign_weights
 from logtriage.world.loading import load_world
 from logtriage.world.model import HEALTHY, WAITING, World
 from logtriage.world.simulation import Simulation
-from logtriage.world.tables import alphabet, places
+from logtriage.world.tables import alphabet, picked, places
 
 ONCALL = load_world("oncall")
 #: A column of figures that begins with tick 0.
@@ -77,12 +78,11 @@ def recording_of(incident: lt.Incident) -> RecordedIncident:
     setting, rows = simulation.setting, []
     for place, row in enumerate(incident.topology.services):
         here, condition = places(incident.topology)[place], simulation.conditions[place]
-        signs = {
-            sort: alphabet(setting, sort, here)[
-                drawn_sign(setting, simulation.seed, sort, place, here, condition, 0, False)
-            ]
-            for sort in ("cpu", "log")
-        }
+        signs = {}
+        for sort in ("cpu", "log"):
+            point = draw(history_key(simulation.seed, sort), place) >> 48
+            row = sign_weights(setting, sort, here, condition)
+            signs[sort] = alphabet(setting, sort, here)[picked(row, point)]
         errors = signs["log"] == "exceptions"
         rows.append(
             attrs.evolve(service(row.name, row.calls, signs["cpu"], errors=errors), tier=row.tier)
