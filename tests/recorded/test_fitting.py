@@ -81,8 +81,8 @@ def recording_of(incident: lt.Incident) -> RecordedIncident:
         signs = {}
         for sort in ("cpu", "log"):
             point = draw(history_key(simulation.seed, sort), place) >> 48
-            row = sign_weights(setting, sort, here, condition)
-            signs[sort] = alphabet(setting, sort, here)[picked(row, point)]
+            weights = sign_weights(setting, sort, here, condition)
+            signs[sort] = alphabet(setting, sort, here)[picked(weights, point)]
         errors = signs["log"] == "exceptions"
         rows.append(
             attrs.evolve(service(row.name, row.calls, signs["cpu"], errors=errors), tier=row.tier)
