@@ -35,8 +35,8 @@ from logtriage.recorded.fitting.signs import evidence_of, signs_of
 from logtriage.recorded.fitting.tables import ANOTHER, Smoothing
 from logtriage.recorded.fitting.worlds import fitted_world
 from logtriage.registry import make_policy
-from logtriage.state import State
 from logtriage.rng import draw
+from logtriage.state import State
 from logtriage.world.copies import write_world
 from logtriage.world.histories import history_key, sign_weights
 from logtriage.world.loading import load_world
