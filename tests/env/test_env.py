@@ -56,7 +56,7 @@ def same(left: list[tuple[Any, ...]], right: list[tuple[Any, ...]]) -> bool:
 # -- registration --------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("env_id", ["logtriage/Cascading-v4", "logtriage/Silent-fog0-v3"])
+@pytest.mark.parametrize("env_id", ["logtriage/Cascading-v4", "logtriage/Silent-fog0-v4"])
 def test_gymnasium_makes_them_without_an_import_of_ours(env_id: str) -> None:
     code = f"""
 import gymnasium
@@ -102,7 +102,7 @@ def test_spaces() -> None:
     assert envs.action_space == gymnasium.spaces.MultiDiscrete(3 * [ACTIONS])
     assert envs.observation_space.dtype == env.observation_space.dtype == np.float32
     assert envs.metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP
-    layout = token_layout_of(get_task("cascading_failure-v4").setting, FIVE_TEAMS, 14)
+    layout = token_layout_of(get_task(TASK).setting, FIVE_TEAMS, get_task(TASK).horizon)
     space: Any = env.observation_space
     assert envs.observation_space.shape == (3, layout.size)
     assert (space.low == 0).all()

@@ -24,7 +24,7 @@ from logtriage.policies.expert import HAND_OVER_LEADS, TRIES
 from logtriage.registry import make_policy, make_team
 from logtriage.roles.splits import ROLE_SPLITS, TRIO
 from logtriage.tasks import DRAWN_TASKS, TaskSpec
-from logtriage.world.channels import NOTHING_READ
+from logtriage.world.channels import DOWN
 from tests.builders import BENCHMARK, final_state
 
 every_task = pytest.mark.parametrize("task", BENCHMARK, ids=lambda task: task.id)
@@ -125,5 +125,5 @@ def test_it_asks_nowhere_twice_where_nothing_is_collected() -> None:
             state = transition(state, action)
         assert book is not None
         dark += len(book.dark)
-        assert not [one for one in book.signs if one.token in NOTHING_READ]
+        assert not [one for one in book.signs if one.token == DOWN]
     assert dark > 3
