@@ -317,12 +317,12 @@ def test_other_misuse() -> None:
 
 def test_shaped_rewards_begin_anew_with_each_incident() -> None:
     envs = TriageVectorEnv(TASK, 2, shaping=1.0)
-    _, begun = envs.reset(options={"ids": [5, 6, 11]})
+    _, begun = envs.reset(options={"ids": [5, 6, 9]})
     _, _, terminations, _, infos = envs.step(np.array([RESOLVE, ASK]))
     assert terminations.tolist() == [True, False]
     assert infos["potential"][0] == 0.0
     env = TriageEnv(TASK, shaping=1.0)
-    wanted = env.reset(options={"id": 11})[1]["potential"]
+    wanted = env.reset(options={"id": 9})[1]["potential"]
     _, rewards, _, _, infos = envs.step(np.array([RESOLVE, ASK]))
     assert rewards[0] == 0.0
     assert infos["potential"][0] == wanted != begun["potential"][0]

@@ -167,7 +167,8 @@ class _Imagined:
         }
         rules = rule_weights(setting.world)
         fit = [
-            weight * (sum(by_chance) if rule is Rule.NOISY else FULL)
+            weight
+            * (sum(by_chance) if rule is Rule.NOISY else FULL)
             * (outcome.quiet < fires[rule] <= outcome.fired)
             for rule, weight in rules
         ]

@@ -221,9 +221,7 @@ class Flickering(Simulation):
             self.conditions[cell.service],
         )
         begun = instant_of(cell.start) >= history.onset
-        return cell._replace(
-            token=history.token if begun else self.setting.world.ordinary[sort]
-        )
+        return cell._replace(token=history.token if begun else self.setting.world.ordinary[sort])
 
 
 def flickering(split: str, number: int) -> Incident:
