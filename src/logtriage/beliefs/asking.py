@@ -1,5 +1,6 @@
 """What a request might show next, given what was seen of histories so far."""
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
@@ -18,26 +19,35 @@ OUTCOMES: Final = 256
 
 
 def outcomes_of(
-    seen: Outcomes, service: int, channel: Channel, sorts: tuple[str, ...], tick: int, begin: int
+    seen: Outcomes,
+    service: int,
+    channel: Channel,
+    sorts: tuple[str, ...],
+    tick: int,
+    begins: Sequence[int],
 ) -> Floats:
-    """The likelihood (C, O) of what the sorts of a service may show, in units of 2**-16.
+    """The likelihood (B, C, O) of what the sorts of a service may show, in units of 2**-16.
 
-    ``begin`` is the tick from which the condition holds, ``tick`` that of the screen. The service
+    ``begins`` are the ticks from which conditions hold, ``tick`` is that of the screen. The service
     may be blind there, as long as nobody has asked.
     """
     reader = seen.listed.readers[service]
-    rows = np.full((len(reader.conditions), 1), float(FULL))
-    first = 0 if not begin else seen.breaks.index(begin - 1) + 1
+    count = len(reader.conditions)
+    rows = np.full((len(begins) * count, 1), float(FULL))
     for sort in sorts:
-        outcome = seen.outcome(service, sort, first, seen.last)
-        table = _predicted(reader, sort, outcome, min(tick, _LATEST))
+        tables = []
+        for begin in begins:
+            first = 0 if not begin else seen.breaks.index(begin - 1) + 1
+            outcome = seen.outcome(service, sort, first, seen.last)
+            tables.append(_predicted(reader, sort, outcome, min(tick, _LATEST)))
+        table = np.concatenate(tables)
         rows = (rows[:, :, np.newaxis] * (table[:, np.newaxis, :] / FULL)).reshape(len(rows), -1)
         rows = _gathered(rows)
     blind = 0 if (service, channel) in seen.down else reader.setting.blind_weight
-    if not blind:
-        return rows
-    dark = np.full((len(rows), 1), float(blind))
-    return np.concatenate([rows * ((FULL - blind) / FULL), dark], axis=1)
+    if blind:
+        dark = np.full((len(rows), 1), float(blind))
+        rows = np.concatenate([rows * ((FULL - blind) / FULL), dark], axis=1)
+    return rows.reshape(len(begins), count, -1)
 
 
 #: Ticks after which nothing begins any more.
@@ -57,11 +67,13 @@ def _gathered(rows: Floats) -> Floats:
 def _predicted(reader: Reader, sort: str, outcome: Outcome, tick: int) -> Longs:
     """The likelihood (C, O) of what a look shows, in units of 2**-16, given what was seen.
 
-    Usual so far; and each token, begun with the trouble or at another time.
+    Usual so far; and each token, begun with the trouble or at another time, such as with a remedy.
     """
     fits = fitting(reader, sort, outcome) >> 12  # so that sums times 2**16 fit
     if outcome.begin:
-        table = fits[:, :, 0]
+        shown = fits[:, :, 0]
+        never = np.zeros_like(shown[:, 1:])
+        table = np.concatenate([shown[:, :1], never, shown[:, 1:]], axis=1)
     else:
         begin, now = trouble(reader.setting), instant_of(tick)
         onset = np.arange(fits.shape[2])

@@ -130,15 +130,12 @@ def _outcomes(belief: Belief, places: Longs, begins: Longs, request: Request) ->
     service, channel, sorts, tick = news
     held = belief.posterior
     own, here = held.own[service], places[:, service]
-    likely: Floats | None = None
-    for begin in (0, *sorted({*begins[:, service].tolist()} - {0})):
-        rows = outcomes_of(held.outcomes, service, channel, sorts, tick, begin)
-        if likely is None:
-            aloof = np.floor((own * FULL // own.sum())[: len(rows)] @ rows[: len(own)] / FULL)
-            likely = np.where(here == NONE, aloof[:, np.newaxis], rows[here].T)
-        else:
-            some = (here != NONE) & (begins[:, service] == begin)
-            likely[:, some] = rows[here[some]].T
+    every = (0, *sorted({*begins[:, service].tolist()} - {0}))
+    rows = outcomes_of(held.outcomes, service, channel, sorts, tick, every)
+    count = min(len(own), rows.shape[1])  # one is padded to the most conditions of any service
+    aloof = np.floor((own * FULL // own.sum())[:count] @ rows[0, :count] / FULL)
+    since = np.searchsorted(every, begins[:, service])
+    likely: Floats = np.where(here == NONE, aloof[:, np.newaxis], rows[since, here].T)
     return likely
 
 
