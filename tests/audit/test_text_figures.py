@@ -4,7 +4,7 @@ from logtriage.audit import Verdict, subject_of
 from tests.audit.planted.tasks import SIGNS_TASK, told_by_a_figure
 from tests.audit.text_figures import figures
 
-SCREENS, DRAWS, RATE = 150, 100, 0.01
+SCREENS, DRAWS, RATE = 300, 100, 0.01
 
 
 def test_no_figure_tells_of_the_truth() -> None:

@@ -21,7 +21,7 @@ def test_only_a_fix_before_its_page_may_cost() -> None:
     assert report.finding("monotonicity").verdict is Verdict.PASSED
     dearer = attrs.evolve(
         TRIAGE_3,
-        id="dearer",
+        id="dearer-1",
         discounts=(*TRIAGE_3.discounts, Discount("again", priced.unapproved_fix)),
     )
     report = audit(TASK, rubric=dearer, families=["histories"], sizes=few)
