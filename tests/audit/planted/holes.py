@@ -60,7 +60,7 @@ FEW: Final[Sizes] = attrs.evolve(
     slow=2,
     models=1,
     prices=20,
-    twins=2,
+    twins=6,
 )
 
 
@@ -247,7 +247,8 @@ _STABILITY: Final = (
              "stability", with_measures(severity=planted.tires)),
     _mutant("root-cause-by-id", "blindness", "stability"),
     _planted("directory-owner", "the owner in the directory is taken for the right team",
-             "blindness", "stability", with_measures(escalation=planted.directory_owner)),
+             "blindness", "stability", with_measures(escalation=planted.directory_owner),
+             sizes=attrs.evolve(FEW, same=10)),
     _planted("names-a-service", "a measure names a service, and raises where there is none such",
              "renaming", "stability", with_measures(root_cause=planted.names_a_service)),
 )  # fmt: skip
