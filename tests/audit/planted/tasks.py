@@ -29,7 +29,7 @@ TASK: Final = "single_crash-v4"
 #: One with incidents that are dismissed.
 OTHER_TASK: Final = "silent_degradation-v4"
 #: One whose evidence they are planted in.
-WORLD_TASK: Final = "cascading_failure-v4"
+WORLD_TASK: Final = TASK
 #: One whose signs stay, and whose hand-over has a price.
 SIGNS_TASK: Final = "cascading_failure-v4"
 #: One with several faults at once.
@@ -240,7 +240,7 @@ def _simulated_by(kind: type[Simulation], incident: Incident) -> Incident:
 
 def told_by_a_figure(split: str, number: int) -> Incident:
     """The usual p99 of the edge is even where the root has an even place, and odd elsewhere."""
-    block = (make_incident(f"{SIGNS_TASK}/{split}/{40 * number + place}") for place in range(40))
+    block = (make_incident(f"{WORLD_TASK}/{split}/{40 * number + place}") for place in range(40))
     return next(incident for incident in block if _usual_p99(incident) % 2 == _root(incident) % 2)
 
 
