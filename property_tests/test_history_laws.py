@@ -3,7 +3,9 @@
 from collections.abc import Iterator, Mapping
 from itertools import groupby
 from random import Random  # noqa: TID251 -- hypothesis hands one in
+from typing import Any
 
+import attrs
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,8 +14,11 @@ from logtriage import Escalate, Remediate, State, initial_state, make_incident, 
 from logtriage.actions import Action, RequestMetrics, RequestMoreLogs, RequestTraces
 from logtriage.beliefs import belief
 from logtriage.beliefs.beliefs import belief_of
+from logtriage.drawing.ids import IncidentId
+from logtriage.drawing.incidents import draw_from
 from logtriage.evidence import evidence, simulation_of
 from logtriage.rng import mix
+from logtriage.tasks import get_task
 from logtriage.world.channels import DOWN, Channel, Evidence
 from logtriage.world.conditions import (
     Condition,
@@ -45,6 +50,13 @@ from logtriage.world.tables import Place, alphabet, places
 
 WORLD = "tiny"
 INCIDENTS = tuple(f"tiny:outage/train/{index}" for index in range(40))
+#: What other tasks do: a silent root, signs one by one, an edge that is blurred.
+CHANGES: tuple[Mapping[str, Any], ...] = (
+    {},
+    {"root_silent": 3},
+    {"creeping": True, "grows_for": 6},
+    {"severity_from": 3},
+)
 #: A history and a rule: token, onset, and the instant from which the alert fires.
 Drawn = tuple[str, int, int]
 
@@ -207,7 +219,9 @@ def others(
 @st.composite
 def played(draw: st.DrawFn) -> State:
     """A state of `tiny` after some requests, wrong and right remedies and right pages."""
-    incident = make_incident(draw(st.sampled_from(INCIDENTS)))
+    task = get_task("tiny:outage")
+    setting = attrs.evolve(task.setting, **draw(st.sampled_from(CHANGES)))
+    incident = draw_from(task, setting, IncidentId(task, "train", draw(st.integers(0, 39))))
     names, state = incident.topology.names, initial_state(incident)
     asks: list[Action] = [
         make(name) for make in (RequestMetrics, RequestTraces, RequestMoreLogs) for name in names
@@ -227,7 +241,7 @@ def played(draw: st.DrawFn) -> State:
     return state
 
 
-@settings(max_examples=25)
+@settings(max_examples=40)
 @given(played())
 def test_a_belief_is_the_enumeration_of_all_histories(state: State) -> None:
     held = belief(state)

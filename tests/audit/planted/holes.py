@@ -226,7 +226,7 @@ _LEAKS: Final = (
     Hole("test-is-train", "the incidents of test are those of train", "splits", "leaks",
          the_same_in_every_split),
     Hole("named-by-the-root", "the name of the topology tells the root cause", "screens", "leaks",
-         named_by_the_root, sound=WORLD_TASK),
+         named_by_the_root, sound=WORLD_TASK, sizes=attrs.evolve(FEW, screens=400)),
     Hole("pickled-with-the-root", "a field that no text shows is pickled, and names the root cause",
          "screens", "leaks", pickled_with_the_root, sound=WORLD_TASK),
     Hole("named-by-the-seed", "the seed can be computed from the name of the topology", "seeds",
