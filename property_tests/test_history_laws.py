@@ -3,7 +3,9 @@
 from collections.abc import Iterator, Mapping
 from itertools import groupby
 from random import Random  # noqa: TID251 -- hypothesis hands one in
+from typing import Any
 
+import attrs
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -11,13 +13,19 @@ from hypothesis import strategies as st
 from logtriage import Escalate, Remediate, State, initial_state, make_incident, transition
 from logtriage.actions import Action, RequestMetrics, RequestMoreLogs, RequestTraces
 from logtriage.beliefs import belief
-from logtriage.beliefs.beliefs import belief_of
-from logtriage.evidence import evidence, simulation_of
+from logtriage.beliefs.beliefs import belief_of, believed
+from logtriage.beliefs.fixedpoint import RULED_OUT
+from logtriage.beliefs.imagining import Imagination, imagine
+from logtriage.drawing.ids import IncidentId
+from logtriage.drawing.incidents import draw_from
+from logtriage.evidence import cells_on, evidence, simulation_of
 from logtriage.rng import mix
+from logtriage.tasks import get_task
 from logtriage.world.channels import DOWN, Channel, Evidence
 from logtriage.world.conditions import (
     Condition,
     Hypothesis,
+    accepted_remedies,
     affected,
     errors_first,
     unaffected,
@@ -45,6 +53,13 @@ from logtriage.world.tables import Place, alphabet, places
 
 WORLD = "tiny"
 INCIDENTS = tuple(f"tiny:outage/train/{index}" for index in range(40))
+#: What other tasks do: a silent root, signs one by one, an edge that is blurred.
+CHANGES: tuple[Mapping[str, Any], ...] = (
+    {},
+    {"root_silent": 3},
+    {"creeping": True, "grows_for": 6},
+    {"severity_from": 3},
+)
 #: A history and a rule: token, onset, and the instant from which the alert fires.
 Drawn = tuple[str, int, int]
 
@@ -207,7 +222,9 @@ def others(
 @st.composite
 def played(draw: st.DrawFn) -> State:
     """A state of `tiny` after some requests, wrong and right remedies and right pages."""
-    incident = make_incident(draw(st.sampled_from(INCIDENTS)))
+    task = get_task("tiny:outage")
+    setting = attrs.evolve(task.setting, **draw(st.sampled_from(CHANGES)))
+    incident = draw_from(task, setting, IncidentId(task, "train", draw(st.integers(0, 39))))
     names, state = incident.topology.names, initial_state(incident)
     asks: list[Action] = [
         make(name) for make in (RequestMetrics, RequestTraces, RequestMoreLogs) for name in names
@@ -227,7 +244,7 @@ def played(draw: st.DrawFn) -> State:
     return state
 
 
-@settings(max_examples=25)
+@settings(max_examples=40)
 @given(played())
 def test_a_belief_is_the_enumeration_of_all_histories(state: State) -> None:
     held = belief(state)
@@ -273,3 +290,22 @@ def test_what_began_stays_until_a_remedy_changes_it(name: str, wait: int) -> Non
         if cell.service >= 0 and cell.channel not in (Channel.WINDOW, Channel.NOTE):
             series.setdefault(cell[:3], []).append(cell.token)
     assert all(len([*groupby(tokens)]) <= 2 for tokens in series.values())
+
+
+@given(played(), st.integers(0, 99))
+def test_what_is_imagined_after_a_remedy_fits_its_hypothesis(state: State, key: int) -> None:
+    if state.is_closed:
+        return
+    held, incident = belief(state), state.incident
+    place = Imagination("place", key).pick(held.weights)
+    hypothesis = held.posterior.hypothesis(place)
+    remedies = sorted(accepted_remedies(held.world, incident.topology, hypothesis))
+    doings = state.facts.doings
+    for remedy in remedies[:1]:
+        doings = attrs.evolve(doings, remedies=(*doings.remedies, (state.tick, *remedy)))
+    shown = evidence(state)
+    seen = {cell.cell for cell in shown}
+    fresh = [cell for cell in cells_on(incident, state.tick + 1, doings) if cell not in seen]
+    drawn = imagine(held.posterior, place, fresh, doings, Imagination("cells", key))
+    updated = believed(incident, (*shown, *drawn), doings)
+    assert updated.logs[place] > RULED_OUT

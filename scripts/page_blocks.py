@@ -120,13 +120,12 @@ def task_sheet() -> str:
             f"`{task.id}`",
             task.horizon,
             f"{task.setting.par} / {task.setting.par_benign}",
-            f"{task.noise // 10} %",
             f"{task.benign / 10:g} %",
             task.hard,
         ]
         for task in BENCHMARK
     ]
-    return table(("task", "horizon", "par / benign", "noise", "benign", "what makes it hard"), rows)
+    return table(("task", "horizon", "par / benign", "benign", "what makes it hard"), rows)
 
 
 def settings() -> str:
@@ -138,9 +137,8 @@ def settings() -> str:
     rows = [
         row("trouble began (minutes before tick 0)", lambda one: one.onset),
         row("the edge shows the severity from tick", lambda one: one.severity_from),
-        row("alerts are judged at tick", lambda one: ", ".join(map(str, one.alert_ticks))),
         row("root silent in alerts and window before tick", lambda one: one.root_silent or "–"),
-        row("signs grow from half to full until tick", lambda one: one.grows_for or "–"),
+        row("signs begin one by one until tick", lambda one: one.grows_for or "–"),
         row("root is a service that others call", lambda one: _yes(one.called_only)),
         row("root has a kind that can creep in", lambda one: _yes(one.creeping)),
         row("weights of P1, P2, P3", lambda one: ", ".join(map(str, one.severities))),
@@ -158,7 +156,7 @@ def fog() -> str:
     rows = [
         [
             level,
-            "the benchmark: `…-v3`" if level == BENCHMARK_FOG else f"`…-v3-fog{level}`",
+            "the benchmark: `…-v4`" if level == BENCHMARK_FOG else f"`…-v4-fog{level}`",
             *(
                 percent(weights[level] / FULL)
                 for weights in (world.fog_weights, world.blind_weights, world.naming_weights)

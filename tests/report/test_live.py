@@ -13,7 +13,7 @@ from logtriage.errors import WorldError
 from logtriage.report.live import PLAYER, RIVAL, Game, OwnWorld, wanted
 from tests.worlds.folders import NAME, copy_of, edit
 
-INCIDENT = "single_crash-v4/test/0"
+INCIDENT = "single_crash-v4/test/1"
 
 WITHOUT_NUMPY = """
 import json, sys

@@ -59,7 +59,7 @@ def tasks(
         say(console)
         say(
             console,
-            f"Splits of the drawn tasks: {', '.join(SPLITS)}. The v3 tasks also have {SEALED}, "
+            f"Splits of the drawn tasks: {', '.join(SPLITS)}. The v4 tasks also have {SEALED}, "
             "with your own key.",
             "dim",
         )
