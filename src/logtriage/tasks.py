@@ -31,9 +31,9 @@ OF_WORLD: Final = ":"
 class TaskSpec:
     """The spec sheet of a task.
 
-        ``horizon`` in ticks; ``benign`` is the share of incidents with no fault behind them, per
+    ``horizon`` in ticks; ``benign`` is the share of incidents with no fault behind them, per
     mille; ``severity_weights`` for P1, P2, P3 among real faults; ``history`` one reasoned
-        entry a version. ``setting`` has the constants of the world. ``topology`` has the services of
+    entry a version. ``setting`` has the constants of the world. ``topology`` has the services of
     its incidents, split ``ood`` aside; without it each incident draws its own of ``services``
     services, from the first number to the second. ``version`` is None of a world with a
     fingerprint instead. Each incident of an ``unseen`` task has a world of its own, drawn around
