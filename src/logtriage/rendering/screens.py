@@ -132,7 +132,7 @@ def _parts(observation: Observation) -> list[str]:
     if observation.inspection:
         parts.append(_requested(observation))
     if observation.metrics:
-        parts.extend(panels.metrics(observation.metrics, observation.world))
+        parts.extend(panels.metrics(observation.metrics))
     if observation.traces:
         parts.extend(panels.traces(observation.traces))
     if "window" not in hidden:
@@ -179,12 +179,12 @@ def _changes(changes: tuple[Change, ...], world: World | None, fleet: bool) -> t
     if world is None:
         feed = "; ".join([f"{c.minutes_ago} min ago {c.service} {c.detail}" for c in changes])
         return (f"CHANGES: {feed}",) if feed else ()
-    feed = (
-        compact.changes(changes)
-        if fleet
-        else "; ".join([f"{c.minutes_ago} {c.service} {c.detail}" for c in changes])
-    )
-    return (f"CHANGES (minutes before tick 0): {feed}",) if feed else ()
+    if not changes:
+        return ()
+    if fleet:
+        return (f"CHANGES (minutes before tick 0): {compact.changes(changes)}",)
+    rows = (f"{c.minutes_ago}  {c.service}  {c.detail}" for c in changes)
+    return ("\n".join(("CHANGES (minutes before tick 0):", *rows)),)
 
 
 def _requested(observation: Observation) -> str:

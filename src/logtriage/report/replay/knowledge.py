@@ -1,12 +1,13 @@
 """What the agent can know of every service at a tick, from its screens alone."""
 
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 from typing import Final
 
 import attrs
 
 from logtriage.observation import Observation, is_odd
-from logtriage.rendering import status_of
+from logtriage.rendering import panels, status_of
 from logtriage.world.telemetry import LogLine
 from logtriage.world.vocabulary import LOG
 
@@ -37,8 +38,14 @@ def readings(observation: Observation) -> Iterator[Reading]:
         for line in lines:
             text = f"{line.second:+d}s {line.level} {line.service}: {line.message}"
             yield Reading(line.service, text, asked, _is_sign(line, observation))
-    for read in observation.readings:
-        yield Reading(read.service, read.text, True, is_odd(read, observation))
+    for reads in (observation.metrics, observation.traces):
+        for _, rows in groupby(reads, key=lambda read: read.service):
+            row = tuple(rows)
+            places = panels.told(row)
+            for read in row:
+                odd = is_odd(read, observation)
+                for text in panels.lines(read, places) if read.rows else (read.text,):
+                    yield Reading(read.service, text, True, odd)
 
 
 def _is_sign(line: LogLine, seen: Observation) -> bool:
