@@ -12,7 +12,7 @@ import logtriage as lt
 from logtriage.exporting import write_alertmanager, write_labels, write_otlp
 from logtriage.exporting.tape import Tape
 from logtriage.recorded import RecordedIncident, import_capture
-from logtriage.world.channels import Channel
+from logtriage.world.channels import DOWN, Channel
 from logtriage.world.default import default_world
 
 WORLD = default_world()
