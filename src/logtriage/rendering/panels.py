@@ -10,7 +10,7 @@ from logtriage.world.telemetry import EdgePanel, Gauge, Series, Trace
 
 Read = TypeVar("Read", Gauge, Trace)
 #: The most readings on a screen, as long as what is left out was as the readings around it.
-MOST: Final = 9
+MOST: Final = 12
 #: The readings of the edge on a screen.
 _EDGE: Final = 7
 
