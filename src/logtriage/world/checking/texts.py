@@ -159,8 +159,8 @@ def _tokens(world: World) -> Iterator[str]:
         yield from _figures(gauge.name, gauge.figures)
         yield from (f"{gauge.name}: {what}" for what in _gauge(world, gauge))
     keys: dict[str, str] = {}
-    for row in (change, *tokens.gauges):
-        for figure in row.figures.values():
+    for figures in (change.figures, *(gauge.figures for gauge in tokens.gauges)):
+        for figure in figures.values():
             if figure.key in keys:
                 yield f"figures.{figure.name}: key {figure.key!r} is that of {keys[figure.key]}"
             keys[figure.key] = figure.name
