@@ -6,9 +6,8 @@ from logtriage.actions import Escalate
 from logtriage.observation import Observation
 from logtriage.state import Closing
 
-#: What follows a closing action.
+#: What follows; a resolved incident speaks for itself.
 _CAME: dict[Closing, str] = {
-    Closing.RESOLVED: "resolved",
     Closing.IGNORED: "closed as noise",
     Closing.HANDED_OVER: "the next on call takes over",
     Closing.OUT_OF_TIME: "time is up, nobody resolved it",
@@ -39,7 +38,7 @@ def _said(seen: Observation, closing: Closing) -> Iterator[str]:
     if closing is Closing.MISROUTED:
         team = not_ours(seen)
         yield "the page went to the wrong team" if team is None else f"{team}: {NOT_OURS}"
-    else:
+    elif closing in _CAME:
         yield _CAME[closing]
     for remedy, service, eases in seen.effects:
         came = "the symptoms ease" if eases else "no change"
