@@ -12,13 +12,13 @@ Read = TypeVar("Read", Gauge, Trace)
 #: The most readings on a screen, as long as what is left out was as the readings around it.
 MOST: Final = 12
 #: The readings of the edge on a screen.
-_EDGE: Final = 7
+EDGE: Final = 7
 
 
-def edge(panel: EdgePanel) -> str:
-    """What users see, beside what they usually see."""
-    errors = panel.errors[-_EDGE:] or (panel.error_bp,)
-    p99s = panel.p99s[-_EDGE:] or (panel.p99_ms,)
+def edge(panel: EdgePanel, readings: int = EDGE) -> str:
+    """What users see at the latest ``readings``, beside what they usually see."""
+    errors = panel.errors[-readings:] or (panel.error_bp,)
+    p99s = panel.p99s[-readings:] or (panel.p99_ms,)
     errors_row = row(Series("errors %", errors, panel.usual_error_bp, hundredths=True))
     return f"EDGE: {errors_row}; {row(Series('p99 ms', p99s, panel.usual_p99_ms))}"
 
@@ -58,7 +58,8 @@ def _by_service(
             continue
         places = told(read)
         ticks = " ".join(str(read[0].starts[place]) for place in places)
-        yield f"{heading} {service} (at tick{'s' * (len(places) > 1)} {ticks}):"
+        left_out = ", between them no change" if len(places) < len(read[0].starts) else ""
+        yield f"{heading} {service} (at tick{'s' * (len(places) > 1)} {ticks}{left_out}):"
         for reading in read:
             yield from lines(reading, places) if reading.rows else [title(reading) + reading.text]
 

@@ -1,7 +1,11 @@
 """Series as pictures of a line, for people: behind each row of figures on a screen."""
 
 import re
+from collections.abc import Sequence
 from typing import Final
+
+from logtriage.rendering import panels
+from logtriage.world.telemetry import EdgePanel
 
 _BARS: Final = "▁▂▃▄▅▆▇█"
 #: The mark before the figure at which something began.
@@ -10,7 +14,7 @@ ONSET: Final = "│"
 _SERIES: Final = re.compile(r"  ((?:[\d.]+ )+)(?:[a-z]\S* )?\(usual ([\d.]+)\)")
 
 
-def sparkline(values: list[float], usual: float, onset: int | None = None) -> str:
+def sparkline(values: Sequence[float], usual: float, onset: int | None = None) -> str:
     """Bars from 0 to the greatest value; what is usual reaches half of that at most.
 
     The place of an ``onset`` above 0 is marked.
@@ -30,3 +34,10 @@ def sparklined(line: str, onset: int | None = None) -> str:
         if " " in figures.strip()
     ]
     return "  ".join((line, *drawn))
+
+
+def edge(panel: EdgePanel) -> str:
+    """The edge in a narrow line: what users see now, and a sparkline of either series."""
+    errors = sparkline(panel.errors[-panels.EDGE :], panel.usual_error_bp)
+    p99s = sparkline(panel.p99s[-panels.EDGE :], panel.usual_p99_ms)
+    return f"{panels.edge(panel, 1)}  {errors}  {p99s}"
