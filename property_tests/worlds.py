@@ -274,6 +274,7 @@ def _task(draw: st.DrawFn, name: str) -> dict[str, Any]:
 def _tokens(draw: st.DrawFn, gauges: dict[str, int]) -> dict[str, Any]:
     calls: dict[str, Any] = {"name": "calls", "dependency": True}
     return {
+        "failing": 60,
         "latency": {"usual": 30, "slow": 900, "step": draw(st.integers(1, 40))},
         "line_figures": {"n": [2, 40], "ms": [1, 9], "pct": [5, 90], "mb": [40, 900]},
         "runbook_order": draw(st.permutations(["change", "log", "time", "errors", *gauges])),
@@ -292,8 +293,10 @@ def _tokens(draw: st.DrawFn, gauges: dict[str, int]) -> dict[str, Any]:
                     "word": "release",
                     "kind": "release",
                     "says": "release {version}",
+                    "about": {group: [f"work of {group}"] for group in GROUPS},
                 }
             ],
+            "authors": {group: [f"somebody in {group}"] for group in GROUPS},
             "figures": {"version": {"version": True}},
         },
         "gauges": [_gauge(draw, name, count) for name, count in gauges.items()],
@@ -302,16 +305,6 @@ def _tokens(draw: st.DrawFn, gauges: dict[str, int]) -> dict[str, Any]:
                 "name": "time",
                 "ordinary": "nowhere",
                 "tokens": [{"name": "itself", "word": "own time"}, {**calls, "word": "call"}],
-                "says": {
-                    "nowhere": "{calm} ms",
-                    "itself": "{slow} ms, {share}%",
-                    "calls": "{slow} ms, {share}% in {dep}",
-                },
-                "figures": {
-                    "calm": {"latency_by_height": "usual"},
-                    "slow": {"latency_by_height": "slow"},
-                    "share": {"share_of": [60, 95]},
-                },
             },
             {
                 "name": "errors",
@@ -320,7 +313,6 @@ def _tokens(draw: st.DrawFn, gauges: dict[str, int]) -> dict[str, Any]:
                     {"name": "itself", "word": "own errors"},
                     {**calls, "word": "theirs"},
                 ],
-                "says": {"nowhere": "none", "itself": "here", "calls": "in {dep}"},
             },
         ],
     }
@@ -336,7 +328,6 @@ def _gauge(draw: st.DrawFn, name: str, count: int) -> dict[str, Any]:
                 (
                     {"range": [100 + number, 200]},
                     {"scaled_range": {"of": "usual", "percent": [150, 250]}},
-                    {"sum_of": ["usual", "usual"]},
                 )
             )
         )
@@ -347,11 +338,11 @@ def _gauge(draw: st.DrawFn, name: str, count: int) -> dict[str, Any]:
         "tokens": [{"name": token, "word": f"{name} {token}"} for token in tokens],
         "readings": [
             {
-                "says": {one: f"{{{one}}}%" for one in ("usual", *tokens)},
-                "metrics": [{"name": name, "unit": "%"}],
+                "label": f"{name} %",
+                "shows": {one: one for one in ("usual", *tokens)},
+                "metric": {"name": name, "unit": "%"},
             }
         ],
-        "title": name,
         "explained": draw(st.booleans()),
         "figures": figures,
     }

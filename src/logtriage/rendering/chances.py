@@ -14,7 +14,7 @@ from logtriage.rendering.signature_table import fault_groups, is_only_minor
 from logtriage.topology import Topology
 from logtriage.world.channels import NAMES
 from logtriage.world.model import HEALTHY, LOADED, WAITING, World
-from logtriage.world.schema.forms import Climb, Range, ShareOf, filled, pieces
+from logtriage.world.schema.forms import Climb, Range
 from logtriage.world.schema.parts import Benign, Kind, Signature
 from logtriage.world.schema.tokens import Gauge
 from logtriage.world.setting import Setting
@@ -136,19 +136,22 @@ def _legend(setting: Setting) -> str:
 
 def _meant(gauge: Gauge) -> str:
     """What the words of a gauge mean in figures."""
-    meanings = []
+    rows = []
     for line in gauge.readings:
-        for token in gauge.tokens:
-            text = line.said_under(token.name, gauge)
-            meanings.append(f"{token.word} {filled(pieces(text), lambda name: _band(gauge, name))}")
-    return f"{gauge.title}: {', '.join(meanings)}"
+        meanings = [
+            f"{token.word} {_band(gauge, line.shows[token.name])}"
+            for token in gauge.tokens
+            if token.name in line.shows
+        ]
+        rows.append(f"{line.label}: {', '.join(meanings)}")
+    return "; ".join(rows)
 
 
 def _band(gauge: Gauge, name: str) -> str:
     """From where to where a figure goes, as far as it does not depend on another."""
     match gauge.figures[name].form:
-        case Range(low, high) | Climb(low, high) | ShareOf(low, high):
-            return f"{low}-{high}"
+        case Range(low, high) | Climb(low, high):
+            return f"{low}-{high}" if low < high else f"{low}"
         case _:
             return "…"
 

@@ -23,6 +23,7 @@ from logtriage.errors import InvalidInput
 from logtriage.observation import Observation, world_of
 from logtriage.parsing import render_action
 from logtriage.rendering import compact
+from logtriage.rendering.ends import NOT_OURS, not_ours
 from logtriage.world.channels import DOWN, EASES, NAMES, NO_CHANGE, NO_NEWS, named_service
 from logtriage.world.figures import is_down
 from logtriage.world.model import World
@@ -57,6 +58,30 @@ def notation(observation: Observation, before: Observation | None = None) -> str
     )
 
 
+def ended(observation: Observation) -> str:
+    """What came of a closed incident, in words.
+
+    Raises:
+        InvalidInput: for a recording.
+    """
+    return " ".join(
+        (
+            *_closing(observation),
+            *_acts(observation),
+            *(() if observation.edge is None else ("edge:", observation.edge.token)),
+            *("alert:", *_listed(_alerts(observation))),
+        )
+    )
+
+
+def _closing(seen: Observation) -> Iterator[str]:
+    """Why an incident is closed."""
+    if seen.closing is not None:
+        yield from ("closed:", str(seen.closing))
+        if not_ours(seen) is not None:
+            yield NOT_OURS.replace(" ", "_")
+
+
 def legend(world: World) -> str:
     """What the words of a screen mean, for the rules."""
     strays = " ".join(
@@ -79,8 +104,7 @@ def _head(seen: Observation, before: Observation | None) -> Iterator[str]:
     yield f"{seen.tick}/{seen.horizon}"
     if before is None and seen.price_of_hand_over is not None:
         yield f"c{seen.price_of_hand_over:g}"
-    if seen.closing is not None:
-        yield from ("closed:", str(seen.closing))
+    yield from _closing(seen)
     if seen.requests_left is not None and (before is None or seen.may is not None):
         yield from ("left:", str(seen.requests_left))
 
@@ -91,9 +115,11 @@ def _panels(seen: Observation, before: Observation | None) -> Iterator[str]:
     for note in seen.notes:
         words = NO_NEWS if note.token is None else _log_words(note.token, seen)
         yield from filter(None, ("note:", note.by, note.service, words))
-    if seen.edge is not None and (before is None or _edge(before) != _edge(seen)):
+    ended = seen.closing is not None  # the last screen says how things stand
+    if seen.edge is not None and (ended or before is None or _edge(before) != _edge(seen)):
         yield from ("edge:", seen.edge.token)
-    if "alerts" not in seen.hidden and (before is None or _alerts(before) != _alerts(seen)):
+    renewed = ended or before is None or _alerts(before) != _alerts(seen)
+    if "alerts" not in seen.hidden and renewed:
         yield from ("alert:", *_listed(_alerts(seen)))
     yield from _requested(seen)
     yield from _readings("metrics:", seen.metrics, seen)

@@ -88,7 +88,8 @@ class Signal:
 class EdgePanel:
     """What users see, beside what they usually see; ``token`` names the two bands.
 
-    Errors in basis points, p99 in milliseconds.
+    Errors in basis points, p99 in milliseconds. ``errors`` and ``p99s`` are the series until now,
+    read at the ticks ``starts``.
     """
 
     error_bp: int
@@ -96,6 +97,24 @@ class EdgePanel:
     usual_error_bp: int
     usual_p99_ms: int
     token: str
+    starts: tuple[int, ...] = ()
+    errors: tuple[int, ...] = ()
+    p99s: tuple[int, ...] = ()
+
+
+@attrs.frozen
+class Series:
+    """A row of figures, the newest last, beside the usual one; the label has the unit.
+
+    With ``hundredths`` the figures are hundredths of the unit. The ``mark`` is a word on the newest
+    figure.
+    """
+
+    label: str
+    values: tuple[int, ...]
+    usual: int
+    hundredths: bool = False
+    mark: str = ""
 
 
 @attrs.frozen
@@ -103,30 +122,38 @@ class Gauge:
     """One gauge of a service over the latest readings, the newest last.
 
     ``starts`` are the ticks of the readings, ``tokens`` what each says (empty in a
-    recording, whose figures were made from none), ``text`` the figures in words. ``signal``
-    is the figure that a recording tells in these words.
+    recording, whose figures were made from none), ``rows`` the figures at each. ``text`` stands for
+    rows in a recording, and where nothing is collected; ``signal`` is the figure that a recording
+    tells in these words.
     """
 
     service: str
     name: str
     starts: tuple[int, ...]
     tokens: tuple[str, ...]
-    text: str
+    text: str = ""
     signal: Signal | None = None
+    rows: tuple[Series, ...] = ()
 
 
 @attrs.frozen
 class Trace:
     """Where a service's slowest requests spend their time, and where errors start.
 
-    Fields as in :class:`Gauge`; ``name`` is ``time`` or ``errors``.
+    Fields as in :class:`Gauge`; ``name`` is ``time`` or ``errors``. ``parts`` says where the newest
+    figure goes, and ``since`` from which tick on: own time and calls in milliseconds, or per cent
+    of the failed requests. ``alone`` is the trace for who does not see the edge.
     """
 
     service: str
     name: str
     starts: tuple[int, ...]
     tokens: tuple[str, ...]
-    text: str
+    text: str = ""
+    rows: tuple[Series, ...] = ()
+    parts: tuple[tuple[str, int], ...] = ()
+    since: int | None = None
+    alone: "Trace | None" = None
 
 
 @attrs.frozen(cache_hash=True)

@@ -13,22 +13,13 @@ import attrs
 
 from logtriage.rng import MASK, below, between, draw, hash_name, subkey
 from logtriage.world.channels import DOWN, EARLIEST, NAMES, NO_NEWS, Channel, Evidence
-from logtriage.world.figures import NOT_COLLECTED, Figures
+from logtriage.world.figures import NOT_COLLECTED
 from logtriage.world.liveliness import Reading
 from logtriage.world.model import World
-from logtriage.world.schema.forms import (
-    LATENCY_BANDS,
-    Figure,
-    LatencyByHeight,
-    Source,
-    filled,
-    pieces,
-    said,
-    value_of,
-)
-from logtriage.world.schema.parts import Band
+from logtriage.world.schema.forms import Source, filled, pieces, said
 from logtriage.world.schema.tokens import AlertToken
-from logtriage.world.telemetry import LEVELS, TICK_SECONDS, Alert, Change, EdgePanel, LogLine, Note
+from logtriage.world.spans import Spans
+from logtriage.world.telemetry import LEVELS, TICK_SECONDS, Alert, Change, LogLine, Note
 
 #: The levels of lines, and the pieces of their texts.
 Phrases = tuple[tuple[str, tuple[str, ...]], ...]
@@ -36,12 +27,12 @@ VOICE_STREAM: Final = hash_name("voice")
 _LINE_KEYS: Final = {channel: hash_name(f"lines {channel}") for channel in Channel}
 #: Minutes before the window up to which changes are listed.
 _LONG_AGO: Final = 100
-#: The p99 of the edge as it usually is.
-_USUAL_P99: Final = {"p99": Figure("p99", LatencyByHeight(LATENCY_BANDS[0]), "usual p99")}
+#: The numbers of changes, least and most.
+_NUMBERS: Final = (1000, 9999)
 
 
 @attrs.frozen(cache_hash=True)
-class Voice(Figures):
+class Voice(Spans):
     """Words one incident's tokens. ``phrasing`` is the index of the group of texts."""
 
     phrasing: int
@@ -139,37 +130,13 @@ class Voice(Figures):
     def _rules(self) -> tuple[AlertToken, ...]:
         return self.world.tokens.alert.tokens
 
-    def edge(self, cell: Evidence) -> EdgePanel:
-        """The edge panel beside its usual figures."""
-        errors, p99 = cell.token.split("/")
-        now, bands = self.at(cell.start), self.world.bands
-        calm, key, usual_errors, usual_p99 = self._calm
-        failing, slow = bands[errors], bands[p99].p99
-        return EdgePanel(
-            now.figure(-1, key if failing is calm else errors, *failing.errors),
-            _usual_p99(now) if slow is None else now.figure(-1, f"p99 {p99}", *slow),
-            usual_errors,
-            usual_p99,
-            cell.token,
-        )
-
-    @cached_property
-    def _calm(self) -> tuple[Band, str, int, int]:
-        """The edge as it usually is: its band, the key of its errors, the errors and the p99."""
-        band = next(iter(self.world.bands.values()))
-        key = f"{band.name} errors"
-        return band, key, self.level.figure(-1, key, *band.errors), _usual_p99(self.level)
-
-    def edges(self, cells: Sequence[Evidence]) -> EdgePanel:
-        """:meth:`edge` of the only cell."""
-        return self.edge(cells[0])
-
     def changes(self, cells: Sequence[Evidence]) -> tuple[Change, ...]:
         """The change feed, newest first. Minutes count back from tick 0."""
         return _changes(self, tuple(cells))
 
     def _worded_changes(self, cells: tuple[Evidence, ...]) -> tuple[Change, ...]:
         rows, known, sort = [], self.world.changes, self.world.tokens.change
+        authors = sort.authors.groups[self.phrasing]
         begun: dict[int, Evidence] = {}
         for cell in cells:
             if cell.token in known:
@@ -180,6 +147,11 @@ class Voice(Figures):
             if cell.start == EARLIEST:
                 ago += self.figure(service, cell.token, 0, _LONG_AGO)
             detail = said(pieces(change.says), sort.figures, self, service, cell.token)
+            number = self.figure(service, f"number {cell.token}", *_NUMBERS)
+            author = authors[self.figure(service, f"author {cell.token}", 0, len(authors) - 1)]
+            texts = change.about.groups[self.phrasing]
+            about = texts[self.figure(service, f"about {cell.token}", 0, len(texts) - 1)]
+            detail = f"{detail} #{number} by {author}: {about}"
             rows.append(Change(self.topology.names[service], change.kind, ago, detail, cell.token))
         return tuple(sorted(rows, key=lambda row: (row.minutes_ago, row.service)))
 
@@ -199,10 +171,6 @@ class Voice(Figures):
         )
         name = self.topology.names[service]
         return Note(f"{team}: we see this at {name}: {words}", team, name, token)
-
-
-def _usual_p99(source: Source) -> int:
-    return int(value_of(_USUAL_P99, "p99", source, -1, ""))
 
 
 @lru_cache(maxsize=4096)

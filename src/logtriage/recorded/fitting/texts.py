@@ -15,13 +15,13 @@ SHOWS: Final = 50
 
 NETWORK_GAUGE: Final = Gauge(
     name="network",
-    title="network",
     ordinary="usual",
     tokens=(Token("high", "slow network"),),
     readings=(
         Reading(
-            says=MappingProxyType({"usual": "{usual} ms", "high": "{high} ms"}),
-            metrics=(Metric("network.delay", "ms"),),
+            label="network ms",
+            shows=MappingProxyType({"usual": "usual", "high": "high"}),
+            metric=Metric("network.delay", "ms"),
         ),
     ),
     figures=MappingProxyType(

@@ -14,14 +14,12 @@ from logtriage.world.schema.forms import (
     DEPENDENCY,
     LINE_PLACEHOLDERS,
     Figure,
-    LatencyByHeight,
-    ShareOf,
+    Version,
     check_figures,
-    pieces,
     placeholders,
 )
-from logtriage.world.schema.parts import GROUPS, Phrasings, Topic
-from logtriage.world.schema.tokens import NUMBER, Gauge, Reading, Span
+from logtriage.world.schema.parts import GROUPS, NounPhrases, Phrasings, Topic
+from logtriage.world.schema.tokens import Gauge
 from logtriage.world.telemetry import LEVELS
 from logtriage.world.vocabulary import LOG
 
@@ -35,11 +33,7 @@ def text_problems(world: World) -> Iterator[Problem]:
     for kind in world.kinds:
         file = f"kinds/{kind.name}.toml"
         yield from ((file, what) for what in _phrasings("names", kind.names, LINE_PLACEHOLDERS))
-        for group, nouns in zip(GROUPS, kind.past.groups, strict=True):
-            if not nouns:
-                yield file, f"past.{group}: expected at least one noun phrase"
-            for noun in nouns:
-                yield from ((file, f"past.{group}: {what}") for what in _text(noun, ()))
+        yield from ((file, what) for what in _nouns("past", kind.past))
     yield from _said_twice(world)
     yield from ((TOKENS_FILE, what) for what in _tokens(world))
     yield from _words_said_twice(world)
@@ -138,6 +132,15 @@ def _all_texts(world: World) -> Iterator[tuple[str, str]]:
         yield from ((file, noun) for nouns in kind.past.groups for noun in nouns)
 
 
+def _nouns(field: str, nouns: NounPhrases) -> Iterator[str]:
+    """Short texts in the three groups of phrasings."""
+    for group, texts in zip(GROUPS, nouns.groups, strict=True):
+        if not texts:
+            yield f"{field}.{group}: expected at least one"
+        for text in texts:
+            yield from (f"{field}.{group}: {what}" for what in _text(text, ()))
+
+
 # --- figures -----------------------------------------------------------------------------
 
 
@@ -150,41 +153,18 @@ def _tokens(world: World) -> Iterator[str]:
     for token in change.tokens:
         where = f"change: tokens: {token.name}: says"
         yield from (f"{where}: {what}" for what in _text(token.says, change.figures))
-    for span in tokens.spans:
-        yield from _figures(span.name, span.figures)
-        names = (span.ordinary, *(token.name for token in span.tokens))
-        if set(span.says) != set(names):
-            yield f"{span.name}: says: expected {', '.join(names)}; got {', '.join(span.says)}"
-            continue
-        naming = {token.name for token in span.tokens if token.dependency}
-        if span.name == SPANS[0]:
-            yield from _times(span)
-        for name, text in span.says.items():
-            known = (*span.figures, DEPENDENCY) if name in naming else tuple(span.figures)
-            yield from (f"{span.name}: says.{name}: {what}" for what in _text(text, known))
+        yield from _nouns(f"change: tokens: {token.name}: about", token.about)
+    yield from _nouns("change: authors", change.authors)
     for gauge in tokens.gauges:
         yield from _figures(gauge.name, gauge.figures)
         yield from (f"{gauge.name}: {what}" for what in _gauge(world, gauge))
     keys: dict[str, str] = {}
-    for row in (change, *world.measured):
-        for figure in row.figures.values():
+    for figures in (change.figures, *(gauge.figures for gauge in tokens.gauges)):
+        for figure in figures.values():
             if figure.key in keys:
                 yield f"figures.{figure.name}: key {figure.key!r} is that of {keys[figure.key]}"
             keys[figure.key] = figure.name
     yield from _runbook(world)
-
-
-def _times(span: Span) -> Iterator[str]:
-    """Texts that lack a number needed for exported traces."""
-    for name, text in span.says.items():
-        forms: tuple[type, ...] = (LatencyByHeight,)
-        if name != span.ordinary:
-            forms = (LatencyByHeight, ShareOf)
-        used = [span.figures[name].form for name in pieces(text)[1::2] if name in span.figures]
-        for form in forms:
-            if sum(isinstance(figure, form) for figure in used) != 1:
-                what = "latency_by_height" if form is LatencyByHeight else "share_of"
-                yield f"{span.name}: says.{name}: {text!r:.60}: expected one figure of form {what}"
 
 
 def _figures(where: str, figures: Mapping[str, Figure]) -> Iterator[str]:
@@ -202,10 +182,6 @@ def _figures(where: str, figures: Mapping[str, Figure]) -> Iterator[str]:
 
 def _gauge(world: World, gauge: Gauge) -> Iterator[str]:
     names = (gauge.ordinary, *(token.name for token in gauge.tokens))
-    if gauge.explained and not gauge.title:
-        yield "explained: needs a title, which the runbook says the words are about"
-    if gauge.title:
-        yield from (f"title: {what}" for what in _text(gauge.title, ()))
     naming = next((token.name for token in gauge.tokens if token.dependency), None)
     if naming is not None:
         yield f"tokens: {naming}: dependency: only traces and topics name a service that is called"
@@ -214,33 +190,27 @@ def _gauge(world: World, gauge: Gauge) -> Iterator[str]:
         for tier in reading.tiers or ():
             if tier not in world.tier_names:
                 yield f"{where}.tiers: {UnknownName('tier', tier, world.tier_names)}"
-        if gauge.ordinary not in reading.says:
-            yield f"{where}.says: expected a text for {gauge.ordinary}"
-        for name, text in reading.says.items():
+        if gauge.ordinary not in reading.shows:
+            yield f"{where}.shows: expected a figure for {gauge.ordinary}"
+        for name, figure in reading.shows.items():
             if name not in names:
-                yield f"{where}.says: {UnknownName('token', name, names)}"
-            yield from (f"{where}.says.{name}: {what}" for what in _text(text, gauge.figures))
-        for name, text in reading.says.items():
-            yield from (f"{where}.says.{name}: {what}" for what in _numbers(text, reading))
-        if reading.label:
-            yield from (f"{where}.label: {what}" for what in _text(reading.label, ()))
+                yield f"{where}.shows: {UnknownName('token', name, names)}"
+            if figure not in gauge.figures:
+                yield f"{where}.shows.{name}: {UnknownName('figure', figure, gauge.figures)}"
+            elif isinstance(gauge.figures[figure].form, Version):
+                yield f"{where}.shows.{name}: {figure!r} is a version; expected a number"
+        for name, mark in reading.marks.items():
+            if name not in names:
+                yield f"{where}.marks: {UnknownName('token', name, names)}"
+            yield from (f"{where}.marks.{name}: {what}" for what in _text(mark, ()))
+        yield from (f"{where}.label: {what}" for what in _text(reading.label, ()))
     for tier in world.tier_names:
         shown = world.readings_at(gauge.name, tier)
         if not shown:
             yield f"readings: none at tier {tier!r}"
         for token in world.tokens_at(gauge.name, tier)[1:]:
-            if not any(token in reading.says for reading in shown):
-                yield f"readings: none says {token!r} at tier {tier!r}: it would look as usual"
-
-
-def _numbers(text: str, reading: Reading) -> Iterator[str]:
-    """Numbers in a text without a metric; they could not be exported."""
-    count = len(NUMBER.findall("0".join(pieces(text)[::2])))
-    if count > len(reading.metrics):
-        yield (
-            f"{text!r:.60}: has {count} numbers; expected as many metrics, each with a name and a "
-            f"unit, got {len(reading.metrics)}"
-        )
+            if not any(token in reading.shows for reading in shown):
+                yield f"readings: none shows {token!r} at tier {tier!r}: it would look as usual"
 
 
 def _runbook(world: World) -> Iterator[str]:
@@ -255,8 +225,19 @@ def _runbook(world: World) -> Iterator[str]:
         value = getattr(world.tokens.latency, figure.partition(".")[2])
         if not least <= value <= most:
             yield f"{figure}: expected {least} to {most}, got {value}"
-    if world.tokens.latency.slow <= world.tokens.latency.usual:
-        yield "latency.slow: expected more than latency.usual"
+    latency = world.tokens.latency
+    if latency.slow < 4 * (latency.usual + latency.step):
+        yield (
+            f"latency.slow: expected at least four times usual and step, "
+            f"{4 * (latency.usual + latency.step)}, so that slow is told from usual; got "
+            f"{latency.slow}"
+        )
+    usual = next((band.errors[1] for band in world.rules.edge.bands), 0)
+    if world.tokens.failing <= usual:
+        yield (
+            f"failing: expected more than the usual errors of the edge, {usual}; got "
+            f"{world.tokens.failing}"
+        )
 
 
 def _words_said_twice(world: World) -> Iterator[Problem]:

@@ -26,10 +26,8 @@ FOLDERS: Final = ("kinds", "benign", "topics", "topologies")
 FORMS: Final = {
     "range": forms.Range,
     "climb": forms.Climb,
+    "requests": forms.Requests,
     "scaled_range": forms.ScaledRange,
-    "sum_of": forms.SumOf,
-    "share_of": forms.ShareOf,
-    "latency_by_height": forms.LatencyByHeight,
     "version": forms.Version,
 }
 _KEY_OF: Final = {form: key for key, form in FORMS.items()}
@@ -97,14 +95,10 @@ def _plain_figure(figure: Figure) -> dict[str, Any]:
     form = figure.form
     said: Any
     match form:
-        case forms.Range(low, high) | forms.Climb(low, high) | forms.ShareOf(low, high):
+        case forms.Range(low, high) | forms.Climb(low, high) | forms.Requests(low, high):
             said = [low, high]
         case forms.ScaledRange(of, low, high):
             said = {"of": of, "percent": [low, high]}
-        case forms.SumOf(figures):
-            said = list(figures)
-        case forms.LatencyByHeight(band):
-            said = band
         case forms.Version():
             said = True
     return {_KEY_OF[type(form)]: said, "key": figure.key}
