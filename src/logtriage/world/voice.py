@@ -2,7 +2,9 @@
 
 Everything is a function of the public topology, the seed, the phrasing group and the
 tokens: hypotheses that give the same tokens give the same bytes. Figures belong to
-(service, token), so that what is said twice is the same twice.
+(service, token), so that what is said twice is the same twice. What frames a message (pod,
+request, how often it was repeated) belongs to the service, the tick and the line, never to the
+token.
 """
 
 from collections.abc import Sequence
@@ -18,15 +20,16 @@ from logtriage.world.liveliness import Reading
 from logtriage.world.model import World
 from logtriage.world.schema.forms import (
     LATENCY_BANDS,
+    LEVEL,
+    TEXT,
     Figure,
     LatencyByHeight,
     Source,
-    filled,
     pieces,
     said,
     value_of,
 )
-from logtriage.world.schema.parts import Band
+from logtriage.world.schema.parts import Band, Technology
 from logtriage.world.schema.tokens import AlertToken
 from logtriage.world.telemetry import LEVELS, TICK_SECONDS, Alert, Change, EdgePanel, LogLine, Note
 
@@ -34,6 +37,15 @@ from logtriage.world.telemetry import LEVELS, TICK_SECONDS, Alert, Change, EdgeP
 Phrases = tuple[tuple[str, tuple[str, ...]], ...]
 VOICE_STREAM: Final = hash_name("voice")
 _LINE_KEYS: Final = {channel: hash_name(f"lines {channel}") for channel in Channel}
+#: The streams of what surrounds messages: requests, and what stays the same for a service.
+_TRACES: Final = hash_name("requests of a scrape")
+_PLACES: Final = hash_name("where services run")
+#: Requests in flight at a tick: the lines of all services then belong to one of them.
+_IN_FLIGHT: Final = 3
+#: One line in so many stands for several, and for how many at most.
+_REPEATED: Final = 8
+_REPEATS: Final = 60
+_POD_LETTERS: Final = "bcdfghjklmnpqrstvwxz2456789"
 #: Minutes before the window up to which changes are listed.
 _LONG_AGO: Final = 100
 #: The p99 of the edge as it usually is.
@@ -54,7 +66,7 @@ class Voice(Figures):
 
     def lines(self, cells: Sequence[Evidence]) -> list[LogLine]:
         """The log lines of cells, each within the 30 seconds before its tick."""
-        names, counts = self.topology.names, self.world.tokens.line_figures.n
+        names = self.topology.names
         lines: list[LogLine] = []
         for channel, service, slot, start, token in cells:
             if token == DOWN:
@@ -64,24 +76,93 @@ class Voice(Figures):
             key = subkey(self._lines, _LINE_KEYS[channel])
             bits = draw(key, service + 1 << 20 | slot, start - EARLIEST)
             level, text = self._phrase(service, token, bits)
-            message = text[0]
-            if len(text) > 1:
-                source, words = Reading(self, bits, start), list(text)
-                for place in range(1, len(text), 2):
-                    name = text[place]
-                    if name == "n":
-                        words[place] = str(between(bits << 16 & MASK, *counts))
-                    else:
-                        words[place] = str(self.said(name, service, token, source))
-                message = "".join(words)
+            said = self._said(text, service, token, bits, Reading(self, bits, start))
+            message = self._framed(service, start, level, text, said, bits)
             second = (start - 1) * TICK_SECONDS + 1 + below(bits << 32 & MASK, TICK_SECONDS - 1)
             lines.append(LogLine(second, names[service], level, message, token))
         return sorted(lines, key=lambda line: line.second)
 
-    def said(self, name: str, service: int, token: str, source: Source) -> int | str:
+    def _said(
+        self, text: tuple[str, ...], service: int, token: str, bits: int, source: Source
+    ) -> str:
+        """The pieces of a message with the values that ``bits`` decide."""
+        if len(text) == 1:
+            return text[0]
+        words = list(text)
+        for place in range(1, len(text), 2):
+            words[place] = str(self._value(text[place], place, service, token, bits, source))
+        return "".join(words)
+
+    def _framed(
+        self, service: int, start: int, level: str, text: tuple[str, ...], said: str, bits: int
+    ) -> str:
+        """A message in the frame of the technology that writes it; ``text`` is its wording."""
+        technology = self._technologies[service]
+        if technology is None:
+            return said
+        frame = self._frames.get((service, level, text))
+        if frame is None:
+            frame = self._frames[service, level, text] = self._frame(service, level, text)
+        if not below(draw(bits, 1), _REPEATED):
+            said = f"{said} (x{between(draw(bits, 2), 2, _REPEATS)})"
+        words = list(frame)
+        for place in range(1, len(words), 2):
+            if words[place] == TEXT:
+                words[place] = said
+            else:
+                request = below(draw(bits, 3), _IN_FLIGHT)
+                words[place] = f"{draw(self._requests, start - EARLIEST, request) >> 32:08x}"
+        return "".join(words)
+
+    @cached_property
+    def _requests(self) -> int:
+        return subkey(self._lines, _TRACES)
+
+    @cached_property
+    def _technologies(self) -> tuple[Technology | None, ...]:
+        return tuple(map(self.world.technology_of, self.topology.services))
+
+    @cached_property
+    def _frames(self) -> dict[tuple[int, str, tuple[str, ...]], tuple[str, ...]]:
+        return {}
+
+    def _frame(self, service: int, level: str, text: tuple[str, ...]) -> tuple[str, ...]:
+        """The pieces of the frame around a wording; the message and its request are left open."""
+        technology = self._technologies[service]
+        assert technology is not None
+        words = list(pieces(technology.line))
+        for place in range(len(words) - 2, 0, -2):
+            name = words[place]
+            if name in (TEXT, "trace"):
+                continue
+            if name == LEVEL:
+                word = technology.levels[level]
+            elif name in technology.words:
+                choices = technology.words[name]
+                bits = draw(self._places, service + 1, hash_name(f"{name} of {''.join(text)}"))
+                word = choices[below(bits, len(choices))]
+            else:
+                word = _place(name, draw(self._places, service + 1, hash_name(name)))
+            words[place - 1 : place + 2] = [words[place - 1] + word + words[place + 1]]
+        return tuple(words)
+
+    @cached_property
+    def _places(self) -> int:
+        return subkey(self._lines, _PLACES)
+
+    def _value(
+        self, name: str, place: int, service: int, token: str, bits: int, source: Source
+    ) -> int | str:
         """What stands in a text where it has ``{name}``."""
         ranges = self.world.tokens.line_figures
         match name:
+            case "n":
+                return between(bits << 16 & MASK, *ranges.n)
+            case "id":
+                return f"{draw(bits, place) >> 40:06x}"
+            case "ip":
+                own = draw(bits, place)
+                return f"10.{own >> 56}.{own >> 48 & 255}.{1 + (own >> 40 & 255) % 254}"
             case "ms":
                 return source.figure(service, token, *ranges.ms)
             case "pct":
@@ -94,14 +175,18 @@ class Voice(Figures):
                 return self.dependency(token)
             case "cause":
                 return self._past_cause(service, token)
-        raise KeyError(name)
+        technology = self._technologies[service]
+        assert technology is not None  # or no text of its topic has a word of its own
+        words = technology.words[name]
+        return words[below(draw(bits, place), len(words))]
 
     def _phrase(self, service: int, token: str, bits: int) -> tuple[str, tuple[str, ...]]:
         """The level of a line, and the pieces of its text."""
         texts = self._phrases.get((service, token))
         if texts is None:
             tier = self.topology.services[service].tier
-            texts = _phrases(self.world, token, tier, self.phrasing)
+            technology = self._technologies[service]
+            texts = _phrases(self.world, token, tier, technology, self.phrasing)
             self._phrases[service, token] = texts
         return texts[below(bits, len(texts))]
 
@@ -193,10 +278,7 @@ class Voice(Figures):
         service = int(number)
         bits = draw(self._lines, service + 1, hash_name(f"note {token}"))
         _, text = self._phrase(service, token, bits)
-        count = self.figure(service, "note n", *self.world.tokens.line_figures.n)
-        words = filled(
-            text, lambda name: count if name == "n" else self.said(name, service, token, self)
-        )
+        words = self._said(text, service, token, bits, self)
         name = self.topology.names[service]
         return Note(f"{team}: we see this at {name}: {words}", team, name, token)
 
@@ -205,11 +287,22 @@ def _usual_p99(source: Source) -> int:
     return int(value_of(_USUAL_P99, "p99", source, -1, ""))
 
 
+def _place(name: str, bits: int) -> str:
+    """Where a service runs: its ``pid`` or its ``pod``."""
+    if name == "pid":
+        return str(1 + below(bits, 32_000))
+    letters = (_POD_LETTERS[(bits >> 8 * at) % len(_POD_LETTERS)] for at in range(5))
+    return "".join(letters)
+
+
 @lru_cache(maxsize=4096)
-def _phrases(world: World, token: str, tier: str, phrasing: int) -> Phrases:
+def _phrases(
+    world: World, token: str, tier: str, technology: Technology | None, phrasing: int
+) -> Phrases:
     """The levels and the texts of lines with a token."""
     about = token if ":" not in token or token.startswith(NAMES) else token.partition(":")[0]
-    return tuple([(level, pieces(text)) for level, text in world.phrases[about, tier][phrasing]])
+    texts = world.phrases(about, tier, technology)[phrasing]
+    return tuple([(level, pieces(text)) for level, text in texts])
 
 
 #: One voice words every screen of an incident and keeps the keys of its streams.
