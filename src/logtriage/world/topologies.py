@@ -75,9 +75,7 @@ def random_topology(
         depths.append(depths[parent] + 1)
         calls.append([])
     services = tuple(
-        Service(
-            name, tier, None, tuple(callees), world.drawn_technology(name, tier, held_out=held_out)
-        )
+        Service(name, tier, None, tuple(callees), _technology(world, name, tier, callees, held_out))
         for name, tier, callees in zip(names, tiers, calls, strict=True)
     )
     return world.topology_of(Layout(_name(teams, services), services, teams))
@@ -126,6 +124,11 @@ def _name(teams: tuple[str, ...], services: tuple[Service, ...]) -> str:
     """A name made of what everybody may see: a seed in it would tell an incident's truth."""
     content = repr((teams, [(s.name, s.tier, s.calls, s.technology) for s in services]))
     return RANDOM + blake2b(content.encode(), digest_size=6).hexdigest()
+
+
+def _technology(world: World, name: str, tier: str, calls: list[str], held_out: bool) -> str | None:
+    """By name and calls, since every drawn topology has a gateway of the same name."""
+    return world.drawn_technology(" ".join((name, *calls)), tier, held_out=held_out)
 
 
 def _draw_tier(stream: Stream, drawn: DrawnTopologies) -> str:

@@ -103,14 +103,14 @@ class Voice(Figures):
         frame = self._frames.get((service, level, text))
         if frame is None:
             frame = self._frames[service, level, text] = self._frame(service, level, text)
-        if not below(draw(bits, 1), _REPEATED):
-            said = f"{said} (x{between(draw(bits, 2), 2, _REPEATS)})"
+        if not below(draw(bits, 1, 1), _REPEATED):
+            said = f"{said} (x{between(draw(bits, 2, 1), 2, _REPEATS)})"
         words = list(frame)
         for place in range(1, len(words), 2):
             if words[place] == TEXT:
                 words[place] = said
             else:
-                request = below(draw(bits, 3), _IN_FLIGHT)
+                request = below(draw(bits, 3, 1), _IN_FLIGHT)
                 words[place] = f"{draw(self._requests, start - EARLIEST, request) >> 32:08x}"
         return "".join(words)
 
