@@ -8,7 +8,7 @@ milliseconds.
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Final, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 import attrs
 
@@ -53,7 +53,7 @@ Phrasings = Grouped[Phrase]
 NounPhrases = Grouped[str]
 
 
-def _sorted(rows: Mapping[str, _Said]) -> Mapping[str, _Said]:
+def _sorted(rows: Mapping[str, Any]) -> Mapping[str, Any]:
     return MappingProxyType(dict(sorted(rows.items())))
 
 
