@@ -9,7 +9,7 @@ token.
 
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 import attrs
 
@@ -20,8 +20,6 @@ from logtriage.world.liveliness import Reading
 from logtriage.world.model import World
 from logtriage.world.schema.forms import (
     LATENCY_BANDS,
-    LEVEL,
-    TEXT,
     Figure,
     LatencyByHeight,
     Source,
@@ -33,8 +31,6 @@ from logtriage.world.schema.parts import Band, Technology
 from logtriage.world.schema.tokens import AlertToken
 from logtriage.world.telemetry import LEVELS, TICK_SECONDS, Alert, Change, EdgePanel, LogLine, Note
 
-#: The levels of lines, and the pieces of their texts.
-Phrases = tuple[tuple[str, tuple[str, ...]], ...]
 VOICE_STREAM: Final = hash_name("voice")
 _LINE_KEYS: Final = {channel: hash_name(f"lines {channel}") for channel in Channel}
 #: The streams of what surrounds messages: requests, and what stays the same for a service.
@@ -50,6 +46,14 @@ _POD_LETTERS: Final = "bcdfghjklmnpqrstvwxz2456789"
 _LONG_AGO: Final = 100
 #: The p99 of the edge as it usually is.
 _USUAL_P99: Final = {"p99": Figure("p99", LatencyByHeight(LATENCY_BANDS[0]), "usual p99")}
+
+
+class Wording(NamedTuple):
+    """A way to say a topic: its level, the pieces of its text, and a hash of the text."""
+
+    level: str
+    text: tuple[str, ...]
+    key: int
 
 
 @attrs.frozen(cache_hash=True)
@@ -75,76 +79,75 @@ class Voice(Figures):
                 continue
             key = subkey(self._lines, _LINE_KEYS[channel])
             bits = draw(key, service + 1 << 20 | slot, start - EARLIEST)
-            level, text = self._phrase(service, token, bits)
-            said = self._said(text, service, token, bits, Reading(self, bits, start))
-            message = self._framed(service, start, level, text, said, bits)
+            phrase = self._phrase(service, token, bits)
+            said = self._said(phrase, service, token, bits, Reading(self, bits, start))
+            message = self._framed(phrase, service, start, said, bits)
             second = (start - 1) * TICK_SECONDS + 1 + below(bits << 32 & MASK, TICK_SECONDS - 1)
-            lines.append(LogLine(second, names[service], level, message, token))
+            lines.append(LogLine(second, names[service], phrase.level, message, token))
         return sorted(lines, key=lambda line: line.second)
 
-    def _said(
-        self, text: tuple[str, ...], service: int, token: str, bits: int, source: Source
-    ) -> str:
-        """The pieces of a message with the values that ``bits`` decide."""
-        if len(text) == 1:
-            return text[0]
-        words = list(text)
-        for place in range(1, len(text), 2):
-            words[place] = str(self._value(text[place], place, service, token, bits, source))
+    def _said(self, phrase: Wording, service: int, token: str, bits: int, source: Source) -> str:
+        """A wording with the values that ``bits`` decide."""
+        if len(phrase.text) == 1:
+            return phrase.text[0]
+        words = list(phrase.text)
+        for place in range(1, len(words), 2):
+            words[place] = str(self._value(words[place], place, service, token, bits, source))
         return "".join(words)
 
-    def _framed(
-        self, service: int, start: int, level: str, text: tuple[str, ...], said: str, bits: int
-    ) -> str:
-        """A message in the frame of the technology that writes it; ``text`` is its wording."""
+    def _framed(self, phrase: Wording, service: int, start: int, said: str, bits: int) -> str:
+        """A message in the frame of the technology that writes it."""
         technology = self._technologies[service]
         if technology is None:
             return said
-        frame = self._frames.get((service, level, text))
-        if frame is None:
-            frame = self._frames[service, level, text] = self._frame(service, level, text)
-        if not below(draw(bits, 1, 1), _REPEATED):
-            said = f"{said} (x{between(draw(bits, 2, 1), 2, _REPEATS)})"
-        words = list(frame)
+        more = draw(bits, 0, 1)
+        if not below(more, _REPEATED):
+            said = f"{said} (x{between(more << 16 & MASK, 2, _REPEATS)})"
+        kept = draw(self._places, service + 1, phrase.key)
+        words = list(self._frame(service, technology))
         for place in range(1, len(words), 2):
-            if words[place] == TEXT:
-                words[place] = said
-            else:
-                request = below(draw(bits, 3, 1), _IN_FLIGHT)
-                words[place] = f"{draw(self._requests, start - EARLIEST, request) >> 32:08x}"
+            match words[place]:
+                case "text":
+                    words[place] = said
+                case "level":
+                    words[place] = technology.levels[phrase.level]
+                case "trace":
+                    words[place] = self._request(start, below(more << 32 & MASK, _IN_FLIGHT))
+                case name:
+                    choices = technology.words[name]
+                    words[place] = choices[below(kept << 4 * place & MASK, len(choices))]
         return "".join(words)
 
+    def _request(self, start: int, number: int) -> str:
+        """The name of a request that is in flight at a tick."""
+        name = self._requests.get((start, number))
+        if name is None:
+            bits = draw(subkey(self._lines, _TRACES), start - EARLIEST, number)
+            name = self._requests[start, number] = f"{bits >> 32:08x}"
+        return name
+
     @cached_property
-    def _requests(self) -> int:
-        return subkey(self._lines, _TRACES)
+    def _requests(self) -> dict[tuple[int, int], str]:
+        return {}
 
     @cached_property
     def _technologies(self) -> tuple[Technology | None, ...]:
         return tuple(map(self.world.technology_of, self.topology.services))
 
     @cached_property
-    def _frames(self) -> dict[tuple[int, str, tuple[str, ...]], tuple[str, ...]]:
+    def _frames(self) -> dict[int, tuple[str, ...]]:
         return {}
 
-    def _frame(self, service: int, level: str, text: tuple[str, ...]) -> tuple[str, ...]:
-        """The pieces of the frame around a wording; the message and its request are left open."""
-        technology = self._technologies[service]
-        assert technology is not None
-        words = list(pieces(technology.line))
-        for place in range(len(words) - 2, 0, -2):
-            name = words[place]
-            if name in (TEXT, "trace"):
-                continue
-            if name == LEVEL:
-                word = technology.levels[level]
-            elif name in technology.words:
-                choices = technology.words[name]
-                bits = draw(self._places, service + 1, hash_name(f"{name} of {''.join(text)}"))
-                word = choices[below(bits, len(choices))]
-            else:
-                word = _place(name, draw(self._places, service + 1, hash_name(name)))
-            words[place - 1 : place + 2] = [words[place - 1] + word + words[place + 1]]
-        return tuple(words)
+    def _frame(self, service: int, technology: Technology) -> tuple[str, ...]:
+        """The pieces of the frame of a service, with its pod and process filled in."""
+        frame = self._frames.get(service)
+        if frame is None:
+            line = technology.line
+            for name in ("pod", "pid"):
+                bits = draw(self._places, service + 1, hash_name(name))
+                line = line.replace(f"{{{name}}}", _place(name, bits))
+            frame = self._frames[service] = pieces(line)
+        return frame
 
     @cached_property
     def _places(self) -> int:
@@ -180,8 +183,7 @@ class Voice(Figures):
         words = technology.words[name]
         return words[below(draw(bits, place), len(words))]
 
-    def _phrase(self, service: int, token: str, bits: int) -> tuple[str, tuple[str, ...]]:
-        """The level of a line, and the pieces of its text."""
+    def _phrase(self, service: int, token: str, bits: int) -> Wording:
         texts = self._phrases.get((service, token))
         if texts is None:
             tier = self.topology.services[service].tier
@@ -191,7 +193,7 @@ class Voice(Figures):
         return texts[below(bits, len(texts))]
 
     @cached_property
-    def _phrases(self) -> dict[tuple[int, str], Phrases]:
+    def _phrases(self) -> dict[tuple[int, str], tuple[Wording, ...]]:
         return {}
 
     def _past_cause(self, service: int, token: str) -> str:
@@ -277,8 +279,7 @@ class Voice(Figures):
         number, _, token = cell.token.partition(":")
         service = int(number)
         bits = draw(self._lines, service + 1, hash_name(f"note {token}"))
-        _, text = self._phrase(service, token, bits)
-        words = self._said(text, service, token, bits, self)
+        words = self._said(self._phrase(service, token, bits), service, token, bits, self)
         name = self.topology.names[service]
         return Note(f"{team}: we see this at {name}: {words}", team, name, token)
 
@@ -298,11 +299,11 @@ def _place(name: str, bits: int) -> str:
 @lru_cache(maxsize=4096)
 def _phrases(
     world: World, token: str, tier: str, technology: Technology | None, phrasing: int
-) -> Phrases:
-    """The levels and the texts of lines with a token."""
+) -> tuple[Wording, ...]:
+    """The wordings of lines with a token."""
     about = token if ":" not in token or token.startswith(NAMES) else token.partition(":")[0]
     texts = world.phrases(about, tier, technology)[phrasing]
-    return tuple([(level, pieces(text)) for level, text in texts])
+    return tuple([Wording(level, pieces(text), hash_name(text)) for level, text in texts])
 
 
 #: One voice words every screen of an incident and keeps the keys of its streams.
