@@ -32,7 +32,7 @@ WORLDS = ("oncall", "tiny")
 TASKS = tuple(map(get_task, DEFAULT_TASKS))
 every_task = pytest.mark.parametrize("task", TASKS, ids=lambda task: task.id)
 #: Characters of the rules: the prompt without its opening, services and how to answer.
-LIMIT, SEVERAL_MORE = 6_000, 200
+LIMIT, SEVERAL_MORE = 6_100, 150
 NOT_RULES = ("You are", "SERVICES", "ANSWER", "You see", "ACTIONS", "Also, graded")
 
 

@@ -5,7 +5,6 @@ They live: each reading has a small jitter of its own.
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
-from itertools import groupby
 from typing import Final
 
 import attrs
@@ -160,7 +159,8 @@ class Figures:
         for (service, slot), row in _by_slot(cells).items():
             starts, tokens = tuple(cell.start for cell in row), tuple(cell.token for cell in row)
             texts = [self._span(spans[slot], cell) for cell in row]
-            shown = " > ".join(text for text, _ in groupby(texts))
+            # A text for each reading, unless all are alike: when it changed is evidence.
+            shown = " > ".join(texts if len({*texts}) > 1 else texts[:1])
             name = self.topology.names[service]
             lines.append(Trace(name, spans[slot], starts, tokens, shown))
         return tuple(lines)
