@@ -82,8 +82,9 @@ class Voice(Figures):
             phrase = self._phrase(service, token, bits)
             said = self._said(phrase, service, token, bits, Reading(self, bits, start))
             message = self._framed(phrase, service, start, said, bits)
+            bare = None if message is said else said
             second = (start - 1) * TICK_SECONDS + 1 + below(bits << 32 & MASK, TICK_SECONDS - 1)
-            lines.append(LogLine(second, names[service], phrase.level, message, token))
+            lines.append(LogLine(second, names[service], phrase.level, message, token, bare))
         return sorted(lines, key=lambda line: line.second)
 
     def _said(self, phrase: Wording, service: int, token: str, bits: int, source: Source) -> str:
