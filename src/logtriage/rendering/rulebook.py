@@ -9,7 +9,7 @@ from logtriage.actions import SEVERITIES
 from logtriage.drawing.incidents import PRICES_OF_HAND_OVER
 from logtriage.grading import TRIAGE_3, priced, triage
 from logtriage.rendering.chances import ANY, runbook, short_runbook
-from logtriage.topology import Service, Topology
+from logtriage.topology import Topology
 from logtriage.world.channels import EARLIEST, NOTE_DELAY, SCRAPE, WINDOW_LINES
 from logtriage.world.histories import (
     INSTANTS,
@@ -41,25 +41,21 @@ def rulebook(topology: Topology, horizon: int, setting: Setting, rubric: str) ->
 
 
 def _services(topology: Topology, world: World) -> str:
-    """Every service under its tier, with what it runs on and whom it calls."""
+    """Every service under its tier, by what it runs on, with whom it calls."""
     parts = []
     for tier in world.tier_names:
-        rows = [
-            f"{_on(service, world)} -> {', '.join(service.calls)}"
-            if service.calls
-            else _on(service, world)
-            for service in topology.services
-            if service.tier == tier
-        ]
+        stacks: dict[str, list[str]] = {}
+        for service in topology.services:
+            if service.tier == tier:
+                technology = world.technology_of(service)
+                calls = f" -> {', '.join(service.calls)}" if service.calls else ""
+                name = "" if technology is None else f"({technology.name}) "
+                stacks.setdefault(name, []).append(f"{service.name}{calls}")
+        rows = [f"{name}{'; '.join(services)}" for name, services in stacks.items()]
         if rows:
             parts.append(f"{tier}: {'; '.join(rows)}")
-    return f"SERVICES (-> calls). {'. '.join(parts)}."
-
-
-def _on(service: Service, world: World) -> str:
-    """A service and what it runs on."""
-    technology = world.technology_of(service)
-    return service.name if technology is None else f"{service.name} ({technology.name})"
+    until = "; a (technology) holds until the next" if world.technologies else ""
+    return f"SERVICES (-> calls{until}). {'. '.join(parts)}."
 
 
 def percent(share: float, whole: float = 100) -> str:
