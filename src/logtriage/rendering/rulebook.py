@@ -54,8 +54,8 @@ def _services(topology: Topology, world: World) -> str:
         rows = [f"{name}{'; '.join(services)}" for name, services in stacks.items()]
         if rows:
             parts.append(f"{tier}: {'; '.join(rows)}")
-    until = "; a (technology) holds until the next" if world.technologies else ""
-    return f"SERVICES (-> calls{until}). {'. '.join(parts)}."
+    what = "(on what) service " if world.technologies else ""
+    return f"SERVICES ({what}-> calls). {'. '.join(parts)}."
 
 
 def percent(share: float, whole: float = 100) -> str:
