@@ -14,6 +14,7 @@ from logtriage.world.loading import build
 from logtriage.world.model import World
 from logtriage.world.schema import canonical
 from logtriage.world.schema.canonical import Document
+from logtriage.world.schema.forms import CAUSE, LINE_PLACEHOLDERS
 from logtriage.world.voice import Voice
 from property_tests.strategies import json_values
 from property_tests.worlds import documents, drawn_worlds, world_documents, worlds
@@ -115,8 +116,8 @@ def test_no_text_runs_anything(document: Document, text: str) -> None:
         world = build({**document, "topics/anywhere.toml": row}, "texts")
     except WorldError:
         return
-    used = {"{" + one + "}" for one in ("n", "ms", "pct", "mb", "v", "cause")}
-    said_ = world.topic("anywhere").said_at("edge").train[0][1]
+    used = {"{" + one + "}" for one in (*LINE_PLACEHOLDERS, CAUSE)}
+    said_ = world.phrases("anywhere", "edge", None)[0][0][1]
     for one in used:
         said_ = said_.replace(one, "")
     assert "{" not in said_

@@ -16,6 +16,7 @@ from logtriage.world.loading import build, load_world, shipped_worlds
 from logtriage.world.model import World
 from logtriage.world.schema.canonical import Document, document_of
 from logtriage.world.schema.parts import GROUPS
+from logtriage.world.telemetry import LEVELS
 
 _TEAMS: Final = ("red-team", "green-team", "blue-team", "sre-team")
 _REMEDIES: Final = ("restart", "fail-over", "rollback", "patch")
@@ -33,12 +34,14 @@ def world_documents(draw: st.DrawFn) -> Document:
     topics = {f"topic_{n}": _subset(draw, tiers) for n in range(draw(st.integers(0, 3)))}
     topics["anywhere"] = tiers
     rules, kinds = draw(_rules(tiers, gauges, topics))
+    technologies = _technologies(draw, tiers)
     return {
         "world.toml": rules,
         "tokens.toml": _tokens(draw, gauges),
         **{f"kinds/{name}.toml": kind for name, kind in kinds.items()},
         **_benign(draw, tiers, gauges, topics),
         **_topics(draw, tiers, topics),
+        **technologies,
         "topologies/drawn.toml": _layout(draw, tiers, rules["owners"]),
     }
 
@@ -401,6 +404,24 @@ def _topics(
         "phrasings": {group: [["ERROR", f"{{dep}} failed in {group}"]] for group in GROUPS},
     }
     return {f"topics/{name}.toml": row for name, row in rows.items()}
+
+
+def _technologies(draw: st.DrawFn, tiers: list[str]) -> dict[str, dict[str, Any]]:
+    """None, or up to two technologies that word some topics of some tiers."""
+    rows: dict[str, dict[str, Any]] = {}
+    for number in range(draw(st.integers(0, 2))):
+        words = _phrasings(f"tech {number}", "{id} {host}")
+        topics = {"everyday": words} if draw(st.booleans()) else {}
+        rows[f"technologies/tech-{number}.toml"] = {
+            "order": number,
+            "tiers": _subset(draw, tiers),
+            "held_out": draw(st.booleans()),
+            "line": draw(st.sampled_from(("{text}", "{level} {pod} {trace} {text} {host}"))),
+            "levels": {level: level.lower() for level in LEVELS},
+            "words": {"host": ["h1", "h2"]},
+            "topics": topics,
+        }
+    return rows
 
 
 def _benign(

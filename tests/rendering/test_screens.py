@@ -37,7 +37,7 @@ from tests.builders import FIVE_TEAMS, OWNERS
 
 every_task = pytest.mark.parametrize("task", TASKS, ids=lambda task: task.id)
 #: Most characters of a screen by the most services; and of one with a line of every service.
-LIMITS = ((7, 2_200, 1_900), (20, 2_600, 2_650), (40, 2_600, 3_200), (60, 2_800, 3_900))
+LIMITS = ((7, 2_400, 2_100), (20, 2_700, 2_700), (40, 2_700, 3_200), (60, 2_900, 3_900))
 #: What several faults may add on a fleet: more services are heard of.
 SEVERAL_MORE = 350
 

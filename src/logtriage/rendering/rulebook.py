@@ -41,17 +41,21 @@ def rulebook(topology: Topology, horizon: int, setting: Setting, rubric: str) ->
 
 
 def _services(topology: Topology, world: World) -> str:
-    """Every service under its tier, with whom it calls."""
+    """Every service under its tier, by what it runs on, with whom it calls."""
     parts = []
     for tier in world.tier_names:
-        rows = [
-            f"{service.name} -> {', '.join(service.calls)}" if service.calls else service.name
-            for service in topology.services
-            if service.tier == tier
-        ]
+        stacks: dict[str, list[str]] = {}
+        for service in topology.services:
+            if service.tier == tier:
+                technology = world.technology_of(service)
+                calls = f" -> {', '.join(service.calls)}" if service.calls else ""
+                name = "" if technology is None else f"({technology.name}) "
+                stacks.setdefault(name, []).append(f"{service.name}{calls}")
+        rows = [f"{name}{'; '.join(services)}" for name, services in stacks.items()]
         if rows:
             parts.append(f"{tier}: {'; '.join(rows)}")
-    return f"SERVICES (-> calls). {'. '.join(parts)}."
+    what = "(on what) service " if world.technologies else ""
+    return f"SERVICES ({what}-> calls). {'. '.join(parts)}."
 
 
 def percent(share: float, whole: float = 100) -> str:

@@ -87,7 +87,8 @@ def render_observation(
     if check_style(style) == "notation":
         return notation(observation, before)
     if style == "compact":
-        return "\n".join(_news(observation, before))
+        bare = compact.unframed
+        return "\n".join(_news(bare(observation), None if before is None else bare(before)))
     return "\n".join(_parts(observation))
 
 

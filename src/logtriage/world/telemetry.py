@@ -25,7 +25,8 @@ LEVELS: Final = ("INFO", "WARN", "ERROR", "FATAL")
 class LogLine:
     """One line of a log: when, who, how bad, and what it says.
 
-    ``token`` is its topic in a simulated incident; lines of recordings have none.
+    ``token`` is its topic in a simulated incident; lines of recordings have none. ``bare`` is the
+    message without what its technology puts around it; None where it puts nothing.
     """
 
     second: int
@@ -33,6 +34,7 @@ class LogLine:
     level: str
     message: str
     token: str | None = None
+    bare: str | None = None
 
 
 @attrs.frozen

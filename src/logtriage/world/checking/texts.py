@@ -1,7 +1,8 @@
 """Whether what a world says can be worded: placeholders, figures, phrasings of their own."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import product
+from functools import lru_cache
+from itertools import chain, product
 from typing import Any
 
 from logtriage.errors import InvalidInput, UnknownName
@@ -12,13 +13,15 @@ from logtriage.world.schema.canonical import RULES_FILE, TOKENS_FILE
 from logtriage.world.schema.forms import (
     CAUSE,
     DEPENDENCY,
+    FRAME_PLACEHOLDERS,
     LINE_PLACEHOLDERS,
+    TEXT,
     Figure,
     Version,
     check_figures,
     placeholders,
 )
-from logtriage.world.schema.parts import GROUPS, NounPhrases, Phrasings, Topic
+from logtriage.world.schema.parts import GROUPS, NounPhrases, Phrasings, Technology, Topic
 from logtriage.world.schema.tokens import Gauge
 from logtriage.world.telemetry import LEVELS
 from logtriage.world.vocabulary import LOG
@@ -29,7 +32,11 @@ def text_problems(world: World) -> Iterator[Problem]:
     yield from _words(world)
     for topic in world.topics:
         file = f"topics/{topic.name}.toml"
-        yield from ((file, what) for what in _topic(topic))
+        yield from ((file, what) for what in _topic(world, topic))
+    for technology in world.technologies:
+        file = f"technologies/{technology.name}.toml"
+        yield from ((file, what) for what in _frame(technology))
+        yield from ((file, what) for what in _wordings(world, technology))
     for kind in world.kinds:
         file = f"kinds/{kind.name}.toml"
         yield from ((file, what) for what in _phrasings("names", kind.names, LINE_PLACEHOLDERS))
@@ -81,10 +88,17 @@ def _text(text: str, known: Iterable[str]) -> Iterator[str]:
 # --- phrasings ---------------------------------------------------------------------------
 
 
-def _topic(topic: Topic) -> Iterator[str]:
-    known = (*LINE_PLACEHOLDERS, DEPENDENCY if topic.dependency else CAUSE)
-    if (topic.phrasings is None) == (topic.by_tier is None):
-        yield "expected either phrasings or by_tier"
+def _topic(world: World, topic: Topic) -> Iterator[str]:
+    known = _placeholders(topic)
+    if not topic.has_phrasings:
+        for tier in topic.tiers:
+            if not world.technologies_at(tier):
+                yield (
+                    f"expected either phrasings or by_tier: no technology of tier {tier!r} words it"
+                )
+        return
+    if topic.phrasings is not None and topic.by_tier is not None:
+        yield "expected either phrasings or by_tier, got both"
         return
     if topic.phrasings is not None:
         yield from _phrasings("phrasings", topic.phrasings, known, topic.dependency)
@@ -94,6 +108,58 @@ def _topic(topic: Topic) -> Iterator[str]:
         yield f"by_tier: expected {', '.join(topic.tiers)}; got {', '.join(topic.by_tier)}"
     for tier, phrasings in topic.by_tier.items():
         yield from _phrasings(f"by_tier.{tier}", phrasings, known, topic.dependency)
+
+
+def _placeholders(topic: Topic) -> tuple[str, ...]:
+    return (*LINE_PLACEHOLDERS, DEPENDENCY if topic.dependency else CAUSE)
+
+
+@lru_cache(maxsize=256)
+def _frame(technology: Technology) -> tuple[str, ...]:
+    """What is wrong with what a technology puts around messages."""
+    return tuple(_wrong_frame(technology))
+
+
+def _wrong_frame(technology: Technology) -> Iterator[str]:
+    known = (*FRAME_PLACEHOLDERS, *technology.words)
+    wrong = tuple(_text(technology.line, known))
+    yield from (f"line: {what}" for what in wrong)
+    if not wrong and placeholders(technology.line).count(TEXT) != 1:
+        yield f"line: {technology.line!r:.60}: expected {{{TEXT}}} once, where the message stands"
+    if set(technology.levels) != set(LEVELS):
+        yield f"levels: expected {', '.join(LEVELS)}; got {', '.join(technology.levels)}"
+    texts = [("levels", level) for level in technology.levels.values()]
+    reserved = (*LINE_PLACEHOLDERS, *FRAME_PLACEHOLDERS, DEPENDENCY, CAUSE)
+    for name, words in technology.words.items():
+        if name in reserved:
+            yield f"words: {name!r} stands for something else, as do {', '.join(reserved)}"
+        if not words:
+            yield f"words.{name}: expected at least one text"
+        texts += [(f"words.{name}", word) for word in words]
+    for field, text in texts:
+        yield from (f"{field}: {what}" for what in _text(text, ()))
+
+
+def _wordings(world: World, technology: Technology) -> Iterator[str]:
+    """What is wrong with the wordings of a technology's lines, and which it lacks."""
+    topics = {topic.name: topic for topic in world.topics}
+    for name in technology.topics:
+        if name not in topics:
+            yield f"topics: {UnknownName('topic', name, topics)}"
+    for topic in world.topics:
+        if topic.name in technology.topics:
+            yield from _worded(technology, topic.name, topic.dependency)
+        elif not topic.has_phrasings and set(topic.tiers) & set(technology.tiers):
+            yield f"topics.{topic.name}: missing: topics/{topic.name}.toml words no lines"
+
+
+@lru_cache(maxsize=1024)
+def _worded(technology: Technology, topic: str, dependency: bool) -> tuple[str, ...]:
+    # Once for all the worlds that are drawn around one.
+    own = DEPENDENCY if dependency else CAUSE
+    known = (*LINE_PLACEHOLDERS, own, *technology.words)
+    wording = technology.topics[topic]
+    return tuple(_phrasings(f"topics.{topic}", wording, known, dependency))
 
 
 def _phrasings(
@@ -113,10 +179,36 @@ def _phrasings(
 def _said_twice(world: World) -> Iterator[Problem]:
     """Texts from which nobody could tell what they are about."""
     seen: dict[str, str] = {}
+    own = _texts_of(world.technologies)
+    for text, (_, file, twice) in own.items():
+        if twice is not None:
+            yield twice, f"{text!r:.60} stands in {file}, too: nobody could tell which it is"
     for file, text in _all_texts(world):
+        if text in own:
+            yield file, f"{text!r:.60} stands in {own[text][1]}, too: nobody could tell which it is"
         if text in seen:
             yield file, f"{text!r:.60} stands in {seen[text]}, too: nobody could tell which it is"
         seen.setdefault(text, file)
+
+
+@lru_cache(maxsize=64)
+def _texts_of(
+    technologies: tuple[Technology, ...],
+) -> Mapping[str, tuple[str, str, str | None]]:
+    """By text of a technology, its topic, its file, and the file that has it for something else.
+
+    Two technologies may word a topic alike; none may say a text twice.
+    """
+    texts: dict[str, tuple[str, str, str | None]] = {}
+    for technology in technologies:
+        file = f"technologies/{technology.name}.toml"
+        for topic, phrasings in technology.topics.items():
+            for _, text in chain.from_iterable(phrasings.groups):
+                if text not in texts:
+                    texts[text] = topic, file, None
+                elif texts[text][:2] == (topic, file) or texts[text][0] != topic:
+                    texts[text] = (*texts[text][:2], file)
+    return texts
 
 
 def _all_texts(world: World) -> Iterator[tuple[str, str]]:

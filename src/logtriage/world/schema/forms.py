@@ -15,7 +15,11 @@ from logtriage._lib.printable import inert, is_shown
 from logtriage.errors import InvalidInput
 
 #: The placeholders that a log line may have, whatever it is about.
-LINE_PLACEHOLDERS: Final = ("n", "ms", "pct", "mb", "v")
+LINE_PLACEHOLDERS: Final = ("n", "ms", "pct", "mb", "v", "id", "ip")
+#: What a technology puts around a message: those it must have, and those it may have.
+TEXT: Final = "text"
+LEVEL: Final = "level"
+FRAME_PLACEHOLDERS: Final = (TEXT, LEVEL, "trace", "pod", "pid")
 #: Beside them: the service that is called, in topics that name a dependency.
 DEPENDENCY: Final = "dep"
 #: Beside them: a fault that is over, as a noun phrase.

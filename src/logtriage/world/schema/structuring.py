@@ -158,6 +158,10 @@ def _pair(value: object, what: str) -> tuple[str, str]:
 
 
 def _phrases(value: object, _: object) -> tuple[parts.Phrase, ...]:
+    """A list of [level, text], or a text with a level and a text on each line."""
+    if isinstance(value, str):
+        lines = (line.split(maxsplit=1) for line in value.splitlines())
+        return tuple(_pair(line, "level, text") for line in lines if line)
     return tuple(_pair(pair, "level, text") for pair in _list(value))
 
 
