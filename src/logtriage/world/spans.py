@@ -14,7 +14,7 @@ import attrs
 from logtriage.world.channels import EARLIEST, SCRAPE, SPANS, Channel, Evidence, named_service
 from logtriage.world.figures import NOT_COLLECTED, Figures, by_slot, is_down
 from logtriage.world.schema.forms import Source
-from logtriage.world.telemetry import EdgePanel, Series, Trace
+from logtriage.world.telemetry import EdgePanel, Parts, Series, Trace
 
 #: Errors (basis points) and p99 (ms) of the edge, by tick.
 Scale = Mapping[int, tuple[int, int]]
@@ -99,23 +99,15 @@ class Spans(Figures):
         if is_down(tokens):
             return Trace(*of, NOT_COLLECTED)
         series, parts = self.half(service, half, starts, tokens, scale)
-        since = next(
-            (
-                starts[place + 1]
-                for place in reversed(range(len(tokens) - 1))
-                if tokens[place] != tokens[-1]
-            ),
-            starts[0],
-        )
-        return Trace(*of, rows=(series,), parts=parts, since=since if parts else None)
+        return Trace(*of, rows=(series,), parts=parts)
 
     def half(
         self, service: int, half: str, starts: Sequence[int], tokens: Sequence[str], scale: Scale
-    ) -> tuple[Series, tuple[tuple[str, int], ...]]:
-        """The series of half a trace, and where it goes at the last reading.
+    ) -> tuple[Series, tuple[Parts, ...]]:
+        """The series of half a trace, and where it goes each time that it is not as usual.
 
         In ``time`` the parts are milliseconds of own time and of calls, which add up to the last
-        value; in ``errors`` per cent of the failed requests. As usual there are none.
+        value of that time; in ``errors`` per cent of the failed requests.
         """
         ordinary = self.world.spans[half].ordinary
         of_time = half == SPANS[0]
@@ -140,15 +132,19 @@ class Spans(Figures):
             else self._failed(service, self.level, 0, 0)
         )
         series = Series(LABELS[half], tuple(values), usual, hundredths=not of_time)
-        if not strays[-1]:
-            return series, ()
-        share = self.figure(service, f"share {tokens[-1]}", *_SHARE)
-        if not of_time:
-            return series, ((self.dependency(tokens[-1]) or OWN, share),)
-        parts = self._parts(
-            service, tokens[-1], values[-1], share, scale.get(starts[-1], (0, 0))[1]
-        )
-        return series, parts
+        parts = []
+        for place, token in enumerate(tokens):
+            if strays[place] and (place + 1 == len(tokens) or tokens[place + 1] != token):
+                since = place
+                while since and tokens[since - 1] == token:
+                    since -= 1
+                share = self.figure(service, f"share {token}", *_SHARE)
+                goes = ((self.dependency(token) or OWN, share),)
+                if of_time:
+                    p99 = scale.get(starts[place], (0, 0))[1]
+                    goes = self._parts(service, token, values[place], share, p99)
+                parts.append((starts[since], goes))
+        return series, tuple(parts)
 
     def _parts(
         self, service: int, token: str, span: int, share: int, p99: int
