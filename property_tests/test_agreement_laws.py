@@ -46,7 +46,8 @@ class Shown:
 
     @property
     def series(self) -> Iterator[tuple[Gauge | Trace, Series]]:
-        for reading in (*self.gauges.values(), *self.traces.values()):
+        readings: list[Gauge | Trace] = [*self.gauges.values(), *self.traces.values()]
+        for reading in readings:
             for row in reading.rows:
                 yield reading, row
 
@@ -182,7 +183,8 @@ def test_an_alert_fires_within_two_ticks_of_what_it_watches(screen: Shown) -> No
 def test_no_series_jumps_from_band_to_band_and_back(screen: Shown) -> None:
     """Usual values jitter around a level; what strays leaves them for good, to one side."""
     for reading, row in screen.series:
-        usual, strayed = [], []
+        usual: list[int] = []
+        strayed: list[int] = []
         for place, value in enumerate(row.values):
             (usual if screen.is_usual(reading, place) else strayed).append(value)
         odd = [screen.is_usual(reading, place) for place in range(len(row.values))]

@@ -7,6 +7,7 @@ quick. Where the edge's p99 is usual, slow requests are rarer than one in a hund
 """
 
 from collections.abc import Mapping, Sequence
+from itertools import groupby
 from typing import Final
 
 import attrs
@@ -109,42 +110,35 @@ class Spans(Figures):
         In ``time`` the parts are milliseconds of own time and of calls, which add up to the last
         value of that time; in ``errors`` per cent of the failed requests.
         """
-        ordinary = self.world.spans[half].ordinary
-        of_time = half == SPANS[0]
+        ordinary, of_time = self.world.spans[half].ordinary, half == SPANS[0]
+
+        def value(source: Source, stray: int, errors: int = 0, p99: int = 0) -> int:
+            if not of_time:
+                return self._failed(service, source, errors, stray)
+            if stray:
+                return self._slow(service, source, p99)
+            return self._calm(service, "calm", source)
+
         strays = [int(token != ordinary) for token in tokens]
-        values = []
-        source: Source = self.level
-        for start, stray, source in zip(
-            starts, strays, self.over(starts, tokens, strays), strict=True
-        ):
-            errors, p99 = scale.get(start, (0, 0))
-            if of_time:
-                values.append(
-                    self._slow(service, source, p99)
-                    if stray
-                    else self._calm(service, "calm", source)
-                )
-            else:
-                values.append(self._failed(service, source, errors, stray))
-        usual = (
-            self._calm(service, "calm", self.level)
-            if of_time
-            else self._failed(service, self.level, 0, 0)
-        )
-        series = Series(LABELS[half], tuple(values), usual, hundredths=not of_time)
+        sources = self.over(starts, tokens, strays)
+        values = [
+            value(source, stray, *scale.get(start, (0, 0)))
+            for start, source, stray in zip(starts, sources, strays, strict=True)
+        ]
         parts = []
-        for place, token in enumerate(tokens):
-            if strays[place] and (place + 1 == len(tokens) or tokens[place + 1] != token):
-                since = place
-                while since and tokens[since - 1] == token:
-                    since -= 1
-                share = self.figure(service, f"share {token}", *_SHARE)
-                goes = ((self.dependency(token) or OWN, share),)
-                if of_time:
-                    p99 = scale.get(starts[place], (0, 0))[1]
-                    goes = self._parts(service, token, values[place], share, p99)
-                parts.append((starts[since], goes))
-        return series, tuple(parts)
+        for token, run in groupby(range(len(tokens)), key=lambda place: tokens[place]):
+            if token == ordinary:
+                continue
+            first, *others = run
+            last = others[-1] if others else first
+            share = self.figure(service, f"share {token}", *_SHARE)
+            goes: tuple[tuple[str, int], ...] = ((self.dependency(token) or OWN, share),)
+            if of_time:
+                p99 = scale.get(starts[last], (0, 0))[1]
+                goes = self._parts(service, token, values[last], share, p99)
+            parts.append((starts[first], goes))
+        usual = value(self.level, 0)
+        return Series(LABELS[half], tuple(values), usual, hundredths=not of_time), tuple(parts)
 
     def _parts(
         self, service: int, token: str, span: int, share: int, p99: int
