@@ -154,7 +154,10 @@ def test_everything_observed_stands_in_the_text(incident: Incident, data: st.Dat
         for line in screen.inspection:
             assert line.message in text or line.token == "everyday"
         assert all(row.label in text for one in screen.readings for row in one.rows)
-        assert all(f"{name} {part}" in text for one in screen.traces for name, part in one.parts)
+        for trace in screen.traces:
+            for since, parts in trace.parts:
+                assert f"since tick {since}" in text
+                assert all(f"{name} {part}" in text for name, part in parts)
         for alert in screen.alerts:
             assert alert.name in text
             assert alert.service in text

@@ -63,7 +63,7 @@ def test_a_sort_of_cell_that_is_not_known_is_refused() -> None:
 def test_a_gauge_shows_no_figure_of_what_it_cannot_say(gauge: str, token: str, what: str) -> None:
     figures = Figures(WORLD, FIVE_TEAMS, 1)
     with pytest.raises(UnknownName, match=what):
-        figures.reading(0, gauge, token)
+        figures.series(0, gauge, [0], [token])
 
 
 def test_only_the_edge_notes_and_effects_have_no_service() -> None:

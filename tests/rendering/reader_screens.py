@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from tests.rendering.reader_rules import SORTS, Rules, found, number
+from tests.rendering.reader_rules import Rules, found, number
 
 HEADINGS = "TICK|LAST|EDGE|ALERTS|METRICS|TRACES|REQUESTED|LOGS|CHANGES|DIRECTORY|DECLARED|ASK"
 
@@ -40,8 +40,7 @@ class Seen:
         for block, lines in blocks(screen):
             service = block.split(" ")[1].rstrip(":") if " " in block else ""
             if block.startswith("METRICS") and lines:
-                for line in lines:
-                    self._take_gauges(service, starts(block), line)
+                self._take_gauges(service, starts(block), lines)
             elif block.startswith("TRACES") and lines:
                 for sort, line in zip(("time", "errors"), lines, strict=True):
                     self._take_trace(service, sort, starts(block), line)
@@ -60,8 +59,7 @@ class Seen:
         return max(tick for tick in self.rules.scrapes if tick <= self.now)
 
     def _take_changes(self, screen: str) -> None:
-        text = re.search(r"CHANGES .*?: (.*)", screen)
-        told = re.findall(r"(-?\d+) ([\w-]+) (\w+)", text[1] if text else "")
+        told = re.findall(r"^(-?\d+)  ([\w-]+)  (\w+)", screen, re.MULTILINE)
         changed = {service: (kind, int(minutes)) for minutes, service, kind in told}
         for service in self.rules.calls:
             kind, minutes = changed.get(service, ("", 0))
@@ -77,7 +75,8 @@ class Seen:
                 self.alerts[service, half] = firing.get((service, half))
 
     def _take_edge(self, screen: str) -> None:
-        shown = found(r"EDGE: errors ([\d.]+)% .*?, p99 (\d+) ms", screen)
+        now = r"errors %  (?:[\d.]+ )*?([\d.]+) \(.*?p99 ms  (?:\d+ )*?(\d+) \("
+        shown = found(f"EDGE: {now}", screen)
         bands = ["usual", "usual"]
         for name, errors, p99 in self.rules.bands:
             for place, least in enumerate((errors, p99)):
@@ -85,27 +84,36 @@ class Seen:
                     bands[place] = name
         self.edge = bands[0], bands[1]
 
-    def _take_gauges(self, service: str, ticks: Sequence[int], line: str) -> None:
-        """``CPU 41% 97% (usual 40%)``, or several figures of one gauge."""
-        signs: list[set[str]] = [set() for _ in ticks]
-        sort = "tier"
-        pattern = r"(?:^|, )([A-Za-z ]+?) (\d.*?) \(usual (.*?)\)"
-        for label, figures, usual in re.findall(pattern, line):
-            sort = label if label in SORTS else sort
-            shown = re.findall(FIGURE, figures)
+    def _take_gauges(self, service: str, ticks: Sequence[int], lines: Iterable[str]) -> None:
+        """``cpu %  41 97 (usual 40)``, a row a line; a gauge may have several."""
+        signs: dict[str, list[str]] = {}
+        for line in lines:
+            label, figures, usual = found(ROW, line).groups()
+            sort, shown = sort_of_row(label), [float(one) for one in figures.split()]
+            told = signs.setdefault(sort, [""] * len(ticks))
+            before = ""
             for place, figure in zip(range(len(ticks)), shown, strict=True):
-                signs[place].add(sign_of(label, figure, usual))
-        for tick, told in zip(ticks, signs, strict=True):
-            self._read(service, sort, tick, next(filter(None, told), ""))
+                # A leak begins below what is high, and may climb up to it.
+                before = sign_of(label, figure, float(usual), before)
+                told[place] = before or told[place]
+        for sort, row in signs.items():
+            for tick, told_then in zip(ticks, row, strict=True):
+                self._read(service, sort, tick, told_then)
 
     def _take_trace(self, service: str, sort: str, ticks: Sequence[int], line: str) -> None:
-        shown = line.partition(": ")[2].split(" > ")
-        for tick, text in zip(ticks, shown * (len(ticks) if len(shown) == 1 else 1), strict=True):
-            of = re.search(r"of it in ([\w-]+)|start in (itself)|come from ([\w-]+)", text)
-            where = next(filter(None, of.groups()), "") if of else ""
-            word = self.rules.trace_words[sort][where != "itself"]
-            named = word if where == "itself" else f"{word}:{where}"
-            self._read(service, sort, tick, named if where else "")
+        """``sampled requests, slowest ms  57 390 (usual 57); since tick 0, ms: own 58, db 332``."""
+        _, figures, usual = found(ROW, line).groups()
+        goes = {}
+        for since, parts in re.findall(r"since tick (-?\d+), \S+: ([^;]*)", line):
+            shares = {name: int(share) for name, share in re.findall(r"([\w-]+) (\d+)", parts)}
+            goes[int(since)] = max(shares, key=lambda name: shares[name])
+        for tick, figure in zip(ticks, figures.split(), strict=True):
+            told = ""
+            if float(figure) > 1.4 * float(usual) + 0.1:
+                where = goes[max(since for since in goes if since <= tick)]
+                word = self.rules.trace_words[sort][where != "own"]
+                told = word if where == "own" else f"{word}:{where}"
+            self._read(service, sort, tick, told)
 
     def _take_lines(self, window: bool, lines: Iterable[str], topics: Mapping[str, str]) -> None:
         for line in lines:
@@ -119,8 +127,8 @@ class Seen:
                 self._read(service.rstrip(":"), "log", tick, topics[text])
 
 
-#: The figures of a gauge at one scrape.
-FIGURE = r"\d+/s from \d+ clients(?:, \d+ of them new)?|\d+ of \d+|[\d.]+\S*(?: and climbing)?"
+#: A row of figures: label, figures, what is usual.
+ROW = r"^(\D.*?)  ([\d. ]+?)(?: [a-z]+)? \(usual ([\d.]+)\)"
 
 
 def blocks(screen: str) -> Iterator[tuple[str, list[str]]]:
@@ -141,21 +149,28 @@ def starts(heading: str) -> list[int]:
     return [int(one) for one in found(r"at ticks? ([-\d ]+)", heading)[1].split()]
 
 
-def sign_of(label: str, figure: str, usual: str) -> str:
-    """The word for a figure beside what is usual."""
-    value, normal = (float(found(r"[\d.]+", one)[0]) for one in (figure, usual))
-    match label:
-        case "CPU":
+def sort_of_row(label: str) -> str:
+    """What a row is about."""
+    name = re.split(r"[ /]", label)[0]
+    known = {"cpu": "CPU", "memory": "memory", "workers": "workers"}
+    return "requests" if name in ("requests", "clients") else known.get(name, "tier")
+
+
+def sign_of(label: str, value: float, usual: float, before: str) -> str:
+    """The word for a figure beside what is usual, and the word for the figure ``before``."""
+    match re.split(r"[ /]", label)[0]:
+        case "cpu":
             return "hot" if value > 80 else "idle" if value < 10 else ""
         case "memory":
-            return "mem climbs" if "climbing" in figure else "mem high" if value > 80 else ""
+            return "" if value < 65 else before or ("mem high" if value > 80 else "mem climbs")
         case "workers":
-            limit = float(found(r"of (\d+)", figure)[1])
+            limit = float(found(r"of (\d+)", label)[1])
             return "full" if value >= 0.95 * limit else "busy" if value > limit / 2 else ""
         case "requests":
-            if "new" in figure:
-                return "new clients"
-            return "load" if value > 1.5 * normal else ""
-        case "buffer hits" | "cache hits":
+            return "load" if value > 1.1 * usual else ""
+        case "clients":
+            return "new clients" if value > 1.8 * usual else ""
+        case "buffer" | "cache":
             return "cold cache" if value < 75 else ""
-    return label if value > 5 * normal + 5 else ""
+    word = found(r"^([a-z ]+?)(?:[ /](?:s|MB/s|min))?$", label)[1]
+    return word if value > 5 * usual + 5 else ""

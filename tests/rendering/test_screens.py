@@ -32,7 +32,16 @@ from logtriage.roles.splits import ESCALATION, REMEDIATION, TRIAGE, TRIO
 from logtriage.tasks import TASKS, TaskSpec
 from logtriage.world.channels import DOWN
 from logtriage.world.loading import load_world
-from logtriage.world.telemetry import Alert, Change, EdgePanel, Gauge, LogLine, Note, Trace
+from logtriage.world.telemetry import (
+    Alert,
+    Change,
+    EdgePanel,
+    Gauge,
+    LogLine,
+    Note,
+    Series,
+    Trace,
+)
 from tests.builders import FIVE_TEAMS, OWNERS
 
 every_task = pytest.mark.parametrize("task", TASKS, ids=lambda task: task.id)
@@ -102,8 +111,8 @@ SCREEN = Observation(
     window=(LogLine(151, "auth-service", "ERROR", "no answer from user-db", "timeout:2"),),
     inspection=(LogLine(151, "user-db", "WARN", "blocked 40 ms", "lock_wait"),),
     changes=(
-        Change("user-db", "config", 9, "config r7", "config"),
-        Change("email-queue", "release", 40, "release 1.2.3", "release"),
+        Change("user-db", "config", 9, "config r7 #12 by ana: pool size", "config"),
+        Change("email-queue", "release", 40, "release 1.2.3 #9 by bo: rename", "release"),
     ),
     directory=OWNERS,
     severity=Severity.P2,
@@ -111,14 +120,25 @@ SCREEN = Observation(
     pages=("dba-team",),
     remedies=(("restart", "user-db"),),
     last_actions=(Remediate("restart", "user-db"),),
-    edge=EdgePanel(13, 1684, 13, 97, "usual/P2"),
+    edge=EdgePanel(13, 1684, 13, 97, "usual/P2", (0, 3), (11, 13), (900, 1684)),
     metrics=(
-        Gauge("user-db", "cpu", (0, 3), ("usual", "low"), "45% 4% (usual 45%)"),
-        Gauge("user-db", "tier", (0, 3), ("usual", "usual"), "lock waits 1/s (as usual)"),
+        Gauge("user-db", "cpu", (0, 3), ("usual", "low"), rows=(Series("cpu %", (45, 4), 45),)),
+        Gauge(
+            *("user-db", "memory", (0, 3), ("climbing", "climbing")),
+            rows=(Series("memory %", (66, 70), 50, mark="climbing"),),
+        ),
     ),
     traces=(
-        Trace("auth-service", "time", (3,), ("calls:2",), "950 ms, 80% of it in user-db"),
-        Trace("auth-service", "errors", (3,), ("nowhere",), "none"),
+        Trace(
+            *("auth-service", "time", (0, 3), ("nowhere", "calls:2")),
+            rows=(Series("slowest ms", (57, 950), 57),),
+            parts=((3, (("own", 150), ("user-db", 800))),),
+        ),
+        Trace(
+            *("auth-service", "errors", (0, 3), ("itself", "nowhere")),
+            rows=(Series("failed %", (90, 7), 7, hundredths=True),),
+            parts=((0, (("own", 80),)),),
+        ),
     ),
     notes=(Note("dba-team: we see this at user-db: blocked 40 ms", "dba-team", "user-db"),),
     effects=(("restart", "user-db", True),),
@@ -132,19 +152,21 @@ def test_a_whole_screen_word_for_word() -> None:
         "TICK 6/14; HAND-OVER is worth 0.3",
         "LAST: remediate restart:user-db: the symptoms ease",
         "NOTE: dba-team: we see this at user-db: blocked 40 ms",
-        "EDGE: errors 0.13% (usual 0.13%), p99 1684 ms (usual 97 ms)",
+        "EDGE: errors %  0.11 0.13 (usual 0.13); p99 ms  900 1684 (usual 97)",
         "ALERTS: HighLatency api-gateway (tick 4)",
         "REQUESTED LOGS:",
         "+151s WARN user-db: blocked 40 ms",
         "METRICS user-db (at ticks 0 3):",
-        "CPU 45% 4% (usual 45%)",
-        "lock waits 1/s (as usual)",
-        "TRACES auth-service (at tick 3):",
-        "slowest requests: 950 ms, 80% of it in user-db",
-        "errors: none",
+        "cpu %  45 4 (usual 45)",
+        "memory %  66 70 climbing (usual 50)",
+        "TRACES auth-service (at ticks 0 3):",
+        "slowest ms  57 950 (usual 57); since tick 3, ms: own 150, user-db 800",
+        "failed %  0.9 0.07 (usual 0.07); since tick 0, %: own 80",
         "LOGS:",
         "+151s ERROR auth-service: no answer from user-db",
-        "CHANGES (minutes before tick 0): 9 user-db config r7; 40 email-queue release 1.2.3",
+        "CHANGES (minutes before tick 0):",
+        "9  user-db  config r7 #12 by ana: pool size",
+        "40  email-queue  release 1.2.3 #9 by bo: rename",
         "DIRECTORY: sre-team: api-gateway, email-queue; "
         "backend-team: auth-service, payment-service, notification-service; "
         "dba-team: user-db, payment-db",

@@ -50,7 +50,7 @@ def test_the_prompt_has_a_row_for_everything_that_the_world_has() -> None:
         "Directly or not, its callers are waiting and, under overload, all that it calls is "
         "loaded.",
         "Others, each: 20% releases; 10% a minor fault",
-        "CPU: hot 85-99%. workers: full 16 of 16.",
+        "cpu %: hot 85-99. workers of 16: full 16.",
         "DIRECTORY, by chance: any of web-team, data-team.",
         "code (page the owner):\n"
         "bad_release! es rollback: 70 own errors, release; 50 failed\n"

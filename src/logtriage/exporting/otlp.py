@@ -209,8 +209,9 @@ def _read(
     """Milliseconds of a request at the last of some ticks, and of its calls by name."""
     series, parts = tape.voice.half(service, SPANS[0], starts, tokens, scale)
     total, calls = series.values[-1], tape.simulation.topology.calls[service]
-    waits = dict(parts[1:]) or {tape.names[call]: total // (len(calls) + 1) for call in calls}
-    return total, waits
+    if tokens[-1] == tape.voice.world.spans[SPANS[0]].ordinary:
+        return total, {tape.names[call]: total // (len(calls) + 1) for call in calls}
+    return total, dict(parts[-1][1])
 
 
 def _trace(

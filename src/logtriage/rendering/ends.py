@@ -27,8 +27,11 @@ def ending(observation: Observation) -> str | None:
 
 
 def not_ours(observation: Observation) -> str | None:
-    """The team that a wrong page went to; None without one, or if the role did not see it."""
-    if observation.closing is not Closing.MISROUTED:
+    """The team that a wrong page went to; None without one, and if the role did not see it.
+
+    None in a recording, too.
+    """
+    if observation.closing is not Closing.MISROUTED or observation.world is None:
         return None
     teams = [action.team for action in observation.last_actions if isinstance(action, Escalate)]
     return teams[-1] if teams else None

@@ -68,10 +68,10 @@ def lines(reading: Gauge | Trace, places: Sequence[int]) -> Iterator[str]:
     """The lines of a reading with the figures at some places."""
     for series in reading.rows:
         text = row(series, places)
-        if isinstance(reading, Trace) and reading.parts:
-            unit = "ms" if reading.name == SPANS[0] else "%"
-            parts = ", ".join(f"{name} {part}" for name, part in reading.parts)
-            text += f"; since tick {reading.since}, {unit}: {parts}"
+        unit = "ms" if reading.name == SPANS[0] else "%"
+        for since, goes in reading.parts if isinstance(reading, Trace) else ():
+            parts = ", ".join(f"{name} {part}" for name, part in goes)
+            text += f"; since tick {since}, {unit}: {parts}"
         yield text
 
 

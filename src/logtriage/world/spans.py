@@ -7,6 +7,7 @@ quick. Where the edge's p99 is usual, slow requests are rarer than one in a hund
 """
 
 from collections.abc import Mapping, Sequence
+from itertools import groupby
 from typing import Final
 
 import attrs
@@ -14,7 +15,7 @@ import attrs
 from logtriage.world.channels import EARLIEST, SCRAPE, SPANS, Channel, Evidence, named_service
 from logtriage.world.figures import NOT_COLLECTED, Figures, by_slot, is_down
 from logtriage.world.schema.forms import Source
-from logtriage.world.telemetry import EdgePanel, Series, Trace
+from logtriage.world.telemetry import EdgePanel, Parts, Series, Trace
 
 #: Errors (basis points) and p99 (ms) of the edge, by tick.
 Scale = Mapping[int, tuple[int, int]]
@@ -99,56 +100,45 @@ class Spans(Figures):
         if is_down(tokens):
             return Trace(*of, NOT_COLLECTED)
         series, parts = self.half(service, half, starts, tokens, scale)
-        since = next(
-            (
-                starts[place + 1]
-                for place in reversed(range(len(tokens) - 1))
-                if tokens[place] != tokens[-1]
-            ),
-            starts[0],
-        )
-        return Trace(*of, rows=(series,), parts=parts, since=since if parts else None)
+        return Trace(*of, rows=(series,), parts=parts)
 
     def half(
         self, service: int, half: str, starts: Sequence[int], tokens: Sequence[str], scale: Scale
-    ) -> tuple[Series, tuple[tuple[str, int], ...]]:
-        """The series of half a trace, and where it goes at the last reading.
+    ) -> tuple[Series, tuple[Parts, ...]]:
+        """The series of half a trace, and where it goes each time that it is not as usual.
 
         In ``time`` the parts are milliseconds of own time and of calls, which add up to the last
-        value; in ``errors`` per cent of the failed requests. As usual there are none.
+        value of that time; in ``errors`` per cent of the failed requests.
         """
-        ordinary = self.world.spans[half].ordinary
-        of_time = half == SPANS[0]
+        ordinary, of_time = self.world.spans[half].ordinary, half == SPANS[0]
+
+        def value(source: Source, stray: int, errors: int = 0, p99: int = 0) -> int:
+            if not of_time:
+                return self._failed(service, source, errors, stray)
+            if stray:
+                return self._slow(service, source, p99)
+            return self._calm(service, "calm", source)
+
         strays = [int(token != ordinary) for token in tokens]
-        values = []
-        source: Source = self.level
-        for start, stray, source in zip(
-            starts, strays, self.over(starts, tokens, strays), strict=True
-        ):
-            errors, p99 = scale.get(start, (0, 0))
+        sources = self.over(starts, tokens, strays)
+        values = [
+            value(source, stray, *scale.get(start, (0, 0)))
+            for start, source, stray in zip(starts, sources, strays, strict=True)
+        ]
+        parts = []
+        for token, run in groupby(range(len(tokens)), key=lambda place: tokens[place]):
+            if token == ordinary:
+                continue
+            first, *others = run
+            last = others[-1] if others else first
+            share = self.figure(service, f"share {token}", *_SHARE)
+            goes: tuple[tuple[str, int], ...] = ((self.dependency(token) or OWN, share),)
             if of_time:
-                values.append(
-                    self._slow(service, source, p99)
-                    if stray
-                    else self._calm(service, "calm", source)
-                )
-            else:
-                values.append(self._failed(service, source, errors, stray))
-        usual = (
-            self._calm(service, "calm", self.level)
-            if of_time
-            else self._failed(service, self.level, 0, 0)
-        )
-        series = Series(LABELS[half], tuple(values), usual, hundredths=not of_time)
-        if not strays[-1]:
-            return series, ()
-        share = self.figure(service, f"share {tokens[-1]}", *_SHARE)
-        if not of_time:
-            return series, ((self.dependency(tokens[-1]) or OWN, share),)
-        parts = self._parts(
-            service, tokens[-1], values[-1], share, scale.get(starts[-1], (0, 0))[1]
-        )
-        return series, parts
+                p99 = scale.get(starts[last], (0, 0))[1]
+                goes = self._parts(service, token, values[last], share, p99)
+            parts.append((starts[first], goes))
+        usual = value(self.level, 0)
+        return Series(LABELS[half], tuple(values), usual, hundredths=not of_time), tuple(parts)
 
     def _parts(
         self, service: int, token: str, span: int, share: int, p99: int

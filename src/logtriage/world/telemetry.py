@@ -86,6 +86,10 @@ class Signal:
         return (self.value - self.usual) / self.spread
 
 
+#: A tick, and shares of a whole by name from then on.
+Parts = tuple[int, tuple[tuple[str, int], ...]]
+
+
 @attrs.frozen
 class EdgePanel:
     """What users see, beside what they usually see; ``token`` names the two bands.
@@ -142,8 +146,8 @@ class Gauge:
 class Trace:
     """Where a service's slowest requests spend their time, and where errors start.
 
-    Fields as in :class:`Gauge`; ``name`` is ``time`` or ``errors``. ``parts`` says where the newest
-    figure goes, and ``since`` from which tick on: own time and calls in milliseconds, or per cent
+    Fields as in :class:`Gauge`; ``name`` is ``time`` or ``errors``. ``parts`` says from which tick
+    on it is not as usual, and where it goes then: own time and calls in milliseconds, or per cent
     of the failed requests. ``alone`` is the trace for who does not see the edge.
     """
 
@@ -153,8 +157,7 @@ class Trace:
     tokens: tuple[str, ...]
     text: str = ""
     rows: tuple[Series, ...] = ()
-    parts: tuple[tuple[str, int], ...] = ()
-    since: int | None = None
+    parts: tuple[Parts, ...] = ()
     alone: "Trace | None" = None
 
 

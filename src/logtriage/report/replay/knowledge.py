@@ -41,7 +41,8 @@ def readings(observation: Observation) -> Iterator[Reading]:
         for line in lines:
             text = f"{line.second:+d}s {line.level} {line.service}: {line.message}"
             yield Reading(line.service, text, asked, _is_sign(line, observation))
-    for reads in (observation.metrics, observation.traces):
+    panes: tuple[tuple[Gauge | Trace, ...], ...] = (observation.metrics, observation.traces)
+    for reads in panes:
         for _, rows in groupby(reads, key=lambda read: read.service):
             row = tuple(rows)
             places = panels.told(row)
