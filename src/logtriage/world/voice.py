@@ -161,7 +161,7 @@ class Voice(Figures):
         ranges = self.world.tokens.line_figures
         match name:
             case "n":
-                return between(bits << 16 & MASK, *ranges.n)
+                return between(draw(bits, place), *ranges.n)
             case "id":
                 return f"{draw(bits, place) >> 40:06x}"
             case "ip":
