@@ -190,7 +190,7 @@ def test_pages_help_and_who() -> None:
             await enter(desk, pilot, word)
             assert page(desk) == name
         await enter(desk, pilot, "who user-db")
-        assert shown(desk, "said").startswith("user-db: datastore, owned by ")
+        assert shown(desk, "said").startswith("user-db: datastore (postgres), owned by ")
         await enter(desk, pilot, "who user_db")
         assert "did you mean 'user-db'?" in shown(desk, "said")
         await enter(desk, pilot, "sevrity P1")

@@ -79,10 +79,10 @@ class Rules:
 
     def __post_init__(self) -> None:
         text = self.text
-        for part in found(r"SERVICES \(-> calls\)\. (.*)\.", text)[1].split(". "):
+        for part in found(r"SERVICES \(.*?-> calls\)\. (.*)\.", text)[1].split(". "):
             tier, _, names = part.partition(": ")
             for row in names.split("; "):
-                name, _, calls = row.partition(" -> ")
+                name, _, calls = re.sub(r"^\(\S+\) ", "", row).partition(" -> ")
                 self.tiers[name], self.calls[name] = tier, calls.split(", ") if calls else []
         self.fault = number(r"([\d.]+)% have one fault", text) / 100
         self.called_only = "one fault at any service that others call" in text

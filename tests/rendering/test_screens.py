@@ -255,7 +255,7 @@ def test_of_many_services_a_line_of_each_leaves_nobody_out(split: str) -> None:
             found |= {(level, service, message) for service in services.split(", ")}
         down = {line.service for line in seen.inspection if line.token == DOWN}
         telling = [line for line in seen.inspection if line.token not in ("everyday", DOWN)]
-        assert found == {(line.level, line.service, line.message) for line in telling}
+        assert found == {(line.level, line.service, line.bare) for line in telling}
         assert len(seen.inspection) == len(incident.topology)
         assert (
             rest == f"the other {len(seen.inspection) - len(telling) - len(down)}: everyday lines"

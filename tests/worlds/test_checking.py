@@ -7,6 +7,7 @@ import pytest
 
 from logtriage.errors import WorldError
 from logtriage.world.loading import load_world
+from logtriage.world.schema.parts import GROUPS
 from tests.worlds.folders import NAME, copy_of, edit
 
 KIND = "kinds/overload.toml"
@@ -82,7 +83,7 @@ BROKEN = [
     (FAILED, '"ERROR", "unhandled', '"EROR", "unhandled', FAILED,
      "phrasings.train: unknown level 'EROR' (did you mean 'ERROR'?)"),
     (FAILED, "{n} requests", "{m} requests", FAILED,
-     "unknown placeholder 'm'; known: n, ms, pct, mb, v, cause"),
+     "unknown placeholder 'm'; known: n, ms, pct, mb, v, id, ip, cause"),
     (FAILED, "{n} requests", "{dep} requests", FAILED, "unknown placeholder 'dep'"),
     ("topics/timeout.toml", "{dep} timed", "it timed", "topics/timeout.toml", "lacks {dep}"),
     (FAILED, "unhandled exception while serving a request", "request answered in {ms} ms", FAILED,
@@ -204,10 +205,10 @@ def test_a_tier_may_have_a_class_of_its_own_kinds_only_if_something_lives_there(
 def test_a_topic_without_background_is_one_mistake_in_its_own_file(tmp_path: Path) -> None:
     own = copy_of("oncall", tmp_path)
     text = (own / "topics/busy_job.toml").read_text()
+    words = "".join(f'{group} = [["INFO", "lookup in {group}"]]\n' for group in GROUPS)
     (own / "topics/lookup.toml").write_text(
-        re.sub(r'(\["[A-Z]+", ")', r"\1lookup: ", text)
-        .replace("order = 16", "order = 19")
-        .replace("~job", "~lookup")
+        text.replace("order = 16", "order = 19").replace("~job", "~lookup")
+        + f"[phrasings]\n{words}"
     )
     with pytest.raises(WorldError) as caught:
         load_world(own)

@@ -114,14 +114,14 @@ class Voice(Spans):
 
     def _request(self, start: int, number: int) -> str:
         """The name of a request that is in flight at a tick."""
-        name = self._requests.get((start, number))
+        name = self._request_ids.get((start, number))
         if name is None:
             bits = draw(subkey(self._lines, _TRACES), start - EARLIEST, number)
-            name = self._requests[start, number] = f"{bits >> 32:08x}"
+            name = self._request_ids[start, number] = f"{bits >> 32:08x}"
         return name
 
     @cached_property
-    def _requests(self) -> dict[tuple[int, int], str]:
+    def _request_ids(self) -> dict[tuple[int, int], str]:
         return {}
 
     @cached_property
@@ -154,7 +154,7 @@ class Voice(Spans):
         ranges = self.world.tokens.line_figures
         match name:
             case "n":
-                return between(bits << 16 & MASK, *ranges.n)
+                return between(draw(bits, place), *ranges.n)
             case "id":
                 return f"{draw(bits, place) >> 40:06x}"
             case "ip":
