@@ -117,7 +117,7 @@ def test_what_a_dead_process_left_open_is_unscored_with_all_its_actions(tmp_path
 
 def test_an_incident_that_was_closed_as_the_process_died_is_scored(tmp_path: Path) -> None:
     with desk_in(tmp_path) as desk:
-        desk.under_way.add("single_crash-v4/test/0", {"action_type": "hand_over"})
+        desk.under_way.add("single_crash-v4/test/531", {"action_type": "hand_over"})
     torn = (tmp_path / UNDER_WAY).read_bytes() + b'{"episode": "single_cr'
     (tmp_path / UNDER_WAY).write_bytes(torn)
     with desk_in(tmp_path):

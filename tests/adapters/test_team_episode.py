@@ -8,7 +8,7 @@ from logtriage.errors import EpisodeOver
 from logtriage.grading import score
 from logtriage.roles.splits import get_role_split
 
-INCIDENT = lt.make_incident("single_crash-v4/test/0")
+INCIDENT = lt.make_incident("single_crash-v4/test/531")
 SPLIT = get_role_split("trio")
 WAIT: dict[str, object] = {"role": "assistant", "tool_calls": [{"name": "wait", "arguments": {}}]}
 

@@ -19,7 +19,7 @@ from logtriage.rendering import render_observation, system_prompt
 from logtriage.state import initial_state
 from logtriage.tasks import TASKS
 
-INCIDENT = "cascading_failure-v4/test/42"
+INCIDENT = "cascading_failure-v4/test/1464"
 
 
 def logtriage(*arguments: object, stdin: str | bytes = "", width: int = 100) -> Result:

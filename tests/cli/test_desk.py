@@ -36,7 +36,7 @@ from logtriage.transcript import transcript_of
 from tests.cli.test_cli import grades, lines, logtriage
 from tests.cli.test_play import typed
 
-INCIDENT = make_incident("cascading_failure-v4/test/15")
+INCIDENT = make_incident("cascading_failure-v4/test/191")
 TRUTH = INCIDENT.truth
 WRONG = next(team for team in INCIDENT.topology.teams if team not in TRUTH.teams)
 
@@ -236,7 +236,7 @@ def test_leaving_early_is_asked_and_keeps_what_was_done() -> None:
 
 @pytest.mark.parametrize(
     "incident_id",
-    ["single_crash-v4/test/0", "recorded"],
+    ["single_crash-v4/test/531", "recorded"],
 )
 def test_every_kind_of_incident_is_played(incident_id: str) -> None:
     incident = shipped_incidents()[0] if incident_id == "recorded" else make_incident(incident_id)

@@ -19,7 +19,7 @@ from tests.worlds.folders import copy_of, edit
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = ROOT / "build" / "browser"
-INCIDENT = "cascading_failure-v4/test/24"
+INCIDENT = "cascading_failure-v4/test/246"
 #: Loading Python takes seconds, on a busy machine many.
 PATIENCE = 300
 RIGHT = (

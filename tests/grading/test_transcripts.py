@@ -49,14 +49,14 @@ from tests.builders import (
     real_incident,
 )
 
-ID = "cascading_failure-v4/test/42"
+ID = "cascading_failure-v4/test/1464"
 PERFECT = tuple(action_to_wire(action) for action in perfect_actions(make_incident(ID)))
 
 
 @pytest.mark.parametrize(
     ("found", "said"),
     [
-        (make_incident("single_crash-v4/test/3"), "incident 'single_crash-v4/test/3'"),
+        (make_incident("single_crash-v4/test/53"), "incident 'single_crash-v4/test/53'"),
         (None, "nothing"),
     ],
 )

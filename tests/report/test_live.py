@@ -14,14 +14,14 @@ from logtriage.rendering.sparklines import sparklined
 from logtriage.report.live import PLAYER, RIVAL, Game, OwnWorld, wanted
 from tests.worlds.folders import NAME, copy_of, edit
 
-INCIDENT = "single_crash-v4/test/1"
+INCIDENT = "single_crash-v4/test/2277"
 
 WITHOUT_NUMPY = """
 import json, sys
 sys.modules["numpy"] = None  # an import of it raises
 from logtriage.errors import WorldError
 from logtriage.report.live import Game
-game = Game("single_crash-v4/test/0")
+game = Game("single_crash-v4/test/531")
 game.act('{"action_type": "request_more_logs", "value": "all"}')
 game.act('{"action_type": "resolve"}')
 print(json.loads(game.debrief())["score"])
