@@ -5,7 +5,7 @@ range.
 """
 
 from collections.abc import Iterator, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import Final
 
 import attrs
@@ -17,11 +17,14 @@ from logtriage.world.channels import DOWN, EARLIEST, Channel, Evidence, named_se
 from logtriage.world.liveliness import Level, Reading
 from logtriage.world.model import World
 from logtriage.world.schema.forms import Source, value_of
+from logtriage.world.schema.tokens import Gauge as GaugeSort
 from logtriage.world.telemetry import Gauge, Series
 
 FIGURE_STREAM: Final = hash_name("figure")
 #: What stands for readings and lines of a service that are down for the whole incident.
 NOT_COLLECTED: Final = "not collected in this incident"
+#: Start, since and ramp of a :class:`~logtriage.world.liveliness.Reading`.
+When = tuple[int, int, int]
 
 
 @attrs.frozen(cache_hash=True)
@@ -128,38 +131,49 @@ class Figures:
         for line in world.readings_at(gauge, tier):
             figures = [line.figure_under(token, row) for token in tokens]
             normal = line.shows[row.ordinary]
-
-            def value(name: str, source: Source) -> int:
-                return int(value_of(row.figures, name, source, service, ""))
-
-            usual = value(normal, self.level)
-            strays = [
-                0 if name == normal else 1 if value(name, self.level) > usual else -1
-                for name in figures
-            ]
-            values = [
-                value(name, source)
-                for name, source in zip(figures, self.over(starts, figures, strays), strict=True)
-            ]
+            value = partial(self._value, service, row, line.label)
+            usual = value(normal)
+            strays = [0 if name == normal else 1 if value(name) > usual else -1 for name in figures]
+            values = map(value, figures, over(starts, figures, strays))
             rows.append(
                 Series(line.label, tuple(values), usual, mark=line.marks.get(tokens[-1], ""))
             )
         return tuple(rows)
 
-    def over(
-        self, starts: Sequence[int], said: Sequence[str], strays: Sequence[int]
-    ) -> Iterator[Source]:
-        """The figures of readings at ticks, by what they say and by where that strays to.
+    def _value(
+        self, service: int, gauge: GaugeSort, label: str, name: str, when: When | None = None
+    ) -> int:
+        """A figure of a gauge's row at a reading, or as it usually is."""
+        key = service, gauge.name, label, name, when
+        known = self.kept.get(key)
+        if known is None:
+            source = self.level if when is None else self.at(when)
+            known = int(value_of(gauge.figures, name, source, service, ""))
+            self.kept[key] = known
+        return known
 
-        ``strays`` are 1 above the usual, -1 below it, 0 if usual. What strays from one reading to
-        the next begins with a ramp.
-        """
-        since = EARLIEST
-        for place, start in enumerate(starts):
-            ramp = 0
-            if place and said[place] != said[place - 1]:
-                since, ramp = start, strays[place]
-            yield Reading(self, self.figure_key, start, since, ramp)
+    @cached_property
+    def kept(self) -> dict[tuple[object, ...], int]:
+        """The figures of readings that were asked for: they never change."""
+        return {}
+
+    def at(self, when: When) -> Source:
+        """The figures of a reading."""
+        return Reading(self, self.figure_key, *when)
+
+
+def over(starts: Sequence[int], said: Sequence[str], strays: Sequence[int]) -> Iterator[When]:
+    """When readings at some ticks were made, by what they say and by where that strays to.
+
+    ``strays`` are 1 above the usual, -1 below it, 0 if usual. What strays from one reading to the
+    next begins with a ramp.
+    """
+    since = EARLIEST
+    for place, start in enumerate(starts):
+        ramp = 0
+        if place and said[place] != said[place - 1]:
+            since, ramp = start, strays[place]
+        yield start, since, ramp
 
 
 def is_down(tokens: Sequence[str]) -> bool:

@@ -13,7 +13,7 @@ from typing import Final
 import attrs
 
 from logtriage.world.channels import EARLIEST, SCRAPE, SPANS, Channel, Evidence, named_service
-from logtriage.world.figures import NOT_COLLECTED, Figures, by_slot, is_down
+from logtriage.world.figures import NOT_COLLECTED, Figures, by_slot, is_down, over
 from logtriage.world.schema.forms import Source
 from logtriage.world.telemetry import EdgePanel, Parts, Series, Trace
 
@@ -58,8 +58,13 @@ class Spans(Figures):
         series = []
         for names, value in ((failing, errors), (slow, p99)):
             strays = [min(1, order.index(name)) for name in names]
-            sources = self.over(starts, names, strays)
-            series.append(tuple(value(*row) for row in zip(names, sources, strict=True)))
+            shown = []
+            for name, when in zip(names, over(starts, names, strays), strict=True):
+                key = value.__name__, name, when
+                if key not in self.kept:
+                    self.kept[key] = value(name, self.at(when))
+                shown.append(self.kept[key])
+            series.append(tuple(shown))
         return EdgePanel(
             series[0][-1],
             series[1][-1],
@@ -120,11 +125,13 @@ class Spans(Figures):
             return self._calm(service, "calm", source)
 
         strays = [int(token != ordinary) for token in tokens]
-        sources = self.over(starts, tokens, strays)
-        values = [
-            value(source, stray, *scale.get(start, (0, 0)))
-            for start, source, stray in zip(starts, sources, strays, strict=True)
-        ]
+        values = []
+        for when, stray in zip(over(starts, tokens, strays), strays, strict=True):
+            edge = scale.get(when[0], (0, 0))
+            key = service, half, when, stray, edge
+            if key not in self.kept:
+                self.kept[key] = value(self.at(when), stray, *edge)
+            values.append(self.kept[key])
         parts = []
         for token, run in groupby(range(len(tokens)), key=lambda place: tokens[place]):
             if token == ordinary:
