@@ -25,7 +25,7 @@ def test_each_role_is_told_its_own_and_never_the_id() -> None:
     episode = TeamEpisode(INCIDENT, SPLIT)
     assert set(episode.prompts) == set(SPLIT.names)
     turn = episode.step(waiting())
-    assert all(screen.startswith("TICK 1/11") for screen in turn.screens.values())
+    assert all(screen.startswith("TICK 1/15") for screen in turn.screens.values())
     assert INCIDENT.id not in str(episode.prompts) + str(turn.screens)
     assert (turn.reward, set(turn.by_agent.values()), turn.done) == (0.0, {0.0}, False)
 

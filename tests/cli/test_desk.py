@@ -88,7 +88,7 @@ def test_the_first_page_has_everything_in_80_by_24() -> None:
             assert region.right <= 80
             assert region.bottom <= 24
         assert INCIDENT.id in shown(desk, "head")
-        assert "tick 0/14" in shown(desk, "head")
+        assert "tick 0/17" in shown(desk, "head")
         listed = shown(desk, "glances")
         assert all(name in listed for name in INCIDENT.topology.names)
         assert "ALERTS: " in shown(desk, "now-text")

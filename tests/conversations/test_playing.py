@@ -112,7 +112,7 @@ def test_another_incident_is_refused(place: str) -> None:
         other = row(
             [{"role": "system", "content": f"{PROMPT[0]['content']}\n\n{FIRST}"}, *WHOLE[2:3]]
         )
-    with pytest.raises(TranscriptError, match=r"screen of tick 0 says 'EDGE: .*test/25 'EDGE: "):
+    with pytest.raises(TranscriptError, match=r"screen of tick 0 says 'EDGE: .*test/5287 'EDGE: "):
         transcript_of_row({**other, "incident": "cascading_failure-v4/test/5287"})
 
 
