@@ -86,9 +86,7 @@ class Voice(Spans):
             return phrase.text[0]
         words = list(phrase.text)
         for place in range(1, len(words), 2):
-            words[place] = str(
-                self._worded_value(words[place], place, service, token, bits, source)
-            )
+            words[place] = str(self._word(words[place], place, service, token, bits, source))
         return "".join(words)
 
     def _framed(self, phrase: Wording, service: int, start: int, said: str, bits: int) -> str:
@@ -149,7 +147,7 @@ class Voice(Spans):
     def _places(self) -> int:
         return subkey(self._lines, _PLACES)
 
-    def _worded_value(
+    def _word(
         self, name: str, place: int, service: int, token: str, bits: int, source: Source
     ) -> int | str:
         """What stands in a text where it has ``{name}``."""
