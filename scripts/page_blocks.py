@@ -18,7 +18,6 @@ from pathlib import Path
 import logtriage as lt
 from logtriage.actions import (
     SEVERITIES,
-    TEAM_ACTION_TYPES,
     Action,
     ClassifySeverity,
     Escalate,
@@ -37,10 +36,7 @@ from logtriage.grading import TRIAGE_3, Criterion
 from logtriage.incident import Incident
 from logtriage.policies import PolicyFactory
 from logtriage.registry import make_policy
-from logtriage.roles import role_actions
-from logtriage.roles.splits import ROLE_SPLITS
 from logtriage.tasks import BENCHMARK_FOG, TASKS
-from logtriage.vector.team_tokens import role_tokens_of, team_tokens_of
 from logtriage.world import prior
 from logtriage.world.default import default_world
 from logtriage.world.setting import FULL, Setting
@@ -137,7 +133,7 @@ def settings() -> str:
     rows = [
         row("trouble began (minutes before tick 0)", lambda one: one.onset),
         row("the edge shows the severity from tick", lambda one: one.severity_from),
-        row("root silent in alerts and window before tick", lambda one: one.root_silent or "–"),
+        row("root silent in alerts and logs before tick", lambda one: one.root_silent or "–"),
         row("signs begin one by one until tick", lambda one: one.grows_for or "–"),
         row("root is a service that others call", lambda one: _yes(one.called_only)),
         row("root has a kind that can creep in", lambda one: _yes(one.creeping)),
@@ -167,9 +163,9 @@ def fog() -> str:
     head = (
         "fog",
         "tasks",
-        "readings that do not show their sign",
-        "services whose metrics are down, traces and logs alike",
-        "loud topics of a root that name it",
+        "histories that are coincidences",
+        "services whose metrics are down, traces and requested logs alike",
+        "log topics of a root that name it",
     )
     return table(head, rows)
 
@@ -255,20 +251,6 @@ def tools() -> str:
         )
         rows.append([f"`{tool.name}`", arguments or "–", tool.description])
     return table(("tool", "arguments", ""), rows)
-
-
-def team_spaces() -> str:
-    rows, sizes, spec = [], list[str](), lt.tasks.get_task("cascading_failure-v4")
-    where = spec.setting, FIVE_TEAMS, spec.horizon
-    for split in ROLE_SPLITS.values():
-        for role in split.roles:
-            size = role_tokens_of(split, role, *where).size
-            actions = len(role_actions(role, FIVE_TEAMS, hand_over=True))
-            may = ", ".join(name for name in TEAM_ACTION_TYPES if name in role.may)
-            rows.append([code(split.name), code(f"{role.name}_0"), size, actions, may])
-        sizes.append(f"{team_tokens_of(split, *where).size} (`{split.name}`)")
-    head = ("role split", "agent", "observation", "actions", "may")
-    return f"{table(head, rows)}\n\nColumns of `state()`: {', '.join(sizes)}."
 
 
 # -- played ----------------------------------------------------------------------
@@ -386,7 +368,6 @@ FACTS: dict[str, Callable[[], str]] = {
     "topology": default_topology,
     "action-integers": action_integers,
     "tools": tools,
-    "team-spaces": team_spaces,
 }
 BLOCK = re.compile(r"<!-- (?P<name>[\w-]+) -->\n(?P<body>.*?)<!-- /(?P=name) -->", re.DOTALL)
 
