@@ -48,7 +48,7 @@ ROOT = Path(__file__).resolve().parent.parent
 BENCHMARK = tuple(task for task in TASKS if task.fog == BENCHMARK_FOG)
 EXAMPLE = "cascading_failure-v4/test/246"
 #: The incident of the explained episode.
-EXPLAINED = "cascading_failure-v4/test/12"
+EXPLAINED = "cascading_failure-v4/test/10"
 
 
 def play(incident: Incident, factory: PolicyFactory) -> lt.State:
