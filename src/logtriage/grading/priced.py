@@ -54,7 +54,7 @@ def hand_over(state: State) -> Measured:
     par, horizon = incident.task_par, incident.horizon
     return (
         hand_over_worth(price, used, horizon, par),
-        f"handed over in {used} tick{'' if used == 1 else 's'}, at a price of {price:g} "
+        f"handed over in {used} tick{'' if used == 1 else 's'}, worth {price:g} "
         f"(par is {par}, the horizon {horizon})",
     )
 
@@ -108,9 +108,9 @@ def unescalated(state: State) -> Measured | None:
     if unpaged < 1.0:
         return (
             left,
-            f"{unpaged_teams(state)} never paged: that share of the faults counts {UNESCALATED:g}",
+            f"nobody paged {unpaged_teams(state)}, so only {UNESCALATED:.0%} of that share counts",
         )
-    return (left, f"{unpaged_teams(state)} never paged: silence leaves {UNESCALATED:g}")
+    return (left, f"nobody paged {unpaged_teams(state)}, so only {UNESCALATED:.0%} counts")
 
 
 def unapproved(state: State) -> Measured | None:

@@ -58,4 +58,4 @@ def hand_over(state: State) -> Measured:
             f"incident {incident.id!r}: price_of_hand_over must be a number from 0 to 1 where it "
             f"was handed over, got {price!r}"
         )
-    return (price, f"handed over, at a price of {price:g}")
+    return (price, f"handed over, worth {price:g}")
