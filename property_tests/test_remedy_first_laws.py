@@ -36,7 +36,7 @@ Believed = list[tuple[float, Faults]]
 def drawn(task: str, number: int) -> Incident:
     """An incident of ``logtriage/3`` at the lowest price, where no tick costs."""
     one = with_hand_over(make_incident(f"{task}/train/{number}"))
-    return attrs.evolve(one, price_of_hand_over=0.3, par=one.horizon)
+    return attrs.evolve(one, worth_of_hand_over=0.3, par=one.horizon)
 
 
 BASE = drawn("fleet_outage-v4", 0)

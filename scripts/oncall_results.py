@@ -70,9 +70,9 @@ def episode(incident: Incident, index: int, policy: Policy, *, believing: bool) 
 
 def row_of(state: lt.State, index: int, expected: float | None = None) -> Row:
     incident, facts, truth = state.incident, state.facts, state.incident.truth
-    asked, price = facts.doings, incident.price_of_hand_over
+    asked, price = facts.doings, incident.worth_of_hand_over
     if price is None:
-        raise SystemExit(f"{incident.id}: expected an incident with a price of hand-over")
+        raise SystemExit(f"{incident.id}: expected an incident with a worth of hand-over")
     dismissed = truth.benign and state.closing is Closing.IGNORED and facts.root_cause is None
     return Row(
         index,

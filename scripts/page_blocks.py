@@ -304,7 +304,7 @@ def explained() -> str:
         ("grade", f"{explained.grade:.3f}"),
         ("hardness", f"{explained.hardness:.3f}"),
     ]
-    head = f"A perfect response to `{EXPLAINED}` (c = {incident.price_of_hand_over:g}):"
+    head = f"A perfect response to `{EXPLAINED}` (c = {incident.worth_of_hand_over:g}):"
     steps = table(
         ("action", "likeliest before it", "before", "after acting", "after seeing", ""), rows
     )

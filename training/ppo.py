@@ -459,11 +459,11 @@ class Played:
         mis_paged = self.closing == CLOSINGS.index(Closing.MISROUTED)
         rows = []
         for number, incident in enumerate(self.incidents()):
-            assert incident.price_of_hand_over is not None
+            assert incident.worth_of_hand_over is not None
             rows.append(
                 Row(
                     incident=incident.id,
-                    worth=incident.price_of_hand_over,
+                    worth=incident.worth_of_hand_over,
                     fault=not incident.truth.benign,
                     grade=float(self.scores[number]),
                     handed_over=bool(handed_over[number]),

@@ -147,8 +147,8 @@ def truth_to_json(incident: Incident) -> dict[str, Any]:
     }
     if incident.seal is not None:
         data["seal"] = incident.seal
-    if incident.price_of_hand_over is not None:
-        for name in ("par", "task_par", "price_of_hand_over"):
+    if incident.worth_of_hand_over is not None:
+        for name in ("par", "task_par", "worth_of_hand_over"):
             data[name] = getattr(incident, name)
     data["benign"] = truth.benign
     data["fault"] = None if truth.fault is None else attrs.asdict(truth.fault)

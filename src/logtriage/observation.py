@@ -77,7 +77,7 @@ class Observation:
         fault_category: the class of the fault that was declared, in a recording.
         on_request: whether only those who ask for the figures of a recording see them.
         may: the kinds of action that the role may take; None for a single agent.
-        price_of_hand_over: in points of the grade; None where nobody takes the incident over.
+        worth_of_hand_over: in points of the grade; None where nobody takes the incident over.
         world: the public world that a simulated incident is of; None for a recording. It says
             what tokens mean, and nothing of this incident.
     """
@@ -112,14 +112,14 @@ class Observation:
     tick_seconds: int = TICK_SECONDS
     fault_category: FaultCategory | None = None
     on_request: bool = False
-    price_of_hand_over: float | None = None
+    worth_of_hand_over: float | None = None
     may: frozenset[str] | None = None
     world: World | None = attrs.field(default=None, repr=False, eq=False)
 
     @property
     def takes_hand_over(self) -> bool:
         """Whether the incident can be handed over."""
-        return self.price_of_hand_over is not None
+        return self.worth_of_hand_over is not None
 
     @property
     def readings(self) -> tuple[Gauge | Trace, ...]:
@@ -231,7 +231,7 @@ def observe(state: State, role: Role | None = None) -> Observation:
         tick_seconds=telemetry.tick_seconds,
         fault_category=facts.fault_category,
         on_request=telemetry.on_request,
-        price_of_hand_over=incident.price_of_hand_over,
+        worth_of_hand_over=incident.worth_of_hand_over,
     )
     return observation if role is None else slice_for(observation, role)
 
@@ -273,7 +273,7 @@ def _observe_world(state: State, world: Simulation) -> Observation:
             ]
         ),
         world=voice.world,
-        price_of_hand_over=incident.price_of_hand_over,
+        worth_of_hand_over=incident.worth_of_hand_over,
     )
 
 

@@ -102,7 +102,7 @@ class TaskSpec:
         return _with_fog(f"{self.name}-v{self.version}", self.fog)
 
 
-#: The rubric under which a hand-over has a price, and silence none.
+#: The rubric under which a hand-over has a worth, and silence none.
 PRICED: Final = "logtriage/3"
 #: Fog of the benchmark: the tasks whose ids name none.
 BENCHMARK_FOG: Final = 2

@@ -42,8 +42,8 @@ def test_a_drawn_task_passes() -> None:
 
 
 def oddly_priced(split: str, number: int) -> Incident:
-    """A price of hand-over that no task has."""
-    return attrs.evolve(make_incident(f"single_crash-v4/{split}/{number}"), price_of_hand_over=0.6)
+    """A worth of a hand-over that no task has."""
+    return attrs.evolve(make_incident(f"single_crash-v4/{split}/{number}"), worth_of_hand_over=0.6)
 
 
 def test_an_odd_price_ends_no_audit() -> None:
@@ -106,7 +106,7 @@ def priced(split: str, number: int) -> Incident:
     if number % 3:
         incident = make_incident(f"single_crash-v4/{split}/{number}")
     par, price = 2 if incident.truth.benign else 5, (0.3, 0.5, 0.9)[number % 3]
-    return attrs.evolve(incident, par=par, price_of_hand_over=price)
+    return attrs.evolve(incident, par=par, worth_of_hand_over=price)
 
 
 SOME = attrs.evolve(QUICK, oracle=5, kinds=1, search=6, same=2)

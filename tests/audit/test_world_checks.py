@@ -187,7 +187,7 @@ def test_what_has_no_price_gets_the_one_that_its_seed_has() -> None:
     incident = make_incident("tiny:outage/test/0")
     found = priced(incident)
     assert (found.rubric, found.truth) == (TRIAGE_3.id, incident.truth)
-    assert found.price_of_hand_over is not None
+    assert found.worth_of_hand_over is not None
     assert priced(found) is found
 
 

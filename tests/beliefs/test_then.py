@@ -30,7 +30,7 @@ def test_a_hand_over_is_held_beside_the_best_plan() -> None:
     state = opened()
     words = likely_then(belief(state), state, lt.HandOver())
     assert words == (
-        f"hand_over, worth {state.incident.price_of_hand_over:g}: the best plan was expected to "
+        f"hand_over, worth {state.incident.worth_of_hand_over:g}: the best plan was expected to "
         f"earn {belief(state).value():.2f}"
     )
 

@@ -112,7 +112,7 @@ def test_net_value_stands_beside_always_handing_over(tmp_path: Path) -> None:
     texts = played("expert", 8, agent="me")
     path = write(tmp_path / "runs.jsonl", *texts)
     grades_ = [grade_transcript(decode_transcript(text)) for text in texts]
-    prices = [make_incident(one.incident).price_of_hand_over or 0.0 for one in grades_]
+    prices = [make_incident(one.incident).worth_of_hand_over or 0.0 for one in grades_]
     net = net_value([(one.score or 0.0, price) for one, price in zip(grades_, prices, strict=True)])
     assert net is not None
     shown = logtriage("grade", path).stderr

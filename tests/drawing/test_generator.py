@@ -19,7 +19,7 @@ from logtriage import (
 )
 from logtriage.drawing.generator import draw_incident, open_incident
 from logtriage.drawing.ids import SPLITS, IncidentId
-from logtriage.drawing.incidents import PRICES_OF_HAND_OVER
+from logtriage.drawing.incidents import WORTHS_OF_HAND_OVER
 from logtriage.errors import UnknownName
 from logtriage.tasks import TaskSpec
 from logtriage.topology import Service
@@ -43,14 +43,14 @@ def test_each_answer_is_a_real_possibility_and_none_is_the_rule(task: TaskSpec, 
         assert max(counts.values()) <= most * len(real)
 
 
-def test_prices_of_hand_over_are_equally_likely_whatever_the_truth() -> None:
+def test_worths_of_hand_over_are_equally_likely_whatever_the_truth() -> None:
     drawn = [make_incident(f"cascading_failure-v4/train/{index}") for index in range(3_000)]
     for benign in (False, True):
         prices = [
-            incident.price_of_hand_over for incident in drawn if incident.truth.benign is benign
+            incident.worth_of_hand_over for incident in drawn if incident.truth.benign is benign
         ]
         counts = Counter(prices)
-        assert counts.keys() == set(PRICES_OF_HAND_OVER)
+        assert counts.keys() == set(WORTHS_OF_HAND_OVER)
         fair, spread = len(prices) / 5, sqrt(len(prices) * 0.2 * 0.8)
         assert all(abs(count - fair) < 4 * spread for count in counts.values())
 

@@ -21,7 +21,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> LoadedRun:
 
 def test_worth_is_what_is_gained_less_what_it_costs(run: LoadedRun) -> None:
     prices = [
-        run.incidents(grade.incident).price_of_hand_over for grade in run.grades["oracle", TASK]
+        run.incidents(grade.incident).worth_of_hand_over for grade in run.grades["oracle", TASK]
     ]
     gained = sum(100.0 * (1.0 - price) for price in prices if price is not None)
     oracle, nothing = worth_of(run, Prices(100.0, per_episode=2.0))

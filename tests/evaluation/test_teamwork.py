@@ -101,7 +101,7 @@ def needed(incidents: list[Incident], split: RoleSplit) -> tuple[float, float]:
         [belief(state, viewer).best().value for state in states] for viewer in viewers
     )
     lost = [mine - apart for mine, apart in zip(pooled, max(alone, key=fmean), strict=True)]
-    most = fmean(1.0 - (incident.price_of_hand_over or 0.0) for incident in incidents)
+    most = fmean(1.0 - (incident.worth_of_hand_over or 0.0) for incident in incidents)
     return fmean(lost) / most, stdev(lost) / sqrt(len(lost)) / most
 
 

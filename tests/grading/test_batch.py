@@ -54,7 +54,7 @@ BASE = attrs.evolve(
     topology=SEVEN_SERVICES,
     directory=OWNERS,
     par=5,
-    price_of_hand_over=0.7,
+    worth_of_hand_over=0.7,
 )
 REAL = attrs.evolve(
     BASE,

@@ -65,7 +65,7 @@ def test_it_pages_before_it_fixes_and_asks_before_it_pages(task: TaskSpec) -> No
 
 def test_it_dismisses_benign_incidents_and_hardly_ever_real_ones() -> None:
     played = [
-        final_state(attrs.evolve(one, price_of_hand_over=0.3), make_policy("expert"))
+        final_state(attrs.evolve(one, worth_of_hand_over=0.3), make_policy("expert"))
         for one in some(get_task("silent_degradation-v4-fog0"), 40)
     ]
     benign = [one for one in played if one.incident.truth.benign]
@@ -80,7 +80,7 @@ def test_it_dismisses_benign_incidents_and_hardly_ever_real_ones() -> None:
 def test_the_board_is_worth_something() -> None:
     deaf = ROLE_SPLITS["trio_without_board"]
     incidents = [
-        attrs.evolve(one, price_of_hand_over=0.3)  # where it hardly ever hands over
+        attrs.evolve(one, worth_of_hand_over=0.3)  # where it hardly ever hands over
         for one in some(get_task("cascading_failure-v4-fog0"), 30)
     ]
     means = [
@@ -93,7 +93,7 @@ def test_the_board_is_worth_something() -> None:
     assert means[0] > means[1] + 0.1
 
 
-# --- where signs stay, and a hand-over has a price ------------------------------------------
+# --- where signs stay, and a hand-over has a worth ------------------------------------------
 
 
 def test_it_hands_over_more_where_that_is_worth_more() -> None:
@@ -101,7 +101,7 @@ def test_it_hands_over_more_where_that_is_worth_more() -> None:
     incidents = some(get_task("cascading_failure-v4"), 25)
     closings = {
         price: [
-            str(final_state(attrs.evolve(one, price_of_hand_over=price), make_policy("expert"))
+            str(final_state(attrs.evolve(one, worth_of_hand_over=price), make_policy("expert"))
                 .closing)
             for one in incidents
         ]

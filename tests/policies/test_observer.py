@@ -1,4 +1,4 @@
-"""The observer and those that ask otherwise: where a hand-over has a price, and in pairs."""
+"""The observer and those that ask otherwise: where a hand-over has a worth, and in pairs."""
 
 from functools import cache
 
@@ -20,7 +20,7 @@ TASK = "cascading_failure-v4"
 @cache
 def priced(number: int, price: float = 0.9) -> Incident:
     incident = with_hand_over(make_incident(f"{TASK}/train/{number}"))
-    return attrs.evolve(incident, price_of_hand_over=price)
+    return attrs.evolve(incident, worth_of_hand_over=price)
 
 
 def asked(state: State) -> list[object]:

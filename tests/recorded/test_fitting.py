@@ -250,12 +250,12 @@ def test_who_is_sure_answers_and_who_doubts_hands_over(drawn: list[RecordedIncid
     closed: Counter[bool] = Counter()
     for row in rows[250:290]:
         incident = as_incident(row.record)
-        assert incident.price_of_hand_over is not None
+        assert incident.worth_of_hand_over is not None
         held = belief(State(incident, tick=incident.horizon - 3), world=world)
         worth = best_answer(held).worth
         actions = play_episode(incident, RecordedObserverPolicy(incident, world)).actions
         handed = isinstance(actions[-1], HandOver)
-        assert handed is (worth <= incident.price_of_hand_over)
+        assert handed is (worth <= incident.worth_of_hand_over)
         closed[handed] += 1
     assert min(closed.values()) > 2
 
@@ -277,7 +277,7 @@ def test_recorded_3_grades_root_cause_class_and_hand_over(
         Recording(services),
         RecordedTruth(("a",), "odd", "code"),
     )
-    incident = attrs.evolve(as_incident(record), price_of_hand_over=0.8)
+    incident = attrs.evolve(as_incident(record), worth_of_hand_over=0.8)
     actions: tuple[lt.Action, ...] = (HandOver(),)
     if root:
         actions = (IdentifyRootCause(root), ClassifyFault(FaultCategory(category)), lt.Resolve())

@@ -18,7 +18,7 @@ from logtriage import (
     transition,
 )
 from logtriage import render_observation as rendered
-from logtriage.drawing.incidents import PRICES_OF_HAND_OVER
+from logtriage.drawing.incidents import WORTHS_OF_HAND_OVER
 from logtriage.grading import TRIAGE_3, priced
 from logtriage.rendering import Reply
 from logtriage.rendering.chances import COMMON, LEAST
@@ -71,7 +71,7 @@ def test_the_grade_is_that_of_the_rubric() -> None:
     assert f"x {priced.UNAPPROVED_REMEDY:g} a wrong remedy (benign too)" in grade
     assert f"Nobody paged for a fault: x {priced.UNESCALATED:g}" in grade
     assert "Mis-page or ignored fault: 0, the end" in grade
-    assert ", ".join(f"{one:g}" for one in PRICES_OF_HAND_OVER) in hand_over
+    assert ", ".join(f"{one:g}" for one in WORTHS_OF_HAND_OVER) in hand_over
     prompt = priced.HAND_OVER_PROMPT
     assert f"c x ({1 - prompt:g} + {prompt:g} x speed)" in hand_over
     assert "before any page or remedy" in hand_over

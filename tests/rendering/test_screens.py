@@ -142,7 +142,7 @@ SCREEN = Observation(
     ),
     notes=(Note("dba-team: we see this at user-db: blocked 40 ms", "dba-team", "user-db"),),
     effects=(("restart", "user-db", True),),
-    price_of_hand_over=0.3,
+    worth_of_hand_over=0.3,
     world=load_world("oncall"),
 )
 

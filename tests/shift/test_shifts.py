@@ -34,7 +34,7 @@ def test_incidents_are_those_of_the_split_priced_and_otherwise_as_they_were() ->
         for arrival in shift.arrivals:
             incident = arrival.incident
             assert incident.rubric == "logtriage/3"
-            assert 0.3 <= (incident.price_of_hand_over or 0.0) <= 0.9
+            assert 0.3 <= (incident.worth_of_hand_over or 0.0) <= 0.9
             assert incident.horizon == 2 * get_task("cascading_failure-v4").horizon
             assert shift.incident(arrival.system) is incident
 

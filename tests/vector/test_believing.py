@@ -58,8 +58,8 @@ def test_the_value_of_acting_is_that_of_the_best_plan_without_a_hand_over() -> N
     acting, price = (seen[:, screens.layout[name]][:, 0] for name in ("acting", "price"))
     for row in range(12):
         incident = make_incident(f"{TASK}/train/{row}")
-        assert price[row] == pytest.approx(incident.price_of_hand_over)
-        state = initial_state(attrs.evolve(incident, price_of_hand_over=None))
+        assert price[row] == pytest.approx(incident.worth_of_hand_over)
+        state = initial_state(attrs.evolve(incident, worth_of_hand_over=None))
         assert acting[row] == np.float32(value_of(state))
         after = value_of(transition(state, ask))
         assert later[row, screens.layout["acting"]] == np.float32(after)

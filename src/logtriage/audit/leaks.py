@@ -1,7 +1,7 @@
 """No answer leaks: the first screen against the truth.
 
 *Nuisances* must carry nothing: ids, seeds, numbers of lines, the order in which things are
-listed, white space, the horizon, the price of a hand-over. Evidence may carry something;
+listed, white space, the horizon, the worth of a hand-over. Evidence may carry something;
 :mod:`logtriage.audit.public` compares it with the posterior.
 
 A nuisance is tested by its mutual information with each part of the truth, estimated by
@@ -151,14 +151,14 @@ _NUISANCES: Final[Mapping[str, Callable[[Shown], Hashable]]] = {
         line != line.strip() for line in row.text.splitlines()
     ),
     "horizon": lambda row: row.screen.horizon,
-    "price of a hand-over": lambda row: row.incident.price_of_hand_over,
+    "worth of a hand-over": lambda row: row.incident.worth_of_hand_over,
     "unusual owners": lambda row: _unusual_owners(row.incident),
     "characters in the directory": lambda row: len(_directory(row)) // 8,
 }
 
 
 def leaks(work: Work) -> Outcome:
-    """Ids, seeds, horizon, price of a hand-over, order and lengths say nothing of the truth."""
+    """Ids, seeds, horizon, worth of a hand-over, order and lengths say nothing of the truth."""
     shown, answers = work.shared(first_screens), work.shared(varied_answers)
     if not answers:
         return judged(False, NEVER_VARIES)

@@ -136,7 +136,7 @@ def checked(console: Console, findings: Sequence["Finding"]) -> None:
         ["kind", "of all", "bits left", "recognised", "taken for [share]"],
         [_confused(row) for row in by_name["full-look"]["rows"]],
     )
-    say(console, heading("AT EACH PRICE OF A HAND-OVER"))
+    say(console, heading("AT EACH WORTH OF A HAND-OVER"))
     figures.put(
         ["c", "better handed over", "gained"],
         [

@@ -52,7 +52,7 @@ from logtriage.world.vocabulary import LOG
 STEPS: Final = 5
 #: It keeps the horizon divided by this, in ticks, for late answers.
 SPARE: Final = 7
-#: The lead that acting needs, by the least price of hand-over that asks for it.
+#: The lead that acting needs, by the least worth of a hand-over that asks for it.
 HAND_OVER_LEADS: Final = {0.3: 0, 0.5: 3, 0.7: 6, 0.8: 9, 0.9: 10}
 #: With a lead of so many points, it asks no more.
 SURE: Final = 12
@@ -112,7 +112,7 @@ def _steps(observation: Observation, book: Notebook, role: Role) -> Iterator[Act
         if observation.hidden:  # others still ask
             return
     top = ranked[0]
-    price = observation.price_of_hand_over
+    price = observation.worth_of_hand_over
     needed = max(
         (row for least, row in HAND_OVER_LEADS.items() if least <= (price or 0)), default=0
     )

@@ -102,8 +102,8 @@ def legend(world: World) -> str:
 
 def _head(seen: Observation, before: Observation | None) -> Iterator[str]:
     yield f"{seen.tick}/{seen.horizon}"
-    if before is None and seen.price_of_hand_over is not None:
-        yield f"c{seen.price_of_hand_over:g}"
+    if before is None and seen.worth_of_hand_over is not None:
+        yield f"c{seen.worth_of_hand_over:g}"
     yield from _closing(seen)
     if seen.requests_left is not None and (before is None or seen.may is not None):
         yield from ("left:", str(seen.requests_left))

@@ -6,7 +6,7 @@ Every figure comes from the task's setting, its world and the rubric.
 from collections.abc import Iterator
 
 from logtriage.actions import SEVERITIES
-from logtriage.drawing.incidents import PRICES_OF_HAND_OVER
+from logtriage.drawing.incidents import WORTHS_OF_HAND_OVER
 from logtriage.grading import TRIAGE_3, priced, triage
 from logtriage.rendering.chances import ANY, runbook, short_runbook
 from logtriage.topology import Topology
@@ -275,7 +275,7 @@ def _grade(horizon: int, setting: Setting) -> str:
 
 
 def _hand_over() -> str:
-    prices = ", ".join(f"{price:g}" for price in PRICES_OF_HAND_OVER)
+    prices = ", ".join(f"{price:g}" for price in WORTHS_OF_HAND_OVER)
     prompt = priced.HAND_OVER_PROMPT
     return (
         f"hand_over ends it, worth c x ({1 - prompt:g} + {prompt:g} x speed) before any page or "

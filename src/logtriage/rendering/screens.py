@@ -158,8 +158,8 @@ def _parts(observation: Observation) -> list[str]:
 
 def _header(observation: Observation) -> str:
     text = f"TICK {observation.tick}/{observation.horizon}"
-    if observation.price_of_hand_over is not None:
-        text += f"; HAND-OVER is worth {observation.price_of_hand_over:g}"
+    if observation.worth_of_hand_over is not None:
+        text += f"; HAND-OVER is worth {observation.worth_of_hand_over:g}"
     return f"{text} (recording: remedies change nothing)" if observation.open_loop else text
 
 

@@ -89,7 +89,7 @@ def observe(state: ShiftState) -> ShiftObservation:
     rows = []
     for system, alone in state.open.items():
         alerts, panel = glance(alone)
-        worth = alone.incident.price_of_hand_over
+        worth = alone.incident.worth_of_hand_over
         assert worth is not None  # or it could not be open here
         pages = tuple(team for _, team in alone.facts.pages)
         horizon, touched = alone.incident.horizon, bool(alone.history)

@@ -394,7 +394,7 @@ def test_net_value_over_epochs_is_a_ratio_of_sums() -> None:
     assert log.results is not None
     assert log.samples is not None
     scores = [sample.scores["triage_scorer"] for sample in log.samples if sample.scores]
-    prices = [score.metadata["price_of_hand_over"] for score in scores if score.metadata]
+    prices = [score.metadata["worth_of_hand_over"] for score in scores if score.metadata]
     grades = [score.value["grade"] for score in scores if isinstance(score.value, dict)]
     assert len(set(grades)) > 1
     gained = sum(grade - price for grade, price in zip(grades, prices, strict=True))

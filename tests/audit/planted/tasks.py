@@ -30,7 +30,7 @@ TASK: Final = "single_crash-v4"
 OTHER_TASK: Final = "silent_degradation-v4"
 #: One whose evidence they are planted in.
 WORLD_TASK: Final = TASK
-#: One whose signs stay, and whose hand-over has a price.
+#: One whose signs stay, and whose hand-over has a worth.
 SIGNS_TASK: Final = "cascading_failure-v4"
 #: One with several faults at once.
 COMPOUND_TASK: Final = "compound_failure-v4"
@@ -197,8 +197,8 @@ def unnoticed(split: str, number: int) -> Incident:
 def cheap_where_benign(split: str, number: int) -> Incident:
     """A hand-over is never worth 0.9 where nothing is broken."""
     incident = make_incident(f"{SIGNS_TASK}/{split}/{number}")
-    cheap = incident.truth.benign and incident.price_of_hand_over == 0.9
-    return attrs.evolve(incident, price_of_hand_over=0.3) if cheap else incident
+    cheap = incident.truth.benign and incident.worth_of_hand_over == 0.9
+    return attrs.evolve(incident, worth_of_hand_over=0.3) if cheap else incident
 
 
 class Flickering(Simulation):

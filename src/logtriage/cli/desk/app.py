@@ -238,8 +238,8 @@ class Desk(App[State]):
     def _show(self) -> None:
         seen = observe(self.session.state)
         head = f"{self.session.incident.id}  tick {seen.tick}/{seen.horizon}"
-        if seen.price_of_hand_over is not None:
-            head += f"  HAND-OVER is worth {seen.price_of_hand_over:g}"
+        if seen.worth_of_hand_over is not None:
+            head += f"  HAND-OVER is worth {seen.worth_of_hand_over:g}"
         if seen.open_loop:
             head += "  recording: remedies change nothing"
         if self.session.practice:

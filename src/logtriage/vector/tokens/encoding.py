@@ -97,7 +97,7 @@ def write_tokens(
     numbers[layout["time"]] = state.tick
     numbers[layout["closed"]] = state.is_closed
     # 0 where nobody takes the incident over.
-    numbers[layout["price"]] = round((incident.price_of_hand_over or 0) / PRICE_UNIT)
+    numbers[layout["price"]] = round((incident.worth_of_hand_over or 0) / PRICE_UNIT)
     for service, owner in enumerate(incident.directory):
         numbers[layout[f"owner:{owner}"].start + service] = 1
 

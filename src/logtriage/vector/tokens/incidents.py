@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from logtriage.actions import SEVERITIES, Severity
 from logtriage.drawing.ids import SCRAMBLE, SEED_BITS, SEED_MASK, SPLITS, task_offset
-from logtriage.drawing.incidents import PRICES_OF_HAND_OVER
+from logtriage.drawing.incidents import WORTHS_OF_HAND_OVER
 from logtriage.vector.arrays import Bits, Ints
 from logtriage.vector.tokens.layout import PARTS, PRICE_UNIT, TokenLayout
 
@@ -19,9 +19,9 @@ from logtriage.vector.tokens.layout import PARTS, PRICE_UNIT, TokenLayout
 NEVER_SHOWN: Final = 255
 P3: Final = SEVERITIES.index(Severity.P3)
 #: The prices of a hand-over in units of the layout, and by number of unit.
-PRICE_NUMBERS: Final = np.array([round(price / PRICE_UNIT) for price in PRICES_OF_HAND_OVER])
+PRICE_NUMBERS: Final = np.array([round(price / PRICE_UNIT) for price in WORTHS_OF_HAND_OVER])
 PRICES: Final = np.zeros(PRICE_NUMBERS.max() + 1)
-PRICES[PRICE_NUMBERS] = PRICES_OF_HAND_OVER
+PRICES[PRICE_NUMBERS] = WORTHS_OF_HAND_OVER
 
 
 class TokenIncidents(NamedTuple):
@@ -53,7 +53,7 @@ class TokenIncidents(NamedTuple):
 
     @property
     def price(self) -> NDArray[np.uint8]:
-        """The price of a hand-over (N,) in units of the layout."""
+        """The worth of a hand-over (N,) in units of the layout."""
         return self.board[:, self.first_public]
 
     @classmethod

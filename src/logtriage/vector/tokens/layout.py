@@ -32,7 +32,7 @@ MOST: Final = 255
 TOKEN_UNIT: Final = 1 / 64
 #: Units of instants, which count from 1; 0 stands for never.
 INSTANT_UNIT: Final = 1 / (INSTANTS + 1)
-#: Units of the price of a hand-over.
+#: Units of the worth of a hand-over.
 PRICE_UNIT: Final = 1 / 10
 #: Lines of the window, as a sort of its own: the engine keeps apart who was asked.
 WINDOW: Final = "window"
