@@ -31,10 +31,8 @@ from logtriage.world.loading import load_world
 from logtriage.world.model import WAITING, World
 from logtriage.world.prior import prior
 from logtriage.world.setting import Setting
-from logtriage.world.simulation import Simulation
 from logtriage.world.tables import alphabet, edge_weights, places
-from logtriage.world.telemetry import Gauge, Trace
-from logtriage.world.voice import Voice
+from logtriage.world.telemetry import Series
 from property_tests.strategies import (
     COMPOUND_TASKS,
     DRAWN,
@@ -42,6 +40,7 @@ from property_tests.strategies import (
     episodes,
     incidents,
     joint_episodes,
+    simulation_of,
 )
 from tests.builders import FIVE_TEAMS
 
@@ -57,12 +56,6 @@ def setting_of_any_task(draw: st.DrawFn) -> Setting:
     assume(setting is not None)
     assert setting is not None
     return setting
-
-
-def simulation_of(incident: Incident) -> Simulation:
-    """The simulated system behind an incident."""
-    assert isinstance(incident.telemetry, Simulation)
-    return incident.telemetry
 
 
 @given(setting_of_any_task(), st.data())
@@ -140,27 +133,19 @@ def test_the_edge_shows_the_severity_from_the_announced_tick_on(incident: Incide
         assert worse == (worst <= list(Severity).index(rule.severity))
 
 
-@given(incidents())
-def test_within_a_band_no_caller_is_faster_than_what_it_waits_for(incident: Incident) -> None:
-    world = simulation_of(incident)
-    voice = Voice(world.setting.world, world.topology, world.seed, world.phrasing)
-    for caller, callees in enumerate(world.topology.calls):
-        for callee in callees:
-            if voice.heights[caller] > voice.heights[callee]:
-                assert voice.latency(caller, "nowhere") >= voice.latency(callee, "nowhere")
-                slow = voice.latency(caller, f"calls:{callee}")
-                assert slow >= voice.latency(callee, "itself")
-
-
 @given(episodes())
 def test_what_is_said_twice_is_said_the_same(states: tuple[State, ...]) -> None:
-    said: dict[object, str] = {}
+    """A figure of a tick never changes, whatever was done since."""
+    said: dict[object, int] = {}
     for state in states:
         screen = observe(state)
-        shown: list[Gauge | Trace] = [*screen.metrics, *screen.traces]
-        for one in shown:
-            key = (one.service, one.name, one.tokens, one.starts)
-            assert said.setdefault(key, one.text) == one.text
+        rows = [(one.service, one.starts, row) for one in screen.readings for row in one.rows]
+        if screen.edge is not None:
+            rows.append(("", screen.edge.starts, Series("errors", screen.edge.errors, 0)))
+            rows.append(("", screen.edge.starts, Series("p99", screen.edge.p99s, 0)))
+        for service, starts, row in rows:
+            for start, value in zip(starts, row.values, strict=True):
+                assert said.setdefault((service, row.label, start), value) == value
 
 
 @given(incidents())

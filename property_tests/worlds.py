@@ -16,6 +16,7 @@ from logtriage.world.loading import build, load_world, shipped_worlds
 from logtriage.world.model import World
 from logtriage.world.schema.canonical import Document, document_of
 from logtriage.world.schema.parts import GROUPS
+from logtriage.world.telemetry import LEVELS
 
 _TEAMS: Final = ("red-team", "green-team", "blue-team", "sre-team")
 _REMEDIES: Final = ("restart", "fail-over", "rollback", "patch")
@@ -33,12 +34,14 @@ def world_documents(draw: st.DrawFn) -> Document:
     topics = {f"topic_{n}": _subset(draw, tiers) for n in range(draw(st.integers(0, 3)))}
     topics["anywhere"] = tiers
     rules, kinds = draw(_rules(tiers, gauges, topics))
+    technologies = _technologies(draw, tiers)
     return {
         "world.toml": rules,
         "tokens.toml": _tokens(draw, gauges),
         **{f"kinds/{name}.toml": kind for name, kind in kinds.items()},
         **_benign(draw, tiers, gauges, topics),
         **_topics(draw, tiers, topics),
+        **technologies,
         "topologies/drawn.toml": _layout(draw, tiers, rules["owners"]),
     }
 
@@ -274,6 +277,7 @@ def _task(draw: st.DrawFn, name: str) -> dict[str, Any]:
 def _tokens(draw: st.DrawFn, gauges: dict[str, int]) -> dict[str, Any]:
     calls: dict[str, Any] = {"name": "calls", "dependency": True}
     return {
+        "failing": 60,
         "latency": {"usual": 30, "slow": 900, "step": draw(st.integers(1, 40))},
         "line_figures": {"n": [2, 40], "ms": [1, 9], "pct": [5, 90], "mb": [40, 900]},
         "runbook_order": draw(st.permutations(["change", "log", "time", "errors", *gauges])),
@@ -292,8 +296,10 @@ def _tokens(draw: st.DrawFn, gauges: dict[str, int]) -> dict[str, Any]:
                     "word": "release",
                     "kind": "release",
                     "says": "release {version}",
+                    "about": {group: [f"work of {group}"] for group in GROUPS},
                 }
             ],
+            "authors": {group: [f"somebody in {group}"] for group in GROUPS},
             "figures": {"version": {"version": True}},
         },
         "gauges": [_gauge(draw, name, count) for name, count in gauges.items()],
@@ -302,16 +308,6 @@ def _tokens(draw: st.DrawFn, gauges: dict[str, int]) -> dict[str, Any]:
                 "name": "time",
                 "ordinary": "nowhere",
                 "tokens": [{"name": "itself", "word": "own time"}, {**calls, "word": "call"}],
-                "says": {
-                    "nowhere": "{calm} ms",
-                    "itself": "{slow} ms, {share}%",
-                    "calls": "{slow} ms, {share}% in {dep}",
-                },
-                "figures": {
-                    "calm": {"latency_by_height": "usual"},
-                    "slow": {"latency_by_height": "slow"},
-                    "share": {"share_of": [60, 95]},
-                },
             },
             {
                 "name": "errors",
@@ -320,7 +316,6 @@ def _tokens(draw: st.DrawFn, gauges: dict[str, int]) -> dict[str, Any]:
                     {"name": "itself", "word": "own errors"},
                     {**calls, "word": "theirs"},
                 ],
-                "says": {"nowhere": "none", "itself": "here", "calls": "in {dep}"},
             },
         ],
     }
@@ -336,7 +331,6 @@ def _gauge(draw: st.DrawFn, name: str, count: int) -> dict[str, Any]:
                 (
                     {"range": [100 + number, 200]},
                     {"scaled_range": {"of": "usual", "percent": [150, 250]}},
-                    {"sum_of": ["usual", "usual"]},
                 )
             )
         )
@@ -347,11 +341,11 @@ def _gauge(draw: st.DrawFn, name: str, count: int) -> dict[str, Any]:
         "tokens": [{"name": token, "word": f"{name} {token}"} for token in tokens],
         "readings": [
             {
-                "says": {one: f"{{{one}}}%" for one in ("usual", *tokens)},
-                "metrics": [{"name": name, "unit": "%"}],
+                "label": f"{name} %",
+                "shows": {one: one for one in ("usual", *tokens)},
+                "metric": {"name": name, "unit": "%"},
             }
         ],
-        "title": name,
         "explained": draw(st.booleans()),
         "figures": figures,
     }
@@ -410,6 +404,24 @@ def _topics(
         "phrasings": {group: [["ERROR", f"{{dep}} failed in {group}"]] for group in GROUPS},
     }
     return {f"topics/{name}.toml": row for name, row in rows.items()}
+
+
+def _technologies(draw: st.DrawFn, tiers: list[str]) -> dict[str, dict[str, Any]]:
+    """None, or up to two technologies that word some topics of some tiers."""
+    rows: dict[str, dict[str, Any]] = {}
+    for number in range(draw(st.integers(0, 2))):
+        words = _phrasings(f"tech {number}", "{id} {host}")
+        topics = {"everyday": words} if draw(st.booleans()) else {}
+        rows[f"technologies/tech-{number}.toml"] = {
+            "order": number,
+            "tiers": _subset(draw, tiers),
+            "held_out": draw(st.booleans()),
+            "line": draw(st.sampled_from(("{text}", "{level} {pod} {trace} {text} {host}"))),
+            "levels": {level: level.lower() for level in LEVELS},
+            "words": {"host": ["h1", "h2"]},
+            "topics": topics,
+        }
+    return rows
 
 
 def _benign(

@@ -93,7 +93,8 @@ def bins_of(known: Events) -> Iterator[tuple[str, ...]]:
             expected, spread = chance[inside].sum(), (chance * (1 - chance))[inside].sum() ** 0.5
             z = 0.0 if spread < 1e-6 else (held[inside].sum() - expected) / spread
             shares = (f"{chance[inside].mean():.4f}", f"{held[inside].mean():.4f}")
-            yield f"{low:g} to {high:g}", f"{inside.sum():,}", *shares, f"{z:+.2f}"
+            within = "yes" if abs(z) <= 3 else "**no**"
+            yield f"{low:g} to {high:g}", f"{inside.sum():,}", *shares, f"{z:+.2f}", within
 
 
 def page(count: int, command: str) -> str:
@@ -106,8 +107,9 @@ def page(count: int, command: str) -> str:
         parts.append(f"## `{task}`\n\n{count:,} incidents.")
         for rows, statement in zip(known, STATEMENTS, strict=True):
             bins = list(bins_of(rows))
-            every += [float(row[-1]) for row in bins]
-            head = ("probability", "incidents", "mean probability", "share that was true", "z")
+            every += [float(row[-2]) for row in bins]
+            head = ("probability", "incidents", "mean probability", "share that was true", "z",
+                    "at most 3")  # fmt: skip
             parts.append(f"### {statement}\n\n{table(head, bins)}")
     worst = max(map(abs, every))
     total = count * len(TASKS) * len(STATEMENTS)

@@ -46,7 +46,7 @@ FIVE_TEAMS = default_world().topologies["seven-services-five-teams"]
 
 ROOT = Path(__file__).resolve().parent.parent
 BENCHMARK = tuple(task for task in TASKS if task.fog == BENCHMARK_FOG)
-EXAMPLE = "cascading_failure-v4/test/24"
+EXAMPLE = "cascading_failure-v4/test/246"
 #: The incident of the explained episode.
 EXPLAINED = "cascading_failure-v4/test/12"
 

@@ -231,7 +231,8 @@ def _calibration(page: str) -> str:
     tasks = sum(line.startswith("## ") for line in page.splitlines())
     return (
         f"The exact belief was compared with the truth on {tasks} tasks: {len(rows) - out} of "
-        f"{len(rows)} bins lie within their exact bounds ([the tables](results/calibration.md)). "
+        f"{len(rows)} bins lie within three standard deviations "
+        "([the tables](results/calibration.md)). "
         "[`logtriage calibration`](cli.md#calibration) compares what an agent states with both."
     )
 

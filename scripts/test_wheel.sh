@@ -7,7 +7,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 python=$1
 [[ $python == */* ]] && python=$(cd "$(dirname "$python")" && pwd)/$(basename "$python")
 eval_arguments=${2:-eval oracle expert --task all --split test --episodes 5}
-incident=${3:-cascading_failure-v4/test/42}
+incident=${3:-cascading_failure-v4/test/1464}
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -17,7 +17,7 @@ from logtriage.grading import DEFAULT, Criterion
 from logtriage.multi import ScriptedTeam, triage_team_v1
 from logtriage.registry import make_policy
 
-INCIDENT = "single_crash-v4/test/3"
+INCIDENT = "single_crash-v4/test/53"
 
 
 def opened() -> Any:

@@ -46,7 +46,7 @@ TOPOLOGY = TASK.world.topologies[FIVE_TEAMS.name]
 @cache
 def incidents() -> tuple[Incident, ...]:
     drawn = (
-        draw_incident(TASK, IncidentId(TASK, "test", number), TOPOLOGY) for number in range(16)
+        draw_incident(TASK, IncidentId(TASK, "test", number), TOPOLOGY) for number in range(24)
     )
     return tuple(incident for incident in drawn if incident.truth.fault is not None)
 

@@ -13,8 +13,9 @@ from logtriage.state import Closing, State, check_state, declared_in, is_settled
 from logtriage.topology import Topology
 from logtriage.trace import Cells, ScreenTrace, traced
 from logtriage.world.channels import DOWN, EASES, Channel, Evidence
+from logtriage.world.histories import tick_of, trouble
 from logtriage.world.model import World
-from logtriage.world.schedule import Doings, rows
+from logtriage.world.schedule import Doings, edge_starts, rows
 from logtriage.world.simulation import Simulation
 from logtriage.world.telemetry import (
     TICK_SECONDS,
@@ -242,6 +243,7 @@ def _observe_world(state: State, world: Simulation) -> Observation:
     cells = trace.panels.get
     asked = (*cells(Channel.LOGS, ()), *cells(Channel.OVERVIEW, ()))
     remedies = facts.remedies
+    edge = _words(trace, Channel.EDGE, lambda _: edge_panel(world, now, facts.doings))
     return Observation(
         incident.topology,
         now,
@@ -260,9 +262,9 @@ def _observe_world(state: State, world: Simulation) -> Observation:
         remedies=tuple([(str(remedy), service) for _, remedy, service in remedies]),
         last_actions=_last_actions(state),
         reports=facts.reports,
-        edge=_words(trace, Channel.EDGE, voice.edges),
+        edge=edge,
         metrics=voice.gauges(cells(Channel.METRICS, ())),
-        traces=voice.traces(cells(Channel.TRACES, ())),
+        traces=voice.traces(cells(Channel.TRACES, ()), edge),
         notes=tuple([voice.note(cell, facts.noted[0][1]) for cell in cells(Channel.NOTE, ())]),
         effects=tuple(
             [
@@ -279,9 +281,7 @@ def _voice(trace: ScreenTrace, world: Simulation) -> Voice:
     """The voice of an incident, which its trace keeps."""
     kept = trace.said.get(Voice)
     if kept is None:
-        setting = world.setting
-        voice = voice_of(setting.world, world.topology, world.seed, world.phrasing)
-        kept = trace.said[Voice] = world, voice
+        kept = trace.said[Voice] = world, _voice_of(world)
     voice = kept[1]
     assert isinstance(voice, Voice)
     return voice
@@ -311,15 +311,28 @@ def glance(state: State) -> tuple[tuple[Alert, ...], EdgePanel]:
     return _glance(world, state.tick, state.facts.doings)
 
 
+def edge_panel(world: Simulation, now: int, doings: Doings) -> EdgePanel:
+    """The edge panel of a tick with its series; every reading since tick 0 stood on a screen."""
+    cells = [
+        cell
+        for start in edge_starts(now, doings)
+        for cell in world.row((Channel.EDGE, start, ((-1, 0),)), doings)
+    ]
+    return _voice_of(world).edges(cells, tick_of(trouble(world.setting)))
+
+
+def _voice_of(world: Simulation) -> Voice:
+    return voice_of(world.setting.world, world.topology, world.seed, world.phrasing)
+
+
 @lru_cache(maxsize=4096)
 def _glance(world: Simulation, now: int, doings: Doings) -> tuple[tuple[Alert, ...], EdgePanel]:
-    """Alerts and edge stand in rows of their own; the other cells are not drawn."""
-    shown: dict[Channel, list[Evidence]] = {Channel.ALERT: [], Channel.EDGE: []}
+    """Alerts stand in rows of their own; the other cells are not drawn."""
+    alerts: list[Evidence] = []
     for row in rows(world.setting, world.topology, world.speakers(now), now, doings):
-        if row[0] in shown:
-            shown[row[0]] += world.row(row, doings)
-    voice = voice_of(world.setting.world, world.topology, world.seed, world.phrasing)
-    return voice.alerts(shown[Channel.ALERT]), voice.edges(shown[Channel.EDGE])
+        if row[0] is Channel.ALERT:
+            alerts += world.row(row, doings)
+    return _voice_of(world).alerts(alerts), edge_panel(world, now, doings)
 
 
 @lru_cache(maxsize=2048)
@@ -407,6 +420,8 @@ def slice_for(observation: Observation, role: Role) -> Observation:
         for field, blank in _FIELDS[view].items()
         if field not in own
     }
+    if "slo" in hidden and "traces" not in hidden:
+        blanks["traces"] = tuple(trace.alone or trace for trace in observation.traces)
     last = tuple(
         action
         for action in observation.last_actions

@@ -31,9 +31,8 @@ OF_WORLD: Final = ":"
 class TaskSpec:
     """The spec sheet of a task.
 
-    ``horizon`` in ticks; ``noise`` is the share of window lines without signal and
-    ``benign`` that of incidents with no fault behind them, both per mille;
-    ``severity_weights`` for P1, P2, P3 among real faults; ``history`` one reasoned
+    ``horizon`` in ticks; ``benign`` is the share of incidents with no fault behind them, per
+    mille; ``severity_weights`` for P1, P2, P3 among real faults; ``history`` one reasoned
     entry a version. ``setting`` has the constants of the world. ``topology`` has the services of
     its incidents, split ``ood`` aside; without it each incident draws its own of ``services``
     services, from the first number to the second. ``version`` is None of a world with a

@@ -226,7 +226,7 @@ def test_no_draw_of_a_sealed_incident_is_under_a_key_that_a_search_could_find(
         for name, module in sys.modules.items()
         if name.startswith("logtriage.") and vars(module).get("draw") is draw
     }
-    assert {"logtriage.world.kept", "logtriage.world.signs"} <= modules.keys()
+    assert {"logtriage.world.kept", "logtriage.world.histories"} <= modules.keys()
     for module in modules.values():
         monkeypatch.setattr(module, "draw", noted)
     state = lt.initial_state(sealed(f"{task}/sealed/1234567"))

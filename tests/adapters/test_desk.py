@@ -56,9 +56,9 @@ def test_a_run_of_tool_calls_is_an_ordinary_run(tmp_path: Path) -> None:
         assert call(seat, "resolve") == NONE_OPEN
         first = call(seat, "next_incident")
         assert "You are on call for one incident" in first
-        assert "TICK 0/11" in first
+        assert "TICK 0/15" in first
         seen = call(seat, "mcp__logtriage__request_metrics", service="user-db")
-        assert seen.startswith("TICK 1/11")
+        assert seen.startswith("TICK 1/15")
         assert call(seat, "hand_over").endswith("Call next_incident.")
         assert (
             call(seat, "hand_over")
@@ -80,7 +80,7 @@ def test_a_call_that_cannot_be_read_costs_its_tick_and_is_told_why(tmp_path: Pat
         call(seat, "next_incident")
         assert "unknown tool 'fly'" in call(seat, "fly")
         told = call(seat, "request_metrics", service="nope")
-        assert told.startswith("TICK 2/11")
+        assert told.startswith("TICK 2/15")
         assert "unknown service 'nope'" in told
 
 
@@ -123,7 +123,7 @@ def test_an_incident_that_was_closed_as_the_process_died_is_scored(tmp_path: Pat
     with desk_in(tmp_path):
         pass
     (grade,) = load_run(tmp_path).grades["me", TASK]
-    assert grade.score == pytest.approx(0.8)  # the price of its hand-over
+    assert grade.score == pytest.approx(0.7)  # what its hand-over is worth
 
 
 def test_a_fresh_run_forgets_what_was_under_way(tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ def test_rows_have_the_screen_and_not_the_truth() -> None:
 
 
 def test_scores_are_grades() -> None:
-    doc = {"incident": "single_crash-v4/test/0"}
+    doc = {"incident": "single_crash-v4/test/531"}
     ignored = ['[{"action_type": "ignore"}]']
     assert task().process_results(doc, ignored) == {"grade": 0.0, "gated": 1.0}
     assert task().process_results(doc, ["lol"]) == {"grade": 0.0, "gated": 0.0}

@@ -140,7 +140,7 @@ def test_an_episode_by_tools_is_the_episode_of_the_core(policy: str) -> None:
 def test_calls_after_closing_are_told_so_and_do_not_pay() -> None:
     env = TriageEnv()
     env.reset(incident=INCIDENT)
-    assert call(env, "resolve") == "The incident is closed (resolved). There is nothing more to do."
+    assert call(env, "resolve").startswith("The incident is closed (resolved: ")
     for action in episode(INCIDENT, "oracle").actions:
         name, arguments = call_from_action(action)
         assert (
@@ -190,7 +190,7 @@ def test_rewards_by_criterion_add_up_to_the_reward_of_the_environment() -> None:
     assert (names[0], names[-1]) == ("triage_severity", "triage_rest")
     whole, parts = TriageEnv(), TriageTools()
     assert not hasattr(parts, "get_reward")
-    incident = lt.make_incident("single_crash-v4/test/0")
+    incident = lt.make_incident("single_crash-v4/test/531")
     for env in (whole, parts):
         env.reset(incident=incident.id)
         for action in perfect_actions(incident)[:-1]:

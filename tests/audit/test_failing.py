@@ -14,7 +14,7 @@ from logtriage.grading import TRIAGE_3, Criterion, Discount, Measured, Rubric
 from logtriage.grading.tables import has_kernels
 from tests.audit.planted.holes import FEW
 
-INCIDENT = make_incident("single_crash-v4/test/0")
+INCIDENT = make_incident("single_crash-v4/test/1")
 #: Of few ticks, where every list of actions is searched.
 SHORT = attrs.evolve(get_task("single_crash-v4"), horizon=6)
 

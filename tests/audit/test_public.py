@@ -10,7 +10,7 @@ from logtriage.audit import Verdict, audit, subject_of
 from logtriage.audit.public import leaves, public_leaves, shown
 from logtriage.audit.subject import NUMBERS, seed_of
 from tests.audit.planted.holes import FEW
-from tests.audit.planted.tasks import WORLD_TASK, pickled_with_the_root
+from tests.audit.planted.tasks import SIGNS_TASK, WORLD_TASK, pickled_with_the_root
 
 LEAKS = ["leaks"]
 
@@ -82,7 +82,7 @@ def test_the_seed_is_found_in_many_shapes(name: Callable[[int], str]) -> None:
 
 def mostly_p1(split: str, number: int) -> Incident:
     """Chosen by severity, which the posterior does not know."""
-    block = (make_incident(f"{WORLD_TASK}/{split}/{100 * number + one}") for one in range(100))
+    block = (make_incident(f"{SIGNS_TASK}/{split}/{100 * number + one}") for one in range(100))
     return next(incident for incident in block if incident.truth.severity == "P1")
 
 

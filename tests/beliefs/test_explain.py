@@ -74,7 +74,7 @@ def test_the_same_numbers_whenever_they_are_asked_for() -> None:
 
 
 def test_pages_and_first_root_causes_are_judged_by_the_belief_of_their_moment() -> None:
-    incident = make_incident("single_crash-v4/test/0")
+    incident = make_incident("single_crash-v4/test/2")
     (service,) = incident.truth.root_causes
     other = next(one for one in incident.topology.names if one != service)
     (team,) = incident.truth.teams
@@ -112,7 +112,7 @@ def test_luck_of_a_call_is_being_right_without_reason() -> None:
 
 def test_each_part_reads_right_on_an_episode_of_its_own() -> None:
     """A mis-page that was a gamble cost; a right page on little doubt was no mistake."""
-    incident = make_incident("single_crash-v4/test/0")
+    incident = make_incident("single_crash-v4/test/2")
     held = belief(initial_state(incident))
     wrong = next(team for team in reversed(held.teams) if team not in incident.truth.teams)
     found = explain(play(incident, [Escalate(wrong)])[0], samples=2)

@@ -6,7 +6,7 @@ import logtriage as lt
 from logtriage.beliefs import belief
 from logtriage.beliefs.then import decisions_then, likely_then
 
-ID = "cascading_failure-v4/test/3"  # backend-team was right
+ID = "cascading_failure-v4/test/0"  # backend-team was right
 
 
 def opened() -> lt.State:

@@ -30,7 +30,7 @@ def write(path: Path, *texts: str) -> Path:
 
 
 def test_one_grade_a_line(tmp_path: Path) -> None:
-    texts = [line(agent="me"), line("single_crash-v4/test/0", [])]
+    texts = [line(agent="me"), line("single_crash-v4/test/531", [])]
     result = logtriage("grade", write(tmp_path / "runs.jsonl", *texts), "--json")
     assert result.exit_code == 0
     assert grades(result) == [grade_to_json(grade_transcript(decode_transcript(t))) for t in texts]
@@ -42,7 +42,7 @@ def test_a_byte_order_mark_is_no_part_of_the_first_line(tmp_path: Path) -> None:
 
 
 def test_grade_on_the_wire_has_everything_that_it_is_made_of(tmp_path: Path) -> None:
-    incident = make_incident("single_crash-v4/test/2")
+    incident = make_incident("single_crash-v4/test/4346")
     wrong = min(set(incident.topology.teams) - incident.truth.teams)
     page = {"action_type": "escalate", "value": wrong}
     text = line(incident.id, [page, RESOLVE], agent="me")
@@ -237,16 +237,16 @@ def test_input_is_graded_as_it_comes() -> None:
 
 
 def test_output_for_people_has_criteria_and_gates(tmp_path: Path) -> None:
-    ignore = line("single_crash-v4/test/0", [{"action_type": "ignore"}], agent="me")
+    ignore = line("single_crash-v4/test/531", [{"action_type": "ignore"}], agent="me")
     result = logtriage("grade", write(tmp_path / "runs.jsonl", ignore))
     (text,) = result.stdout.splitlines()
-    assert text.startswith("0.000  single_crash-v4/test/0  me  severity 0.00")
+    assert text.startswith("0.000  single_crash-v4/test/531  me  severity 0.00")
     assert text.endswith("ignored_incident: a real fault was ignored")
 
 
 def test_output_for_people_has_discounts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(RUBRICS, DEFAULT.id, HALVED)
-    result = logtriage("grade", write(tmp_path / "runs.jsonl", line("single_crash-v4/test/0")))
+    result = logtriage("grade", write(tmp_path / "runs.jsonl", line("single_crash-v4/test/531")))
     (text,) = result.stdout.splitlines()
     assert text.endswith("  halved x 0.500")
 

@@ -16,7 +16,7 @@ from logtriage.errors import LogTriageError, TranscriptError, UnknownName
 from logtriage.grading import grade_transcript
 from logtriage.transcript import Transcript
 
-INCIDENT = "single_crash-v4/test/0"
+INCIDENT = "single_crash-v4/test/531"
 RESOLVE = {"action_type": "resolve"}
 CALL = {"id": "c", "type": "function", "function": {"name": "resolve", "arguments": "{}"}}
 MESSAGES: list[dict[str, Any]] = [

@@ -110,12 +110,12 @@ def test_an_id_that_is_none_is_refused(name: str, error: type[Exception], said: 
 # --- the task ------------------------------------------------------------------------------
 
 
-def test_the_task_is_one_of_the_third_world_and_none_of_the_benchmark() -> None:
+def test_the_task_is_one_of_the_fourth_world_and_none_of_the_benchmark() -> None:
     task = get_task(TASK)
     assert task == tasks_of(default_world())[TASK]
     assert is_registered(task)
     assert is_of_task(f"{TASK}/test/0")
-    assert (task.id, task.version, task.world) == (TASK, 3, default_world())
+    assert (task.id, task.version, task.world) == (TASK, 4, default_world())
     assert TASK not in benchmark_of(default_world())
     own = get_task(TASK, unseen_world("test", 1))
     assert own.id == TASK

@@ -25,6 +25,7 @@ from logtriage.evaluation.listening import LISTENED, Listening, heeded_in, liste
 from logtriage.evaluation.messages import messages_of
 from logtriage.evidence import evidence
 from logtriage.policies import RolePolicies
+from logtriage.policies.observer_team import news_in
 from logtriage.policies.told_tokens import said_in, spell
 from logtriage.roles.splits import SOLO, TRIO, TRIO_WITHOUT_REPORTS
 from logtriage.world.channels import Channel
@@ -41,7 +42,7 @@ def telling(index: int, message: str | None) -> State:
         seen = evidence(state, TRIO.roles[0])
         words = [
             spell(one, state.incident.topology, WORLD)
-            for one in seen
+            for one in news_in(seen, WORLD)
             if one.channel is Channel.TRACES
         ]
         message = said_in(word for word in words if word)

@@ -70,7 +70,7 @@ def play(directory: Path, plans: Plans, task: str) -> Row:
 
 def test_every_figure_of_a_run_that_is_known(tmp_path: Path) -> None:
     plans = [perfect, wrong_page, ignoring, wrong_cause, failing]
-    ids = incident_ids("single_crash-v4", "test", len(plans))
+    ids = incident_ids("single_crash-v4", "test", len(plans), 1)  # the first is benign
     row = play(tmp_path, dict(zip(ids, plans, strict=True)), "single_crash-v4")
     assert row.net is not None
     figures = row.net.incidents, row.net.handed_over, row.net.paged_right, row.net.mis_paged

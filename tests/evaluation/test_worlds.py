@@ -24,7 +24,7 @@ def folder_of_an_own_world(tmp_path: Path) -> Path:
 
 def another(folder: Path) -> Path:
     """The folder, with another content under the same name."""
-    edit(folder / "world.toml", "onset = 10", "onset = 11")
+    edit(folder / "world.toml", "onset = 4", "onset = 3")
     return folder
 
 

@@ -216,7 +216,8 @@ except ImportError as error:
 def test_spaces_fit_the_layouts(split: RoleSplit, topology: Any) -> None:
     env = triage_team_v1.parallel_env(role_split=split, topology=topology)
     flat = triage_team_v1.parallel_env(role_split=split, topology=topology, observations="flat")
-    where = get_task("cascading_failure-v4").setting, env.topology, 14
+    task = get_task("cascading_failure-v4")
+    where = task.setting, env.topology, task.horizon
     assert env.state_space.shape == (team_tokens_of(split, *where).size,)
     for role in split.roles:
         agent, layout = f"{role.name}_0", role_tokens_of(split, role, *where)

@@ -32,7 +32,7 @@ WORLDS = ("oncall", "tiny")
 TASKS = tuple(map(get_task, DEFAULT_TASKS))
 every_task = pytest.mark.parametrize("task", TASKS, ids=lambda task: task.id)
 #: Characters of the rules: the prompt without its opening, services and how to answer.
-LIMIT, SEVERAL_MORE = 6_000, 200
+LIMIT, SEVERAL_MORE = 6_100, 150
 NOT_RULES = ("You are", "SERVICES", "ANSWER", "You see", "ACTIONS", "Also, graded")
 
 
@@ -138,12 +138,11 @@ def test_a_mis_page_says_that_it_was_and_whose_incident_it_was_not() -> None:
     incident = make_incident("single_crash-v4/val/0")
     wrong = next(one for one in incident.topology.teams if one not in incident.truth.teams)
     screen = rendered(observe(transition(initial_state(incident), Escalate(wrong))))
-    verdict = f"a mis-page, this is not {wrong}'s incident"
-    assert f"LAST: escalate {wrong}: {verdict}" in screen
-    assert f"CLOSED: misrouted: {verdict}" in screen
+    assert f"LAST: escalate {wrong}: not ours" in screen
+    assert f"CLOSED: misrouted: {wrong}: not ours" in screen
     assert "ASK" not in screen
     others = {*incident.topology.teams} - {wrong}
-    assert not any(f"{one}'s incident" in screen for one in others)
+    assert not any(f"{one}: not ours" in screen for one in others)
 
 
 @pytest.mark.parametrize(

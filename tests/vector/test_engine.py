@@ -27,9 +27,8 @@ from logtriage.errors import RubricError, UnknownName
 from logtriage.grading import TRIAGE_3, score
 from logtriage.grading.tables import HANDED_OVER
 from logtriage.tasks import get_task
-from logtriage.topology import Service
 from logtriage.vector import BatchedTriage, encode_tokens
-from tests.builders import FIVE_TEAMS, own_topology
+from tests.builders import FIVE_TEAMS
 from tests.worlds.newcomer import KIND, newcomers_world
 
 if find_spec("numba") is None:
@@ -97,21 +96,6 @@ def test_a_newcomers_kind_is_played_as_the_scalar_core_plays_it(tmp_path: Path) 
         screen = batch.step(np.full(80, action_id(action, batch.topology)))
         states = [transition(state, action) for state in states]
         assert np.array_equal(screen.observation, np.stack([encode_tokens(one) for one in states]))
-
-
-def test_counts_stop_where_a_byte_does() -> None:
-    """Six everyday lines a tick in the window, for 250 ticks: more than a byte counts."""
-    task = attrs.evolve(get_task("silent_degradation-v4"), horizon=250)
-    topology = own_topology("one", ("a", "b"), (Service("web", "edge", "a"),), "a", "b")
-    batch = BatchedTriage(task, topology=topology)
-    batch.reset("train", [0, 1])
-    ask = action_id(RequestMoreLogs("web"), topology)
-    state = initial_state(draw_incident(task, IncidentId(task, "train", 1), topology))
-    for _ in range(120):
-        screen = batch.step([ask, ask])
-        state = transition(state, RequestMoreLogs("web"))
-    assert screen.observation[1, batch.layout["quiet"]] == 255
-    assert np.array_equal(encode_tokens(state), screen.observation[1])
 
 
 @pytest.mark.parametrize(

@@ -51,9 +51,8 @@ KEEPING = ("logtriage.world", "logtriage.beliefs", "logtriage.vector", "logtriag
 
 
 def louder(kind: Kind) -> Kind:
-    """The kind with another share of one alert."""
-    alerts = {**kind.signature["alert"], "errors": 99, "latency": 0}
-    return attrs.evolve(kind, signature={**kind.signature, "alert": alerts})
+    """The kind with another share of errors of its own."""
+    return attrs.evolve(kind, signature={**kind.signature, "errors": {"itself": 99}})
 
 
 def with_kinds(*changed: Kind) -> World:

@@ -15,7 +15,7 @@ from logtriage.world.histories import RAMP, instant_of, trouble
 from logtriage.world.setting import FULL
 
 #: A request with more outcomes than this is valued by the likeliest of them.
-OUTCOMES: Final = 256
+OUTCOMES: Final = 48
 
 
 def outcomes_of(

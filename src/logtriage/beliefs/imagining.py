@@ -4,7 +4,7 @@ Draws are counter-based: the same state, action and number of draws give the sam
 samples on every machine. Nothing here reads an incident's truth.
 """
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
 from typing import Final
@@ -13,7 +13,7 @@ import attrs
 
 from logtriage.beliefs.edges import kept_row
 from logtriage.beliefs.fixedpoint import exp2
-from logtriage.beliefs.outcomes import fitting
+from logtriage.beliefs.outcomes import UNSEEN, Outcome, fitting
 from logtriage.beliefs.posterior import Posterior
 from logtriage.rng import draw, hash_name, subkey
 from logtriage.world.channels import DOWN, Channel, Evidence
@@ -36,6 +36,7 @@ from logtriage.world.outcomes import (
     spell,
 )
 from logtriage.world.schedule import Cell, Doings
+from logtriage.world.setting import FULL
 from logtriage.world.tables import alphabet
 
 IMAGINED: Final = hash_name("imagined")
@@ -115,15 +116,16 @@ class _Imagined:
         model, world = self._model, self._model.world
         if self._is_down(service, channel):
             return DOWN
-        sort, begin = world.sort_of(channel, slot), 0
+        sort, begin, end = world.sort_of(channel, slot), 0, None
         condition = self._listed.conditions[service][self._own[service]]
         if channel is not Channel.CHANGE:
-            condition, begin, _ = spell(
+            condition, begin, end = spell(
                 world, model.topology, self._hypothesis, self._doings, start, service, condition
             )
         key = service, sort, begin
         if key not in self._drawn:
-            self._drawn[key] = self._history(service, sort, condition, begin)
+            outcome = self._outcome(service, sort, begin, end)
+            self._drawn[key] = self._history(service, sort, condition, outcome)
         token, onset, fires = self._drawn[key]
         instant = instant_of(start)
         if channel is Channel.ALERT:
@@ -131,13 +133,19 @@ class _Imagined:
             return alert.tokens[slot].name if instant >= fires else alert.ordinary
         return token if instant >= onset else world.ordinary[sort]
 
+    def _outcome(self, service: int, sort: str, begin: int, end: int | None) -> Outcome:
+        """What was seen of a history that lasts from tick ``begin`` to ``end``."""
+        seen = self._seen
+        if begin and begin - 1 not in seen.breaks:  # it begins with the imagined remedy
+            return UNSEEN._replace(begin=begin)
+        last = seen.last if end is None else bisect_left(seen.breaks, end)
+        return seen.outcome(service, sort, bisect_left(seen.breaks, begin), last)
+
     def _history(
-        self, service: int, sort: str, condition: Condition, begin: int
+        self, service: int, sort: str, condition: Condition, outcome: Outcome
     ) -> tuple[str, int, int]:
         """A token, its onset, and the instant from which its alert fires."""
-        reader, seen, setting = self._listed.readers[service], self._seen, self._model.setting
-        breaks = [when for when in seen.breaks if when < begin]
-        outcome = seen.outcome(service, sort, len(breaks), seen.last)
+        reader, setting = self._listed.readers[service], self._model.setting
         if condition in reader.conditions:
             row = fitting(reader, sort, outcome)[reader.conditions.index(condition)]
         else:
@@ -146,21 +154,22 @@ class _Imagined:
         index, onset = divmod(self._chance.pick(flat.tolist() if flat.any() else [1]), row.shape[1])
         if not index:
             onset = NEVER
-        elif begin:
-            onset = instant_of(begin)
-        by_chance = onsets(setting, Part.ANY)
+        elif outcome.begin:
+            onset = instant_of(outcome.begin)
+        by_chance = [
+            weight * (outcome.quiet < at <= outcome.fired)
+            for at, weight in enumerate(onsets(setting, Part.ANY))
+        ]
         fires = {
             Rule.WORKS: fires_from(setting, condition, onset),
             Rule.MISSES: NEVER,
-            Rule.NOISY: self._chance.pick(
-                [w * (outcome.quiet < at <= outcome.fired) for at, w in enumerate(by_chance)]
-                if any(outcome.quiet < at <= outcome.fired for at in range(len(by_chance)))
-                else by_chance
-            ),
+            Rule.NOISY: self._chance.pick(by_chance if any(by_chance) else [1]),
         }
         rules = rule_weights(setting.world)
         fit = [
-            weight * (outcome.quiet < fires[rule] and (fires[rule] <= outcome.fired))
+            weight
+            * (sum(by_chance) if rule is Rule.NOISY else FULL)
+            * (outcome.quiet < fires[rule] <= outcome.fired)
             for rule, weight in rules
         ]
         rule = rules[self._chance.pick(fit if any(fit) else [w for _, w in rules])][0]

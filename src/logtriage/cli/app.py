@@ -31,7 +31,7 @@ from logtriage.cli.serving import serve
 from logtriage.cli.worlds import check_world_, fit_world, new_world, show_world
 
 #: The incident of the examples.
-_INCIDENT = "cascading_failure-v4/test/24"
+_INCIDENT = "cascading_failure-v4/test/246"
 
 
 def _typer(kind: type[Commands] = Commands, *, pretty: bool = True) -> typer.Typer:

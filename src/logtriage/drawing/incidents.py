@@ -112,7 +112,7 @@ def _topology(
     else:
         return task.topology, ood
     size = draws.between(*sizes, Slot.TOPOLOGY_SIZE)
-    return random_topology(incident_id.seed, size, world.rules.teams, world), None
+    return random_topology(incident_id.seed, size, world.rules.teams, world, ood), None
 
 
 def lies_elsewhere(world: World, draws: Draws) -> bool:

@@ -1,6 +1,6 @@
 """The notes of a scripted policy on its screens: signs, in order."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Final
 
 import attrs
@@ -40,12 +40,10 @@ class Notebook:
     """Signs and questions so far.
 
     ``lines`` lists the first line of each service and topic, ``readings`` what each gauge and span
-    shows by now, ``alerts``
-    the alerts of the last screen and ``changes`` its feed. ``worst`` is the worst band
-    of the edge panel, from 0 for the most harmless; None where it is not shown. ``noted`` is
-    the service that the responders wrote of. ``failed`` lists the remedies that changed nothing,
-    ``eased`` says that a remedy helped. ``dark`` lists the questions about signals that are not
-    collected.
+    shows by now, ``alerts`` the alerts of the last screen and ``changes`` its feed. ``worst`` is
+    the worst band of the edge panel, from 0 for the most harmless; None where it is not shown.
+    ``noted`` is the service that the responders wrote of. ``failed`` lists the remedies that
+    changed nothing, ``eased`` says that a remedy helped.
     """
 
     lines: tuple[Sign, ...] = ()
@@ -57,7 +55,6 @@ class Notebook:
     noted: str | None = None
     failed: tuple[tuple[str, str], ...] = ()
     eased: bool = False
-    dark: tuple[Action, ...] = ()
 
     @property
     def severity(self) -> Severity | None:
@@ -136,24 +133,12 @@ def write_down(observation: Observation, book: Notebook) -> Notebook:
             *((remedy, service) for remedy, service, helped in observation.effects if not helped),
         ),
         eased=book.eased or any(helped for _, _, helped in observation.effects),
-        dark=(*book.dark, *_dark(observation)),
     )
 
 
 def _ill(world: World, span: str) -> str:
     """The token of a half of a trace that is ill by itself."""
     return world.tokens_at(span, world.tier_names[0])[1]
-
-
-def _dark(observation: Observation) -> Iterator[Action]:
-    """The questions of the last tick about signals that are not collected."""
-    lines = {line.service for line in observation.inspection if line.token == DOWN}
-    read = {reading.service for reading in observation.readings if set(reading.tokens) == {DOWN}}
-    for question in observation.last_actions:
-        if isinstance(question, _QUESTIONS):
-            nowhere = lines if isinstance(question, RequestMoreLogs) else read
-            if question.service in nowhere:
-                yield question
 
 
 def _readings(observation: Observation) -> Iterable[Sign]:

@@ -3,7 +3,9 @@
 Shares and short names of tokens are those of the world.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from itertools import groupby
 from typing import Final
 
@@ -12,7 +14,7 @@ from logtriage.rendering.signature_table import fault_groups, is_only_minor
 from logtriage.topology import Topology
 from logtriage.world.channels import NAMES
 from logtriage.world.model import HEALTHY, LOADED, WAITING, World
-from logtriage.world.schema.forms import Climb, Range, ShareOf, filled, pieces
+from logtriage.world.schema.forms import Climb, Range
 from logtriage.world.schema.parts import Benign, Kind, Signature
 from logtriage.world.schema.tokens import Gauge
 from logtriage.world.setting import Setting
@@ -21,9 +23,9 @@ from logtriage.world.vocabulary import LOG
 #: The word for readings that do not show their sign, and for signs of every condition.
 ANY: Final = "ANY"
 #: Signs rarer than this, in per cent, go unsaid.
-LEAST: Final = 4
+LEAST: Final = 5
 #: Signs of any service that are rarer than this are summed up by the range of their shares.
-COMMON: Final = 18
+COMMON: Final = 20
 #: As many different shares as a grid has at most.
 GRID: Final = 6
 #: The words for a line that names its cause.
@@ -43,7 +45,7 @@ def runbook(topology: Topology, setting: Setting) -> Iterator[str]:
             star = "*" if is_only_minor(kind, setting) else ""
             remedies = "/".join(kind.remedies)
             heading = f"{kind.name}{lead}{star}{_where(kind, world) or ' any'} {remedies}"
-            yield f"{heading}: {_row(world, kind.signature)}"
+            yield f"{heading}: {_row(world, _untypical(world, kind))}"
     yield "no fault:"
     unharmed = {WAITING: rules.affected.waiting, LOADED: rules.affected.loaded}
     unharmed |= {distraction.words: distraction.signature for distraction in rules.distractions}
@@ -55,6 +57,32 @@ def runbook(topology: Topology, setting: Setting) -> Iterator[str]:
     if rules.common:
         yield f"any service, else: {_row(world, rules.common, least=1)}"
     yield f"{ANY}: {_row(world, world.background, least=_stated(world))}{_rarer(world)}"
+
+
+@lru_cache(maxsize=64)
+def _typical(world: World, errors_first: bool) -> Signature:
+    """The signs that all kinds show which lead with errors, or latency, and their usual shares."""
+    rows = [kind.signature for kind in world.kinds if kind.errors_first == errors_first]
+    typical: dict[str, dict[str, int]] = {}
+    for sort in world.tokens.runbook_order if len(rows) > 1 else ():
+        for token in rows[0].get(sort, {}) if sort != LOG else ():
+            shares = [row.get(sort, {}).get(token, 0) for row in rows]
+            if min(shares) >= LEAST:
+                typical.setdefault(sort, {})[token] = Counter(shares).most_common(1)[0][0]
+    return typical
+
+
+def _untypical(world: World, kind: Kind) -> Signature:
+    """The signature of a kind without what is typical of those with its lead."""
+    typical = _typical(world, kind.errors_first)
+    return {
+        sort: {
+            token: share
+            for token, share in row.items()
+            if typical.get(sort, {}).get(token) != share
+        }
+        for sort, row in kind.signature.items()
+    }
 
 
 def _stated(world: World) -> int:
@@ -92,30 +120,38 @@ def _rows(world: World, signatures: Mapping[str, Signature]) -> Iterator[str]:
 def _legend(setting: Setting) -> str:
     world = setting.world
     words = "".join(f" {_meant(gauge)}." for gauge in world.tokens.gauges if gauge.explained)
+    typical = "; ".join(
+        f"{whose}: {_row(world, row)}"
+        for whose, lead in (("!", True), ("others", False))
+        if (row := _typical(world, lead))
+    )
+    typical = typical and f" Unless said, {typical}."
     creeping = " *: only minor here." if setting.creeping else ""
     return (
         f"RUNBOOK. fault tiers (initials) remedy: % of signs; log topics (from {LEAST} up). "
-        "Tokens without a % share the one before. The rest, or what a tier lacks, is as usual. "
-        "!: see EDGE."
-        f"{words} Calls name a sick service; in {ANY}, any.{creeping}"
+        "Without a %: as the one before. The rest, or what a tier lacks, is usual. !: see EDGE."
+        f"{typical}{words} Calls name a sick service; in {ANY}, any.{creeping}"
     )
 
 
 def _meant(gauge: Gauge) -> str:
     """What the words of a gauge mean in figures."""
-    meanings = []
+    rows = []
     for line in gauge.readings:
-        for token in gauge.tokens:
-            text = line.said_under(token.name, gauge)
-            meanings.append(f"{token.word} {filled(pieces(text), lambda name: _band(gauge, name))}")
-    return f"{gauge.title}: {', '.join(meanings)}"
+        meanings = [
+            f"{token.word} {_band(gauge, line.shows[token.name])}"
+            for token in gauge.tokens
+            if token.name in line.shows
+        ]
+        rows.append(f"{line.label}: {', '.join(meanings)}")
+    return "; ".join(rows)
 
 
 def _band(gauge: Gauge, name: str) -> str:
     """From where to where a figure goes, as far as it does not depend on another."""
     match gauge.figures[name].form:
-        case Range(low, high) | Climb(low, high) | ShareOf(low, high):
-            return f"{low}-{high}"
+        case Range(low, high) | Climb(low, high):
+            return f"{low}-{high}" if low < high else f"{low}"
         case _:
             return "…"
 

@@ -41,17 +41,21 @@ def rulebook(topology: Topology, horizon: int, setting: Setting, rubric: str) ->
 
 
 def _services(topology: Topology, world: World) -> str:
-    """Every service under its tier, with whom it calls."""
+    """Every service under its tier, by what it runs on, with whom it calls."""
     parts = []
     for tier in world.tier_names:
-        rows = [
-            f"{service.name} -> {', '.join(service.calls)}" if service.calls else service.name
-            for service in topology.services
-            if service.tier == tier
-        ]
+        stacks: dict[str, list[str]] = {}
+        for service in topology.services:
+            if service.tier == tier:
+                technology = world.technology_of(service)
+                calls = f" -> {', '.join(service.calls)}" if service.calls else ""
+                name = "" if technology is None else f"({technology.name}) "
+                stacks.setdefault(name, []).append(f"{service.name}{calls}")
+        rows = [f"{name}{'; '.join(services)}" for name, services in stacks.items()]
         if rows:
             parts.append(f"{tier}: {'; '.join(rows)}")
-    return f"SERVICES (-> calls). {'. '.join(parts)}."
+    what = "(on what) service " if world.technologies else ""
+    return f"SERVICES ({what}-> calls). {'. '.join(parts)}."
 
 
 def percent(share: float, whole: float = 100) -> str:
@@ -117,8 +121,8 @@ def _elsewhere(world: World) -> str:
 
 def _signs(setting: Setting) -> str:
     blind = (
-        f" In {percent(setting.blind_weight, FULL)} each, a service has no metrics, traces, "
-        "requested logs."
+        f" A service's metrics, traces, requested logs are each down in "
+        f"{percent(setting.blind_weight, FULL)}."
         if setting.blind_weight
         else ""
     )
@@ -129,11 +133,10 @@ def _signs(setting: Setting) -> str:
     )
     return (
         "SIGNS. A service has one history of each sort (change, each gauge, time, errors, log "
-        "topic): usual until an onset, then a sign that stays. A fix that changes what a service "
-        "is, or for whom it waits, ends its histories: then a healthy service shows nothing, any "
-        f"other a sign at once; changes stay. {percent(setting.fog_weight, FULL)} of histories "
-        f"are coincidences: their sign is drawn by {ANY}, all others by the RUNBOOK."
-        f"{blind}{named} {_onsets(setting)}"
+        "topic): usual until an onset, then a sign that stays. A fix ends those of services that "
+        "it changes, or whom they wait for: then a healthy one shows nothing, any other a sign at "
+        f"once; changes stay. {percent(setting.fog_weight, FULL)} are coincidences, with a sign by "
+        f"{ANY}, the rest by their row.{blind}{named} {_onsets(setting)}"
     )
 
 
@@ -146,8 +149,8 @@ def _onsets(setting: Setting) -> str:
     if setting.creeping:
         along = f"one by one, each at any scrape from tick {start} to {setting.grows_for}"
     late = (
-        f" The faulty service's own topic begins at tick {_late(setting)}, its alerts fire from "
-        f"tick {tick_of(instant_of(setting.root_silent))} on."
+        f" A root's own topic begins at tick {_late(setting)}, its alerts fire from "
+        f"{tick_of(instant_of(setting.root_silent))} on."
         if setting.root_silent
         else ""
     )
@@ -169,10 +172,10 @@ def _screens(setting: Setting) -> str:
     watched = ", ".join(f"{rule.title}: {rule.watches}" for rule in world.tokens.alert.tokens)
     return (
         f"SCREENS. Scrapes: every {SCRAPE} ticks from {EARLIEST}, and after a remedy. Metrics, "
-        "traces, requested logs show a service at each scrape; all: the last line of each. "
-        f"ALERTS fire while what they watch ({watched}) is not usual; {rules.missed}% of them "
-        f"never, {rules.noisy}% by chance at any time. LOGS: {WINDOW_LINES} lines of random "
-        f"services. NOTE: {NOTE_DELAY} ticks after the first page, if to an owner, in "
+        "traces, requested logs show a service at each; all: the last lines. "
+        f"ALERTS ({watched}) fire while that is not usual; {rules.missed}% never, "
+        f"{rules.noisy}% by chance at any time. LOGS: {WINDOW_LINES} lines of random services. "
+        f"NOTE: {NOTE_DELAY} ticks after the first page, if to an owner, in "
         f"{percent(FULL - setting.fog_weight, FULL)} a log topic of the fault. A remedy that eases "
         "symptoms fixed a fault."
     )

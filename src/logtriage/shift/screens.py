@@ -167,7 +167,7 @@ def _row(row: BoardRow, *, in_full: bool) -> str:
     new = "" if row.touched else ", untouched"
     return (
         f"{head}{new}; hand-over {row.worth:.2f}; "
-        f"{edge(row.edge)}; ALERTS: {firing or 'none'}{paged}"
+        f"{edge(row.edge, 1)}; ALERTS: {firing or 'none'}{paged}"
     )
 
 

@@ -215,7 +215,7 @@ class Rule(StrEnum):
     """What an alert rule of a service does while a condition lasts."""
 
     WORKS = "works"
-    MISSES = "misses"
+    MISSES = "never fires"
     NOISY = "noisy"
 
 

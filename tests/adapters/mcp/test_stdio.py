@@ -80,10 +80,10 @@ class Bare:
 def test_a_killed_server_loses_no_action_and_its_run_goes_on(tmp_path: Path) -> None:
     first = Bare(tmp_path)
     first.call("next_incident")
-    assert "TICK 1/11" in first.call("request_metrics", service="user-db")
+    assert "TICK 1/15" in first.call("request_metrics", service="user-db")
     first.end(signal.SIGKILL)
     second = Bare(tmp_path)
-    assert "TICK 0/11" in second.call("next_incident")
+    assert "TICK 0/15" in second.call("next_incident")
     assert "All incidents are done" in second.call("hand_over")
     second.end(signal.SIGKILL)
     kept, after = played(tmp_path)

@@ -1,12 +1,9 @@
 """The tasks behind :mod:`tests.audit.planted.holes`: incidents with a hole, and sound ones."""
 
 import re
-from bisect import bisect_right
-from itertools import accumulate
 from typing import Final
 
 import attrs
-from logtriage.world.signs import marginal
 
 from logtriage.actions import SEVERITIES, Severity
 from logtriage.drawing.generator import make_incident
@@ -19,19 +16,20 @@ from logtriage.rng import hash_name, mix
 from logtriage.state import initial_state
 from logtriage.tasks import get_task
 from logtriage.topology import Topology
-from logtriage.world.channels import DOWN, GAP, Evidence
+from logtriage.world.channels import DOWN, Channel, Evidence
+from logtriage.world.histories import drawn, instant_of
 from logtriage.world.outcomes import left_at
 from logtriage.world.schedule import Doings, Row
 from logtriage.world.setting import Setting
 from logtriage.world.simulation import Simulation
-from logtriage.world.tables import alphabet, places
+from logtriage.world.tables import places
 
 #: The task that the holes are planted in.
 TASK: Final = "single_crash-v4"
 #: One with incidents that are dismissed.
 OTHER_TASK: Final = "silent_degradation-v4"
 #: One whose evidence they are planted in.
-WORLD_TASK: Final = "cascading_failure-v4"
+WORLD_TASK: Final = TASK
 #: One whose signs stay, and whose hand-over has a price.
 SIGNS_TASK: Final = "cascading_failure-v4"
 #: One with several faults at once.
@@ -184,8 +182,12 @@ def all_quiet(split: str, number: int) -> Incident:
 
 
 def unnoticed(split: str, number: int) -> Incident:
-    """Every fault is a P3, the edge panel stays blurred, and nothing ever alerts."""
-    incident, _ = _drawn(split, number, alert_ticks=(), severities=(0, 0, 1), severity_from=100)
+    """Every fault is a P3, the edge panel stays blurred, and next to nothing alerts."""
+    world = get_task(WORLD_TASK).world
+    alerts = attrs.evolve(world.rules.alerts, missed=99, noisy=1)
+    mute = attrs.evolve(world, rules=attrs.evolve(world.rules, alerts=alerts))
+    changes = {"world": mute, "severities": (0, 0, 1), "severity_from": 100}
+    incident, _ = _drawn(split, number, **changes)
     return incident
 
 
@@ -200,22 +202,26 @@ def cheap_where_benign(split: str, number: int) -> Incident:
 
 
 class Flickering(Simulation):
-    """Draws the sign of a service anew for every reading."""
+    """Draws the history of a sort anew for every reading."""
 
     def row(self, row: Row, doings: Doings) -> list[Evidence]:
-        """What services say is drawn by itself; all else stays."""
+        """What services show is drawn by itself; all else stays."""
         return [self._anew(cell) for cell in super().row(row, doings)]
 
     def _anew(self, cell: Evidence) -> Evidence:
-        if cell.service < 0 or cell.token == DOWN:
+        if cell.service < 0 or cell.channel is Channel.ALERT or cell.token == DOWN:
             return cell
         sort = self.setting.world.sort_of(cell.channel, cell.slot)
-        place = places(self.topology)[cell.service]
-        row = marginal(self.setting, sort, place, self.conditions[cell.service], cell.start)
-        bits = mix(hash_name(f"{self.seed} {cell.cell}")) >> 48
-        steps = list(accumulate(row))
-        tokens = alphabet(self.setting, sort, place)
-        return cell._replace(token=tokens[bisect_right(steps, bits)] if bits < steps[-1] else GAP)
+        history = drawn(
+            self.setting,
+            mix(hash_name(f"{self.seed} {cell.cell}")),
+            sort,
+            cell.service,
+            places(self.topology)[cell.service],
+            self.conditions[cell.service],
+        )
+        begun = instant_of(cell.start) >= history.onset
+        return cell._replace(token=history.token if begun else self.setting.world.ordinary[sort])
 
 
 def flickering(split: str, number: int) -> Incident:
@@ -234,7 +240,7 @@ def _simulated_by(kind: type[Simulation], incident: Incident) -> Incident:
 
 def told_by_a_figure(split: str, number: int) -> Incident:
     """The usual p99 of the edge is even where the root has an even place, and odd elsewhere."""
-    block = (make_incident(f"{SIGNS_TASK}/{split}/{40 * number + place}") for place in range(40))
+    block = (make_incident(f"{WORLD_TASK}/{split}/{40 * number + place}") for place in range(40))
     return next(incident for incident in block if _usual_p99(incident) % 2 == _root(incident) % 2)
 
 

@@ -26,7 +26,7 @@ from logtriage.errors import UnknownName
 from logtriage.grading import grade
 from logtriage.incident import Incident
 from logtriage.observation import observe
-from logtriage.rendering.panels import edge
+from logtriage.rendering.sparklines import edge
 from logtriage.state import State
 
 _YES: Final = ("y", "yes")

@@ -11,7 +11,14 @@ from logtriage.recorded.condensing.call_graph import BACKGROUND
 from logtriage.recorded.fitting.counts import UNCLASSED, Counts
 from logtriage.recorded.fitting.signs import SORTS
 from logtriage.recorded.fitting.tables import ANOTHER, Smoothing, Tables
-from logtriage.recorded.fitting.texts import NETWORK_GAUGE, SHOWS, phrasings, topics_of, worded
+from logtriage.recorded.fitting.texts import (
+    NETWORK_GAUGE,
+    SHOWS,
+    phrasings,
+    technologies_of,
+    topics_of,
+    worded,
+)
 from logtriage.recorded.importing.topology import without_circles
 from logtriage.topology import Topology
 from logtriage.world.loading import build
@@ -55,7 +62,9 @@ def fitted_world(
     """
     _check_kinds(counts, name)
     tokens = _tokens(like)
-    base = attrs.evolve(like, tokens=tokens, topics=topics_of(like))
+    topics = topics_of(like)
+    technologies = technologies_of(like, topics)
+    base = attrs.evolve(like, tokens=tokens, topics=topics, technologies=technologies)
     tables = Tables(counts, base, smoothing)
     kinds = tuple(
         _kind(kind, order, of, like, tables.signature(kind))

@@ -54,8 +54,9 @@ def name_problems(world: World) -> Iterator[Problem]:
         ("kinds", world.kinds),
         ("benign", world.benign),
         ("topics", world.topics),
+        ("technologies", world.technologies),
     ):
-        if not rows:
+        if not rows and folder != "technologies":
             yield f"{folder}/", "expected at least one file NAME.toml"
         taken: dict[int, str] = {}
         for part in rows:
@@ -70,6 +71,10 @@ def name_problems(world: World) -> Iterator[Problem]:
 
 
 def _topic_names(world: World) -> Iterator[Problem]:
+    for technology in world.technologies:
+        file, words = f"technologies/{technology.name}.toml", list(technology.words)
+        yield from named(file, "name", [technology.name], HYPHENED)
+        yield from named(file, "words", words, IDENTIFIER) if words else ()
     for topic in world.topics:
         yield from named(f"topics/{topic.name}.toml", "name", [topic.name], IDENTIFIER)
     ordinary = [topic.name for topic in world.topics if topic.ordinary]

@@ -28,6 +28,14 @@ def reference_problems(world: World) -> Iterator[Problem]:
             if service.owner is not None:
                 file, field = f"topologies/{layout.name}.toml", f"services: {service.name}: owner"
                 yield from known(file, field, "owner", (service.owner,), rules.owners)
+            if service.technology is not None:
+                file, field = f"topologies/{layout.name}.toml", f"services: {service.name}"
+                fit = [row.name for row in world.technologies_at(service.tier)]
+                what = f"technology of tier {service.tier}"
+                yield from known(file, f"{field}: technology", what, (service.technology,), fit)
+    for technology in world.technologies:
+        file = f"technologies/{technology.name}.toml"
+        yield from some(file, "tiers", "tier", technology.tiers, tiers)
     for row in rules.classes:
         field = f"classes: {row.name}: pages"
         yield from known(RULES_FILE, field, "team", (row.pages,), (OWNER, *rules.teams))
