@@ -105,7 +105,7 @@ def at_fog(task: str, fog: int) -> str:
 
 
 HEAD = """
-# Policies on the tasks of version 3
+# Policies on the tasks of version 4
 
 This page measures what every scripted policy is worth on call. This command writes it:
 

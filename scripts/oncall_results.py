@@ -1,4 +1,4 @@
-"""Measure every scripted policy on the tasks of version 3, and write docs/results/oncall.*.
+"""Measure every scripted policy on the tasks of version 4, and write docs/results/oncall.*.
 
     python -m scripts.oncall_results                  # play what is missing, write the page
     python -m scripts.oncall_results --shard 1/2      # play the first half; write nothing

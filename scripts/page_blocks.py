@@ -47,6 +47,8 @@ FIVE_TEAMS = default_world().topologies["seven-services-five-teams"]
 ROOT = Path(__file__).resolve().parent.parent
 BENCHMARK = tuple(task for task in TASKS if task.fog == BENCHMARK_FOG)
 EXAMPLE = "cascading_failure-v4/test/246"
+#: The incident of the explained episode.
+EXPLAINED = "cascading_failure-v4/test/10"
 
 
 def play(incident: Incident, factory: PolicyFactory) -> lt.State:
@@ -268,7 +270,7 @@ def debrief() -> str:
 
 def explained() -> str:
     """A perfect response with its explanation."""
-    incident = lt.make_incident(EXAMPLE)
+    incident = lt.make_incident(EXPLAINED)
     truth = incident.truth
     assert truth.severity is not None
     (root,) = truth.root_causes
@@ -302,7 +304,7 @@ def explained() -> str:
         ("grade", f"{explained.grade:.3f}"),
         ("hardness", f"{explained.hardness:.3f}"),
     ]
-    head = f"A perfect response to `{EXAMPLE}` (c = {incident.price_of_hand_over:g}):"
+    head = f"A perfect response to `{EXPLAINED}` (c = {incident.price_of_hand_over:g}):"
     steps = table(
         ("action", "likeliest before it", "before", "after acting", "after seeing", ""), rows
     )

@@ -1,4 +1,4 @@
-"""Audit every task of version 3 and write the quality card: docs/quality-card.md.
+"""Audit every task of version 4 and write the quality card: docs/quality-card.md.
 
     python -m scripts.quality_card                    # audits all tasks, then writes
     python -m scripts.quality_card single_crash-v4    # audits one task anew

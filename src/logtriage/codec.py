@@ -19,7 +19,7 @@ from logtriage.actions import TEAM_ACTION_TYPES
 from logtriage.errors import InvalidInput, TopologyError, TranscriptError
 from logtriage.incident import Incident, Part, Truth
 from logtriage.roles import VIEWS, RoleSplit
-from logtriage.topology import Topology
+from logtriage.topology import Service, Topology
 from logtriage.transcript import (
     COMPLETED,
     ROLE_SPLIT,
@@ -278,6 +278,10 @@ def strict_converter(*, omit_defaults: bool = False) -> Converter:
         converter.register_structure_hook(kind, partial(_exactly, expected=expected))
     converter.register_structure_hook_factory(_is_list, partial(_from_list, converter))
     converter.register_structure_hook_factory(attrs.has, partial(_from_object, converter))
+    technology = override(omit_if_default=True)  # recordings have none
+    converter.register_unstructure_hook(
+        Service, make_dict_unstructure_fn(Service, converter, technology=technology)
+    )
     converter.register_unstructure_hook(
         Topology, make_dict_unstructure_fn(Topology, converter, paged=override(unstruct_hook=dict))
     )

@@ -79,7 +79,7 @@ def test_a_recorded_version_is_never_overwritten() -> None:
     with pytest.raises(SystemExit, match="new task version"):
         record("single_crash-v4")
     assert path_of("single_crash-v4").read_bytes() == before
-    assert get_task("single_crash-v4").version == 3
+    assert get_task("single_crash-v4").version == 4
 
 
 def test_another_process_with_another_hash_seed_agrees() -> None:
