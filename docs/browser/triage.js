@@ -3,7 +3,7 @@
 
 const box = document.getElementById("triage");
 const files = new URL(box.dataset.files, document.baseURI).href;
-const FIRST = "cascading_failure-v4/test/24";
+const FIRST = "cascading_failure-v4/test/246";
 let live = null; // the Python module, once it is loaded
 let loading = null; // a promise of it: a click and a drop load it once
 let game = null;
