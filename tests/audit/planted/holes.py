@@ -261,7 +261,7 @@ _WORLD: Final = (
     Hole("without-doubt", "the evidence leaves so little doubt that no hand-over pays",
          "risk", "risk", all_quiet, sound=SIGNS_TASK),
     Hole("cheap-where-benign", "a hand-over is never worth 0.9 where nothing is broken", "leaks",
-         "leaks", cheap_where_benign, sound=SIGNS_TASK),
+         "leaks", cheap_where_benign, sound=SIGNS_TASK, sizes=attrs.evolve(FEW, leaks=1_200)),
 )  # fmt: skip
 #: Every hole, by the family of the check that finds it.
 HOLES: Final = (

@@ -246,6 +246,6 @@ def told_by_a_figure(split: str, number: int) -> Incident:
 
 def _usual_p99(incident: Incident) -> int:
     text = render_observation(observe(initial_state(incident)))
-    match = re.search(r"p99 .*usual (\d+) ms", text)
+    match = re.search(r"p99 ms .*\(usual (\d+)\)", text)
     assert match, "the edge shows what is usual"
     return int(match[1])
