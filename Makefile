@@ -41,7 +41,7 @@ TORCHRL_STAMP := $(TORCHRL_VENV)/.installed-$(TAG)
 DOCS_VENV ?= .venv-docs
 
 DEMO_OUT ?= build/demo
-DEMO_INCIDENT := cascading_failure-v3/test/24
+DEMO_INCIDENT := cascading_failure-v4/test/246
 DEMO_RECORDED ?= nezha/2023-01-30T115921
 # make demo BUNDLE=nezha.jsonl.gz: recorded incidents from there, not those that are shipped.
 BUNDLE ?=

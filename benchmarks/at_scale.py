@@ -25,7 +25,7 @@ from logtriage._lib.files import replacing
 from logtriage.parsing import action_to_wire
 
 ROOT = Path(__file__).resolve().parent.parent
-TASK, SPLIT = "single_crash-v3", "train"
+TASK, SPLIT = "single_crash-v4", "train"
 FILES, INCIDENTS, ATTEMPTS = 100, 1_250, 8  # incidents a file, attempts at each
 HEAD = """\
 # Grading a million transcripts

@@ -13,7 +13,7 @@ import attrs
 from logtriage.audit import FAMILIES, FULL, QUICK, audit
 
 Benchmark = Any
-TASK = "single_crash-v3"
+TASK = "single_crash-v4"
 #: The exact search is the dearest: one kind of incident is enough to run it.
 SMOKE = attrs.evolve(QUICK, oracle=1, screens=40)
 

@@ -90,11 +90,11 @@ def bench_grade_batch(benchmark: Benchmark, layout: Any, size: int) -> None:
 
 @pytest.mark.benchmark(group="grade 12-action transcripts")
 def bench_grade_batch_by_logtriage_3(benchmark: Benchmark) -> None:
-    """The rubric under which a hand-over has a price; one list in eight ends with it."""
+    """The rubric under which a hand-over has a worth; one list in eight ends with it."""
     truths, actions = batch(SIZES[-1])
     draws = np.random.default_rng(0)
     price = draws.choice([0.3, 0.5, 0.7, 0.8, 0.9], len(truths))
-    truths = attrs.evolve(truths, price_of_hand_over=price)
+    truths = attrs.evolve(truths, worth_of_hand_over=price)
     actions = np.ascontiguousarray(actions.T)
     actions[-1, draws.random(len(truths)) < 1 / 8] = truths.ranges.hand_over
     timed(
@@ -107,7 +107,7 @@ def bench_grade_batch_by_logtriage_3(benchmark: Benchmark) -> None:
 @pytest.mark.benchmark(group="grade 12-action transcripts")
 def bench_grade_batch_of_several_faults(benchmark: Benchmark) -> None:
     """Incidents with no, two or three faults; actions are drawn at random."""
-    incidents = tuple(map(make_incident, incident_ids("compound_failure-v3", "test", 512)))
+    incidents = tuple(map(make_incident, incident_ids("compound_failure-v4", "test", 512)))
     draws = np.random.default_rng(0)
     truths = truths_of(incidents).take(draws.integers(len(incidents), size=SIZES[-2]))
     actions = draws.integers(truths.ranges.resolve, size=(LENGTH, SIZES[-2])).astype(np.int8)

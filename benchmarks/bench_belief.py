@@ -1,7 +1,7 @@
 """Beliefs beside the screens that they read. Read the ratios within the group.
 
-The states are those of the expert on ``cascading_failure-v3`` (seven services), and one
-on 200 services after three requests. Sets of faults are those of ``compound_failure-v3``.
+The states are those of the expert on ``cascading_failure-v4`` (seven services), and one
+on 200 services after three requests. Sets of faults are those of ``compound_failure-v4``.
 """
 
 from functools import lru_cache
@@ -33,9 +33,9 @@ from logtriage.world.topologies import random_topology
 FIVE_TEAMS = default_world().topologies["seven-services-five-teams"]
 
 Benchmark = Any
-TASK = "cascading_failure-v3"
+TASK = "cascading_failure-v4"
 #: Whose signs stay, so that readings are pooled.
-KEPT = "cascading_failure-v3"
+KEPT = "cascading_failure-v4"
 
 
 @lru_cache(maxsize=2)
@@ -66,7 +66,7 @@ def two_hundred() -> State:
 @lru_cache(maxsize=1)
 def of_sets() -> State:
     """A state after two requests where one fault, two or three are possible."""
-    state = initial_state(make_incident("compound_failure-v3/val/3"))
+    state = initial_state(make_incident("compound_failure-v4/val/3"))
     for action in (RequestMetrics("payment-db"), RequestTraces("api-gateway")):
         state = transition(state, action)
     return state

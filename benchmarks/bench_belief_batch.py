@@ -1,6 +1,6 @@
 """Beliefs of many incidents at once beside the scalar belief. Read the ratios within the group.
 
-Screens of ``cascading_failure-v3`` (seven services), a request for one of them in each tick: a unit
+Screens of ``cascading_failure-v4`` (seven services), a request for one of them in each tick: a unit
 is one belief updated by one screen, its weights renewed. No incident comes twice in a batch. The
 scalar beliefs are those of the same incidents.
 """
@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from logtriage.vector.tokens.cells import owners_of, screen_cells
 
 from logtriage import State, all_actions, initial_state, make_incident, transition
 from logtriage.beliefs import belief
 from logtriage.vector import BatchedTriage, BeliefBatch
-from logtriage.vector.tokens.cells import owners_of, screen_cells
 
 Benchmark = Any
-TASK = "cascading_failure-v3"
+TASK = "cascading_failure-v4"
 COUNTS = (256, 4096)
 #: Ticks that each incident is played for, and incidents of which scalar beliefs are held.
 TICKS, SCALAR = 8, 8

@@ -71,7 +71,7 @@ def bench_parse_action(benchmark: Benchmark) -> None:
 
 @pytest.mark.benchmark(group="generate")
 def bench_draw_incident(benchmark: Benchmark) -> None:
-    parsed = [parse_incident_id(f"cascading_failure-v3/test/{i}") for i in range(200)]
+    parsed = [parse_incident_id(f"cascading_failure-v4/test/{i}") for i in range(200)]
     benchmark.extra_info["calls_per_round"] = len(parsed)
     benchmark(lambda: [draw_incident(one.task, one) for one in parsed])
 

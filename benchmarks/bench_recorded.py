@@ -54,7 +54,7 @@ def bench_load_all(benchmark: Benchmark, bundle: Path) -> None:
 @pytest.mark.parametrize("kind", ["simulated", "recorded"])
 def bench_episode(benchmark: Benchmark, bundle: Path, kind: str) -> None:
     if kind == "simulated":
-        incident = make_incident("single_crash-v3/test/0")
+        incident = make_incident("single_crash-v4/test/0")
     else:
         incident = load_bundle(bundle)[0]
 

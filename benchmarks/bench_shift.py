@@ -75,7 +75,7 @@ def bench_one_incident(benchmark: Benchmark) -> None:
     def alone() -> None:
         asked, played = RequestMetrics("user-db"), 0
         for _ in range(40):
-            state = initial_state(make_incident(f"cascading_failure-v3/train/{next(numbers)}"))
+            state = initial_state(make_incident(f"cascading_failure-v4/train/{next(numbers)}"))
             while not state.is_closed:
                 observe_incident(state)
                 state = transition_of_incident(state, asked)

@@ -12,7 +12,7 @@ from logtriage.roles import RoleSplit
 from logtriage.roles.splits import BY_TIER, DUO, SOLO, TRIO
 from logtriage.vector import CREDITS, BatchedTeam, BatchedTriage
 
-TASK = "cascading_failure-v3"
+TASK = "cascading_failure-v4"
 SIZE = 4096
 TICKS = 6
 Benchmark = Any

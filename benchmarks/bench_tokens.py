@@ -19,7 +19,7 @@ from logtriage.world.topologies import random_topology
 FIVE_TEAMS = default_world().topologies["seven-services-five-teams"]
 
 Benchmark = Any
-TASKS = ("single_crash-v3", "cascading_failure-v3", "silent_degradation-v3")
+TASKS = ("single_crash-v4", "cascading_failure-v4", "silent_degradation-v4")
 COUNTS = (1024, 16384)
 SERVICES = (7, 50, 200)
 
@@ -77,7 +77,7 @@ def bench_tokens(benchmark: Benchmark, task: str, count: int) -> None:
 def bench_drawn_worlds(benchmark: Benchmark, count: int) -> None:
     """Rows of 64 worlds in one batch."""
     benchmark.group = f"token engine, N = {count}"
-    envs = Autoreset(BatchedTriage("unseen_world-v3"), count)
+    envs = Autoreset(BatchedTriage("unseen_world-v4"), count)
     per_row(benchmark, envs, random_actions(envs))
 
 
@@ -110,6 +110,6 @@ def bench_tokens_reset(benchmark: Benchmark) -> None:
 def bench_tokens_services(benchmark: Benchmark, services: int) -> None:
     """How much dearer a step gets with more services."""
     topology = FIVE_TEAMS if services == 7 else random_topology(1, services, FIVE_TEAMS.teams)
-    batch = BatchedTriage("fleet_outage-v3", topology=topology)
-    benchmark.extra_info["bytes_per_incident"] = bytes_per_incident("fleet_outage-v3", topology)
+    batch = BatchedTriage("fleet_outage-v4", topology=topology)
+    benchmark.extra_info["bytes_per_incident"] = bytes_per_incident("fleet_outage-v4", topology)
     per_row(benchmark, Autoreset(batch, 1024), random_actions(Autoreset(batch, 1024)))

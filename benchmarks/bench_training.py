@@ -18,7 +18,7 @@ Benchmark = Any
 
 @pytest.mark.benchmark(group="training")
 def bench_ppo(benchmark: Benchmark, rounds: Callable[[int], int]) -> None:
-    settings = Settings(task="cascading_failure-v3", imitation=0)
+    settings = Settings(task="cascading_failure-v4", imitation=0)
     torch.set_num_threads(1)
     agent = make_agent(settings)
     collector, learner = Collector(settings), Learner(agent, settings)

@@ -20,10 +20,10 @@ def write_sample(path: Path) -> None:
     lines = [
         encode_transcript(lt.transcript_of(lt.play(lt.make_incident(name), spec), agent=spec))
         for spec in ("expert", "first_error", "random")
-        for task in ("single_crash-v3", "cascading_failure-v3", "silent_degradation-v3")
+        for task in ("single_crash-v4", "cascading_failure-v4", "silent_degradation-v4")
         for name in lt.incident_ids(task, "val", 10)
     ]
-    lines.insert(5, '{"incident": "single_crash-v3/val/0", "actions": "resolve"}')
+    lines.insert(5, '{"incident": "single_crash-v4/val/0", "actions": "resolve"}')
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 

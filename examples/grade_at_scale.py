@@ -120,7 +120,7 @@ def write_sample(folder: Path) -> list[str]:
     names = []
     for number in range(4):
         lines = []
-        for one in lt.incident_ids("single_crash-v3", "val", 5, 5 * number):
+        for one in lt.incident_ids("single_crash-v4", "val", 5, 5 * number):
             incident = lt.make_incident(one)
             state = play_episode(incident, make_policy("expert")(incident))
             lines.append(encode_transcript(lt.transcript_of(state, agent="expert")))

@@ -15,7 +15,7 @@ from logtriage.conversations.convert import convert_file
 from logtriage.errors import TranscriptError
 from logtriage.grading import grade_transcript
 
-INCIDENT = "cascading_failure-v3/val/3"
+INCIDENT = "cascading_failure-v4/val/3"
 
 
 def openai_call(name: str, **arguments: str) -> dict[str, object]:

@@ -13,7 +13,7 @@ from logtriage.codec import encode_transcript
 from logtriage.grading import grade_transcript
 
 Message = dict[str, str]
-INCIDENTS = lt.incident_ids("cascading_failure-v3", "val", 20)
+INCIDENTS = lt.incident_ids("cascading_failure-v4", "val", 20)
 
 
 def ask_model(messages: list[Message]) -> str:

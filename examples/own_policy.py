@@ -14,7 +14,7 @@ from logtriage.policies import Policy
 from logtriage.registry import make_policy
 from logtriage.world.runbook import severity_of
 
-TASKS = ("single_crash-v3", "cascading_failure-v3", "silent_degradation-v3")
+TASKS = ("single_crash-v4", "cascading_failure-v4", "silent_degradation-v4")
 
 
 @attrs.frozen

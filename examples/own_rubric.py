@@ -51,7 +51,7 @@ def final_state(incident_id: str, spec: str) -> lt.State:
 
 
 def main() -> None:
-    ids = lt.incident_ids("single_crash-v3", "val", 25)
+    ids = lt.incident_ids("single_crash-v4", "val", 25)
     print(f"{'policy':12} {DEFAULT.id:>18} {RESEARCH.id:>20}")
     for spec in ("oracle", "expert", "first_error", "random"):
         states = [final_state(incident_id, spec) for incident_id in ids]

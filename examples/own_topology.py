@@ -14,7 +14,7 @@ from logtriage.grading import grade_transcript
 from logtriage.registry import make_policy
 
 BOOKSHOP = load_topology(Path(__file__).with_name("bookshop.json"))
-TASKS = ("single_crash-v3", "cascading_failure-v3", "silent_degradation-v3")
+TASKS = ("single_crash-v4", "cascading_failure-v4", "silent_degradation-v4")
 
 
 def draw(incident_id: str) -> lt.Incident:
@@ -36,7 +36,7 @@ def play(incident: lt.Incident) -> lt.Transcript:
 
 
 def main() -> None:
-    first = draw(f"cascading_failure-v3/val/0@{BOOKSHOP.name}")
+    first = draw(f"cascading_failure-v4/val/0@{BOOKSHOP.name}")
     print(lt.render_observation(lt.observe(lt.initial_state(first))))
     print(f"\n{len(lt.all_actions(BOOKSHOP))} actions; the expert, 20 incidents a task:")
     for task in TASKS:

@@ -13,7 +13,7 @@ MINE = "triage_0"
 
 def main(seed: int = 388) -> float:
     env = triage_team_v1.parallel_env(
-        "cascading_failure-v3", "val", credit="counterfactual", render_mode="ansi"
+        "cascading_failure-v4", "val", credit="counterfactual", render_mode="ansi"
     )
     colleagues = ScriptedTeam(env, "observer")
     observations, infos = env.reset(seed=seed)

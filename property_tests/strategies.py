@@ -54,6 +54,7 @@ from logtriage.roles.words import WORD_GROUPS, report_words
 from logtriage.tasks import TASKS, TaskSpec, tasks_of
 from logtriage.world.drawn import draw_world
 from logtriage.world.loading import load_world
+from logtriage.world.simulation import Simulation
 from logtriage.world.topologies import random_topology
 from logtriage.world.unseen import unseen_world
 from property_tests.worlds import kept_worlds
@@ -111,6 +112,12 @@ def benign_incidents(draw: st.DrawFn, tasks: tuple[TaskSpec, ...] = DRAWN) -> In
     split, block = draw(st.sampled_from(SPLITS)), draw(st.integers(0, 100_000))
     neighbours = incident_ids_of(task.id, split, 200, 200 * block)
     return next(one for one in map(make_incident, neighbours) if one.truth.benign)
+
+
+def simulation_of(incident: Incident) -> Simulation:
+    """The simulated system of an incident."""
+    assert isinstance(incident.telemetry, Simulation)
+    return incident.telemetry
 
 
 @st.composite

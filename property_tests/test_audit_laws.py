@@ -26,9 +26,9 @@ from tests.builders import with_hand_over
 ANY = incidents(DRAWN) | triage_incidents() | incidents(DRAWN).map(with_hand_over)
 #: One incident of each kind that is searched apart.
 SEARCHED = (
-    *(make_incident(f"single_crash-v3/test/{number}") for number in range(3)),
-    *(with_hand_over(make_incident(f"single_crash-v3/test/{number}")) for number in range(2)),
-    attrs.evolve(make_incident("single_crash-v3/test/1"), par=6),
+    *(make_incident(f"single_crash-v4/test/{number}") for number in range(3)),
+    *(with_hand_over(make_incident(f"single_crash-v4/test/{number}")) for number in range(2)),
+    attrs.evolve(make_incident("single_crash-v4/test/1"), par=6),
 )
 
 

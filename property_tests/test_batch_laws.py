@@ -68,7 +68,7 @@ def batches(draw: st.DrawFn, max_size: int = 6) -> list[Incident]:
     drawn = draw(st.lists(bent(topology) | plain(topology), min_size=1, max_size=max_size))
     hand_over = st.none() | st.sampled_from((0.3, 0.7, 0.9)) | st.floats(0, 1)
     hand_over = draw(st.sampled_from([st.none(), hand_over]))
-    return [attrs.evolve(one, price_of_hand_over=draw(hand_over)) for one in drawn]
+    return [attrs.evolve(one, worth_of_hand_over=draw(hand_over)) for one in drawn]
 
 
 @st.composite

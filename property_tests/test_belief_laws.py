@@ -127,7 +127,7 @@ def test_beliefs_are_calibrated(task: str, split: str) -> None:
 def test_beliefs_of_roles_are_calibrated(role: object) -> None:
     pairs: list[tuple[float, bool]] = []
     for number in range(100):
-        incident = make_incident(f"cascading_failure-v3/test/{number}")
+        incident = make_incident(f"cascading_failure-v4/test/{number}")
         held = belief(asked(incident, 4), role)  # type: ignore[arg-type]
         for service, probability in held.root_causes.items():
             pairs.append((probability, service in incident.truth.root_causes))
@@ -137,7 +137,7 @@ def test_beliefs_of_roles_are_calibrated(role: object) -> None:
 def test_beliefs_of_fleets_are_calibrated() -> None:
     pairs: list[tuple[float, bool]] = []
     for number in range(40):
-        incident = make_incident(f"fleet_outage-v3/test/{number}")
+        incident = make_incident(f"fleet_outage-v4/test/{number}")
         held = belief(asked(incident, 3))
         for service, probability in held.root_causes.items():
             pairs.append((probability, service in incident.truth.root_causes))
@@ -159,7 +159,7 @@ def carry_out(state: State) -> tuple[State, float]:
     return state, plan.value
 
 
-@pytest.mark.parametrize("task", ["single_crash-v3-fog3", "cascading_failure-v3"])
+@pytest.mark.parametrize("task", ["single_crash-v4-fog3", "cascading_failure-v4"])
 def test_the_mean_grade_of_the_best_plan_is_its_mean_value(task: str) -> None:
     gaps = []
     for number in range(250):

@@ -168,7 +168,7 @@ def test_the_newcomer_s_kind_is_drawn_where_it_belongs(bench: World, data: st.Da
     if bench.name != "bench":
         pytest.skip("another world")
     number = 3 * data.draw(st.integers(0, 10_000))
-    incident = of_bench(f"single_crash-v3/train/{number}", bench)
+    incident = of_bench(f"single_crash-v4/train/{number}", bench)
     assert incident.truth.fault is not None
     assert incident.truth.fault.kind == KIND
     (service,) = incident.truth.root_causes

@@ -33,11 +33,11 @@ from logtriage.world.loading import load_world
 from logtriage.world.outcomes import condition_at, left_at
 from logtriage.world.prior import Prior
 from logtriage.world.schedule import Doings
-from logtriage.world.simulation import Simulation
 from property_tests.strategies import (
     COMPOUND_FLEET,
     COMPOUND_TASKS,
     plans,
+    simulation_of,
     triage_plays,
 )
 from tests.builders import own_topology
@@ -73,11 +73,6 @@ def compound(draw: st.DrawFn, least: int = 0, *, fleets: bool = False) -> Incide
     split = draw(st.sampled_from(SPLITS))
     found = (make_incident(f"{task}/{split}/{first + step}") for step in range(200))
     return next(one for one in found if len(one.truth.parts) >= least)
-
-
-def simulation_of(incident: Incident) -> Simulation:
-    assert isinstance(incident.telemetry, Simulation)
-    return incident.telemetry
 
 
 # --- what is drawn -----------------------------------------------------------------------

@@ -66,7 +66,7 @@ def test_spelled_text_is_one_printable_line_and_stays_so(text: str) -> None:
 
 @given(HOSTILE, HOSTILE)
 def test_a_transcript_is_graded_on_one_printable_line(agent: str, status: str) -> None:
-    row = {"incident": "single_crash-v3/test/0", "actions": [], "agent": agent, "status": status}
+    row = {"incident": "single_crash-v4/test/0", "actions": [], "agent": agent, "status": status}
     transcript = decode_transcript(json.dumps(row))
     assert (transcript.agent, transcript.status) == (spelled(agent), spelled(status))
     told = CliRunner().invoke(app, ["grade", "-"], input=json.dumps(row) + "\n")

@@ -236,7 +236,7 @@ def test_running_out_of_time_closes_nothing(incident: Incident) -> None:
 
 
 def test_a_real_zero_is_reachable_without_a_gate() -> None:
-    incident = make_incident("cascading_failure-v3/test/0")
+    incident = make_incident("cascading_failure-v4/test/0")
     graded = grade(play(incident, [Resolve()])[0])
     assert (graded.score, graded.gate) == (0.0, None)
     assert score(initial_state(incident)) == 0.0

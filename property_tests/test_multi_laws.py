@@ -205,8 +205,8 @@ def test_whole_episodes_pay_the_same_by_turns_and_the_team_its_grade(
 ) -> None:
     """Sampled within the masks, to the end."""
     settings: Any = {"role_split": roles, "credit": credit}
-    together = triage_team_v1.parallel_env("single_crash-v3", **settings)
-    in_turns = triage_team_v1.env("single_crash-v3", **settings)
+    together = triage_team_v1.parallel_env("single_crash-v4", **settings)
+    in_turns = triage_team_v1.env("single_crash-v4", **settings)
     observations, infos = together.reset(options={"id": index})
     in_turns.reset(options={"id": index})
     total, returns = 0.0, dict.fromkeys(together.agents, 0.0)

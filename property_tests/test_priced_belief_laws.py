@@ -26,7 +26,7 @@ from logtriage import (
 from logtriage.beliefs import Belief, belief
 from logtriage.beliefs.questions import worths
 from logtriage.beliefs.stakes import UNIT
-from logtriage.drawing.incidents import PRICES_OF_HAND_OVER, truth_of
+from logtriage.drawing.incidents import WORTHS_OF_HAND_OVER, truth_of
 from logtriage.dynamics import play_jointly
 from logtriage.grading.grade import score
 from logtriage.policies.oracle import perfect_actions
@@ -34,7 +34,7 @@ from logtriage.registry import make_policy
 from logtriage.world.conditions import Hypothesis
 from tests.builders import final_state, with_hand_over
 
-TASKS = ("single_crash-v3", "cascading_failure-v3-fog3", "silent_degradation-v3")
+TASKS = ("single_crash-v4", "cascading_failure-v4-fog3", "silent_degradation-v4")
 
 
 @st.composite
@@ -42,7 +42,7 @@ def priced_states(draw: st.DrawFn, tasks: tuple[str, ...] = TASKS) -> State:
     """Open states of incidents with a price, after questions, pages and remedies."""
     task, number = draw(st.sampled_from(tasks)), draw(st.integers(0, 300))
     incident = with_hand_over(make_incident(f"{task}/train/{number}"))
-    incident = attrs.evolve(incident, price_of_hand_over=draw(st.sampled_from(PRICES_OF_HAND_OVER)))
+    incident = attrs.evolve(incident, worth_of_hand_over=draw(st.sampled_from(WORTHS_OF_HAND_OVER)))
     service = st.sampled_from(incident.topology.names)
     doing = st.one_of(
         st.builds(RequestMetrics, service),
@@ -99,7 +99,7 @@ def test_the_best_plan_is_worth_its_mean_grade(state: State) -> None:
 
 
 @settings(max_examples=8)
-@given(priced_states(("compound_failure-v3",)))
+@given(priced_states(("compound_failure-v4",)))
 def test_the_best_plan_for_several_faults_is_worth_its_mean_grade(state: State) -> None:
     held = belief(state)
     case = held.planner()
@@ -151,9 +151,9 @@ def test_the_observer_hands_over_where_a_hand_over_is_worth_more_than_it_expects
     for price in (0.3, 0.9):
         handed = 0
         for number in range(12):
-            one = with_hand_over(make_incident(f"cascading_failure-v3-fog3/val/{number}"))
+            one = with_hand_over(make_incident(f"cascading_failure-v4-fog3/val/{number}"))
             end = final_state(
-                attrs.evolve(one, price_of_hand_over=price), make_policy("observer:2")
+                attrs.evolve(one, worth_of_hand_over=price), make_policy("observer:2")
             )
             handed += HandOver() in end.actions
             if HandOver() in end.actions:

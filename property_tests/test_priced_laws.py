@@ -21,7 +21,7 @@ from logtriage import (
     reward,
     transition,
 )
-from logtriage.drawing.incidents import PRICES_OF_HAND_OVER
+from logtriage.drawing.incidents import WORTHS_OF_HAND_OVER
 from logtriage.dynamics import play_jointly
 from logtriage.grading.grade import GRID, score
 from logtriage.policies.oracle import perfect_actions
@@ -30,7 +30,7 @@ from property_tests.reference_priced import expected_total
 from property_tests.strategies import actions, triage_plays
 from tests.builders import with_hand_over
 
-TASKS = ("single_crash-v3", "cascading_failure-v3-fog0", "compound_failure-v3")
+TASKS = ("single_crash-v4", "cascading_failure-v4-fog0", "compound_failure-v4")
 
 
 @st.composite
@@ -40,7 +40,7 @@ def priced_incidents(draw: st.DrawFn) -> Incident:
     one = with_hand_over(make_incident(f"{task}/train/{draw(st.integers(0, 400))}"))
     return attrs.evolve(
         one,
-        price_of_hand_over=draw(st.sampled_from(PRICES_OF_HAND_OVER)),
+        worth_of_hand_over=draw(st.sampled_from(WORTHS_OF_HAND_OVER)),
         par=draw(st.integers(1, one.horizon)),
     )
 
@@ -83,11 +83,11 @@ def test_handing_over_at_once_is_worth_c_whatever_is_the_matter(data: st.DataObj
     incident = data.draw(priced_incidents())
     state = transition(initial_state(incident), HandOver())
     found = grade(state)
-    assert incident.price_of_hand_over is not None
-    assert found.score == round(incident.price_of_hand_over * GRID) / GRID
+    assert incident.worth_of_hand_over is not None
+    assert found.score == round(incident.worth_of_hand_over * GRID) / GRID
     assert [row.name for row in found.criteria] == ["hand_over"]
     assert (found.discounts, found.gate) == ((), None)
-    assert str(incident.price_of_hand_over) in found.criteria[0].reason
+    assert str(incident.worth_of_hand_over) in found.criteria[0].reason
 
 
 @given(st.data())
@@ -102,11 +102,11 @@ def test_declarations_and_questions_do_not_change_what_a_hand_over_is_worth(
     ]
     waited = play_jointly(incident, list(enumerate([*kept, HandOver()])))[0]
     assert incident.setting is not None
-    assert incident.price_of_hand_over is not None
+    assert incident.worth_of_hand_over is not None
     late = (len(kept) + 1 - incident.setting.par) / (incident.horizon - incident.setting.par)
     prompt = min(1.0, max(0.0, 1.0 - late))
     assert grade(waited).score == pytest.approx(
-        incident.price_of_hand_over * (0.9 + 0.1 * prompt), abs=1e-12
+        incident.worth_of_hand_over * (0.9 + 0.1 * prompt), abs=1e-12
     )
 
 

@@ -20,12 +20,12 @@ from property_tests.grade_search import Chance, Search, likeliest
 from tests.builders import named, with_hand_over
 
 TASKS = (
-    "single_crash-v3",
-    "cascading_failure-v3",
-    "silent_degradation-v3-fog3",
-    "compound_failure-v3",
-    "cascading_failure-v3",
-    "compound_failure-v3",
+    "single_crash-v4",
+    "cascading_failure-v4",
+    "silent_degradation-v4-fog3",
+    "compound_failure-v4",
+    "cascading_failure-v4",
+    "compound_failure-v4",
 )
 #: A fault: its service, what fixes it, its team.
 Fault = tuple[int, tuple[int, ...], int]
@@ -36,10 +36,10 @@ Believed = list[tuple[float, Faults]]
 def drawn(task: str, number: int) -> Incident:
     """An incident of ``logtriage/3`` at the lowest price, where no tick costs."""
     one = with_hand_over(make_incident(f"{task}/train/{number}"))
-    return attrs.evolve(one, price_of_hand_over=0.3, par=one.horizon)
+    return attrs.evolve(one, worth_of_hand_over=0.3, par=one.horizon)
 
 
-BASE = drawn("fleet_outage-v3", 0)
+BASE = drawn("fleet_outage-v4", 0)
 
 
 def even(chances: list[Chance]) -> list[Chance]:

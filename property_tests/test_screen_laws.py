@@ -153,8 +153,11 @@ def test_everything_observed_stands_in_the_text(incident: Incident, data: st.Dat
             assert f"{line.level} {line.service}: {line.message}" in text
         for line in screen.inspection:
             assert line.message in text or line.token == "everyday"
-        assert all(one.text in text for one in screen.metrics)
-        assert all(one.text in text for one in screen.traces)
+        assert all(row.label in text for one in screen.readings for row in one.rows)
+        for trace in screen.traces:
+            for since, parts in trace.parts:
+                assert f"since tick {since}" in text
+                assert all(f"{name} {part}" in text for name, part in parts)
         for alert in screen.alerts:
             assert alert.name in text
             assert alert.service in text

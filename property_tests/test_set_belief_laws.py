@@ -114,7 +114,7 @@ def test_beliefs_over_sets_are_calibrated() -> None:
 def test_beliefs_over_sets_on_the_topologies_of_the_task_are_calibrated() -> None:
     """Half of ``ood`` lies on topologies of its own, where sets may be searched."""
     ids = [f"test/{7000 + one}" for one in range(6)] + ["ood/7000", "ood/7001"]
-    drawn = (make_incident(f"compound_failure-v3/{one}") for one in ids)
+    drawn = (make_incident(f"compound_failure-v4/{one}") for one in ids)
     for what, pairs in told(drawn).items():
         check_calibrated(pairs, what)
 
@@ -273,7 +273,7 @@ def searched(state: State, **wider: int) -> Believed:
 def small_systems() -> Iterable[Incident]:
     """Incidents on the default topology, and at three levels of fog on drawn ones."""
     for number in range(4):
-        yield make_incident(f"compound_failure-v3/test/{number}")
+        yield make_incident(f"compound_failure-v4/test/{number}")
     for number in range(3):
         task = COMPOUND_TASKS[number]
         drawn = random_topology(number, 8 + number, FIVE_TEAMS.teams)

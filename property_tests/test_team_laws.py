@@ -190,7 +190,7 @@ def test_a_state_that_was_played_is_encoded_as_its_history_is(
 def test_a_role_has_columns_of_the_team_s_observation_in_order(
     split: RoleSplit, topology: Topology
 ) -> None:
-    setting = get_task("cascading_failure-v3").setting
+    setting = get_task("cascading_failure-v4").setting
     assert setting is not None
     whole = team_tokens_of(split, setting, topology, 14)
     for role in split.roles:

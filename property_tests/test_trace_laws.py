@@ -30,11 +30,11 @@ from logtriage.world.simulation import Simulation
 from property_tests.strategies import JointEpisode, episodes, joint_episodes, world_incidents
 
 TASKS = (
-    "single_crash-v3-fog3",
-    "cascading_failure-v3",
-    "silent_degradation-v3",
-    "compound_failure-v3",
-    "unseen_world-v3",
+    "single_crash-v4-fog3",
+    "cascading_failure-v4",
+    "silent_degradation-v4",
+    "compound_failure-v4",
+    "unseen_world-v4",
 )
 
 

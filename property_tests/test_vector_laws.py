@@ -280,7 +280,7 @@ def test_drawn_arrays_are_the_drawn_incidents(
         assert isinstance(world, Simulation)
         assert int(arrays.seed[row]) == world.seed
         assert SEVERITIES[arrays.severity[row]] is truth.severity
-        assert PRICES[arrays.price[row]] == incident.price_of_hand_over
+        assert PRICES[arrays.price[row]] == incident.worth_of_hand_over
         hypothesis = arrays.hypothesis[row]
         assert tables.recovers[0, hypothesis] == (not truth.benign)
         if not truth.benign:

@@ -1,6 +1,6 @@
 """Laws of simulated worlds: their tables, their draws, and figures that hold together."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from fractions import Fraction
 
 import pytest
@@ -14,7 +14,6 @@ from logtriage import (
     Severity,
     State,
     initial_state,
-    make_incident,
     observe,
     transition,
 )
@@ -27,15 +26,13 @@ from logtriage.policies import perfect_actions
 from logtriage.tasks import TASKS, tasks_of
 from logtriage.world.channels import Channel, Evidence
 from logtriage.world.conditions import Condition, affected, errors_first, unaffected
+from logtriage.world.histories import Part, coincidences, lasting, onsets, sign_weights
 from logtriage.world.loading import load_world
 from logtriage.world.model import WAITING, World
 from logtriage.world.prior import prior
 from logtriage.world.setting import Setting
-from logtriage.world.signs import marginal, reading, sign_weights
-from logtriage.world.simulation import Simulation
-from logtriage.world.tables import alphabet, base_of, edge_weights, places
-from logtriage.world.telemetry import Gauge, Trace
-from logtriage.world.voice import Voice
+from logtriage.world.tables import alphabet, edge_weights, places
+from logtriage.world.telemetry import Series
 from property_tests.strategies import (
     COMPOUND_TASKS,
     DRAWN,
@@ -43,6 +40,7 @@ from property_tests.strategies import (
     episodes,
     incidents,
     joint_episodes,
+    simulation_of,
 )
 from tests.builders import FIVE_TEAMS
 
@@ -60,15 +58,9 @@ def setting_of_any_task(draw: st.DrawFn) -> Setting:
     return setting
 
 
-def simulation_of(incident: Incident) -> Simulation:
-    """The simulated system behind an incident."""
-    assert isinstance(incident.telemetry, Simulation)
-    return incident.telemetry
-
-
-@given(setting_of_any_task(), st.data(), st.integers(0, 16), st.booleans())
-def test_every_signature_is_whole_numbers_that_sum_to_65536(
-    setting: Setting, data: st.DataObject, start: int, hidden: bool
+@given(setting_of_any_task(), st.data())
+def test_every_table_of_histories_is_whole_numbers_that_sum_to_65536(
+    setting: Setting, data: st.DataObject
 ) -> None:
     world = setting.world
     sort = data.draw(st.sampled_from(world.cell_sorts))
@@ -77,13 +69,17 @@ def test_every_signature_is_whole_numbers_that_sum_to_65536(
     name = data.draw(st.sampled_from(tuple(world.signatures)))
     if name in world.kind_names:
         assume(place.tier in world.kind(name).tiers)
-    sick = place.calls[:1] if name == WAITING else ()
-    row = sign_weights(setting, base_of(sort), place, Condition(name, sick), hidden=hidden)
-    assert sum(row) == 65_536
-    assert min(row) >= 0
-    assert len(row) == len(alphabet(setting, sort, place))
-    read = reading(setting, sort, place, start)
-    assert read.sign + read.gap + sum(read.other) == 65_536
+    condition = Condition(name, place.calls[:1] if name == WAITING else ())
+    for row in (
+        sign_weights(setting, sort, place, condition),
+        lasting(setting, sort, place, condition),
+        coincidences(setting, sort, place),
+    ):
+        assert sum(row) == 65_536
+        assert min(row) >= 0
+        assert len(row) == len(alphabet(setting, sort, place))
+    for part in Part:
+        assert sum(onsets(setting, part)) == 65_536
 
 
 @given(setting_of_any_task(), st.sampled_from([*range(5)]), st.booleans(), st.integers(0, 16))
@@ -137,45 +133,19 @@ def test_the_edge_shows_the_severity_from_the_announced_tick_on(incident: Incide
         assert worse == (worst <= list(Severity).index(rule.severity))
 
 
-@given(incidents())
-def test_within_a_band_no_caller_is_faster_than_what_it_waits_for(incident: Incident) -> None:
-    world = simulation_of(incident)
-    voice = Voice(
-        world.setting.world, world.topology, world.seed, world.phrasing, world.setting.onset
-    )
-    for caller, callees in enumerate(world.topology.calls):
-        for callee in callees:
-            if voice.heights[caller] > voice.heights[callee]:
-                assert voice.latency(caller, "nowhere") >= voice.latency(callee, "nowhere")
-                slow = voice.latency(caller, f"calls:{callee}")
-                assert slow >= voice.latency(callee, "itself")
-
-
-@given(incidents())
-def test_a_guilty_change_precedes_the_onset(incident: Incident) -> None:
-    setting = simulation_of(incident).setting
-    for change in observe(initial_state(incident)).changes:
-        assert change.token is not None
-        before = setting.world.changes[change.token].before
-        assert (change.minutes_ago > setting.onset) == before
-
-
-def test_the_change_that_is_likely_of_a_fault_precedes_it() -> None:
-    for kind in WORLD.kind_names:
-        row = WORLD.signatures[kind]["change"]
-        likely = [token for token, share in row.items() if share > 20]
-        assert all(token.endswith("_before") for token in likely), kind
-
-
 @given(episodes())
 def test_what_is_said_twice_is_said_the_same(states: tuple[State, ...]) -> None:
-    said: dict[object, str] = {}
+    """A figure of a tick never changes, whatever was done since."""
+    said: dict[object, int] = {}
     for state in states:
         screen = observe(state)
-        shown: list[Gauge | Trace] = [*screen.metrics, *screen.traces]
-        for one in shown:
-            key = (one.service, one.name, one.tokens)
-            assert said.setdefault(key, one.text) == one.text
+        rows = [(one.service, one.starts, row) for one in screen.readings for row in one.rows]
+        if screen.edge is not None:
+            rows.append(("", screen.edge.starts, Series("errors", screen.edge.errors, 0)))
+            rows.append(("", screen.edge.starts, Series("p99", screen.edge.p99s, 0)))
+        for service, starts, row in rows:
+            for start, value in zip(starts, row.values, strict=True):
+                assert said.setdefault((service, row.label, start), value) == value
 
 
 @given(incidents())
@@ -291,25 +261,6 @@ def test_what_an_unaffected_service_is_sums_to_65536() -> None:
         assert sum(weight for _, weight in rows) == 65_536
         well = sum(weight for condition, weight in rows if condition.name == "healthy")
         assert 0.4 < well / 65_536 < 0.75
-
-
-def test_draws_have_the_shares_of_the_table() -> None:
-    """Over many incidents, tokens of healthy services come as often as the table says."""
-    counts: Counter[str] = Counter()
-    expected: Counter[str] = Counter()
-    for number in range(400):
-        world = simulation_of(make_incident(f"single_crash-v3/train/{number}"))
-        for one in evidence(initial_state(make_incident(f"single_crash-v3/train/{number}"))):
-            if one.channel is not Channel.ALERT:
-                continue
-            place = places(world.topology)[one.service]
-            row = marginal(world.setting, "alert", place, world.conditions[one.service], 0)
-            counts[one.token] += 1
-            for token, weight in zip(alphabet(world.setting, "alert", place), row, strict=True):
-                expected[token] += weight
-    for token, total in expected.items():
-        mean = total / 65_536
-        assert abs(counts[token] - mean) < 5 * mean**0.5, token
 
 
 @settings(max_examples=25)

@@ -4,18 +4,18 @@ import pickle
 from itertools import product
 from typing import Any
 
-import attrs
 from hypothesis import given
 from hypothesis import strategies as st
 
 from logtriage.errors import WorldError
-from logtriage.rng import between, draw, hash_name
 from logtriage.world import loading
+from logtriage.world.channels import Channel, Evidence
 from logtriage.world.loading import build
 from logtriage.world.model import World
 from logtriage.world.schema import canonical
 from logtriage.world.schema.canonical import Document
-from logtriage.world.schema.forms import pieces, said
+from logtriage.world.schema.forms import CAUSE, LINE_PLACEHOLDERS
+from logtriage.world.voice import Voice
 from property_tests.strategies import json_values
 from property_tests.worlds import documents, drawn_worlds, world_documents, worlds
 
@@ -57,49 +57,17 @@ def test_every_signature_fits_at_every_tier(world: World) -> None:
             assert total <= 100
 
 
-@attrs.frozen
-class Drawn:
-    """The figures of an incident in some world."""
-
-    world: World
-    seed: int
-    height: int
-
-    @property
-    def level(self) -> "Drawn":
-        return self
-
-    def climbing(self, service: int, key: str, low: int, high: int) -> int:
-        return self.figure(service, key, low, high)
-
-    def figure(self, service: int, key: str, low: int, high: int) -> int:
-        return between(draw(self.seed, service, hash_name(key)), low, high)
-
-    def version(self, service: int, key: str) -> str:
-        return f"1.{draw(self.seed, service, hash_name(key)) % 30}"
-
-    def slowest(self, _service: int, band: str) -> tuple[int, int]:
-        latency = self.world.tokens.latency
-        return getattr(latency, band) + self.height * latency.step, latency.step - 1
-
-
-@given(worlds(), st.integers(0, 2**62), st.integers(0, 5))
-def test_every_token_has_a_text(world: World, seed: int, height: int) -> None:
-    source, texts = Drawn(world, seed, height), []
-    for tier, gauge in product(world.tier_names, world.tokens.gauges):
-        for token in world.tokens_at(gauge.name, tier):
-            lines = [
-                said(pieces(row.said_under(token, gauge)), gauge.figures, source, 3, token)
-                for row in world.readings_at(gauge.name, tier)
-            ]
-            assert lines
-            texts.extend(lines)
-    for span in world.tokens.spans:
-        for name, text in span.says.items():
-            texts.append(said(pieces(text), span.figures, source, 3, name, "shop"))
+@given(worlds(), st.integers(0, 2**62), st.integers(0, 2))
+def test_every_token_has_a_figure_of_its_own(world: World, seed: int, group: int) -> None:
+    topology = world.topologies[min(world.topologies)]
+    voice = Voice(world, topology, seed, group)
+    for service, gauge in product(range(len(topology)), world.tokens.gauges):
+        for token in world.tokens_at(gauge.name, topology.services[service].tier)[1:]:
+            rows = voice.series(service, gauge.name, [0], [token])
+            assert any(row.values != (row.usual,) for row in rows)
     for change in world.tokens.change.tokens:
-        texts.append(said(pieces(change.says), world.tokens.change.figures, source, 3, change.name))
-    assert not [text for text in texts if "{" in text or "}" in text or not text]
+        (row,) = voice.changes([Evidence(Channel.CHANGE, 0, 0, 0, change.name)])
+        assert "{" not in row.detail
 
 
 @given(worlds())
@@ -148,8 +116,8 @@ def test_no_text_runs_anything(document: Document, text: str) -> None:
         world = build({**document, "topics/anywhere.toml": row}, "texts")
     except WorldError:
         return
-    used = {"{" + one + "}" for one in ("n", "ms", "pct", "mb", "v", "cause")}
-    said_ = world.topic("anywhere").said_at("edge").train[0][1]
+    used = {"{" + one + "}" for one in (*LINE_PLACEHOLDERS, CAUSE)}
+    said_ = world.phrases("anywhere", "edge", None)[0][0][1]
     for one in used:
         said_ = said_.replace(one, "")
     assert "{" not in said_

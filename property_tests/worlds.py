@@ -11,10 +11,12 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from logtriage.world.drawn import draw_world
+from logtriage.world.histories import MAX_ONSET
 from logtriage.world.loading import build, load_world, shipped_worlds
 from logtriage.world.model import World
 from logtriage.world.schema.canonical import Document, document_of
 from logtriage.world.schema.parts import GROUPS
+from logtriage.world.telemetry import LEVELS
 
 _TEAMS: Final = ("red-team", "green-team", "blue-team", "sre-team")
 _REMEDIES: Final = ("restart", "fail-over", "rollback", "patch")
@@ -32,12 +34,14 @@ def world_documents(draw: st.DrawFn) -> Document:
     topics = {f"topic_{n}": _subset(draw, tiers) for n in range(draw(st.integers(0, 3)))}
     topics["anywhere"] = tiers
     rules, kinds = draw(_rules(tiers, gauges, topics))
+    technologies = _technologies(draw, tiers)
     return {
         "world.toml": rules,
         "tokens.toml": _tokens(draw, gauges),
         **{f"kinds/{name}.toml": kind for name, kind in kinds.items()},
         **_benign(draw, tiers, gauges, topics),
         **_topics(draw, tiers, topics),
+        **technologies,
         "topologies/drawn.toml": _layout(draw, tiers, rules["owners"]),
     }
 
@@ -157,13 +161,13 @@ def _rules(
         ],
         "minor_faults": draw(st.integers(0, 400)),
         "edge": _edge(draw),
-        "common": {"change": {"release_before": draw(st.integers(0, 30))}},
+        "common": {"change": {"release": draw(st.integers(0, 30))}},
         "healthy": {},
         "affected": {
             "waiting": {"log": sick, "time": {"calls": draw(st.integers(0, 100))}},
             "loaded": _signature(draw, gauges, topics),
         },
-        "background": {"log": sick, "alert": {"errors": draw(st.integers(0, 60))}},
+        "background": {"log": sick},
         "distractions": [
             {
                 "name": f"distraction_{number}",
@@ -190,16 +194,15 @@ def _rules(
 def _signs(
     draw: st.DrawFn, rules: dict[str, Any], gauges: dict[str, int], topics: dict[str, list[str]]
 ) -> dict[str, Any]:
-    """Signs that stay: what any service might say holds every token."""
+    """Alert rules, and coincidences, which hold every token."""
     shares = st.integers(1, 9)
     named = any(level["named"] for level in rules["fog"])
     tokens = ["timeout", *topics, *(["names"] if named else [])]
     return {
-        "signs": {"gaps": draw(st.integers(0, 99)), "about": draw(st.integers(1, 99))},
+        "alerts": {"missed": draw(st.integers(0, 50)), "noisy": draw(st.integers(1, 49))},
         "fog": [{**level, "blind": draw(st.integers(0, 100))} for level in rules["fog"]],
         "background": {
-            "alert": {"errors": draw(shares), "latency": draw(shares)},
-            "change": {"release_before": draw(shares), "release_after": draw(shares)},
+            "change": {"release": draw(shares)},
             "log": {token: draw(shares) for token in tokens},
             "time": {"itself": draw(shares), "calls": draw(shares)},
             "errors": {"itself": draw(shares), "calls": draw(shares)},
@@ -256,9 +259,7 @@ def _task(draw: st.DrawFn, name: str) -> dict[str, Any]:
         "horizon": horizon,
         "par": draw(st.integers(5, horizon)),
         "par_benign": draw(st.integers(3, horizon)),
-        "onset": draw(st.integers(2, 60)),
-        "alert_ticks": [0, *draw(st.sets(st.integers(1, 9), max_size=2).map(sorted))],
-        "noise": draw(st.integers(0, 900)),
+        "onset": draw(st.integers(1, MAX_ONSET)),
         "benign": draw(st.integers(0, 500)),
         "severities": [1, draw(st.integers(0, 5)), draw(st.integers(0, 5))],
         "severity_from": draw(st.integers(0, 4)),
@@ -276,31 +277,29 @@ def _task(draw: st.DrawFn, name: str) -> dict[str, Any]:
 def _tokens(draw: st.DrawFn, gauges: dict[str, int]) -> dict[str, Any]:
     calls: dict[str, Any] = {"name": "calls", "dependency": True}
     return {
+        "failing": 60,
         "latency": {"usual": 30, "slow": 900, "step": draw(st.integers(1, 40))},
         "line_figures": {"n": [2, 40], "ms": [1, 9], "pct": [5, 90], "mb": [40, 900]},
-        "runbook_order": draw(
-            st.permutations(["alert", "change", "log", "time", "errors", *gauges])
-        ),
+        "runbook_order": draw(st.permutations(["change", "log", "time", "errors", *gauges])),
         "alert": {
             "ordinary": "none",
             "tokens": [
-                {"name": "errors", "word": "error alert", "title": "HighErrorRate"},
-                {"name": "latency", "word": "latency alert", "title": "HighLatency"},
+                {"name": "errors", "watches": "errors", "title": "HighErrorRate"},
+                {"name": "latency", "watches": "time", "title": "HighLatency"},
             ],
         },
         "change": {
             "ordinary": "none",
-            "lead": [1, 60],
             "tokens": [
                 {
-                    "name": f"release_{when}",
-                    "word": f"release {when}",
+                    "name": "release",
+                    "word": "release",
                     "kind": "release",
-                    "before": when == "before",
                     "says": "release {version}",
+                    "about": {group: [f"work of {group}"] for group in GROUPS},
                 }
-                for when in ("before", "after")
             ],
+            "authors": {group: [f"somebody in {group}"] for group in GROUPS},
             "figures": {"version": {"version": True}},
         },
         "gauges": [_gauge(draw, name, count) for name, count in gauges.items()],
@@ -309,16 +308,6 @@ def _tokens(draw: st.DrawFn, gauges: dict[str, int]) -> dict[str, Any]:
                 "name": "time",
                 "ordinary": "nowhere",
                 "tokens": [{"name": "itself", "word": "own time"}, {**calls, "word": "call"}],
-                "says": {
-                    "nowhere": "{calm} ms",
-                    "itself": "{slow} ms, {share}%",
-                    "calls": "{slow} ms, {share}% in {dep}",
-                },
-                "figures": {
-                    "calm": {"latency_by_height": "usual"},
-                    "slow": {"latency_by_height": "slow"},
-                    "share": {"share_of": [60, 95]},
-                },
             },
             {
                 "name": "errors",
@@ -327,7 +316,6 @@ def _tokens(draw: st.DrawFn, gauges: dict[str, int]) -> dict[str, Any]:
                     {"name": "itself", "word": "own errors"},
                     {**calls, "word": "theirs"},
                 ],
-                "says": {"nowhere": "none", "itself": "here", "calls": "in {dep}"},
             },
         ],
     }
@@ -343,7 +331,6 @@ def _gauge(draw: st.DrawFn, name: str, count: int) -> dict[str, Any]:
                 (
                     {"range": [100 + number, 200]},
                     {"scaled_range": {"of": "usual", "percent": [150, 250]}},
-                    {"sum_of": ["usual", "usual"]},
                 )
             )
         )
@@ -354,11 +341,11 @@ def _gauge(draw: st.DrawFn, name: str, count: int) -> dict[str, Any]:
         "tokens": [{"name": token, "word": f"{name} {token}"} for token in tokens],
         "readings": [
             {
-                "says": {one: f"{{{one}}}%" for one in ("usual", *tokens)},
-                "metrics": [{"name": name, "unit": "%"}],
+                "label": f"{name} %",
+                "shows": {one: one for one in ("usual", *tokens)},
+                "metric": {"name": name, "unit": "%"},
             }
         ],
-        "title": name,
         "explained": draw(st.booleans()),
         "figures": figures,
     }
@@ -368,14 +355,12 @@ def _signature(
     draw: st.DrawFn, gauges: dict[str, int], topics: dict[str, list[str]], root: bool = False
 ) -> dict[str, Any]:
     """Shares of any tokens; a ``root`` speaks of what can be said anywhere."""
-    errors, latency = _parts(draw, 2, 100)
     anywhere = draw(st.integers(int(root), 40))
     shares = _parts(draw, len(topics) - 1, 60)
     others = [name for name in topics if name != "anywhere"]
     return {
-        "alert": {"errors": errors, "latency": latency},
         "time": {"itself": draw(st.integers(0, 100))},
-        "change": {"release_after": draw(st.integers(0, 60))},
+        "change": {"release": draw(st.integers(0, 60))},
         "log": {"anywhere": anywhere, **dict(zip(others, shares, strict=True))},
         **{
             name: dict(
@@ -419,6 +404,24 @@ def _topics(
         "phrasings": {group: [["ERROR", f"{{dep}} failed in {group}"]] for group in GROUPS},
     }
     return {f"topics/{name}.toml": row for name, row in rows.items()}
+
+
+def _technologies(draw: st.DrawFn, tiers: list[str]) -> dict[str, dict[str, Any]]:
+    """None, or up to two technologies that word some topics of some tiers."""
+    rows: dict[str, dict[str, Any]] = {}
+    for number in range(draw(st.integers(0, 2))):
+        words = _phrasings(f"tech {number}", "{id} {host}")
+        topics = {"everyday": words} if draw(st.booleans()) else {}
+        rows[f"technologies/tech-{number}.toml"] = {
+            "order": number,
+            "tiers": _subset(draw, tiers),
+            "held_out": draw(st.booleans()),
+            "line": draw(st.sampled_from(("{text}", "{level} {pod} {trace} {text} {host}"))),
+            "levels": {level: level.lower() for level in LEVELS},
+            "words": {"host": ["h1", "h2"]},
+            "topics": topics,
+        }
+    return rows
 
 
 def _benign(

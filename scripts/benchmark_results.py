@@ -265,7 +265,7 @@ def beside_others(sections: dict[str, str], compiling: float | None) -> str:
 def compile_time() -> float:
     """Seconds of a core to compile the kernels that play a batch, none of them kept before."""
     play = (
-        "from logtriage.vector import BatchedTriage; batch = BatchedTriage('single_crash-v3'); "
+        "from logtriage.vector import BatchedTriage; batch = BatchedTriage('single_crash-v4'); "
         "batch.reset('val', [0]); batch.step([0])"
     )
     with tempfile.TemporaryDirectory() as kept:

@@ -18,11 +18,11 @@ from logtriage.world.topologies import random_topology
 
 def main() -> None:
     compile_teams()
-    batch = BatchedTriage("cascading_failure-v3")
+    batch = BatchedTriage("cascading_failure-v4")
     batch.reset("test", [0])
     BatchedShaping(batch).begin()
     batch.step([0])
-    incident = make_incident("cascading_failure-v3/test/0")
+    incident = make_incident("cascading_failure-v4/test/0")
     belief_batch([initial_state(incident)]).logs()
     # Actions are integers of one byte, or of two on a large topology; a batch has either layout.
     for one in (incident, on_large_topology()):
@@ -35,7 +35,7 @@ def main() -> None:
 def compile_teams() -> None:
     """Compile what roles that talk need beside the kernels of single agents."""
     late = tuple(attrs.evolve(role, loss=50) for role in TRIO.roles)
-    team = BatchedTeam("cascading_failure-v3", attrs.evolve(TRIO, roles=late))
+    team = BatchedTeam("cascading_failure-v4", attrs.evolve(TRIO, roles=late))
     team.reset("test", [0])
     world = team.engine.setting.public.world
     choices = [role_actions(role, team.topology, world, hand_over=True) for role in late]
@@ -44,7 +44,7 @@ def compile_teams() -> None:
 
 
 def on_large_topology() -> Incident:
-    task = get_task("single_crash-v3")
+    task = get_task("single_crash-v4")
     return draw_incident(task, IncidentId(task, "train", 0), random_topology(0, 40))
 
 

@@ -6,9 +6,9 @@ from typing import Final
 import attrs
 
 ONE_FAULT: Final = (
-    "single_crash-v3", "cascading_failure-v3", "silent_degradation-v3", "fleet_outage-v3",
+    "single_crash-v4", "cascading_failure-v4", "silent_degradation-v4", "fleet_outage-v4",
 )  # fmt: skip
-SEVERAL: Final = ("compound_failure-v3", "compound_fleet-v3")
+SEVERAL: Final = ("compound_failure-v4", "compound_fleet-v4")
 TASKS: Final = (*ONE_FAULT, *SEVERAL)
 #: The levels of fog beside that of the benchmark.
 OTHER_FOGS: Final = (0, 1, 3)

@@ -19,7 +19,7 @@ from logtriage.audit.handing_over import (
     lost_by_ignoring,
     net_value_at_best,
 )
-from logtriage.drawing.incidents import PRICES_OF_HAND_OVER
+from logtriage.drawing.incidents import WORTHS_OF_HAND_OVER
 from logtriage.evaluation import Interval, mean_interval, net_value
 from logtriage.tasks import BENCHMARK_FOG, get_task
 from scripts.oncall_cells import (
@@ -105,7 +105,7 @@ def at_fog(task: str, fog: int) -> str:
 
 
 HEAD = """
-# Policies on the tasks of version 3
+# Policies on the tasks of version 4
 
 This page measures what every scripted policy is worth on call. This command writes it:
 
@@ -240,13 +240,13 @@ def _binding(found: _Figures) -> str:
                 *(f"{share:.1%}" for share in handed_over(decisions).values()),
             ]
         )
-    shares = (f"handed over, c = {price:g}" for price in PRICES_OF_HAND_OVER)
+    shares = (f"handed over, c = {price:g}" for price in WORTHS_OF_HAND_OVER)
     head = ("task", "expected net value", "lost by never handing over",
             "lost by the best fixed bar", *shares)  # fmt: skip
     return (
         "These figures are exact expectations. The observer asks until no question pays, as if "
         "there were no hand-over. Then the expected grade V of going on is compared with every "
-        "price of a hand-over. Losses are in net value. The audit wants losses of at least 0.06 "
+        "worth of a hand-over. Losses are in net value. The audit wants losses of at least 0.06 "
         "and 0.03, at most 5 % handed over at 0.3, and at least 15 % at 0.7 and 30 % at 0.9.\n\n"
         f"{table(head, rows)}"
     )
@@ -257,11 +257,11 @@ def at_price(rows: Iterable[Row], price: float) -> list[Row]:
 
 
 def _by_price(found: _Figures) -> str:
-    head = ("policy", *(f"c = {price:g}" for price in PRICES_OF_HAND_OVER))
+    head = ("policy", *(f"c = {price:g}" for price in WORTHS_OF_HAND_OVER))
     rows = []
     for policy in POLICIES:
         pooled = found.pooled(policy)
-        groups = [at_price(pooled, price) for price in PRICES_OF_HAND_OVER]
+        groups = [at_price(pooled, price) for price in WORTHS_OF_HAND_OVER]
         rows.append([called(policy), *(_share_and_net(group) for group in groups)])
     return (
         "Each cell has the share of incidents that were handed over, and the net value at that "
@@ -315,7 +315,7 @@ def _csv(found: _Figures) -> str:
          "grade", "grade_low", "grade_high", *shares)
     )  # fmt: skip
     for cell, rows in found.played.items():
-        for price in (None, *PRICES_OF_HAND_OVER) if cell.policy != DECISIONS else ():
+        for price in (None, *WORTHS_OF_HAND_OVER) if cell.policy != DECISIONS else ():
             group = list(rows) if price is None else at_price(rows, price)
             net, grade = net_of(group), grade_of(group)
             if net is None or grade is None:
@@ -380,9 +380,9 @@ def _over_price(axes: Axes, found: _Figures) -> None:
         pooled = found.pooled(policy)
         shares = [
             mean_interval([float(one.handed_over) for one in at_price(pooled, price)])
-            for price in PRICES_OF_HAND_OVER
+            for price in WORTHS_OF_HAND_OVER
         ]
-        _line(axes, PRICES_OF_HAND_OVER, shares, policy)
+        _line(axes, WORTHS_OF_HAND_OVER, shares, policy)
     axes.set(title="Handed over by price, four tasks", xlabel="c", ylim=(0, 1.03))
 
 

@@ -1,4 +1,4 @@
-"""Measure every scripted policy on the tasks of version 3, and write docs/results/oncall.*.
+"""Measure every scripted policy on the tasks of version 4, and write docs/results/oncall.*.
 
     python -m scripts.oncall_results                  # play what is missing, write the page
     python -m scripts.oncall_results --shard 1/2      # play the first half; write nothing
@@ -70,9 +70,9 @@ def episode(incident: Incident, index: int, policy: Policy, *, believing: bool) 
 
 def row_of(state: lt.State, index: int, expected: float | None = None) -> Row:
     incident, facts, truth = state.incident, state.facts, state.incident.truth
-    asked, price = facts.doings, incident.price_of_hand_over
+    asked, price = facts.doings, incident.worth_of_hand_over
     if price is None:
-        raise SystemExit(f"{incident.id}: expected an incident with a price of hand-over")
+        raise SystemExit(f"{incident.id}: expected an incident with a worth of hand-over")
     dismissed = truth.benign and state.closing is Closing.IGNORED and facts.root_cause is None
     return Row(
         index,

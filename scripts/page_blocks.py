@@ -18,7 +18,6 @@ from pathlib import Path
 import logtriage as lt
 from logtriage.actions import (
     SEVERITIES,
-    TEAM_ACTION_TYPES,
     Action,
     ClassifySeverity,
     Escalate,
@@ -37,10 +36,7 @@ from logtriage.grading import TRIAGE_3, Criterion
 from logtriage.incident import Incident
 from logtriage.policies import PolicyFactory
 from logtriage.registry import make_policy
-from logtriage.roles import role_actions
-from logtriage.roles.splits import ROLE_SPLITS
 from logtriage.tasks import BENCHMARK_FOG, TASKS
-from logtriage.vector.team_tokens import role_tokens_of, team_tokens_of
 from logtriage.world import prior
 from logtriage.world.default import default_world
 from logtriage.world.setting import FULL, Setting
@@ -50,9 +46,9 @@ FIVE_TEAMS = default_world().topologies["seven-services-five-teams"]
 
 ROOT = Path(__file__).resolve().parent.parent
 BENCHMARK = tuple(task for task in TASKS if task.fog == BENCHMARK_FOG)
-EXAMPLE = "cascading_failure-v3/test/24"
+EXAMPLE = "cascading_failure-v4/test/246"
 #: The incident of the explained episode.
-EXPLAINED = "cascading_failure-v3/test/12"
+EXPLAINED = "cascading_failure-v4/test/10"
 
 
 def play(incident: Incident, factory: PolicyFactory) -> lt.State:
@@ -120,13 +116,12 @@ def task_sheet() -> str:
             f"`{task.id}`",
             task.horizon,
             f"{task.setting.par} / {task.setting.par_benign}",
-            f"{task.noise // 10} %",
             f"{task.benign / 10:g} %",
             task.hard,
         ]
         for task in BENCHMARK
     ]
-    return table(("task", "horizon", "par / benign", "noise", "benign", "what makes it hard"), rows)
+    return table(("task", "horizon", "par / benign", "benign", "what makes it hard"), rows)
 
 
 def settings() -> str:
@@ -138,9 +133,8 @@ def settings() -> str:
     rows = [
         row("trouble began (minutes before tick 0)", lambda one: one.onset),
         row("the edge shows the severity from tick", lambda one: one.severity_from),
-        row("alerts are judged at tick", lambda one: ", ".join(map(str, one.alert_ticks))),
-        row("root silent in alerts and window before tick", lambda one: one.root_silent or "–"),
-        row("signs grow from half to full until tick", lambda one: one.grows_for or "–"),
+        row("root silent in alerts and logs before tick", lambda one: one.root_silent or "–"),
+        row("signs begin one by one until tick", lambda one: one.grows_for or "–"),
         row("root is a service that others call", lambda one: _yes(one.called_only)),
         row("root has a kind that can creep in", lambda one: _yes(one.creeping)),
         row("weights of P1, P2, P3", lambda one: ", ".join(map(str, one.severities))),
@@ -158,7 +152,7 @@ def fog() -> str:
     rows = [
         [
             level,
-            "the benchmark: `…-v3`" if level == BENCHMARK_FOG else f"`…-v3-fog{level}`",
+            "the benchmark: `…-v4`" if level == BENCHMARK_FOG else f"`…-v4-fog{level}`",
             *(
                 percent(weights[level] / FULL)
                 for weights in (world.fog_weights, world.blind_weights, world.naming_weights)
@@ -169,9 +163,9 @@ def fog() -> str:
     head = (
         "fog",
         "tasks",
-        "readings that do not show their sign",
-        "services whose metrics are down, traces and logs alike",
-        "loud topics of a root that name it",
+        "histories that are coincidences",
+        "services whose metrics are down, traces and requested logs alike",
+        "log topics of a root that name it",
     )
     return table(head, rows)
 
@@ -259,20 +253,6 @@ def tools() -> str:
     return table(("tool", "arguments", ""), rows)
 
 
-def team_spaces() -> str:
-    rows, sizes, spec = [], list[str](), lt.tasks.get_task("cascading_failure-v3")
-    where = spec.setting, FIVE_TEAMS, spec.horizon
-    for split in ROLE_SPLITS.values():
-        for role in split.roles:
-            size = role_tokens_of(split, role, *where).size
-            actions = len(role_actions(role, FIVE_TEAMS, hand_over=True))
-            may = ", ".join(name for name in TEAM_ACTION_TYPES if name in role.may)
-            rows.append([code(split.name), code(f"{role.name}_0"), size, actions, may])
-        sizes.append(f"{team_tokens_of(split, *where).size} (`{split.name}`)")
-    head = ("role split", "agent", "observation", "actions", "may")
-    return f"{table(head, rows)}\n\nColumns of `state()`: {', '.join(sizes)}."
-
-
 # -- played ----------------------------------------------------------------------
 
 
@@ -324,7 +304,7 @@ def explained() -> str:
         ("grade", f"{explained.grade:.3f}"),
         ("hardness", f"{explained.hardness:.3f}"),
     ]
-    head = f"A perfect response to `{EXPLAINED}` (c = {incident.price_of_hand_over:g}):"
+    head = f"A perfect response to `{EXPLAINED}` (c = {incident.worth_of_hand_over:g}):"
     steps = table(
         ("action", "likeliest before it", "before", "after acting", "after seeing", ""), rows
     )
@@ -346,7 +326,7 @@ SHOWN = {
     "constant:hand_over": "always hand over",
     "first_error": "`first_error`",
 }
-SHOWN_TASKS = ("single_crash-v3", "cascading_failure-v3", "silent_degradation-v3")
+SHOWN_TASKS = ("single_crash-v4", "cascading_failure-v4", "silent_degradation-v4")
 
 
 def net_values() -> str:
@@ -388,7 +368,6 @@ FACTS: dict[str, Callable[[], str]] = {
     "topology": default_topology,
     "action-integers": action_integers,
     "tools": tools,
-    "team-spaces": team_spaces,
 }
 BLOCK = re.compile(r"<!-- (?P<name>[\w-]+) -->\n(?P<body>.*?)<!-- /(?P=name) -->", re.DOTALL)
 

@@ -1,7 +1,7 @@
-"""Audit every task of version 3 and write the quality card: docs/quality-card.md.
+"""Audit every task of version 4 and write the quality card: docs/quality-card.md.
 
     python -m scripts.quality_card                    # audits all tasks, then writes
-    python -m scripts.quality_card single_crash-v3    # audits one task anew
+    python -m scripts.quality_card single_crash-v4    # audits one task anew
     python -m scripts.quality_card --no-audit         # writes again from kept findings
 
 Findings are kept in docs/results/quality-card.jsonl as they are made; net values come from
@@ -37,13 +37,13 @@ ROOT: Final = Path(__file__).resolve().parent.parent
 RESULTS: Final = ROOT / "docs" / "results"
 KEPT: Final = RESULTS / "quality-card.jsonl"
 TASKS: Final = (
-    "single_crash-v3",
-    "cascading_failure-v3",
-    "silent_degradation-v3",
-    "fleet_outage-v3",
-    "compound_failure-v3",
-    "compound_fleet-v3",
-    "unseen_world-v3",
+    "single_crash-v4",
+    "cascading_failure-v4",
+    "silent_degradation-v4",
+    "fleet_outage-v4",
+    "compound_failure-v4",
+    "compound_fleet-v4",
+    "unseen_world-v4",
 )
 #: Samples of about half a minute of CPU for each task.
 SIZES: Final = attrs.evolve(
@@ -231,7 +231,8 @@ def _calibration(page: str) -> str:
     tasks = sum(line.startswith("## ") for line in page.splitlines())
     return (
         f"The exact belief was compared with the truth on {tasks} tasks: {len(rows) - out} of "
-        f"{len(rows)} bins lie within their exact bounds ([the tables](results/calibration.md)). "
+        f"{len(rows)} bins lie within three standard deviations "
+        "([the tables](results/calibration.md)). "
         "[`logtriage calibration`](cli.md#calibration) compares what an agent states with both."
     )
 

@@ -15,10 +15,10 @@ from logtriage.report.replay import write_replay
 from tests.chromium import Browser, find_chromium
 
 ROOT: Final = Path(__file__).resolve().parent.parent
-TASK: Final = "cascading_failure-v3"
-NUMBER: Final = 24  # the incident of the README's examples
+TASK: Final = "cascading_failure-v4"
+NUMBER: Final = 246
 POLICIES: Final = ("observer", "expert", "first_error")
-ADDRESS: Final = f"#/e/observer/{TASK}/test/{NUMBER}?t=5&truth=1"
+ADDRESS: Final = f"#/e/observer/{TASK}/test/{NUMBER}?t=1&truth=1"
 WIDTH: Final = 1400
 HEIGHT: Final = 1010
 

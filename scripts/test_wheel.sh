@@ -7,7 +7,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 python=$1
 [[ $python == */* ]] && python=$(cd "$(dirname "$python")" && pwd)/$(basename "$python")
 eval_arguments=${2:-eval oracle expert --task all --split test --episodes 5}
-incident=${3:-cascading_failure-v3/test/42}
+incident=${3:-cascading_failure-v4/test/1464}
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -53,7 +53,7 @@ echo "with the env extra: Gymnasium finds the environments by name"
 "$bin/python" -m pip install -q --no-compile -c "$root/constraints.txt" "$wheel[env]"
 "$bin/python" -W error -c '
 import gymnasium
-env = gymnasium.make("logtriage.env:logtriage/Cascading-v3")
+env = gymnasium.make("logtriage.env:logtriage/Cascading-v4")
 env.reset(seed=0)
 assert env.step(env.action_space.sample())[0] in env.observation_space
 '
@@ -65,10 +65,10 @@ import gymnasium
 import logtriage.vector.compiled.beliefs  # to be compiled
 from logtriage import incident_ids, make_incident
 from logtriage.grading import grade_batch, truths_of
-envs = gymnasium.make_vec("logtriage.env:logtriage/Cascading-v3", num_envs=4)
+envs = gymnasium.make_vec("logtriage.env:logtriage/Cascading-v4", num_envs=4)
 envs.reset(seed=0)
 assert envs.step(envs.action_space.sample())[0] in envs.observation_space
-truths = truths_of([make_incident(one) for one in incident_ids("cascading_failure-v3", "test", 64)])
+truths = truths_of([make_incident(one) for one in incident_ids("cascading_failure-v4", "test", 64)])
 many = grade_batch(truths, [[number] for number in range(64)])
 few = grade_batch(truths.take(slice(63)), [[number] for number in range(63)])
 assert (many.scores[:63] == few.scores).all() and few.scores.any()

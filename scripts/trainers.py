@@ -27,7 +27,7 @@ from logtriage.grading import grade_actions, grade_transcript
 from logtriage.parsing import render_action
 from logtriage.registry import make_policy
 
-TASKS, SPLIT, EPISODES, POLICY = ("single_crash-v3", "cascading_failure-v3"), "val", 25, "expert"
+TASKS, SPLIT, EPISODES, POLICY = ("single_crash-v4", "cascading_failure-v4"), "val", 25, "expert"
 IDS = [one for task in TASKS for one in lt.incident_ids(task, SPLIT, EPISODES)]
 #: Of an incident: its score, and the digest of what was graded.
 Result = tuple[float | None, str]

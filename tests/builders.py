@@ -23,7 +23,7 @@ from logtriage import (
     transition,
 )
 from logtriage.actions import TEAM_ACTION_TYPES
-from logtriage.drawing.incidents import price_of_hand_over
+from logtriage.drawing.incidents import worth_of_hand_over
 from logtriage.dynamics import play
 from logtriage.grading import DEFAULT, Criterion, Discount, Rubric, criteria
 from logtriage.incident import Fault, Truth
@@ -189,10 +189,10 @@ def benign_incident(horizon: int = 15) -> Incident:
 
 
 def with_hand_over(incident: Incident) -> Incident:
-    """The same, graded by ``logtriage/3`` and with the price of hand-over of its seed."""
+    """The same, graded by ``logtriage/3`` and with the worth of a hand-over of its seed."""
     assert incident.simulation is not None
-    price = price_of_hand_over(incident.simulation.seed)
-    return attrs.evolve(incident, rubric="logtriage/3", price_of_hand_over=price)
+    price = worth_of_hand_over(incident.simulation.seed)
+    return attrs.evolve(incident, rubric="logtriage/3", worth_of_hand_over=price)
 
 
 def with_actions(number: int) -> Topology:

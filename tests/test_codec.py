@@ -29,7 +29,7 @@ from tests.builders import SEVEN_SERVICES, real_incident
 
 GOOD: dict[str, Any] = {
     "schema": "logtriage.transcript/1",
-    "incident": "single_crash-v3/test/0",
+    "incident": "single_crash-v4/test/0",
     "actions": [{"action_type": "resolve"}],
     "status": "completed",
     "agent": "me",
@@ -50,7 +50,7 @@ def without(key: str) -> dict[str, Any]:
 def test_a_good_object_is_read() -> None:
     transcript = structure_transcript(GOOD)
     assert transcript == Transcript(
-        "single_crash-v3/test/0", ({"action_type": "resolve"},), "completed", "me"
+        "single_crash-v4/test/0", ({"action_type": "resolve"},), "completed", "me"
     )
 
 
@@ -202,7 +202,7 @@ def test_the_truth_on_the_wire() -> None:
 def test_a_benign_truth_on_the_wire() -> None:
     benign = next(
         one
-        for one in (make_incident(f"silent_degradation-v3/test/{index}") for index in range(20))
+        for one in (make_incident(f"silent_degradation-v4/test/{index}") for index in range(20))
         if one.truth.benign
     )
     data = truth_to_json(benign)

@@ -11,8 +11,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import attrs
 import pytest
 
+from logtriage.observation import Observation
 from scripts import page_blocks
 from tests.audit.planted.holes import FEW
 
@@ -165,6 +167,19 @@ def test_the_index_lists_every_page() -> None:
 
 
 # -- facts ---------------------------------------------------------------------------
+
+
+def test_the_table_of_the_observation_names_each_field() -> None:
+    page = (ROOT / "docs" / "concepts.md").read_text(encoding="utf-8")
+    table = page.split("### What an observation holds")[1].split("\n## ")[0]
+    named = set(re.findall(r"`(\w+)`", table))
+    assert {one.name for one in attrs.fields(Observation)} <= named
+
+
+def test_pages_are_no_longer_than_people_read() -> None:
+    """Pages beside results and tutorials have 270 kB, the README 150 lines."""
+    assert sum(len(page.read_bytes()) for page in (ROOT / "docs").glob("*.md")) <= 270_000
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 150
 
 
 def test_generated_blocks_are_current() -> None:

@@ -24,7 +24,7 @@ from logtriage.errors import (
 from logtriage.grading import truths_of
 from logtriage.tasks import TASKS
 
-STATE = lt.initial_state(lt.make_incident("single_crash-v3/val/0"))
+STATE = lt.initial_state(lt.make_incident("single_crash-v4/val/0"))
 ALL = (
     EpisodeOver("closed"),
     InvalidInput("bad"),
@@ -138,12 +138,12 @@ def test_a_task_is_meant_however_its_id_is_punctuated_or_mistyped(task: str) -> 
 @pytest.mark.parametrize(
     ("given", "meant"),
     [
-        ("single_crash", "single_crash-v3"),
-        ("cascading-failure", "cascading_failure-v3"),
-        ("cascading_failure-v3", "cascading_failure-v3"),
-        ("cascading_failure-v3-fog2", "cascading_failure-v3"),
-        ("fleet_outage-v3-fog", "fleet_outage-v3"),
-        ("single_crash-fog1", "single_crash-v3-fog1"),
+        ("single_crash", "single_crash-v4"),
+        ("cascading-failure", "cascading_failure-v4"),
+        ("cascading_failure-v4", "cascading_failure-v4"),
+        ("cascading_failure-v4-fog2", "cascading_failure-v4"),
+        ("fleet_outage-v4-fog", "fleet_outage-v4"),
+        ("single_crash-fog1", "single_crash-v4-fog1"),
         ("nonsense", None),
     ],
 )

@@ -1,4 +1,4 @@
-"""Handing an incident over: where it has a price it closes the incident, elsewhere nothing."""
+"""Handing an incident over: where it has a worth it closes the incident, elsewhere nothing."""
 
 import attrs
 
@@ -13,7 +13,7 @@ from logtriage import (
     transition,
 )
 from logtriage.conversations.tools import call_from_action, tools_of, wire_from_call
-from logtriage.drawing.incidents import PRICES_OF_HAND_OVER, price_of_hand_over
+from logtriage.drawing.incidents import WORTHS_OF_HAND_OVER, worth_of_hand_over
 from logtriage.dynamics import apply, play, transition_jointly
 from logtriage.grading.offered import useful_actions
 from logtriage.parsing import render_action
@@ -22,11 +22,11 @@ from logtriage.roles.splits import get_role_split
 from logtriage.state import Closing
 from tests.builders import RIGHT_CAUSE, RIGHT_PAGE, WAIT, played, real_incident
 
-PRICED = attrs.evolve(real_incident(), price_of_hand_over=0.7)
+PRICED = attrs.evolve(real_incident(), worth_of_hand_over=0.7)
 FREE = real_incident()
-DRAWN_PRICED = make_incident("single_crash-v3/test/0")
+DRAWN_PRICED = make_incident("single_crash-v4/test/0")
 #: The same where nobody can be handed anything.
-DRAWN = attrs.evolve(DRAWN_PRICED, rubric="mine/1", price_of_hand_over=None)
+DRAWN = attrs.evolve(DRAWN_PRICED, rubric="mine/1", worth_of_hand_over=None)
 
 
 def test_it_closes_an_incident_in_which_it_has_a_price() -> None:
@@ -61,7 +61,7 @@ def test_a_benign_incident_has_the_par_of_its_task_beside_its_own() -> None:
     benign = next(
         one
         for number in range(100)
-        if (one := make_incident(f"single_crash-v3/val/{number}")).truth.benign
+        if (one := make_incident(f"single_crash-v4/val/{number}")).truth.benign
     )
     assert benign.setting is not None
     assert benign.par == benign.setting.par_benign
@@ -94,8 +94,8 @@ def test_a_transcript_of_joint_play_is_read_by_role() -> None:
 
 
 def test_prices_are_drawn_evenly_from_a_stream_of_their_own() -> None:
-    drawn = [price_of_hand_over(seed) for seed in range(5000)]
-    counts = {price: drawn.count(price) for price in PRICES_OF_HAND_OVER}
+    drawn = [worth_of_hand_over(seed) for seed in range(5000)]
+    counts = {price: drawn.count(price) for price in WORTHS_OF_HAND_OVER}
     assert sum(counts.values()) == len(drawn)
     # Five standard deviations of a count.
     assert all(abs(count - 1000) < 5 * (5000 * 0.2 * 0.8) ** 0.5 for count in counts.values())

@@ -131,7 +131,7 @@ def test_a_public_name_is_that_of_its_module_whatever_was_loaded_before(name: st
 )
 def test_an_import_reads_no_world(module: str) -> None:
     code = f"import sys; sys.modules['tomllib'] = None; import {module}; print('imported')"
-    needs = f"{code}; import logtriage; logtriage.make_incident('single_crash-v3/test/0')"
+    needs = f"{code}; import logtriage; logtriage.make_incident('single_crash-v4/test/0')"
     assert "imported" in _output(code)
     assert "tomllib" in _output(needs), "nothing was blocked"
 
@@ -156,7 +156,7 @@ from logtriage.vector import (
     BatchedTeam, BatchedTriage, BeliefBatch, belief_batch, encode_tokens, encode_team_tokens
 )
 
-incidents = [lt.make_incident(one) for one in lt.incident_ids("single_crash-v3", "test", 64)]
+incidents = [lt.make_incident(one) for one in lt.incident_ids("single_crash-v4", "test", 64)]
 state = lt.transition(lt.initial_state(incidents[0]), lt.RequestMoreLogs())
 assert len(belief(state).weights) and encode_tokens(state).size
 assert encode_team_tokens(state, TRIO).size
@@ -169,8 +169,8 @@ with warnings.catch_warnings(record=True) as told:
 assert ["at once needs the extra logtriage[fast]: pip install" in str(one.message) for one in told]
 world = incidents[0].telemetry
 for make in (
-    lambda: BatchedTriage("single_crash-v3"),
-    lambda: BatchedTeam("single_crash-v3", TRIO),
+    lambda: BatchedTriage("single_crash-v4"),
+    lambda: BatchedTeam("single_crash-v4", TRIO),
     lambda: belief_batch([state]),
     lambda: BeliefBatch(world.setting, world.topology, world.held, count=1, horizon=9),
 ):
@@ -187,11 +187,11 @@ from importlib.util import find_spec
 if find_spec("gymnasium"):
     from logtriage.env import TriageEnv, TriageVectorEnv
 
-    env = TriageEnv("single_crash-v3", shaping=1.0)
+    env = TriageEnv("single_crash-v4", shaping=1.0)
     env.reset(seed=0)
     assert len(env.step(0)) == 5
     try:
-        TriageVectorEnv("single_crash-v3", 2)
+        TriageVectorEnv("single_crash-v4", 2)
     except MissingExtra as error:
         assert "TriageVectorEnv" in str(error)
     else:
@@ -199,7 +199,7 @@ if find_spec("gymnasium"):
 if find_spec("pettingzoo"):
     from logtriage.multi import triage_team_v1
 
-    env = triage_team_v1.parallel_env("single_crash-v3", observations="flat")
+    env = triage_team_v1.parallel_env("single_crash-v4", observations="flat")
     env.reset(seed=0)
     env.step({agent: 0 for agent in env.agents})
 """

@@ -34,7 +34,7 @@ from logtriage.registry import make_team
 from logtriage.roles import RoleSplit, as_allowed, watched
 from logtriage.roles.splits import BY_TIER, NORTH_SOUTH, TRIO
 
-INCIDENT = make_incident("cascading_failure-v3/test/42")
+INCIDENT = make_incident("cascading_failure-v4/test/42")
 TRIAGE, ESCALATION, REMEDIATION = TRIO.roles
 WAITING = (Wait(), Wait(), Wait())
 

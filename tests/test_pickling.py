@@ -17,7 +17,7 @@ from logtriage.grading import DEFAULT, Criterion
 from logtriage.multi import ScriptedTeam, triage_team_v1
 from logtriage.registry import make_policy
 
-INCIDENT = "single_crash-v3/test/3"
+INCIDENT = "single_crash-v4/test/53"
 
 
 def opened() -> Any:
@@ -26,14 +26,14 @@ def opened() -> Any:
 
 
 def gymnasium_env() -> Any:
-    env = TriageEnv("single_crash-v3", split="test")
+    env = TriageEnv("single_crash-v4", split="test")
     env.reset(options={"id": INCIDENT})
     env.step(0)
     return env
 
 
 def team() -> Any:
-    env = triage_team_v1.parallel_env("single_crash-v3", split="test")
+    env = triage_team_v1.parallel_env("single_crash-v4", split="test")
     env.reset(options={"id": INCIDENT})
     return env, ScriptedTeam(env, "oracle")
 
@@ -71,7 +71,7 @@ SENT: dict[str, tuple[Callable[[], Any], Callable[[Any], Any]]] = {
     "gymnasium": (gymnasium_env, lambda env: env.step(1)[1:4]),
     "PettingZoo": (team, lambda two: two[0].step(two[1].actions())[1]),
     "by turns": (
-        lambda: triage_team_v1.env("single_crash-v3"),
+        lambda: triage_team_v1.env("single_crash-v4"),
         lambda env: (env.reset(seed=0), env.last()[1:])[1],
     ),
     "TRL": (trl_env, lambda env: (env.request_more_logs(service="all"), env.get_reward())),
@@ -103,7 +103,7 @@ def test_everything_works_in_another_process(method: str) -> None:
 
 def test_vector_environments_of_processes_step() -> None:
     """Stable-Baselines3's SubprocVecEnv sends its functions in the same way."""
-    makes = [lambda: TriageEnv("single_crash-v3", split="test")] * 2
+    makes = [lambda: TriageEnv("single_crash-v4", split="test")] * 2
     envs = gymnasium.vector.AsyncVectorEnv(makes, context="spawn")
     try:
         envs.reset(options={"id": INCIDENT})

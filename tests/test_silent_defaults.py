@@ -13,10 +13,10 @@ from logtriage.world.channels import Channel, Evidence
 from logtriage.world.conditions import Condition, Hypothesis
 from logtriage.world.default import default_world
 from logtriage.world.figures import Figures
+from logtriage.world.histories import sign_weights
 from logtriage.world.model import HEALTHY, LOADED, WAITING
 from logtriage.world.outcomes import elsewhere
 from logtriage.world.schedule import Doings
-from logtriage.world.signs import sign_weights
 from logtriage.world.tables import alphabet, places
 from tests.builders import FIVE_TEAMS, OWNERS
 
@@ -48,7 +48,7 @@ def test_every_sign_of_a_signature_can_be_seen_somewhere() -> None:
 
 
 def test_a_sort_of_cell_that_is_not_known_is_refused() -> None:
-    with pytest.raises(UnknownName, match="unknown sort of cell 'disk'"):
+    with pytest.raises(UnknownName, match="unknown sort of history 'disk'"):
         alphabet(SETTING, "disk", PLACE)
 
 
@@ -63,7 +63,7 @@ def test_a_sort_of_cell_that_is_not_known_is_refused() -> None:
 def test_a_gauge_shows_no_figure_of_what_it_cannot_say(gauge: str, token: str, what: str) -> None:
     figures = Figures(WORLD, FIVE_TEAMS, 1)
     with pytest.raises(UnknownName, match=what):
-        figures.reading(0, gauge, token)
+        figures.series(0, gauge, [0], [token])
 
 
 def test_only_the_edge_notes_and_effects_have_no_service() -> None:

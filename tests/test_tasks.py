@@ -30,7 +30,6 @@ from tests.builders import FIVE_TEAMS
         ({"horizon": 0}, "horizon: expected a whole number from 1, got 0"),
         ({"horizon": 9.5}, "horizon: expected a whole number from 1, got 9.5"),
         ({"horizon": "9"}, "horizon: expected a whole number from 1, got '9'"),
-        ({"noise": 1001}, "noise: expected a whole number from 0 to 1000, got 1001"),
         ({"benign": True}, "benign: expected a whole number from 0 to 1000, got True"),
         ({"severity_weights": (1, 2)}, "severity_weights: expected 3 whole numbers from 0, not"),
         ({"severity_weights": (0, 0, 0)}, "severity_weights: expected 3 whole numbers from 0, not"),
@@ -38,7 +37,7 @@ from tests.builders import FIVE_TEAMS
 )
 def test_a_sheet_that_makes_no_sense_is_refused(changes: dict[str, Any], said: str) -> None:
     with pytest.raises(InvalidInput, match=re.escape(said)):
-        attrs.evolve(get_task("single_crash-v3"), **changes)
+        attrs.evolve(get_task("single_crash-v4"), **changes)
 
 
 @pytest.mark.parametrize(
@@ -47,20 +46,17 @@ def test_a_sheet_that_makes_no_sense_is_refused(changes: dict[str, Any], said: s
         ({"fog": 4}, "setting: fog: expected a whole number from 0 to 3, got 4"),
         ({"par": 0}, "setting: par: expected a whole number from 1, got 0"),
         ({"onset": -1}, "setting: onset: expected a whole number from 0, got -1"),
-        (
-            {"alert_ticks": (0, 1.5)},
-            "setting: alert_ticks: expected a whole number from 0, got 1.5",
-        ),
+        ({"root_silent": 1.5}, "setting: root_silent: expected a whole number from 0, got 1.5"),
         ({"severities": (1, 1, -1)}, "setting: severities: expected 3 whole numbers from 0, not"),
         ({"counts": ()}, "setting: counts: expected a tuple of whole numbers from 0, not all of"),
     ],
 )
 def test_a_setting_that_makes_no_sense_is_refused(changes: dict[str, Any], said: str) -> None:
     with pytest.raises(InvalidInput, match=re.escape(said)):
-        attrs.evolve(get_task("single_crash-v3").setting, **changes)
+        attrs.evolve(get_task("single_crash-v4").setting, **changes)
 
 
-@pytest.mark.parametrize("given", [None, 5, b"single_crash-v3/test/0"])
+@pytest.mark.parametrize("given", [None, 5, b"single_crash-v4/test/0"])
 def test_what_is_no_id_is_refused(given: Any) -> None:
     with pytest.raises(InvalidInput, match="expected the id of an incident, a text; got "):
         make_incident(given)
@@ -69,20 +65,20 @@ def test_what_is_no_id_is_refused(given: Any) -> None:
 @pytest.mark.parametrize(
     ("name", "horizon"),
     [
-        ("single_crash", 11),
-        ("cascading_failure", 14),
-        ("silent_degradation", 16),
-        ("fleet_outage", 14),
-        ("compound_failure", 20),
-        ("compound_fleet", 20),
+        ("single_crash", 15),
+        ("cascading_failure", 17),
+        ("silent_degradation", 19),
+        ("fleet_outage", 18),
+        ("compound_failure", 22),
+        ("compound_fleet", 23),
     ],
 )
 @pytest.mark.parametrize("fog", [0, 1, 2, 3])
 def test_drawn_tasks_stand_at_four_levels_of_fog(name: str, horizon: int, fog: int) -> None:
-    task = get_task(f"{name}-v3" if fog == 2 else f"{name}-v3-fog{fog}")
+    task = get_task(f"{name}-v4" if fog == 2 else f"{name}-v4-fog{fog}")
     assert (task.horizon, task.fog, task.rubric) == (horizon, fog, "logtriage/3")
     assert task.setting is not None
-    assert (task.noise, task.benign) == (task.setting.noise, 150)
+    assert task.benign == 150
     fleet = name in ("fleet_outage", "compound_fleet")
     assert task.topology == (None if fleet else FIVE_TEAMS)
     assert task.services == ((20, 60) if fleet else None)
@@ -101,14 +97,14 @@ def test_tasks_of_several_worlds_are_not_mixed() -> None:
     assert world_of_tasks(["tiny:outage", "tiny:outage-fog0"]) is tiny
     assert world_of_tasks([]) is oncall
     assert world_of_tasks([], "tiny") is tiny
-    with pytest.raises(InvalidInput, match=r"'tiny' .tiny:outage. and 'oncall' .single_crash-v3."):
-        world_of_tasks(["tiny:outage", "single_crash-v3"])
+    with pytest.raises(InvalidInput, match=r"'tiny' .tiny:outage. and 'oncall' .single_crash-v4."):
+        world_of_tasks(["tiny:outage", "single_crash-v4"])
 
 
 def test_all_means_the_benchmark() -> None:
     assert (
         tuple(
-            f"{name}-v3"
+            f"{name}-v4"
             for name in ("single_crash", "cascading_failure", "silent_degradation", "fleet_outage")
         )
         == DRAWN_TASKS
@@ -117,16 +113,16 @@ def test_all_means_the_benchmark() -> None:
 
 
 def test_an_unknown_task_lists_the_known_ones() -> None:
-    with pytest.raises(UnknownName, match=r"'single_crash' \(did you mean 'single_crash-v3'\?\)"):
+    with pytest.raises(UnknownName, match=r"'single_crash' \(did you mean 'single_crash-v4'\?\)"):
         get_task("single_crash")
 
 
 @pytest.mark.parametrize("split", SPLITS)
 @pytest.mark.parametrize("index", [0, 1, 42, MAX_INDEX - 1])
 def test_an_id_is_read_and_written_alike(split: str, index: int) -> None:
-    text = f"cascading_failure-v3/{split}/{index}"
+    text = f"cascading_failure-v4/{split}/{index}"
     parsed = parse_incident_id(text)
-    assert parsed == IncidentId(get_task("cascading_failure-v3"), split, index)
+    assert parsed == IncidentId(get_task("cascading_failure-v4"), split, index)
     assert str(parsed) == text
 
 
@@ -134,25 +130,25 @@ def test_an_id_is_read_and_written_alike(split: str, index: int) -> None:
     "text",
     [
         "",
-        "single_crash-v3",
-        "single_crash-v3/test",
-        "single_crash-v3/test/1/2",
-        "single_crash-v3/test/",
-        "single_crash-v3/test/-1",
-        "single_crash-v3/test/+1",
-        "single_crash-v3/test/01",
-        "single_crash-v3/test/00",
-        "single_crash-v3/test/ 1",
-        "single_crash-v3/test/1 ",
-        "single_crash-v3/test/1\n",
-        "single_crash-v3/test/1.0",
-        "single_crash-v3/test/1e3",
-        "single_crash-v3/test/1_000",
-        "single_crash-v3/test/\u0661",  # Arabic-Indic one
-        "single_crash-v3/test/\u00b2",  # superscript two
-        f"single_crash-v3/test/{MAX_INDEX}",
-        f"single_crash-v3/test/{'9' * 5000}",
-        "/single_crash-v3/test/1",
+        "single_crash-v4",
+        "single_crash-v4/test",
+        "single_crash-v4/test/1/2",
+        "single_crash-v4/test/",
+        "single_crash-v4/test/-1",
+        "single_crash-v4/test/+1",
+        "single_crash-v4/test/01",
+        "single_crash-v4/test/00",
+        "single_crash-v4/test/ 1",
+        "single_crash-v4/test/1 ",
+        "single_crash-v4/test/1\n",
+        "single_crash-v4/test/1.0",
+        "single_crash-v4/test/1e3",
+        "single_crash-v4/test/1_000",
+        "single_crash-v4/test/\u0661",  # Arabic-Indic one
+        "single_crash-v4/test/\u00b2",  # superscript two
+        f"single_crash-v4/test/{MAX_INDEX}",
+        f"single_crash-v4/test/{'9' * 5000}",
+        "/single_crash-v4/test/1",
     ],
 )
 def test_an_id_in_any_other_form_is_refused(text: str) -> None:
@@ -163,11 +159,11 @@ def test_an_id_in_any_other_form_is_refused(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("nosuch-v3/test/1", "unknown task 'nosuch-v3'; known: single_crash-v3"),
+        ("nosuch-v3/test/1", "unknown task 'nosuch-v3'; known: single_crash-v4"),
         ("Single_crash-v3/test/1", "unknown task"),
-        ("single_crash-v3/dev/1", "unknown split 'dev'; known: train, val, test, ood"),
-        ("single_crash-v3/Test/1", "unknown split"),
-        ("single_crash-v3//1", "unknown split ''"),
+        ("single_crash-v4/dev/1", "unknown split 'dev'; known: train, val, test, ood"),
+        ("single_crash-v4/Test/1", "unknown split"),
+        ("single_crash-v4//1", "unknown split ''"),
     ],
 )
 def test_unknown_parts_of_an_id_are_named(text: str, message: str) -> None:
@@ -176,14 +172,14 @@ def test_unknown_parts_of_an_id_are_named(text: str, message: str) -> None:
 
 
 def test_ids_are_listed_from_a_start() -> None:
-    assert incident_ids("single_crash-v3", "ood", 3, start=7) == (
-        "single_crash-v3/ood/7",
-        "single_crash-v3/ood/8",
-        "single_crash-v3/ood/9",
+    assert incident_ids("single_crash-v4", "ood", 3, start=7) == (
+        "single_crash-v4/ood/7",
+        "single_crash-v4/ood/8",
+        "single_crash-v4/ood/9",
     )
-    assert incident_ids("single_crash-v3", "test", 0) == ()
+    assert incident_ids("single_crash-v4", "test", 0) == ()
     with pytest.raises(UnknownName, match="unknown split"):
-        incident_ids("single_crash-v3", "dev", 1)
+        incident_ids("single_crash-v4", "dev", 1)
     with pytest.raises(UnknownName, match="unknown task"):
         incident_ids("x", "test", 1)
 
@@ -191,4 +187,4 @@ def test_ids_are_listed_from_a_start() -> None:
 @pytest.mark.parametrize(("count", "start"), [(3, -1), (-1, 0), (1, MAX_INDEX)])
 def test_ids_out_of_range_are_refused(count: int, start: int) -> None:
     with pytest.raises(InvalidInput, match="indices lie in"):
-        incident_ids("single_crash-v3", "test", count, start)
+        incident_ids("single_crash-v4", "test", count, start)

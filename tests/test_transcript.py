@@ -100,7 +100,7 @@ def test_a_role_that_plays_alone_keeps_what_only_roles_may_do() -> None:
 
 
 def test_a_record_may_name_the_default_world_by_its_fingerprint_or_not_at_all() -> None:
-    incident = make_incident("single_crash-v3/train/0")
+    incident = make_incident("single_crash-v4/train/0")
     assert incident.world_mark is None
     for said in (None, default_world().fingerprint):
         check_drawn(None, said, incident)

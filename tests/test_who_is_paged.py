@@ -27,7 +27,7 @@ def planted() -> TaskSpec:
 
     That team owns nothing there.
     """
-    task, world = get_task("single_crash-v3-fog3"), load_world("oncall")
+    task, world = get_task("single_crash-v4-fog3"), load_world("oncall")
     classes = tuple(
         attrs.evolve(row, pages=NETWORK) if row.name == "data" else row
         for row in world.rules.classes
@@ -46,7 +46,7 @@ TOPOLOGY = TASK.world.topologies[FIVE_TEAMS.name]
 @cache
 def incidents() -> tuple[Incident, ...]:
     drawn = (
-        draw_incident(TASK, IncidentId(TASK, "test", number), TOPOLOGY) for number in range(16)
+        draw_incident(TASK, IncidentId(TASK, "test", number), TOPOLOGY) for number in range(24)
     )
     return tuple(incident for incident in drawn if incident.truth.fault is not None)
 

@@ -1,7 +1,7 @@
 """PPO for teams: the roles of a split learn together, or each by itself.
 
     pip install -e '.[train-rl]' -c constraints.txt
-    python -m training.mappo --split trio --task cascading_failure-v3 --output-dir runs/trio
+    python -m training.mappo --split trio --task cascading_failure-v4 --output-dir runs/trio
 
 The engine is :class:`logtriage.vector.BatchedTeam`; loss, advantages and masked categorical are
 TorchRL's. With ``--critic central`` one critic sees the inputs of all roles (MAPPO), with
@@ -21,6 +21,7 @@ from typing import Any, Final, Protocol
 import attrs
 import numpy as np
 import torch
+from logtriage.vector.tokens.cells import owners_of
 from numpy.typing import NDArray
 from rich.console import Console
 from tensordict import TensorDict
@@ -56,7 +57,6 @@ from logtriage.transcript import transcript_of
 from logtriage.vector import CREDITS, BatchedTeam, TeamBeliefs, TeamStep
 from logtriage.vector.marginals import Marginals, kinds_of
 from logtriage.vector.role_inputs import Pointers, RoleInput
-from logtriage.vector.tokens.cells import owners_of
 from logtriage.vector.tokens.episodes import NEVER
 from training.common.figures import (
     CURVE,

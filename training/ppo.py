@@ -1,7 +1,7 @@
 """PPO on one task: a network plays batches of incidents, and learns from their grades.
 
     pip install -e '.[train-rl]' -c constraints.txt
-    python -m training.ppo --task single_crash-v3 --out runs/ppo
+    python -m training.ppo --task single_crash-v4 --out runs/ppo
 
 The engine is :class:`logtriage.vector.BatchedTriage`; loss, advantages and masked categorical
 are TorchRL's. The run directory gets ``checkpoint.pt`` (weights), ``curve.csv`` (evaluations on
@@ -459,11 +459,11 @@ class Played:
         mis_paged = self.closing == CLOSINGS.index(Closing.MISROUTED)
         rows = []
         for number, incident in enumerate(self.incidents()):
-            assert incident.price_of_hand_over is not None
+            assert incident.worth_of_hand_over is not None
             rows.append(
                 Row(
                     incident=incident.id,
-                    worth=incident.price_of_hand_over,
+                    worth=incident.worth_of_hand_over,
                     fault=not incident.truth.benign,
                     grade=float(self.scores[number]),
                     handed_over=bool(handed_over[number]),

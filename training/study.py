@@ -75,7 +75,7 @@ class Size:
 
 
 CPU: Final = Size(
-    task="single_crash-v3-fog0",
+    task="single_crash-v4-fog0",
     sft={"episodes": 1200, "rounds": 2, "own": 200, "batch": 4, "lr": 5e-4, "lora-r": 16},
     grpo={"steps": 30, "incidents": 4, "group": 8, "batch": 4, "barred": 0.25, "lora-r": 16},
     seeds=(0,),
@@ -86,7 +86,7 @@ CPU: Final = Size(
     at_once=2,
 )
 CUDA: Final = Size(
-    task="single_crash-v3-fog1",
+    task="single_crash-v4-fog1",
     sft={"episodes": 4000, "rounds": 2, "own": 1000, "batch": 16, "lr": 5e-5, "lora-r": 0,
          "play-batch": 256},
     grpo={"steps": 150, "incidents": 32, "group": 8, "batch": 32, "barred": 0.25, "lora-r": 0,

@@ -91,7 +91,7 @@ def write(name: str, out: Path, *, random: bool = False, seed: int = 0) -> None:
         else:
             check_sentence(model, tokenizer)
     else:
-        origin, random = "drawn at random; tokenizer trained on screens of single_crash-v3", True
+        origin, random = "drawn at random; tokenizer trained on screens of single_crash-v4", True
         tokenizer = small_tokenizer()
         model = LlamaForCausalLM(small_config(tokenizer))
     check_round_trips(tokenizer)
@@ -219,7 +219,7 @@ def small_tokenizer(size: int = 2_048, incidents: int = 40) -> PreTrainedTokeniz
 
 def _texts(incidents: int) -> Iterator[str]:
     for number in range(incidents):
-        incident = make_incident(f"single_crash-v3/train/{number}")
+        incident = make_incident(f"single_crash-v4/train/{number}")
         if not number:
             yield system_prompt(incident, "tools")
         policy, memory, state = make_policy("expert")(incident), None, initial_state(incident)

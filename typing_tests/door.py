@@ -29,7 +29,7 @@ def name_of(action: lt.Action) -> str:
 
 def played(policy: lt.Policy) -> lt.Grade:
     """Names of functions are functions, names of modules are modules."""
-    state = lt.initial_state(lt.make_incident("single_crash-v3/test/0"))
+    state = lt.initial_state(lt.make_incident("single_crash-v4/test/0"))
     assert_type(state, lt.State)
     assert_type(lt.transition(state, lt.Resolve()), lt.State)
     assert_type(dynamics.transition_jointly(state, [lt.Resolve()]), lt.State)

@@ -102,7 +102,7 @@ def _asking(port: int, end: float, count: int, make: Callable[[], Iterator[bytes
 
 def leaving(port: int, end: float) -> None:
     """40 clients send 300 resets of fleets at once, and leave."""
-    sent = b"".join(itertools.islice(_resets("fleet_outage-v3"), 300))
+    sent = b"".join(itertools.islice(_resets("fleet_outage-v4"), 300))
     while time.monotonic() < end:
         for _ in range(40):
             with suppress(OSError):
@@ -149,12 +149,12 @@ def schema(port: int, end: float) -> None:
 
 def drawn(port: int, end: float) -> None:
     """8 sessions reset drawn worlds."""
-    _asking(port, end, 8, lambda: _resets("unseen_world-v3"))
+    _asking(port, end, 8, lambda: _resets("unseen_world-v4"))
 
 
 def resets(port: int, end: float) -> None:
     """40 sessions reset fleets, many messages at once."""
-    sent = b"".join(itertools.islice(_resets("fleet_outage-v3"), 1_000))
+    sent = b"".join(itertools.islice(_resets("fleet_outage-v4"), 1_000))
     _flood(port, end, 40, _session, sent)
 
 
@@ -163,7 +163,7 @@ def alternating(port: int, end: float) -> None:
     step = frame(b'{"type": "step", "data": {"action_type": "wait"}}')
 
     def messages() -> Iterator[bytes]:
-        for reset in _resets("fleet_outage-v3"):
+        for reset in _resets("fleet_outage-v4"):
             yield from (reset, step)
 
     _asking(port, end, 8, messages)
@@ -171,9 +171,9 @@ def alternating(port: int, end: float) -> None:
 
 def reborn(port: int, end: float) -> None:
     """Clients play a step, reset a drawn world and leave, 16 at a time."""
-    reset = frame(b'{"type": "reset", "data": {"incident": "single_crash-v3/train/0"}}')
+    reset = frame(b'{"type": "reset", "data": {"incident": "single_crash-v4/train/0"}}')
     step = frame(b'{"type": "step", "data": {"action_type": "wait"}}')
-    drawn = _resets("unseen_world-v3")
+    drawn = _resets("unseen_world-v4")
     held: list[tuple[socket.socket, float]] = []
     while time.monotonic() < end:
         with suppress(OSError):

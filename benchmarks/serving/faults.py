@@ -98,7 +98,7 @@ async def frame_too_large(server: Server) -> list[Row]:
         raise Mismatch("a frame of 5 MB was taken")
     except ConnectionClosed as closed:
         code = closed.rcvd.code if closed.rcvd else None
-    await ask(good, "reset", {"incident": "single_crash-v3/test/0"})
+    await ask(good, "reset", {"incident": "single_crash-v4/test/0"})
     await good.close()
     return [("a frame of 5 MB", f"connection closed with code {code}; other sessions play on")]
 

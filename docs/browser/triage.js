@@ -3,7 +3,7 @@
 
 const box = document.getElementById("triage");
 const files = new URL(box.dataset.files, document.baseURI).href;
-const FIRST = "cascading_failure-v3/test/24";
+const FIRST = "cascading_failure-v4/test/246";
 let live = null; // the Python module, once it is loaded
 let loading = null; // a promise of it: a click and a drop load it once
 let game = null;
@@ -220,7 +220,7 @@ function debrief() {
   }
 }
 
-const TASKS = ["single_crash-v3", "cascading_failure-v3", "silent_degradation-v3", "fleet_outage-v3", "compound_failure-v3", "compound_fleet-v3", "unseen_world-v3"];
+const TASKS = ["single_crash-v4", "cascading_failure-v4", "silent_degradation-v4", "fleet_outage-v4", "compound_failure-v4", "compound_fleet-v4", "unseen_world-v4"];
 const named = location.hash.slice(1); // an incident, or a section of the page
 const [task, , index] = (named.includes("/") ? named : FIRST).split("/");
 const [tasks, tasksLabel] = select("task", TASKS, "task");

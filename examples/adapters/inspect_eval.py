@@ -17,7 +17,7 @@ from inspect_ai.log import EvalLog
 def main() -> None:
     model = sys.argv[1] if len(sys.argv) > 1 else "logtriage/first_error"
     with tempfile.TemporaryDirectory() as folder:
-        task = triage("cascading_failure-v3", split="val", episodes=20)
+        task = triage("cascading_failure-v4", split="val", episodes=20)
         (log,) = evaluate(task, model=model, log_dir=folder, display="none")
         report(log)
 

@@ -20,7 +20,7 @@ try:
 except ModuleNotFoundError:
     raise MissingExtra("this example", "trl") from None
 
-TASK = "single_crash-v3"
+TASK = "single_crash-v4"
 
 
 def main() -> None:

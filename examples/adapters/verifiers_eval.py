@@ -24,7 +24,7 @@ def main(url: str, model: str) -> None:
                 "env": {
                     "taskset": {
                         "id": "logtriage-verifiers",
-                        "tasks": ["single_crash-v3"],
+                        "tasks": ["single_crash-v4"],
                         "split": "val",
                         "episodes": 5,
                     }

@@ -24,7 +24,7 @@ def ask_model(*_texts: str) -> str:  # your model goes here; it gets the rules a
 
 
 with GenericEnvClient(url).sync() as env:
-    result = env.reset(incident="cascading_failure-v3/test/42")
+    result = env.reset(incident="cascading_failure-v4/test/1464")
     prompt = result.observation["prompt"]
     while not result.done:
         result = env.step({"text": ask_model(prompt, result.observation["screen"])})

@@ -4,7 +4,7 @@ A pure-functional core. An incident is drawn from a versioned task by its id; a
 state is an incident and what was done to it; everything else is a function:
 
 >>> import logtriage as lt
->>> incident = lt.make_incident("cascading_failure-v3/test/42")
+>>> incident = lt.make_incident("cascading_failure-v4/test/1464")
 >>> state = lt.initial_state(incident)
 >>> screen = lt.observe(state)
 >>> after = lt.transition(state, lt.RequestMoreLogs(screen.alerts[0].service))

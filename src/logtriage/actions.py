@@ -262,7 +262,7 @@ ACTION_TYPES: Final[dict[str, type[Action]]] = {
 #: What a single agent may do besides, where recordings are graded by it.
 #: Elsewhere it costs its tick; it has no canonical integer.
 RECORDED_ACTION_TYPES: Final[dict[str, type[Action]]] = {"classify_fault": ClassifyFault}
-#: What closes an incident besides, where a hand-over has a price. Only there it is offered, and
+#: What closes an incident besides, where a hand-over has a worth. Only there it is offered, and
 #: has a canonical integer.
 PRICED_ACTION_TYPES: Final[dict[str, type[Action]]] = {"hand_over": HandOver}
 #: What a single agent may do, with what only roles in joint play may do.
@@ -353,7 +353,7 @@ def all_actions(topology: Topology, *, hand_over: bool = False) -> tuple[Action,
     remediate (remedy-major), request logs (``all``, then service order), request metrics,
     request traces (service order), resolve, ignore: ``3 + n + teams + remedies * n + (1 + 3 n) +
     2`` actions, 74 for seven services and five teams. ``hand_over`` adds the
-    hand-over as the last, for incidents where it has a price.
+    hand-over as the last, for incidents where it has a worth.
     """
     names = topology.names
     return (
@@ -380,7 +380,7 @@ def _action_ids(topology: Topology, hand_over: bool) -> dict[Action, int]:
 def action_id(action: Action, topology: Topology, *, hand_over: bool = False) -> int:
     """The canonical integer of an action; a confidence makes no difference.
 
-    ``hand_over`` says whether a hand-over has a price, and so an integer.
+    ``hand_over`` says whether a hand-over has a worth, and so an integer.
 
     Raises:
         UnknownName: if the action names a service, team or remedy that the topology lacks.

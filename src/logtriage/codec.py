@@ -19,7 +19,7 @@ from logtriage.actions import TEAM_ACTION_TYPES
 from logtriage.errors import InvalidInput, TopologyError, TranscriptError
 from logtriage.incident import Incident, Part, Truth
 from logtriage.roles import VIEWS, RoleSplit
-from logtriage.topology import Topology
+from logtriage.topology import Service, Topology
 from logtriage.transcript import (
     COMPLETED,
     ROLE_SPLIT,
@@ -147,8 +147,8 @@ def truth_to_json(incident: Incident) -> dict[str, Any]:
     }
     if incident.seal is not None:
         data["seal"] = incident.seal
-    if incident.price_of_hand_over is not None:
-        for name in ("par", "task_par", "price_of_hand_over"):
+    if incident.worth_of_hand_over is not None:
+        for name in ("par", "task_par", "worth_of_hand_over"):
             data[name] = getattr(incident, name)
     data["benign"] = truth.benign
     data["fault"] = None if truth.fault is None else attrs.asdict(truth.fault)
@@ -278,6 +278,10 @@ def strict_converter(*, omit_defaults: bool = False) -> Converter:
         converter.register_structure_hook(kind, partial(_exactly, expected=expected))
     converter.register_structure_hook_factory(_is_list, partial(_from_list, converter))
     converter.register_structure_hook_factory(attrs.has, partial(_from_object, converter))
+    technology = override(omit_if_default=True)  # recordings have none
+    converter.register_unstructure_hook(
+        Service, make_dict_unstructure_fn(Service, converter, technology=technology)
+    )
     converter.register_unstructure_hook(
         Topology, make_dict_unstructure_fn(Topology, converter, paged=override(unstruct_hook=dict))
     )

@@ -108,7 +108,7 @@ class Incident:
         par: in ticks; how many a perfect response needs here. Beyond it, closing costs. Benign
             incidents have a par of their own. Read by rubrics of drawn incidents.
         seal: the fingerprint of the key that a sealed incident was drawn with.
-        price_of_hand_over: in points of the grade; what it is worth to hand the incident over
+        worth_of_hand_over: in points of the grade; what it is worth to hand the incident over
             at once. None where nobody takes it over.
     """
 
@@ -123,12 +123,12 @@ class Incident:
     rubric: str = "logtriage/3"
     par: int = 5
     seal: str | None = None
-    price_of_hand_over: float | None = None
+    worth_of_hand_over: float | None = None
 
     @property
     def takes_hand_over(self) -> bool:
         """Whether it can be handed over: then that is offered and has a canonical integer."""
-        return self.price_of_hand_over is not None
+        return self.worth_of_hand_over is not None
 
     @property
     def task_par(self) -> int:

@@ -12,9 +12,10 @@ from logtriage.roles import Role, watched
 from logtriage.state import Closing, State, check_state, declared_in, is_settled
 from logtriage.topology import Topology
 from logtriage.trace import Cells, ScreenTrace, traced
-from logtriage.world.channels import EASES, NOTHING_READ, Channel
+from logtriage.world.channels import DOWN, EASES, Channel, Evidence
+from logtriage.world.histories import tick_of, trouble
 from logtriage.world.model import World
-from logtriage.world.schedule import Doings
+from logtriage.world.schedule import Doings, edge_starts, rows
 from logtriage.world.simulation import Simulation
 from logtriage.world.telemetry import (
     TICK_SECONDS,
@@ -76,7 +77,7 @@ class Observation:
         fault_category: the class of the fault that was declared, in a recording.
         on_request: whether only those who ask for the figures of a recording see them.
         may: the kinds of action that the role may take; None for a single agent.
-        price_of_hand_over: in points of the grade; None where nobody takes the incident over.
+        worth_of_hand_over: in points of the grade; None where nobody takes the incident over.
         world: the public world that a simulated incident is of; None for a recording. It says
             what tokens mean, and nothing of this incident.
     """
@@ -111,14 +112,14 @@ class Observation:
     tick_seconds: int = TICK_SECONDS
     fault_category: FaultCategory | None = None
     on_request: bool = False
-    price_of_hand_over: float | None = None
+    worth_of_hand_over: float | None = None
     may: frozenset[str] | None = None
     world: World | None = attrs.field(default=None, repr=False, eq=False)
 
     @property
     def takes_hand_over(self) -> bool:
         """Whether the incident can be handed over."""
-        return self.price_of_hand_over is not None
+        return self.worth_of_hand_over is not None
 
     @property
     def readings(self) -> tuple[Gauge | Trace, ...]:
@@ -160,9 +161,9 @@ def world_of(observation: Observation) -> World:
 
 
 def is_odd(reading: Gauge | Trace, observation: Observation) -> bool:
-    """Whether a gauge or a trace is out of the ordinary. No data is not, nor is a recording's."""
+    """Whether a gauge or a trace was out of the ordinary. What is down is not."""
     return any(
-        token not in NOTHING_READ and not observation.is_ordinary(reading.name, token)
+        token != DOWN and not observation.is_ordinary(reading.name, token)
         for token in reading.tokens
     )
 
@@ -230,7 +231,7 @@ def observe(state: State, role: Role | None = None) -> Observation:
         tick_seconds=telemetry.tick_seconds,
         fault_category=facts.fault_category,
         on_request=telemetry.on_request,
-        price_of_hand_over=incident.price_of_hand_over,
+        worth_of_hand_over=incident.worth_of_hand_over,
     )
     return observation if role is None else slice_for(observation, role)
 
@@ -242,6 +243,7 @@ def _observe_world(state: State, world: Simulation) -> Observation:
     cells = trace.panels.get
     asked = (*cells(Channel.LOGS, ()), *cells(Channel.OVERVIEW, ()))
     remedies = facts.remedies
+    edge = _words(trace, Channel.EDGE, lambda _: edge_panel(world, now, facts.doings))
     return Observation(
         incident.topology,
         now,
@@ -249,14 +251,8 @@ def _observe_world(state: State, world: Simulation) -> Observation:
         state.closing,
         open_loop=False,
         alerts=_words(trace, Channel.ALERT, voice.alerts),
-        window=tuple(voice.lines(cells(Channel.WINDOW, ()), now)),
-        inspection=tuple(
-            [
-                line
-                for at in range(0, len(asked), 8)
-                for line in voice.lines(asked[at : at + 8], now)
-            ]
-        ),
+        window=tuple(voice.lines(cells(Channel.WINDOW, ()))),
+        inspection=tuple(voice.lines(asked)),
         changes=_words(trace, Channel.CHANGE, voice.changes),
         directory=incident.directory,
         severity=facts.severity,
@@ -266,9 +262,9 @@ def _observe_world(state: State, world: Simulation) -> Observation:
         remedies=tuple([(str(remedy), service) for _, remedy, service in remedies]),
         last_actions=_last_actions(state),
         reports=facts.reports,
-        edge=_words(trace, Channel.EDGE, voice.edges),
+        edge=edge,
         metrics=voice.gauges(cells(Channel.METRICS, ())),
-        traces=voice.traces(cells(Channel.TRACES, ())),
+        traces=voice.traces(cells(Channel.TRACES, ()), edge),
         notes=tuple([voice.note(cell, facts.noted[0][1]) for cell in cells(Channel.NOTE, ())]),
         effects=tuple(
             [
@@ -277,7 +273,7 @@ def _observe_world(state: State, world: Simulation) -> Observation:
             ]
         ),
         world=voice.world,
-        price_of_hand_over=incident.price_of_hand_over,
+        worth_of_hand_over=incident.worth_of_hand_over,
     )
 
 
@@ -285,9 +281,7 @@ def _voice(trace: ScreenTrace, world: Simulation) -> Voice:
     """The voice of an incident, which its trace keeps."""
     kept = trace.said.get(Voice)
     if kept is None:
-        setting = world.setting
-        voice = voice_of(setting.world, world.topology, world.seed, world.phrasing, setting.onset)
-        kept = trace.said[Voice] = world, voice
+        kept = trace.said[Voice] = world, _voice_of(world)
     voice = kept[1]
     assert isinstance(voice, Voice)
     return voice
@@ -317,18 +311,28 @@ def glance(state: State) -> tuple[tuple[Alert, ...], EdgePanel]:
     return _glance(world, state.tick, state.facts.doings)
 
 
+def edge_panel(world: Simulation, now: int, doings: Doings) -> EdgePanel:
+    """The edge panel of a tick with its series; every reading since tick 0 stood on a screen."""
+    cells = [
+        cell
+        for start in edge_starts(now, doings)
+        for cell in world.row((Channel.EDGE, start, ((-1, 0),)), doings)
+    ]
+    return _voice_of(world).edges(cells, tick_of(trouble(world.setting)))
+
+
+def _voice_of(world: Simulation) -> Voice:
+    return voice_of(world.setting.world, world.topology, world.seed, world.phrasing)
+
+
 @lru_cache(maxsize=4096)
 def _glance(world: Simulation, now: int, doings: Doings) -> tuple[tuple[Alert, ...], EdgePanel]:
-    """Alerts and edge come first among the cells of a screen; the other cells are not drawn."""
-    alerts = []
-    for cell in world.shown(now, doings):
-        if cell.channel is Channel.EDGE:
-            break
-        alerts.append(cell)
-    voice = voice_of(
-        world.setting.world, world.topology, world.seed, world.phrasing, world.setting.onset
-    )
-    return voice.alerts(alerts), voice.edge(cell)
+    """Alerts stand in rows of their own; the other cells are not drawn."""
+    alerts: list[Evidence] = []
+    for row in rows(world.setting, world.topology, world.speakers(now), now, doings):
+        if row[0] is Channel.ALERT:
+            alerts += world.row(row, doings)
+    return _voice_of(world).alerts(alerts), edge_panel(world, now, doings)
 
 
 @lru_cache(maxsize=2048)
@@ -416,6 +420,8 @@ def slice_for(observation: Observation, role: Role) -> Observation:
         for field, blank in _FIELDS[view].items()
         if field not in own
     }
+    if "slo" in hidden and "traces" not in hidden:
+        blanks["traces"] = tuple(trace.alone or trace for trace in observation.traces)
     last = tuple(
         action
         for action in observation.last_actions

@@ -31,9 +31,8 @@ OF_WORLD: Final = ":"
 class TaskSpec:
     """The spec sheet of a task.
 
-    ``horizon`` in ticks; ``noise`` is the share of window lines without signal and
-    ``benign`` that of incidents with no fault behind them, both per mille;
-    ``severity_weights`` for P1, P2, P3 among real faults; ``history`` one reasoned
+    ``horizon`` in ticks; ``benign`` is the share of incidents with no fault behind them, per
+    mille; ``severity_weights`` for P1, P2, P3 among real faults; ``history`` one reasoned
     entry a version. ``setting`` has the constants of the world. ``topology`` has the services of
     its incidents, split ``ood`` aside; without it each incident draws its own of ``services``
     services, from the first number to the second. ``version`` is None of a world with a
@@ -49,7 +48,6 @@ class TaskSpec:
     title: str
     hard: str
     horizon: int
-    noise: int
     rubric: str
     history: tuple[str, ...]
     setting: Setting
@@ -70,7 +68,6 @@ class TaskSpec:
         if (self.topology is None) == (self.services is None):
             raise InvalidInput(f"{where}: expected either topology or services")
         check_whole(f"{where}: horizon", self.horizon, least=1)
-        check_whole(f"{where}: noise", self.noise, most=1000)
         check_whole(f"{where}: benign", self.benign, most=1000)
         check_weights(f"{where}: severity_weights", self.severity_weights, 3)
 
@@ -96,7 +93,7 @@ class TaskSpec:
 
     @cached_property
     def id(self) -> str:
-        """Name, version and fog, such as ``cascading_failure-v3-fog1``, or ``tiny:outage-fog1``.
+        """Name, version and fog, such as ``cascading_failure-v4-fog1``, or ``tiny:outage-fog1``.
 
         The benchmark's level of fog is not named: one name for one thing.
         """
@@ -105,15 +102,20 @@ class TaskSpec:
         return _with_fog(f"{self.name}-v{self.version}", self.fog)
 
 
-#: The rubric under which a hand-over has a price, and silence none.
+#: The rubric under which a hand-over has a worth, and silence none.
 PRICED: Final = "logtriage/3"
 #: Fog of the benchmark: the tasks whose ids name none.
 BENCHMARK_FOG: Final = 2
-_V3_HISTORY: Final = (
-    "v3: signs stay: drawn once for a condition, and read with error; a hand-over has a price",
+#: The version of the tasks of the default world.
+VERSION: Final = 4
+_HISTORY: Final = (
+    "v4: a sign is a history: usual until an onset, then a token that stays; nothing is read with "
+    "error, and when something began is evidence",
 )
+#: What stands in the ids of earlier versions.
+_EARLIER: Final = re.compile(r"-v[0-3](?=$|-fog)")
 _UNSEEN_HISTORY: Final = (
-    "v3: 256 worlds a split, drawn around the world of version 3: only the runbook tells them",
+    "v4: 256 worlds a split, drawn around the world of version 4: only the runbook tells them",
 )
 
 
@@ -133,7 +135,7 @@ def _versioned_ids() -> Iterator[tuple[str, tuple[str, int]]]:
         for fogs in (_FOGS[:1], _FOGS[1:]):
             for name in names:
                 for fog in fogs:
-                    yield _with_fog(f"{name}-v3", fog), (name, fog)
+                    yield _with_fog(f"{name}-v{VERSION}", fog), (name, fog)
 
 
 #: Name and fog of every task of the default world: the benchmark's, then those at other levels
@@ -142,12 +144,12 @@ DEFAULT_TASKS: Final[Mapping[str, tuple[str, int]]] = MappingProxyType(dict(_ver
 
 #: The level of fog of each task with unseen worlds.
 UNSEEN_TASKS: Final[Mapping[str, int]] = MappingProxyType(
-    {_with_fog(f"{UNSEEN}-v3", fog): fog for fog in _FOGS}
+    {_with_fog(f"{UNSEEN}-v{VERSION}", fog): fog for fog in _FOGS}
 )
 
 #: The ids of the benchmark: what ``all`` stands for everywhere. Incidents with several
 #: faults at once are named where they are wanted: they are another measure.
-DRAWN_TASKS: Final = tuple(f"{name}-v3" for name in _ONE_FAULT)
+DRAWN_TASKS: Final = tuple(f"{name}-v{VERSION}" for name in _ONE_FAULT)
 
 if TYPE_CHECKING:
     #: Every task of the default world.
@@ -190,7 +192,7 @@ def benchmark_of(world: World) -> tuple[str, ...]:
 
 def _version_of(world: World) -> int | None:
     """The version of a world's tasks; None of a world with a fingerprint instead."""
-    return 3 if world == default_world() or is_unseen(world) else None
+    return VERSION if world == default_world() or is_unseen(world) else None
 
 
 def _drawn(world: World, row: Task, fog: int, version: int | None) -> TaskSpec:
@@ -202,9 +204,8 @@ def _drawn(world: World, row: Task, fog: int, version: int | None) -> TaskSpec:
         title=row.title,
         hard=row.hard,
         horizon=row.horizon,
-        noise=row.noise,
         rubric=PRICED,
-        history=() if version is None else _V3_HISTORY,
+        history=() if version is None else _HISTORY,
         benign=row.benign,
         severity_weights=row.severities,
         setting=setting,
@@ -215,7 +216,7 @@ def _drawn(world: World, row: Task, fog: int, version: int | None) -> TaskSpec:
 
 def _unseen(world: World, fog: int) -> TaskSpec:
     """The task of unseen worlds around a world, without what differs between them."""
-    task = _drawn(world, unseen_task(world), fog, 3)
+    task = _drawn(world, unseen_task(world), fog, VERSION)
     assert task.topology is not None  # as the task has that it is like
     size = len(task.topology)
     return attrs.evolve(
@@ -227,9 +228,7 @@ def setting_of(world: World, row: Task, fog: int) -> Setting:
     """The public constants of a task at a level of fog."""
     return Setting(
         fog=fog,
-        noise=row.noise,
         severity_from=row.severity_from,
-        alert_ticks=row.alert_ticks,
         onset=row.onset,
         par=row.par,
         par_benign=row.par_benign,
@@ -285,6 +284,9 @@ def get_task(task_id: str, world: WorldLike | None = None) -> TaskSpec:
         sheet = tasks.get(f"{of.name}{OF_WORLD}{task_id}")
     if sheet is not None:
         return sheet
+    later = _EARLIER.sub(f"-v{VERSION}", task_id)
+    if later in tasks:
+        raise UnknownName(f"task (now {later})", task_id, tasks)
     raise UnknownName("task", task_id, tasks)
 
 

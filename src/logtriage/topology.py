@@ -28,13 +28,15 @@ class Service:
     """A unit that fails and emits telemetry.
 
     ``calls`` names its direct dependencies. ``owner`` is the team that owns it in every incident;
-    None if its world draws an owner for each incident.
+    None if its world draws an owner for each incident. ``technology`` is what it runs on, which
+    words its log lines; None if a hash of its name picks one of its world's for its tier.
     """
 
     name: str
     tier: str
     owner: str | None = None
     calls: tuple[str, ...] = ()
+    technology: str | None = None
 
 
 def _duplicate(names: Iterable[str]) -> str | None:

@@ -21,8 +21,8 @@ Cells = tuple[Evidence, ...]
 #: What stays on the screen after it was first shown.
 _STAY: Final = (Channel.ALERT, Channel.EDGE, Channel.CHANGE)
 #: What is read again where it is asked for again.
-_READ: Final = frozenset({Channel.METRICS, Channel.TRACES})
-#: A request for gauges or traces: channel, start and service.
+_READ: Final = frozenset({Channel.METRICS, Channel.TRACES, Channel.LOGS})
+#: A request for gauges, traces or logs: channel, start and service.
 Asked = tuple[Channel, int, int]
 
 
@@ -32,8 +32,8 @@ class ScreenTrace:
 
     ``facts`` sum up the first ``plays`` plays. ``panels`` are the cells of the last screen by
     channel, ``evidence`` those of all screens, each once, in the order shown; None where screens
-    were left out. ``asked`` holds the gauges and traces that were asked for. ``said`` keeps the
-    words of panels that stay, ``pools`` what a belief made of the evidence.
+    were left out. ``asked`` holds the gauges, traces and logs that were asked for. ``said`` keeps
+    the words of panels that stay, ``outcomes`` what a belief made of the evidence.
     """
 
     tick: int
@@ -43,7 +43,7 @@ class ScreenTrace:
     evidence: Cells | None
     asked: Mapping[Asked, Cells]
     said: dict[object, tuple[object, Any]] = attrs.field(factory=dict)
-    pools: dict[Any, Any] = attrs.field(factory=dict)
+    outcomes: dict[Any, Any] = attrs.field(factory=dict)
 
 
 def traced(state: State, world: Simulation, *, whole: bool = False) -> ScreenTrace:
@@ -108,7 +108,7 @@ def _followed(
         if channel in before:
             if channel not in panels:
                 panels[channel] = before[channel]
-            elif channel is Channel.ALERT:
+            elif channel is not Channel.EDGE:
                 panels[channel] = before[channel] + panels[channel]
     return ScreenTrace(
         now,
@@ -118,7 +118,7 @@ def _followed(
         None if evidence is None else (*evidence, *new),
         asked,
         trace.said.copy(),
-        trace.pools.copy(),
+        trace.outcomes.copy(),
     )
 
 

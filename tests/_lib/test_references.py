@@ -12,7 +12,7 @@ from logtriage.roles.splits import TRIO
 from logtriage.trained.files import TrainedTeam
 from logtriage.trained.role import NetworkRoles
 
-TEAM = TrainedTeam("runs/1", "0123", "single_crash-v3", TRIO, 0.0, "relu", {})
+TEAM = TrainedTeam("runs/1", "0123", "single_crash-v4", TRIO, 0.0, "relu", {})
 OWN = """
 import attrs
 from logtriage.grading import TRIAGE_3
@@ -36,7 +36,7 @@ def test_a_rubric_is_an_id_or_an_object_of_a_module(own: str) -> None:
     mine = rubric_named(f"{own}:HARSH")
     assert mine.id == "harsh/1"
     assert imported(f"{own}:NUMBER") == 3
-    graded = grade_actions("single_crash-v3/test/0", [{"action_type": "resolve"}], mine)
+    graded = grade_actions("single_crash-v4/test/0", [{"action_type": "resolve"}], mine)
     assert graded.rubric == "harsh/1"
     assert is_reference(f"{own}:HARSH")
     assert not is_reference("logtriage/3")

@@ -30,7 +30,7 @@ from logtriage.world.simulation import SPEAKER_STREAM, Simulation
 
 KEY = b"0123456789abcdef, the key of these tests"
 SEAL, OTHER = Seal(KEY), Seal(b"another key, of 16 bytes or more")
-TASK = "cascading_failure-v3"
+TASK = "cascading_failure-v4"
 ID = f"{TASK}/sealed/7"
 
 
@@ -203,7 +203,7 @@ def test_the_key_of_a_stream_gives_the_seed_of_a_public_incident_and_no_sealed_o
     }
 
 
-@pytest.mark.parametrize("task", [TASK, "fleet_outage-v3", "compound_failure-v3"])
+@pytest.mark.parametrize("task", [TASK, "fleet_outage-v4", "compound_failure-v4"])
 def test_no_draw_of_a_sealed_incident_is_under_a_key_that_a_search_could_find(
     task: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -226,7 +226,7 @@ def test_no_draw_of_a_sealed_incident_is_under_a_key_that_a_search_could_find(
         for name, module in sys.modules.items()
         if name.startswith("logtriage.") and vars(module).get("draw") is draw
     }
-    assert {"logtriage.world.kept", "logtriage.world.signs"} <= modules.keys()
+    assert {"logtriage.world.kept", "logtriage.world.histories"} <= modules.keys()
     for module in modules.values():
         monkeypatch.setattr(module, "draw", noted)
     state = lt.initial_state(sealed(f"{task}/sealed/1234567"))

@@ -25,7 +25,7 @@ from logtriage.drawing.generator import draw_incident
 from logtriage.grading import TRIAGE_3
 from logtriage.drawing.ids import IncidentId
 
-SHEET = attrs.evolve(get_task("single_crash-v3"), horizon={SHORT})
+SHEET = attrs.evolve(get_task("single_crash-v4"), horizon={SHORT})
 HARSH = attrs.evolve(TRIAGE_3, id="harsh/1", discounts=())
 NUMBER = 3
 
@@ -47,7 +47,7 @@ def own_module(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 def short_incident(split: str, number: int) -> Incident:
     """What ``SHEET`` of the module draws."""
-    sheet = attrs.evolve(lt.get_task("single_crash-v3"), horizon=SHORT)
+    sheet = attrs.evolve(lt.get_task("single_crash-v4"), horizon=SHORT)
     return draw_incident(sheet, IncidentId(sheet, split, number))
 
 

@@ -27,7 +27,7 @@ from logtriage.evaluation.under_way import UNDER_WAY
 from logtriage.evaluation.usage import Usage, usage_in
 from logtriage.roles.splits import DUO, TRIO
 
-TASK = "single_crash-v3"
+TASK = "single_crash-v4"
 
 
 @contextmanager
@@ -56,9 +56,9 @@ def test_a_run_of_tool_calls_is_an_ordinary_run(tmp_path: Path) -> None:
         assert call(seat, "resolve") == NONE_OPEN
         first = call(seat, "next_incident")
         assert "You are on call for one incident" in first
-        assert "TICK 0/11" in first
+        assert "TICK 0/15" in first
         seen = call(seat, "mcp__logtriage__request_metrics", service="user-db")
-        assert seen.startswith("TICK 1/11")
+        assert seen.startswith("TICK 1/15")
         assert call(seat, "hand_over").endswith("Call next_incident.")
         assert (
             call(seat, "hand_over")
@@ -80,7 +80,7 @@ def test_a_call_that_cannot_be_read_costs_its_tick_and_is_told_why(tmp_path: Pat
         call(seat, "next_incident")
         assert "unknown tool 'fly'" in call(seat, "fly")
         told = call(seat, "request_metrics", service="nope")
-        assert told.startswith("TICK 2/11")
+        assert told.startswith("TICK 2/15")
         assert "unknown service 'nope'" in told
 
 
@@ -117,13 +117,13 @@ def test_what_a_dead_process_left_open_is_unscored_with_all_its_actions(tmp_path
 
 def test_an_incident_that_was_closed_as_the_process_died_is_scored(tmp_path: Path) -> None:
     with desk_in(tmp_path) as desk:
-        desk.under_way.add("single_crash-v3/test/0", {"action_type": "hand_over"})
+        desk.under_way.add("single_crash-v4/test/0", {"action_type": "hand_over"})
     torn = (tmp_path / UNDER_WAY).read_bytes() + b'{"episode": "single_cr'
     (tmp_path / UNDER_WAY).write_bytes(torn)
     with desk_in(tmp_path):
         pass
     (grade,) = load_run(tmp_path).grades["me", TASK]
-    assert grade.score == pytest.approx(0.8)  # the price of its hand-over
+    assert grade.score == pytest.approx(0.7)  # what its hand-over is worth
 
 
 def test_a_fresh_run_forgets_what_was_under_way(tmp_path: Path) -> None:

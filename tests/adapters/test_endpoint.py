@@ -20,7 +20,7 @@ from logtriage.evaluation.episodes import record_episode
 from logtriage.evaluation.usage import Usage
 from logtriage.policies import ChatPolicies
 
-INCIDENT = make_incident("single_crash-v3/test/0")
+INCIDENT = make_incident("single_crash-v4/test/0")
 HELLO = [{"role": "user", "content": "hello"}]
 Handler = Callable[[dict[str, Any]], tuple[int, bytes]]
 

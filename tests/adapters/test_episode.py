@@ -11,7 +11,7 @@ from logtriage.grading import grade_actions, grade_transcript
 from logtriage.policies import perfect_actions
 from logtriage.rendering import system_prompt
 
-INCIDENT = lt.make_incident("single_crash-v3/test/0")
+INCIDENT = lt.make_incident("single_crash-v4/test/531")
 
 
 def test_the_opening_is_the_rules_and_the_first_screen() -> None:

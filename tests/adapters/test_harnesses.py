@@ -24,7 +24,7 @@ from logtriage.policies import perfect_actions
 from tests.builders import SEVEN_SERVICES
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "adapters"
-INCIDENT = "single_crash-v3/test/0"
+INCIDENT = "single_crash-v4/test/0"
 PERFECT = json.dumps(
     [action_to_wire(action) for action in perfect_actions(lt.make_incident(INCIDENT))]
 )
@@ -60,10 +60,10 @@ def load(path: Path) -> ModuleType:
 
 def test_promptfoo_gets_a_test_for_each_incident_and_its_prompt(folder: Path) -> None:
     module = load(folder / "logtriage_promptfoo.py")
-    config = {"task": "single_crash-v3", "split": "test", "episodes": 3}
+    config = {"task": "single_crash-v4", "split": "test", "episodes": 3}
     tests = module.generate_tests(config)
     ids = [test["vars"]["incident"] for test in tests]
-    assert ids == list(lt.incident_ids("single_crash-v3", "test", 3))
+    assert ids == list(lt.incident_ids("single_crash-v4", "test", 3))
     messages = json.loads(json.dumps(module.create_prompt({"vars": tests[0]["vars"]})))
     assert [message["role"] for message in messages] == ["system", "user"]
     assert messages[1]["content"].startswith("TICK 0/")

@@ -20,8 +20,8 @@ def task() -> ModuleType:
 
 
 def test_rows_have_the_screen_and_not_the_truth() -> None:
-    rows = task().rows("single_crash-v3", 3)
-    assert [row["incident"] for row in rows] == list(lt.incident_ids("single_crash-v3", "test", 3))
+    rows = task().rows("single_crash-v4", 3)
+    assert [row["incident"] for row in rows] == list(lt.incident_ids("single_crash-v4", "test", 3))
     for row in rows:
         assert row.keys() == {"prompt", "incident"}
         start = lt.initial_state(lt.make_incident(row["incident"]))
@@ -29,7 +29,7 @@ def test_rows_have_the_screen_and_not_the_truth() -> None:
 
 
 def test_scores_are_grades() -> None:
-    doc = {"incident": "single_crash-v3/test/0"}
+    doc = {"incident": "single_crash-v4/test/531"}
     ignored = ['[{"action_type": "ignore"}]']
     assert task().process_results(doc, ignored) == {"grade": 0.0, "gated": 1.0}
     assert task().process_results(doc, ["lol"]) == {"grade": 0.0, "gated": 0.0}

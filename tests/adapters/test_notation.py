@@ -18,7 +18,7 @@ from logtriage.parsing import action_to_wire, render_action
 from logtriage.roles.splits import TRIO
 from tests.rendering.reader_notation import in_notation, states_of
 
-INCIDENT = make_incident("single_crash-v3/val/1")
+INCIDENT = make_incident("single_crash-v4/val/1")
 PLAYED = play(INCIDENT, "observer")
 WORDS = [render_action(action, "word") for action in PLAYED.actions]
 
@@ -54,7 +54,7 @@ def test_what_is_no_word_costs_its_tick() -> None:
     (row,) = triage_rows([INCIDENT.id], style="notation")
     env.reset(**row)
     text = env.act(action="fix it")
-    assert text.startswith("1/11 ")
+    assert text.startswith(f"1/{INCIDENT.horizon} ")
     assert text.splitlines()[-1].startswith("unread: act wants an action in one word")
     assert [action["action_type"] for action in env.actions] == ["malformed"]
 

@@ -9,7 +9,7 @@ from logtriage.grading import DEFAULT, TRIAGE_3, Criterion, Grade
 from logtriage.grading.criteria import severity
 from logtriage.policies import perfect_actions
 
-INCIDENT = lt.make_incident("single_crash-v3/test/0")
+INCIDENT = lt.make_incident("single_crash-v4/test/0")
 
 
 def played(*actions: lt.Action) -> Grade:

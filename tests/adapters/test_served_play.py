@@ -15,7 +15,7 @@ from logtriage.parsing.replies import ENDED_THINKING
 from logtriage.registry import make_policy
 from tests.adapters.test_endpoint import completion, server
 
-INCIDENT = make_incident("single_crash-v3/test/0")
+INCIDENT = make_incident("single_crash-v4/test/0")
 BEST = play_episode(INCIDENT, make_policy("oracle")(INCIDENT)).actions
 
 

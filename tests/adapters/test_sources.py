@@ -19,9 +19,9 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 def test_a_task_of_ones_own_is_named_and_found_again(own: str) -> None:
     sources, sheet = Sources(), f"{own}:SHEET"
-    names = sources.rows([sheet, "single_crash-v3"], "val", 2, 3)
+    names = sources.rows([sheet, "single_crash-v4"], "val", 2, 3)
     assert names[:2] == [f"{sheet}/val/3", f"{sheet}/val/4"]
-    assert names[2:] == list(lt.incident_ids("single_crash-v3", "val", 2, 3))
+    assert names[2:] == list(lt.incident_ids("single_crash-v4", "val", 2, 3))
     assert [sources(name) for name in names[:2]] == [short_incident("val", n) for n in (3, 4)]
     # It has the id of a registered one, which its row does not say.
     assert sources(names[0]).id == names[2]

@@ -8,7 +8,7 @@ from logtriage.errors import EpisodeOver
 from logtriage.grading import score
 from logtriage.roles.splits import get_role_split
 
-INCIDENT = lt.make_incident("single_crash-v3/test/0")
+INCIDENT = lt.make_incident("single_crash-v4/test/531")
 SPLIT = get_role_split("trio")
 WAIT: dict[str, object] = {"role": "assistant", "tool_calls": [{"name": "wait", "arguments": {}}]}
 
@@ -25,7 +25,7 @@ def test_each_role_is_told_its_own_and_never_the_id() -> None:
     episode = TeamEpisode(INCIDENT, SPLIT)
     assert set(episode.prompts) == set(SPLIT.names)
     turn = episode.step(waiting())
-    assert all(screen.startswith("TICK 1/11") for screen in turn.screens.values())
+    assert all(screen.startswith("TICK 1/15") for screen in turn.screens.values())
     assert INCIDENT.id not in str(episode.prompts) + str(turn.screens)
     assert (turn.reward, set(turn.by_agent.values()), turn.done) == (0.0, {0.0}, False)
 

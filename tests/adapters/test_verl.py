@@ -7,7 +7,7 @@ from logtriage.adapters.rewards import reward_names
 from logtriage.adapters.verl import compute_score, episode_of, gdpo_reward_keys, verl_rows
 from logtriage.grading import get_rubric, grade_actions
 
-IDS = list(lt.incident_ids("single_crash-v3", "train", 4))
+IDS = list(lt.incident_ids("single_crash-v4", "train", 4))
 PLAN = (
     '[{"action_type": "classify_severity", "value": "P1"}, {"action_type": "resolve"}, "what now"]'
 )

@@ -3,7 +3,6 @@
 from logtriage.incident import Incident
 from logtriage.world.channels import Channel
 from logtriage.world.schedule import Doings
-from logtriage.world.vocabulary import ALERT
 
 
 def is_seen(incident: Incident) -> bool:
@@ -12,7 +11,7 @@ def is_seen(incident: Incident) -> bool:
     assert drawn is not None
     usual = {
         Channel.EDGE: drawn.setting.world.edge_tokens[0],
-        Channel.ALERT: drawn.setting.world.ordinary[ALERT],
+        Channel.ALERT: drawn.setting.world.tokens.alert.ordinary,
     }
     return any(
         cell.token != usual.get(cell.channel, cell.token)

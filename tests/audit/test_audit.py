@@ -34,7 +34,7 @@ LEAST = attrs.evolve(
 def test_a_drawn_task_passes() -> None:
     """Of each family everything but thousands of situations and new processes."""
     checks = [check for family in FAMILIES.values() for check in family if check != "determinism"]
-    report = audit("cascading_failure-v3", sizes=LEAST, checks=checks)
+    report = audit("cascading_failure-v4", sizes=LEAST, checks=checks)
     assert (report.failed, report.unsettled) == ((), ())
     assert [finding.check for finding in report.findings] == checks
     assert not [finding.check for finding in report.findings if finding.verdict is Verdict.SKIPPED]
@@ -42,8 +42,8 @@ def test_a_drawn_task_passes() -> None:
 
 
 def oddly_priced(split: str, number: int) -> Incident:
-    """A price of hand-over that no task has."""
-    return attrs.evolve(make_incident(f"single_crash-v3/{split}/{number}"), price_of_hand_over=0.6)
+    """A worth of a hand-over that no task has."""
+    return attrs.evolve(make_incident(f"single_crash-v4/{split}/{number}"), worth_of_hand_over=0.6)
 
 
 def test_an_odd_price_ends_no_audit() -> None:
@@ -57,7 +57,7 @@ def test_a_script_that_fails_leaves_its_checks_untested(monkeypatch: pytest.Monk
         raise KeyError("no such service")
 
     monkeypatch.setattr(ExpertPolicy, "act", lost)
-    report = audit("single_crash-v3", families=["floor"], checks=["expert", "chance"], sizes=FEW)
+    report = audit("single_crash-v4", families=["floor"], checks=["expert", "chance"], sizes=FEW)
     assert report.unsettled == ("expert",)
     assert "a script could not play: policy failed in tick 0" in report.finding("expert").summary
     assert report.finding("chance").verdict is Verdict.PASSED
@@ -73,7 +73,7 @@ def test_the_same_subject_has_the_same_report() -> None:
 
 
 def on_small_topology(split: str, number: int) -> Incident:
-    task = get_task("single_crash-v3")
+    task = get_task("single_crash-v4")
     topology = random_topology(11, 6)
     return draw_incident(task, IncidentId(task, split, number), topology)
 
@@ -85,7 +85,7 @@ def test_a_function_of_ones_own_can_be_audited() -> None:
 
 
 def test_a_task_sheet_that_is_not_registered_can_be_audited() -> None:
-    spec = attrs.evolve(get_task("single_crash-v3"), horizon=9, noise=0)
+    spec = attrs.evolve(get_task("single_crash-v4"), horizon=9, benign=0)
     subject = subject_of(spec)
     assert subject.draw == DrawnTask(spec, by_id=False)
     assert subject.incident("test", 3).horizon == 9
@@ -104,9 +104,9 @@ def priced(split: str, number: int) -> Incident:
     """Every third incident is benign, the others have a short horizon."""
     incident = benign(split, number)
     if number % 3:
-        incident = make_incident(f"single_crash-v3/{split}/{number}")
+        incident = make_incident(f"single_crash-v4/{split}/{number}")
     par, price = 2 if incident.truth.benign else 5, (0.3, 0.5, 0.9)[number % 3]
-    return attrs.evolve(incident, par=par, price_of_hand_over=price)
+    return attrs.evolve(incident, par=par, worth_of_hand_over=price)
 
 
 SOME = attrs.evolve(QUICK, oracle=5, kinds=1, search=6, same=2)
@@ -127,7 +127,7 @@ def recorded(split: str, number: int) -> Incident:
 
 def benign(split: str, number: int) -> Incident:
     """Look-alikes only: nothing to page, blame or remedy."""
-    block = incident_ids("silent_degradation-v3", split, 100, 100 * number)
+    block = incident_ids("silent_degradation-v4", split, 100, 100 * number)
     return next(incident for incident in map(make_incident, block) if incident.truth.benign)
 
 

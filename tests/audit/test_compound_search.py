@@ -102,5 +102,5 @@ def test_reasons_name_what_is_missing() -> None:
     )
     assert told["closure"] == "resolved while a fault was still there"
     assert [discount.reason for discount in grade(state).discounts] == [
-        "dba-team never paged: that share of the faults counts 0.32"
+        "nobody paged dba-team, so only 32% of that share counts"
     ]

@@ -14,9 +14,9 @@ from logtriage.grading import TRIAGE_3, Criterion, Discount, Measured, Rubric
 from logtriage.grading.tables import has_kernels
 from tests.audit.planted.holes import FEW
 
-INCIDENT = make_incident("single_crash-v3/test/0")
+INCIDENT = make_incident("single_crash-v4/test/1")
 #: Of few ticks, where every list of actions is searched.
-SHORT = attrs.evolve(get_task("single_crash-v3"), horizon=6)
+SHORT = attrs.evolve(get_task("single_crash-v4"), horizon=6)
 
 
 def half(_: State) -> tuple[float, str]:
@@ -55,7 +55,7 @@ def test_what_no_rule_raises_is_the_rubrics() -> None:
 @pytest.mark.parametrize("oracle", [lambda _: ["resolve"], lambda _: 3, lambda one: one.nothing])
 def test_an_oracle_that_gives_no_actions_is_a_finding(oracle: Any) -> None:
     report = audit(
-        "single_crash-v3",
+        "single_crash-v4",
         oracle=oracle,
         families=["ceiling"],
         checks=["oracle", "exact-maximum"],
@@ -78,11 +78,11 @@ def test_discounts_are_rules_like_any_other() -> None:
     assert not has_kernels(rubric)
     assert "d" in Situations(INCIDENT, rubric).unknown
     report = audit(
-        "single_crash-v3", rubric, families=["measures"], checks=["measures"], sizes=QUICK
+        "single_crash-v4", rubric, families=["measures"], checks=["measures"], sizes=QUICK
     )
     assert report.passed
     wrong = audit(
-        "single_crash-v3",
+        "single_crash-v4",
         discounted(too_much),
         families=["measures"],
         checks=["measures"],

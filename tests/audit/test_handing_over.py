@@ -1,4 +1,4 @@
-"""Whether the price of hand-over binds: sums over decisions that can be worked out by hand."""
+"""Whether the worth of a hand-over binds: sums over decisions that can be worked out by hand."""
 
 import attrs
 import pytest
@@ -14,12 +14,12 @@ from logtriage.audit.handing_over import (
     net_value_at_best,
 )
 from logtriage.beliefs import belief
-from logtriage.drawing.incidents import PRICES_OF_HAND_OVER
+from logtriage.drawing.incidents import WORTHS_OF_HAND_OVER
 from logtriage.state import initial_state
 
-PROMPT = PRICES_OF_HAND_OVER
+PROMPT = WORTHS_OF_HAND_OVER
 #: What all prices of an incident leave to be gained.
-WHOLE = sum(1.0 - price for price in PRICES_OF_HAND_OVER)
+WHOLE = sum(1.0 - price for price in WORTHS_OF_HAND_OVER)
 
 
 def decided(*values: float) -> list[Decision]:
@@ -56,15 +56,15 @@ def test_shares_and_net_value_follow_the_better_of_the_two() -> None:
 
 
 def test_prices_are_those_of_the_tick_of_the_decision() -> None:
-    incident = make_incident("single_crash-v3/train/1")
+    incident = make_incident("single_crash-v4/train/1")
     decision = decision_of(incident)
     assert all(0.9 * c <= price <= c for price, c in zip(decision.prices, PROMPT, strict=True))
-    assert decision == decision_of(attrs.evolve(incident, price_of_hand_over=0.9))
-    start = attrs.evolve(incident, price_of_hand_over=None)
+    assert decision == decision_of(attrs.evolve(incident, worth_of_hand_over=0.9))
+    start = attrs.evolve(incident, worth_of_hand_over=None)
     assert decision.value >= belief(initial_state(start)).value() - 0.05
 
 
 def test_other_levels_of_fog_are_reported_and_not_judged() -> None:
     few = attrs.evolve(QUICK, prices=3)
-    report = audit("single_crash-v3-fog0", families=["risk"], sizes=few)
+    report = audit("single_crash-v4-fog0", families=["risk"], sizes=few)
     assert report.finding("risk").verdict is Verdict.REPORTED

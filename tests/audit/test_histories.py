@@ -16,7 +16,7 @@ from logtriage.tasks import DRAWN_TASKS
 from tests.audit.planted.holes import FEW, LOOKING
 from tests.audit.planted.measures import looking_oracle
 
-TASK = "single_crash-v3"
+TASK = "single_crash-v4"
 
 
 def recorded(split: str, number: int) -> Incident:
@@ -26,7 +26,7 @@ def recorded(split: str, number: int) -> Incident:
     return shipped[(2 * number + place) % len(shipped)]
 
 
-@pytest.mark.parametrize("task", [*DRAWN_TASKS, "compound_failure-v3", "compound_fleet-v3"])
+@pytest.mark.parametrize("task", [*DRAWN_TASKS, "compound_failure-v4", "compound_fleet-v4"])
 def test_the_tasks_of_the_benchmark_pass(task: str) -> None:
     report = audit(task, families=["histories"], sizes=attrs.evolve(QUICK, histories=25))
     assert (report.failed, report.unsettled) == ((), ())

@@ -45,7 +45,7 @@ OF_CODE = (
 #: The modules of laws.
 SOURCES = (test_priced_laws, test_grading_laws, test_triage_laws)
 #: Tasks of one fault or none: mistakes in what several are worth have tests of their own.
-TASKS = ("single_crash-v3", "cascading_failure-v3-fog0")
+TASKS = ("single_crash-v4", "cascading_failure-v4-fog0")
 # Hypothesis draws some of its examples from constants of whatever modules are loaded, so
 # how many a rare mutant needs differs with what ran before: those that survive a few
 # examples of all meet more of the likeliest, then many of all.

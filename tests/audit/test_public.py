@@ -10,7 +10,7 @@ from logtriage.audit import Verdict, audit, subject_of
 from logtriage.audit.public import leaves, public_leaves, shown
 from logtriage.audit.subject import NUMBERS, seed_of
 from tests.audit.planted.holes import FEW
-from tests.audit.planted.tasks import WORLD_TASK, pickled_with_the_root
+from tests.audit.planted.tasks import SIGNS_TASK, WORLD_TASK, pickled_with_the_root
 
 LEAKS = ["leaks"]
 
@@ -82,7 +82,7 @@ def test_the_seed_is_found_in_many_shapes(name: Callable[[int], str]) -> None:
 
 def mostly_p1(split: str, number: int) -> Incident:
     """Chosen by severity, which the posterior does not know."""
-    block = (make_incident(f"{WORLD_TASK}/{split}/{100 * number + one}") for one in range(100))
+    block = (make_incident(f"{SIGNS_TASK}/{split}/{100 * number + one}") for one in range(100))
     return next(incident for incident in block if incident.truth.severity == "P1")
 
 
@@ -93,7 +93,7 @@ def test_a_posterior_that_is_off_by_itself_is_no_measure() -> None:
     assert "off for all screens together" in finding.summary
 
 
-@pytest.mark.parametrize("task", ["silent_degradation-v3", "cascading_failure-v3-fog0"])
+@pytest.mark.parametrize("task", ["silent_degradation-v4", "cascading_failure-v4-fog0"])
 def test_screens_of_the_benchmark_tell_no_more_than_the_posterior(task: str) -> None:
     report = audit(task, families=LEAKS, checks=["screens", "seeds", "splits"], sizes=FEW)
     assert (report.failed, report.unsettled) == ((), ())

@@ -1,6 +1,5 @@
 """The checks of a world of one's own: each finds what is planted, and says where."""
 
-import re
 from pathlib import Path
 
 import attrs
@@ -107,7 +106,7 @@ def test_signs_that_make_no_sense_at_a_tier_tell_nothing_there(own: Path) -> Non
 
 def test_faults_that_nobody_would_notice_are_named(own: Path) -> None:
     assert checked(load_world(own))["unseen"].verdict is Verdict.PASSED
-    edit(own / "kinds/bad_release.toml", "errors = 60", "errors = 2")
+    edit(own / "kinds/bad_release.toml", "itself = 70", "itself = 2")
     found = checked(load_world(own))["unseen"]
     assert found.verdict is Verdict.FAILED
     # Nobody calls it who could be seen waiting.
@@ -119,9 +118,7 @@ def test_faults_that_nobody_would_notice_are_named(own: Path) -> None:
 
 def test_a_fault_stays_unseen_as_often_as_is_said_whatever_is_blind(own: Path) -> None:
     """Alerts and the edge are never down, so blind spots hide no fault from who is called."""
-    for kind in ("bad_release", "heavy_query", "overload"):
-        text = (own / f"kinds/{kind}.toml").read_text()
-        (own / f"kinds/{kind}.toml").write_text(re.sub(r"^alert = .*\n", "", text, flags=re.M))
+    edit(own / "world.toml", "missed = 15", "missed = 70")
     sharp = load_world(own)
     edit(own / "world.toml", "named = 0, blind = 10", "named = 0, blind = 90")
     blind = load_world(own)
@@ -190,7 +187,7 @@ def test_what_has_no_price_gets_the_one_that_its_seed_has() -> None:
     incident = make_incident("tiny:outage/test/0")
     found = priced(incident)
     assert (found.rubric, found.truth) == (TRIAGE_3.id, incident.truth)
-    assert found.price_of_hand_over is not None
+    assert found.worth_of_hand_over is not None
     assert priced(found) is found
 
 

@@ -12,7 +12,7 @@ from logtriage.grading.rubric import Discount
 from logtriage.world.prior import prior
 from tests.audit.seen import is_seen
 
-TASK = "cascading_failure-v3"
+TASK = "cascading_failure-v4"
 
 
 def test_only_a_fix_before_its_page_may_cost() -> None:

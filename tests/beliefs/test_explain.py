@@ -20,11 +20,11 @@ from logtriage.registry import make_policy
 from logtriage.state import initial_state
 
 EPISODES = (
-    ("random", "single_crash-v3/test/0"),
-    ("random", "cascading_failure-v3/test/3"),
-    ("random:3", "silent_degradation-v3-fog0/val/1"),
-    ("oracle", "cascading_failure-v3/test/5"),
-    ("constant:ignore", "single_crash-v3/train/4"),
+    ("random", "single_crash-v4/test/0"),
+    ("random", "cascading_failure-v4/test/3"),
+    ("random:3", "silent_degradation-v4-fog0/val/1"),
+    ("oracle", "cascading_failure-v4/test/5"),
+    ("constant:ignore", "single_crash-v4/train/4"),
 )
 
 
@@ -47,7 +47,7 @@ def test_parts_add_up_to_the_grade(policy: str, incident_id: str) -> None:
 @pytest.mark.parametrize("gamma", [1.0, 0.9])
 def test_shaped_rewards_telescope(gamma: float) -> None:
     """Discounted, they are the rewards less the first potential; the last one is 0."""
-    incident = make_incident("cascading_failure-v3/test/3")
+    incident = make_incident("cascading_failure-v4/test/3")
     states = list(steps(incident, make_policy("random")(incident)))
     pairs = list(pairwise(states))
     shaped = [gamma**t * shaped_reward(a, b, gamma) for t, (a, b) in enumerate(pairs)]
@@ -63,7 +63,7 @@ def test_shaped_rewards_telescope(gamma: float) -> None:
 
 def test_luck_has_mean_zero() -> None:
     """By calibration: outcomes are on average what the belief expects of them."""
-    luck = [explained("random", f"single_crash-v3/test/{n}").luck for n in range(40)]
+    luck = [explained("random", f"single_crash-v4/test/{n}").luck for n in range(40)]
     error = stdev(luck) / sqrt(len(luck))
     assert 0.01 < error < 0.1
     assert abs(fmean(luck)) < 4 * error
@@ -74,7 +74,7 @@ def test_the_same_numbers_whenever_they_are_asked_for() -> None:
 
 
 def test_pages_and_first_root_causes_are_judged_by_the_belief_of_their_moment() -> None:
-    incident = make_incident("single_crash-v3/test/0")
+    incident = make_incident("single_crash-v4/test/2")
     (service,) = incident.truth.root_causes
     other = next(one for one in incident.topology.names if one != service)
     (team,) = incident.truth.teams
@@ -112,7 +112,7 @@ def test_luck_of_a_call_is_being_right_without_reason() -> None:
 
 def test_each_part_reads_right_on_an_episode_of_its_own() -> None:
     """A mis-page that was a gamble cost; a right page on little doubt was no mistake."""
-    incident = make_incident("single_crash-v3/test/0")
+    incident = make_incident("single_crash-v4/test/2")
     held = belief(initial_state(incident))
     wrong = next(team for team in reversed(held.teams) if team not in incident.truth.teams)
     found = explain(play(incident, [Escalate(wrong)])[0], samples=2)
@@ -125,7 +125,7 @@ def test_each_part_reads_right_on_an_episode_of_its_own() -> None:
 
 
 def test_what_is_likeliest() -> None:
-    held = belief(initial_state(make_incident("single_crash-v3/test/0")))
+    held = belief(initial_state(make_incident("single_crash-v4/test/0")))
     found = Leading.of(held)
     assert found.root_cause is not None
     assert found.root_cause[1] == max(held.root_causes.values())
@@ -135,7 +135,7 @@ def test_what_is_likeliest() -> None:
 
 
 def test_what_cannot_be_explained_is_refused() -> None:
-    incident = make_incident("single_crash-v3/test/0")
+    incident = make_incident("single_crash-v4/test/0")
     with pytest.raises(InvalidInput, match="still open"):
         explain(initial_state(incident))
     with pytest.raises(InvalidInput, match="samples must be at least 1, got 0"):

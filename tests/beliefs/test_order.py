@@ -8,7 +8,7 @@ _SAID = """
 from logtriage import RequestTraces, initial_state, make_incident, transition
 from logtriage.beliefs import belief
 
-for task in ("single_crash-v3", "cascading_failure-v3-fog3", "compound_failure-v3"):
+for task in ("single_crash-v4", "cascading_failure-v4-fog3", "compound_failure-v4"):
     for number in range(3):
         state = initial_state(make_incident(f"{task}/val/{number}"))
         state = transition(state, RequestTraces(state.incident.topology.names[0]))

@@ -6,7 +6,7 @@ import logtriage as lt
 from logtriage.beliefs import belief
 from logtriage.beliefs.then import decisions_then, likely_then
 
-ID = "cascading_failure-v3/test/3"  # backend-team was right
+ID = "cascading_failure-v4/test/0"  # backend-team was right
 
 
 def opened() -> lt.State:
@@ -30,7 +30,7 @@ def test_a_hand_over_is_held_beside_the_best_plan() -> None:
     state = opened()
     words = likely_then(belief(state), state, lt.HandOver())
     assert words == (
-        f"hand_over, worth {state.incident.price_of_hand_over:g}: the best plan was expected to "
+        f"hand_over, worth {state.incident.worth_of_hand_over:g}: the best plan was expected to "
         f"earn {belief(state).value():.2f}"
     )
 
@@ -38,7 +38,7 @@ def test_a_hand_over_is_held_beside_the_best_plan() -> None:
 def test_a_benign_incident_has_nobody_to_page() -> None:
     benign = next(
         one
-        for one in map(lt.make_incident, lt.incident_ids("single_crash-v3", "test", 40))
+        for one in map(lt.make_incident, lt.incident_ids("single_crash-v4", "test", 40))
         if one.truth.benign
     )
     state = lt.initial_state(benign)

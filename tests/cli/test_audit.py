@@ -21,7 +21,7 @@ from logtriage.grading import TRIAGE_3
 from logtriage.drawing.generator import draw_incident
 from logtriage.drawing.ids import IncidentId
 
-TASK = get_task("single_crash-v3")
+TASK = get_task("single_crash-v4")
 #: Of few ticks, as all here, so that every list of actions is soon searched.
 SHEET = attrs.evolve(TASK, horizon=7)
 
@@ -47,7 +47,7 @@ def draw(split, number):
 
 
 def lenient(split, number):
-    incident = make_incident(f"cascading_failure-v3/{split}/{number}")
+    incident = make_incident(f"cascading_failure-v4/{split}/{number}")
     return attrs.evolve(incident, wrong_page_closes=False, rubric="recorded/3", horizon=6)
 """
 
@@ -68,10 +68,10 @@ def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def test_a_task_that_passes() -> None:
-    result = audit("--task", "single_crash-v3", "--family", "measures")
+    result = audit("--task", "single_crash-v4", "--family", "measures")
     assert result.exit_code == 0
     lines = result.stdout.splitlines()
-    assert lines[0].startswith("single_crash-v3")
+    assert lines[0].startswith("single_crash-v4")
     assert lines[1].startswith("passed    measures      ")
     assert "1 checks, 0 failed" in result.stderr
 

@@ -19,7 +19,7 @@ from logtriage.rendering import render_observation, system_prompt
 from logtriage.state import initial_state
 from logtriage.tasks import TASKS
 
-INCIDENT = "cascading_failure-v3/test/42"
+INCIDENT = "cascading_failure-v4/test/1464"
 
 
 def logtriage(*arguments: object, stdin: str | bytes = "", width: int = 100) -> Result:
@@ -88,7 +88,7 @@ def test_no_command_gives_help() -> None:
         ["eval", "expert", "--bundle", "/no/such/bundle"],
         ["eval", "constant:dance"],
         ["show", "nope"],
-        ["show", "cascading_failure-v3/test/-1"],
+        ["show", "cascading_failure-v4/test/-1"],
         ["show", "nezha/nope"],
         ["tasks", "nope-v1"],
         ["play", "nope"],
@@ -111,7 +111,7 @@ def test_what_cannot_be_used_exits_2_without_a_traceback(arguments: list[str]) -
 
 def test_errors_say_what_was_given_and_what_there_is() -> None:
     result = logtriage("eval", "expert", "--task", "cascade", width=300)
-    assert result.stderr.startswith("error: unknown task 'cascade'; known: single_crash-v3, ")
+    assert result.stderr.startswith("error: unknown task 'cascade'; known: single_crash-v4, ")
 
 
 def test_without_its_extra_the_command_names_it() -> None:
@@ -130,7 +130,7 @@ def test_without_its_extra_the_command_names_it() -> None:
 
 
 def test_reader_that_leaves_early_is_no_error() -> None:
-    ids = incident_ids("single_crash-v3", "test", 2_000)
+    ids = incident_ids("single_crash-v4", "test", 2_000)
     for flags in (["--truth", "--json"], []):
         with subprocess.Popen(
             command("show", *ids, *flags),
@@ -148,7 +148,7 @@ def test_reader_that_leaves_early_is_no_error() -> None:
 
 def test_terminal_without_unicode_is_served() -> None:
     done = subprocess.run(
-        command("eval", "random", "--episodes", "1", "--task", "single_crash-v3"),
+        command("eval", "random", "--episodes", "1", "--task", "single_crash-v4"),
         capture_output=True,
         env={"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0", "LC_ALL": "C"},
     )
@@ -176,7 +176,9 @@ def test_show_is_the_first_screen() -> None:
     incident = make_incident(INCIDENT)
     result = logtriage("show", INCIDENT)
     assert result.exit_code == 0
-    assert render_observation(observe(initial_state(incident))) in result.stdout
+    shown = render_observation(observe(initial_state(incident))).splitlines()
+    # Sparklines follow the series.
+    assert all(map(str.startswith, result.stdout.splitlines()[1:], shown))
     assert system_prompt(incident) not in result.stdout
 
 

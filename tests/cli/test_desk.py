@@ -36,7 +36,7 @@ from logtriage.transcript import transcript_of
 from tests.cli.test_cli import grades, lines, logtriage
 from tests.cli.test_play import typed
 
-INCIDENT = make_incident("cascading_failure-v3/test/15")
+INCIDENT = make_incident("cascading_failure-v4/test/191")
 TRUTH = INCIDENT.truth
 WRONG = next(team for team in INCIDENT.topology.teams if team not in TRUTH.teams)
 
@@ -88,7 +88,7 @@ def test_the_first_page_has_everything_in_80_by_24() -> None:
             assert region.right <= 80
             assert region.bottom <= 24
         assert INCIDENT.id in shown(desk, "head")
-        assert "tick 0/14" in shown(desk, "head")
+        assert "tick 0/17" in shown(desk, "head")
         listed = shown(desk, "glances")
         assert all(name in listed for name in INCIDENT.topology.names)
         assert "ALERTS: " in shown(desk, "now-text")
@@ -190,7 +190,7 @@ def test_pages_help_and_who() -> None:
             await enter(desk, pilot, word)
             assert page(desk) == name
         await enter(desk, pilot, "who user-db")
-        assert shown(desk, "said").startswith("user-db: datastore, owned by ")
+        assert shown(desk, "said").startswith("user-db: datastore (postgres), owned by ")
         await enter(desk, pilot, "who user_db")
         assert "did you mean 'user-db'?" in shown(desk, "said")
         await enter(desk, pilot, "sevrity P1")
@@ -236,7 +236,7 @@ def test_leaving_early_is_asked_and_keeps_what_was_done() -> None:
 
 @pytest.mark.parametrize(
     "incident_id",
-    ["single_crash-v3/test/0", "recorded"],
+    ["single_crash-v4/test/531", "recorded"],
 )
 def test_every_kind_of_incident_is_played(incident_id: str) -> None:
     incident = shipped_incidents()[0] if incident_id == "recorded" else make_incident(incident_id)

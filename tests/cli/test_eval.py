@@ -30,7 +30,7 @@ def test_table_has_a_row_for_each_policy_and_task(tmp_path: Path) -> None:
     assert result.exit_code == 0
     for task in BENCHMARK:
         assert f"{task}/test  5 episodes, rubric logtriage/3" in result.stdout
-    # Each task has two tables of figures, and one by the price of a hand-over.
+    # Each task has two tables of figures, and one by the worth of a hand-over.
     rows = [re.findall(rf"^{policy} ", result.stdout, re.M) for policy in ("oracle", "first_error")]
     assert len(rows[0]) == len(rows[1]) >= 3 * len(BENCHMARK)
     assert "1.000 [1.000, 1.000]" in result.stdout

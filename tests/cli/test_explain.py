@@ -15,7 +15,7 @@ from logtriage.registry import make_policy
 from tests.cli.test_cli import lines as told
 from tests.cli.test_cli import logtriage
 
-TASK = "single_crash-v3"
+TASK = "single_crash-v4"
 INCIDENT = f"{TASK}/test/0"
 
 

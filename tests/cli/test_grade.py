@@ -30,7 +30,7 @@ def write(path: Path, *texts: str) -> Path:
 
 
 def test_one_grade_a_line(tmp_path: Path) -> None:
-    texts = [line(agent="me"), line("single_crash-v3/test/0", [])]
+    texts = [line(agent="me"), line("single_crash-v4/test/531", [])]
     result = logtriage("grade", write(tmp_path / "runs.jsonl", *texts), "--json")
     assert result.exit_code == 0
     assert grades(result) == [grade_to_json(grade_transcript(decode_transcript(t))) for t in texts]
@@ -42,7 +42,7 @@ def test_a_byte_order_mark_is_no_part_of_the_first_line(tmp_path: Path) -> None:
 
 
 def test_grade_on_the_wire_has_everything_that_it_is_made_of(tmp_path: Path) -> None:
-    incident = make_incident("single_crash-v3/test/2")
+    incident = make_incident("single_crash-v4/test/4346")
     wrong = min(set(incident.topology.teams) - incident.truth.teams)
     page = {"action_type": "escalate", "value": wrong}
     text = line(incident.id, [page, RESOLVE], agent="me")
@@ -80,7 +80,7 @@ def test_bad_lines_are_named_and_the_good_ones_graded(tmp_path: Path) -> None:
     named = [text for text in result.stderr.splitlines() if text.startswith("error: ")]
     assert [text.split(": ")[1] for text in named] == [f"{path}:{n}" for n in (2, 3, 5, 6)]
     assert "not JSON" in named[0]
-    assert "unknown task 'nope-v1'; known: single_crash-v3" in named[1]
+    assert "unknown task 'nope-v1'; known: single_crash-v4" in named[1]
     assert "agent: expected a string, got a number" in named[3]
     assert "2 graded; 0 unscored; 4 bad lines" in result.stderr
     assert (
@@ -103,7 +103,7 @@ def test_unscored_transcripts_exit_1_and_enter_no_mean(tmp_path: Path) -> None:
 
 def played(policy: str, count: int, **fields: Any) -> list[str]:
     """Lines of a policy on the first incidents of a task."""
-    ids = incident_ids("cascading_failure-v3", "test", count)
+    ids = incident_ids("cascading_failure-v4", "test", count)
     states = [play(make_incident(name), policy) for name in ids]
     return [encode_transcript(attrs.evolve(transcript_of(state), **fields)) for state in states]
 
@@ -112,7 +112,7 @@ def test_net_value_stands_beside_always_handing_over(tmp_path: Path) -> None:
     texts = played("expert", 8, agent="me")
     path = write(tmp_path / "runs.jsonl", *texts)
     grades_ = [grade_transcript(decode_transcript(text)) for text in texts]
-    prices = [make_incident(one.incident).price_of_hand_over or 0.0 for one in grades_]
+    prices = [make_incident(one.incident).worth_of_hand_over or 0.0 for one in grades_]
     net = net_value([(one.score or 0.0, price) for one, price in zip(grades_, prices, strict=True)])
     assert net is not None
     shown = logtriage("grade", path).stderr
@@ -185,7 +185,7 @@ def test_a_gzip_is_read_and_other_bytes_are_named(tmp_path: Path) -> None:
 
 def test_a_run_of_a_file_is_like_any_other(tmp_path: Path) -> None:
     base, mine = tmp_path / "base", tmp_path / "mine"
-    task = ("--task", "cascading_failure-v3", "--episodes", 20)
+    task = ("--task", "cascading_failure-v4", "--episodes", 20)
     logtriage("eval", "expert", *task, "--out", base)
     (file,) = (base / "transcripts").iterdir()
     told = logtriage("grade", file, "--out", mine)
@@ -237,16 +237,16 @@ def test_input_is_graded_as_it_comes() -> None:
 
 
 def test_output_for_people_has_criteria_and_gates(tmp_path: Path) -> None:
-    ignore = line("single_crash-v3/test/0", [{"action_type": "ignore"}], agent="me")
+    ignore = line("single_crash-v4/test/531", [{"action_type": "ignore"}], agent="me")
     result = logtriage("grade", write(tmp_path / "runs.jsonl", ignore))
     (text,) = result.stdout.splitlines()
-    assert text.startswith("0.000  single_crash-v3/test/0  me  severity 0.00")
+    assert text.startswith("0.000  single_crash-v4/test/531  me  severity 0.00")
     assert text.endswith("ignored_incident: a real fault was ignored")
 
 
 def test_output_for_people_has_discounts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(RUBRICS, DEFAULT.id, HALVED)
-    result = logtriage("grade", write(tmp_path / "runs.jsonl", line("single_crash-v3/test/0")))
+    result = logtriage("grade", write(tmp_path / "runs.jsonl", line("single_crash-v4/test/531")))
     (text,) = result.stdout.splitlines()
     assert text.endswith("  halved x 0.500")
 
@@ -271,7 +271,7 @@ def test_transcripts_of_a_run_are_graded_alike(tmp_path: Path) -> None:
 
 def test_output_has_what_a_report_of_the_impact_was_worth(tmp_path: Path) -> None:
     report = {"action_type": "report_impact", "value": "api-gateway->auth-service"}
-    texts = [line("compound_failure-v3/test/0", [report, RESOLVE]), line()]
+    texts = [line("compound_failure-v4/test/0", [report, RESOLVE]), line()]
     result = logtriage("grade", write(tmp_path / "runs.jsonl", *texts))
     first, second = result.stdout.splitlines()[:2]
     found = grade_transcript(decode_transcript(texts[0])).impact
@@ -287,7 +287,7 @@ def test_a_run_has_a_table_of_them() -> None:
         policy,
         "expert",
         "--task",
-        "compound_failure-v3",
+        "compound_failure-v4",
         "--episodes",
         2,
         "--legend",
@@ -296,5 +296,5 @@ def test_a_run_has_a_table_of_them() -> None:
     assert result.exit_code == 0, result.output
     assert "node F1" in result.stdout
     assert "never part of a grade" in result.stdout
-    silent = logtriage("eval", "oracle", "--task", "compound_failure-v3", "--episodes", 2)
+    silent = logtriage("eval", "oracle", "--task", "compound_failure-v4", "--episodes", 2)
     assert "node F1" not in silent.stdout

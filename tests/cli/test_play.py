@@ -177,7 +177,7 @@ def test_json_keeps_screens_off_stdout() -> None:
     result = logtriage("play", INCIDENT, "--json", "--policy", "expert")
     (graded,) = lines(result)
     assert graded["ticks"] > 1
-    assert "TICK 0/14" in result.stderr
+    assert "TICK 0/17" in result.stderr
 
 
 def test_watching_a_policy_shows_every_step() -> None:
@@ -185,7 +185,7 @@ def test_watching_a_policy_shows_every_step() -> None:
     assert result.exit_code == 0
     ticks = [line for line in result.stdout.splitlines() if line.startswith("TICK ")]
     steps = [line for line in result.stdout.splitlines() if line.startswith("expert: ")]
-    assert ticks[0] == "TICK 0/14; HAND-OVER is worth 0.3"
+    assert ticks[0] == "TICK 0/17; HAND-OVER is worth 0.3"
     assert len(ticks) == len(steps) + 1
     assert "CLOSED: " in result.stdout
 

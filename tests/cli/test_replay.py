@@ -8,13 +8,13 @@ import pytest
 from logtriage.evaluation import RunSpec, evaluate
 from tests.cli.test_cli import lines, logtriage
 
-ID = "single_crash-v3/test/1"
+ID = "single_crash-v4/test/1"
 
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("runs") / "mine"
-    evaluate(RunSpec(["expert", "random"], ["single_crash-v3"], episodes=2), directory)
+    evaluate(RunSpec(["expert", "random"], ["single_crash-v4"], episodes=2), directory)
     return directory
 
 
@@ -29,7 +29,7 @@ def test_a_page_beside_the_run(run: Path) -> None:
 def test_the_page_of_an_incident_is_another_one(run: Path) -> None:
     (told,) = lines(logtriage("replay", run, ID, "--json"))
     assert told["episodes"] == told["screens"] == 2
-    assert Path(told["page"]).name.startswith("replay-single_crash-v3-test-1")
+    assert Path(told["page"]).name.startswith("replay-single_crash-v4-test-1")
     assert Path(told["page"]).exists()
 
 
@@ -43,7 +43,7 @@ def test_open_shows_it(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def test_an_incident_that_was_not_played_is_refused(run: Path) -> None:
-    result = logtriage("replay", run, "single_crash-v3/test/7")
+    result = logtriage("replay", run, "single_crash-v4/test/7")
     assert result.exit_code == 2
     assert "incident of this run" in result.stderr
     assert ID in result.stderr

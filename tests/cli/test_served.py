@@ -20,7 +20,7 @@ from tests.cli.test_cli import command, logtriage
 
 pytest.importorskip("openai")
 
-TASK = "single_crash-v3"
+TASK = "single_crash-v4"
 RESOLVE = '{"action_type": "resolve"}'
 #: What the scripted model says, turn by turn.
 SCRIPT = ('{"action_type": "request_more_logs", "value": "user-db"}', "Hm.", RESOLVE)
@@ -130,9 +130,9 @@ def test_replies_that_were_cut_off_are_told_and_fail_the_run(tmp_path: Path) -> 
     with server(lambda _: (200, cut)) as (url, _):
         done = logtriage(*words("--max-tokens", 50, "--out", tmp_path, url=url, episodes=1))
     assert done.exit_code == 1
-    assert "100% of its 11 replies were cut off at the limit, most likely" in done.stderr
+    assert "100% of its 15 replies were cut off at the limit, most likely" in done.stderr
     assert "Raise --max-tokens, or turn its thinking off." in done.stderr
-    assert json.loads((tmp_path / "summary.json").read_text())["rows"][0]["usage"]["cut_off"] == 11
+    assert json.loads((tmp_path / "summary.json").read_text())["rows"][0]["usage"]["cut_off"] == 15
 
 
 # -- interrupts ------------------------------------------------------------------------

@@ -7,8 +7,8 @@ import pytest
 from logtriage.roles.splits import TRIO
 from tests.cli.test_cli import lines, logtriage
 
-TASK = "single_crash-v3"
-ID = "cascading_failure-v3/test/42"
+TASK = "single_crash-v4"
+ID = "cascading_failure-v4/test/42"
 EVAL = ("eval", "expert", "random", "--task", TASK, "--episodes", 4)
 
 
@@ -31,7 +31,7 @@ def test_eval_says_which_roles_played(trio: tuple[Path, str]) -> None:
 
 
 def test_eval_tells_the_doubt_of_the_team_and_of_each_role(tmp_path: Path) -> None:
-    task = "cascading_failure-v3"
+    task = "cascading_failure-v4"
     arguments = ("eval", "expert", "--split-roles", "trio", "--task", task, "--episodes", 3)
     shown = logtriage(*arguments, "--legend", "--out", tmp_path / "run")
     assert "bits of doubt  episodes  pooled  triage  escalation  remediation" in shown.stdout

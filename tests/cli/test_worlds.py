@@ -73,7 +73,7 @@ def test_what_is_played_is_graded_in_its_world_alone(folder: Path, tmp_path: Pat
     assert other.exit_code == 1
     assert f"of world '{NAME}', and the world given here is 'tiny'" in other.stderr
     before = json.loads(out.read_text())["world"]
-    edit(folder / "world.toml", "onset = 10", "onset = 11")
+    edit(folder / "world.toml", "onset = 4", "onset = 5")
     changed = logtriage("grade", out, "--world", folder)
     assert changed.exit_code == 1
     assert before in changed.stderr
@@ -134,7 +134,7 @@ def test_a_check_has_exit_codes(folder: Path, monkeypatch: pytest.MonkeyPatch) -
     fewer = attrs.evolve(QUICK, looks=8, bars=3)
     monkeypatch.setattr("logtriage.audit.QUICK", fewer)
     assert logtriage("world", "check", folder, "--quick").exit_code == 0
-    edit(folder / "kinds/bad_release.toml", "errors = 60", "errors = 2")
+    edit(folder / "kinds/bad_release.toml", "itself = 70", "itself = 2")
     found = logtriage("world", "check", folder, "--quick", "--json")
     failed = [one["check"] for one in lines(found) if one["verdict"] == "failed"]
     assert (found.exit_code, failed) == (1, ["unseen"])

@@ -8,7 +8,7 @@ import logtriage as lt
 from logtriage.adapters.episode import Episode
 from logtriage.conversations.tools import call_from_action
 
-INCIDENT: Final = "cascading_failure-v3/test/24"
+INCIDENT: Final = "cascading_failure-v4/test/246"
 ACTIONS: Final = (
     lt.RequestMetrics("user-db"),
     lt.Escalate("sre-team"),

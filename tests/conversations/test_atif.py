@@ -7,7 +7,7 @@ import pytest
 from logtriage.conversations.rows import transcript_of_row
 from logtriage.errors import TranscriptError
 
-INCIDENT = "single_crash-v3/test/0"
+INCIDENT = "single_crash-v4/test/531"
 CALL = {"tool_call_id": "a", "function_name": "resolve", "arguments": {}}
 
 

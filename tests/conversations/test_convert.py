@@ -16,7 +16,7 @@ from logtriage.errors import LogTriageError, TranscriptError, UnknownName
 from logtriage.grading import grade_transcript
 from logtriage.transcript import Transcript
 
-INCIDENT = "single_crash-v3/test/0"
+INCIDENT = "single_crash-v4/test/531"
 RESOLVE = {"action_type": "resolve"}
 CALL = {"id": "c", "type": "function", "function": {"name": "resolve", "arguments": "{}"}}
 MESSAGES: list[dict[str, Any]] = [
@@ -176,7 +176,7 @@ def screen_of(incident_id: str) -> str:
 
 IGNORE = {"function": {"name": "ignore", "arguments": "{}"}}
 EXAMPLE: list[dict[str, Any]] = [
-    {"role": "user", "content": screen_of("single_crash-v3/train/7")},
+    {"role": "user", "content": screen_of("single_crash-v4/train/7")},
     {"role": "assistant", "content": None, "tool_calls": [{"id": "e", **IGNORE}]},
     {"role": "tool", "tool_call_id": "e", "content": "The incident is closed (ignored)."},
 ]

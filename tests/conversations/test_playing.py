@@ -112,8 +112,8 @@ def test_another_incident_is_refused(place: str) -> None:
         other = row(
             [{"role": "system", "content": f"{PROMPT[0]['content']}\n\n{FIRST}"}, *WHOLE[2:3]]
         )
-    with pytest.raises(TranscriptError, match=r"screen of tick 0 says 'EDGE: .*test/25 'EDGE: "):
-        transcript_of_row({**other, "incident": "cascading_failure-v3/test/25"})
+    with pytest.raises(TranscriptError, match=r"screen of tick 0 says 'EDGE: .*test/5287 'EDGE: "):
+        transcript_of_row({**other, "incident": "cascading_failure-v4/test/5287"})
 
 
 def test_the_actions_of_a_row_must_be_those_of_its_messages() -> None:

@@ -463,7 +463,7 @@ def test_a_session_may_name_its_incident_and_must_not_name_another() -> None:
     lines = [named, *each(openai_turn)]
     assert worth(transcript_of_row({"messages": lines})) == 1.0
     with pytest.raises(TranscriptError, match="incident: the row is of"):
-        transcript_of_row(openai(), incident_at="cascading_failure-v3/test/25")
+        transcript_of_row(openai(), incident_at="cascading_failure-v4/test/5287")
 
 
 def test_of_a_session_that_was_rewound_the_last_branch_counts() -> None:

@@ -73,7 +73,7 @@ def test_a_call_of_every_action_fits_the_schema() -> None:
 
 
 def test_schemas_of_the_providers_have_the_same_content() -> None:
-    given = make_incident("single_crash-v3/test/0"), tuple(ALL_TOOLS)
+    given = make_incident("single_crash-v4/test/531"), tuple(ALL_TOOLS)
     for openai, anthropic in zip(openai_tools(*given), anthropic_tools(*given), strict=True):
         function = openai["function"]
         assert openai["type"] == "function"
@@ -84,7 +84,7 @@ def test_schemas_of_the_providers_have_the_same_content() -> None:
         }
 
 
-@pytest.mark.parametrize("incident_id", ["single_crash-v3/test/0", "tiny:outage/test/0"])
+@pytest.mark.parametrize("incident_id", ["single_crash-v4/test/531", "tiny:outage/test/0"])
 def test_the_remedies_on_offer_are_those_of_the_incidents_world(incident_id: str) -> None:
     incident = make_incident(incident_id)
     tool = next(one for one in tools_of(incident) if one.name == "remediate")

@@ -10,7 +10,7 @@ from logtriage.conversations.convert import transcript_of_row
 from logtriage.conversations.words import CUT, MOST, WORDS, own_words, words_of
 from logtriage.grading import grade_transcript
 
-INCIDENT = make_incident("single_crash-v3/test/0")
+INCIDENT = make_incident("single_crash-v4/test/531")
 LOOK = {"name": "request_metrics", "arguments": {"service": "user-db"}}
 CLOSE = {"name": "hand_over", "arguments": {}}
 

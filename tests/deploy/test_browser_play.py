@@ -13,13 +13,13 @@ from typing import Any
 import pytest
 
 import logtriage as lt
-from logtriage.tasks import BENCHMARK_FOG, TASKS
+from logtriage.tasks import BENCHMARK_FOG, TASKS, VERSION
 from tests.chromium import Browser, needs_chromium
 from tests.worlds.folders import copy_of, edit
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = ROOT / "build" / "browser"
-INCIDENT = "cascading_failure-v3/test/24"
+INCIDENT = "cascading_failure-v4/test/246"
 #: Loading Python takes seconds, on a busy machine many.
 PATIENCE = 300
 RIGHT = (
@@ -228,5 +228,5 @@ def test_the_page_offers_every_task_at_the_fog_of_the_benchmark() -> None:
     script = (ROOT / "docs" / "browser" / "triage.js").read_text("utf-8")
     offered = re.search(r"^const TASKS = (\[.*\]);$", script, re.MULTILINE)
     assert offered is not None
-    known = [task.id for task in TASKS if task.version == 3 and task.fog == BENCHMARK_FOG]
+    known = [task.id for task in TASKS if task.version == VERSION and task.fog == BENCHMARK_FOG]
     assert sorted(json.loads(offered[1])) == sorted(known)

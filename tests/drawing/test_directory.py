@@ -24,7 +24,7 @@ def counts(task: str, count: int) -> dict[str, Counter[str]]:
 
 
 def test_most_services_of_a_tier_are_those_of_one_team_and_the_rest_is_even() -> None:
-    found = counts("single_crash-v3", 800)
+    found = counts("single_crash-v4", 800)
     for tier in ONCALL.rules.tiers:
         assert tier.owner is not None
         row = found[tier.name]
@@ -43,7 +43,7 @@ def test_the_owner_of_the_root_is_no_exception() -> None:
     """Owners are drawn whatever the truth: at the root they are as elsewhere."""
     at_root, every = Counter[bool](), Counter[bool]()
     tiers = ONCALL.tiers
-    for one in incident_ids("cascading_failure-v3", "val", 800):
+    for one in incident_ids("cascading_failure-v4", "val", 800):
         incident = make_incident(one)
         for service, owner in zip(incident.topology.services, incident.directory, strict=True):
             usual = tiers[service.tier].owner == owner
@@ -77,7 +77,7 @@ def test_where_the_folder_names_every_owner_nothing_is_drawn(tmp_path: Path) -> 
 
 
 def test_on_a_topology_with_other_teams_owners_are_even() -> None:
-    topology = make_incident("single_crash-v3/val/0").topology
+    topology = make_incident("single_crash-v4/val/4193").topology
     teams = (*(one for one in topology.teams if one != "dba-team"), "blue")
     strange = attrs.evolve(topology, teams=teams)
     owners = ONCALL.owning_teams(strange)

@@ -19,7 +19,7 @@ from logtriage import (
 )
 from logtriage.drawing.generator import draw_incident, open_incident
 from logtriage.drawing.ids import SPLITS, IncidentId
-from logtriage.drawing.incidents import PRICES_OF_HAND_OVER
+from logtriage.drawing.incidents import WORTHS_OF_HAND_OVER
 from logtriage.errors import UnknownName
 from logtriage.tasks import TaskSpec
 from logtriage.topology import Service
@@ -43,14 +43,14 @@ def test_each_answer_is_a_real_possibility_and_none_is_the_rule(task: TaskSpec, 
         assert max(counts.values()) <= most * len(real)
 
 
-def test_prices_of_hand_over_are_equally_likely_whatever_the_truth() -> None:
-    drawn = [make_incident(f"cascading_failure-v3/train/{index}") for index in range(3_000)]
+def test_worths_of_hand_over_are_equally_likely_whatever_the_truth() -> None:
+    drawn = [make_incident(f"cascading_failure-v4/train/{index}") for index in range(3_000)]
     for benign in (False, True):
         prices = [
-            incident.price_of_hand_over for incident in drawn if incident.truth.benign is benign
+            incident.worth_of_hand_over for incident in drawn if incident.truth.benign is benign
         ]
         counts = Counter(prices)
-        assert counts.keys() == set(PRICES_OF_HAND_OVER)
+        assert counts.keys() == set(WORTHS_OF_HAND_OVER)
         fair, spread = len(prices) / 5, sqrt(len(prices) * 0.2 * 0.8)
         assert all(abs(count - fair) < 4 * spread for count in counts.values())
 
@@ -80,7 +80,7 @@ def test_a_bad_id_is_refused() -> None:
     with pytest.raises(UnknownName, match="unknown task"):
         make_incident("nosuch-v2/test/0")
     with pytest.raises(InvalidInput, match="the split and the number are missing"):
-        make_incident("single_crash-v3")
+        make_incident("single_crash-v4")
 
 
 @pytest.mark.parametrize("size", [5, 40, 200])
@@ -96,20 +96,20 @@ def test_incidents_can_be_drawn_on_a_topology_of_ones_own(size: int) -> None:
 def test_a_topology_without_a_place_for_the_fault_is_refused() -> None:
     gate = Service("gate", "edge", "sre-team")
     alone = own_topology("alone", ("sre-team", "security-team"), (gate,))
-    task = get_task("cascading_failure-v3")
+    task = get_task("cascading_failure-v4")
     with pytest.raises(InvalidInput, match="it needs a service that another one calls"):
         draw_incident(task, IncidentId(task, "train", 0), alone)
 
 
 def test_nothing_is_drawn_on_a_topology_whose_name_breaks_ids() -> None:
     recorded = attrs.evolve(SEVEN_SERVICES, name="mine/1")
-    task = get_task("cascading_failure-v3")
+    task = get_task("cascading_failure-v4")
     with pytest.raises(InvalidInput, match=r"topology 'mine/1': its name must have no '/' to draw"):
         draw_incident(task, IncidentId(task, "train", 0), recorded)
 
 
 def test_a_wrong_page_that_ends_nothing_brings_no_note() -> None:
-    incident = attrs.evolve(make_incident("cascading_failure-v3/test/0"), wrong_page_closes=False)
+    incident = attrs.evolve(make_incident("cascading_failure-v4/test/0"), wrong_page_closes=False)
     (right,) = incident.truth.teams
     wrong = next(team for team in incident.topology.teams if team != right)
     for team, notes in ((wrong, 0), (right, 1)):

@@ -37,7 +37,7 @@ from tests.evaluation.test_runner import contents
 
 KEY, OTHER_KEY = "the key of these tests, 0123456789", "another key, of 16 bytes or more"
 SEAL, OTHER = Seal(KEY.encode()), Seal(OTHER_KEY.encode())
-TASK = "single_crash-v3"
+TASK = "single_crash-v4"
 ID = f"{TASK}/sealed/7"
 SPEC = RunSpec(["expert"], [TASK], "sealed", episodes=3)
 
@@ -292,8 +292,8 @@ def opaque(told: Any, incident: lt.Incident) -> None:
     [
         f"{TASK}/test/48151623",
         f"{TASK}/sealed/48151623",
-        "fleet_outage-v3/test/48151623",
-        "fleet_outage-v3/sealed/48151623",
+        "fleet_outage-v4/test/48151623",
+        "fleet_outage-v4/sealed/48151623",
     ],
 )
 def test_no_prompt_screen_or_tool_names_the_incident(
@@ -323,7 +323,7 @@ def test_teams_play_sealed_incidents_and_see_no_index(monkeypatch: pytest.Monkey
     with pytest.raises(SealError, match="split 'sealed'"):
         triage_team_v1.parallel_env(TASK, "sealed", observations="text")
     with pytest.raises(InvalidInput, match="split 'sealed': seeds of sealed incidents are wider"):
-        TriageVectorEnv("single_crash-v3", 2, "sealed")
+        TriageVectorEnv("single_crash-v4", 2, "sealed")
     give(monkeypatch, OTHER_KEY)
     for seal, meant in ((SEAL, SEAL), (None, OTHER)):
         env = triage_team_v1.parallel_env(

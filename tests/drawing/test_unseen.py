@@ -1,4 +1,4 @@
-"""``unseen_world-v3``: each incident has a world of its own, which its id alone decides."""
+"""``unseen_world-v4``: each incident has a world of its own, which its id alone decides."""
 
 import re
 from typing import Any
@@ -36,7 +36,7 @@ from logtriage.world.model import HEALTHY, LOADED, WAITING, World
 from logtriage.world.unseen import WORLDS, unseen_seed, unseen_world
 from tests.rendering.reader_rules import Rules
 
-TASK = "unseen_world-v3"
+TASK = "unseen_world-v4"
 IDS = tuple(f"{TASK}/{split}/{number}" for split in SPLITS for number in (0, 7))
 
 
@@ -110,12 +110,12 @@ def test_an_id_that_is_none_is_refused(name: str, error: type[Exception], said: 
 # --- the task ------------------------------------------------------------------------------
 
 
-def test_the_task_is_one_of_the_third_world_and_none_of_the_benchmark() -> None:
+def test_the_task_is_one_of_the_fourth_world_and_none_of_the_benchmark() -> None:
     task = get_task(TASK)
     assert task == tasks_of(default_world())[TASK]
     assert is_registered(task)
     assert is_of_task(f"{TASK}/test/0")
-    assert (task.id, task.version, task.world) == (TASK, 3, default_world())
+    assert (task.id, task.version, task.world) == (TASK, 4, default_world())
     assert TASK not in benchmark_of(default_world())
     own = get_task(TASK, unseen_world("test", 1))
     assert own.id == TASK

@@ -26,9 +26,9 @@ from gymnasium.vector import AutoresetMode
 
 from logtriage.env import ENV_IDS, TriageEnv, TriageVectorEnv
 
-TASK = "cascading_failure-v3"
+TASK = "cascading_failure-v4"
 #: A task of each kind.
-KINDS = (TASK, "single_crash-v3-fog0", "silent_degradation-v3-fog3")
+KINDS = (TASK, "single_crash-v4-fog0", "silent_degradation-v4-fog3")
 ACTIONS = 75
 RESOLVE = action_id(Resolve(), FIVE_TEAMS)
 ASK = RESOLVE - 1
@@ -56,7 +56,7 @@ def same(left: list[tuple[Any, ...]], right: list[tuple[Any, ...]]) -> bool:
 # -- registration --------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("env_id", ["logtriage/Cascading-v3", "logtriage/Silent-fog0-v3"])
+@pytest.mark.parametrize("env_id", ["logtriage/Cascading-v4", "logtriage/Silent-fog0-v4"])
 def test_gymnasium_makes_them_without_an_import_of_ours(env_id: str) -> None:
     code = f"""
 import gymnasium
@@ -102,7 +102,7 @@ def test_spaces() -> None:
     assert envs.action_space == gymnasium.spaces.MultiDiscrete(3 * [ACTIONS])
     assert envs.observation_space.dtype == env.observation_space.dtype == np.float32
     assert envs.metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP
-    layout = token_layout_of(get_task("cascading_failure-v3").setting, FIVE_TEAMS, 14)
+    layout = token_layout_of(get_task(TASK).setting, FIVE_TEAMS, get_task(TASK).horizon)
     space: Any = env.observation_space
     assert envs.observation_space.shape == (3, layout.size)
     assert (space.low == 0).all()
@@ -192,10 +192,10 @@ def test_the_horizon_truncates_and_an_action_terminates(task: str) -> None:
 
 
 def test_a_fleet_needs_a_topology() -> None:
-    with pytest.raises(InvalidInput, match="every incident of task 'fleet_outage-v3' has a top"):
-        TriageEnv("fleet_outage-v3")
-    with pytest.raises(InvalidInput, match="every incident of task 'fleet_outage-v3' has a top"):
-        TriageVectorEnv("fleet_outage-v3")
+    with pytest.raises(InvalidInput, match="every incident of task 'fleet_outage-v4' has a top"):
+        TriageEnv("fleet_outage-v4")
+    with pytest.raises(InvalidInput, match="every incident of task 'fleet_outage-v4' has a top"):
+        TriageVectorEnv("fleet_outage-v4")
 
 
 def test_sealed_incidents_are_played_one_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -256,7 +256,7 @@ def test_incidents_are_played_by_id() -> None:
 
 @pytest.mark.parametrize("make", [TriageEnv, TriageVectorEnv])
 def test_unknown_names_come_with_the_choices(make: Any) -> None:
-    with pytest.raises(UnknownName, match=r"task 'crash'; known: single_crash-v3, "):
+    with pytest.raises(UnknownName, match=r"task 'crash'; known: single_crash-v4, "):
         make("crash")
     with pytest.raises(UnknownName, match=r"split 'dev'; known: train, val, test, ood"):
         make(TASK, split="dev")
@@ -268,7 +268,7 @@ BAD_IDS = (
     ("crash/train/3", "unknown task 'crash'; known: "),
     (f"{TASK}/dev/3", "unknown split 'dev'; known: train"),
     (f"{TASK}/test/3", f"this environment plays {TASK}/train/"),
-    ("single_crash-v3/train/3", f"this environment plays {TASK}/train/"),
+    ("single_crash-v4/train/3", f"this environment plays {TASK}/train/"),
     (f"{TASK}/train/-3", "index must be a whole number below"),
     (-1, f"incident -1: expected an id, {TASK}/train/<index>, or a whole number in"),
     (MAX_INDEX, "or a whole number in"),
@@ -317,12 +317,12 @@ def test_other_misuse() -> None:
 
 def test_shaped_rewards_begin_anew_with_each_incident() -> None:
     envs = TriageVectorEnv(TASK, 2, shaping=1.0)
-    _, begun = envs.reset(options={"ids": [5, 6, 11]})
+    _, begun = envs.reset(options={"ids": [5, 6, 9]})
     _, _, terminations, _, infos = envs.step(np.array([RESOLVE, ASK]))
     assert terminations.tolist() == [True, False]
     assert infos["potential"][0] == 0.0
     env = TriageEnv(TASK, shaping=1.0)
-    wanted = env.reset(options={"id": 11})[1]["potential"]
+    wanted = env.reset(options={"id": 9})[1]["potential"]
     _, rewards, _, _, infos = envs.step(np.array([RESOLVE, ASK]))
     assert rewards[0] == 0.0
     assert infos["potential"][0] == wanted != begun["potential"][0]
@@ -334,9 +334,9 @@ def test_shaped_rewards_begin_anew_with_each_incident() -> None:
 
 
 def test_a_belief_may_be_the_observation() -> None:
-    envs = TriageVectorEnv("single_crash-v3", 8, observations="belief")
-    plain = TriageVectorEnv("single_crash-v3", 8)
-    batch = BatchedTriage("single_crash-v3")
+    envs = TriageVectorEnv("single_crash-v4", 8, observations="belief")
+    plain = TriageVectorEnv("single_crash-v4", 8)
+    batch = BatchedTriage("single_crash-v4")
     screens = BeliefScreens(batch)
     ids = list(range(200))
     seen, infos = envs.reset(options={"ids": ids})

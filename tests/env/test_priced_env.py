@@ -21,7 +21,7 @@ from logtriage.vector import encode_tokens
 
 pytest.importorskip("pettingzoo")
 
-TASK = "single_crash-v3"
+TASK = "single_crash-v4"
 
 
 def test_the_hand_over_is_the_last_action_where_it_has_a_price() -> None:
@@ -37,7 +37,7 @@ def test_the_hand_over_is_the_last_action_where_it_has_a_price() -> None:
     _, earned, terminated, truncated, info = env.step(actions.n - 1)
     assert (terminated, truncated) == (True, False)
     assert earned == info["score"] == grade(play(incident, [HandOver()])).score
-    assert earned == pytest.approx(incident.price_of_hand_over)
+    assert earned == pytest.approx(incident.worth_of_hand_over)
     env.reset(options={"id": 3})
     with pytest.raises(InvalidInput, match=r"expected an integer in \[0, 75\)"):
         env.step(actions.n)
@@ -52,11 +52,11 @@ def test_the_observation_carries_the_price() -> None:
         start = initial_state(make_incident(f"{TASK}/val/{index}"))
         assert np.array_equal(seen, encode_tokens(start))
         layout = env._layout
-        price = start.incident.price_of_hand_over
+        price = start.incident.worth_of_hand_over
         assert price is not None
         assert seen[layout["price"]] == pytest.approx(price)
         prices.add(round(price, 1))
-        other = attrs.evolve(start.incident, price_of_hand_over=0.3)
+        other = attrs.evolve(start.incident, worth_of_hand_over=0.3)
         changed = encode_tokens(initial_state(other))
         assert np.array_equal(
             np.flatnonzero(changed != seen), [layout["price"].start] * (price != 0.3)

@@ -38,7 +38,7 @@ def test_a_sheet_is_graded_as_a_run(tmp_path: Path) -> None:
     assert run.complete
     (task,) = run.tasks
     scores = [grade.score for grade in run.grades["us", task]]
-    price = run.incidents(run.grades["us", task][2].incident).price_of_hand_over
+    price = run.incidents(run.grades["us", task][2].incident).worth_of_hand_over
     assert scores == [1.0, 0.0, pytest.approx(price)]
     assert run.policies[1:] == (
         "constant:hand_over",

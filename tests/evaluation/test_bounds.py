@@ -12,7 +12,7 @@ from logtriage.evaluation.statistics import bound_of
 from logtriage.report.figures import cells_of
 from logtriage.report.run import read_run
 
-TASK = "single_crash-v3"
+TASK = "single_crash-v4"
 EPISODES = 8
 
 

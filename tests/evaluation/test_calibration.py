@@ -13,7 +13,7 @@ from logtriage.evaluation import RunSpec, evaluate, load_run
 from logtriage.evaluation.calibration import calibrate, ece, share_bounds
 from tests.cli.test_cli import lines, logtriage
 
-TASK = "single_crash-v3"
+TASK = "single_crash-v4"
 
 
 class Boasts:

@@ -10,7 +10,7 @@ from logtriage.incident import Incident
 from logtriage.policies import Policy
 from logtriage.registry import make_policy
 
-TASK = "single_crash-v3"
+TASK = "single_crash-v4"
 
 
 def played(directory: Path, policies: list[str], episodes: int = 6, start: int = 0) -> LoadedRun:
@@ -83,6 +83,6 @@ def test_nothing_in_common_is_no_comparison(tmp_path: Path) -> None:
     b = played(tmp_path / "b", ["expert"], episodes=2, start=2)
     with pytest.raises(InvalidInput, match="share no scored incident"):
         compare_runs(a, b)
-    evaluate(RunSpec(["expert"], ["cascading_failure-v3"], episodes=1), tmp_path / "c")
-    with pytest.raises(InvalidInput, match="no task in common: single_crash-v3 and cascading"):
+    evaluate(RunSpec(["expert"], ["cascading_failure-v4"], episodes=1), tmp_path / "c")
+    with pytest.raises(InvalidInput, match="no task in common: single_crash-v4 and cascading"):
         compare_runs(a, load_run(tmp_path / "c"))

@@ -29,7 +29,7 @@ from logtriage.policies import Policy
 from logtriage.registry import make_policy
 from tests.evaluation.test_runner import contents
 
-TASK = "single_crash-v3"
+TASK = "single_crash-v4"
 SPEC = RunSpec(["random", "constant:ignore"], [TASK, "recorded"], episodes=3)
 FILE = f"explanations/random--{TASK}.jsonl"
 

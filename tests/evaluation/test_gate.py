@@ -16,7 +16,7 @@ from logtriage.evaluation.statistics import paired_share_difference
 from tests.cli.test_cli import lines, logtriage
 from tests.evaluation.test_compare import weak
 
-TASK = "single_crash-v3"
+TASK = "single_crash-v4"
 MARGIN = 0.05
 #: What a paired design sees: the grades that an agent earns, by incident easy or hard.
 GRADES = np.array([0.0, 0.2, 0.6, 0.85, 1.0])
@@ -118,7 +118,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("base", ["oracle", "constant:ignore"]),
         ("new", ["oracle", "constant:escalate=sre-team"]),
     ):
-        evaluate(RunSpec(policies, ["silent_degradation-v3"], episodes=80), place / name)
+        evaluate(RunSpec(policies, ["silent_degradation-v4"], episodes=80), place / name)
     return place
 
 
@@ -136,7 +136,7 @@ def test_an_agent_that_pages_wrongly_is_worse_in_what_it_does_wrong(runs: Path) 
     assert found["false_alarm"].base == 0.0
     assert found["mis_paged"].incidents == 80
     benign = sum(base.incidents(grade.incident).truth.benign for grade in base.grades[
-        "constant:ignore", "silent_degradation-v3"
+        "constant:ignore", "silent_degradation-v4"
     ])  # fmt: skip
     assert found["false_alarm"].incidents == benign > 0
     assert {check.verdict for check in gate_runs(run, base)[:3]} == {Verdict.NO_WORSE}

@@ -27,7 +27,7 @@ def test_a_directory_is_held_and_let_go(tmp_path: Path) -> None:
 
 
 def test_another_evaluation_is_refused(tmp_path: Path) -> None:
-    spec = RunSpec(["expert"], ["single_crash-v3"], episodes=2)
+    spec = RunSpec(["expert"], ["single_crash-v4"], episodes=2)
     directory = tmp_path / "run"
     command = [sys.executable, "-c", HOLD, str(directory)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:

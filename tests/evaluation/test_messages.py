@@ -25,6 +25,7 @@ from logtriage.evaluation.listening import LISTENED, Listening, heeded_in, liste
 from logtriage.evaluation.messages import messages_of
 from logtriage.evidence import evidence
 from logtriage.policies import RolePolicies
+from logtriage.policies.observer_team import news_in
 from logtriage.policies.told_tokens import said_in, spell
 from logtriage.roles.splits import SOLO, TRIO, TRIO_WITHOUT_REPORTS
 from logtriage.world.channels import Channel
@@ -35,13 +36,13 @@ WORLD = default_world()
 
 def telling(index: int, message: str | None) -> State:
     """Triage reads traces and reports them, or a message; then the end."""
-    state = initial_state(make_incident(f"cascading_failure-v3/val/{index}"))
+    state = initial_state(make_incident(f"cascading_failure-v4/val/{index}"))
     state = play(state, (RequestTraces("user-db"), Wait(), Wait()))
     if message is None:
         seen = evidence(state, TRIO.roles[0])
         words = [
             spell(one, state.incident.topology, WORLD)
-            for one in seen
+            for one in news_in(seen, WORLD)
             if one.channel is Channel.TRACES
         ]
         message = said_in(word for word in words if word)
@@ -69,7 +70,7 @@ def test_tokens_tell_what_bayes_rule_says() -> None:
 
 
 def test_words_tell_by_what_a_speaker_says_elsewhere() -> None:
-    truths = [make_incident(f"cascading_failure-v3/val/{number}").truth for number in range(40)]
+    truths = [make_incident(f"cascading_failure-v4/val/{number}").truth for number in range(40)]
     kinds = ["no_fault" if truth.fault is None else truth.fault.kind for truth in truths]
     honest = messages_of([telling(at, kind) for at, kind in enumerate(kinds)], TRIO)
     empty = messages_of([telling(at, "slow_query") for at in range(40)], TRIO)
@@ -114,7 +115,7 @@ class Deaf:
 
 
 def test_who_heeds_a_report_would_have_done_something_else() -> None:
-    incident = make_incident("cascading_failure-v3/val/0")
+    incident = make_incident("cascading_failure-v4/val/0")
     transcript = record_joint_episode(
         incident, lambda _: RolePolicies([Says(), Deaf(), Heeds()]), "x", TRIO, listening=True
     )
@@ -153,7 +154,7 @@ def test_of_a_team_that_is_given_the_same_question_is_asked_again(tmp_path: Path
         made.append(Fickle())
         return RolePolicies([Says(), made[-1], Heeds()])
 
-    spec = RunSpec(["x"], ["single_crash-v3"], episodes=2, role_split="trio")
+    spec = RunSpec(["x"], ["single_crash-v4"], episodes=2, role_split="trio")
     (row,) = evaluate(spec, tmp_path / "asked", teams={"x": fickle}, listening=True)
     assert row.teamwork is not None
     # In each episode news reach two roles: both are asked without them, and both again.

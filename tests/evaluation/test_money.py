@@ -8,7 +8,7 @@ from logtriage.evaluation import LoadedRun, RunSpec, evaluate, load_run
 from logtriage.evaluation.money import Prices, worth_differences, worth_of
 from logtriage.evaluation.usage import Usage
 
-TASK = "single_crash-v3"
+TASK = "single_crash-v4"
 HANDED_OVER = "constant:hand_over"
 
 
@@ -21,7 +21,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> LoadedRun:
 
 def test_worth_is_what_is_gained_less_what_it_costs(run: LoadedRun) -> None:
     prices = [
-        run.incidents(grade.incident).price_of_hand_over for grade in run.grades["oracle", TASK]
+        run.incidents(grade.incident).worth_of_hand_over for grade in run.grades["oracle", TASK]
     ]
     gained = sum(100.0 * (1.0 - price) for price in prices if price is not None)
     oracle, nothing = worth_of(run, Prices(100.0, per_episode=2.0))

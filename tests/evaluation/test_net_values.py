@@ -26,16 +26,16 @@ from logtriage.evaluation.statistics import ratio_interval
 from logtriage.state import State
 from tests.builders import RIGHT_PAGE, WRONG_PAGE, played, real_incident
 
-TASK = "single_crash-v3"
-REAL = attrs.evolve(real_incident(), price_of_hand_over=0.7)
+TASK = "single_crash-v4"
+REAL = attrs.evolve(real_incident(), worth_of_hand_over=0.7)
 
 
 def free(incident_id: str) -> Incident:
-    return attrs.evolve(make_incident(incident_id), price_of_hand_over=None)
+    return attrs.evolve(make_incident(incident_id), worth_of_hand_over=None)
 
 
 def without_prices(run: LoadedRun) -> LoadedRun:
-    """The same run, as if its incidents had no price of hand-over."""
+    """The same run, as if its incidents had no worth of a hand-over."""
     return attrs.evolve(run, incidents=cast(Any, free))
 
 

@@ -10,7 +10,7 @@ from logtriage.policies import ExpertPolicy
 from logtriage.registry import make_policy
 from tests.builders import episode
 
-INCIDENT = lt.make_incident("cascading_failure-v3/test/27")
+INCIDENT = lt.make_incident("cascading_failure-v4/test/27")
 
 
 @pytest.mark.parametrize("name", ["observer", "expert", "random:7", "oracle"])
@@ -39,7 +39,7 @@ def test_an_unknown_name_lists_the_policies(name: str) -> None:
         lt.play(INCIDENT, name)
 
 
-@pytest.mark.parametrize("given", [None, "cascading_failure-v3/test/27", 3])
+@pytest.mark.parametrize("given", [None, "cascading_failure-v4/test/27", 3])
 def test_what_is_no_incident_is_refused_first(given: Any) -> None:
     with pytest.raises(lt.InvalidInput, match="incident"):
         lt.play(given, "expert")

@@ -35,8 +35,8 @@ from logtriage.registry import make_policy
 from logtriage.state import Closing
 from logtriage.transcript import Transcript
 
-INCIDENT = make_incident("cascading_failure-v3/test/42")
-SPEC = RunSpec(["expert", "random"], ["single_crash-v3", "silent_degradation-v3"], episodes=7)
+INCIDENT = make_incident("cascading_failure-v4/test/42")
+SPEC = RunSpec(["expert", "random"], ["single_crash-v4", "silent_degradation-v4"], episodes=7)
 
 
 class Failing:
@@ -123,7 +123,7 @@ def test_any_number_of_processes_writes_the_same_files(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="children are counted in /proc")
 def test_an_interrupt_while_processes_start_says_nothing_of_them(tmp_path: Path) -> None:
-    words = ["eval", "expert", "--task", "single_crash-v3", "--episodes", "300", "--jobs", "2"]
+    words = ["eval", "expert", "--task", "single_crash-v4", "--episodes", "300", "--jobs", "2"]
     process = subprocess.Popen(
         [sys.executable, "-m", "logtriage.cli", *words, "--out", str(tmp_path / "run")],
         stderr=subprocess.PIPE,
@@ -161,7 +161,7 @@ def test_interrupted_and_resumed_is_as_if_never_interrupted(tmp_path: Path, stop
 def test_torn_last_line_is_played_again(tmp_path: Path) -> None:
     evaluate(SPEC, tmp_path / "run")
     whole = contents(tmp_path / "run")
-    path = tmp_path / "run" / "transcripts" / "random--single_crash-v3.jsonl"
+    path = tmp_path / "run" / "transcripts" / "random--single_crash-v4.jsonl"
     content = path.read_bytes()
     path.write_bytes(content[:-10])
     seen: list[tuple[int, bool]] = []
@@ -176,12 +176,12 @@ def test_torn_last_line_is_played_again(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_unscored_episodes_are_kept_with_their_cause(tmp_path: Path, jobs: int) -> None:
-    spec = RunSpec(["mine"], ["single_crash-v3"], episodes=4)
+    spec = RunSpec(["mine"], ["single_crash-v4"], episodes=4)
     (row,) = evaluate(spec, tmp_path / "run", jobs=jobs, factories={"mine": failing_on_third})
     assert (row.episodes, row.unscored) == (4, 1)
     assert row.grade is not None
     assert row.grade.mean > 0.9  # the unscored one is no zero in the mean
-    grades = load_run(tmp_path / "run").grades["mine", "single_crash-v3"]
+    grades = load_run(tmp_path / "run").grades["mine", "single_crash-v4"]
     assert [grade.cause for grade in grades] == [
         None,
         None,
@@ -191,7 +191,7 @@ def test_unscored_episodes_are_kept_with_their_cause(tmp_path: Path, jobs: int) 
 
 
 def test_process_that_dies_ends_the_run_and_keeps_the_rest(tmp_path: Path) -> None:
-    spec = RunSpec(["mine"], ["single_crash-v3"], episodes=4)
+    spec = RunSpec(["mine"], ["single_crash-v4"], episodes=4)
     with pytest.raises(LogTriageError, match="died"):
         evaluate(spec, tmp_path / "run", jobs=2, factories={"mine": dying_on_third})
     rows = evaluate(spec, tmp_path / "run", factories={"mine": dying_on_third})
@@ -200,15 +200,15 @@ def test_process_that_dies_ends_the_run_and_keeps_the_rest(tmp_path: Path) -> No
 
 def test_text_that_is_no_unicode_survives(tmp_path: Path) -> None:
     said = Malformed("half of a pair: \ud83d", "no JSON")
-    spec = RunSpec(["mine"], ["single_crash-v3"], episodes=1)
+    spec = RunSpec(["mine"], ["single_crash-v4"], episodes=1)
     evaluate(spec, tmp_path, factories={"mine": lambda _: ConstantPolicy((said, Resolve()))})
-    (grade_,) = load_run(tmp_path).grades["mine", "single_crash-v3"]
+    (grade_,) = load_run(tmp_path).grades["mine", "single_crash-v4"]
     assert grade_.actions == (said, Resolve())
 
 
 def test_unknown_policy_is_refused_before_anything_is_written(tmp_path: Path) -> None:
     with pytest.raises(UnknownName, match="unknown policy 'nobody'; known: oracle"):
-        evaluate(RunSpec(["nobody"], ["single_crash-v3"]), tmp_path / "run")
+        evaluate(RunSpec(["nobody"], ["single_crash-v4"]), tmp_path / "run")
     assert not (tmp_path / "run").exists()
 
 
@@ -237,7 +237,7 @@ def test_what_waits_for_its_place_when_an_interrupt_comes_is_told_as_kept(tmp_pa
         if done == 1 and player.begun.wait(60):
             raise KeyboardInterrupt
 
-    spec = RunSpec(["own"], ["single_crash-v3"], episodes=4)
+    spec = RunSpec(["own"], ["single_crash-v4"], episodes=4)
     with pytest.raises(KeyboardInterrupt):
         evaluate(spec, tmp_path, recordings={"own": player}, on_progress=interrupt)
     assert told == [0, 1, 2]

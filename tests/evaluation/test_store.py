@@ -22,8 +22,8 @@ from logtriage.policies import ExpertPolicy, FirstErrorPolicy, Policy
 from logtriage.recorded import load_records, shipped_incidents
 from tests.evaluation.test_runner import contents
 
-SPEC = RunSpec(["expert", "random:7"], ["single_crash-v3", "cascading_failure-v3"], episodes=3)
-FIRST = "transcripts/expert--single_crash-v3.jsonl"
+SPEC = RunSpec(["expert", "random:7"], ["single_crash-v4", "cascading_failure-v4"], episodes=3)
+FIRST = "transcripts/expert--single_crash-v4.jsonl"
 
 
 @pytest.fixture
@@ -52,29 +52,29 @@ def test_what_a_run_leaves(run: Path) -> None:
         "run.json",
         "summary.json",
         FIRST,
-        "transcripts/expert--cascading_failure-v3.jsonl",
-        f"transcripts/{slug('random:7')}--single_crash-v3.jsonl",
-        f"transcripts/{slug('random:7')}--cascading_failure-v3.jsonl",
+        "transcripts/expert--cascading_failure-v4.jsonl",
+        f"transcripts/{slug('random:7')}--single_crash-v4.jsonl",
+        f"transcripts/{slug('random:7')}--cascading_failure-v4.jsonl",
     }
     manifest = json.loads((run / "run.json").read_text())
     assert manifest["schema"] == "logtriage.run/1"
     assert manifest["policies"] == ["expert", "random:7"]
-    assert manifest["rubrics"]["single_crash-v3"] == {"id": "logtriage/3", "digest": DEFAULT.digest}
+    assert manifest["rubrics"]["single_crash-v4"] == {"id": "logtriage/3", "digest": DEFAULT.digest}
 
 
 def test_loading_grades_anew(run: Path) -> None:
     loaded = load_run(run)
     assert loaded.complete
     assert loaded.policies == ("expert", "random:7")
-    assert loaded.tasks == ("single_crash-v3", "cascading_failure-v3")
-    key = "random:7", "cascading_failure-v3"
+    assert loaded.tasks == ("single_crash-v4", "cascading_failure-v4")
+    key = "random:7", "cascading_failure-v4"
     assert loaded.grades[key] == tuple(map(grade_transcript, loaded.transcripts[key]))
 
 
 def test_loading_by_another_rubric(run: Path) -> None:
     stricter = attrs.evolve(DEFAULT, id="mine/1", criteria=(*DEFAULT.criteria,), bounds=(0.0, 0.9))
     loaded = load_run(run, stricter)
-    assert loaded.rubrics["single_crash-v3"] == ("mine/1", stricter.digest)
+    assert loaded.rubrics["single_crash-v4"] == ("mine/1", stricter.digest)
     assert {grade.rubric for grades in loaded.grades.values() for grade in grades} == {"mine/1"}
 
 
@@ -105,7 +105,7 @@ def test_run_of_another_version_is_not_mixed_with_this_one(run: Path) -> None:
 
 def test_fresh_throws_the_old_run_away_and_nothing_else(run: Path) -> None:
     (run / "notes.txt").write_text("mine")
-    evaluate(RunSpec(["expert"], ["single_crash-v3"], episodes=1), run, fresh=True)
+    evaluate(RunSpec(["expert"], ["single_crash-v4"], episodes=1), run, fresh=True)
     assert set(contents(run)) == {"run.json", "summary.json", FIRST, "notes.txt"}
 
 
@@ -123,11 +123,11 @@ def test_directory_with_other_things_is_left_alone(tmp_path: Path, fresh: bool) 
         (b"{}", "incident: expected an incident id, got nothing"),
         (b"oh no", "not JSON"),
         (
-            b'{"incident": "single_crash-v3/test/9", "actions": [], "agent": "expert"}',
-            "incident: none of this run: 'single_crash-v3/test/9'",
+            b'{"incident": "single_crash-v4/test/9", "actions": [], "agent": "expert"}',
+            "incident: none of this run: 'single_crash-v4/test/9'",
         ),
         (
-            b'{"incident": "single_crash-v3/test/1", "actions": [], "agent": "me"}',
+            b'{"incident": "single_crash-v4/test/1", "actions": [], "agent": "me"}',
             "agent: expected 'expert', got 'me'",
         ),
     ],
@@ -148,10 +148,10 @@ def test_line_that_the_run_did_not_write_is_named(run: Path, line: bytes, reason
         ({"episodes": "3"}, r"expected a whole number, got a string '3' @ \$\.episodes"),
         ({"episodes": True}, r"expected a whole number, got a boolean True @ \$\.episodes"),
         ({"policies": ["expert", 3]}, r"expected a string, got a number 3 @ \$\.policies\[1\]"),
-        ({"tasks": ["nope-v1"]}, "unknown task 'nope-v1'; known: single_crash-v3"),
+        ({"tasks": ["nope-v1"]}, "unknown task 'nope-v1'; known: single_crash-v4"),
         ({"split": "exam"}, "unknown split 'exam'; known: train"),
         (
-            {"rubrics": {"single_crash-v3": []}},
+            {"rubrics": {"single_crash-v4": []}},
             r"expected an object, got a list \[\] @ \$\.rubrics",
         ),
     ],
@@ -173,9 +173,9 @@ def test_directory_without_a_run(tmp_path: Path) -> None:
 
 def test_run_graded_by_what_the_rubric_was_is_refused(run: Path) -> None:
     rubrics = json.loads((run / "run.json").read_text())["rubrics"]
-    rubrics["single_crash-v3"]["digest"] = "0123456789abcdef"
+    rubrics["single_crash-v4"]["digest"] = "0123456789abcdef"
     change(run / "run.json", rubrics=rubrics)
-    with pytest.raises(RubricError, match=r"single_crash-v3 was graded by logtriage/3 \(digest 01"):
+    with pytest.raises(RubricError, match=r"single_crash-v4 was graded by logtriage/3 \(digest 01"):
         load_run(run)
 
 
@@ -214,7 +214,7 @@ def test_transcripts_are_not_looked_for_behind_a_link(run: Path, tmp_path: Path)
     (run / FIRST).unlink()
     (run / FIRST).symlink_to(elsewhere)
     before = elsewhere.read_bytes()
-    with pytest.raises(InvalidInput, match=r"single_crash-v3\.jsonl: a link"):
+    with pytest.raises(InvalidInput, match=r"single_crash-v4\.jsonl: a link"):
         evaluate(SPEC, run)
     assert elsewhere.read_bytes() == before
     evaluate(SPEC, run, fresh=True)
@@ -225,7 +225,7 @@ def test_transcripts_are_not_looked_for_behind_a_link(run: Path, tmp_path: Path)
 def test_fresh_leaves_transcripts_that_are_not_of_the_run(run: Path) -> None:
     (run / "transcripts" / "mine.jsonl").write_text("{}")
     (run / "bundle.jsonl").write_text("mine")
-    evaluate(RunSpec(["expert"], ["single_crash-v3"], episodes=1), run, fresh=True)
+    evaluate(RunSpec(["expert"], ["single_crash-v4"], episodes=1), run, fresh=True)
     assert set(contents(run)) == {
         "run.json",
         "summary.json",
@@ -246,7 +246,7 @@ def first_error(_: Incident) -> Policy:
     return FirstErrorPolicy()
 
 
-MINE = RunSpec(["mine"], ["single_crash-v3"], episodes=2)
+MINE = RunSpec(["mine"], ["single_crash-v4"], episodes=2)
 
 
 def test_another_policy_of_the_same_name_is_noticed(tmp_path: Path) -> None:
@@ -292,7 +292,7 @@ WEAK: Any = {"factories": {"mine": weak}}
 
 @pytest.fixture
 def gone() -> Iterator[set[str]]:
-    GONE.update({"single_crash-v3/test/1", "single_crash-v3/test/3"})
+    GONE.update({"single_crash-v4/test/1", "single_crash-v4/test/3"})
     yield GONE
     GONE.clear()
 
@@ -300,10 +300,10 @@ def gone() -> Iterator[set[str]]:
 def test_episodes_that_broke_off_are_played_again_on_request(
     tmp_path: Path, gone: set[str]
 ) -> None:
-    spec = RunSpec(["mine"], ["single_crash-v3"], episodes=5)
+    spec = RunSpec(["mine"], ["single_crash-v4"], episodes=5)
     (row,) = evaluate(spec, tmp_path / "run", **WEAK)
     assert row.unscored == 2
-    gone.remove("single_crash-v3/test/1")
+    gone.remove("single_crash-v4/test/1")
     (row,) = evaluate(spec, tmp_path / "run", **WEAK)
     assert row.unscored == 2  # not without being told
     seen: list[tuple[int, int]] = []
@@ -341,7 +341,7 @@ def test_copy_of_the_bundle_must_be_the_one_that_was_played(tmp_path: Path, bund
 
 
 def test_incidents_by_id(bundle: Path) -> None:
-    drawn = "single_crash-v3/test/0"
+    drawn = "single_crash-v4/test/0"
     shipped = shipped_incidents()
     assert Incidents()(drawn) == make_incident(drawn)
     assert Incidents()(shipped[2].id) == shipped[2]
@@ -356,9 +356,9 @@ def test_incidents_by_id(bundle: Path) -> None:
 
 
 def test_names_given_twice_count_once() -> None:
-    spec = RunSpec(["expert", "expert"], ["single_crash-v3", "single_crash-v3"], episodes=2)
+    spec = RunSpec(["expert", "expert"], ["single_crash-v4", "single_crash-v4"], episodes=2)
     assert [cell.ids for cell in plan(spec, Incidents())] == [
-        ("single_crash-v3/test/0", "single_crash-v3/test/1")
+        ("single_crash-v4/test/0", "single_crash-v4/test/1")
     ]
 
 
@@ -367,8 +367,8 @@ def test_names_given_twice_count_once() -> None:
     [
         ({"policies": []}, "at least one of its policies"),
         ({"tasks": []}, "at least one of its tasks"),
-        ({"tasks": "single_crash-v3"}, "got the string"),
-        ({"tasks": ["nope"]}, r"unknown task 'nope'; known: single_crash-v3, .* and \d+ more"),
+        ({"tasks": "single_crash-v4"}, "got the string"),
+        ({"tasks": ["nope"]}, r"unknown task 'nope'; known: single_crash-v4, .* and \d+ more"),
         ({"split": "exam"}, "unknown split 'exam'"),
         ({"episodes": 0}, "episodes must be at least 1, got 0"),
         ({"start": -1}, "start must not be negative, got -1"),
@@ -376,7 +376,7 @@ def test_names_given_twice_count_once() -> None:
 )
 def test_definitions_that_make_no_sense(fields: dict[str, Any], reason: str) -> None:
     with pytest.raises(InvalidInput, match=reason):
-        RunSpec(**{"policies": ["expert"], "tasks": ["single_crash-v3"], **fields})
+        RunSpec(**{"policies": ["expert"], "tasks": ["single_crash-v4"], **fields})
 
 
 def test_file_names_are_plain_and_never_shared() -> None:

@@ -70,14 +70,14 @@ def play(directory: Path, plans: Plans, task: str) -> Row:
 
 def test_every_figure_of_a_run_that_is_known(tmp_path: Path) -> None:
     plans = [perfect, wrong_page, ignoring, wrong_cause, failing]
-    ids = incident_ids("single_crash-v3", "test", len(plans))
-    row = play(tmp_path, dict(zip(ids, plans, strict=True)), "single_crash-v3")
+    ids = incident_ids("single_crash-v4", "test", len(plans), 1)  # the first is benign
+    row = play(tmp_path, dict(zip(ids, plans, strict=True)), "single_crash-v4")
     assert row.net is not None
     figures = row.net.incidents, row.net.handed_over, row.net.paged_right, row.net.mis_paged
     assert figures == (4, 0.0, 0.25, 0.25)
     assert row == Row(
         policy="mine",
-        task="single_crash-v3",
+        task="single_crash-v4",
         rubric="logtriage/3",
         episodes=5,
         unscored=1,
@@ -99,7 +99,7 @@ def test_every_figure_of_a_run_that_is_known(tmp_path: Path) -> None:
 
 def neighbours(benign: bool) -> str:
     """The first incident of its kind."""
-    ids = incident_ids("silent_degradation-v3", "test", 50)
+    ids = incident_ids("silent_degradation-v4", "test", 50)
     return next(
         incident_id for incident_id in ids if make_incident(incident_id).truth.benign is benign
     )
@@ -108,14 +108,14 @@ def neighbours(benign: bool) -> str:
 def test_benign_incidents_have_no_root_cause_to_find_and_no_fault_to_ignore(
     tmp_path: Path,
 ) -> None:
-    row = play(tmp_path, {neighbours(True): perfect}, "silent_degradation-v3")
+    row = play(tmp_path, {neighbours(True): perfect}, "silent_degradation-v4")
     assert row.grade == Interval(1.0, 1.0, 1.0)
     assert (row.root_cause, row.ignored, row.ticks) == (None, None, None)
     assert (row.severity, row.mis_paged) == (1.0, 0.0)
 
 
 def test_reports_of_the_impact_are_summed_up_where_there_are_any(tmp_path: Path) -> None:
-    task = "compound_failure-v3"
+    task = "compound_failure-v4"
     first, second, third = incident_ids(task, "test", 3)
     call = ReportImpact((("api-gateway", "auth-service"),))
 
@@ -154,14 +154,14 @@ def test_the_class_of_a_fault_is_summed_up_where_it_is_graded(tmp_path: Path) ->
 
 
 def test_nothing_scored_is_no_zero(tmp_path: Path) -> None:
-    row = play(tmp_path, {"single_crash-v3/test/0": failing}, "single_crash-v3")
+    row = play(tmp_path, {"single_crash-v4/test/0": failing}, "single_crash-v4")
     assert (row.episodes, row.unscored) == (1, 1)
     assert (row.grade, row.solved, row.mis_paged, row.brier) == (None, None, None, None)
 
 
 def test_rows_of_an_unfinished_run_are_about_what_was_played(tmp_path: Path) -> None:
-    evaluate(RunSpec(["expert"], ["single_crash-v3"], episodes=3), tmp_path)
-    path = tmp_path / "transcripts" / "expert--single_crash-v3.jsonl"
+    evaluate(RunSpec(["expert"], ["single_crash-v4"], episodes=3), tmp_path)
+    path = tmp_path / "transcripts" / "expert--single_crash-v4.jsonl"
     path.write_bytes(path.read_bytes().splitlines(keepends=True)[0])
     run: LoadedRun = load_run(tmp_path)
     assert [row.episodes for row in summarise(run)] == [1]

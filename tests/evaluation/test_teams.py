@@ -37,8 +37,8 @@ from logtriage.roles import Role, RoleSplit
 from logtriage.roles.splits import DUO, SOLO, TRIO, TRIO_WITHOUT_BOARD
 from tests.evaluation.test_runner import contents
 
-INCIDENT = make_incident("cascading_failure-v3/test/42")
-TASKS = ("single_crash-v3", "silent_degradation-v3")
+INCIDENT = make_incident("cascading_failure-v4/test/42")
+TASKS = ("single_crash-v4", "silent_degradation-v4")
 MIXED = "triage=expert,escalation=oracle,remediation=random:7"
 SPEC = RunSpec(["expert", "random", MIXED], TASKS, episodes=2, role_split=TRIO)
 
@@ -121,7 +121,7 @@ def test_the_split_is_kept_in_full_and_read_back(tmp_path: Path) -> None:
     written = json.loads((tmp_path / "run.json").read_text())
     assert written["role_split"] == role_split_to_json(mine)
     assert load_run(tmp_path).manifest.spec == spec
-    path = tmp_path / "transcripts" / "expert--single_crash-v3.jsonl"
+    path = tmp_path / "transcripts" / "expert--single_crash-v4.jsonl"
     for line in path.read_text().splitlines():
         assert json.loads(line)["role_split"] == "mine"
 

@@ -31,7 +31,7 @@ from tests.audit.planted.tasks import all_quiet
 
 def played(index: int) -> State:
     """Two ticks of questions, then the end."""
-    state = initial_state(make_incident(f"cascading_failure-v3/test/{index}"))
+    state = initial_state(make_incident(f"cascading_failure-v4/test/{index}"))
     for acts in (
         (RequestTraces("user-db"), Wait(), RequestMetrics("user-db")),
         (RequestMoreLogs("user-db"), Wait(), RequestMetrics("payment-db")),
@@ -101,13 +101,13 @@ def needed(incidents: list[Incident], split: RoleSplit) -> tuple[float, float]:
         [belief(state, viewer).best().value for state in states] for viewer in viewers
     )
     lost = [mine - apart for mine, apart in zip(pooled, max(alone, key=fmean), strict=True)]
-    most = fmean(1.0 - (incident.price_of_hand_over or 0.0) for incident in incidents)
+    most = fmean(1.0 - (incident.worth_of_hand_over or 0.0) for incident in incidents)
     return fmean(lost) / most, stdev(lost) / sqrt(len(lost)) / most
 
 
 @pytest.mark.parametrize("split", [TRIO, BY_TIER], ids=lambda split: split.name)
 def test_the_benchmark_needs_a_team_and_calm_incidents_do_not(split: RoleSplit) -> None:
-    drawn = [make_incident(f"cascading_failure-v3/train/{number}") for number in range(30)]
+    drawn = [make_incident(f"cascading_failure-v4/train/{number}") for number in range(30)]
     gap, error = needed(drawn, split)
     assert gap + 2 * error >= 0.30
     calm, error = needed([all_quiet("train", number) for number in range(30)], split)

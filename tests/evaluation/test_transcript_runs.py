@@ -10,7 +10,7 @@ from logtriage.errors import InvalidInput
 from logtriage.evaluation import Incidents, RunSpec, evaluate, keep_run, load_run, summarise
 from logtriage.transcript import Transcript
 
-TASK = "single_crash-v3"
+TASK = "single_crash-v4"
 RESOLVE = {"action_type": "resolve"}
 
 
@@ -19,7 +19,7 @@ def made(number: int, agent: str | None = "me", *, task: str = TASK, **fields: A
 
 
 def test_agents_attempts_and_tasks_are_the_cells_of_a_run(tmp_path: Path) -> None:
-    other = "cascading_failure-v3"
+    other = "cascading_failure-v4"
     told = [made(4), made(2), made(4), made(4, None), made(7, task=other), made(9, status="lost")]
     rows = keep_run(told, tmp_path, Incidents())
     run = load_run(tmp_path)

@@ -24,7 +24,7 @@ def folder_of_an_own_world(tmp_path: Path) -> Path:
 
 def another(folder: Path) -> Path:
     """The folder, with another content under the same name."""
-    edit(folder / "world.toml", "onset = 10", "onset = 11")
+    edit(folder / "world.toml", "onset = 4", "onset = 3")
     return folder
 
 
@@ -91,8 +91,8 @@ def test_runs_of_different_worlds_are_not_compared(folder: Path, tmp_path: Path)
 
 def test_a_run_has_one_world(folder: Path) -> None:
     with pytest.raises(InvalidInput, match="expected tasks of one world"):
-        RunSpec(["oracle"], ["tiny:outage", "single_crash-v3"])
+        RunSpec(["oracle"], ["tiny:outage", "single_crash-v4"])
     with pytest.raises(InvalidInput, match=f"of world 'oncall', and the world .*'{NAME}'"):
-        RunSpec(["oracle"], ["single_crash-v3"], world=folder)
+        RunSpec(["oracle"], ["single_crash-v4"], world=folder)
     spec = RunSpec(["oracle"], [f"{NAME}:outage", "outage"], world=folder)
     assert spec.tasks == (f"{NAME}:outage",)

@@ -26,8 +26,8 @@ FILE: Final = Path(__file__).parent / "random_episodes.npz"
 COUNT: Final = 10_000
 #: The tasks that take turns; the fleet, whose incidents take long to draw, comes once.
 TASKS: Final = (
-    *("single_crash-v3", "cascading_failure-v3", "silent_degradation-v3", "unseen_world-v3"),
-    *("compound_failure-v3", "single_crash-v3-fog0", "compound_failure-v3-fog3", "fleet_outage-v3"),
+    *("single_crash-v4", "cascading_failure-v4", "silent_degradation-v4", "unseen_world-v4"),
+    *("compound_failure-v4", "single_crash-v4-fog0", "compound_failure-v4-fog3", "fleet_outage-v4"),
 )
 SPLITS: Final = ("train", "val", "test", "ood")
 #: The episodes of an incident.

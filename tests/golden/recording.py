@@ -1,6 +1,6 @@
 """Golden transcripts: what a task version promised, written down once.
 
-    python -m tests.golden.recording cascading_failure-v3
+    python -m tests.golden.recording cascading_failure-v4
 
 writes the file of a *new* task version, or of all that have none yet. It never overwrites one:
 behaviour that changes is a new version, with a reason in the task's history.

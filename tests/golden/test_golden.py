@@ -75,11 +75,11 @@ def test_every_task_is_recorded_the_benchmark_in_full() -> None:
 
 
 def test_a_recorded_version_is_never_overwritten() -> None:
-    before = path_of("single_crash-v3").read_bytes()
+    before = path_of("single_crash-v4").read_bytes()
     with pytest.raises(SystemExit, match="new task version"):
-        record("single_crash-v3")
-    assert path_of("single_crash-v3").read_bytes() == before
-    assert get_task("single_crash-v3").version == 3
+        record("single_crash-v4")
+    assert path_of("single_crash-v4").read_bytes() == before
+    assert get_task("single_crash-v4").version == 4
 
 
 def test_another_process_with_another_hash_seed_agrees() -> None:

@@ -50,11 +50,11 @@ from logtriage.policies import perfect_actions
 from tests.builders import OWNERS, SEVEN_SERVICES, real_incident, with_actions
 
 BASE = attrs.evolve(
-    make_incident("cascading_failure-v3/test/42"),
+    make_incident("cascading_failure-v4/test/42"),
     topology=SEVEN_SERVICES,
     directory=OWNERS,
     par=5,
-    price_of_hand_over=0.7,
+    worth_of_hand_over=0.7,
 )
 REAL = attrs.evolve(
     BASE,
@@ -519,7 +519,7 @@ def test_no_incidents_no_grades() -> None:
 
 
 def test_incidents_are_graded_by_their_own_rubric() -> None:
-    incidents = [make_incident(one) for one in incident_ids("cascading_failure-v3", "val", 20)]
+    incidents = [make_incident(one) for one in incident_ids("cascading_failure-v4", "val", 20)]
     plans = [perfect_actions(one)[1:] for one in incidents]
     topology = incidents[0].topology
     grades = grade_batch(truths_of(incidents), action_array(topology, plans))

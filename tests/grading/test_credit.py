@@ -21,7 +21,7 @@ from logtriage.roles import role_actions
 from logtriage.roles.splits import get_role_split
 from logtriage.vector import BatchedTeam
 
-ID = "cascading_failure-v3/test/42"
+ID = "cascading_failure-v4/test/42"
 INCIDENT = make_incident(ID)
 TRUTH = INCIDENT.truth
 RIGHT = Escalate(min(TRUTH.teams))
@@ -72,7 +72,7 @@ def test_a_right_page_beside_a_wrong_one_bears_nothing() -> None:
 def test_the_batched_team_shares_the_same_way() -> None:
     pytest.importorskip("numba")
     split = get_role_split("by_tier")
-    team = BatchedTeam("cascading_failure-v3", split, credit="counterfactual")
+    team = BatchedTeam("cascading_failure-v4", split, credit="counterfactual")
     actions = [
         role_actions(role, INCIDENT.topology, INCIDENT.world, hand_over=True)
         for role in split.roles

@@ -48,7 +48,7 @@ def test_an_unscored_grade_has_a_null_score() -> None:
 
 
 def test_the_keys_are_these_and_an_open_episode_has_no_closing() -> None:
-    open_one = grade_to_json(grade(initial_state(make_incident("single_crash-v3/test/0"))))
+    open_one = grade_to_json(grade(initial_state(make_incident("single_crash-v4/test/0"))))
     assert set(open_one) == {
         "incident",
         "task",

@@ -207,8 +207,8 @@ def test_an_unscored_episode_has_no_score_at_all() -> None:
 
 
 def test_the_task_decides_on_the_rubric_unless_one_is_given() -> None:
-    assert rubric_of(make_incident("single_crash-v3/test/0")) is DEFAULT is TRIAGE_3
-    other = attrs.evolve(make_incident("single_crash-v3/test/0"), rubric="recorded/3")
+    assert rubric_of(make_incident("single_crash-v4/test/0")) is DEFAULT is TRIAGE_3
+    other = attrs.evolve(make_incident("single_crash-v4/test/0"), rubric="recorded/3")
     assert rubric_of(other) is RECORDED
     assert grade(initial_state(other)).rubric == "recorded/3"
     assert grade(initial_state(other), TRIAGE_3).rubric == "logtriage/3"

@@ -30,7 +30,7 @@ GATEWAY, AUTH, USER_DB, PAYMENT, PAYMENT_DB = (
 
 def world(*faults: tuple[str, str]) -> Simulation:
     """The world of the first test incident under another truth."""
-    own = make_incident("compound_failure-v3/test/0").telemetry
+    own = make_incident("compound_failure-v4/test/0").telemetry
     assert isinstance(own, Simulation)
     truth = Hypothesis(tuple((kind, FIVE_TEAMS.index(name)) for kind, name in faults))
     return attrs.evolve(own, truth=truth)
@@ -57,7 +57,7 @@ def test_load_is_poured_along_calls_and_hides_waiting() -> None:
 
 
 def test_a_report_is_graded_by_nodes_edges_and_roots() -> None:
-    incident = make_incident("compound_failure-v3/test/0")
+    incident = make_incident("compound_failure-v4/test/0")
     incident = attrs.evolve(incident, telemetry=world(("slow_query", USER_DB)))
     assert impact_of(initial_state(incident)).edge_f1 is None
     state, _ = play(incident, [ReportImpact(((AUTH, USER_DB), (GATEWAY, PAYMENT)))])
@@ -71,7 +71,7 @@ def test_a_report_is_graded_by_nodes_edges_and_roots() -> None:
 
 
 def test_a_report_costs_its_tick_and_nothing_else() -> None:
-    incident = make_incident("compound_failure-v3/test/1")
+    incident = make_incident("compound_failure-v4/test/1")
     report = ReportImpact(((GATEWAY, AUTH),))
     one, two = (grade(play(incident, plan)[0]) for plan in ([], [report]))
     assert one.score == two.score
@@ -80,7 +80,7 @@ def test_a_report_costs_its_tick_and_nothing_else() -> None:
 
 
 def test_a_grade_has_it_where_one_was_reported_beside_the_total() -> None:
-    incident = make_incident("compound_failure-v3/test/1")
+    incident = make_incident("compound_failure-v4/test/1")
     plan = perfect_actions(incident)
     state, _ = play(incident, [ReportImpact(((GATEWAY, AUTH),)), *plan])
     told, silent = grade(state), grade(play(incident, plan)[0])
@@ -114,7 +114,7 @@ def test_what_a_model_writes_is_read_and_written_back() -> None:
     with pytest.raises(InvalidInput, match="report_impact has no canonical integer"):
         action_id(action, FIVE_TEAMS)
     with pytest.raises(UnknownName, match="unknown service 'shop'"):
-        play(make_incident("compound_failure-v3/test/0"), [ReportImpact((("shop", AUTH),))])
+        play(make_incident("compound_failure-v4/test/0"), [ReportImpact((("shop", AUTH),))])
 
 
 @pytest.mark.parametrize(

@@ -159,7 +159,7 @@ def test_trl_plays_each_rubric_in_an_environment_of_its_tools() -> None:
         known = {one.id: one for one in incidents}
         return environment_for(known, resolve=known.__getitem__)
 
-    drawn = lt.make_incident("single_crash-v3/train/0")
+    drawn = lt.make_incident("single_crash-v4/train/0")
     assert of(drawn) is TriageEnv
     assert of(*shipped_incidents()) is RecordedEnv
     assert of(*MODELS) is RecordedEnv
@@ -200,7 +200,7 @@ def test_who_declares_root_causes_of_a_recording_declares_their_class() -> None:
     prompt = lt.system_prompt(MODELS[0], split=TRIO, role="triage")
     assert "classify_fault resource|network|code" in prompt
     assert "classify_fault" not in lt.system_prompt(MODELS[0], split=TRIO, role="remediation")
-    drawn = lt.make_incident("single_crash-v3/train/0")
+    drawn = lt.make_incident("single_crash-v4/train/0")
     assert "classify_fault" not in lt.system_prompt(drawn, split=TRIO, role="triage")
 
 
@@ -214,7 +214,7 @@ def test_a_task_stands_for_the_recorded_incidents_of_each_view() -> None:
     assert {one.rubric for one in MODELS} == {"recorded/3"}
     assert Incidents()(MODELS[0].id) == MODELS[0]
     with pytest.raises(UnknownName, match="unknown task of recorded incidents"):
-        Incidents().recorded("single_crash-v3")
+        Incidents().recorded("single_crash-v4")
 
 
 def test_of_a_bundle_the_models_task_takes_those_of_its_view(tmp_path: Path) -> None:

@@ -38,7 +38,7 @@ END = Resolve()
 
 
 def priced_by(incident: Incident, price: float | None = 0.7) -> Incident:
-    return attrs.evolve(incident, rubric="logtriage/3", price_of_hand_over=price)
+    return attrs.evolve(incident, rubric="logtriage/3", worth_of_hand_over=price)
 
 
 REAL = priced_by(attrs.evolve(real_incident(), par=6))
@@ -47,7 +47,7 @@ SEVERAL = next(
     one
     for number in range(50)
     if len(
-        (one := with_hand_over(make_incident(f"compound_failure-v3/val/{number}"))).truth.several
+        (one := with_hand_over(make_incident(f"compound_failure-v4/val/{number}"))).truth.several
     )
     == 2
 )
@@ -139,7 +139,7 @@ def test_each_of_several_fixes_before_the_first_page_counts() -> None:
 def test_a_hand_over_needs_a_price(price: float | None) -> None:
     incident = priced_by(REAL, price)
     state = State(incident, 1, ((0, HandOver()),), Closing.HANDED_OVER)
-    with pytest.raises(RubricError, match=r"price_of_hand_over must be a number from 0 to 1"):
+    with pytest.raises(RubricError, match=r"worth_of_hand_over must be a number from 0 to 1"):
         grade(state)
 
 
@@ -153,7 +153,7 @@ def test_a_hand_over_changes_the_digest() -> None:
 @pytest.mark.usefixtures("either_way")
 def test_a_batch_is_graded_by_its_own_rubric_and_hands_over() -> None:
     incidents = [
-        with_hand_over(make_incident(f"single_crash-v3/val/{number}")) for number in range(70)
+        with_hand_over(make_incident(f"single_crash-v4/val/{number}")) for number in range(70)
     ]
     draws = np.random.default_rng(3)
     lists = draws.integers(0, 75, (70, 8))
@@ -182,7 +182,7 @@ def test_a_hand_over_is_an_action_where_any_incident_has_its_price() -> None:
 
 @pytest.mark.usefixtures("kernels")
 def test_a_price_that_is_none_is_refused_in_a_batch() -> None:
-    with pytest.raises(RubricError, match=r"price_of_hand_over\[1\] must be a number .* got 1.5"):
+    with pytest.raises(RubricError, match=r"worth_of_hand_over\[1\] must be a number .* got 1.5"):
         grade_batch(truths_of([REAL, priced_by(REAL, 1.5)]), [[0], [0]])
 
 

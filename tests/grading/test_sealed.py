@@ -17,7 +17,7 @@ SEAL, OTHER = (
     Seal(b"the key of these tests, 0123456789"),
     Seal(b"another key, of 16 bytes or more"),
 )
-NAME = "single_crash-v3/sealed/7"
+NAME = "single_crash-v4/sealed/7"
 FIND = partial(make_incident, seal=SEAL)
 INCIDENT = FIND(NAME)
 
@@ -40,4 +40,4 @@ def test_a_file_names_the_line_whose_seal_is_another() -> None:
 def test_strict_names_the_action_and_what_is_wrong() -> None:
     actions = [{"action_type": "resolve"}, {"action_type": "escalate", "value": "nobody"}]
     with pytest.raises(InvalidInput, match=r"^actions\[1\]: unknown team 'nobody'"):
-        grade_actions("single_crash-v3/test/0", actions, strict=True)
+        grade_actions("single_crash-v4/test/0", actions, strict=True)

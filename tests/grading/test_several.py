@@ -22,7 +22,7 @@ from logtriage.policies import perfect_actions
 
 def incident_with(faults: int) -> Incident:
     """The first test incident with so many faults."""
-    found = (make_incident(f"compound_failure-v3/test/{number}") for number in range(100))
+    found = (make_incident(f"compound_failure-v4/test/{number}") for number in range(100))
     return next(one for one in found if len(one.truth.parts) == faults)
 
 
@@ -65,7 +65,7 @@ def test_shares_are_those_of_the_scalar_grader(layout: Any) -> None:
 
 
 def test_the_scalar_grader_says_whose_team_was_paged() -> None:
-    found = (make_incident(f"compound_failure-v3/test/{number}") for number in range(100))
+    found = (make_incident(f"compound_failure-v4/test/{number}") for number in range(100))
     incident = next(one for one in found if len(one.truth.parts) == len(one.truth.teams) == 2)
     first, second = (min(part.teams) for part in incident.truth.parts)
 

@@ -49,14 +49,14 @@ from tests.builders import (
     real_incident,
 )
 
-ID = "cascading_failure-v3/test/42"
+ID = "cascading_failure-v4/test/1464"
 PERFECT = tuple(action_to_wire(action) for action in perfect_actions(make_incident(ID)))
 
 
 @pytest.mark.parametrize(
     ("found", "said"),
     [
-        (make_incident("single_crash-v3/test/3"), "incident 'single_crash-v3/test/3'"),
+        (make_incident("single_crash-v4/test/53"), "incident 'single_crash-v4/test/53'"),
         (None, "nothing"),
     ],
 )
@@ -111,7 +111,7 @@ def test_wire_actions_that_cannot_be_read_cost_their_tick() -> None:
     junk: list[dict[str, Any]] = [{}, {"action_type": "reboot"}, {"action_type": None}]
     one = grade_actions(ID, [*junk, *junk, {}, *PERFECT])
     assert (one.ticks, one.unplayed) == (12, 0)
-    assert one.score == pytest.approx(0.90 + 0.10 * 2 / 5)
+    assert one.score == 1.0  # par is 14
 
 
 def test_actions_after_the_closing_one_are_counted_and_not_graded() -> None:
@@ -120,8 +120,8 @@ def test_actions_after_the_closing_one_are_counted_and_not_graded() -> None:
     assert (one.score, one.unplayed, one.ticks) == (1.0, 6, 5)
     assert one == attrs.evolve(grade_actions(ID, PERFECT), unplayed=6)
     wait = {"action_type": "request_more_logs"}
-    late = grade_actions(ID, [wait] * 16)
-    assert (late.closing, late.ticks, late.unplayed) == (Closing.OUT_OF_TIME, 14, 2)
+    late = grade_actions(ID, [wait] * 19)
+    assert (late.closing, late.ticks, late.unplayed) == (Closing.OUT_OF_TIME, 17, 2)
 
 
 @pytest.mark.parametrize("junk", ["resolve", 3, None, ["resolve"], b"{}", object(), Resolve])
@@ -130,7 +130,7 @@ def test_an_entry_that_is_no_action_is_refused(junk: Any) -> None:
         grade_actions(ID, [{"action_type": "resolve"}, junk])
 
 
-@pytest.mark.parametrize("incident_id", ["", "nosuch-v2/test/0", "single_crash-v3/test/x"])
+@pytest.mark.parametrize("incident_id", ["", "nosuch-v2/test/0", "single_crash-v4/test/x"])
 def test_an_id_that_does_not_exist_is_refused(incident_id: str) -> None:
     with pytest.raises(InvalidInput):
         grade_actions(incident_id, [])
@@ -196,11 +196,11 @@ BAD = (
     ('{"incident": "x", "actions": 3}', "actions: expected a list of wire actions, got a number"),
     (line(actions=["resolve"]), "actions[0]: expected an object, got a string"),
     (line(schema="logtriage.transcript/9"), "schema: expected 'logtriage.transcript/1'"),
-    (line("nosuch-v2/test/0"), "unknown task 'nosuch-v2'; known: single_crash-v3"),
-    (line("single_crash-v3/test/01"), "incident id 'single_crash-v3/test/01': index must be"),
+    (line("nosuch-v2/test/0"), "unknown task 'nosuch-v2'; known: single_crash-v4"),
+    (line("single_crash-v4/test/01"), "incident id 'single_crash-v4/test/01': index must be"),
     (
-        line("single_crash-v3"),
-        "incident id 'single_crash-v3': the split and the number are",
+        line("single_crash-v4"),
+        "incident id 'single_crash-v4': the split and the number are",
     ),
     (line(status=5), "status: expected a string, got a number"),
     ("[" * 50_000, "JSON nested too deeply"),

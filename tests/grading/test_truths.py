@@ -31,7 +31,7 @@ def test_truths_of_incidents() -> None:
 def test_truths_need_one_topology() -> None:
     with refused("truths_of needs at least one incident: its topology is the batch's"):
         truths_of([])
-    number = parse_incident_id("single_crash-v3/test/0")
+    number = parse_incident_id("single_crash-v4/test/0")
     other = draw_incident(number.task, number, random_topology(1, 9))
     with refused(
         f"incidents[1] ({other.id}) is of topology '{other.topology.name}', those before of "

@@ -39,9 +39,9 @@ def test_a_discount_decides_where_it_takes_most() -> None:
 
 
 def test_a_hand_over_decides_alone() -> None:
-    priced = attrs.evolve(INCIDENT, rubric="logtriage/3", price_of_hand_over=0.7)
+    priced = attrs.evolve(INCIDENT, rubric="logtriage/3", worth_of_hand_over=0.7)
     graded = lt.grade(played(priced, WAIT, HandOver()))
-    assert graded.verdict.startswith("Handed over in 2 ticks, at a price of 0.7")
+    assert graded.verdict.startswith("Handed over in 2 ticks, worth 0.7")
 
 
 def test_who_earned_nothing_is_told_of_the_heaviest_criteria() -> None:

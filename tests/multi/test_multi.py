@@ -61,7 +61,7 @@ from logtriage.env import TriageEnv
 from logtriage.multi import triage_team_v1
 from logtriage.multi.seats import OBSERVATIONS
 
-TASK = "cascading_failure-v3"
+TASK = "cascading_failure-v4"
 AGENTS = ["triage_0", "escalation_0", "remediation_0"]
 MAKERS = (triage_team_v1.parallel_env, triage_team_v1.env)
 #: As odd as a user may want it: overlaps, a blind role, one that cannot wait.
@@ -216,7 +216,8 @@ except ImportError as error:
 def test_spaces_fit_the_layouts(split: RoleSplit, topology: Any) -> None:
     env = triage_team_v1.parallel_env(role_split=split, topology=topology)
     flat = triage_team_v1.parallel_env(role_split=split, topology=topology, observations="flat")
-    where = get_task("cascading_failure-v3").setting, env.topology, 14
+    task = get_task("cascading_failure-v4")
+    where = task.setting, env.topology, task.horizon
     assert env.state_space.shape == (team_tokens_of(split, *where).size,)
     for role in split.roles:
         agent, layout = f"{role.name}_0", role_tokens_of(split, role, *where)
@@ -317,7 +318,7 @@ def test_a_team_of_one_is_the_gymnasium_environment() -> None:
 
 
 def test_a_task_is_played_by_text() -> None:
-    env = triage_team_v1.parallel_env("cascading_failure-v3", observations="text")
+    env = triage_team_v1.parallel_env("cascading_failure-v4", observations="text")
     assert env.topology == FIVE_TEAMS
     screens, infos = env.reset(options={"id": 0})
     assert all(screens[agent] in env.observation_space(agent) for agent in AGENTS)
@@ -331,7 +332,7 @@ def test_a_task_is_played_by_text() -> None:
     assert rewards == dict.fromkeys(AGENTS, 0.0)
     whole = observe(
         transition_jointly(
-            initial_state(make_incident("cascading_failure-v3/train/0")),
+            initial_state(make_incident("cascading_failure-v4/train/0")),
             [asks["triage_0"], Wait(), asks["remediation_0"]],
         )
     )
@@ -345,7 +346,7 @@ def test_a_task_is_played_by_text() -> None:
 def test_a_task_is_played_in_turns_by_text(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    turns = triage_team_v1.env("single_crash-v3", observations="text")
+    turns = triage_team_v1.env("single_crash-v4", observations="text")
     turns.reset(seed=3)
     for agent in turns.agent_iter():
         *_, terminated, truncated, _ = turns.last()
@@ -357,13 +358,13 @@ def test_a_task_is_played_in_turns_by_text(
         "_test_observation_space_compatibility",
         lambda expected, seen, recursed_keys: None,  # noqa: ARG005
     )
-    api_test(triage_team_v1.env("single_crash-v3", observations="text"), num_cycles=20)
+    api_test(triage_team_v1.env("single_crash-v4", observations="text"), num_cycles=20)
 
 
 def test_agents_may_see_each_in_its_own_way() -> None:
     kinds = {"triage_0": "text", "escalation_0": "flat", "remediation_0": "dict"}
-    env = triage_team_v1.parallel_env("cascading_failure-v3", observations=kinds)
-    alone = triage_team_v1.parallel_env("cascading_failure-v3", observations="dict")
+    env = triage_team_v1.parallel_env("cascading_failure-v4", observations=kinds)
+    alone = triage_team_v1.parallel_env("cascading_failure-v4", observations="dict")
     seen, _ = env.reset(seed=3)
     numbers, _ = alone.reset(seed=3)
     for _ in range(3):
@@ -376,24 +377,24 @@ def test_agents_may_see_each_in_its_own_way() -> None:
         assert env.state().tolist() == alone.state().tolist()
     for wrong in ({"triage_0": "text"}, {**kinds, "sre_0": "text"}, {}):
         with pytest.raises(InvalidInput, match="expected a kind for each agent: triage_0, escal"):
-            triage_team_v1.parallel_env("cascading_failure-v3", observations=wrong)
+            triage_team_v1.parallel_env("cascading_failure-v4", observations=wrong)
     with pytest.raises(UnknownName, match="kind of observations 'image'"):
         triage_team_v1.parallel_env(observations={**kinds, "triage_0": "image"})
 
 
 def test_a_horizon_or_a_task_of_one_s_own() -> None:
-    short = attrs.evolve(get_task("cascading_failure-v3"), horizon=3)
+    short = attrs.evolve(get_task("cascading_failure-v4"), horizon=3)
     for env in (
-        triage_team_v1.parallel_env("cascading_failure-v3", horizon=3),
+        triage_team_v1.parallel_env("cascading_failure-v4", horizon=3),
         triage_team_v1.parallel_env(short),
     ):
-        env.reset(options={"id": "cascading_failure-v3/train/7"})
+        env.reset(options={"id": "cascading_failure-v4/train/7"})
         waits = {f"{role.name}_0": len(role_actions(role, env.topology)) - 1 for role in TRIO.roles}
         for tick in range(3):
             assert env.agents == AGENTS
             seen, *_, truncations, infos = env.step(waits)
             assert set(truncations.values()) == {tick == 2}
-        team = BatchedTeam("cascading_failure-v3", TRIO, horizon=3)
+        team = BatchedTeam("cascading_failure-v4", TRIO, horizon=3)
         team.reset("train", [7])
         for _ in range(3):
             screen = team.step([[waits[agent]] for agent in AGENTS])
@@ -404,17 +405,17 @@ def test_a_horizon_or_a_task_of_one_s_own() -> None:
     wrong: list[Any] = [0, -1, 2.0, True, "3"]
     for horizon in wrong:
         with pytest.raises(InvalidInput, match="horizon"):
-            triage_team_v1.parallel_env("cascading_failure-v3", horizon=horizon)
+            triage_team_v1.parallel_env("cascading_failure-v4", horizon=horizon)
     for horizon in wrong:
         with pytest.raises(InvalidInput, match="horizon"):
-            BatchedTeam("cascading_failure-v3", TRIO, horizon=horizon)
+            BatchedTeam("cascading_failure-v4", TRIO, horizon=horizon)
 
 
 def test_services_that_differ_from_incident_to_incident_need_one_topology() -> None:
-    with pytest.raises(InvalidInput, match="every incident of task 'fleet_outage-v3' has a top"):
-        triage_team_v1.parallel_env("fleet_outage-v3", observations="text")
+    with pytest.raises(InvalidInput, match="every incident of task 'fleet_outage-v4' has a top"):
+        triage_team_v1.parallel_env("fleet_outage-v4", observations="text")
     own = random_topology(2, 20, FIVE_TEAMS.teams)
-    env = triage_team_v1.parallel_env("fleet_outage-v3", topology=own, observations="text")
+    env = triage_team_v1.parallel_env("fleet_outage-v4", topology=own, observations="text")
     screen = env.reset(seed=1)[0]["triage_0"]
     assert any(name in screen for name in own.names)
 
@@ -513,7 +514,7 @@ def test_prompts_are_those_of_the_roles() -> None:
 @pytest.mark.parametrize("make", MAKERS)
 def test_unknown_names_come_with_the_choices(make: Any) -> None:
     wrong = (
-        ({"task": "crash"}, r"task 'crash'; known: single_crash-v3, "),
+        ({"task": "crash"}, r"task 'crash'; known: single_crash-v4, "),
         ({"split": "dev"}, r"split 'dev'; known: train, val, test, ood"),
         ({"role_split": "quartet"}, r"role split 'quartet'; known: solo, duo, trio"),
         ({"credit": "own"}, r"credit 'own'; known: team, counterfactual"),

@@ -14,7 +14,7 @@ from logtriage.multi import ScriptedTeam, triage_team_v1
 from logtriage.registry import make_team
 from logtriage.roles.splits import TRIO
 
-INCIDENT = "cascading_failure-v3/test/42"
+INCIDENT = "cascading_failure-v4/test/42"
 
 
 @pytest.mark.parametrize("observations", ["flat", "text"])
@@ -55,7 +55,7 @@ def test_it_plays_by_turns_and_with_a_team_of_ones_own() -> None:
         def act(self, observations: Any, memory: Any) -> tuple[tuple[lt.Action, ...], Any]:
             return (Wait(),) * len(observations), (memory or 0) + 1
 
-    env = triage_team_v1.env("single_crash-v3", role_split="duo")
+    env = triage_team_v1.env("single_crash-v4", role_split="duo")
     team = ScriptedTeam(env, lambda _: Waiting())
     env.reset(seed=0)
     for agent in env.agent_iter():

@@ -30,7 +30,7 @@ def test_its_specs_hold_by_turns(observations):
 
 @pytest.mark.parametrize("observations", ["dict", "flat"])
 def test_whole_episodes_within_the_masks(observations):
-    raw = triage_team_v1.parallel_env("silent_degradation-v3", observations=observations)
+    raw = triage_team_v1.parallel_env("silent_degradation-v4", observations=observations)
     env = PettingZooWrapper(raw, return_state=True)
     env.set_seed(1)
     assert list(env.group_map) == GROUPS

@@ -29,7 +29,7 @@ from logtriage.grading import (
 )
 from tests.builders import real_incident
 
-ID = "single_crash-v3/test/0"
+ID = "single_crash-v4/test/0"
 INCIDENT = real_incident()
 STATE = lt.initial_state(INCIDENT)
 

@@ -29,7 +29,7 @@ from logtriage.errors import InvalidInput
 from logtriage.parsing import SOLO_KINDS, TEAM_KINDS, render_action
 from logtriage.parsing.marks import MAX_TEXT
 
-TOPOLOGY = make_incident("single_crash-v3/val/0").topology
+TOPOLOGY = make_incident("single_crash-v4/val/0").topology
 EVERY = all_actions(TOPOLOGY, hand_over=True)
 
 

@@ -15,7 +15,7 @@ from logtriage.policies import ChainPolicy
 from logtriage.world.telemetry import LogLine
 
 SCREEN = attrs.evolve(
-    observe(initial_state(make_incident("single_crash-v3/val/0"))), alerts=(), window=()
+    observe(initial_state(make_incident("single_crash-v4/val/0"))), alerts=(), window=()
 )
 INDEX = SCREEN.topology.index
 

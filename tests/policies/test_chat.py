@@ -22,7 +22,7 @@ from logtriage.policies import ChatPolicies, ChatPolicy, ExpertPolicy
 from logtriage.policies.chat import Message
 from logtriage.roles.splits import TRIO
 
-INCIDENT = make_incident("cascading_failure-v3/test/42")
+INCIDENT = make_incident("cascading_failure-v4/test/42")
 STATE = initial_state(INCIDENT)
 RULES = system_prompt(INCIDENT)
 CLASSIFY = '{"action_type": "classify_severity", "value": "P1"}'

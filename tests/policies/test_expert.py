@@ -16,15 +16,14 @@ from logtriage import (
     make_incident,
     observe,
 )
-from logtriage.dynamics import transition
 from logtriage.evaluation import play_joint_episode
 from logtriage.grading import score
 from logtriage.policies import ExpertPolicy
 from logtriage.policies.expert import HAND_OVER_LEADS, TRIES
 from logtriage.registry import make_policy, make_team
+from logtriage.roles import is_request
 from logtriage.roles.splits import ROLE_SPLITS, TRIO
 from logtriage.tasks import DRAWN_TASKS, TaskSpec
-from logtriage.world.channels import NOTHING_READ
 from tests.builders import BENCHMARK, final_state
 
 every_task = pytest.mark.parametrize("task", BENCHMARK, ids=lambda task: task.id)
@@ -66,8 +65,8 @@ def test_it_pages_before_it_fixes_and_asks_before_it_pages(task: TaskSpec) -> No
 
 def test_it_dismisses_benign_incidents_and_hardly_ever_real_ones() -> None:
     played = [
-        final_state(attrs.evolve(one, price_of_hand_over=0.3), make_policy("expert"))
-        for one in some(get_task("silent_degradation-v3-fog0"), 40)
+        final_state(attrs.evolve(one, worth_of_hand_over=0.3), make_policy("expert"))
+        for one in some(get_task("silent_degradation-v4-fog0"), 40)
     ]
     benign = [one for one in played if one.incident.truth.benign]
     real = [one for one in played if not one.incident.truth.benign]
@@ -81,8 +80,8 @@ def test_it_dismisses_benign_incidents_and_hardly_ever_real_ones() -> None:
 def test_the_board_is_worth_something() -> None:
     deaf = ROLE_SPLITS["trio_without_board"]
     incidents = [
-        attrs.evolve(one, price_of_hand_over=0.3)  # where it hardly ever hands over
-        for one in some(get_task("cascading_failure-v3-fog0"), 30)
+        attrs.evolve(one, worth_of_hand_over=0.3)  # where it hardly ever hands over
+        for one in some(get_task("cascading_failure-v4-fog0"), 30)
     ]
     means = [
         fmean(
@@ -94,15 +93,15 @@ def test_the_board_is_worth_something() -> None:
     assert means[0] > means[1] + 0.1
 
 
-# --- where signs stay, and a hand-over has a price ------------------------------------------
+# --- where signs stay, and a hand-over has a worth ------------------------------------------
 
 
 def test_it_hands_over_more_where_that_is_worth_more() -> None:
     assert list(HAND_OVER_LEADS.values()) == sorted(HAND_OVER_LEADS.values())
-    incidents = some(get_task("cascading_failure-v3"), 25)
+    incidents = some(get_task("cascading_failure-v4"), 25)
     closings = {
         price: [
-            str(final_state(attrs.evolve(one, price_of_hand_over=price), make_policy("expert"))
+            str(final_state(attrs.evolve(one, worth_of_hand_over=price), make_policy("expert"))
                 .closing)
             for one in incidents
         ]
@@ -113,17 +112,14 @@ def test_it_hands_over_more_where_that_is_worth_more() -> None:
     assert 0 < handed[0.5] < handed[0.9]
 
 
-def test_it_asks_nowhere_twice_where_nothing_is_collected() -> None:
-    """Metrics, traces or logs of a fifth of the services are down for the whole incident."""
-    dark = 0
-    for incident in some(get_task("silent_degradation-v3"), 12):
-        state, book = initial_state(incident), None
-        while not state.is_closed:
-            known = () if book is None else book.dark
-            action, book = ExpertPolicy().act(observe(state), book)
-            assert action not in known
-            state = transition(state, action)
-        assert book is not None
-        dark += len(book.dark)
-        assert not [one for one in book.signs if one.token in NOTHING_READ]
-    assert dark > 3
+def test_it_asks_each_question_once() -> None:
+    """An answer shows all that began by then."""
+    for task in ("silent_degradation-v4", "tiny:outage"):
+        for incident in some(get_task(task), 6):
+            asked = [
+                action
+                for action in final_state(incident, make_policy("expert")).actions
+                if is_request(action)
+            ]
+            assert asked
+            assert len(asked) == len(set(asked))

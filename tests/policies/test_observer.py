@@ -1,10 +1,10 @@
-"""The observer and those that ask otherwise: where a hand-over has a price, and in pairs."""
+"""The observer and those that ask otherwise: where a hand-over has a worth, and in pairs."""
 
 from functools import cache
 
 import attrs
 
-from logtriage import Incident, make_incident
+from logtriage import Incident, make_incident, observe
 from logtriage.actions import RequestMetrics, RequestMoreLogs, RequestTraces
 from logtriage.beliefs import belief
 from logtriage.beliefs.questions import worths
@@ -14,13 +14,13 @@ from logtriage.registry import make_policy
 from logtriage.state import State, initial_state
 from tests.builders import final_state, with_hand_over
 
-TASK = "cascading_failure-v3"
+TASK = "cascading_failure-v4"
 
 
 @cache
 def priced(number: int, price: float = 0.9) -> Incident:
     incident = with_hand_over(make_incident(f"{TASK}/train/{number}"))
-    return attrs.evolve(incident, price_of_hand_over=price)
+    return attrs.evolve(incident, worth_of_hand_over=price)
 
 
 def asked(state: State) -> list[object]:
@@ -32,7 +32,7 @@ def test_a_price_above_what_any_one_answer_promises_does_not_end_the_questions()
     """Several answers may together be worth more than the hand-over."""
     hidden = 0
     for number in range(8):
-        held = belief(initial_state(priced(number)))
+        held = belief(initial_state(priced(number, 0.97)))
         rows = worths(held, requests_in_doubt(held))
         if max(one.grade for one in rows) <= 0 < held.entropy:
             hidden += 1
@@ -67,3 +67,15 @@ def test_each_question_goes_to_the_likeliest_root_cause() -> None:
         assert isinstance(action, RequestMetrics | RequestMoreLogs | RequestTraces)
         assert action.service == next(iter(belief(state).root_causes))
         state = transition(state, action)
+
+
+def test_questions_are_valued_while_only_some_faults_are_repaired() -> None:
+    """Under some hypotheses a remedy began a new history at a service, under others not."""
+    incident = make_incident("compound_failure-v4/val/2")
+    state, after = initial_state(incident), 0
+    policy, memory = make_policy("observer")(incident), None
+    while not state.is_closed:
+        action, memory = policy.act(observe(state), memory)
+        after += bool(state.facts.doings.remedies)
+        state = transition(state, action)
+    assert after

@@ -10,14 +10,14 @@ from logtriage.evaluation import play_joint_episode
 from logtriage.evidence import evidence
 from logtriage.joint import observe_roles
 from logtriage.policies import observers
-from logtriage.policies.observer_team import bits_told, board_of, known
+from logtriage.policies.observer_team import bits_told, board_of, known, news_in
 from logtriage.policies.told_tokens import read, said_in, spell
 from logtriage.roles.splits import TRIO
 from logtriage.state import State
-from logtriage.world.channels import NOTHING_READ, Channel
+from logtriage.world.channels import DOWN, Channel
 from logtriage.world.loading import load_world
 
-INCIDENT = make_incident("cascading_failure-v3/val/5")
+INCIDENT = make_incident("cascading_failure-v4/val/5")
 WORLD = load_world("oncall")
 
 
@@ -34,10 +34,10 @@ def test_evidence_survives_being_told() -> None:
     setting = INCIDENT.setting
     assert setting is not None
     shown = evidence(state)
-    assert any(one.token in NOTHING_READ for one in shown)
+    assert any(one.token == DOWN for one in shown)
     for one in shown:
         word = spell(one, INCIDENT.topology, WORLD)
-        if one.channel is Channel.NOTE or one.token in NOTHING_READ:
+        if one.channel is Channel.NOTE or one.token == DOWN:
             assert word is None
         else:
             assert word is not None
@@ -47,7 +47,9 @@ def test_evidence_survives_being_told() -> None:
 def test_told_evidence_is_believed_like_one_s_own() -> None:
     state = asked()
     triage, _, remediation = TRIO.roles
-    seen = [one for one in evidence(state, triage) if one.channel is Channel.TRACES]
+    shown = [one for one in evidence(state, triage) if one.channel is Channel.TRACES]
+    seen = news_in(shown, WORLD)
+    assert len(seen) < len(shown)
     words = [word for one in seen if (word := spell(one, INCIDENT.topology, WORLD))]
     after = transition_jointly(state, (Report(said_in(words), "triage"), Wait(), Wait()))
     screen = observe_roles(after, TRIO)[2]
@@ -94,7 +96,7 @@ def test_a_role_decides_by_what_it_saw_and_was_told_alone() -> None:
 def test_teams_hand_over_where_that_has_a_price() -> None:
     """Whoever may page may hand over; the belief of a foggy screen asks for it."""
     ends = []
-    for number in range(3):
-        incident = make_incident(f"cascading_failure-v3-fog3/val/{number}")
+    for number in (2, 5):
+        incident = make_incident(f"cascading_failure-v4-fog3/val/{number}")
         ends.append(play_joint_episode(incident, observers(incident, TRIO), TRIO).actions[-1])
     assert HandOver() in ends

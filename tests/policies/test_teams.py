@@ -143,7 +143,7 @@ def test_experts_see_nothing_but_their_slices_and_the_board(task: TaskSpec) -> N
 
 
 def test_the_board_is_read_from_its_end_and_never_guessed_at() -> None:
-    screen = observe(initial_state(make_incident("cascading_failure-v3/test/0")))
+    screen = observe(initial_state(make_incident("cascading_failure-v4/test/0")))
 
     def board(*messages: str) -> Observation:
         return attrs.evolve(screen, reports=tuple((0, Report(one, "x")) for one in messages))

@@ -298,7 +298,7 @@ def test_where_nobody_recorded_the_class_the_root_cause_counts_for_it(
 def test_a_hand_over_earns_its_price_whatever_was_done_unless_somebody_was_wrongly_blamed(
     incident: lt.Incident, before: tuple[str, ...], share: float
 ) -> None:
-    price = incident.price_of_hand_over
+    price = incident.worth_of_hand_over
     assert price is not None
     assert lt.grade(_play(incident, *before, "hand_over")).score == pytest.approx(share * price)
 

@@ -107,7 +107,7 @@ def test_it_is_played_with_a_hand_over(layout: Path, tmp_path: Path) -> None:
     assert "remedies" in made.output
     assert "change nothing" in made.output
     (record,) = load_records(bundle)
-    price = as_incident(record).price_of_hand_over
+    price = as_incident(record).worth_of_hand_over
     shown = logtriage("show", record.id, "--bundle", bundle)
     assert f"TICK 0/8; HAND-OVER is worth {price:g}" in shown.output
     played = logtriage(

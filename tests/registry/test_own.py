@@ -12,7 +12,7 @@ from logtriage.registry import POLICIES, TEAMS, is_own, make_policy, make_team
 from logtriage.roles.splits import DUO
 from tests.cli.test_cli import logtriage
 
-INCIDENT = make_incident("single_crash-v3/test/0")
+INCIDENT = make_incident("single_crash-v4/test/0")
 OWN = """
 import logtriage as lt
 from logtriage.policies import ConstantPolicy, ExpertPolicy, RandomPolicy
@@ -93,7 +93,7 @@ def test_a_role_is_made_of_incident_split_and_role(own: str) -> None:
 def test_what_is_made_and_does_not_act_leaves_its_episodes_unscored(
     own: str, tmp_path: Path
 ) -> None:
-    given = ["eval", f"{own}:maker_of_nothing", "--task", "single_crash-v3", "--episodes", 1]
+    given = ["eval", f"{own}:maker_of_nothing", "--task", "single_crash-v4", "--episodes", 1]
     done = logtriage(*given, "--out", tmp_path / "run")
     assert done.exit_code == 1
     (file,) = (tmp_path / "run" / "transcripts").iterdir()

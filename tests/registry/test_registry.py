@@ -27,7 +27,7 @@ from logtriage.registry import constant_actions, make_policy
 from logtriage.world.topologies import random_topology
 from tests.builders import FIVE_TEAMS, SEVEN_SERVICES
 
-INCIDENT = make_incident("cascading_failure-v3/test/3")
+INCIDENT = make_incident("cascading_failure-v4/test/3")
 
 
 @pytest.mark.parametrize(
@@ -111,10 +111,10 @@ def test_names_that_another_topology_may_have_are_kept(item: str) -> None:
 def test_names_of_another_topology_are_malformed_there() -> None:
     policy = make_policy("constant:identify_root_cause=user-db,resolve")
     graph = random_topology(1, 5)
-    there = make_incident("single_crash-v3/ood/0")
+    there = make_incident("single_crash-v4/ood/0")
     while there.topology == FIVE_TEAMS:
         number = int(there.id.rpartition("/")[2]) + 1
-        there = make_incident(f"single_crash-v3/ood/{number}")
+        there = make_incident(f"single_crash-v4/ood/{number}")
     assert "user-db" not in graph
     action, _ = policy(there).act(observe(initial_state(there)), None)
     assert isinstance(action, Malformed)

@@ -21,7 +21,7 @@ from logtriage.registry import make_team
 from logtriage.roles import Role, RoleSplit
 from logtriage.roles.splits import TRIO
 
-INCIDENT = make_incident("cascading_failure-v3/test/3")
+INCIDENT = make_incident("cascading_failure-v4/test/3")
 MIXED = "triage=expert, escalation = oracle,remediation=random:7"
 
 

@@ -9,6 +9,10 @@ from tests.rendering.reader_screens import Seen
 
 #: What is the matter, and where: of a kind, or of a benign one.
 Suspect = tuple[str, str]
+#: Before the name of a kind: a fault that nobody waits for.
+MINOR = "minor "
+#: The onset of what never shows.
+NEVER = math.inf
 
 
 @dataclass
@@ -23,7 +27,7 @@ class Reader:
         return self.seen.rules
 
     def posterior(self, only: Sequence[str] = ()) -> dict[Suspect, float]:
-        """The probability of every suspect, from readings of some sorts alone if ``only``."""
+        """The probability of every suspect, from histories of some sorts alone if ``only``."""
         rules = self.rules
         weights = {}
         alone = {service: self._unaffected(service, only) for service in rules.calls}
@@ -44,7 +48,7 @@ class Reader:
         called = {one for calls in rules.calls.values() for one in calls}
         places = [one for one in rules.calls if one in called or not rules.called_only]
         for service in places:
-            kinds = rules.kinds_at(service)
+            kinds = [kind for kind in rules.kinds_at(service) if kind not in rules.minor_alone]
             classes = {rules.kinds[kind][0] for kind in kinds}
             share = sum(rules.classes[one] for one in classes)
             for kind in kinds:
@@ -79,62 +83,71 @@ class Reader:
         mixed = dict(rules.others)
         if rules.tiers[service] != rules.spared:
             kinds = rules.kinds_at(service)
-            mixed |= dict.fromkeys(kinds, rules.minor / len(kinds))
+            mixed |= dict.fromkeys((f"{MINOR}{kind}" for kind in kinds), rules.minor / len(kinds))
         mixed["healthy"] = 1 - sum(mixed.values())
         likely = (share * self._shown(service, row, (), only) for row, share in mixed.items())
         return math.fsum(likely)
 
     def _shown(self, service: str, row: str, sick: tuple[str, ...], only: Sequence[str]) -> float:
-        """How likely all readings of a service are under a row of the runbook."""
+        """How likely all that a service shows is under a row of the runbook."""
         likely = 1.0
-        for (at, sort), cells in self.seen.readings.items():
-            if at != service or (only and sort not in only):
-                continue
-            apart = [cell for cell in cells.values() if cell[0].startswith("silent")]
-            silent = apart if row in self.rules.kinds else []
-            rest = [cell for cell in cells.values() if cell not in silent]
-            for group, name in ((rest, row), (silent, "healthy")):
-                if group:
-                    likely *= self._pooled(service, sort, name, sick, group)
+        for sort in dict.fromkeys(sort for at, sort in self.seen.every if at == service):
+            if not only or sort in only:
+                likely *= self._fits(service, sort, row, sick)
         return likely
 
-    def _pooled(
-        self,
-        service: str,
-        sort: str,
-        row: str,
-        sick: tuple[str, ...],
-        cells: Sequence[tuple[str, str]],
-    ) -> float:
-        """One sign that nobody saw, and readings that show it or what any service might."""
+    def _fits(self, service: str, sort: str, row: str, sick: tuple[str, ...]) -> float:
+        """How likely a history fits its readings and, of a half of a trace, its alert."""
         initial = self.rules.tiers[service][0]
-        signs = spread(self._there(row, sort, initial), sick)
+        signs = spread(self._there(row.removeprefix(MINOR), sort, initial), sick)
         other = spread(self._there("ANY", sort, initial), self.rules.calls[service])
-        readings = [(self._how(sort, how), sign) for how, sign in cells]
         total = 0.0
-        for sign, share in signs.items():
-            for (clear, rest, noise), shown in readings:
-                share *= (
-                    clear * (shown == sign)
-                    + rest * other.get(shown, self.rules.rarer.get("topic", 0.0))
-                    + noise * (not shown)
-                )
-            total += share
+        for fog, shares, onsets in (
+            (1 - self.rules.fog, signs, self._begins(sort, row)),
+            (self.rules.fog, other, self.rules.onsets["any"]),
+        ):
+            for sign, share in shares.items():
+                for onset, weight in onsets.items() if sign else ((NEVER, 1.0),):
+                    if self._agrees(service, sort, sign, onset):
+                        alerts = self._alerts(service, sort, row, onset)
+                        total += fog * share * weight * alerts
         return total
+
+    def _begins(self, sort: str, row: str) -> dict[int, float]:
+        """When a history begins that shows a sign of a row."""
+        rules = self.rules
+        if row.startswith(MINOR) or row == "healthy" or row in rules.others:
+            return rules.onsets["any"]
+        if sort == "change":
+            return rules.onsets["change"]
+        late = rules.silent is not None and sort == "log" and row in rules.kinds
+        return rules.onsets["late" if late else "along"]
+
+    def _agrees(self, service: str, sort: str, sign: str, onset: float) -> bool:
+        """Whether a history shows what was read."""
+        read = self.seen.readings.get((service, sort), {})
+        return all(shown == (sign if tick >= onset else "") for tick, shown in read.items())
+
+    def _alerts(self, service: str, sort: str, row: str, onset: float) -> float:
+        """How likely an alert of a service fires since when it does, given what it watches."""
+        seen, rules = self.seen, self.rules
+        if (service, sort) not in seen.alerts:
+            return 1.0
+        since = seen.alerts[service, sort]
+        if rules.silent is not None and row in rules.kinds:
+            onset = max(onset, rules.silent)
+        by_chance = rules.onsets["any"]
+        if since is None:
+            late = sum(share for tick, share in by_chance.items() if tick > seen.now)
+            works = 1 - rules.missed - rules.noisy
+            return works * (onset > seen.now) + rules.missed + rules.noisy * late
+        works = 1 - rules.missed - rules.noisy
+        return works * (since == onset) + rules.noisy * by_chance.get(since, 0.0)
 
     def _there(self, row: str, sort: str, initial: str) -> Shares:
         """The signs of a row that a tier has."""
         shares = self.rules.rows[row].get(sort, {})
         return {word: one for word, one in shares.items() if initial in AT.get(word, initial)}
-
-    def _how(self, sort: str, how: str) -> tuple[float, float, float]:
-        """How often a reading shows its sign, what any service might, and noise."""
-        rules = self.rules
-        if sort == "log":
-            noise = rules.noise if how.endswith("window") else 0.0
-            return rules.about * (1 - noise), (1 - rules.about) * (1 - noise), noise
-        gaps = 0.0 if sort in ("alert", "change") else rules.gaps
-        return rules.clear, 1 - rules.clear - gaps, 0.0
 
     def _edge(self, suspect: Suspect) -> float:
         rules, shown = self.rules, self.seen.edge

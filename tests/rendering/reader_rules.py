@@ -6,7 +6,7 @@ about the same reading.
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 #: A sign, or "" for what is as usual.
@@ -16,10 +16,9 @@ Row = Mapping[str, Shares]
 
 #: Which words are about the same reading.
 SORTS = {
-    "alert": r"error alert|latency alert",
     "time": r"own time|time in call|call time",
     "errors": r"own errors|errors from call|call errors",
-    "change": r"(release|config|traffic)( after)?",
+    "change": r"release|config|traffic",
     "CPU": r"idle|hot",
     "memory": r"mem high|mem climbs",
     "workers": r"busy|full",
@@ -36,6 +35,7 @@ AT = {
     "~retried": "q",
     "~pause": "esq",
 }
+SCRAPES = r"Scrapes: every (\d+) ticks from (-?\d+)"
 NAMING = ("time in call", "call time", "errors from call", "call errors", "~call failed")
 
 
@@ -72,15 +72,17 @@ class Rules:
     rows: dict[str, Row] = field(default_factory=dict)
     #: Of each kind: its class, the initials of its tiers, and whether errors lead.
     kinds: dict[str, tuple[str, str, bool]] = field(default_factory=dict)
+    #: Kinds that are only minor faults.
+    minor_alone: set[str] = field(default_factory=set)
     #: The initials of the tiers of each benign kind; "" for all.
     benign: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         text = self.text
-        for part in found(r"SERVICES \(-> calls\)\. (.*)\.", text)[1].split(". "):
+        for part in found(r"SERVICES \(.*?-> calls\)\. (.*)\.", text)[1].split(". "):
             tier, _, names = part.partition(": ")
             for row in names.split("; "):
-                name, _, calls = row.partition(" -> ")
+                name, _, calls = re.sub(r"^\(\S+\) ", "", row).partition(" -> ")
                 self.tiers[name], self.calls[name] = tier, calls.split(", ") if calls else []
         self.fault = number(r"([\d.]+)% have one fault", text) / 100
         self.called_only = "one fault at any service that others call" in text
@@ -96,13 +98,38 @@ class Rules:
             self.others |= dict.fromkeys(names.split(", "), float(share) / 100)
         self.minor = number(r"([\d.]+)% a minor fault", other, 0) / 100
         self.spared = found(r"not (\w+); signs", other)[1]
-        self.clear = number(r"([\d.]+)% of readings", text) / 100
-        self.about = number(r"([\d.]+)% of log lines show it", text) / 100
-        self.gaps = number(r"([\d.]+)% of metrics, traces have no data", text) / 100
-        self.noise = number(r"random services, ([\d.]+)% noise", text) / 100
-        self.silent = int(number(r"Before tick (\d+) the faulty service", text, 0))
+        self.fog = number(r"([\d.]+)% are coincidences", text) / 100
+        assert "name its cause" not in text, "the reader knows no lines that name a cause"
+        self._onsets()
+        self.missed = number(r"([\d.]+)% never", text) / 100
+        self.noisy = number(r"([\d.]+)% by chance at any time", text) / 100
         self._edge()
         self._runbook()
+
+    def _onsets(self) -> None:
+        """How likely a history begins at each tick, by what the service has to do with it."""
+        text = found(r"ONSETS\. .*", self.text)[0]
+        apart, first = (int(one) for one in found(SCRAPES, self.text).groups())
+        long_before = number(r"coincidences too: ([\d.]+)% before tick", text) / 100
+        latest = int(number(r"else any scrape to (\d+)\.", text))
+        self.scrapes = range(first, latest + 1, apart)
+        self.onsets = {"any": even(self.scrapes, 1 - long_before)}
+        self.onsets["any"][first] += long_before
+        shares = re.search(r"loaded: ([\d.%, ]+) at ticks ([-\d, ]+);", text)
+        if shares:
+            along, ticks = (re.findall(r"-?[\d.]+", one) for one in shares.groups())
+            self.onsets["along"] = {
+                int(tick): float(share) / 100 for tick, share in zip(ticks, along, strict=True)
+            }
+        else:
+            begin, end = found(r"each at any scrape from tick (-?\d+) to (\d+)", text).groups()
+            self.onsets["along"] = even(range(int(begin), int(end) + 1, apart))
+        changes = found(r"changes there (-?\d+) or (-?\d+)\.", text).groups()
+        self.onsets["change"] = even([int(one) for one in changes])
+        late = re.search(r"own topic begins at tick (\d+) or (\d+), .* from (\d+) on", text)
+        self.silent = int(late[3]) if late else None
+        if late:
+            self.onsets["late"] = even([int(one) for one in late.groups()[:2]])
 
     def _edge(self) -> None:
         text = found(r"EDGE .*", self.text)[0]
@@ -120,12 +147,11 @@ class Rules:
 
     def _runbook(self) -> None:
         text, part, current = self.text.partition("\nRUNBOOK")[2], "", ""
-        self.pairs = {
-            letter: (first, second)
-            for letter, first, second in re.findall(r"(\w) a/b: ([\w ]+), ([\w ]+)\.", text)
+        usual = {
+            mark: signs
+            for told in re.findall(r"Unless said, (.*?)\.", text)
+            for mark, signs in re.findall(r"(!|others): ([^;]*)", told)
         }
-        typical = re.search(r"Unless said, ! (.*?); others (.*?)\.", text)
-        usual = typical.groups() if typical else ("", "")
         for line in text.splitlines()[1:]:
             name, _, signs = line.partition(": ")
             if re.fullmatch(r"[\w-]+ \(page .*\):", line):
@@ -134,8 +160,11 @@ class Rules:
                 part = "benign" if line.startswith("benign") else "other"
             elif part == "kinds":
                 title, tiers, _ = name.split(" ")
+                self.minor_alone |= {title.strip("!*")} if "*" in title else set()
                 self.kinds[title.strip("!*")] = current, tiers, "!" in title
-                shown = self._signs(usual["!" not in title]) | self._signs(signs)
+                shown = self._signs(usual.get("!" if "!" in title else "others", "")) | self._signs(
+                    signs
+                )
                 self.rows[title.strip("!*")] = grouped(shown)
             elif line.startswith("ANSWER"):
                 break
@@ -176,7 +205,7 @@ class Rules:
             self.rows["ANY"] = {**self.rows["ANY"], sort: shares}
 
     def _signs(self, text: str) -> dict[str, float]:
-        """Signs with their shares: ``72 release, 25 hot, full, E 60/72``."""
+        """Signs with their shares: ``72 release, 25 hot, full``."""
         text = text.partition(", other ")[0]
         shown: dict[str, float] = {}
         for column, mark in zip(text.split("; "), ("", "~"), strict=False):
@@ -188,11 +217,6 @@ class Rules:
         shown: dict[str, float] = {}
         share = 0.0
         for part in filter(None, text.split(", ")):
-            pair = re.fullmatch(r"(\w) (\d+)/(\d+)", part)
-            if pair:
-                for word, one in zip(self.pairs[pair[1]], pair.groups()[1:], strict=True):
-                    shown[word] = float(one) / 100
-                continue
             head, _, word = part.partition(" ")
             if head.isdigit():
                 share = float(head) / 100
@@ -210,6 +234,12 @@ class Rules:
         return [
             kind for kind, (_, tiers, _) in self.kinds.items() if tiers == "any" or initial in tiers
         ]
+
+
+def even(ticks: Iterable[int], whole: float = 1.0) -> dict[int, float]:
+    """A whole in equal parts over ticks."""
+    every = list(ticks)
+    return dict.fromkeys(every, whole / len(every))
 
 
 def grouped(signs: Mapping[str, float]) -> Row:

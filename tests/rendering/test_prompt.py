@@ -41,7 +41,7 @@ def test_the_prompt_names_everything_that_an_answer_may_name(task: TaskSpec) -> 
 
 
 def test_of_a_rubric_of_one_s_own_nothing_is_said() -> None:
-    incident = make_incident("single_crash-v3/val/0")
+    incident = make_incident("single_crash-v4/val/0")
     own = system_prompt(attrs.evolve(incident, rubric="mine/1"))
     assert "GRADE" not in own
     known = set(system_prompt(incident).splitlines())
@@ -58,7 +58,7 @@ def test_how_to_answer_is_all_that_differs_between_ways_to_answer(reply: Reply) 
 
 
 def test_the_prompt_s_own_example_is_an_action() -> None:
-    incident = make_incident("fleet_outage-v3/val/0")
+    incident = make_incident("fleet_outage-v4/val/0")
     (line,) = (one for one in system_prompt(incident).splitlines() if one.startswith("ANSWER"))
     assert not isinstance(parse_action(line, incident.topology), Malformed)
 
@@ -68,7 +68,7 @@ def test_the_prompt_s_own_example_is_an_action() -> None:
 
 @pytest.mark.parametrize("split", ROLE_SPLITS.values(), ids=lambda split: split.name)
 def test_a_role_is_told_of_its_views_in_this_world(split: RoleSplit) -> None:
-    incident = make_incident("cascading_failure-v3/val/0")
+    incident = make_incident("cascading_failure-v4/val/0")
     for role in split.roles:
         prompt = system_prompt(incident, split=split, role=role.name)
         assert "health" not in prompt.partition("SERVICES")[0]
@@ -87,7 +87,7 @@ def test_a_role_is_told_of_its_views_in_this_world(split: RoleSplit) -> None:
 
 
 def test_a_role_needs_its_split_and_must_be_in_it() -> None:
-    incident = make_incident("single_crash-v3/val/0")
+    incident = make_incident("single_crash-v4/val/0")
     with pytest.raises(InvalidInput, match="both the split and the role"):
         system_prompt(incident, role="triage")
     with pytest.raises(UnknownName, match="'sre'"):

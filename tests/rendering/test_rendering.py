@@ -13,8 +13,6 @@ from logtriage import (
     Resolve,
     Severity,
     State,
-    Topology,
-    get_task,
     incident_ids,
     initial_state,
     make_incident,
@@ -23,9 +21,8 @@ from logtriage import (
     system_prompt,
     transition,
 )
-from logtriage.grading import DEFAULT
 from logtriage.registry import make_policy
-from logtriage.rendering import Reply, public_rules, status_of
+from logtriage.rendering import status_of
 from logtriage.tasks import TaskSpec
 from logtriage.world.telemetry import Reading, Signal
 from tests.builders import (
@@ -42,21 +39,7 @@ from tests.builders import (
     waits,
 )
 
-TASK = get_task("cascading_failure-v3")
-
-
-def rules(topology: Topology, horizon: int, reply: Reply = "json") -> str:
-    """The rules of an incident of the benchmark."""
-    return public_rules(topology, horizon, DEFAULT.id, TASK.setting, reply)
-
-
 every_small_task = pytest.mark.parametrize("task", SMALL_TASKS, ids=lambda task: task.id)
-
-
-# -- sizes ----------------------------------------------------------------------------
-
-
-# -- the prompt says all public rules -------------------------------------------------
 
 
 # -- what must not be said ------------------------------------------------------------

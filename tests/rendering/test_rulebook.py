@@ -18,7 +18,7 @@ from logtriage import (
     transition,
 )
 from logtriage import render_observation as rendered
-from logtriage.drawing.incidents import PRICES_OF_HAND_OVER
+from logtriage.drawing.incidents import WORTHS_OF_HAND_OVER
 from logtriage.grading import TRIAGE_3, priced
 from logtriage.rendering import Reply
 from logtriage.rendering.chances import COMMON, LEAST
@@ -32,7 +32,7 @@ WORLDS = ("oncall", "tiny")
 TASKS = tuple(map(get_task, DEFAULT_TASKS))
 every_task = pytest.mark.parametrize("task", TASKS, ids=lambda task: task.id)
 #: Characters of the rules: the prompt without its opening, services and how to answer.
-LIMIT, SEVERAL_MORE = 6_000, 200
+LIMIT, SEVERAL_MORE = 6_100, 150
 NOT_RULES = ("You are", "SERVICES", "ANSWER", "You see", "ACTIONS", "Also, graded")
 
 
@@ -71,7 +71,7 @@ def test_the_grade_is_that_of_the_rubric() -> None:
     assert f"x {priced.UNAPPROVED_REMEDY:g} a wrong remedy (benign too)" in grade
     assert f"Nobody paged for a fault: x {priced.UNESCALATED:g}" in grade
     assert "Mis-page or ignored fault: 0, the end" in grade
-    assert ", ".join(f"{one:g}" for one in PRICES_OF_HAND_OVER) in hand_over
+    assert ", ".join(f"{one:g}" for one in WORTHS_OF_HAND_OVER) in hand_over
     prompt = priced.HAND_OVER_PROMPT
     assert f"c x ({1 - prompt:g} + {prompt:g} x speed)" in hand_over
     assert "before any page or remedy" in hand_over
@@ -135,15 +135,14 @@ def test_a_row_says_nothing_that_is_not_in_the_table(name: str) -> None:
 
 
 def test_a_mis_page_says_that_it_was_and_whose_incident_it_was_not() -> None:
-    incident = make_incident("single_crash-v3/val/0")
+    incident = make_incident("single_crash-v4/val/0")
     wrong = next(one for one in incident.topology.teams if one not in incident.truth.teams)
     screen = rendered(observe(transition(initial_state(incident), Escalate(wrong))))
-    verdict = f"a mis-page, this is not {wrong}'s incident"
-    assert f"LAST: escalate {wrong}: {verdict}" in screen
-    assert f"CLOSED: misrouted: {verdict}" in screen
+    assert f"LAST: escalate {wrong}: not ours" in screen
+    assert f"CLOSED: misrouted: {wrong}: not ours" in screen
     assert "ASK" not in screen
     others = {*incident.topology.teams} - {wrong}
-    assert not any(f"{one}'s incident" in screen for one in others)
+    assert not any(f"{one}: not ours" in screen for one in others)
 
 
 @pytest.mark.parametrize(
@@ -157,7 +156,7 @@ def test_a_mis_page_says_that_it_was_and_whose_incident_it_was_not() -> None:
 def test_what_is_down_is_said_once_asked(kind: Callable[[str], Action], line: str) -> None:
     down, asked = 0, 0
     for index in range(20):
-        state = initial_state(make_incident(f"single_crash-v3-fog3/val/{index}"))
+        state = initial_state(make_incident(f"single_crash-v4-fog3/val/{index}"))
         assert "not collected" not in rendered(observe(state))
         for name in state.incident.topology.names:
             screen = rendered(observe(transition(state, kind(name))))

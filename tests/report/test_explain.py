@@ -18,7 +18,7 @@ from logtriage.report import write_replay
 from logtriage.report.text import interval, number, percent
 from tests.report.test_replay_page import unpacked
 
-TASK = "single_crash-v3"
+TASK = "single_crash-v4"
 
 
 @pytest.fixture(scope="module")

@@ -23,7 +23,7 @@ from logtriage.report.text import clean, interval, number, percent, signed
 from logtriage.topology import Service
 from tests.builders import HALVED, own_topology
 
-TASKS = ("cascading_failure-v3", "silent_degradation-v3")
+TASKS = ("cascading_failure-v4", "silent_degradation-v4")
 EPISODES = 6
 
 
@@ -141,7 +141,7 @@ def test_points_and_losses_add_up_to_the_grade(run: Run) -> None:
 
 
 def on(service: str) -> lt.Incident:
-    incident = lt.make_incident("single_crash-v3/test/0")
+    incident = lt.make_incident("single_crash-v4/test/0")
     truth = attrs.evolve(incident.truth, root_causes=frozenset({service}))
     return attrs.evolve(incident, truth=truth)
 
@@ -178,7 +178,7 @@ def test_place_in_a_deep_topology_and_with_several_roots() -> None:
 def test_a_benign_incident_has_no_root() -> None:
     benign = next(
         one
-        for one in map(lt.make_incident, lt.incident_ids("silent_degradation-v3", "test", 30))
+        for one in map(lt.make_incident, lt.incident_ids("silent_degradation-v4", "test", 30))
         if one.truth.benign
     )
     assert place_of(benign, None) is None

@@ -16,10 +16,10 @@ from tests.chromium import Browser, needs_chromium
 
 pytestmark = needs_chromium
 
-TASK = "single_crash-v3"
+TASK = "single_crash-v4"
 FIRST = f"{TASK}/test/0"
 #: The incident of the team, which closes it by a fix.
-JOINT = "cascading_failure-v3/test/0"
+JOINT = "cascading_failure-v4/test/0"
 HOSTILE = '</script><script>alert(1)</script><img src=x onerror="alert(2)">'
 #: axe.min.js of the npm package axe-core: AXE, or what `make browser` fetched.
 FETCHED = Path(__file__).resolve().parents[2] / "build" / "browser-fetched" / "axe.min.js"

@@ -32,7 +32,7 @@ from logtriage.report.run import read_run
 from logtriage.world.topologies import random_topology
 from tests.builders import SEVEN_SERVICES
 
-TASK = "single_crash-v3"
+TASK = "single_crash-v4"
 HOSTILE = "</script><script>alert(1)</script><!-- {{script}} \x1b[31m \ud800 &lt;b&gt;"
 MINE = "mine </script><script>alert(1)</script> {{script}}"
 
@@ -207,7 +207,7 @@ def test_the_waterfall_ends_at_the_grade(seed: int) -> None:
 
 
 def test_a_hand_over_takes_the_place_of_what_was_earned_before() -> None:
-    incident = lt.make_incident("single_crash-v3/val/0")
+    incident = lt.make_incident("single_crash-v4/val/0")
     actions: list[lt.Action] = [
         lt.ClassifySeverity(str(incident.truth.severity)),
         lt.HandOver(),
@@ -237,7 +237,7 @@ def test_the_layout_puts_services_below_their_nearest_layer() -> None:
 
 
 def test_what_was_never_looked_at_is_not_known() -> None:
-    incident = lt.make_incident("cascading_failure-v3/test/4")
+    incident = lt.make_incident("cascading_failure-v4/test/4")
     state = lt.initial_state(incident)
     after = lt.transition(state, lt.RequestMetrics("user-db"))
     first, second = knowledge([lt.observe(state), lt.observe(after)])
@@ -251,7 +251,7 @@ def test_what_was_never_looked_at_is_not_known() -> None:
 
 def test_parts_tell_root_path_and_noise() -> None:
     for number in range(8):
-        incident = lt.make_incident(f"cascading_failure-v3/test/{number}")
+        incident = lt.make_incident(f"cascading_failure-v4/test/{number}")
         parts = dict(zip(incident.topology.names, parts_of(incident), strict=True))
         roots = {name for name, part in parts.items() if part.part == "root"}
         assert roots == set(incident.truth.root_causes)

@@ -37,7 +37,7 @@ def test_goals_are_looked_up_in_the_run(tmp_path: Path) -> None:
 
 
 def test_play_and_training_stand_apart_beside_what_others_publish(tmp_path: Path) -> None:
-    tokens = {"tokens[cascading_failure-v3-16384]": 1e-3, "memcpy[16384]": 1e-4, "cartpole": 1e-4}
+    tokens = {"tokens[cascading_failure-v4-16384]": 1e-3, "memcpy[16384]": 1e-4, "cartpole": 1e-4}
     found = write(tmp_path / "page.md", "token engine, N = 16384", tokens)
     ours = "| logtriage | random | 1,000,000 | 16,384 | one core | 31 s of a core | this run |"
     assert found.index("| jaxborg | PPO | 2,512 |") < found.index(ours)

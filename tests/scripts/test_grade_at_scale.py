@@ -30,12 +30,12 @@ def scale() -> Any:
 
 
 def good(number: int) -> str:
-    return LINE.format(f"single_crash-v3/val/{number}", CALL)
+    return LINE.format(f"single_crash-v4/val/{number}", CALL)
 
 
 @pytest.fixture
 def files(tmp_path: Path) -> list[str]:
-    texts = [good(0) + good(1), "oops\n" + good(2) + LINE.format("single_crash-v3/x/1", CALL)]
+    texts = [good(0) + good(1), "oops\n" + good(2) + LINE.format("single_crash-v4/x/1", CALL)]
     paths = [tmp_path / f"{number}.jsonl" for number in range(len(texts))]
     for path, text in zip(paths, texts, strict=True):
         path.write_text(text, encoding="utf-8")

@@ -14,7 +14,7 @@ def text_of(folder: Path) -> str:
 
 
 def test_shards_share_the_incidents_out(tmp_path: Path) -> None:
-    cell = Cell("single_crash-v3", "val", "first_error", 5)
+    cell = Cell("single_crash-v4", "val", "first_error", 5)
     oncall_results.play_cell(cell, tmp_path, (2, 2))
     assert sorted(oncall_results.rows_of(cell, tmp_path)) == [1, 3]
     oncall_results.play_cell(cell, tmp_path, (1, 2))
@@ -25,7 +25,7 @@ def test_shards_share_the_incidents_out(tmp_path: Path) -> None:
 
 
 def test_what_was_broken_off_goes_on(tmp_path: Path) -> None:
-    cell = Cell("single_crash-v3", "val", "chain", 4)
+    cell = Cell("single_crash-v4", "val", "chain", 4)
     oncall_results.play_cell(cell, tmp_path, (1, 1))
     (path,) = tmp_path.glob("*.csv")
     whole = path.read_text(encoding="utf-8")
@@ -38,7 +38,7 @@ def test_what_was_broken_off_goes_on(tmp_path: Path) -> None:
 
 
 def test_a_row_that_cannot_be_read_is_named(tmp_path: Path) -> None:
-    cell = Cell("single_crash-v3", "val", "oracle", 1)
+    cell = Cell("single_crash-v4", "val", "oracle", 1)
     oncall_results.play_cell(cell, tmp_path, (1, 1))
     (path,) = tmp_path.glob("*.csv")
     path.write_text(path.read_text(encoding="utf-8").replace("1.0", "good"), encoding="utf-8")
@@ -48,7 +48,7 @@ def test_a_row_that_cannot_be_read_is_named(tmp_path: Path) -> None:
 
 def test_what_the_belief_expected_is_written_down_of_those_who_hold_one(tmp_path: Path) -> None:
     for policy, holds in (("observer:1", False), ("top_suspect", True), ("chain", False)):
-        cell = Cell("single_crash-v3", "val", policy, 3)
+        cell = Cell("single_crash-v4", "val", policy, 3)
         oncall_results.play_cell(cell, tmp_path, (1, 1))
         rows = oncall_results.rows_of(cell, tmp_path).values()
         assert all((row.expected is not None) is holds for row in rows)
@@ -56,7 +56,7 @@ def test_what_the_belief_expected_is_written_down_of_those_who_hold_one(tmp_path
 
 
 def test_always_handing_over_is_worth_exactly_nothing(tmp_path: Path) -> None:
-    cell = Cell("single_crash-v3", "val", HAND_OVER, 5)
+    cell = Cell("single_crash-v4", "val", HAND_OVER, 5)
     oncall_results.play_cell(cell, tmp_path, (1, 1))
     rows = oncall_results.rows_of(cell, tmp_path).values()
     assert all(row.handed_over for row in rows)
@@ -74,7 +74,7 @@ def test_a_page_is_written_of_what_was_played(
 
     kinds = {}
     for policy in ("oracle", DECISIONS):
-        cell = Cell("single_crash-v3", "val", policy, 3)
+        cell = Cell("single_crash-v4", "val", policy, 3)
         oncall_results.play_cell(cell, tmp_path, (1, 1))
         kinds[policy] = list(oncall_results.rows_of(cell, tmp_path).values())
     played = {

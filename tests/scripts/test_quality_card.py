@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def finding(
-    check: str, verdict: str, summary: str, task: str = "single_crash-v3"
+    check: str, verdict: str, summary: str, task: str = "single_crash-v4"
 ) -> dict[str, Any]:
     return {
         "subject": task,
@@ -34,13 +34,13 @@ def oncall() -> list[dict[str, str]]:
 def test_a_row_shows_the_worst_task_and_holes_name_what_did_not_pass() -> None:
     found = [
         finding("oracle", "passed", "all of it"),
-        finding("oracle", "failed", "half | of it", "cascading_failure-v3"),
+        finding("oracle", "failed", "half | of it", "cascading_failure-v4"),
         finding("risk", "reported", "a gap"),
     ]
     page = quality_card.card(found, oncall(), "## `a`\n| 1 | yes |\n| 2 | **no** |\n")
-    assert "| `oracle` | 1 failed, 1 passed | `cascading_failure-v3`: half \\| of it |" in page
+    assert "| `oracle` | 1 failed, 1 passed | `cascading_failure-v4`: half \\| of it |" in page
     assert "all of it" not in page
-    assert "- `single_crash-v3`, `risk` (reported): a gap" in page
+    assert "- `single_crash-v4`, `risk` (reported): a gap" in page
     assert "on 1 tasks: 1 of 2 bins" in page
 
 
@@ -63,7 +63,7 @@ def test_a_family_that_takes_too_long_leaves_its_checks_untested(
 ) -> None:
     monkeypatch.setattr(quality_card, "FAMILIES", {"measures": FAMILIES["measures"]})
     monkeypatch.setattr(quality_card, "MOST_SECONDS", 0.001)
-    rows = list(quality_card.audited("single_crash-v3"))
+    rows = list(quality_card.audited("single_crash-v4"))
     assert [(row["check"], row["verdict"]) for row in rows] == [
         ("measures", "untested"),
     ]

@@ -18,7 +18,7 @@ from logtriage.transcript import Transcript
 
 SEAL = Seal(b"the key of these tests, 0123456789")
 PRINT, OTHER_PRINT = SEAL.fingerprint, "0123456789abcdef"
-INCIDENT, ANOTHER = "single_crash-v3/sealed/3", "single_crash-v3/sealed/4"
+INCIDENT, ANOTHER = "single_crash-v4/sealed/3", "single_crash-v4/sealed/4"
 
 
 @pytest.fixture
@@ -213,6 +213,6 @@ def test_of_a_sealed_episode_no_reason_leaves_at_any_time(path: Path) -> None:
     assert told["grade"] == episode.grade()
     assert told["grade"].keys() == {*OPEN_GRADE, "seal"}
     assert told["grade"]["closing"] == "resolved"
-    public = Episode("single_crash-v3/test/3")
+    public = Episode("single_crash-v4/test/3")
     public.step(lt.Resolve())
     assert public.grade().keys() >= set(CLOSED_GRADE)

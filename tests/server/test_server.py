@@ -36,7 +36,7 @@ from logtriage.world.default import default_world
 from logtriage.world.loading import load_world
 from tests.worlds.folders import copy_of
 
-INCIDENT = "cascading_failure-v3/test/42"
+INCIDENT = "cascading_failure-v4/test/42"
 KEY = b"the key of these tests, 0123456789"
 SEAL = Seal(KEY)
 DRAWN = tuple(task.id for task in TASKS)
@@ -141,15 +141,15 @@ def test_the_id_of_an_incident_is_never_told() -> None:
 
 
 def test_split_sealed_is_on_offer_with_a_key_alone() -> None:
-    tasks = ("single_crash-v3", "fleet_outage-v3")
+    tasks = ("single_crash-v4", "fleet_outage-v4")
     catalogue, without = Catalogue(tasks, SEAL), Catalogue(tasks)
     # The tasks take turns that can be sealed.
     assert [catalogue.incident_id({"split": "sealed", "index": index}) for index in range(3)] == [
-        "single_crash-v3/sealed/0",
-        "fleet_outage-v3/sealed/0",
-        "single_crash-v3/sealed/1",
+        "single_crash-v4/sealed/0",
+        "fleet_outage-v4/sealed/0",
+        "single_crash-v4/sealed/1",
     ]
-    for named in ({"incident": "single_crash-v3/sealed/0"}, {"split": "sealed"}):
+    for named in ({"incident": "single_crash-v4/sealed/0"}, {"split": "sealed"}):
         assert catalogue.incident_id(named).split("/")[1] == "sealed"
         with pytest.raises(SealError, match="this server has no key"):
             without.incident_id(named)
@@ -172,7 +172,7 @@ def test_a_server_plays_one_world(tmp_path: Path) -> None:
     assert Settings(tasks=["tiny:outage"]).world is load_world("tiny")
     assert Settings().world is default_world()
     with pytest.raises(InvalidInput, match="expected tasks of one world"):
-        Settings(tasks=["tiny:outage", "single_crash-v3"])
+        Settings(tasks=["tiny:outage", "single_crash-v4"])
 
 
 def test_a_server_refuses_episodes_of_another_world(tmp_path: Path) -> None:
@@ -328,7 +328,7 @@ def test_requests_that_another_page_makes_a_browser_send_are_known(
         ({"run": "a b"}, "run: expected 1 to 100 letters, digits, dots, dashes"),
         ({"seal": SEAL}, "ledger: a server with the key of sealed incidents counts the attempts"),
         ({"ledger": Path("x")}, "ledger: it counts attempts at sealed incidents"),
-        ({"tasks": "single_crash-v3"}, "tasks: expected a list"),
+        ({"tasks": "single_crash-v4"}, "tasks: expected a list"),
     ],
 )
 def test_settings_are_checked(given: dict[str, Any], told: str) -> None:

@@ -34,8 +34,8 @@ def test_incidents_are_those_of_the_split_priced_and_otherwise_as_they_were() ->
         for arrival in shift.arrivals:
             incident = arrival.incident
             assert incident.rubric == "logtriage/3"
-            assert 0.3 <= (incident.price_of_hand_over or 0.0) <= 0.9
-            assert incident.horizon == 2 * get_task("cascading_failure-v3").horizon
+            assert 0.3 <= (incident.worth_of_hand_over or 0.0) <= 0.9
+            assert incident.horizon == 2 * get_task("cascading_failure-v4").horizon
             assert shift.incident(arrival.system) is incident
 
 
@@ -65,5 +65,5 @@ def test_ids_of_a_wrong_split_or_system_list_the_choices() -> None:
 def test_ids_of_shifts_are_told_from_others() -> None:
     assert is_shift("quiet_shift-v1")
     assert is_shift("busy_shift-v1/test/3")
-    assert not is_shift("single_crash-v3/test/3")
+    assert not is_shift("single_crash-v4/test/3")
     assert [one.tick for one in small_shift(0, 4).arrivals] == [0, 4]

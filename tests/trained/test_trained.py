@@ -28,7 +28,7 @@ from logtriage.trained.files import SCHEMA, TEAM, WEIGHTS, read_team
 from logtriage.vector import role_tokens_of
 from logtriage.vector.role_inputs import RoleInput
 
-TASK = "cascading_failure-v3"
+TASK = "cascading_failure-v4"
 INCIDENT = make_incident(f"{TASK}/test/3")
 
 
@@ -132,7 +132,7 @@ def test_a_role_of_another_split_is_refused_with_what_is_other(net: Path) -> Non
     triage, escalation, remediation = TRIO.roles
     wordy = RoleSplit("wordy", [triage, attrs.evolve(escalation, words=("kinds",)), remediation])
     team = make_team(f"triage=net:{net},escalation=expert,remediation=expert", wordy)
-    with pytest.raises(InvalidInput, match=r"role 'triage' was trained on 'cascading_failure-v3'"):
+    with pytest.raises(InvalidInput, match=r"role 'triage' was trained on 'cascading_failure-v4'"):
         team(INCIDENT)
 
 

@@ -26,7 +26,7 @@ from training.common.memory import GIB, GPUS, estimate, presets, qwen3, verdict 
 
 SFT = sft.Settings(
     model=tiny_model(), lora_r=0, episodes=8, batch=4, lr=3e-3, held_out=4, teacher="expert",
-    precision="float32", task="single_crash-v3",
+    precision="float32", task="single_crash-v4",
 )  # fmt: skip
 
 
@@ -43,7 +43,7 @@ def settings_of(imitator: str, **changes) -> grpo.Settings:
         **{
             "model": imitator, "lora_r": 0, "steps": 2, "incidents": 1, "group": 4, "batch": 2,
             "lr": 1e-3, "held_out": 4, "temperature": 1.0, "precision": "float32",
-            "task": "single_crash-v3", "save_steps": 1, **changes,
+            "task": "single_crash-v4", "save_steps": 1, **changes,
         }
     )  # fmt: skip
 
@@ -77,7 +77,7 @@ def test_imitation_learns_what_the_teacher_does(tmp_path):
 
 def test_corrections_are_what_the_teacher_would_do_on_the_models_own_screens():
     model, chat = load(SFT, style_and_rules("notation", "auto"))
-    (attempt,) = play(model, chat, [(make_incident("single_crash-v3/train/5"), 0)], Decoding(1.0))
+    (attempt,) = play(model, chat, [(make_incident("single_crash-v4/train/5"), 0)], Decoding(1.0))
     example = sft.corrected(chat, attempt, "expert", 0)
     assert example.input_ids == [*attempt.prompt, *attempt.ids]
     said = [chat.actions[label] for label in example.labels if label != sft.SCREEN]
@@ -188,7 +188,7 @@ def test_shuffled_grades_stay_in_their_group():
 
 
 def test_bars_hold_for_a_share_of_the_incidents():
-    names = [f"single_crash-v3/train/{number}" for number in range(2_000)]
+    names = [f"single_crash-v4/train/{number}" for number in range(2_000)]
     share = sum(grpo.is_barred(name, 0.25) for name in names) / len(names)
     assert share == pytest.approx(0.25, abs=0.03)
     assert not any(grpo.is_barred(name, 0.0) for name in names)
@@ -198,8 +198,8 @@ def test_every_lora_matrix_has_a_gradient_in_4_bits_after_held_out_play():
     pytest.importorskip("bitsandbytes")
     settings = settings_of(tiny_model(), lora_r=4, load_in_4bit=True, precision="bfloat16")
     model, chat = load(settings)
-    play(model, chat, [(make_incident("single_crash-v3/train/5"), 0)], Decoding(max_tokens=4))
-    ids = torch.tensor([chat.begin(make_incident("single_crash-v3/train/5"))[1]])
+    play(model, chat, [(make_incident("single_crash-v4/train/5"), 0)], Decoding(max_tokens=4))
+    ids = torch.tensor([chat.begin(make_incident("single_crash-v4/train/5"))[1]])
     model(input_ids=ids, labels=ids).loss.backward()
     adapters = {name: one for name, one in model.named_parameters() if "lora_" in name}
     assert adapters
@@ -225,7 +225,7 @@ def test_settings_that_do_not_fit_are_refused(changes, said):
 
 
 def test_the_dry_run_shows_prompt_tools_and_verdict(capsys):
-    assert grpo.main(["--dry-run", "--model", tiny_model(), "--task", "single_crash-v3"]) == 0
+    assert grpo.main(["--dry-run", "--model", tiny_model(), "--task", "single_crash-v4"]) == 0
     shown = capsys.readouterr().out
     assert "request_more_logs(service" in shown
     assert "it fits" in shown

@@ -52,7 +52,7 @@ from training.mappo import (  # noqa: E402
     save_team,
 )
 
-TASK = "cascading_failure-v3"
+TASK = "cascading_failure-v4"
 OWN = attrs.evolve(get_task(TASK), name="mine", horizon=12)
 TINY = Settings(
     TASK,
@@ -435,7 +435,7 @@ def test_scrambled_words_are_those_of_the_row_before_and_nothing_else_changes():
 
 @pytest.mark.parametrize("split", ["by_channel", "north_south"])
 def test_the_teacher_of_a_team_is_worth_more_than_handing_everything_over(split):
-    settings = attrs.evolve(TINY, task="single_crash-v3", split=split, eval_incidents=200)
+    settings = attrs.evolve(TINY, task="single_crash-v4", split=split, eval_incidents=200)
     batch = make_batch(settings)
     teacher, screen = Teacher(batch), batch.reset("val", np.arange(200))
     labels, taken = teacher.begin(screen), []

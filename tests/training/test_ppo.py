@@ -35,7 +35,7 @@ from training.ppo import (  # noqa: E402
     train,
 )
 
-TASK = "single_crash-v3"
+TASK = "single_crash-v4"
 OWN = attrs.evolve(get_task(TASK), name="mine", horizon=12)
 TINY = Settings(
     TASK,

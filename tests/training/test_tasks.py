@@ -15,10 +15,10 @@ from logtriage.world.loading import WORLDS_VARIABLE, load_world
 from tests.worlds.folders import edit
 from training.common.tasks import ids_of, incident_of, sheet_of, task_in
 
-TASK = "single_crash-v3-fog1"
+TASK = "single_crash-v4-fog1"
 MINE = attrs.evolve(get_task(TASK), name="mine", horizon=12)
 CLASHING = attrs.evolve(MINE, name="single_crash")
-FLEET = attrs.evolve(get_task("fleet_outage-v3"), version=9)
+FLEET = attrs.evolve(get_task("fleet_outage-v4"), version=9)
 OWN = f"{__name__}:MINE"
 
 
@@ -31,7 +31,7 @@ def test_a_registered_task_is_as_ever() -> None:
 def test_a_sheet_of_one_s_own_draws_incidents_of_its_own() -> None:
     assert sheet_of(OWN) is MINE
     (name,) = ids_of(OWN, "test", 1)
-    assert name == "mine-v3-fog1/test/0"
+    assert name == "mine-v4-fog1/test/0"
     incident = incident_of(OWN, name)
     assert (incident.id, incident.horizon) == (name, 12)
 
@@ -39,11 +39,11 @@ def test_a_sheet_of_one_s_own_draws_incidents_of_its_own() -> None:
 @pytest.mark.parametrize(
     ("task", "error", "said"),
     [
-        ("crash", UnknownName, "task 'crash'; known: single_crash-v3"),
+        ("crash", UnknownName, "task 'crash'; known: single_crash-v4"),
         (f"{__name__}:GONE", InvalidInput, "has no 'GONE'"),
         ("no_such_module:MINE", InvalidInput, "no module named 'no_such_module'"),
         (f"{__name__}:TASK", InvalidInput, "expected a task sheet .* got str"),
-        (f"{__name__}:CLASHING", InvalidInput, "a name or version of its own: 'single_crash-v3-f"),
+        (f"{__name__}:CLASHING", InvalidInput, "a name or version of its own: 'single_crash-v4-f"),
         (f"{__name__}:FLEET", InvalidInput, "'fleet_outage-v9': expected a task that draws"),
     ],
 )

@@ -19,15 +19,17 @@ from logtriage.errors import InvalidInput
 from logtriage.recorded import shipped_incidents
 from logtriage.roles.splits import TRIO
 from logtriage.vector import BatchedTriage, BeliefBatch, belief_batch
-from logtriage.vector.cells import CHANNELS, FIELDS, cell_numbers, padded
+from logtriage.vector.cells import CHANNELS, FIELDS, IS_DOWN, cell_numbers, padded
 from logtriage.vector.shaping import BatchedShaping
 from logtriage.world.channels import Channel, Evidence
 from logtriage.world.simulation import Simulation
+from logtriage.world.tables import alphabet, places
+from logtriage.world.vocabulary import LOG
 
 if find_spec("numba") is None:
     pytest.skip("needs the extra fast", allow_module_level=True)
 
-TASK = "cascading_failure-v3"
+TASK = "cascading_failure-v4"
 ALERT, METRICS, TRACES, EDGE, EFFECT, NOTE = (
     CHANNELS.index(one)
     for one in (
@@ -80,22 +82,21 @@ def test_numbers_of_cells_follow_the_documented_layout() -> None:
         Evidence(Channel.NOTE, -1, 0, 4, "nothing"),
         Evidence(Channel.NOTE, -1, 0, 4, "2:queueing"),
         Evidence(Channel.EFFECT, -1, 1, 4, "no_change"),
-        Evidence(Channel.ALERT, 5, 0, 4, "latency"),
-        Evidence(Channel.METRICS, 5, 0, 4, "no_data"),
+        Evidence(Channel.ALERT, 5, 0, 4, world.setting.world.tokens.alert.tokens[0].name),
         Evidence(Channel.METRICS, 5, 0, 4, "down"),
     ]
     numbers = cell_numbers(world.setting, world.topology, seen)
-    assert numbers.shape == (7, len(FIELDS))
+    lines = alphabet(world.setting, LOG, places(world.topology)[2])
+    assert numbers.shape == (6, len(FIELDS))
     assert numbers.tolist() == [
         [EDGE, -1, 0, 3, 1],
         [NOTE, -1, 0, 4, 0],
-        [NOTE, -1, 0, 4, 1 + 2 * len(world.setting.world.lines) + 1],
+        [NOTE, 2, 0, 4, 1 + lines.index("queueing")],
         [EFFECT, -1, 1, 4, 1],
-        [ALERT, 5, 0, 4, 2],
-        [METRICS, 5, 0, 4, 3],
-        [METRICS, 5, 0, 4, 4],
+        [ALERT, 5, 0, 4, 1],
+        [METRICS, 5, 0, 4, IS_DOWN],
     ]
-    assert padded([numbers[:1], numbers]).shape == (2, 7, len(FIELDS))
+    assert padded([numbers[:1], numbers]).shape == (2, 6, len(FIELDS))
     assert (padded([numbers[:1], numbers])[0, 1:] == -1).all()
 
 

@@ -14,13 +14,14 @@ from logtriage.errors import InvalidInput
 from logtriage.evidence import evidence
 from logtriage.vector import BatchedTriage, BeliefScreens, belief_layout_of
 from logtriage.vector.shaping import BatchedShaping
-from logtriage.vector.tokens.layout import TokenLayout
-from logtriage.world.channels import NOTHING_READ, Channel
+from logtriage.vector.tokens.layout import INSTANT_UNIT, TokenLayout
+from logtriage.world.channels import DOWN, Channel
+from logtriage.world.histories import instant_of
 
 if find_spec("numba") is None:
     pytest.skip("needs the extra fast", allow_module_level=True)
 
-TASK = "single_crash-v3"
+TASK = "single_crash-v4"
 
 
 def batch_of(lanes: int = 1) -> BatchedTriage:
@@ -57,8 +58,8 @@ def test_the_value_of_acting_is_that_of_the_best_plan_without_a_hand_over() -> N
     acting, price = (seen[:, screens.layout[name]][:, 0] for name in ("acting", "price"))
     for row in range(12):
         incident = make_incident(f"{TASK}/train/{row}")
-        assert price[row] == pytest.approx(incident.price_of_hand_over)
-        state = initial_state(attrs.evolve(incident, price_of_hand_over=None))
+        assert price[row] == pytest.approx(incident.worth_of_hand_over)
+        state = initial_state(attrs.evolve(incident, worth_of_hand_over=None))
         assert acting[row] == np.float32(value_of(state))
         after = value_of(transition(state, ask))
         assert later[row, screens.layout["acting"]] == np.float32(after)
@@ -66,21 +67,28 @@ def test_the_value_of_acting_is_that_of_the_best_plan_without_a_hand_over() -> N
     assert (acting > price).any()
 
 
-def test_it_counts_what_services_said() -> None:
+def test_it_says_since_when_a_service_was_asked() -> None:
     batch, rows = batch_of(), range(12)
     screens = BeliefScreens(batch)
     screens.begin(batch.reset("train", np.array(rows)))
     ask = RequestTraces(batch.topology.names[4])
     actions = np.full(len(rows), action_id(ask, batch.topology))
     seen = screens.read(batch.step(actions), actions)
-    wanted = np.zeros((len(rows), len(batch.topology)))
+    usual, shown = np.zeros((2, len(rows), len(batch.topology)))
     for row in rows:
         state = transition(initial_state(make_incident(f"{TASK}/train/{row}")), ask)
-        told = [one.token for one in evidence(state) if one.channel is Channel.TRACES]
-        wanted[row, 4] = told[0] not in NOTHING_READ
-    assert 0 < wanted.sum() < len(rows)
-    assert (seen[:, screens.layout["heard:time"]] == wanted).all()
-    assert (seen[:, screens.layout["heard:cpu"]] == 0).all()
+        for one in evidence(state):
+            if one.channel is Channel.TRACES and one.slot == 0 and one.token != DOWN:
+                instant = 1 + instant_of(one.start)
+                if one.token == batch.layout.world.ordinary["time"]:
+                    usual[row, 4] = max(usual[row, 4], instant)
+                else:
+                    shown[row, 4] = min(shown[row, 4] or instant, instant)
+    assert usual.any()
+    assert shown.any()
+    assert seen[:, screens.layout["usual:time"]] == pytest.approx(usual * INSTANT_UNIT)
+    assert seen[:, screens.layout["shown:time"]] == pytest.approx(shown * INSTANT_UNIT)
+    assert (seen[:, screens.layout["usual:cpu"]] == 0).all()
 
 
 def test_closed_rows_are_read_no_more() -> None:

@@ -31,7 +31,7 @@ from logtriage.world.topologies import random_topology
 if find_spec("numba") is None:
     pytest.skip("needs the extra fast", allow_module_level=True)
 
-TASK = "unseen_world-v3"
+TASK = "unseen_world-v4"
 #: Worlds of a pool, in no order; their kinds are of different numbers.
 POOL = (9, 1, 3)
 
@@ -139,9 +139,9 @@ def test_what_is_no_pool_is_refused() -> None:
     ):
         with pytest.raises(InvalidInput, match=message):
             BatchedTriage(TASK, pool=pool)
-    with pytest.raises(InvalidInput, match="'single_crash-v3' has one world, and needs none"):
-        BatchedTriage("single_crash-v3", pool=(1,))
-    with pytest.raises(InvalidInput, match="each world of task 'unseen_world-v3' has a topology"):
+    with pytest.raises(InvalidInput, match="'single_crash-v4' has one world, and needs none"):
+        BatchedTriage("single_crash-v4", pool=(1,))
+    with pytest.raises(InvalidInput, match="each world of task 'unseen_world-v4' has a topology"):
         BatchedTriage(TASK, topology=random_topology(4, 12))
     batch = BatchedTriage(TASK, pool=POOL)
     with pytest.raises(InvalidInput, match=r"incident 256 is of world 0, which is none of the 3"):

@@ -16,7 +16,7 @@ from logtriage.vector import BatchedTeam
 if find_spec("numba") is None:
     pytest.skip("needs the extra fast", allow_module_level=True)
 
-TASK = "cascading_failure-v3-fog1"
+TASK = "cascading_failure-v4-fog1"
 
 
 def test_more_wrong_remedies_than_ticks_are_graded_as_by_the_scalar_core() -> None:

@@ -1,12 +1,10 @@
 """Figures that live: a level, a small jitter of each reading, and nothing of the truth."""
 
-import re
 from itertools import pairwise
 
 import pytest
 
 from logtriage import (
-    Incident,
     RequestMetrics,
     RequestTraces,
     get_task,
@@ -16,25 +14,34 @@ from logtriage import (
     transition,
 )
 from logtriage.dynamics import transition_jointly
+from logtriage.observation import slice_for
+from logtriage.roles import Role
 from logtriage.tasks import TaskSpec
-from logtriage.world.channels import DOWN, GAP, Channel, Evidence
-from logtriage.world.figures import Figures
+from logtriage.world.channels import DOWN, EARLIEST, Channel, Evidence
+from logtriage.world.liveliness import Reading
 from logtriage.world.loading import load_world
-from logtriage.world.schema.forms import Climb, LatencyByHeight, Range
+from logtriage.world.schema.forms import Climb, Range
 from logtriage.world.voice import Voice
 from tests.builders import FIVE_TEAMS
 
 WORLD = load_world("oncall")
-FIGURES = Figures(WORLD, FIVE_TEAMS, 7)
+VOICE = Voice(WORLD, FIVE_TEAMS, 7, 0)
 SERVICES = range(len(FIVE_TEAMS))
 STARTS = range(0, 21, 3)
-TASK: TaskSpec = get_task("single_crash-v3")
+TASK: TaskSpec = get_task("single_crash-v4")
 RANGES = [
     (figure.key, figure.form)
     for gauge in WORLD.tokens.gauges
     for figure in gauge.figures.values()
     if isinstance(figure.form, Range)
 ]
+
+
+CALM = VOICE.edge_over([0, 3], ["usual/usual"] * 2)
+
+
+def read(start: int, ramp: int = 0) -> Reading:
+    return Reading(VOICE, VOICE.figure_key, start, EARLIEST, ramp)
 
 
 def cells(channel: Channel, slot: int, *tokens: str) -> list[Evidence]:
@@ -44,11 +51,16 @@ def cells(channel: Channel, slot: int, *tokens: str) -> list[Evidence]:
 @pytest.mark.parametrize(("key", "form"), RANGES)
 def test_every_reading_stays_within_its_band(key: str, form: Range) -> None:
     for service in SERVICES:
-        level = FIGURES.at(None).figure(service, key, form.low, form.high)
+        level = VOICE.level.figure(service, key, form.low, form.high)
         for start in range(30):
-            value = FIGURES.at(start).figure(service, key, form.low, form.high)
+            value = read(start).figure(service, key, form.low, form.high)
             assert form.low <= value <= form.high
             assert abs(value - level) <= max(3, (form.high - form.low) // 8)
+            for ramp in (-1, 1):
+                begun = read(start, ramp).figure(service, key, form.low, form.high)
+                near = form.low if ramp > 0 else form.high
+                assert form.low <= begun <= form.high
+                assert abs(begun - near) <= max(1, (form.high - form.low) // 28)
 
 
 @pytest.mark.parametrize(("key", "form"), RANGES)
@@ -56,25 +68,28 @@ def test_no_two_readings_on_a_screen_repeat_digit_for_digit(key: str, form: Rang
     if form.high - form.low < 6:
         return  # too few values for three readings in a row
     for service in SERVICES:
-        shown = [FIGURES.at(start).figure(service, key, form.low, form.high) for start in STARTS]
+        shown = [read(start).figure(service, key, form.low, form.high) for start in STARTS]
         assert all(len({*shown[place : place + 3]}) == 3 for place in range(len(shown) - 2))
 
 
 @pytest.mark.parametrize("gauge", WORLD.gauges)
-def test_the_text_of_a_reading_tells_its_token(gauge: str) -> None:
+def test_the_figures_of_a_series_tell_its_token(gauge: str) -> None:
     for seed in range(5):
-        figures = Figures(WORLD, FIVE_TEAMS, seed)
+        voice = Voice(WORLD, FIVE_TEAMS, seed, 0)
         for service, row in enumerate(FIVE_TEAMS.services):
             told: dict[object, str] = {}
-            for token in WORLD.tokens_at(gauge, row.tier):
-                for start in range(21):
-                    text = figures.reading(service, gauge, token, start)
-                    assert told.setdefault(text, token) == token
+            ordinary, *others = WORLD.tokens_at(gauge, row.tier)
+            for token in (ordinary, *others):
+                for onset in range(1, 7):
+                    tokens = [ordinary] * onset + [token] * (8 - onset)
+                    rows = voice.series(service, gauge, range(0, 24, 3), tokens)
+                    newest = tuple((series.values[-1], series.mark) for series in rows)
+                    assert told.setdefault(newest, token) == token
 
 
 def test_services_and_incidents_have_levels_of_their_own() -> None:
     levels = {
-        Figures(WORLD, FIVE_TEAMS, seed).at(None).figure(service, "cpu usual", 22, 48)
+        Voice(WORLD, FIVE_TEAMS, seed, 0).level.figure(service, "cpu usual", 22, 48)
         for seed in range(20)
         for service in SERVICES
     }
@@ -84,51 +99,74 @@ def test_services_and_incidents_have_levels_of_their_own() -> None:
 def test_a_leak_climbs_from_reading_to_reading() -> None:
     form = WORLD.gauges["memory"].figures["climbing"].form
     assert isinstance(form, Climb)
+    ticks = range(EARLIEST, 13, 3)
     for service in SERVICES:
-        shown = [FIGURES.at(start).climbing(service, "x", form.low, form.high) for start in STARTS]
-        assert all(one < later for one, later in pairwise(shown))
-        assert form.low <= shown[0]
-        assert FIGURES.at(400).climbing(service, "x", form.low, form.high) <= form.high
-    (gauge,) = FIGURES.gauges(cells(Channel.METRICS, 1, "climbing", "climbing", "climbing"))
-    first, second, third = map(int, re.findall(r"(\d+)% and climbing", gauge.text))
-    assert first < second < third
+        (row,) = VOICE.series(service, "memory", ticks, ["climbing"] * len(ticks))
+        assert all(one < later for one, later in pairwise(row.values))
+        assert form.low <= row.values[0]
+        assert row.mark == "climbing"
+        far = read(400).climbing(service, "memory climbing", form.low, form.high)
+        assert far == form.high
+        late, *_ = VOICE.series(service, "memory", [0, 30, 33], ["usual", "climbing", "climbing"])
+        # A leak begins where it begins, however late.
+        assert late.values[1] == row.values[0] < late.values[2]
 
 
-def test_a_series_shows_its_readings_and_what_is_usual() -> None:
-    (gauge,) = FIGURES.gauges(cells(Channel.METRICS, 0, "usual", GAP, "high"))
-    assert re.fullmatch(r"\d\d% > no data > (8[89]|9\d)% \(usual \d\d%\)", gauge.text)
-    (gauge,) = FIGURES.gauges(cells(Channel.METRICS, 0, GAP, GAP))
-    assert gauge.text == "no data"
-    (gauge,) = FIGURES.gauges(cells(Channel.METRICS, 0, DOWN, DOWN))
-    assert gauge.text == "not collected in this incident"
-    (trace,) = FIGURES.traces(cells(Channel.TRACES, 0, "itself", GAP, "itself"))
-    assert re.fullmatch(r"9\d\d ms, \d\d% of it in itself > no data > 9\d\d.*", trace.text)
+def test_an_onset_begins_at_the_near_end_of_its_range() -> None:
+    service = FIVE_TEAMS.index("user-db")
+    (high,) = VOICE.series(service, "cpu", range(0, 12, 3), ["usual", "high", "high", "high"])
+    (low,) = VOICE.series(service, "cpu", range(0, 12, 3), ["usual", "low", "low", "low"])
+    assert high.values[1] in (88, 89)
+    assert low.values[1] in (8, 9)
+    before, *_ = VOICE.series(service, "cpu", range(0, 12, 3), ["high"] * 4)
+    assert before.values[2:] == high.values[2:]
 
 
-def test_where_nothing_was_read_of_a_gauge_of_several_figures_it_is_said_once() -> None:
-    slot = len(WORLD.tokens.gauges) - 1
-    cell = Evidence(Channel.METRICS, FIVE_TEAMS.index("user-db"), slot, 0, GAP)
-    (gauge,) = FIGURES.gauges([cell])
-    assert gauge.text == "lock waits, disk reads, replica lag, buffer hits: no data"
+def test_what_is_down_has_words_and_no_rows() -> None:
+    for slot in (0, 1):
+        (gauge,) = VOICE.gauges(cells(Channel.METRICS, slot, DOWN, DOWN))
+        (trace,) = VOICE.traces(cells(Channel.TRACES, slot, DOWN, DOWN), CALM)
+        assert gauge.text == trace.text == "not collected in this incident"
+        assert gauge.rows == trace.rows == ()
 
 
-def test_within_a_reading_no_caller_is_faster_than_what_it_waits_for() -> None:
-    for seed in range(20):
-        figures = Figures(WORLD, FIVE_TEAMS, seed)
-        for start in STARTS:
-            for caller, callees in enumerate(FIVE_TEAMS.calls):
-                for callee in callees:
-                    slow = figures.latency(caller, f"calls:{callee}", start)
-                    assert slow >= figures.latency(callee, "itself", start)
-                    calm = figures.latency(caller, "nowhere", start)
-                    assert calm >= figures.latency(callee, "nowhere", start)
+def test_a_trace_says_when_it_changed_and_where_it_goes() -> None:
+    caller = FIVE_TEAMS.index("payment-service")
+    callee = FIVE_TEAMS.index("payment-db")
+    row = [
+        Evidence(Channel.TRACES, caller, 0, 3 * place, token)
+        for place, token in enumerate(("nowhere", f"calls:{callee}", "itself", "nowhere"))
+    ]
+    (time,) = VOICE.traces(row, CALM)
+    (series,) = time.rows
+    (first, waits), (then, own) = time.parts
+    assert (first, then) == (3, 6)
+    assert series.values[1] == sum(ms for _, ms in waits)
+    assert series.values[2] == sum(ms for _, ms in own)
+    assert max(waits, key=lambda part: part[1])[0] == "payment-db"
+    assert max(own, key=lambda part: part[1])[0] == "own"
+    assert series.values[1] > 3 * series.usual > series.values[3]
+
+
+def test_who_does_not_see_the_edge_learns_nothing_of_it_from_traces() -> None:
+    row = cells(Channel.TRACES, 0, "itself", "itself")
+    slow = VOICE.edge_over([0, 3], ["usual/P1"] * 2)
+    (calm,), (bad,) = VOICE.traces(row, CALM), VOICE.traces(row, slow)
+    assert bad.rows[0].values[-1] > 4 * calm.rows[0].values[-1]
+    assert bad.alone == calm.alone
+    state = initial_state(make_incident(f"{TASK.id}/val/1"))
+    for name in state.incident.topology.names:
+        seen = observe(transition(state, RequestTraces(name)))
+        role = Role("blind", frozenset({"traces"}), frozenset({"request_traces"}))
+        alone = tuple(trace.alone or trace for trace in seen.traces)
+        assert slice_for(seen, role).traces == alone
 
 
 def test_the_edge_lives_too_and_keeps_to_its_bands() -> None:
-    voice = Voice(WORLD, FIVE_TEAMS, 7, 0, 10)
+    voice = Voice(WORLD, FIVE_TEAMS, 7, 0)
     for token in WORLD.edge_tokens:
         errors, p99 = (WORLD.bands[one] for one in token.split("/"))
-        panels = [voice.edge(Evidence(Channel.EDGE, -1, 0, start, token)) for start in STARTS]
+        panels = [voice.edge_over([start], [token]) for start in STARTS]
         for panel in panels:
             assert errors.errors[0] <= panel.error_bp <= errors.errors[1]
             if p99.p99 is not None:
@@ -136,24 +174,6 @@ def test_the_edge_lives_too_and_keeps_to_its_bands() -> None:
         assert len({one.error_bp for one in panels}) > 4
         assert len({one.p99_ms for one in panels}) > 4
         assert len({(one.usual_error_bp, one.usual_p99_ms) for one in panels}) == 1
-
-
-def incidents() -> list[Incident]:
-    return [make_incident(f"{TASK.id}/val/{index}") for index in range(5)]
-
-
-@pytest.mark.parametrize("incident", incidents(), ids=lambda one: one.id)
-def test_a_reading_shown_twice_is_the_same_bytes(incident: Incident) -> None:
-    name = incident.topology.names[1]
-    state = initial_state(incident)
-    shown: dict[tuple[str, int], str] = {}
-    for action in (RequestMetrics(name), RequestTraces(name)) * 4:
-        state = transition(state, action)
-        for one in observe(state).readings:
-            for start, text in zip(one.starts, one.text.split(" (")[0].split(" > "), strict=False):
-                if len(one.starts) == len(one.text.split(" > ")) and "," not in one.text:
-                    assert shown.setdefault((one.name, start), text) == text
-    assert shown
 
 
 def test_two_who_ask_in_one_tick_see_the_same_bytes() -> None:
@@ -164,10 +184,3 @@ def test_two_who_ask_in_one_tick_see_the_same_bytes() -> None:
         transition_jointly(initial_state(incident), [RequestMetrics(name), RequestMetrics(name)])
     )
     assert both.metrics == alone.metrics
-
-
-def test_figures_say_nothing_of_latency_bands_but_their_names() -> None:
-    """The two latency figures of traces are made alike, so that their jitter stays below a step."""
-    forms = [one.form for one in WORLD.spans["time"].figures.values()]
-    assert sum(isinstance(one, LatencyByHeight) for one in forms) == 2
-    assert FIGURES.slowest(0, "usual")[1] < WORLD.tokens.latency.step

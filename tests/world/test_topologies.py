@@ -88,13 +88,13 @@ def test_a_topology_that_is_of_no_world_is_refused_by_the_field(
     changes: dict[str, Any], message: str
 ) -> None:
     own = attrs.evolve(FIVE_TEAMS, name="mine", **changes)
-    task = get_task("single_crash-v3")
+    task = get_task("single_crash-v4")
     with pytest.raises(TopologyError) as caught:
         draw_incident(task, IncidentId(task, "train", 0), own)
     assert str(caught.value).startswith(f"topology 'mine' in world 'oncall': {message}")
     for env in (BatchedTriage, TriageEnv):
         with pytest.raises(TopologyError, match="in world 'oncall'"):
-            env("single_crash-v3", topology=own)
+            env("single_crash-v4", topology=own)
 
 
 def test_a_team_that_a_kind_pages_must_be_there() -> None:

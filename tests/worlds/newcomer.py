@@ -21,8 +21,7 @@ drifts = true
 summary = "names resolve to a wrong address"
 
 [signature]
-alert = { errors = 58, latency = 20 }
-change = { config_before = 66 }
+change = { config = 66 }
 log = { name_lookup = 40, no_connection = 16, exceptions = 8 }
 cpu = { low = 35 }
 workers = { busy = 30 }

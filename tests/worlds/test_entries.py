@@ -101,7 +101,7 @@ def test_an_id_never_names_a_folder(name: str) -> None:
         get_task(name)
 
 
-@pytest.mark.parametrize("given", [TINY, "single_crash-v3/test/0"])
+@pytest.mark.parametrize("given", [TINY, "single_crash-v4/test/0"])
 def test_an_id_of_another_world_is_refused_naming_both(own: World, given: str) -> None:
     other = "tiny" if given == TINY else "oncall"
     with pytest.raises(InvalidInput, match=f"of world '{other}', and the world .*'{NAME}'"):
@@ -150,7 +150,7 @@ def test_nothing_is_graded_or_replayed_in_another_world(
     with pytest.raises(InvalidInput, match="the record does not name"):
         grade_transcript(attrs.evolve(transcript, world=None), resolve=find)
     with pytest.raises(InvalidInput, match=r"played in the world '0123', .* is 'oncall'"):
-        grade_transcript(lt.Transcript("single_crash-v3/test/0", (), world="0123"))
+        grade_transcript(lt.Transcript("single_crash-v4/test/0", (), world="0123"))
 
 
 def test_an_episode_of_a_row_is_of_the_world_that_the_row_says(own: World, other: World) -> None:

@@ -35,8 +35,8 @@ from logtriage.world.model import World
 from logtriage.world.schema.parts import Kind
 
 ONCALL = load_world("oncall")
-TASK = get_task("compound_failure-v3")
-ONE_FAULT = get_task("single_crash-v3")
+TASK = get_task("compound_failure-v4")
+ONE_FAULT = get_task("single_crash-v4")
 NUMBERS = range(2)
 ROWS = np.arange(20)
 #: A service of each tier: sets of faults are some 2,000 here, and 20,000 on seven services.
@@ -51,9 +51,8 @@ KEEPING = ("logtriage.world", "logtriage.beliefs", "logtriage.vector", "logtriag
 
 
 def louder(kind: Kind) -> Kind:
-    """The kind with another share of one alert."""
-    alerts = {**kind.signature["alert"], "errors": 99, "latency": 0}
-    return attrs.evolve(kind, signature={**kind.signature, "alert": alerts})
+    """The kind with another share of errors of its own."""
+    return attrs.evolve(kind, signature={**kind.signature, "errors": {"itself": 99}})
 
 
 def with_kinds(*changed: Kind) -> World:

@@ -43,10 +43,10 @@ Key = tuple[str, ...]
 def row_of(state: State) -> Row:
     """The figures of an episode; an open one is graded as it stands."""
     facts, incident = state.facts, state.incident
-    assert incident.price_of_hand_over is not None  # every drawn incident has a worth
+    assert incident.worth_of_hand_over is not None  # every drawn incident has a worth
     return Row(
         incident=incident.id,
-        worth=incident.price_of_hand_over,
+        worth=incident.worth_of_hand_over,
         fault=not incident.truth.benign,
         grade=score(state),
         handed_over=state.closing == Closing.HANDED_OVER,

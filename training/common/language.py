@@ -61,7 +61,7 @@ class LanguageSettings:
 
     model: str = option("", "directory of a model or adapter, or a hub name")
     template: str = option("own", "the chat template: the model's own, or ours", *TEMPLATES)
-    task: str = option("single_crash-v3-fog0", "tasks in equal shares, separated by blanks")
+    task: str = option("single_crash-v4-fog0", "tasks in equal shares, separated by blanks")
     seed: int = option(0, "of the order of incidents and of sampling")
     device: str = option("auto", "where to train", "auto", "cpu", "cuda")
     precision: str = option("auto", "of the arithmetic", "auto", "float32", "bfloat16", "float16")

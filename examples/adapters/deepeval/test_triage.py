@@ -10,7 +10,7 @@ import logtriage as lt
 from logtriage.adapters.plans import plan_rows
 
 
-@pytest.mark.parametrize("row", plan_rows(lt.incident_ids("single_crash-v3", "test", 20)))
+@pytest.mark.parametrize("row", plan_rows(lt.incident_ids("single_crash-v4", "test", 20)))
 def test_plan(row):
     case = LLMTestCase(
         input=row["prompt"][-1]["content"],

@@ -17,7 +17,7 @@ def rows(task: str, split: str, count: int) -> list[dict[str, Any]]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--task", default="single_crash-v3")
+    parser.add_argument("--task", default="single_crash-v4")
     parser.add_argument("--train", type=int, default=1_000)
     parser.add_argument("--test", type=int, default=100)
     given = parser.parse_args()

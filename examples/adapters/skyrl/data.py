@@ -16,7 +16,7 @@ except ModuleNotFoundError:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--task", default="single_crash-v3")
+    parser.add_argument("--task", default="single_crash-v4")
     parser.add_argument("--train", type=int, default=1_000)
     parser.add_argument("--val", type=int, default=100)
     given = parser.parse_args()

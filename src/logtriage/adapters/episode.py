@@ -1,7 +1,7 @@
 """One episode, text in and text out: every adapter plays it.
 
 >>> import logtriage as lt
->>> episode = Episode(lt.make_incident("single_crash-v3/test/0"))
+>>> episode = Episode(lt.make_incident("single_crash-v4/test/0"))
 >>> [message["role"] for message in episode.prompt]
 ['system', 'user']
 >>> call = {"name": "request_more_logs", "arguments": {"service": "user-db"}}
@@ -41,10 +41,11 @@ from logtriage.rendering import (
     Reply,
     Style,
     check_style,
+    ending,
     render_observation,
     system_prompt,
-    wrong_page,
 )
+from logtriage.rendering.notation import ended
 from logtriage.state import State, initial_state
 from logtriage.transcript import COMPLETED, Transcript, check_drawn
 
@@ -96,11 +97,11 @@ def answer(incident: Incident, wires: WireActions, style: Style = "text") -> str
 def closed(state: State, *, too_late: bool, style: Style = "text") -> str:
     """The answer to an action that closed the incident, or came ``too_late``."""
     if style == "notation":
-        return f"closed: {state.closing}"
+        return f"closed: {state.closing}" if too_late else ended(observe(state))
     if too_late:
         return f"The incident is closed ({state.closing}); this had no effect."
-    wrong = wrong_page(observe(state))
-    why = f"{state.closing}" if wrong is None else f"{state.closing}: {wrong}"
+    end = ending(observe(state))
+    why = f"{state.closing}" if end is None else f"{state.closing}: {end}"
     return f"The incident is closed ({why}). There is nothing more to do."
 
 

@@ -4,7 +4,7 @@ Importing this module registers the environment under an importable name, so tha
 can make it.
 
 >>> import logtriage.adapters.skyrl  # doctest: +SKIP
->>> env = skyrl_gym.make("logtriage", extras={"incident": "single_crash-v3/train/0"})
+>>> env = skyrl_gym.make("logtriage", extras={"incident": "single_crash-v4/train/0"})
 ... # doctest: +SKIP
 """
 

@@ -1,7 +1,7 @@
 """The audit of a grader: can its scores be trusted?
 
 >>> from logtriage.audit import QUICK, audit
->>> audit("single_crash-v3", families=["ceiling"], sizes=QUICK).passed
+>>> audit("single_crash-v4", families=["ceiling"], sizes=QUICK).passed
 True
 
 Any task and any rubric can be audited, yours too: see ``docs/audit.md``.

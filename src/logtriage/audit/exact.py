@@ -86,7 +86,7 @@ class Situations:
             incident.horizon,
             incident.par,
             incident.task_par,
-            incident.price_of_hand_over,
+            incident.worth_of_hand_over,
             incident.wrong_page_closes,
             incident.truth.severity,
             incident.truth.benign,

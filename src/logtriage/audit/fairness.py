@@ -38,7 +38,7 @@ from logtriage.rendering import render_observation
 from logtriage.rng import hash_name, mix
 from logtriage.state import State, initial_state
 from logtriage.topology import Topology
-from logtriage.world.channels import SERIES, Evidence
+from logtriage.world.channels import Evidence
 from logtriage.world.compounds import set_prior
 from logtriage.world.conditions import Hypothesis, accepted_remedies, teams_of
 from logtriage.world.model import World
@@ -155,7 +155,7 @@ def _plan(incident: Incident, world: World, other: Hypothesis, number: int) -> _
         wrong[number],
         *(Remediate(*remedy) for remedy in fixing[:1]),
     ]
-    plan = [*start, *asked[: SERIES * 2], RequestMoreLogs(None), *asked[SERIES * 2 :]]
+    plan = [*start, *asked[:6], RequestMoreLogs(None), *asked[6:]]
     return tuple(plan[: incident.horizon])
 
 

@@ -1,6 +1,6 @@
 """The floor: earnings without looking, by reflex and by chance; and those of the expert.
 
-If every hand-over has a price, earnings are measured as net value: the gain over handing every
+If every hand-over has a worth, earnings are measured as net value: the gain over handing every
 incident over, as a share of the largest possible gain.
 """
 
@@ -73,7 +73,7 @@ class Panel:
 
     def _keep(self, name: str, scores: Sequence[float], order: list[Incident]) -> None:
         if self.net:
-            prices = [incident.price_of_hand_over or 0.0 for incident in order]
+            prices = [incident.worth_of_hand_over or 0.0 for incident in order]
             most = fmean(1.0 - price for price in prices)
             scores = [(got - price) / most for got, price in zip(scores, prices, strict=True)]
         interval = mean_interval(scores)

@@ -1,4 +1,4 @@
-"""Whether the price of hand-over binds: the loss of an agent that does not heed it.
+"""Whether the worth of a hand-over binds: the loss of an agent that does not heed it.
 
 By Chow's rule [1]_ an agent goes on if it expects more than the price c, and hands over if not.
 The rule tests nothing if c hardly ever decides. So the observer asks as if nobody took the
@@ -21,18 +21,18 @@ from logtriage.audit.findings import NOT_OF_A_WORLD, Outcome, judged, reported, 
 from logtriage.audit.subject import Work
 from logtriage.beliefs import belief
 from logtriage.beliefs.stakes import stakes_for
-from logtriage.drawing.incidents import PRICES_OF_HAND_OVER
+from logtriage.drawing.incidents import WORTHS_OF_HAND_OVER
 from logtriage.dynamics import transition
 from logtriage.incident import Incident
 from logtriage.policies.observer import best_question
 from logtriage.state import initial_state
 from logtriage.tasks import BENCHMARK_FOG
 
-NO_PRICE: Final = "no incident of the sample has a price of hand-over"
+NO_PRICE: Final = "no incident of the sample has a worth of hand-over"
 #: So many standard errors are allowed for.
 ERRORS: Final = 2.0
 #: The most to gain in an incident beyond handing it over, over all prices.
-_GAINED: Final = sum(1.0 - price for price in PRICES_OF_HAND_OVER)
+_GAINED: Final = sum(1.0 - price for price in WORTHS_OF_HAND_OVER)
 
 
 @attrs.frozen
@@ -52,7 +52,7 @@ def decision_of(incident: Incident) -> Decision:
     """The observer's decision in an incident of a world."""
     setting = incident.setting
     assert setting is not None, "only incidents of a world are looked at"
-    states = [initial_state(attrs.evolve(incident, price_of_hand_over=None))]
+    states = [initial_state(attrs.evolve(incident, worth_of_hand_over=None))]
     while True:
         question = best_question(belief(states[-1]))
         after = None if question is None else transition(states[-1], question)
@@ -61,8 +61,8 @@ def decision_of(incident: Incident) -> Decision:
         states.append(after)
     stakes = stakes_for(states[0].incident, setting.par, setting.par_benign)
     worths = (
-        attrs.evolve(stakes, price_of_hand_over=price).handed_over(states[-1].tick + 1)
-        for price in PRICES_OF_HAND_OVER
+        attrs.evolve(stakes, worth_of_hand_over=price).handed_over(states[-1].tick + 1)
+        for price in WORTHS_OF_HAND_OVER
     )
     return Decision(
         belief(states[-1]).value(),
@@ -103,7 +103,7 @@ def handed_over(decisions: Sequence[Decision]) -> dict[float, float]:
     """The share of decisions in which a hand-over is worth more than going on, by price."""
     return {
         price: fmean(decision.prices[place] > decision.value for decision in decisions)
-        for place, price in enumerate(PRICES_OF_HAND_OVER)
+        for place, price in enumerate(WORTHS_OF_HAND_OVER)
     }
 
 
@@ -112,7 +112,7 @@ def net_value_at_best(decisions: Sequence[Decision]) -> float:
     gained = fsum(
         max(decision.value, worth) - price
         for decision in decisions
-        for worth, price in zip(decision.prices, PRICES_OF_HAND_OVER, strict=True)
+        for worth, price in zip(decision.prices, WORTHS_OF_HAND_OVER, strict=True)
     )
     return gained / (len(decisions) * _GAINED)
 
@@ -140,14 +140,14 @@ def risk(work: Work) -> Outcome:
                 "wanted"
             )
     if ignoring + _margin(unheeding) < limits.ignoring:
-        wrong.append("ignoring the price loses too little")
+        wrong.append("ignoring what a hand-over is worth loses too little")
     if by_bar + _margin(unbending) < limits.fixed_bar:
-        wrong.append("a bar that is the same at every price loses too little")
+        wrong.append("a bar that is the same at every worth loses too little")
     halfway = [decision.halfway for decision in decisions]
     varied = min(pstdev(values), pstdev(halfway)) > 0.0
     foreseen = correlation(halfway, values) if varied else 0.0
     summary = (
-        f"over {len(decisions)} incidents and every price, ignoring the price loses "
+        f"over {len(decisions)} incidents and every worth, ignoring it loses "
         f"{ignoring:.3f} of net value ({limits.ignoring:g} wanted), the best fixed bar "
         f"({bar:.2f}) {by_bar:.3f} ({limits.fixed_bar:g} wanted); handed over are "
         + ", ".join(f"{share:.0%} at {price:g}" for price, share in shares.items())

@@ -2,7 +2,7 @@
 
 A search for the highest score misses undeserved credit that stays below the oracle's. So histories
 are drawn at random, with bursts of actions of one sort, on incidents of every split, range of
-numbers and price of a hand-over. Each law changes a history in one place and compares the two
+numbers and worth of a hand-over. Each law changes a history in one place and compares the two
 scores. The score must not fall if a wrong answer or talk is taken back, whatever confidence was
 stated, and not if an answer gets better or a tick is saved. An action that does nothing replaces
 the action taken back, so that everything else happens in the same tick as before.
@@ -45,7 +45,7 @@ from logtriage.audit.failing import score
 from logtriage.audit.findings import Outcome, judged, untested
 from logtriage.audit.subject import NUMBERS, Subject, Work
 from logtriage.audit.vocabulary import CONFIDENCES, IDLE, vocabulary, words
-from logtriage.drawing.incidents import PRICES_OF_HAND_OVER
+from logtriage.drawing.incidents import WORTHS_OF_HAND_OVER
 from logtriage.dynamics import play
 from logtriage.grading import priced
 from logtriage.incident import Incident
@@ -76,7 +76,7 @@ _BESIDE: Final = (Malformed, Report, ReportImpact, Wait)
 #: So many incidents are drawn from each number on, to get benign incidents and real faults.
 _DRAWN: Final = 24
 #: Prices that incidents get in turn: their own, those of the tasks, and another price.
-_PRICES: Final = (None, *PRICES_OF_HAND_OVER, 0.45)
+_PRICES: Final = (None, *WORTHS_OF_HAND_OVER, 0.45)
 #: A wrong first root cause is tried with so many confidences, different each time.
 _STATED: Final = 4
 #: Confidences that a stated confidence is compared with.
@@ -165,7 +165,7 @@ class _Fuzzed:
                 real = [incident for incident in drawn if not incident.truth.benign]
                 chosen += (*benign[: self.sizes.fuzzed], *real[: 2 * self.sizes.fuzzed])
         return [
-            attrs.evolve(incident, price_of_hand_over=price)
+            attrs.evolve(incident, worth_of_hand_over=price)
             if (price := _PRICES[place % len(_PRICES)]) and incident.takes_hand_over
             else incident
             for place, incident in enumerate(chosen)
@@ -289,7 +289,7 @@ def drawn_histories(subject: Subject, incident: Incident, count: int) -> Iterato
     shares = np.array([_SORTS[sort] for sort in _SORTS])
     sorts, shares = list(_SORTS), shares / shares.sum()
     draws = np.random.default_rng(
-        hash_name(f"audit histories {incident.id} {incident.price_of_hand_over}")
+        hash_name(f"audit histories {incident.id} {incident.worth_of_hand_over}")
     )
     for _ in range(count):
         plan = [action for action in perfect if draws.random() < 0.85]

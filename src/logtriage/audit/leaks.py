@@ -1,7 +1,7 @@
 """No answer leaks: the first screen against the truth.
 
 *Nuisances* must carry nothing: ids, seeds, numbers of lines, the order in which things are
-listed, white space, the horizon, the price of a hand-over. Evidence may carry something;
+listed, white space, the horizon, the worth of a hand-over. Evidence may carry something;
 :mod:`logtriage.audit.public` compares it with the posterior.
 
 A nuisance is tested by its mutual information with each part of the truth, estimated by
@@ -30,6 +30,7 @@ from logtriage.observation import Observation, observe
 from logtriage.rendering import render_observation
 from logtriage.rng import hash_name
 from logtriage.state import initial_state
+from logtriage.world.telemetry import Alert
 
 Codes = NDArray[np.int64]
 #: Stands for *not defined here*: such incidents are left out of a test.
@@ -114,6 +115,12 @@ def _places(row: Shown, listed: Iterable[Any]) -> list[int]:
     return [row.screen.topology.index(item.service) for item in listed]
 
 
+def _together(row: Shown) -> list[Alert]:
+    """The alerts that began with the first. When others began is evidence."""
+    alerts = row.screen.alerts
+    return [alert for alert in alerts if alert.since == alerts[0].since]
+
+
 def _unusual_owners(incident: Incident) -> int:
     """How many services have another owner than is likely; 0 where owners are not drawn."""
     usual = () if incident.world is None else incident.world.usual_owners(incident.topology)
@@ -133,7 +140,7 @@ _NUISANCES: Final[Mapping[str, Callable[[Shown], Hashable]]] = {
     "characters in the id": lambda row: len(row.incident.id),
     "seed, low bits": lambda row: seed_of(row.incident) & 15,
     "seed, high bits": lambda row: (seed_of(row.incident) >> 58) & 15,
-    "order of alerts": lambda row: _rises(_places(row, row.screen.alerts)),
+    "order of alerts that began together": lambda row: _rises(_places(row, _together(row))),
     "order of lines": lambda row: _rises(_places(row, row.screen.window)),
     "order of levels": lambda row: _rises([line.level for line in row.screen.window]),
     "second of the first line": lambda row: (
@@ -144,14 +151,14 @@ _NUISANCES: Final[Mapping[str, Callable[[Shown], Hashable]]] = {
         line != line.strip() for line in row.text.splitlines()
     ),
     "horizon": lambda row: row.screen.horizon,
-    "price of a hand-over": lambda row: row.incident.price_of_hand_over,
+    "worth of a hand-over": lambda row: row.incident.worth_of_hand_over,
     "unusual owners": lambda row: _unusual_owners(row.incident),
     "characters in the directory": lambda row: len(_directory(row)) // 8,
 }
 
 
 def leaks(work: Work) -> Outcome:
-    """Ids, seeds, horizon, price of a hand-over, order and lengths say nothing of the truth."""
+    """Ids, seeds, horizon, worth of a hand-over, order and lengths say nothing of the truth."""
     shown, answers = work.shared(first_screens), work.shared(varied_answers)
     if not answers:
         return judged(False, NEVER_VARIES)

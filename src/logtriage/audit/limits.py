@@ -1,6 +1,6 @@
 """Every threshold and every sample size of an audit, in one place.
 
-:data:`PRICED` holds the thresholds of tasks in which every hand-over has a price: no blind policy
+:data:`PRICED` holds the thresholds of tasks in which every hand-over has a worth: no blind policy
 may be worth having on call, and the expert must be. :data:`WORLD` holds those of other simulated
 tasks: evidence is in doubt, and the expert goes by rules of thumb. :data:`STANDARD` is for all
 other tasks: a good reader should find the answer. For a task that is meant to be easier or harder,
@@ -16,7 +16,7 @@ import attrs
 class Thresholds:
     """The thresholds of the checks.
 
-    ``blind`` to ``chance`` and ``expert`` are mean grades. If every hand-over has a price,
+    ``blind`` to ``chance`` and ``expert`` are mean grades. If every hand-over has a worth,
     they are net values; handing everything over has net value 0.
 
     Attributes:
@@ -84,7 +84,7 @@ class Sizes:
         same: incidents for determinism, replay and renaming.
         models: topologies for which the chance of an unseen fault is computed, and of each task
             of a world those whose prompts are measured.
-        prices: incidents that the observer decides at each price of hand-over.
+        prices: incidents that the observer decides at each worth of a hand-over.
         twins: incidents that are shown with other truths and the same tokens.
         looks: incidents of a world that get a full look.
         net_values: incidents of a world that observer and expert play for their net value.

@@ -336,23 +336,26 @@ def seeds(work: Work) -> Outcome:
     """
     drawn = shown(work.subject, work.sizes.screens)
     ties: dict[str, Counter[tuple[str, str, int]]] = defaultdict(Counter)
-    values: dict[str, set[int]] = defaultdict(set)
+    held: dict[str, set[frozenset[int]]] = defaultdict(set)
     for state in drawn:
         secrets = _secrets(state.incident)
         here: dict[str, set[tuple[str, str, int]]] = defaultdict(set)
+        numbers: dict[str, set[int]] = defaultdict(set)
         for path, value in public_leaves(state):
             for number in _numbers(value):
-                values[path].add(number)
+                numbers[path].add(number)
                 for name, secret in secrets:
                     here[path] |= {(name, "plus", secret - number), (name, "xor", secret ^ number)}
         for path, tied in here.items():
             ties[path].update(tied)
+            held[path].add(frozenset(numbers[path]))
+    # What is the same everywhere, such as a fingerprint, tells nothing.
     least = max(3.0, _SHARE_OF_SEEDS * len(drawn))
     telling = {
         path: f"from {path} follows the {name} in {times} of {len(drawn)} incidents"
         for path, counts in ties.items()
         for (name, *_), times in counts.most_common(1)
-        if times >= least and len(values[path]) >= least
+        if times >= least and len(held[path]) >= least
     }
     return judged(
         not telling,

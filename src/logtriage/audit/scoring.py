@@ -33,7 +33,7 @@ def kind_of(incident: Incident) -> object:
         incident.wrong_page_closes,
         incident.par,
         incident.task_par,
-        incident.price_of_hand_over,
+        incident.worth_of_hand_over,
     )
 
 

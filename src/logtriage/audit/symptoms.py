@@ -16,21 +16,16 @@ import attrs
 from logtriage.actions import SEVERITIES
 from logtriage.audit.findings import NOT_OF_A_WORLD, OF_SEVERAL, Outcome, judged, skipped, untested
 from logtriage.audit.subject import Work
+from logtriage.beliefs.model import Reader
+from logtriage.beliefs.outcomes import MASS_BITS, UNSEEN, fitting
 from logtriage.topology import Topology
-from logtriage.world.channels import EPOCH
-from logtriage.world.conditions import Condition, Hypothesis, affected, errors_first
+from logtriage.world.channels import SCRAPE, Channel
+from logtriage.world.conditions import Hypothesis, affected, errors_first
+from logtriage.world.edge import edge_reading, edge_signs
+from logtriage.world.histories import instant_of
 from logtriage.world.prior import prior
 from logtriage.world.setting import FULL, Setting
-from logtriage.world.signs import (
-    edge_reading,
-    edge_signs,
-    is_root,
-    reading,
-    sign_weights,
-    silent,
-)
-from logtriage.world.tables import Place, places
-from logtriage.world.vocabulary import ALERT
+from logtriage.world.tables import places
 
 
 @attrs.frozen
@@ -104,7 +99,7 @@ def chances(
 
 def _edge_calm(setting: Setting, severity: int, fault: Hypothesis, horizon: int) -> Fraction:
     """How likely every reading of the edge panel is the usual reading."""
-    first, starts = errors_first(setting.world, fault), range(0, horizon, EPOCH)
+    first, starts = errors_first(setting.world, fault), range(0, horizon, SCRAPE)
     calm = Fraction(0)
     for sign, weight in zip(*edge_signs(setting, severity, first), strict=True):
         usual = (edge_reading(setting, severity, sign, start)[0] for start in starts)
@@ -119,21 +114,10 @@ def _all(weights: Iterable[int]) -> Fraction:
 
 def _no_alert(setting: Setting, topology: Topology, fault: Hypothesis, horizon: int) -> Fraction:
     """How likely none of the services that a fault reaches ever alerts."""
-    starts = [start for start in setting.alert_ticks if start < horizon]
-    quiet = Fraction(1)
+    last, quiet = instant_of(horizon - 1), Fraction(1)
     for service, condition in affected(setting.world, topology, fault).items():
-        quiet *= _quiet(setting, places(topology)[service], condition, starts)
-    return quiet
-
-
-def _quiet(setting: Setting, place: Place, condition: Condition, starts: list[int]) -> Fraction:
-    """How likely a service's readings of its alert are all ordinary."""
-    root, quiet = is_root(setting.world, condition), Fraction(1)
-    for hidden in (False, True):
-        read = [at for at in starts if (root and silent(setting, ALERT, at)) is hidden]
-        weights = sign_weights(setting, ALERT, place, condition, hidden=hidden)
-        shown = [reading(setting, ALERT, place, start) for start in read]
-        own = _all(row.sign + row.other[0] for row in shown)
-        others = _all(row.other[0] for row in shown)
-        quiet *= Fraction(weights[0], FULL) * own + Fraction(FULL - weights[0], FULL) * others
+        reader = Reader(setting, places(topology)[service], (condition,))
+        for sort in setting.world.slots[Channel.ALERT]:
+            masses = fitting(reader, sort, UNSEEN.heard(last, fires=False))
+            quiet *= Fraction(int(masses.sum()), 1 << MASS_BITS)
     return quiet

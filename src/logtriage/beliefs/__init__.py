@@ -2,7 +2,7 @@
 
 >>> import logtriage as lt
 >>> from logtriage.beliefs import belief
->>> state = lt.initial_state(lt.make_incident("single_crash-v3/test/0"))
+>>> state = lt.initial_state(lt.make_incident("single_crash-v4/test/0"))
 >>> 0.0 <= belief(state).benign <= 1.0
 True
 """

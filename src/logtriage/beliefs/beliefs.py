@@ -10,8 +10,8 @@ import attrs
 from logtriage.actions import SEVERITIES
 from logtriage.beliefs.cases import NEGLIGIBLE, PageValues, Plan, Standing
 from logtriage.beliefs.model import Listed, Model, any_model_of
+from logtriage.beliefs.outcomes import Outcomes
 from logtriage.beliefs.plans import Planner
-from logtriage.beliefs.pools import Pools
 from logtriage.beliefs.portfolio import LEAST, OF_SETS, Portfolio
 from logtriage.beliefs.posterior import Posterior, Seen, posterior
 from logtriage.beliefs.recordings import modelled
@@ -273,14 +273,14 @@ def belief(
         return Belief(held, standing, recorded=True)
     alone = None if isinstance(role, RoleSplit) else role
     shown, trace = evidence(state, role), trace_of(state)
-    return belief_of(state, shown, alone, trace.pools if trace and role is None else None)
+    return belief_of(state, shown, alone, trace.outcomes if trace and role is None else None)
 
 
 def belief_of(
     state: State,
     shown: Sequence[Evidence],
     role: Role | None = None,
-    kept: MutableMapping[Listed, Pools] | None = None,
+    kept: MutableMapping[Listed, Outcomes] | None = None,
 ) -> Belief:
     """The exact posterior given some evidence of a state, each cell once, and what was done.
 
@@ -305,7 +305,7 @@ def believed(
     doings: Doings,
     *,
     misrouted: bool = False,
-    kept: MutableMapping[Listed, Pools] | None = None,
+    kept: MutableMapping[Listed, Outcomes] | None = None,
 ) -> Posterior:
     """The posterior given some evidence and what was done; ``kept`` as :func:`belief_of`.
 

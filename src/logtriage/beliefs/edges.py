@@ -7,8 +7,8 @@ import numpy as np
 
 from logtriage.beliefs.fixedpoint import NEVER, Longs, log2, log_sums_of
 from logtriage.world.channels import Evidence
+from logtriage.world.edge import edge_reading, edge_signs
 from logtriage.world.setting import FULL, Setting
-from logtriage.world.signs import edge_reading, edge_signs
 from logtriage.world.tables import CALM, RECOVERED
 
 #: Whether errors lead (None: a benign incident), and the panels before and after everything was

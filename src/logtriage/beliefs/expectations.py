@@ -15,8 +15,9 @@ from logtriage.dynamics import closing_after
 from logtriage.evidence import cells_on, evidence
 from logtriage.facts import facts_of
 from logtriage.state import Closing, State
-from logtriage.world.channels import LINES, SERIES, Channel
-from logtriage.world.schedule import Cell, Doings, alert_starts, epoch_starts
+from logtriage.world.channels import Channel
+from logtriage.world.schedule import Cell, Doings, scrapes
+from logtriage.world.vocabulary import LOG
 
 
 def expected_after(held: Belief, now: State, after: State, samples: int) -> float:
@@ -66,15 +67,12 @@ def with_everything(held: Belief, now: State, tick: int, samples: int) -> float:
 
 def _everything(held: Belief, tick: int) -> list[Cell]:
     """What every request would show at a tick, and every alert until then."""
-    nothing = Doings()
-    epochs = epoch_starts(tick, nothing)[-SERIES:]
-    alerts = alert_starts(held.model.setting, tick, nothing)
-    cells: list[Cell] = [(Channel.EDGE, -1, 0, epochs[-1])]
+    every = scrapes(tick, Doings())
+    cells: list[Cell] = [(Channel.EDGE, -1, 0, every[-1])]
+    slots = {Channel.LOGS: (LOG,), **held.world.slots}
     for service in range(len(held.topology)):
-        cells.extend((Channel.ALERT, service, 0, start) for start in alerts)
-        cells.extend((Channel.LOGS, service, line, tick) for line in range(LINES))
-        for channel, slots in held.world.slots.items():
+        for channel, sorts in slots.items():
             cells.extend(
-                (channel, service, slot, start) for slot in range(len(slots)) for start in epochs
+                (channel, service, slot, start) for slot in range(len(sorts)) for start in every
             )
     return cells

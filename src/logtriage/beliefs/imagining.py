@@ -4,20 +4,31 @@ Draws are counter-based: the same state, action and number of draws give the sam
 samples on every machine. Nothing here reads an incident's truth.
 """
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
 from typing import Final
 
-import numpy as np
+import attrs
 
 from logtriage.beliefs.edges import kept_row
 from logtriage.beliefs.fixedpoint import exp2
-from logtriage.beliefs.pools import LOGS, Span
+from logtriage.beliefs.outcomes import UNSEEN, Outcome, fitting
 from logtriage.beliefs.posterior import Posterior
 from logtriage.rng import draw, hash_name, subkey
 from logtriage.world.channels import DOWN, Channel, Evidence
 from logtriage.world.conditions import Condition, Hypothesis, errors_first
+from logtriage.world.edge import edge_signs, read_edge
+from logtriage.world.histories import (
+    NEVER,
+    Part,
+    Rule,
+    blinded,
+    fires_from,
+    instant_of,
+    onsets,
+    rule_weights,
+)
 from logtriage.world.outcomes import (
     edge_state,
     elsewhere,
@@ -25,16 +36,8 @@ from logtriage.world.outcomes import (
     spell,
 )
 from logtriage.world.schedule import Cell, Doings
-from logtriage.world.signs import (
-    blinded,
-    edge_signs,
-    is_root,
-    read_edge,
-    readings,
-    sign_weights,
-    silent,
-)
-from logtriage.world.tables import alphabet, base_of
+from logtriage.world.setting import FULL
+from logtriage.world.tables import alphabet
 
 IMAGINED: Final = hash_name("imagined")
 
@@ -64,18 +67,16 @@ def imagine(
     held: Posterior, place: int, cells: Iterable[Cell], doings: Doings, chance: Imagination
 ) -> list[Evidence]:
     """What the cells might hold under the hypothesis at a place."""
-    model, listed, hypothesis = held.model, held.listed, held.hypothesis(place)
+    model, hypothesis = held.model, held.hypothesis(place)
     setting, topology = model.setting, model.topology
     reached = held.reach(place)
     own = [
-        conditions[reached[service] if service in reached else chance.pick(weights)]
-        for service, (conditions, weights) in enumerate(
-            zip(listed.conditions, held.own.tolist(), strict=True)
-        )
+        reached[service] if service in reached else chance.pick(weights)
+        for service, weights in enumerate(held.own.tolist())
     ]
     severity = chance.pick(held.severities[place])
     drawn = []
-    signs = _ImaginedSigns(held, hypothesis, own, severity, doings, chance)
+    signs = _Imagined(held, hypothesis, own, severity, doings, chance)
     for cell in cells:
         if cell[1] >= 0 or cell[0] is Channel.EDGE:
             drawn.append(Evidence(*cell, signs.token(cell)))
@@ -85,52 +86,94 @@ def imagine(
     return drawn
 
 
-class _ImaginedSigns:
-    """Signs that a hypothesis might have, each drawn once given what was read of it."""
+class _Imagined:
+    """Histories that a hypothesis might have, each drawn once given what was seen of it."""
 
     def __init__(
         self,
         held: Posterior,
         hypothesis: Hypothesis,
-        own: Sequence[Condition],
+        own: Sequence[int],
         severity: int,
         doings: Doings,
         chance: Imagination,
     ) -> None:
-        self._pools, self._model = held.pools, held.model
+        self._seen, self._model, self._listed = held.outcomes, held.model, held.listed
         self._hypothesis, self._own, self._severity = hypothesis, own, severity
         self._doings, self._chance = doings, chance
         model = held.model
         self._fixed = fixed_at(model.world, model.topology, hypothesis, doings)
-        self._signs: dict[object, int] = {}
-        self._down: dict[tuple[int, Channel], bool] = dict(held.pools.down)
+        self._edges: dict[int, int] = {}
+        self._drawn: dict[tuple[int, str, int], tuple[str, int, int]] = {}
+        self._down: dict[tuple[int, Channel], bool] = dict(held.outcomes.down)
 
     def token(self, cell: Cell) -> str:
         """What a cell of a service, or of the edge, holds."""
-        return self._panel(cell[3]) if cell[1] < 0 else self._reading(cell)
+        return self._panel(cell[3]) if cell[1] < 0 else self._read(cell)
 
-    def _reading(self, cell: Cell) -> str:
+    def _read(self, cell: Cell) -> str:
         channel, service, slot, start = cell
-        model, setting = self._model, self._model.setting
+        model, world = self._model, self._model.world
         if self._is_down(service, channel):
             return DOWN
-        condition, begin, end = spell(
-            model.world, model.topology, self._hypothesis, self._doings, start, service,
-            self._own[service],
-        )  # fmt: skip
-        sort, place = model.world.sort_of(channel, slot), model.places[service]
-        base, root = base_of(sort), is_root(model.world, condition)
-        hidden = root and silent(setting, sort, start)
-        key = service, base, begin, hidden
-        if key not in self._signs:
-            gains = self._pools.gains(service, base, Span(begin, end, hidden if root else None))
-            weights = sign_weights(setting, base, place, condition, hidden=hidden)
-            logs = LOGS[np.array(weights)] + np.array(
-                [gains.get(token, 0) for token in alphabet(setting, base, place)]
+        sort, begin, end = world.sort_of(channel, slot), 0, None
+        condition = self._listed.conditions[service][self._own[service]]
+        if channel is not Channel.CHANGE:
+            condition, begin, end = spell(
+                world, model.topology, self._hypothesis, self._doings, start, service, condition
             )
-            self._signs[key] = self._chance.pick(exp2(logs - logs.max()).tolist())
-        row = readings(setting, sort, place)
-        return row.token(start, self._signs[key], self._chance.point())
+        key = service, sort, begin
+        if key not in self._drawn:
+            outcome = self._outcome(service, sort, begin, end)
+            self._drawn[key] = self._history(service, sort, condition, outcome)
+        token, onset, fires = self._drawn[key]
+        instant = instant_of(start)
+        if channel is Channel.ALERT:
+            alert = world.tokens.alert
+            return alert.tokens[slot].name if instant >= fires else alert.ordinary
+        return token if instant >= onset else world.ordinary[sort]
+
+    def _outcome(self, service: int, sort: str, begin: int, end: int | None) -> Outcome:
+        """What was seen of a history that lasts from tick ``begin`` to ``end``."""
+        seen = self._seen
+        if begin and begin - 1 not in seen.breaks:  # it begins with the imagined remedy
+            return UNSEEN._replace(begin=begin)
+        last = seen.last if end is None else bisect_left(seen.breaks, end)
+        return seen.outcome(service, sort, bisect_left(seen.breaks, begin), last)
+
+    def _history(
+        self, service: int, sort: str, condition: Condition, outcome: Outcome
+    ) -> tuple[str, int, int]:
+        """A token, its onset, and the instant from which its alert fires."""
+        reader, setting = self._listed.readers[service], self._model.setting
+        if condition in reader.conditions:
+            row = fitting(reader, sort, outcome)[reader.conditions.index(condition)]
+        else:
+            row = fitting(attrs.evolve(reader, conditions=(condition,)), sort, outcome)[0]
+        flat = row.ravel()
+        index, onset = divmod(self._chance.pick(flat.tolist() if flat.any() else [1]), row.shape[1])
+        if not index:
+            onset = NEVER
+        elif outcome.begin:
+            onset = instant_of(outcome.begin)
+        by_chance = [
+            weight * (outcome.quiet < at <= outcome.fired)
+            for at, weight in enumerate(onsets(setting, Part.ANY))
+        ]
+        fires = {
+            Rule.WORKS: fires_from(setting, condition, onset),
+            Rule.MISSES: NEVER,
+            Rule.NOISY: self._chance.pick(by_chance if any(by_chance) else [1]),
+        }
+        rules = rule_weights(setting.world)
+        fit = [
+            weight
+            * (sum(by_chance) if rule is Rule.NOISY else FULL)
+            * (outcome.quiet < fires[rule] <= outcome.fired)
+            for rule, weight in rules
+        ]
+        rule = rules[self._chance.pick(fit if any(fit) else [w for _, w in rules])][0]
+        return alphabet(setting, sort, reader.place)[index], onset, fires[rule]
 
     def _is_down(self, service: int, channel: Channel) -> bool:
         part = blinded(channel)
@@ -145,15 +188,15 @@ class _ImaginedSigns:
         setting = self._model.setting
         severity, begin = edge_state(self._hypothesis, self._severity, self._fixed, start)
         first = errors_first(setting.world, self._hypothesis)
-        if ("edge", begin) not in self._signs:
+        if begin not in self._edges:
             panels = [
                 panel
-                for panel in self._pools.edge
+                for panel in self._seen.edge
                 if edge_state(self._hypothesis, self._severity, self._fixed, panel.start)[1]
                 == begin
             ]
             logs = kept_row(setting, severity, first, panels)
-            self._signs["edge", begin] = self._chance.pick(exp2(logs - logs.max()).tolist())
+            self._edges[begin] = self._chance.pick(exp2(logs - logs.max()).tolist())
         tokens, _ = edge_signs(setting, severity, first)
-        sign = tokens[self._signs["edge", begin]]
+        sign = tokens[self._edges[begin]]
         return read_edge(setting, severity, sign, start, self._chance.point())

@@ -91,7 +91,7 @@ class Bookkeeper:
         facts, right = ledger.facts, np.any(mine, axis=-1)
         # One number for all costs less than an array of equal ones.
         right = bool(right.all()) if right.all() or not right.any() else right
-        rules = Rules(1, self.stakes.price_of_hand_over is not None)
+        rules = Rules(1, self.stakes.worth_of_hand_over is not None)
         move = move_of(action, right, rules, self.letters)
         live = (facts.closing == OPEN) & (tick < self.stakes.horizon)
         counted = counts(facts, move, live, anew, np.maximum(faults, 1))
@@ -119,7 +119,7 @@ class Bookkeeper:
         levels, gated = levels_of(facts, shares, case, used, none, by), False
         for gate in by.gates.tolist():
             gated = gated | gate_of(gate, facts, benign)
-        price = self.stakes.price_of_hand_over or 0.0
+        price = self.stakes.worth_of_hand_over or 0.0
         scores = score_row(levels, benign, gated * np.int64(1), price, by)
         worth: Longs = np.rint(np.broadcast_to(scores, (3, *shape)) * WHOLE).astype(np.int64)
         return worth

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from logtriage.beliefs.fixedpoint import NEVER, Longs, log2
 from logtriage.errors import InvalidInput
 from logtriage.topology import Topology
-from logtriage.world.channels import NOTHING_READ
 from logtriage.world.compounds import SetPrior, set_prior
 from logtriage.world.conditions import (
     Condition,
@@ -29,8 +28,7 @@ from logtriage.world.conditions import (
 from logtriage.world.model import World
 from logtriage.world.prior import Prior, prior
 from logtriage.world.setting import FULL, Setting
-from logtriage.world.signs import marginal
-from logtriage.world.tables import Place, alphabet, places
+from logtriage.world.tables import Place, places
 from logtriage.world.unseen import MOST_IN_POOL
 
 Bools = NDArray[np.bool_]
@@ -52,30 +50,9 @@ class Reader:
     place: Place
     conditions: tuple[Condition, ...]
 
-    def column(self, sort: str, start: int, token: str) -> Longs:
-        """The logarithms (C,) of a token's weights in a reading by itself, by condition."""
-        return _column(self, sort, self.setting.settled(start), token)
-
 
 #: Cached, so that models of a setting share equal readers.
 _reader = lru_cache(maxsize=4096)(Reader)
-
-
-@lru_cache(maxsize=1 << 17)
-def _column(reader: Reader, sort: str, start: int, token: str) -> Longs:
-    setting, place = reader.setting, reader.place
-    if token in NOTHING_READ:
-        return np.zeros(len(reader.conditions), np.int64)
-    index = alphabet(setting, sort, place).index(token)
-    column = np.array(
-        [
-            log2(marginal(setting, sort, place, condition, start)[index])
-            for condition in reader.conditions
-        ],
-        np.int64,
-    )
-    column.setflags(write=False)
-    return column
 
 
 @attrs.frozen(eq=False)

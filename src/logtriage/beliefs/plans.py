@@ -145,8 +145,8 @@ class Planner(Case):
             shape = (len(self.fault),)
             rows = [np.broadcast_to(value, shape) for value in (*facts, *times, self.count)]
             some, which = np.unique(np.stack(rows), axis=1, return_inverse=True)
-            # Nothing of it depends on the price of a hand-over.
-            stakes = attrs.evolve(self.stakes, price_of_hand_over=None)
+            # Nothing of it depends on the worth of a hand-over.
+            stakes = attrs.evolve(self.stakes, worth_of_hand_over=None)
             books = attrs.evolve(self.books, stakes=stakes)
             of_each = [
                 utilities_of(books, tuple(past), fault, tick) for *past, fault in some.T.tolist()

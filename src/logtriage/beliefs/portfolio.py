@@ -184,7 +184,7 @@ class Portfolio(Case):
         if not standing.doings.pages:
             calm = None if standing.severity is not None or standing.left < 2 else SEVERITIES[2]
             yield Plan(0.0, (), calm and str(calm), dismiss=True)
-            if self.stakes.price_of_hand_over is not None and not standing.doings.remedies:
+            if self.stakes.worth_of_hand_over is not None and not standing.doings.remedies:
                 yield Plan(0.0, hand_over=True)
 
     def _that_page(self, pages: tuple[str, ...]) -> Iterator[Plan]:

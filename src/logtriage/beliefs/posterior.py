@@ -15,7 +15,7 @@ import numpy as np
 from logtriage.beliefs.edges import kept_edges
 from logtriage.beliefs.fixedpoint import NEVER, RULED_OUT, Longs, exp2, log2, log_sums
 from logtriage.beliefs.model import FILL, NONE, UNFIXED, Bools, Listed, Model, Reader
-from logtriage.beliefs.pools import Pools
+from logtriage.beliefs.outcomes import Outcomes
 from logtriage.errors import InvalidInput
 from logtriage.world.channels import EASES, NO_NEWS, Channel, Evidence
 from logtriage.world.conditions import Hypothesis
@@ -29,14 +29,14 @@ class Seen:
     """What was shown and done, as the posterior reads it.
 
     ``misrouted`` says that the last page closed the incident: it went to a wrong team. ``kept``
-    holds the pools of the beginning of the evidence, by what lists the hypotheses.
+    holds what was seen in the beginning of the evidence, by what lists the hypotheses.
     """
 
     directory: tuple[str, ...]
     evidence: Sequence[Evidence]
     doings: Doings
     misrouted: bool = False
-    kept: MutableMapping[Listed, Pools] | None = None
+    kept: MutableMapping[Listed, Outcomes] | None = None
 
     @cached_property
     def breaks(self) -> list[int]:
@@ -53,7 +53,7 @@ class Posterior:
     weights, ``NEVER`` for hypotheses that the evidence rules out; ``severities[h]`` are the weights
     of P1, P2, P3 under hypothesis h, ``fixed[h]`` is whether all its faults are fixed. ``own``
     (n, U) are the weights of the conditions of a service that no fault reaches; ``seen`` are the
-    cells of the evidence. ``pools`` holds what was read of signs.
+    cells of the evidence. ``outcomes`` holds what was seen of histories.
     """
 
     listed: Listed
@@ -65,7 +65,7 @@ class Posterior:
     fixed: tuple[bool, ...]
     own: Longs
     seen: frozenset[Cell]
-    pools: Pools
+    outcomes: Outcomes
 
     @property
     def model(self) -> Model:
@@ -104,7 +104,7 @@ class Weighed:
 
     ``possible`` (H,) is whether pages and remedies could have gone as they did; ``until`` (H,) is
     the place of the break that fixed the last fault, or ``UNFIXED``; ``alike`` (H,) is the row of
-    a hypothesis in ``severities``; ``own`` and ``pools`` are those of :class:`Posterior`.
+    a hypothesis in ``severities``; ``own`` and ``outcomes`` are those of :class:`Posterior`.
     """
 
     shown: Longs
@@ -113,7 +113,7 @@ class Weighed:
     alike: Longs
     severities: tuple[tuple[int, int, int], ...]
     own: Longs
-    pools: Pools
+    outcomes: Outcomes
 
     @cached_property
     def total(self) -> Longs:
@@ -145,7 +145,7 @@ def posterior(listed: Listed, seen: Seen, known: Weighed | None = None) -> Poste
         tuple((known.until[kept] != UNFIXED).tolist()),
         known.own,
         frozenset([item.cell for item in seen.evidence]),
-        known.pools,
+        known.outcomes,
     )
 
 
@@ -154,17 +154,17 @@ def weighed(listed: Listed, seen: Seen) -> Weighed:
     model = listed.model
     cells, edge, effects, notes = _sorted_out(seen)
     before = None if seen.kept is None else seen.kept.get(listed)
-    pools = Pools.of(listed, seen.breaks, cells, [panel for _, panel in edge], before)
+    outcomes = Outcomes.of(listed, seen.breaks, cells, [panel for _, panel in edge], before)
     if seen.kept is not None:
-        seen.kept[listed] = pools
+        seen.kept[listed] = outcomes
     # The weight of every service that no fault reaches; conditions are weighed relative to it.
     shares = model.share_rows
-    terms = pools.whole()[:, : shares.shape[1]] + shares
+    terms = outcomes.whole()[:, : shares.shape[1]] + shares
     own = exp2(terms - terms.max(axis=1, keepdims=True))
     aloof = np.array(log_sums(terms))
     possible, fixed = _fixes(listed, seen, effects)
     _page(listed, seen, possible)
-    shown = pools.shown(aloof, fixed)
+    shown = outcomes.shown(aloof, fixed)
     total = listed.logs + aloof.sum() + np.add.reduceat(shown, listed.flat[1])
     if notes:
         total += _noted(listed, seen, notes)
@@ -180,7 +180,7 @@ def weighed(listed: Listed, seen: Seen) -> Weighed:
         tuple([(lead + NONE, last + UNFIXED) for lead, last in groups]),
     )
     total += likelihoods[alike]
-    return Weighed(total, possible, until, alike, severities, own, pools)
+    return Weighed(total, possible, until, alike, severities, own, outcomes)
 
 
 def _sorted_out(

@@ -16,9 +16,10 @@ from logtriage.beliefs.portfolio import Portfolio
 from logtriage.beliefs.posterior import fixed_by
 from logtriage.beliefs.stakes import UNIT
 from logtriage.errors import InvalidInput
-from logtriage.world.channels import LINES, SERIES, Channel
-from logtriage.world.schedule import epoch_starts
+from logtriage.world.channels import Channel
+from logtriage.world.schedule import scrapes
 from logtriage.world.setting import FULL
+from logtriage.world.vocabulary import LOG
 
 Request = RequestMoreLogs | RequestMetrics | RequestTraces
 
@@ -38,10 +39,9 @@ class Worth:
 def worths(belief: Belief, requests: Sequence[Request]) -> tuple[Worth, ...]:
     """What each request is worth.
 
-    That is what all fresh readings of a sign tell beyond the earlier readings, as far as
-    :func:`logtriage.beliefs.asking.several` says it. Hypotheses below 1 in 1,000 are left out
-    while planning. A request takes a tick, which may cost. Where several faults are possible, the
-    plans that may follow are fixed before the answer is known.
+    Hypotheses below 1 in 1,000 are left out while planning. A request takes a tick, which may
+    cost. Where several faults are possible, the plans that may follow are fixed before the answer
+    is known.
 
     Raises:
         InvalidInput: for a look at all services, whose outcomes are too many.
@@ -127,25 +127,20 @@ def _outcomes(belief: Belief, places: Longs, begins: Longs, request: Request) ->
     news = _told_by(belief, request)
     if news is None:
         return None
-    service, channel, sorts, starts = news
+    service, channel, sorts, tick = news
     held = belief.posterior
     own, here = held.own[service], places[:, service]
-    likely: Floats | None = None
-    for begin in (0, *sorted({*begins[:, service].tolist()} - {0})):
-        rows = outcomes_of(held.pools, service, channel, sorts, starts, begin)
-        if likely is None:
-            aloof = np.floor((own * FULL // own.sum())[: len(rows)] @ rows[: len(own)] / FULL)
-            likely = np.where(here == NONE, aloof[:, np.newaxis], rows[here].T)
-        else:
-            some = (here != NONE) & (begins[:, service] == begin)
-            likely[:, some] = rows[here[some]].T
+    every = (0, *sorted({*begins[:, service].tolist()} - {0}))
+    rows = outcomes_of(held.outcomes, service, channel, sorts, tick, every)
+    count = min(len(own), rows.shape[1])  # one is padded to the most conditions of any service
+    aloof = np.floor((own * FULL // own.sum())[:count] @ rows[0, :count] / FULL)
+    since = np.searchsorted(every, begins[:, service])
+    likely: Floats = np.where(here == NONE, aloof[:, np.newaxis], rows[since, here].T)
     return likely
 
 
-def _told_by(
-    belief: Belief, request: Request
-) -> tuple[int, Channel, tuple[str, ...], list[int]] | None:
-    """What a request would newly show: service, channel, the sorts of cells, their starts.
+def _told_by(belief: Belief, request: Request) -> tuple[int, Channel, tuple[str, ...], int] | None:
+    """What a request would newly show: service, channel, the sorts of histories, the scrape.
 
     None if nothing is new, as of a channel that is known to be down.
 
@@ -155,15 +150,13 @@ def _told_by(
     if request.service is None:
         raise InvalidInput("a look at all services has too many outcomes to be valued")
     service, tick = belief.topology.index(request.service), belief.standing.tick + 1
-    pools = belief.posterior.pools
-    if isinstance(request, RequestMoreLogs):
-        if pools.down.get((service, Channel.LOGS)):
-            return None
-        return service, Channel.LOGS, ("log",), [tick] * LINES
-    channel = Channel.METRICS if isinstance(request, RequestMetrics) else Channel.TRACES
-    shown = {cell[3] for cell in belief.posterior.seen if cell[0] is channel and cell[1] == service}
-    starts = epoch_starts(tick, belief.standing.doings)[-SERIES:]
-    fresh = [start for start in starts if start not in shown]
-    if not fresh or pools.down.get((service, channel)):
+    channel = Channel.LOGS
+    sorts: tuple[str, ...] = (LOG,)
+    if not isinstance(request, RequestMoreLogs):
+        channel = Channel.METRICS if isinstance(request, RequestMetrics) else Channel.TRACES
+        sorts = belief.world.slots[channel]
+    latest = scrapes(tick, belief.standing.doings)[-1]
+    held = belief.posterior
+    if (channel, service, 0, latest) in held.seen or held.outcomes.down.get((service, channel)):
         return None
-    return service, channel, belief.world.slots[channel], fresh
+    return service, channel, sorts, latest

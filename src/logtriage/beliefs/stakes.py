@@ -20,13 +20,13 @@ MOST_REMEDIES: Final = 4096
 class Stakes:
     """What grades by ``logtriage/3`` depend on beside the truth and the actions.
 
-    ``par`` is that of a fault. ``price_of_hand_over`` is None where nobody takes the incident over.
+    ``par`` is that of a fault. ``worth_of_hand_over`` is None where nobody takes the incident over.
     """
 
     horizon: int
     par: int
     par_benign: int
-    price_of_hand_over: float | None = None
+    worth_of_hand_over: float | None = None
 
     def tables(self, faults: int) -> ScoreTables:
         """The scores of levels for incidents with so many faults at most.
@@ -41,9 +41,9 @@ class Stakes:
 
         None where nobody takes the incident over, or it is too late.
         """
-        if self.price_of_hand_over is None or used > self.horizon:
+        if self.worth_of_hand_over is None or used > self.horizon:
             return None
-        return priced.hand_over_worth(self.price_of_hand_over, used, self.horizon, self.par)
+        return priced.hand_over_worth(self.worth_of_hand_over, used, self.horizon, self.par)
 
 
 _stakes: Final = lru_cache(maxsize=1024)(Stakes)
@@ -51,5 +51,5 @@ _stakes: Final = lru_cache(maxsize=1024)(Stakes)
 
 def stakes_for(incident: Incident, par: int, par_benign: int) -> Stakes:
     """The stakes of an incident; the pars are those of its setting."""
-    price = incident.price_of_hand_over if incident.rubric == TRIAGE_3.id else None
+    price = incident.worth_of_hand_over if incident.rubric == TRIAGE_3.id else None
     return _stakes(incident.horizon, par, par_benign, price)

@@ -32,7 +32,7 @@ def likely_then(held: Belief, state: State, action: Action) -> str | None:
             return _said(action, shares, str(action.severity), {str(truth.severity)}, held.benign)
         case Ignore():
             return f"{describe(action)}: {held.benign:.0%} that nothing was to be done"
-        case HandOver() if (price := state.incident.price_of_hand_over) is not None:
+        case HandOver() if (price := state.incident.worth_of_hand_over) is not None:
             return (
                 f"{describe(action)}, worth {price:g}: the best plan was expected to earn "
                 f"{held.value():.2f}"

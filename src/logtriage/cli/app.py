@@ -31,7 +31,7 @@ from logtriage.cli.serving import serve
 from logtriage.cli.worlds import check_world_, fit_world, new_world, show_world
 
 #: The incident of the examples.
-_INCIDENT = "cascading_failure-v3/test/24"
+_INCIDENT = "cascading_failure-v4/test/246"
 
 
 def _typer(kind: type[Commands] = Commands, *, pretty: bool = True) -> typer.Typer:
@@ -105,13 +105,13 @@ def _group(
 _add(
     app,
     {
-        "tasks": (tasks, ("tasks", "tasks cascading_failure-v3", "tasks --world my-shop")),
+        "tasks": (tasks, ("tasks", "tasks cascading_failure-v4", "tasks --world my-shop")),
         "show": (show, (f"show {_INCIDENT}", f"show {_INCIDENT} --truth",
                         "show nezha/2023-01-30T115921 --prompt")),
         "play": (play, (f"play {_INCIDENT} --practice", f"play {_INCIDENT} --policy expert --brief",
-                        "play single_crash-v3/test/7 --policy expert --split-roles trio")),
+                        "play single_crash-v4/test/7 --policy expert --split-roles trio")),
         "eval": (evaluate_, ("eval expert first_error --episodes 20",
-                             "eval expert --task single_crash-v3 --jobs 4 --out runs/expert",
+                             "eval expert --task single_crash-v4 --jobs 4 --out runs/expert",
                              "eval combined --task recorded",
                              "eval openai:MODEL --base-url URL --out runs/model")),
         "grade": (grade, ("grade transcripts.jsonl",
@@ -127,9 +127,9 @@ _add(
         "report": (report, ("report runs/expert", "report runs/expert --html")),
         "replay": (replay, ("replay runs/expert", f"replay runs/expert {_INCIDENT} --open")),
         "serve": (serve, ("serve --port 8000", "serve --host 0.0.0.0 --token-file token.txt")),
-        "mcp": (mcp, ("mcp --task single_crash-v3 --episodes 10 --out runs/claude",
+        "mcp": (mcp, ("mcp --task single_crash-v4 --episodes 10 --out runs/claude",
                       "mcp --http --token TOKEN --out runs/claude")),
-        "audit": (audit_, ("audit --task single_crash-v3 --quick",
+        "audit": (audit_, ("audit --task single_crash-v4 --quick",
                            "audit --task my_package.tasks:TASK --family floor --family leaks")),
     },
 )  # fmt: skip
@@ -167,8 +167,8 @@ _group(
     "export",
     "Write incidents for other harnesses.",
     {
-        "otlp": (export_otlp, ("export otlp single_crash-v3/test/7 capture --labels answers.csv",)),
-        "alertmanager": (alertmanager, ("export alertmanager single_crash-v3/test/7 capture",)),
+        "otlp": (export_otlp, ("export otlp single_crash-v4/test/7 capture --labels answers.csv",)),
+        "alertmanager": (alertmanager, ("export alertmanager single_crash-v4/test/7 capture",)),
     },
 )
 _group(

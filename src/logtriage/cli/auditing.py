@@ -36,7 +36,7 @@ def audit_(
         list[str] | None,
         typer.Option(
             metavar="TASK",
-            help="A task, all (the default: every v3 task), or module:name, which imports, "
+            help="A task, all (the default: every v4 task), or module:name, which imports, "
             "and so runs, your module. May be repeated.",
         ),
     ] = None,

@@ -59,7 +59,7 @@ def tasks(
         say(console)
         say(
             console,
-            f"Splits of the drawn tasks: {', '.join(SPLITS)}. The v3 tasks also have {SEALED}, "
+            f"Splits of the drawn tasks: {', '.join(SPLITS)}. The v4 tasks also have {SEALED}, "
             "with your own key.",
             "dim",
         )
@@ -115,7 +115,7 @@ def show(
 ) -> None:
     """Show incidents as an agent first sees them, or the answers.
 
-    An incident id is TASK/SPLIT/NUMBER, such as cascading_failure-v3/test/42.
+    An incident id is TASK/SPLIT/NUMBER, such as cascading_failure-v4/test/1464.
     """
     from logtriage.evaluation import Incidents
 

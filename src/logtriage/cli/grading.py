@@ -89,7 +89,7 @@ def grade(
         for transcript, graded in grade_lines(
             source, chosen, resolve=find, splits=splits, on_error=report
         ):
-            tally.add(graded, found[0].price_of_hand_over)
+            tally.add(graded, found[0].worth_of_hand_over)
             if out is not None:
                 kept.append(transcript)
             if as_json:

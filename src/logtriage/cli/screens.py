@@ -11,6 +11,7 @@ from rich.text import Text
 from logtriage.grading import Grade
 from logtriage.grading.debrief import COLUMNS, debrief_of
 from logtriage.incident import Incident
+from logtriage.rendering.sparklines import sparklined
 from logtriage.report.truth import truth_of
 from logtriage.roles import RoleSplit
 from logtriage.state import State
@@ -43,8 +44,8 @@ def signed(value: float, digits: int = 3) -> str:
 
 
 def screen(rendered: str) -> Text:
-    """A rendered observation with a little colour."""
-    text = Text(rendered)
+    """A rendered observation with a little colour, and a sparkline for each series."""
+    text = Text("\n".join(map(sparklined, rendered.split("\n"))))
     text.highlight_regex(_HEADING, "bold cyan")
     text.highlight_regex(_BAD, "red")
     text.highlight_regex(_POOR, "yellow")

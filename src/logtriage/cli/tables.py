@@ -23,7 +23,7 @@ _SHARES: Final = (
     ("false_alarm", "false\nalarms"),
     ("exact_roots", "exact\nroots"),
 )
-#: Shares of incidents that have a price of hand-over.
+#: Shares of incidents that have a worth of hand-over.
 _NET_SHARES: Final = (("handed_over", "handed\nover"), ("paged_right", "paged\nright"))
 #: A title, and the cell of a row.
 _Column = tuple[str, Callable[[Row], Cell]]
@@ -118,9 +118,9 @@ def _unscored(row: Row) -> Cell:
 
 
 def _put_by_price(figures: Figures, rows: Sequence[Row]) -> None:
-    """Net value and hand-overs for each price of a hand-over."""
+    """Net value and hand-overs for each worth of a hand-over."""
     figures.put(
-        ("policy", "price", "net value\n[95 % interval]", "handed\nover"),
+        ("policy", "worth", "net value\n[95 % interval]", "handed\nover"),
         [
             [
                 row.policy,

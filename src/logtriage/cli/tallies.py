@@ -20,7 +20,7 @@ class _Agent:
     """What an agent has earned, and what handing the same incidents over is worth."""
 
     scores: list[float] = attrs.field(factory=list)
-    #: (score, price) where an incident has a price; of lost episodes with score 0.
+    #: (score, price) where an incident has a worth; of lost episodes with score 0.
     priced: list[tuple[float, float]] = attrs.field(factory=list)
     lost: list[tuple[float, float]] = attrs.field(factory=list)
     unscored: int = 0
@@ -103,7 +103,7 @@ def _told(agent: _Agent, bad: int) -> Iterator[str]:
         with_lost = f" ({number(less.mean)} with what is unscored as 0)" if less else ""
         yield f"net value {estimate(net).plain}{with_lost}; always handing over 0"
     else:
-        yield "no net value: these incidents have no price of handing over"
+        yield "no net value: these incidents have no worth of handing over"
     lines = len(agent.scores) + agent.unscored + bad
     bound = number(bound_of(agent.scores, lines))
     with_lost = f" ({bound} with what is unscored or bad as 0)" if lines > len(agent.scores) else ""

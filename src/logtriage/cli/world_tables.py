@@ -61,6 +61,9 @@ def _about(world: World) -> Iterator[tuple[str, str]]:
     yield "fog", f"{', '.join(fog)} of readings do not show what is so, by level"
     blind = (f"{level.blind} %" for level in rules.fog)
     yield "blind", f"{', '.join(blind)} of services have no metrics, traces or requested logs each"
+    for technology in world.technologies:
+        held_out = ", drawn in split ood alone" if technology.held_out else ""
+        yield f"technology {technology.name}", f"{', '.join(technology.tiers)}{held_out}"
     for name, layout in world.topologies.items():
         yield f"topology {name}", f"{len(layout)} services"
 
@@ -133,7 +136,7 @@ def checked(console: Console, findings: Sequence["Finding"]) -> None:
         ["kind", "of all", "bits left", "recognised", "taken for [share]"],
         [_confused(row) for row in by_name["full-look"]["rows"]],
     )
-    say(console, heading("AT EACH PRICE OF A HAND-OVER"))
+    say(console, heading("AT EACH WORTH OF A HAND-OVER"))
     figures.put(
         ["c", "better handed over", "gained"],
         [

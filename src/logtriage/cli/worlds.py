@@ -112,7 +112,7 @@ def check_world_(
     Exit with 1 if a check fails, with 2 if the world cannot be read. What is wrong in a file is
     said with the file and the field. The checks then say which kinds nobody
     can tell apart, which faults nobody may notice, how long the prompt is, what stays in doubt
-    after a full look, what observer and expert are worth, and whether the price of a hand-over
+    after a full look, what observer and expert are worth, and whether the worth of a hand-over
     changes what to do.
     """
     from logtriage.audit import FULL, QUICK, check_world

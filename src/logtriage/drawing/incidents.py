@@ -37,7 +37,7 @@ class Slot(IntEnum):
 
 
 #: The prices of hand-over.
-PRICES_OF_HAND_OVER: Final = (0.3, 0.5, 0.7, 0.8, 0.9)
+WORTHS_OF_HAND_OVER: Final = (0.3, 0.5, 0.7, 0.8, 0.9)
 #: Phrasing groups: train and val share a group, and so do test and sealed.
 _PHRASING: Final = {"train": 0, "val": 0, "test": 1, SEALED: 1, "ood": 2}
 
@@ -87,14 +87,14 @@ def draw_from(
         rubric=task.rubric,
         par=setting.par if truth.faults else setting.par_benign,
         seal=None if incident_id.seal is None else incident_id.seal.fingerprint,
-        price_of_hand_over=price_of_hand_over(seed) if task.takes_hand_over else None,
+        worth_of_hand_over=worth_of_hand_over(seed) if task.takes_hand_over else None,
     )
 
 
-def price_of_hand_over(seed: int) -> float:
-    """The price of hand-over of a seed: each is as likely, whatever the truth is."""
-    count = len(PRICES_OF_HAND_OVER)
-    return PRICES_OF_HAND_OVER[below(draw(subkey(seed, HAND_OVER_STREAM), 0), count)]
+def worth_of_hand_over(seed: int) -> float:
+    """The worth of a hand-over of a seed: each is as likely, whatever the truth is."""
+    count = len(WORTHS_OF_HAND_OVER)
+    return WORTHS_OF_HAND_OVER[below(draw(subkey(seed, HAND_OVER_STREAM), 0), count)]
 
 
 def _topology(
@@ -112,7 +112,7 @@ def _topology(
     else:
         return task.topology, ood
     size = draws.between(*sizes, Slot.TOPOLOGY_SIZE)
-    return random_topology(incident_id.seed, size, world.rules.teams, world), None
+    return random_topology(incident_id.seed, size, world.rules.teams, world, ood), None
 
 
 def lies_elsewhere(world: World, draws: Draws) -> bool:

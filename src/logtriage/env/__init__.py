@@ -1,11 +1,11 @@
 """Gymnasium environments: one incident at a time on the scalar core, or N on the batched one.
 
-Importing this registers an id for every drawn task: ``logtriage/Cascading-v3`` is the
-benchmark, ``logtriage/Cascading-fog0-v3`` the same without fog. Gymnasium imports it by itself for
+Importing this registers an id for every drawn task: ``logtriage/Cascading-v4`` is the
+benchmark, ``logtriage/Cascading-fog0-v4`` the same without fog. Gymnasium imports it by itself for
 an id with the module as its prefix:
 
 >>> import gymnasium
->>> envs = gymnasium.make_vec("logtriage.env:logtriage/Cascading-v3", num_envs=1024)
+>>> envs = gymnasium.make_vec("logtriage.env:logtriage/Cascading-v4", num_envs=1024)
 >>> observations, infos = envs.reset(seed=0)
 
 Needs the extra ``env`` (gymnasium), and for many at once ``fast`` (numba).
@@ -22,7 +22,7 @@ except ModuleNotFoundError as error:
 
 from logtriage.env.batched import TriageVectorEnv
 from logtriage.env.scalar import TriageEnv
-from logtriage.tasks import BENCHMARK_FOG, DEFAULT_TASKS
+from logtriage.tasks import BENCHMARK_FOG, DEFAULT_TASKS, VERSION
 
 __all__ = ["ENV_IDS", "TriageEnv", "TriageVectorEnv"]
 
@@ -39,11 +39,11 @@ _NAMES = {
 def _env_id(name: str, fog: int) -> str:
     """The id of a task at Gymnasium, which wants the version last."""
     level = "" if fog == BENCHMARK_FOG else f"-fog{fog}"
-    return f"logtriage/{_NAMES[name]}{level}-v3"
+    return f"logtriage/{_NAMES[name]}{level}-v{VERSION}"
 
 
 #: What is registered with Gymnasium: the id, and the task that it stands for. Tasks that are not
-#: played in batches are made by their names: ``TriageEnv("cascading_failure-v3")``.
+#: played in batches are made by their names: ``TriageEnv("cascading_failure-v4")``.
 ENV_IDS: dict[str, str] = {_env_id(name, fog): task for task, (name, fog) in DEFAULT_TASKS.items()}
 
 for _id, _task in ENV_IDS.items():

@@ -53,7 +53,7 @@ class TriageVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
             its unit of the layout. Beliefs are float32.
         shaping: as of :class:`logtriage.env.TriageEnv`; a belief is held in each row, which takes
             time.
-        pool: for ``unseen_world-v3``, the numbers of the worlds that are played, at most 64: the
+        pool: for ``unseen_world-v4``, the numbers of the worlds that are played, at most 64: the
             first 64 by default.
 
     Raises:

@@ -37,7 +37,7 @@ class TriageEnv(gymnasium.Env[Floats, np.int64]):
     :data:`logtriage.grading.batch.CLOSINGS` or -1, and ``tick``.
 
     Args:
-        task: such as ``cascading_failure-v3``.
+        task: such as ``cascading_failure-v4``.
         split: ``train``, ``val``, ``test`` or, with the key in ``LOGTRIAGE_SEAL``,
             ``sealed``; with a topology also ``ood``.
         topology: the task's, or one of your own, as ``fleet_outage`` needs.
@@ -50,13 +50,13 @@ class TriageEnv(gymnasium.Env[Floats, np.int64]):
             ``potential``. None for plain rewards.
         world: the world of the task: a :class:`~logtriage.world.model.World`, a name or a folder;
             without it, the task's id says it.
-        pool: for ``unseen_world-v3``, the numbers of the worlds that are played, at most 64, such
+        pool: for ``unseen_world-v4``, the numbers of the worlds that are played, at most 64, such
             as ``range(16)``. Columns and actions mean the same in all of them; names differ.
 
     Raises:
         UnknownName: for a task, split or render mode that does not exist.
         InvalidInput: for split ``ood`` or ``fleet_outage`` without a topology,
-            ``unseen_world-v3`` without a pool, and split ``sealed`` of a task that has none; for
+            ``unseen_world-v4`` without a pool, and split ``sealed`` of a task that has none; for
             shaping with a discount out of (0, 1] or a rubric of your own.
         SealError: for split ``sealed`` without a key.
     """

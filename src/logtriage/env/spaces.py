@@ -40,5 +40,5 @@ def belief_box(layout: Layout, tokens: TokenLayout) -> spaces.Space[Floats]:
 
 
 def action_space(topology: Topology, *, hand_over: bool = False) -> spaces.Discrete:
-    """The canonical integers of the actions; ``hand_over`` says whether a hand-over has a price."""
+    """The canonical integers of the actions; ``hand_over`` says whether a hand-over has a worth."""
     return spaces.Discrete(len(all_actions(topology, hand_over=hand_over)))

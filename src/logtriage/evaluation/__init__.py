@@ -1,7 +1,7 @@
 """Evaluation: policies and teams play incidents; runs are kept, graded and compared.
 
 >>> from logtriage.evaluation import RunSpec, evaluate
->>> spec = RunSpec(policies=["expert"], tasks=["single_crash-v3"], episodes=20)
+>>> spec = RunSpec(policies=["expert"], tasks=["single_crash-v4"], episodes=20)
 >>> summary = evaluate(spec, "runs/expert")  # doctest: +SKIP
 
 A run is a directory (:mod:`logtriage.evaluation.store`) that can be interrupted,

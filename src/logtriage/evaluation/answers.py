@@ -214,7 +214,7 @@ def _answer(line: int, row: Mapping[str, Any], incidents: Mapping[str, Incident]
         raise InvalidInput("confidence: given without a service as root_cause, to which it belongs")
     if root == NOTHING and texts["fault_class"]:
         raise InvalidInput(f"fault_class: given beside root_cause {NOTHING}")
-    if _BOOLEANS[handed_over] and incident.price_of_hand_over is None:
+    if _BOOLEANS[handed_over] and incident.worth_of_hand_over is None:
         raise InvalidInput(f"handed_over: a hand-over has no price by {incident.rubric}")
     for name, choices in (("fault_class", FAULT_CATEGORIES), ("severity", SEVERITIES)):
         if texts[name]:
@@ -391,7 +391,7 @@ def _ungraded(answers: Sequence[Answer], incidents: Mapping[str, Incident]) -> t
 def _bases(incidents: Iterable[Incident]) -> Iterator[str]:
     """Policies that know nothing of an incident."""
     rows = list(incidents)
-    if any(incident.price_of_hand_over is not None for incident in rows):
+    if any(incident.worth_of_hand_over is not None for incident in rows):
         yield "constant:hand_over"
     truths = Counter(
         (min(incident.truth.root_causes, default=NOTHING), incident.truth.fault_category)

@@ -147,7 +147,7 @@ def _stated(state: State, grade: Grade) -> Stated | None:
             now = transition(now, action)
         posterior = belief(now).root_causes.get(facts.root_cause, 0.0)
     right = facts.root_cause in incident.truth.root_causes
-    score, price = grade.score or 0.0, incident.price_of_hand_over
+    score, price = grade.score or 0.0, incident.worth_of_hand_over
     return Stated(facts.confidence, right, posterior, score, price)
 
 
@@ -196,7 +196,7 @@ def _bins(known: Sequence[Stated]) -> tuple[Bin, ...]:
 
 
 def _bars(known: Sequence[Stated]) -> tuple[Bar, ...]:
-    """The hand-over curve over the bars 0, 0.1, ..., 1, of incidents that have a price."""
+    """The hand-over curve over the bars 0, 0.1, ..., 1, of incidents that have a worth."""
     priced = [(row, row.price) for row in known if row.price is not None]
     bars = []
     for number in range(BINS + 1):

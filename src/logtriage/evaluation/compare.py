@@ -33,7 +33,7 @@ class Comparison:
     those without a score. ``only_a`` and ``only_b`` count scored incidents of one run without a
     score in the other. ``losses`` are the differences of the parts over incidents that both runs
     explained. ``seal`` is the fingerprint of the key of sealed incidents. ``net`` compares net
-    values, if every shared incident has a price of hand-over. ``split`` is None for recorded
+    values, if every shared incident has a worth of hand-over. ``split`` is None for recorded
     incidents.
     """
 
@@ -171,7 +171,7 @@ def net_of(
     run: LoadedRun, shared: Sequence[str], before: Sequence[float], after: Sequence[float]
 ) -> NetComparison | None:
     """The net values of scores on ``shared`` incidents; None if one of them has no price."""
-    prices = [run.incidents(name).price_of_hand_over for name in shared]
+    prices = [run.incidents(name).worth_of_hand_over for name in shared]
     known = [price for price in prices if price is not None]
     if len(known) < len(prices):
         return None

@@ -167,7 +167,7 @@ def _gains(
     transcripts, grades = run.transcripts[policy, task], run.grades[policy, task]
     rows = {}
     for cost, grade in zip(prices.costs(transcripts), grades, strict=True):
-        price = run.incidents(grade.incident).price_of_hand_over
+        price = run.incidents(grade.incident).worth_of_hand_over
         if grade.score is not None and price is not None:
             gained = (on_grid(grade.score) - on_grid(price)) / GRID
             rows[grade.incident] = prices.value * gained, cost

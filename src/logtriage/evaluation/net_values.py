@@ -2,7 +2,7 @@
 
     net value = sum of (grade - c) / sum of (1 - c)
 
-over the incidents that have a price of hand-over c. 1: it solves everything; 0: no better
+over the incidents that have a worth of hand-over c. 1: it solves everything; 0: no better
 than handing everything over at once; below 0: better switched off.
 """
 
@@ -15,7 +15,7 @@ from logtriage.evaluation.statistics import Interval, ratio_interval
 from logtriage.grading.grade import GRID, is_handed_over
 from logtriage.state import State
 
-#: A grade, and the price of hand-over of its incident.
+#: A grade, and the worth of a hand-over of its incident.
 Priced = tuple[float, float]
 
 
@@ -67,11 +67,11 @@ class NetValue:
 
 
 def net_value_of(played: Iterable[tuple[State, float]]) -> NetValue | None:
-    """The net value of closed states with their grades; None if no incident has a price."""
+    """The net value of closed states with their grades; None if no incident has a worth."""
     rows = [
         (state, grade, price)
         for state, grade in played
-        if (price := state.incident.price_of_hand_over) is not None
+        if (price := state.incident.worth_of_hand_over) is not None
     ]
     net = net_value([(grade, price) for _, grade, price in rows])
     if net is None:

@@ -37,7 +37,7 @@ class Repeats:
 
     ``pass_at`` and ``pass_hat`` hold for k from 1 to ``repeats``: the chance that one of k
     attempts solves an incident, and that all k do, with intervals over incidents. ``grade`` is the
-    mean of all attempts, ``net`` their net value; None where incidents have no price of hand-over.
+    mean of all attempts, ``net`` their net value; None where hand-overs have no worth.
     """
 
     policy: str
@@ -79,7 +79,7 @@ def _repeats(run: LoadedRun, name: str, group: Sequence[str], task: str) -> Repe
         return None
     scores = [[row[incident].score or 0.0 for row in graded] for incident in shared]
     passed = [sum(_solves(row[incident]) for row in graded) for incident in shared]
-    prices = [run.incidents(incident).price_of_hand_over for incident in shared]
+    prices = [run.incidents(incident).worth_of_hand_over for incident in shared]
     known = [price for price in prices if price is not None]
     net = None
     if len(known) == len(prices):

@@ -66,7 +66,7 @@ class Row:
         fault_class: mean score of the declared class of fault; None where the rubric has none.
         usage: requests and tokens of served models; None without models.
         net: what the policy is worth beyond handing everything over; None where incidents
-            have no price of hand-over.
+            have no worth of a hand-over.
         split: the split of the incidents; None for recorded incidents.
         false_alarm: share of incidents without a fault in which somebody was alarmed.
         unread: how many replies of models no action could be read from.

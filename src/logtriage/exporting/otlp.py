@@ -1,13 +1,13 @@
 """A tape as OTLP in JSON: the lines of the files of log records, gauges and spans."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import version
 from typing import Any, Final
 
 from logtriage.exporting.tape import Tape
-from logtriage.world.channels import DOWN, SPANS, Channel, Evidence, named_service
-from logtriage.world.figures import Figures
-from logtriage.world.schema.tokens import NUMBER
+from logtriage.world.channels import DOWN, SPANS, Channel, named_service
+from logtriage.world.figures import Figures, by_slot
+from logtriage.world.spans import Scale
 from logtriage.world.telemetry import TICK_SECONDS, EdgePanel, LogLine
 
 Json = dict[str, Any]
@@ -68,14 +68,16 @@ def log_lines(tape: Tape) -> Iterator[Json]:
             ]
             yield from _line(tape, records, "Logs", "logRecords")
         lines: dict[tuple[int, str, str], LogLine] = {}
-        in_window = 0
-        for cell in screen:
-            if cell.channel in (Channel.WINDOW, Channel.LOGS) and cell.token != DOWN:
-                # The place on the screen; among requested lines, the place within the service.
-                window = cell.channel is Channel.WINDOW
-                (line,) = voice.lines((cell,), now, in_window if window else cell.slot)
-                in_window += window
-                lines[line.second, line.service, line.message] = line
+        for line in voice.lines(
+            [
+                cell
+                for cell in screen
+                if cell.channel in (Channel.WINDOW, Channel.LOGS)
+                and cell.token != DOWN
+                and (cell.start == now or not now)
+            ]
+        ):
+            lines[line.second, line.service, line.message] = line
         records = [
             (index(line.service), _record(tape, line.second, line.level, line.message))
             for _, line in sorted(lines.items())
@@ -101,51 +103,48 @@ def _record(tape: Tape, second: int, level: str, text: str) -> Json:
 def metric_lines(tape: Tape) -> Iterator[Json]:
     """A line for each half minute of the calm time, then for each tick."""
     voice, edge = tape.voice, tape.simulation.topology.edges[0]
+    names, gauges = voice.world.slots[Channel.METRICS], voice.world.tokens.gauges
     for second in tape.calm:
         start = second // TICK_SECONDS
-        calm = voice.edge(Evidence(Channel.EDGE, -1, 0, start, voice.world.edge_tokens[0]))
+        calm = voice.edge_over([start], [voice.world.edge_tokens[0]])
         usual = [
             (service, metric)
             for service in range(len(tape.names))
-            for gauge in voice.world.tokens.gauges
-            for metric in reading(voice, service, gauge.name, gauge.ordinary, start)
+            for gauge in gauges
+            for metric in readings(voice, service, gauge.name, [start], [gauge.ordinary])
         ]
         yield from _gauges(tape, second, [*usual, *((edge, metric) for metric in _edge(calm))])
     for now, screen in tape.screens():
-        panel = voice.edge(next(cell for cell in screen if cell.channel is Channel.EDGE))
+        cells = [cell for cell in screen if cell.channel is Channel.METRICS and cell.token != DOWN]
         read = [
-            (cell.service, metric)
-            for cell in tape.holding(now, screen, Channel.METRICS)
-            for metric in reading(
+            (service, metric)
+            for (service, slot), row in by_slot(cells).items()
+            for metric in readings(
                 voice,
-                cell.service,
-                voice.world.tokens.gauges[cell.slot].name,
-                cell.token,
-                cell.start,
+                service,
+                names[slot],
+                [cell.start for cell in row],
+                [cell.token for cell in row],
             )
         ]
-        read += ((edge, metric) for metric in _edge(panel))
+        read += ((edge, metric) for metric in _edge(tape.edge(now)))
         yield from _gauges(tape, TICK_SECONDS * now, read)
 
 
-def reading(
-    voice: Figures, service: int, gauge: str, token: str, start: int | None = None
+def readings(
+    voice: Figures, service: int, gauge: str, starts: Sequence[int], tokens: Sequence[str]
 ) -> Iterator[Metric]:
-    """The metrics of a gauge: numbers from its texts, then 1 or 0 for each token that has a metric.
+    """The metrics of a gauge at the last of some ticks, by what it said until then.
 
-    ``start`` is the tick from which the reading holds; None: as it usually is.
+    A metric for each row, then 1 or 0 for each token that has a metric.
     """
     world, tier = voice.world, voice.topology.services[service].tier
-    texts = voice.reading(service, gauge, token, start)
-    for line, (_, text) in zip(world.readings_at(gauge, tier), texts, strict=True):
-        numbers = NUMBER.findall(text)
-        # A text leaves out numbers that are 0.
-        numbers += ["0"] * (len(line.metrics) - len(numbers))
-        for metric, number in zip(line.metrics, numbers, strict=True):
-            yield metric.name, metric.unit, float(number)
+    rows = voice.series(service, gauge, starts, tokens)
+    for line, series in zip(world.readings_at(gauge, tier), rows, strict=True):
+        yield line.metric.name, line.metric.unit, float(series.values[-1])
     for known in world.gauges[gauge].tokens:
         if known.metric:
-            yield known.metric, "1", float(known.name == token)
+            yield known.metric, "1", float(known.name == tokens[-1])
 
 
 def _edge(panel: EdgePanel) -> tuple[Metric, Metric]:
@@ -185,35 +184,41 @@ def trace_lines(tape: Tape) -> Iterator[Json]:
     for second in tape.calm:
         start = second // TICK_SECONDS
         spans = [
-            span for row in services for span in _trace(tape, second, row, time, errors, start)
+            span
+            for row in services
+            for span in _trace(tape, second, row, *_read(tape, row, [start], [time], {}), errors)
         ]
         yield from _line(tape, spans, "Spans", "spans")
     for now, screen in tape.screens():
-        cells = tape.holding(now, screen, Channel.TRACES)
-        read: Mapping[tuple[int, str], Evidence] = {
-            (cell.service, SPANS[cell.slot]): cell for cell in cells
-        }
+        cells = [cell for cell in screen if cell.channel is Channel.TRACES and cell.token != DOWN]
+        read, edge = by_slot(cells), tape.edge(now)
+        scale = dict(zip(edge.starts, zip(edge.errors, edge.p99s, strict=True), strict=True))
         spans = []
         for service in services:
-            of_time, of_errors = (read.get((service, span)) for span in SPANS)
-            if of_time is not None and of_errors is not None:
-                tokens = of_time.token, of_errors.token
-                spans += _trace(tape, TICK_SECONDS * now, service, *tokens, of_time.start)
+            of_time, of_errors = (read.get((service, slot)) for slot in range(len(SPANS)))
+            if of_time and of_errors:
+                starts, tokens = zip(*((cell.start, cell.token) for cell in of_time), strict=True)
+                told = _read(tape, service, starts, tokens, scale)
+                spans += _trace(tape, TICK_SECONDS * now, service, *told, of_errors[-1].token)
         yield from _line(tape, spans, "Spans", "spans")
 
 
-def _trace(
-    tape: Tape, second: int, service: int, time: str, errors: str, start: int
-) -> Iterator[Item]:
-    """The spans of one request, by the tokens for where it waits and where it fails.
+def _read(
+    tape: Tape, service: int, starts: Sequence[int], tokens: Sequence[str], scale: Scale
+) -> tuple[int, Mapping[str, int]]:
+    """Milliseconds of a request at the last of some ticks, and of its calls by name."""
+    series, parts = tape.voice.half(service, SPANS[0], starts, tokens, scale)
+    total, calls = series.values[-1], tape.simulation.topology.calls[service]
+    if tokens[-1] == tape.voice.world.spans[SPANS[0]].ordinary:
+        return total, {tape.names[call]: total // (len(calls) + 1) for call in calls}
+    return total, dict(parts[-1][1])
 
-    ``start`` is the tick from which the reading of its time holds.
-    """
+
+def _trace(
+    tape: Tape, second: int, service: int, total: int, waits: Mapping[str, int], errors: str
+) -> Iterator[Item]:
+    """The spans of one request, by how long it takes and by the token for where it fails."""
     calls, usual = tape.simulation.topology.calls[service], tape.voice.world.spans
-    total = tape.voice.latency(service, time, start)
-    as_usual = time == usual[SPANS[0]].ordinary
-    share = 0 if as_usual else tape.voice.share(service, time, start)
-    waits = _waits(time, share, total, calls)
     # Requests of one tick end at different times: services follow each other.
     end = 1000 * (second - 1) - 10 * service
     trace, own = tape.hex_id(32, second, service), tape.hex_id(16, second, service, "server")
@@ -222,24 +227,12 @@ def _trace(
     yield service, _span(tape, trace, own, "", "", begun, end, failed=failed)
     for callee in calls:
         client, server = (tape.hex_id(16, second, service, callee, side) for side in "cs")
-        until, broken, peer = begun + waits[callee], callee == failing, tape.names[callee]
+        peer, broken = tape.names[callee], callee == failing
+        until = begun + waits[peer]
         yield service, _span(tape, trace, client, own, peer, begun, until, failed=broken)
         inside = max(begun, until - _ON_THE_WAY_MS)
         yield callee, _span(tape, trace, server, client, "", begun, inside, failed=broken)
         begun = until
-
-
-def _waits(time: str, share: int, total: int, calls: tuple[int, ...]) -> dict[int, int]:
-    """How long a request waits for each service that it calls, in milliseconds.
-
-    ``share`` per cent of the total is spent where ``time`` says; 0 if nowhere in particular.
-    """
-    if not share:
-        return dict.fromkeys(calls, total // (len(calls) + 1))
-    slow = total * share // 100
-    rest = (total - slow) // max(1, len(calls))
-    dependency = named_service(time)
-    return {callee: slow if callee == dependency else rest for callee in calls}
 
 
 def _span(

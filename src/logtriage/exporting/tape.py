@@ -9,10 +9,11 @@ import attrs
 
 from logtriage.errors import InvalidInput
 from logtriage.incident import Incident
-from logtriage.world.channels import NOTHING_READ, Channel, Evidence
+from logtriage.observation import edge_panel
+from logtriage.world.channels import Evidence
 from logtriage.world.schedule import Doings
 from logtriage.world.simulation import Simulation
-from logtriage.world.telemetry import TICK_SECONDS
+from logtriage.world.telemetry import TICK_SECONDS, EdgePanel
 from logtriage.world.voice import Voice, voice_of
 
 #: The calm time that is written first: its length in seconds, and how many minutes before the
@@ -62,7 +63,7 @@ class Tape:
     def voice(self) -> Voice:
         """The texts of the tokens."""
         world, setting = self.simulation, self.simulation.setting
-        return voice_of(setting.world, world.topology, world.seed, world.phrasing, setting.onset)
+        return voice_of(setting.world, world.topology, world.seed, world.phrasing)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -91,12 +92,6 @@ class Tape:
             doings = Doings(logs=every, metrics=every, traces=every)
             yield now, tuple(self.simulation.shown(now, doings))
 
-    def holding(self, now: int, screen: tuple[Evidence, ...], channel: Channel) -> list[Evidence]:
-        """The gauges or traces that hold at a tick: the newest of each slot, if it has data."""
-        newest: dict[tuple[int, int], Evidence] = {}
-        for cell in screen:
-            if cell.channel is channel and cell.start <= now:
-                before = newest.get((cell.service, cell.slot))
-                if before is None or before.start <= cell.start:
-                    newest[cell.service, cell.slot] = cell
-        return [cell for cell in newest.values() if cell.token not in NOTHING_READ]
+    def edge(self, now: int) -> EdgePanel:
+        """The edge panel of a tick."""
+        return edge_panel(self.simulation, now, Doings())

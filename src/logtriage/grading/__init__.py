@@ -3,7 +3,7 @@
 ``grade_batch`` and its kin load NumPy when they are first asked for.
 
 >>> from logtriage.grading import grade_actions
->>> grade_actions("single_crash-v3/test/0", [{"action_type": "resolve"}]).score
+>>> grade_actions("single_crash-v4/test/0", [{"action_type": "resolve"}]).score
 0.0
 """
 

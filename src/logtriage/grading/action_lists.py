@@ -40,7 +40,7 @@ class ActionRanges:
     """Where the canonical integers of each kind of action begin, and how many there are.
 
     Those of the severities come first of all, in order. ``hand_over`` is the integer that a
-    hand-over has where it has a price; elsewhere it lies behind the last of the ``count``.
+    hand-over has where it has a worth; elsewhere it lies behind the last of the ``count``.
     """
 
     root: int
@@ -58,7 +58,7 @@ class ActionRanges:
 def ranges_of(topology: Topology, *, hand_over: bool = False) -> ActionRanges:
     """The ranges of a topology's actions, read off :func:`logtriage.actions.all_actions`.
 
-    ``hand_over`` says whether a hand-over has a price, and so is counted.
+    ``hand_over`` says whether a hand-over has a worth, and so is counted.
     """
     names = topology.names
     return ActionRanges(
@@ -87,7 +87,7 @@ def action_array(
 
     Shorter lists are padded with :data:`PADDING`; what does nothing (a malformed action,
     a report, a wait, a class of fault) becomes :data:`MALFORMED`. The type is the narrowest
-    that holds the topology's actions. ``hand_over`` says whether a hand-over has a price; it
+    that holds the topology's actions. ``hand_over`` says whether a hand-over has a worth; it
     does nothing without one.
 
     Raises:

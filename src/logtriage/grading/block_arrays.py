@@ -75,12 +75,12 @@ def _prices(truths: Truths, by: ScoreTables) -> Floats:
     Raises:
         RubricError: for a price outside [0, 1].
     """
-    price = np.nan_to_num(truths.price_of_hand_over)
+    price = np.nan_to_num(truths.worth_of_hand_over)
     bad = (price < 0.0) | (price > 1.0)
     if by.handed_weight >= 0.0 and bad.any():
         row = int(bad.argmax())
         raise RubricError(
-            f"price_of_hand_over[{row}] must be a number from 0 to 1, got {price[row]}"
+            f"worth_of_hand_over[{row}] must be a number from 0 to 1, got {price[row]}"
         )
     return price
 

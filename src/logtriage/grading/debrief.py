@@ -225,6 +225,8 @@ def _decided(grade: Grade) -> str:
         heaviest = max(row.weight for row in grade.criteria)
         reasons = "; ".join(row.reason for row in grade.criteria if row.weight == heaviest)
         return f"Nothing was earned in {spent}: {reasons}. Score {score}."
+    if any(discount.name == name for discount in grade.discounts):
+        return f"{reason[:1].upper()}{reason[1:]} (−{lost:.2f}). Score {score}."
     return f"{_words(name)} cost {lost:.2f}: {reason}. Score {score}."
 
 

@@ -1,4 +1,4 @@
-"""The rest of ``logtriage/3``: a hand-over has a price, and a page comes before production.
+"""The rest of ``logtriage/3``: a hand-over has a worth, and a page comes before production.
 
 Pure functions of a state. A measure returns a score in [0, 1] with its reason, a discount the
 share that is left of the total with its reason, or None where it does not apply. What a fix before
@@ -42,19 +42,19 @@ def hand_over(state: State) -> Measured:
     """The price times (0.9 + 0.1 x promptness), by the par of the task for every incident.
 
     Raises:
-        RubricError: for a price of hand-over that is missing or outside [0, 1].
+        RubricError: for a worth of hand-over that is missing or outside [0, 1].
     """
     incident, used = state.incident, state.closed_at or 0
-    price = incident.price_of_hand_over
+    price = incident.worth_of_hand_over
     if price is None or not 0.0 <= price <= 1.0:
         raise RubricError(
-            f"incident {incident.id!r}: price_of_hand_over must be a number from 0 to 1 where it "
+            f"incident {incident.id!r}: worth_of_hand_over must be a number from 0 to 1 where it "
             f"was handed over, got {price!r}"
         )
     par, horizon = incident.task_par, incident.horizon
     return (
         hand_over_worth(price, used, horizon, par),
-        f"handed over in {used} tick{'' if used == 1 else 's'}, at a price of {price:g} "
+        f"handed over in {used} tick{'' if used == 1 else 's'}, worth {price:g} "
         f"(par is {par}, the horizon {horizon})",
     )
 
@@ -108,9 +108,9 @@ def unescalated(state: State) -> Measured | None:
     if unpaged < 1.0:
         return (
             left,
-            f"{unpaged_teams(state)} never paged: that share of the faults counts {UNESCALATED:g}",
+            f"nobody paged {unpaged_teams(state)}, so only {UNESCALATED:.0%} of that share counts",
         )
-    return (left, f"{unpaged_teams(state)} never paged: silence leaves {UNESCALATED:g}")
+    return (left, f"nobody paged {unpaged_teams(state)}, so only {UNESCALATED:.0%} counts")
 
 
 def unapproved(state: State) -> Measured | None:

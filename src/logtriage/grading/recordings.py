@@ -46,16 +46,16 @@ def wrong_root_cause(state: State) -> str | None:
 
 
 def hand_over(state: State) -> Measured:
-    """The price of a hand-over, whenever it comes and whatever was done before.
+    """The worth of a hand-over, whenever it comes and whatever was done before.
 
     Raises:
         RubricError: for a price that is missing or outside [0, 1].
     """
     incident = state.incident
-    price = incident.price_of_hand_over
+    price = incident.worth_of_hand_over
     if price is None or not 0.0 <= price <= 1.0:
         raise RubricError(
-            f"incident {incident.id!r}: price_of_hand_over must be a number from 0 to 1 where it "
+            f"incident {incident.id!r}: worth_of_hand_over must be a number from 0 to 1 where it "
             f"was handed over, got {price!r}"
         )
-    return (price, f"handed over, at a price of {price:g}")
+    return (price, f"handed over, worth {price:g}")

@@ -189,7 +189,7 @@ def check_rubric(value: object) -> None:
         raise InvalidInput(f"expected a rubric, got {kind_of(value)}{how}")
 
 
-#: Rubric ``logtriage/3``: a hand-over has a price, and a page comes before production.
+#: Rubric ``logtriage/3``: a hand-over has a worth, and a page comes before production.
 TRIAGE_3: Final = Rubric(
     id="logtriage/3",
     criteria=tuple(
@@ -223,7 +223,7 @@ TRIAGE_3: Final = Rubric(
 DEFAULT: Final = TRIAGE_3
 
 #: Rubric ``recorded/3``: the root cause and the class of a recorded fault; there may be none, and a
-#: hand-over has a price. Who blames a wrong service earns nothing.
+#: hand-over has a worth. Who blames a wrong service earns nothing.
 RECORDED: Final = Rubric(
     id="recorded/3",
     criteria=tuple(

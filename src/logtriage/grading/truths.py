@@ -49,7 +49,7 @@ class Truths:
     it is not known; ``root_causes`` (N, n), ``teams`` (N, m) and ``remedies`` (N, 5 n) are true
     where accepted, in the order of the canonical integers; ``horizon``, ``par`` and ``task_par``
     (N,) are in ticks. ``wrong_page`` (N,) is whether a wrong page closes;
-    ``price_of_hand_over`` (N,) is NaN where there is none: a hand-over does nothing then.
+    ``worth_of_hand_over`` (N,) is NaN where there is none: a hand-over does nothing then.
     ``faults`` says what each fault asks for where incidents have several; the arrays here are
     then those of all of them together. The arrays must not be changed.
     """
@@ -63,7 +63,7 @@ class Truths:
     wrong_page: Bools
     par: Ints
     task_par: Ints
-    price_of_hand_over: NDArray[np.float64]
+    worth_of_hand_over: NDArray[np.float64]
     incidents: NDArray[np.object_]
     rubrics: tuple[str, ...]
     faults: FaultArrays | None = None
@@ -93,8 +93,8 @@ class Truths:
 
     @cached_property
     def takes_hand_over(self) -> Bools:
-        """Whether a hand-over has a price (N,)."""
-        return ~np.isnan(self.price_of_hand_over)
+        """Whether a hand-over has a worth (N,)."""
+        return ~np.isnan(self.worth_of_hand_over)
 
     @cached_property
     def benign(self) -> Bools:
@@ -177,7 +177,7 @@ def truths_of(incidents: Iterable[Incident]) -> Truths:
     count = np.array([len(incident.truth.several) for incident in listed], np.int8)
     kept = np.empty(rows, np.object_)
     kept[:] = listed
-    prices = (incident.price_of_hand_over for incident in listed)
+    prices = (incident.worth_of_hand_over for incident in listed)
     return Truths(
         topology,
         np.array([severity_index[incident.truth.severity] for incident in listed], np.int8),

@@ -1,7 +1,7 @@
 """PettingZoo environments: the roles of a split triage one incident together.
 
 >>> from logtriage.multi import triage_team_v1
->>> env = triage_team_v1.parallel_env("cascading_failure-v3", render_mode="ansi")
+>>> env = triage_team_v1.parallel_env("cascading_failure-v4", render_mode="ansi")
 >>> observations, infos = env.reset(seed=0)
 >>> sorted(observations)
 ['escalation_0', 'remediation_0', 'triage_0']

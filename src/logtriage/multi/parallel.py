@@ -45,7 +45,7 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
     :class:`logtriage.env.TriageEnv`.
 
     Args:
-        task: such as ``cascading_failure-v3``, or a :class:`~logtriage.tasks.TaskSpec` of
+        task: such as ``cascading_failure-v4``, or a :class:`~logtriage.tasks.TaskSpec` of
             your own.
         split: of the task, as of :class:`logtriage.env.TriageEnv`.
         role_split: who sees and does what: a built-in name, or a split of your own.
@@ -80,7 +80,7 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
 
     def __init__(
         self,
-        task: str | TaskSpec = "cascading_failure-v3",
+        task: str | TaskSpec = "cascading_failure-v4",
         split: str = "train",
         *,
         role_split: str | RoleSplit = "trio",

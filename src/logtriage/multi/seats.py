@@ -13,7 +13,7 @@ from logtriage.multi.texts import Replies, Screens
 from logtriage.observation import Observation
 from logtriage.parsing import parse_action, render_action
 from logtriage.policies.team import as_taken_by
-from logtriage.rendering import render_observation
+from logtriage.rendering import ending, render_observation
 from logtriage.roles import Role, RoleSplit, role_actions
 from logtriage.state import State
 from logtriage.tasks import TaskSpec
@@ -88,8 +88,10 @@ class TextSeat:
         )
 
     def look(self, _: State, slices: Sequence[Observation]) -> tuple[Any, dict[str, Any]]:
-        """The screen; text has no mask."""
-        return render_observation(slices[self._lane]), {}
+        """The screen; text has no mask. At the end ``ending`` says what came of the incident."""
+        seen = slices[self._lane]
+        end = ending(seen)
+        return render_observation(seen), {} if end is None else {"ending": end}
 
     def read(self, reply: Any) -> Action:
         """The action of a reply; an action of the core is one that the role may take.

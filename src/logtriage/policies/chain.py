@@ -29,8 +29,6 @@ from logtriage.world.vocabulary import LOG
 
 #: Ticks for the steps after the questions.
 _STEPS: Final = 6
-#: Times that the end of the chain is asked before it is believed to have nothing to say.
-_ASKED: Final = 2
 
 
 @attrs.frozen
@@ -52,9 +50,9 @@ def _steps(observation: Observation, book: Notebook) -> Iterator[Action]:
         yield ClassifySeverity(book.severity or Severity.P1)
     end = _end(observation, book)
     fault = _told(end, book, observation)
-    asked = book.asked.count(RequestMoreLogs(end))
-    if observation.ticks_left > _STEPS and (not asked or (fault is None and asked < _ASKED)):
-        yield RequestMoreLogs(end)
+    question = RequestMoreLogs(end)
+    if observation.ticks_left > _STEPS and question not in book.asked:
+        yield question
     if fault is None:
         yield Ignore() if book.severity is Severity.P3 else Resolve()
         return

@@ -3,9 +3,10 @@
 It starts at the edge and follows complaints down to the service whose failure explains
 most of them, looks at that service's traces and metrics, counts the signs that fit each row of
 the runbook (:mod:`logtriage.policies.suspicion`), and asks for the channel that tells the first
-row from the next row with another page or another remedy. When the time for questions is over it
-hands the incident over if its lead is not worth the price. Else it pages, declares, fixes and
-resolves, or dismisses an incident that troubles nobody. It knows no probabilities.
+row from the next row with another page or another remedy; then it looks at the other suspects. It
+asks each question once. When the time for questions is over it hands the incident over if its lead
+is not worth the price. Else it pages, declares, fixes and resolves, or dismisses an incident that
+troubles nobody. It knows no probabilities.
 
 A role takes the steps that it may take, by its own slice, and reports its diagnosis. A role that
 cannot diagnose goes by the board; while the board is empty, it waits. Recordings have no tokens,
@@ -51,7 +52,7 @@ from logtriage.world.vocabulary import LOG
 STEPS: Final = 5
 #: It keeps the horizon divided by this, in ticks, for late answers.
 SPARE: Final = 7
-#: The lead that acting needs, by the least price of hand-over that asks for it.
+#: The lead that acting needs, by the least worth of a hand-over that asks for it.
 HAND_OVER_LEADS: Final = {0.3: 0, 0.5: 3, 0.7: 6, 0.8: 9, 0.9: 10}
 #: With a lead of so many points, it asks no more.
 SURE: Final = 12
@@ -108,9 +109,10 @@ def _steps(observation: Observation, book: Notebook, role: Role) -> Iterator[Act
     lead = lead_of(observation, ranked)
     if not by_board and not acted and time and lead < SURE:
         yield from _questions(observation, book, ranked, role)
-        return
+        if observation.hidden:  # others still ask
+            return
     top = ranked[0]
-    price = observation.price_of_hand_over
+    price = observation.worth_of_hand_over
     needed = max(
         (row for least, row in HAND_OVER_LEADS.items() if least <= (price or 0)), default=0
     )
@@ -178,10 +180,12 @@ def lead_of(observation: Observation, ranked: list[Suspect]) -> int:
 def _questions(
     observation: Observation, book: Notebook, ranked: list[Suspect], role: Role
 ) -> Iterator[Action]:
-    """The questions that the role may ask and that something answers, the most telling first."""
-    for question in _by_use(observation, book, ranked, role):
-        if question not in book.dark:
-            yield question
+    """The questions that the role may ask, the most telling first.
+
+    An answer shows all that began by then, so nothing is asked twice.
+    """
+    useful = _by_use(observation, book, ranked, role)
+    yield from (question for question in useful if question not in book.asked)
 
 
 def _by_use(
@@ -191,26 +195,18 @@ def _by_use(
     topology, world, top = observation.topology, world_of(observation), ranked[0]
     if structures(topology, book)[top.service] <= 0:
         # Nobody is known to wait: start at the edge.
-        for edge in topology.edges:
-            start = RequestTraces(topology.names[edge])
-            if start not in book.asked:
-                yield start
-    for look in looks[:2]:
-        if look(top.service) not in book.asked:
-            yield look(top.service)
+        yield from (RequestTraces(topology.names[edge]) for edge in topology.edges)
+    yield from (look(top.service) for look in looks[:2])
     response = top.remedy, top.team(observation)
     rival = next((row for row in ranked if (row.remedy, row.team(observation)) != response), top)
     if rival.service == top.service:
         yield from sorted(
             (look(top.service) for look in looks),
-            key=lambda question: (
-                -differences(world, top.kind, rival.kind, _sorts(question, world))
-                / (1 + book.asked.count(question))
-            ),
+            key=lambda question: -differences(world, top.kind, rival.kind, _sorts(question, world)),
         )
     else:
-        both = [look(suspect.service) for look in looks for suspect in (top, rival)]
-        yield from sorted(both, key=book.asked.count)
+        yield from (look(suspect.service) for look in looks for suspect in (top, rival))
+    yield from (look(suspect.service) for suspect in ranked for look in looks)
 
 
 def _sorts(look: Question, world: World) -> tuple[str, ...]:

@@ -1,7 +1,6 @@
 """The notes of a scripted policy on its screens: signs, in order."""
 
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Final
 
 import attrs
@@ -16,8 +15,9 @@ from logtriage.actions import (
 )
 from logtriage.observation import Observation, world_of
 from logtriage.topology import Topology
-from logtriage.world.channels import DOWN, NAMES, NOTHING_READ, SPANS, named_service
-from logtriage.world.vocabulary import ALERT, CHANGE, LOG
+from logtriage.world.channels import DOWN, NAMES, SPANS, named_service
+from logtriage.world.model import World
+from logtriage.world.vocabulary import CHANGE, LOG
 
 _QUESTIONS: Final = (RequestMoreLogs, RequestMetrics, RequestTraces)
 
@@ -26,7 +26,7 @@ _QUESTIONS: Final = (RequestMoreLogs, RequestMetrics, RequestTraces)
 class Sign:
     """A sign of a service: its sort (``log``, ``cpu``, ``time``) and token.
 
-    ``start`` is the tick from which a reading of a gauge or a trace holds.
+    ``start`` is the tick at which a gauge or a trace first showed it, the second of a line.
     """
 
     service: str
@@ -39,12 +39,11 @@ class Sign:
 class Notebook:
     """Signs and questions so far.
 
-    ``lines`` lists every log line, ``readings`` every gauge and span once, ``alerts``
-    the alerts of the last screen and ``changes`` its feed. ``worst`` is the worst band
-    of the edge panel, from 0 for the most harmless; None where it is not shown. ``noted`` is
-    the service that the responders wrote of. ``failed`` lists the remedies that changed nothing,
-    ``eased`` says that a remedy helped. ``dark`` lists the questions about signals that are not
-    collected.
+    ``lines`` lists the first line of each service and topic, ``readings`` what each gauge and span
+    shows by now, ``alerts`` the alerts of the last screen and ``changes`` its feed. ``worst`` is
+    the worst band of the edge panel, from 0 for the most harmless; None where it is not shown.
+    ``noted`` is the service that the responders wrote of. ``failed`` lists the remedies that
+    changed nothing, ``eased`` says that a remedy helped.
     """
 
     lines: tuple[Sign, ...] = ()
@@ -56,7 +55,6 @@ class Notebook:
     noted: str | None = None
     failed: tuple[tuple[str, str], ...] = ()
     eased: bool = False
-    dark: tuple[Action, ...] = ()
 
     @property
     def severity(self) -> Severity | None:
@@ -73,25 +71,17 @@ class Notebook:
 
     @property
     def signs(self) -> tuple[Sign, ...]:
-        """All signs of services. Signs stay, so the sign of most readings counts."""
-        return (*_settled((*self.lines, *self.readings)), *self.alerts, *self.changes)
+        """All signs of services; an alert stands for what it watches until that is read."""
+        topics = {sign.service: sign for sign in self.lines}
+        read = {(sign.service, sign.sort) for sign in self.readings}
+        watched = (sign for sign in self.alerts if (sign.service, sign.sort) not in read)
+        return (*topics.values(), *self.readings, *watched, *self.changes)
 
     @property
     def named(self) -> tuple[tuple[str, str], ...]:
         """The (kind, service) pairs that a line named as the cause, in order."""
         naming = (line for line in self.lines if line.token.startswith(f"{NAMES}:"))
         return tuple((line.token.partition(":")[2], line.service) for line in naming)
-
-
-def _settled(read: Iterable[Sign]) -> Iterator[Sign]:
-    """The sign that most readings of each sort at a service show; the latest of equals."""
-    shown: dict[tuple[str, str], list[Sign]] = {}
-    for sign in read:
-        shown.setdefault((sign.service, sign.sort), []).append(sign)
-    for signs in shown.values():
-        counts = Counter(sign.token for sign in signs)
-        most = max(counts.values())
-        yield next(sign for sign in reversed(signs) if counts[sign.token] == most)
 
 
 def write_down(observation: Observation, book: Notebook) -> Notebook:
@@ -101,24 +91,31 @@ def write_down(observation: Observation, book: Notebook) -> Notebook:
         InvalidInput: for a screen of a recording.
     """
     world = world_of(observation)
-    titles = {alert.title: token for token, alert in world.alerts.items()}
+    watched = {rule.title: rule.watches for rule in world.tokens.alert.tokens}
     names = tuple(world.bands)
-    lines = [
-        Sign(line.service, LOG, line.token, line.second)
-        for line in (*observation.inspection, *observation.window)
-        if line.token is not None and line.token not in NOTHING_READ
-    ]
-    readings = dict.fromkeys((*book.readings, *_readings(observation)))
+    lines = {(sign.service, sign.token): sign for sign in book.lines}
+    for line in (*observation.inspection, *observation.window):
+        if line.token is not None and line.token != DOWN:
+            sign = Sign(line.service, LOG, line.token, line.second)
+            first = lines.setdefault((line.service, line.token), sign)
+            if sign.start < first.start:
+                lines[line.service, line.token] = sign
+    for service, token in list(lines):  # a topic, once begun, is what the service speaks of
+        if token == world.ordinary[LOG] and any(s == service and t != token for s, t in lines):
+            del lines[service, token]
+    readings = {(sign.service, sign.sort): sign for sign in book.readings}
+    readings |= {(sign.service, sign.sort): sign for sign in _readings(observation)}
     bands = [] if observation.edge is None else observation.edge.token.split("/")
     worst = max((names.index(band) for band in bands), default=None)
     noted = next(
         (note.service for note in observation.notes if note.service is not None), book.noted
     )
     return Notebook(
-        lines=(*book.lines, *lines),
-        readings=tuple(readings),
+        lines=tuple(lines.values()),
+        readings=tuple(readings.values()),
         alerts=tuple(
-            Sign(alert.service, ALERT, titles[alert.name]) for alert in observation.alerts
+            Sign(alert.service, watched[alert.name], _ill(world, watched[alert.name]), alert.since)
+            for alert in observation.alerts
         ),
         changes=tuple(
             Sign(change.service, CHANGE, change.token)
@@ -136,26 +133,23 @@ def write_down(observation: Observation, book: Notebook) -> Notebook:
             *((remedy, service) for remedy, service, helped in observation.effects if not helped),
         ),
         eased=book.eased or any(helped for _, _, helped in observation.effects),
-        dark=(*book.dark, *_dark(observation)),
     )
 
 
-def _dark(observation: Observation) -> Iterator[Action]:
-    """The questions of the last tick about signals that are not collected."""
-    lines = {line.service for line in observation.inspection if line.token == DOWN}
-    read = {reading.service for reading in observation.readings if set(reading.tokens) == {DOWN}}
-    for question in observation.last_actions:
-        if isinstance(question, _QUESTIONS):
-            nowhere = lines if isinstance(question, RequestMoreLogs) else read
-            if question.service in nowhere:
-                yield question
+def _ill(world: World, span: str) -> str:
+    """The token of a half of a trace that is ill by itself."""
+    return world.tokens_at(span, world.tier_names[0])[1]
 
 
 def _readings(observation: Observation) -> Iterable[Sign]:
     for reading in observation.readings:
-        for start, token in zip(reading.starts, reading.tokens, strict=True):
-            if token not in NOTHING_READ:
-                yield Sign(reading.service, reading.name, token, start)
+        token = reading.tokens[-1]
+        if token != DOWN:
+            begun = max(
+                (place + 1 for place, other in enumerate(reading.tokens) if other != token),
+                default=0,
+            )
+            yield Sign(reading.service, reading.name, token, reading.starts[begun])
 
 
 def blamed(sign: Sign, topology: Topology) -> str | None:

@@ -108,9 +108,9 @@ def _worth_most(rows: Sequence[Worth]) -> Action | None:
 def _without_hand_over(held: Belief) -> Belief | None:
     """The belief as if nobody took the incident over; None where nobody does."""
     standing, doings = held.standing, held.standing.doings
-    if standing.stakes.price_of_hand_over is None or doings.pages or doings.remedies:
+    if standing.stakes.worth_of_hand_over is None or doings.pages or doings.remedies:
         return None
-    stakes = attrs.evolve(standing.stakes, price_of_hand_over=None)
+    stakes = attrs.evolve(standing.stakes, worth_of_hand_over=None)
     return attrs.evolve(held, standing=attrs.evolve(standing, stakes=stakes))
 
 

@@ -5,7 +5,7 @@ saw, but all know the board. So the worth of a token is how far it moves the bel
 in bits.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 import attrs
@@ -24,6 +24,7 @@ from logtriage.actions import (
 from logtriage.beliefs import Belief, belief
 from logtriage.beliefs.beliefs import belief_of
 from logtriage.beliefs.model import NONE
+from logtriage.beliefs.outcomes import UNSEEN, likelihoods
 from logtriage.beliefs.questions import Request, worths
 from logtriage.errors import InvalidInput
 from logtriage.evidence import evidence
@@ -35,8 +36,10 @@ from logtriage.policies.team import RolePolicies, idle
 from logtriage.policies.told_tokens import read, said_in, spell
 from logtriage.roles import Role, RoleSplit, may_ask
 from logtriage.state import State
-from logtriage.world.channels import Channel, Evidence
+from logtriage.world.channels import DOWN, Channel, Evidence
 from logtriage.world.conditions import errors_first
+from logtriage.world.histories import instant_of
+from logtriage.world.model import World
 from logtriage.world.tables import CALM, edge_weights
 
 #: A token that moves the board by less than this many bits is not told by itself.
@@ -105,8 +108,10 @@ class ObserverRole:
         if "report" not in role.may or len(self.split) == 1:
             return None
         there = {cell.cell for cell in board.tokens}
-        new = [cell for cell in evidence(state, role) if cell.cell not in there]
         held = belief_of(state, board.tokens)
+        new = [
+            cell for cell in news_in(evidence(state, role), held.world) if cell.cell not in there
+        ]
         ranked = sorted(zip(bits_told(held, new), new, strict=True), key=lambda row: -row[0])
         words = [
             word
@@ -202,7 +207,33 @@ def _best(held: Belief, requests: list[Request]) -> Action | None:
     return best_of(held, worths(held, tuple(requests))) if requests else None
 
 
-# -- what a token is worth ---------------------------------------------------------------
+# -- what is worth telling ---------------------------------------------------------------
+
+
+def news_in(shown: Iterable[Evidence], world: World) -> list[Evidence]:
+    """The cells that tell all that was shown of histories.
+
+    These are the last cell of what stayed usual and the first of a sign. What is down tells
+    nothing.
+    """
+    kept: list[Evidence] = []
+    last: dict[tuple[int, str, bool], int] = {}
+    for cell in sorted(shown, key=lambda cell: cell.start):
+        if cell.token == DOWN:
+            continue
+        if cell.service >= 0:
+            alert = cell.channel is Channel.ALERT
+            sort = world.sort_of(cell.channel, cell.slot)
+            usual = world.tokens.alert.ordinary if alert else world.ordinary[sort]
+            key = cell.service, sort, alert
+            place = last.get(key)
+            if place is not None and kept[place].token == cell.token:
+                if cell.token == usual:
+                    kept[place] = cell
+                continue
+            last[key] = len(kept)
+        kept.append(cell)
+    return kept
 
 
 def bits_told(held: Belief, tokens: Sequence[Evidence]) -> list[float]:
@@ -230,7 +261,13 @@ def _likelihoods(held: Belief, cell: Evidence) -> Floats:
         return np.ones(len(held.weights))
     reader, places = held.posterior.at_service(cell.service)
     sort = held.world.sort_of(cell.channel, cell.slot)
-    column = np.exp2(reader.column(sort, cell.start, cell.token) / _UNIT)
+    instant = instant_of(cell.start)
+    if cell.channel is Channel.ALERT:
+        outcome = UNSEEN.heard(instant, cell.token != held.world.tokens.alert.ordinary)
+    else:
+        ordinary = cell.token == held.world.ordinary[sort]
+        outcome = UNSEEN.read(instant, "" if ordinary else cell.token)
+    column = np.exp2(likelihoods(reader, sort, outcome) / _UNIT)
     shares = np.exp2(np.array(held.model.shares[cell.service]) / _UNIT)
     return np.where(places == NONE, float(shares @ column[: len(shares)]), column[places])
 

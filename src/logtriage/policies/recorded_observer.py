@@ -75,7 +75,7 @@ class RecordedObserverPolicy:
         return (action if isinstance(action, RequestMetrics) else None), asked
 
     def _answer(self, state: State) -> Action:
-        facts, price = state.facts, self.incident.price_of_hand_over
+        facts, price = state.facts, self.incident.worth_of_hand_over
         if facts.root_cause is not None and facts.fault_category is not None:
             return Resolve()
         held = belief(state, world=self.world)

@@ -1,7 +1,7 @@
 """Evidence in words, for the board, so that others can count it exactly.
 
 A word is a cell and its token: ``user-db/cpu/3=high`` is the gauge as it was read in tick 3,
-``user-db/logs.4/5=slow_reads`` the fifth line that was asked for, shown in tick 5. A report
+``user-db/alert.0/-6=errors`` an alert that fired in tick -6. A report
 holds as many words as fit into one line.
 """
 
@@ -10,26 +10,28 @@ from typing import Final
 
 from logtriage.actions import MAX_REPORT
 from logtriage.topology import Topology
-from logtriage.world.channels import EASES, NO_CHANGE, NOTHING_READ, Channel, Evidence
+from logtriage.world.channels import DOWN, EARLIEST, EASES, NO_CHANGE, Channel, Evidence
 from logtriage.world.model import World
 from logtriage.world.setting import Setting
 from logtriage.world.tables import alphabet, places
 
 _NUMBERED: Final = {
-    channel.value: channel for channel in (Channel.LOGS, Channel.OVERVIEW, Channel.WINDOW)
+    channel.value: channel
+    for channel in (Channel.ALERT, Channel.LOGS, Channel.OVERVIEW, Channel.WINDOW)
 }
-_SINGLE: Final = {channel.value: channel for channel in (Channel.ALERT, Channel.CHANGE)}
+#: Channels whose cells are named by their sort.
+_BY_SORT: Final = (Channel.METRICS, Channel.TRACES)
 _GAP: Final = " "
 
 
 def spell(cell: Evidence, topology: Topology, world: World) -> str | None:
     """The word for a piece of evidence; None for a note, and if nothing could be read."""
-    if cell.channel is Channel.NOTE or cell.token in NOTHING_READ:
+    if cell.channel is Channel.NOTE or cell.token == DOWN:
         return None
     if cell.service < 0:
         return f"{cell.channel}.{cell.slot}/{cell.start}={cell.token}"
     name = topology.names[cell.service]
-    if cell.channel in world.slots:
+    if cell.channel in _BY_SORT:
         what = world.sort_of(cell.channel, cell.slot)
     elif cell.channel.value in _NUMBERED:
         what = f"{cell.channel}.{cell.slot}"
@@ -58,7 +60,7 @@ def read(message: str, topology: Topology, setting: Setting, now: int) -> tuple[
 def _read(word: str, topology: Topology, setting: Setting, now: int) -> Evidence | None:
     cell, _, token = word.partition("=")
     where, _, start = cell.rpartition("/")
-    if not start.isdecimal() or int(start) > now:
+    if not start.removeprefix("-").isdecimal() or not EARLIEST <= int(start) <= now:
         return None
     name, slash, what = where.rpartition("/")
     kind, _, number = what.partition(".")
@@ -75,19 +77,22 @@ def _read(word: str, topology: Topology, setting: Setting, now: int) -> Evidence
     service = topology.index(name)
     slots = (
         (channel, slot)
-        for channel, sorts in world.slots.items()
-        for slot, sort in enumerate(sorts)
+        for channel in _BY_SORT
+        for slot, sort in enumerate(world.slots[channel])
         if sort == kind
     )
     if read := next(slots, None):
         channel, slot = read
-    elif kind in _SINGLE:
-        channel, slot = _SINGLE[kind], 0
+    elif kind == Channel.CHANGE.value:
+        channel, slot = Channel.CHANGE, 0
     elif kind in _NUMBERED and number.isdecimal():
         channel = _NUMBERED[kind]
     else:
         return None
-    sort = world.sort_of(channel, slot)
-    if token not in alphabet(setting, sort, places(topology)[service]):
+    if channel is Channel.ALERT:
+        alert = world.tokens.alert
+        if slot >= len(alert.tokens) or token not in (alert.ordinary, alert.tokens[slot].name):
+            return None
+    elif token not in alphabet(setting, world.sort_of(channel, slot), places(topology)[service]):
         return None
     return Evidence(channel, service, slot, int(start), token)

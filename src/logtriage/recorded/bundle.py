@@ -16,7 +16,7 @@ from cattrs import BaseValidationError, transform_error
 
 from logtriage._lib.files import replacing
 from logtriage.codec import reason_of, strict_converter
-from logtriage.drawing.incidents import price_of_hand_over
+from logtriage.drawing.incidents import worth_of_hand_over
 from logtriage.errors import BundleError
 from logtriage.grading.rubric import RECORDED
 from logtriage.incident import Fault, Incident, Truth
@@ -52,7 +52,7 @@ def as_incident(record: RecordedIncident) -> Incident:
         telemetry=RecordedTelemetry(record.recording, on_request=record.view == VIEWS[1]),
         wrong_page_closes=False,  # nobody knows whom to page
         rubric=RECORDED.id,
-        price_of_hand_over=price_of_hand_over(hash_name(record.id)),
+        worth_of_hand_over=worth_of_hand_over(hash_name(record.id)),
     )
 
 

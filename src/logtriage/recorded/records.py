@@ -46,7 +46,7 @@ HISTORY: Final = (
     "seen; no status words; new lines are marked and come first; where a service has no usual "
     "value that of the others stands in; any metric is a signal; requested figures tell their "
     "spread; a prompt of its own",
-    "v4: nobody recorded who owns what, so there is one team, unknown; a price of hand-over is on "
+    "v4: nobody recorded who owns what, so there is one team, unknown; a worth of hand-over is on "
     "the screen",
     "v5: one rubric for all: a class of fault is declared, there may be no fault, and every "
     "incident can be handed over; recorded changes are shown; the health panel calls unknown only "

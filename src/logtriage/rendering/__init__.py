@@ -1,5 +1,6 @@
 """Text for language models and people: the public rules, and one screenful each tick."""
 
+from logtriage.rendering.ends import ending
 from logtriage.rendering.rules import Reply, public_rules, system_prompt
 from logtriage.rendering.screens import (
     STYLES,
@@ -8,7 +9,6 @@ from logtriage.rendering.screens import (
     effect_of,
     render_observation,
     status_of,
-    wrong_page,
 )
 
 __all__ = [
@@ -17,9 +17,9 @@ __all__ = [
     "Style",
     "check_style",
     "effect_of",
+    "ending",
     "public_rules",
     "render_observation",
     "status_of",
     "system_prompt",
-    "wrong_page",
 ]

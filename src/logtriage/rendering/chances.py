@@ -14,7 +14,7 @@ from logtriage.rendering.signature_table import fault_groups, is_only_minor
 from logtriage.topology import Topology
 from logtriage.world.channels import NAMES
 from logtriage.world.model import HEALTHY, LOADED, WAITING, World
-from logtriage.world.schema.forms import Climb, Range, ShareOf, filled, pieces
+from logtriage.world.schema.forms import Climb, Range
 from logtriage.world.schema.parts import Benign, Kind, Signature
 from logtriage.world.schema.tokens import Gauge
 from logtriage.world.setting import Setting
@@ -23,17 +23,15 @@ from logtriage.world.vocabulary import LOG
 #: The word for readings that do not show their sign, and for signs of every condition.
 ANY: Final = "ANY"
 #: Signs rarer than this, in per cent, go unsaid.
-LEAST: Final = 4
+LEAST: Final = 5
 #: Signs of any service that are rarer than this are summed up by the range of their shares.
-COMMON: Final = 18
+COMMON: Final = 20
 #: As many different shares as a grid has at most.
 GRID: Final = 6
 #: The words for a line that names its cause.
 _NAMED: Final = "its cause"
-#: A share and the words of its sign, or the text of a pair, which has its own figures.
-Share = tuple[int, str, bool]
-#: The shares of two signs that stand under one letter.
-Pair = tuple[int, int]
+#: A share and the words of its sign.
+Share = tuple[int, str]
 
 
 def runbook(topology: Topology, setting: Setting) -> Iterator[str]:
@@ -47,8 +45,7 @@ def runbook(topology: Topology, setting: Setting) -> Iterator[str]:
             star = "*" if is_only_minor(kind, setting) else ""
             remedies = "/".join(kind.remedies)
             heading = f"{kind.name}{lead}{star}{_where(kind, world) or ' any'} {remedies}"
-            typical = _typical(world)[kind.errors_first]
-            yield f"{heading}: {_row(world, kind.signature, typical=typical)}"
+            yield f"{heading}: {_row(world, _untypical(world, kind))}"
     yield "no fault:"
     unharmed = {WAITING: rules.affected.waiting, LOADED: rules.affected.loaded}
     unharmed |= {distraction.words: distraction.signature for distraction in rules.distractions}
@@ -60,6 +57,32 @@ def runbook(topology: Topology, setting: Setting) -> Iterator[str]:
     if rules.common:
         yield f"any service, else: {_row(world, rules.common, least=1)}"
     yield f"{ANY}: {_row(world, world.background, least=_stated(world))}{_rarer(world)}"
+
+
+@lru_cache(maxsize=64)
+def _typical(world: World, errors_first: bool) -> Signature:
+    """The signs that all kinds show which lead with errors, or latency, and their usual shares."""
+    rows = [kind.signature for kind in world.kinds if kind.errors_first == errors_first]
+    typical: dict[str, dict[str, int]] = {}
+    for sort in world.tokens.runbook_order if len(rows) > 1 else ():
+        for token in rows[0].get(sort, {}) if sort != LOG else ():
+            shares = [row.get(sort, {}).get(token, 0) for row in rows]
+            if min(shares) >= LEAST:
+                typical.setdefault(sort, {})[token] = Counter(shares).most_common(1)[0][0]
+    return typical
+
+
+def _untypical(world: World, kind: Kind) -> Signature:
+    """The signature of a kind without what is typical of those with its lead."""
+    typical = _typical(world, kind.errors_first)
+    return {
+        sort: {
+            token: share
+            for token, share in row.items()
+            if typical.get(sort, {}).get(token) != share
+        }
+        for sort, row in kind.signature.items()
+    }
 
 
 def _stated(world: World) -> int:
@@ -96,62 +119,41 @@ def _rows(world: World, signatures: Mapping[str, Signature]) -> Iterator[str]:
 
 def _legend(setting: Setting) -> str:
     world = setting.world
-    pairs = "".join(
-        f" {letter} a/b: {first}, {second}." for letter, (first, second) in world.pairs.items()
-    )
-    rows = [
-        f"{whose} {', '.join(f'{letter} {first}/{second}' for letter, (first, second) in row)}"
-        for whose, shares in zip(("!", "others"), reversed(_typical(world)), strict=True)
-        if (row := shares.items())
-    ]
-    typical = f" Unless said, {'; '.join(rows)}." if rows else ""
     words = "".join(f" {_meant(gauge)}." for gauge in world.tokens.gauges if gauge.explained)
+    typical = "; ".join(
+        f"{whose}: {_row(world, row)}"
+        for whose, lead in (("!", True), ("others", False))
+        if (row := _typical(world, lead))
+    )
+    typical = typical and f" Unless said, {typical}."
     creeping = " *: only minor here." if setting.creeping else ""
     return (
         f"RUNBOOK. fault tiers (initials) remedy: % of signs; log topics (from {LEAST} up). "
-        "A % holds until the next. The rest, or what a tier lacks, is as usual. !: see EDGE."
-        f"{pairs}{typical}{words} Calls name a sick service; in {ANY}, any.{creeping}"
+        "Without a %: as the one before. The rest, or what a tier lacks, is usual. !: see EDGE."
+        f"{typical}{words} Calls name a sick service; in {ANY}, any.{creeping}"
     )
 
 
 def _meant(gauge: Gauge) -> str:
     """What the words of a gauge mean in figures."""
-    meanings = []
+    rows = []
     for line in gauge.readings:
-        for token in gauge.tokens:
-            text = line.said_under(token.name, gauge)
-            meanings.append(f"{token.word} {filled(pieces(text), lambda name: _band(gauge, name))}")
-    return f"{gauge.title}: {', '.join(meanings)}"
+        meanings = [
+            f"{token.word} {_band(gauge, line.shows[token.name])}"
+            for token in gauge.tokens
+            if token.name in line.shows
+        ]
+        rows.append(f"{line.label}: {', '.join(meanings)}")
+    return "; ".join(rows)
 
 
 def _band(gauge: Gauge, name: str) -> str:
     """From where to where a figure goes, as far as it does not depend on another."""
     match gauge.figures[name].form:
-        case Range(low, high) | Climb(low, high) | ShareOf(low, high):
-            return f"{low}-{high}"
+        case Range(low, high) | Climb(low, high):
+            return f"{low}-{high}" if low < high else f"{low}"
         case _:
             return "…"
-
-
-@lru_cache(maxsize=64)
-def _typical(world: World) -> tuple[Mapping[str, Pair], Mapping[str, Pair]]:
-    """The pairs of signs that most kinds show that lead with latency, and with errors.
-
-    A pair shown by only some of them is not typical.
-    """
-    typical: tuple[dict[str, Pair], dict[str, Pair]] = {}, {}
-    for lead in (False, True):
-        kinds = [kind for kind in world.kinds if kind.errors_first == lead]
-        for pair in world.tokens.pairs:
-            shares = [_pair(kind.signature, pair.signs) for kind in kinds]
-            if shares and all(min(share) >= LEAST for share in shares):
-                typical[lead][pair.letter] = Counter(shares).most_common(1)[0][0]
-    return typical
-
-
-def _pair(signature: Signature, signs: tuple[tuple[str, str], tuple[str, str]]) -> Pair:
-    first, second = (signature.get(sort, {}).get(token, 0) for sort, token in signs)
-    return first, second
 
 
 def _where(row: Kind | Benign, world: World) -> str:
@@ -160,48 +162,24 @@ def _where(row: Kind | Benign, world: World) -> str:
     return "" if everywhere else f" {''.join(tier[0] for tier in row.tiers)}"
 
 
-def _row(
-    world: World,
-    signature: Signature,
-    *,
-    least: int = LEAST,
-    typical: Mapping[str, Pair] | None = None,
-) -> str:
-    """The signs of a row by their shares, then the log topics.
-
-    Rarer ones than ``least`` go unsaid, and pairs that are ``typical``.
-    """
+def _row(world: World, signature: Signature, *, least: int = LEAST) -> str:
+    """The signs of a row by their shares, then the log topics; rarer than ``least`` go unsaid."""
     shown: list[Share] = []
     topics: list[Share] = []
     for sort in world.tokens.runbook_order:
         rows = topics if sort == LOG else shown
         for token, share in signature.get(sort, {}).items():
             if share >= least:
-                rows.append((share, _word(world, sort, token), False))
-    for pair in world.tokens.pairs:
-        shares = _pair(signature, pair.signs)
-        if min(shares) < least:
-            continue
-        words = [_word(world, *sign) for sign in pair.signs]
-        shown = [sign for sign in shown if sign[1] not in words]
-        if (typical or {}).get(pair.letter) != shares:
-            shown.insert(0, (max(shares), f"{pair.letter} {shares[0]}/{shares[1]}", True))
+                rows.append((share, _word(world, sort, token)))
     columns = [_grouped(shown), _grouped(topics)] if topics else [_grouped(shown)]
     return "; ".join(", ".join(column) for column in columns).strip()
 
 
 def _grouped(signs: list[Share]) -> Iterator[str]:
-    """Signs of one share under one figure, the likeliest first; pairs have theirs."""
+    """Signs of one share under one figure, the likeliest first."""
     ordered = sorted(signs, key=lambda sign: -sign[0])
     for share, rows in groupby(ordered, key=lambda sign: sign[0]):
-        plain: list[str] = []
-        for _, word, whole in rows:
-            if whole:
-                yield word
-            else:
-                plain.append(word)
-        if plain:
-            yield f"{share} {', '.join(plain)}"
+        yield f"{share} {', '.join(word for _, word in rows)}"
 
 
 def _word(world: World, sort: str, token: str) -> str:

@@ -4,6 +4,8 @@ from collections.abc import Iterable
 from itertools import groupby
 from typing import Final
 
+import attrs
+
 from logtriage.actions import (
     Action,
     IdentifyRootCause,
@@ -65,6 +67,19 @@ def overview(observation: Observation, lines: Iterable[LogLine]) -> tuple[list[L
     return telling, calm
 
 
+def unframed(observation: Observation) -> Observation:
+    """The observation with messages alone in its log lines.
+
+    What a technology puts around them costs more than they do, and tells nothing of the fault.
+    """
+    window, inspection = map(_bare, (observation.window, observation.inspection))
+    return attrs.evolve(observation, window=window, inspection=inspection)
+
+
+def _bare(lines: tuple[LogLine, ...]) -> tuple[LogLine, ...]:
+    return tuple(attrs.evolve(line, message=line.bare or line.message) for line in lines)
+
+
 def roll_call(telling: Iterable[LogLine], calm: int) -> str:
     """A line of each service: those that say something by level, everyday ones counted.
 
@@ -73,7 +88,9 @@ def roll_call(telling: Iterable[LogLine], calm: int) -> str:
     """
     levels: dict[str, dict[str, list[str]]] = {}
     for line in telling:
-        levels.setdefault(line.level, {}).setdefault(line.message, []).append(line.service)
+        levels.setdefault(line.level, {}).setdefault(line.bare or line.message, []).append(
+            line.service
+        )
     rows = ["REQUESTED LOGS, a line of each service:"]
     for level in sorted(levels):
         rows.append(f"{level}:")

@@ -5,7 +5,7 @@ are those of the runbook, with underscores for blanks.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, groupby
 from typing import Final
 
@@ -23,15 +23,16 @@ from logtriage.errors import InvalidInput
 from logtriage.observation import Observation, world_of
 from logtriage.parsing import render_action
 from logtriage.rendering import compact
-from logtriage.world.channels import DOWN, EASES, GAP, NAMES, NO_CHANGE, NO_NEWS, named_service
-from logtriage.world.figures import NO_DATA, is_down
+from logtriage.rendering.ends import NOT_OURS, not_ours
+from logtriage.world.channels import DOWN, EASES, NAMES, NO_CHANGE, NO_NEWS, named_service
+from logtriage.world.figures import is_down
 from logtriage.world.model import World
 from logtriage.world.telemetry import Gauge, LogLine, Trace
-from logtriage.world.vocabulary import ALERT, CHANGE, LOG
+from logtriage.world.vocabulary import CHANGE, LOG
 
 #: What stands, with a colon, before the words of a part of a screen.
 HEADINGS: Final = (
-    "closed", "left", "note", "edge", "alert", "asked", "down", "metrics", "traces", "log",
+    "closed", "left", "note", "edge", "alert", "asked", "down", "logs", "metrics", "traces", "log",
     "change", "own", EASES, NO_CHANGE, "did", "severity", "cause", "paged", "unread", "report",
 )  # fmt: skip
 #: Services by the word of what they show, as often as they do.
@@ -48,7 +49,7 @@ def notation(observation: Observation, before: Observation | None = None) -> str
     """
     if observation.world is None:
         raise InvalidInput(
-            "notation is for simulated incidents, such as those of *-v3 tasks; "
+            "notation is for simulated incidents, such as those of *-v4 tasks; "
             "show this observation in the style text"
         )
     words = chain(_head(observation, before), _panels(observation, before), _acts(observation))
@@ -57,31 +58,53 @@ def notation(observation: Observation, before: Observation | None = None) -> str
     )
 
 
+def ended(observation: Observation) -> str:
+    """What came of a closed incident, in words.
+
+    Raises:
+        InvalidInput: for a recording.
+    """
+    return " ".join(
+        (
+            *_closing(observation),
+            *_acts(observation),
+            *(() if observation.edge is None else ("edge:", observation.edge.token)),
+            *("alert:", *_listed(_alerts(observation))),
+        )
+    )
+
+
+def _closing(seen: Observation) -> Iterator[str]:
+    """Why an incident is closed."""
+    if seen.closing is not None:
+        yield from ("closed:", str(seen.closing))
+        if not_ours(seen) is not None:
+            yield NOT_OURS.replace(" ", "_")
+
+
 def legend(world: World) -> str:
     """What the words of a screen mean, for the rules."""
-    gauges = ", ".join(f"{gauge.name}?" for gauge in world.tokens.gauges)
-    spans = ", ".join(f"{name}?" for name in world.spans)
     strays = " ".join(
         word(world, gauge.name, gauge.tokens[0].name) for gauge in world.tokens.gauges[:2]
     )
     return (
         "NOTATION. A screen shows what is new since the last. 3/11: tick 3 of 11. c0.7: c is 0.7. "
-        "edge: band of errors/of p99. alert: what fires, all of it, whenever it changes. log: "
-        "LOGS, asked: requested logs, services with an everyday line, then those with a line "
-        "on a ~topic; of a look at all, whoever is not named has an everyday line. >x: it names x. "
+        "edge: band of errors/of p99. alert: what fires, from which tick on, all of it, whenever "
+        "it changes. log: LOGS, services with an everyday line, then those with a line on a "
+        "~topic. asked: a look at all; whoever is not named has an everyday line. >x: it names x. "
         f"={world.kind_names[0]}: it names that cause. *2: twice. down: not collected. metrics:, "
-        f"traces: service, then for the reading of each tick what is not as usual: @3 {strays}. "
-        f"{gauges}, {spans}: {NO_DATA}. change: CHANGES. own: DIRECTORY. note: NOTE. "
+        f"traces:, logs: service, then from which tick on what is not as usual: @-3 {strays}; "
+        "@3 usual: all is as usual again. change: CHANGES, @9: 9 minutes before tick 0. own: "
+        "DIRECTORY. note: NOTE. "
         f"{EASES}:, {NO_CHANGE}: what a remedy did. unread: your answer was not understood."
     )
 
 
 def _head(seen: Observation, before: Observation | None) -> Iterator[str]:
     yield f"{seen.tick}/{seen.horizon}"
-    if before is None and seen.price_of_hand_over is not None:
-        yield f"c{seen.price_of_hand_over:g}"
-    if seen.closing is not None:
-        yield from ("closed:", str(seen.closing))
+    if before is None and seen.worth_of_hand_over is not None:
+        yield f"c{seen.worth_of_hand_over:g}"
+    yield from _closing(seen)
     if seen.requests_left is not None and (before is None or seen.may is not None):
         yield from ("left:", str(seen.requests_left))
 
@@ -92,27 +115,24 @@ def _panels(seen: Observation, before: Observation | None) -> Iterator[str]:
     for note in seen.notes:
         words = NO_NEWS if note.token is None else _log_words(note.token, seen)
         yield from filter(None, ("note:", note.by, note.service, words))
-    if seen.edge is not None and (before is None or _edge(before) != _edge(seen)):
+    ended = seen.closing is not None  # the last screen says how things stand
+    if seen.edge is not None and (ended or before is None or _edge(before) != _edge(seen)):
         yield from ("edge:", seen.edge.token)
-    if "alerts" not in seen.hidden and (before is None or _alerts(before) != _alerts(seen)):
+    renewed = ended or before is None or _alerts(before) != _alerts(seen)
+    if "alerts" not in seen.hidden and renewed:
         yield from ("alert:", *_listed(_alerts(seen)))
-    down = dict.fromkeys(line.service for line in seen.inspection if line.token == DOWN)
-    asked = [line for line in seen.inspection if line.token != DOWN]
-    if seen.inspection:
-        # Of a look at all services each that is not named has an everyday line.
-        calm = RequestMoreLogs(None) not in seen.last_actions
-        yield from ("asked:", *_lines(asked, seen, calm=calm))
-    if down:
-        yield from ("down:", *down)
+    yield from _requested(seen)
     yield from _readings("metrics:", seen.metrics, seen)
     yield from _readings("traces:", seen.traces, seen)
     if "window" not in seen.hidden:
         yield from ("log:", *_lines(seen.window, seen))
-    if "changes" not in seen.hidden and before is None:
-        changes: Shown = defaultdict(list)
-        for change in seen.changes:
+    changes: Shown = defaultdict(list)
+    for change in seen.changes:
+        if before is None or change not in before.changes:
             assert change.token is not None  # only a recording has changes without
-            changes[word(world, CHANGE, change.token)].append(change.service)
+            row = f"{change.service}@{change.minutes_ago}"
+            changes[word(world, CHANGE, change.token)].append(row)
+    if changes or (before is None and "changes" not in seen.hidden):
         yield from ("change:", *_listed(changes))
     yield from _owners(seen, before)
 
@@ -125,8 +145,49 @@ def _alerts(seen: Observation) -> Shown:
     titles = {row.title: token for token, row in world_of(seen).alerts.items()}
     firing: Shown = defaultdict(list)
     for alert in seen.alerts:
-        firing[word(world_of(seen), ALERT, titles[alert.name])].append(alert.service)
+        firing[titles[alert.name]].append(f"{alert.service}@{alert.since}")
     return {name: sorted(services) for name, services in sorted(firing.items())}
+
+
+def _requested(seen: Observation) -> Iterator[str]:
+    """Requested logs: what the latest lines of all say, and over time what one service says."""
+    looks = {action.service for action in seen.last_actions if isinstance(action, RequestMoreLogs)}
+    shown: dict[str, list[LogLine]] = defaultdict(list)
+    for line in seen.inspection:
+        shown[line.service].append(line)
+    if None in looks and shown:
+        rest = [line for name, lines in shown.items() if name not in looks for line in lines]
+        telling = [line for line in rest if line.token != DOWN]
+        yield from ("asked:", *_lines(telling, seen, calm=False))
+        down = [line.service for line in rest if line.token == DOWN]
+        if down:
+            yield from ("down:", *down)
+    for name in seen.topology.names:
+        if name in looks and name in shown:
+            yield from ("logs:", name, *_told(shown[name], seen))
+
+
+def _told(lines: Iterable[LogLine], seen: Observation) -> Iterator[str]:
+    """What a service's lines say that are not everyday ones; each is of the tick that it ends."""
+    rows = {}
+    for line in lines:
+        assert line.token is not None  # only a recording has lines without
+        if line.token == DOWN:
+            yield DOWN
+            return
+        everyday = seen.is_ordinary(LOG, line.token)
+        told = () if everyday else (_log_words(line.token, seen),)
+        rows[-(-line.second // seen.tick_seconds)] = told
+    yield from _over_time(rows)
+
+
+def _over_time(rows: Mapping[int, Sequence[str]]) -> Iterator[str]:
+    """What is not as usual, by the ticks from which it changed."""
+    before: Sequence[str] = ()
+    for tick, now in rows.items():
+        if now != before:
+            yield from (f"@{tick}", *(now or ("usual",)))
+        before = now
 
 
 def _lines(lines: Iterable[LogLine], seen: Observation, *, calm: bool = True) -> Iterator[str]:
@@ -154,21 +215,22 @@ def _naming(sort: str, token: str, seen: Observation) -> str:
 
 
 def _readings(heading: str, rows: Iterable[Gauge | Trace], seen: Observation) -> Iterator[str]:
-    """For each service what strays at each reading, and of which gauges there is no data."""
+    """For each service what is not as usual, at the ticks from which it changed."""
     for service, row in groupby(rows, key=lambda gauge: gauge.service):
         gauges = tuple(row)
         yield from (heading, service)
         if is_down(gauges[0].tokens):
             yield DOWN
             continue
-        for place, start in enumerate(gauges[0].starts):
-            yield f"@{start}"
-            for gauge in gauges:
-                token = gauge.tokens[place]
-                if token == GAP:
-                    yield f"{gauge.name}?"
-                elif not seen.is_ordinary(gauge.name, token):
-                    yield _naming(gauge.name, token, seen)
+        shown = {
+            start: tuple(
+                _naming(gauge.name, gauge.tokens[place], seen)
+                for gauge in gauges
+                if not seen.is_ordinary(gauge.name, gauge.tokens[place])
+            )
+            for place, start in enumerate(gauges[0].starts)
+        }
+        yield from _over_time(shown)
 
 
 def _owners(seen: Observation, before: Observation | None) -> Iterator[str]:

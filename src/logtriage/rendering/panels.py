@@ -1,47 +1,96 @@
 """What simulated incidents show: the edge panel, gauges, traces."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from logtriage.world.channels import SPANS
 from logtriage.world.figures import NOT_COLLECTED, is_down
-from logtriage.world.model import World
-from logtriage.world.telemetry import EdgePanel, Gauge, Trace
+from logtriage.world.telemetry import EdgePanel, Gauge, Series, Trace
+
+Read = TypeVar("Read", Gauge, Trace)
+#: The most readings on a screen, as long as what is left out was as the readings around it.
+MOST: Final = 12
+#: The readings of the edge on a screen.
+EDGE: Final = 7
 
 
-def edge(panel: EdgePanel) -> str:
-    """What users see, beside what they usually see."""
-    return (
-        f"EDGE: errors {panel.error_bp / 100:.2f}% (usual {panel.usual_error_bp / 100:.2f}%), "
-        f"p99 {panel.p99_ms} ms (usual {panel.usual_p99_ms} ms)"
-    )
+def edge(panel: EdgePanel, readings: int = EDGE) -> str:
+    """What users see at the latest ``readings``, beside what they usually see."""
+    errors = panel.errors[-readings:] or (panel.error_bp,)
+    p99s = panel.p99s[-readings:] or (panel.p99_ms,)
+    errors_row = row(Series("errors %", errors, panel.usual_error_bp, hundredths=True))
+    return f"EDGE: {errors_row}; {row(Series('p99 ms', p99s, panel.usual_p99_ms))}"
 
 
-def metrics(gauges: Iterable[Gauge], world: World | None) -> Iterator[str]:
-    """The gauges of each service that was asked for; those of a recording have no world."""
-    titles = {} if world is None else {row.name: row.title for row in world.tokens.gauges}
-    return _by_service("METRICS", gauges, lambda row: f"{titles.get(row.name, '')} ".lstrip())
+def row(series: Series, places: Sequence[int] | None = None) -> str:
+    """A row of figures beside the usual one; ``places`` are those to show."""
+    shown = series.values if places is None else [series.values[place] for place in places]
+    figures = " ".join(number(series, value) for value in shown)
+    mark = f" {series.mark}" if series.mark else ""
+    return f"{series.label}  {figures}{mark} (usual {number(series, series.usual)})"
+
+
+def number(series: Series, value: int) -> str:
+    """A figure of a series in its unit."""
+    return f"{value / 100:g}" if series.hundredths else str(value)
+
+
+def metrics(gauges: Iterable[Gauge]) -> Iterator[str]:
+    """The gauges of each service that was asked for, a line for each row."""
+    return _by_service("METRICS", gauges, lambda _: "")
 
 
 def traces(spans: Iterable[Trace]) -> Iterator[str]:
     """Where each service that was asked for spends its time, and where its errors start."""
     return _by_service(
-        "TRACES", spans, lambda row: f"{'slowest requests' if row.name == SPANS[0] else 'errors'}: "
+        "TRACES", spans, lambda span: "slowest requests: " if span.name == SPANS[0] else "errors: "
     )
-
-
-Read = TypeVar("Read", Gauge, Trace)
 
 
 def _by_service(
     heading: str, readings: Iterable[Read], title: Callable[[Read], str]
 ) -> Iterator[str]:
     for service, rows in groupby(readings, key=lambda row: row.service):
-        first, *others = rows
-        if is_down(first.tokens):
+        read = tuple(rows)
+        if is_down(read[0].tokens):
             yield f"{heading} {service}: {NOT_COLLECTED}"
             continue
-        ticks = " > ".join(map(str, first.starts))
-        yield f"{heading} {service} (read at tick{'s' * (len(first.starts) > 1)} {ticks}):"
-        yield from (f"{title(row)}{row.text}" for row in (first, *others))
+        places = told(read)
+        ticks = " ".join(str(read[0].starts[place]) for place in places)
+        left_out = ", between them no change" if len(places) < len(read[0].starts) else ""
+        yield f"{heading} {service} (at tick{'s' * (len(places) > 1)} {ticks}{left_out}):"
+        for reading in read:
+            yield from lines(reading, places) if reading.rows else [title(reading) + reading.text]
+
+
+def lines(reading: Gauge | Trace, places: Sequence[int]) -> Iterator[str]:
+    """The lines of a reading with the figures at some places."""
+    for series in reading.rows:
+        text = row(series, places)
+        unit = "ms" if reading.name == SPANS[0] else "%"
+        for since, goes in reading.parts if isinstance(reading, Trace) else ():
+            parts = ", ".join(f"{name} {part}" for name, part in goes)
+            text += f"; since tick {since}, {unit}: {parts}"
+        yield text
+
+
+def told(readings: Sequence[Gauge | Trace]) -> list[int]:
+    """The places to show of the readings of one service.
+
+    Where there are many, those go at which no reading says anything but what the readings before
+    and after it say; the newest stays.
+    """
+    shown = list(range(len(readings[0].starts)))
+    said = [tuple(reading.tokens[place : place + 1] for reading in readings) for place in shown]
+    while len(shown) > MOST:
+        # The middle of the longest run of equal readings goes first.
+        runs = [
+            (len(run), run[len(run) // 2])
+            for _, same in groupby(shown, key=lambda place: said[place])
+            if len(run := list(same)) > 2
+        ]
+        if not runs:
+            break
+        shown.remove(max(runs, key=lambda run: run[0])[1])
+    return shown

@@ -6,12 +6,20 @@ Every figure comes from the task's setting, its world and the rubric.
 from collections.abc import Iterator
 
 from logtriage.actions import SEVERITIES
-from logtriage.drawing.incidents import PRICES_OF_HAND_OVER
+from logtriage.drawing.incidents import WORTHS_OF_HAND_OVER
 from logtriage.grading import TRIAGE_3, priced, triage
 from logtriage.rendering.chances import ANY, runbook, short_runbook
 from logtriage.topology import Topology
-from logtriage.world.channels import EPOCH, LINES, NOTE_DELAY, SERIES
-from logtriage.world.figures import NO_DATA
+from logtriage.world.channels import EARLIEST, NOTE_DELAY, SCRAPE, WINDOW_LINES
+from logtriage.world.histories import (
+    INSTANTS,
+    LATE_OVER,
+    LONG_BEFORE,
+    RAMP,
+    instant_of,
+    tick_of,
+    trouble,
+)
 from logtriage.world.model import LOADED, WAITING, World
 from logtriage.world.schema.parts import Edge
 from logtriage.world.setting import FULL, Setting
@@ -33,17 +41,21 @@ def rulebook(topology: Topology, horizon: int, setting: Setting, rubric: str) ->
 
 
 def _services(topology: Topology, world: World) -> str:
-    """Every service under its tier, with whom it calls."""
+    """Every service under its tier, by what it runs on, with whom it calls."""
     parts = []
     for tier in world.tier_names:
-        rows = [
-            f"{service.name} -> {', '.join(service.calls)}" if service.calls else service.name
-            for service in topology.services
-            if service.tier == tier
-        ]
+        stacks: dict[str, list[str]] = {}
+        for service in topology.services:
+            if service.tier == tier:
+                technology = world.technology_of(service)
+                calls = f" -> {', '.join(service.calls)}" if service.calls else ""
+                name = "" if technology is None else f"({technology.name}) "
+                stacks.setdefault(name, []).append(f"{service.name}{calls}")
+        rows = [f"{name}{'; '.join(services)}" for name, services in stacks.items()]
         if rows:
             parts.append(f"{tier}: {'; '.join(rows)}")
-    return f"SERVICES (-> calls). {'. '.join(parts)}."
+    what = "(on what) service " if world.technologies else ""
+    return f"SERVICES ({what}-> calls). {'. '.join(parts)}."
 
 
 def percent(share: float, whole: float = 100) -> str:
@@ -108,17 +120,9 @@ def _elsewhere(world: World) -> str:
 
 
 def _signs(setting: Setting) -> str:
-    signs = setting.world.rules.signs
-    fog = setting.fog_weight / FULL
-    clear, gaps = 1 - fog, fog * signs.gaps / 100
-    grows = (
-        f" Before tick {setting.grows_for} less: half as often at tick 0, then ever more."
-        if setting.grows_for
-        else ""
-    )
     blind = (
-        f" In {percent(setting.blind_weight, FULL)} each, a service has no metrics, traces, "
-        "requested logs."
+        f" A service's metrics, traces, requested logs are each down in "
+        f"{percent(setting.blind_weight, FULL)}."
         if setting.blind_weight
         else ""
     )
@@ -128,30 +132,52 @@ def _signs(setting: Setting) -> str:
         else ""
     )
     return (
-        "SIGNS. A service has one sign of each sort (alert, change, each gauge, time, errors, "
-        "log topic), drawn by the RUNBOOK, until a fix changes what it is or for whom it "
-        f"waits. {percent(clear, 1)} of readings, {percent(clear * signs.about / 100, 1)} of log "
-        f"lines show it; {percent(gaps, 1)} of metrics, traces have {NO_DATA}; the rest shows "
-        f"what {ANY} service might."
-        f"{grows}{named}{blind}"
+        "SIGNS. A service has one history of each sort (change, each gauge, time, errors, log "
+        "topic): usual until an onset, then a sign that stays. A fix ends those of services that "
+        "it changes, or whom they wait for: then a healthy one shows nothing, any other a sign at "
+        f"once; changes stay. {percent(setting.fog_weight, FULL)} are coincidences, with a sign by "
+        f"{ANY}, the rest by their row.{blind}{named} {_onsets(setting)}"
     )
 
 
-def _screens(setting: Setting) -> str:
-    judged = ", ".join(map(str, setting.alert_ticks))
-    silent = (
-        f" Before tick {setting.root_silent} the faulty service itself looks healthy in ALERTS "
-        "and LOGS."
+def _onsets(setting: Setting) -> str:
+    """When histories begin, by what a service has to do with the trouble."""
+    begin = trouble(setting)
+    start = tick_of(begin)
+    shares = ", ".join(percent(weight, FULL) for weight in RAMP)
+    along = f"{shares} at ticks {', '.join(str(start + SCRAPE * n) for n in range(len(RAMP)))}"
+    if setting.creeping:
+        along = f"one by one, each at any scrape from tick {start} to {setting.grows_for}"
+    late = (
+        f" A root's own topic begins at tick {_late(setting)}, its alerts fire from "
+        f"{tick_of(instant_of(setting.root_silent))} on."
         if setting.root_silent
         else ""
     )
     return (
-        f"SCREENS. Metrics, traces: last {SERIES} readings of ticks 0, {EPOCH}, {2 * EPOCH}, …; "
-        f"ALERTS: judged at ticks {judged}; both also after a remedy.{silent} Requested logs: "
-        f"{LINES} new lines; all: 1 a service. LOGS: of random services, "
-        f"{percent(setting.noise, 1000)} noise. NOTE: {NOTE_DELAY} ticks after the first page, if "
-        f"to an owner, in {percent(FULL - setting.fog_weight, FULL)} a log topic of the fault. "
-        'Changes "after" came since the trouble began. A remedy that eases symptoms fixed a fault.'
+        f"ONSETS. Faults, benign, {WAITING}, {LOADED}: {along}; changes there {start - SCRAPE} or "
+        f"{start}.{late} All else, coincidences too: {percent(LONG_BEFORE, FULL)} before tick "
+        f"{EARLIEST}, else any scrape to {tick_of(INSTANTS - 1)}."
+    )
+
+
+def _late(setting: Setting) -> str:
+    first = instant_of(setting.root_silent)
+    return " or ".join(str(tick_of(first + later)) for later in range(LATE_OVER))
+
+
+def _screens(setting: Setting) -> str:
+    world = setting.world
+    rules = world.rules.alerts
+    watched = ", ".join(f"{rule.title}: {rule.watches}" for rule in world.tokens.alert.tokens)
+    return (
+        f"SCREENS. Scrapes: every {SCRAPE} ticks from {EARLIEST}, and after a remedy. Metrics, "
+        "traces, requested logs show a service at each; all: the last lines. "
+        f"ALERTS ({watched}) fire while that is not usual; {rules.missed}% never, "
+        f"{rules.noisy}% by chance at any time. LOGS: {WINDOW_LINES} lines of random services. "
+        f"NOTE: {NOTE_DELAY} ticks after the first page, if to an owner, in "
+        f"{percent(FULL - setting.fog_weight, FULL)} a log topic of the fault. A remedy that eases "
+        "symptoms fixed a fault."
     )
 
 
@@ -249,7 +275,7 @@ def _grade(horizon: int, setting: Setting) -> str:
 
 
 def _hand_over() -> str:
-    prices = ", ".join(f"{price:g}" for price in PRICES_OF_HAND_OVER)
+    prices = ", ".join(f"{price:g}" for price in WORTHS_OF_HAND_OVER)
     prompt = priced.HAND_OVER_PROMPT
     return (
         f"hand_over ends it, worth c x ({1 - prompt:g} + {prompt:g} x speed) before any page or "

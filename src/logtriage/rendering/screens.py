@@ -23,6 +23,7 @@ from logtriage.errors import InvalidInput, UnknownName, kind_of
 from logtriage.observation import Observation
 from logtriage.rendering import compact, panels
 from logtriage.rendering.dashboard import dashboard
+from logtriage.rendering.ends import NOT_OURS, ending, not_ours
 from logtriage.rendering.notation import notation
 from logtriage.rendering.recordings import neighbourhood
 from logtriage.state import Closing
@@ -86,7 +87,8 @@ def render_observation(
     if check_style(style) == "notation":
         return notation(observation, before)
     if style == "compact":
-        return "\n".join(_news(observation, before))
+        bare = compact.unframed
+        return "\n".join(_news(bare(observation), None if before is None else bare(before)))
     return "\n".join(_parts(observation))
 
 
@@ -115,8 +117,8 @@ def _parts(observation: Observation) -> list[str]:
     if last:
         parts.append(f"LAST: {'; '.join(effect_of(observation, action) for action in last)}")
     if observation.closing is not None:
-        wrong = wrong_page(observation)
-        parts.append(f"CLOSED: {observation.closing}{'' if wrong is None else f': {wrong}'}")
+        end = ending(observation)
+        parts.append(f"CLOSED: {observation.closing}{'' if end is None else f': {end}'}")
     if observation.requests_left is not None:
         parts.append(f"REQUESTS LEFT: {observation.requests_left}")
     parts.extend(f"NOTE: {note.text}" for note in observation.notes)
@@ -132,7 +134,7 @@ def _parts(observation: Observation) -> list[str]:
     if observation.inspection:
         parts.append(_requested(observation))
     if observation.metrics:
-        parts.extend(panels.metrics(observation.metrics, observation.world))
+        parts.extend(panels.metrics(observation.metrics))
     if observation.traces:
         parts.extend(panels.traces(observation.traces))
     if "window" not in hidden:
@@ -156,8 +158,8 @@ def _parts(observation: Observation) -> list[str]:
 
 def _header(observation: Observation) -> str:
     text = f"TICK {observation.tick}/{observation.horizon}"
-    if observation.price_of_hand_over is not None:
-        text += f"; HAND-OVER is worth {observation.price_of_hand_over:g}"
+    if observation.worth_of_hand_over is not None:
+        text += f"; HAND-OVER is worth {observation.worth_of_hand_over:g}"
     return f"{text} (recording: remedies change nothing)" if observation.open_loop else text
 
 
@@ -175,32 +177,16 @@ def _alerts(observation: Observation) -> str:
 
 @lru_cache(maxsize=1024)
 def _changes(changes: tuple[Change, ...], world: World | None, fleet: bool) -> tuple[str, ...]:
-    """The feed; of simulated incidents apart what came before the trouble and what since."""
-    shown = []
-    rows = [
-        f"{change.minutes_ago} min ago {change.service} {change.detail}"
-        for change in changes
-        if change.token is None
-    ]
-    if rows:
-        shown.append(f"CHANGES: {'; '.join(rows)}")
-    for when, before in (("since the trouble began", False), ("before the trouble", True)):
-        feed = [
-            change
-            for change in changes
-            if world is not None
-            and change.token is not None
-            and world.changes[change.token].before is before
-        ]
-        if fleet:
-            text = compact.changes(feed)
-        else:
-            text = "; ".join(
-                [f"{change.minutes_ago} {change.service} {change.detail}" for change in feed]
-            )
-        if text:
-            shown.append(f"CHANGES {when} (minutes before tick 0): {text}")
-    return tuple(shown)
+    """The feed. Minutes of simulated incidents count back from tick 0."""
+    if world is None:
+        feed = "; ".join([f"{c.minutes_ago} min ago {c.service} {c.detail}" for c in changes])
+        return (f"CHANGES: {feed}",) if feed else ()
+    if not changes:
+        return ()
+    if fleet:
+        return (f"CHANGES (minutes before tick 0): {compact.changes(changes)}",)
+    rows = (f"{c.minutes_ago}  {c.service}  {c.detail}" for c in changes)
+    return ("\n".join(("CHANGES (minutes before tick 0):", *rows)),)
 
 
 def _requested(observation: Observation) -> str:
@@ -317,22 +303,11 @@ def effect_of(observation: Observation, action: Action) -> str:
         case Escalate(_):
             if observation.closing != Closing.MISROUTED:
                 return f"{text}: acknowledged"
-            return f"{text}: {wrong_page(observation) or 'the wrong people took it'}"
+            return f"{text}: {NOT_OURS if not_ours(observation) else 'the wrong people took it'}"
         case Remediate(remedy, service):
             return f"{text}: {_came_of(observation, remedy, service)}"
         case _:
             return text
-
-
-def wrong_page(observation: Observation) -> str | None:
-    """That a page was wrong, and whose incident it was not, where the incident says so at once.
-
-    None for other closings, for a role that did not see the page, and where nothing is simulated.
-    """
-    if observation.closing != Closing.MISROUTED or observation.world is None:
-        return None
-    teams = [action.team for action in observation.last_actions if isinstance(action, Escalate)]
-    return f"a mis-page, this is not {teams[-1]}'s incident" if teams else None
 
 
 def _what_can_be_asked(observation: Observation) -> Iterator[str]:

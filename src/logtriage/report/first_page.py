@@ -44,7 +44,7 @@ _RESULTS: Final[Columns] = (
 )
 _FAULT_CLASS: Final[Columns] = (("fault class", lambda row: percent(row.fault_class)),)
 _NET_NOTE: Final = (
-    "Net value: the sum of grade − c over the sum of 1 − c, with c the price of a hand-over; 1 "
+    "Net value: the sum of grade − c over the sum of 1 − c, with c the worth of a hand-over; 1 "
     "solves everything, 0 is no better than handing everything over. "
 )
 _RESULTS_NOTE: Final = (

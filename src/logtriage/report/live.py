@@ -16,6 +16,7 @@ from logtriage.observation import observe
 from logtriage.parsing import parse_action
 from logtriage.policies import ExpertPolicy
 from logtriage.rendering import effect_of, render_observation, system_prompt
+from logtriage.rendering.sparklines import sparklined
 from logtriage.report.episode import Episode
 from logtriage.report.replay.document import document
 from logtriage.report.replay.page import render_replay
@@ -91,7 +92,7 @@ class Game:
                 "tick": self.state.tick,
                 "horizon": self.state.incident.horizon,
                 "closed": self.state.is_closed,
-                "screen": clean(render_observation(seen)).split("\n"),
+                "screen": [*map(sparklined, clean(render_observation(seen)).split("\n"))],
                 "choices": {} if self.state.is_closed else choices,
                 "done": self._done(),
             }

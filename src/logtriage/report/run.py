@@ -154,7 +154,7 @@ def read_run(directory: Path, seal: Seal | None = None, bases: Sequence[str | Pa
 def _worth(run: LoadedRun, policy: str) -> str:
     """The net value of a policy over all tasks, or its mean grade if an incident has no price."""
     scores = scores_of(run, policy, run.tasks)
-    prices = (run.incidents(incident).price_of_hand_over for incident in scores)
+    prices = (run.incidents(incident).worth_of_hand_over for incident in scores)
     pairs = list(zip(scores.values(), prices, strict=True))
     priced = [(score, price) for score, price in pairs if price is not None]
     if pairs and len(priced) == len(pairs):

@@ -25,9 +25,9 @@ def truth_of(incident: Incident) -> dict[str, str]:
         if truth[key]:
             # Of one fault any of the names will do, of several faults each asks for its own.
             words[plural if several else name] = (", " if several else " or ").join(truth[key])
-    if "price_of_hand_over" in truth:
+    if "worth_of_hand_over" in truth:
         words["par"] = f"{truth['par']} ticks"
-        words["hand-over"] = f"worth {truth['price_of_hand_over']:g}"
+        words["hand-over"] = f"worth {truth['worth_of_hand_over']:g}"
     return words
 
 

@@ -283,7 +283,7 @@ def role_actions(
 
     Those of :func:`logtriage.actions.all_actions` that it may take, in their order, without
     requests of services that it does not watch; then a report of each of
-    :func:`role_words`, then ``wait``. ``hand_over`` says whether a hand-over has a price: it is
+    :func:`role_words`, then ``wait``. ``hand_over`` says whether a hand-over has a worth: it is
     the last integer of a role that may page.
     """
     return (

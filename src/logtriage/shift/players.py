@@ -41,10 +41,10 @@ def _held(state: State, fade: float) -> Belief:
 
     No evidence depends on the price.
     """
-    held, price = belief_about(state), state.incident.price_of_hand_over
+    held, price = belief_about(state), state.incident.worth_of_hand_over
     if fade == 1.0 or price is None:
         return held
-    stakes = attrs.evolve(held.standing.stakes, price_of_hand_over=price * fade)
+    stakes = attrs.evolve(held.standing.stakes, worth_of_hand_over=price * fade)
     return attrs.evolve(held, standing=attrs.evolve(held.standing, stakes=stakes))
 
 

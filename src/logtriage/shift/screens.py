@@ -89,7 +89,7 @@ def observe(state: ShiftState) -> ShiftObservation:
     rows = []
     for system, alone in state.open.items():
         alerts, panel = glance(alone)
-        worth = alone.incident.price_of_hand_over
+        worth = alone.incident.worth_of_hand_over
         assert worth is not None  # or it could not be open here
         pages = tuple(team for _, team in alone.facts.pages)
         horizon, touched = alone.incident.horizon, bool(alone.history)
@@ -167,7 +167,7 @@ def _row(row: BoardRow, *, in_full: bool) -> str:
     new = "" if row.touched else ", untouched"
     return (
         f"{head}{new}; hand-over {row.worth:.2f}; "
-        f"{edge(row.edge)}; ALERTS: {firing or 'none'}{paged}"
+        f"{edge(row.edge, 1)}; ALERTS: {firing or 'none'}{paged}"
     )
 
 

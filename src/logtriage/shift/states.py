@@ -124,12 +124,12 @@ class ShiftState:
 
 @lru_cache(maxsize=4096)
 def _at_price(state: State, fade: float) -> State:
-    price = state.incident.price_of_hand_over
+    price = state.incident.worth_of_hand_over
     if price is None:
         raise InvalidInput(
-            f"{state.incident.id}: an incident of a shift needs a price_of_hand_over"
+            f"{state.incident.id}: an incident of a shift needs a worth_of_hand_over"
         )
-    incident = attrs.evolve(state.incident, price_of_hand_over=price * fade)
+    incident = attrs.evolve(state.incident, worth_of_hand_over=price * fade)
     return attrs.evolve(state, incident=incident)
 
 

@@ -109,7 +109,7 @@ def _look(
     Unless it ``closes``, there is neither a hand-over nor an offer without a question.
     """
     incident, facts, hand_over = state.incident, state.facts, 0.0
-    price, left = incident.price_of_hand_over, incident.horizon - state.tick
+    price, left = incident.worth_of_hand_over, incident.horizon - state.tick
     if closes and price is not None and not (facts.pages or facts.remedies):
         par = simulation_of(incident).setting.par
         hand_over = weight * hand_over_worth(price, state.tick + 1, incident.horizon, par)
@@ -240,7 +240,7 @@ def weighted(state: State) -> tuple[Belief, float]:
     counts = shares @ np.array(list(WEIGHTS.values())) / shares.sum(axis=1)
     weights = tuple((np.array(held.weights) * counts).astype(np.int64).tolist())
     posterior = attrs.evolve(held.posterior, weights=weights)
-    stakes = attrs.evolve(held.standing.stakes, price_of_hand_over=None)
+    stakes = attrs.evolve(held.standing.stakes, worth_of_hand_over=None)
     standing = attrs.evolve(held.standing, stakes=stakes)
     counted = attrs.evolve(held, posterior=posterior, standing=standing)
     return counted, counted.total / held.total

@@ -5,7 +5,7 @@ the numeric observations of a single state do not.
 
 >>> import numpy as np
 >>> from logtriage.vector import BatchedTriage
->>> batch = BatchedTriage("cascading_failure-v3")
+>>> batch = BatchedTriage("cascading_failure-v4")
 >>> screen = batch.reset("train", np.arange(1024))
 >>> screen = batch.step(np.zeros(1024, int))  # every row declares P1
 >>> screen.observation.shape, screen.reward.shape

@@ -2,7 +2,7 @@
 
 >>> import logtriage as lt
 >>> from logtriage.vector import belief_batch
->>> ids = lt.incident_ids("cascading_failure-v3", "test", 100)
+>>> ids = lt.incident_ids("cascading_failure-v4", "test", 100)
 >>> batch = belief_batch([lt.initial_state(lt.make_incident(id)) for id in ids])
 >>> batch.teams().shape
 (100, 5)
@@ -60,7 +60,7 @@ def belief_batch(states: Sequence[State], role: Role | RoleSplit | None = None) 
             rows = rows[[now <= states[row].tick or now - 1 in done[row] for row in rows]]
         if not len(rows):
             continue
-        cells = [[item for item in shown[row] if item.start == now] for row in rows]
+        cells = [[item for item in shown[row] if max(item.start, 0) == now] for row in rows]
         acted = [done[row].get(now - 1, []) for row in rows]
         wrong = [
             states[row].closing is Closing.MISROUTED and now - 1 == states[row].history[-1][0]

@@ -7,20 +7,14 @@ from numpy.typing import NDArray
 
 from logtriage.vector.arrays import Longs
 from logtriage.vector.belief_tables import BeliefTables
-from logtriage.vector.cells import CHANNELS
-from logtriage.world.channels import Channel
 
 Ints = NDArray[Any]
 
-#: Channels whose cells stay on the screen, with their rows of ``seen``.
-REPEATED: Final = {
-    Channel.ALERT: 0,
-    Channel.CHANGE: 1,
-    Channel.METRICS: 2,
-    Channel.TRACES: 3,
-}
-#: The row of ``seen`` of each channel; -1 where cells are shown once.
-SEEN_ROW: Final = tuple(REPEATED.get(channel, -1) for channel in CHANNELS)
+#: What was seen of a history, by place: the last instant at which it was usual, the token that it
+#: shows and the first instant at which it did, when its alert was last quiet and first fired.
+AFTER, TOKEN, UNTIL, QUIET, FIRED = range(5)
+#: Nothing was seen of a history.
+UNSEEN: Final = (-1, 0, 127, -1, 127)
 #: No cell of the edge panel with this start was seen.
 NO_PANEL: Final = -1
 #: The tick of a break that is free.
@@ -28,27 +22,23 @@ NO_BREAK: Final = -1
 
 
 class BeliefState(NamedTuple):
-    """N incidents, n services, U unaffected conditions, H hypotheses, S starts (horizon + 1).
+    """N incidents, n services, S sorts, U unaffected conditions, H hypotheses, T = horizon + 1.
 
-    ``world`` (N,) is the number of each row's world. ``gains`` (N, T) are sums over readings,
-    ``pooled`` (N, rows) what the pools say of their rows of conditions
-    (:class:`~logtriage.vector.belief_pools.PoolTables`). ``own`` (N, U) are sums over the pools of
-    a service, ``aloof`` (N, n) what it says where nothing reaches it;
+    ``world`` (N,) is the number of each row's world. ``seen`` (N, 1 + 2 K, n, S, 5) is what was
+    seen of each history: in all, and until and since each of K breaks. ``own`` (N, U) are sums
+    over the histories of a service, ``aloof`` (N, n) what it says where nothing reaches it;
     ``reached`` (N, H) what the services say that a hypothesis reaches, less those of ``aloof``.
     ``noted`` (N, H) is what notes say; far below zero, what actions revealed rules it out.
     ``edge`` (N, 3) is what the edge says of incidents that are not fixed: latency first, errors
-    first, benign; ``panel`` (N, S) its tokens by start. ``fixed_at`` (N, H) is the tick in
+    first, benign; ``panel`` (N, T) its tokens by start. ``fixed_at`` (N, H) is the tick in
     which a remedy fixed the hypothesis, the highest number of its type if none did; ``breaks``
-    (N, K) are those ticks, ``before`` (N, K, T) the ``gains`` of readings that start until then.
-    ``seen`` (N, 4, n, bytes) has a bit for each start of what may be shown again, ``owners``
-    (N, n) the team of each service. ``screens`` and ``remedies`` (N,) count screens seen and
-    remedies applied. ``weights`` (N, H) are those of the hypotheses, as of
-    :class:`logtriage.beliefs.Belief`; all are 0 where no hypothesis fits.
+    (N, K) are those ticks. ``owners`` (N, n) the team of each service. ``screens`` and ``remedies``
+    (N,) count screens seen and remedies applied. ``weights`` (N, H) are those of the hypotheses, as
+    of :class:`logtriage.beliefs.Belief`; all are 0 where no hypothesis fits.
     """
 
     world: NDArray[np.uint8]
-    gains: Longs
-    pooled: Longs
+    seen: NDArray[np.int8]
     own: Longs
     aloof: Longs
     reached: Longs
@@ -57,8 +47,6 @@ class BeliefState(NamedTuple):
     panel: NDArray[np.int8]
     fixed_at: Ints
     breaks: NDArray[np.int16]
-    before: Longs
-    seen: NDArray[np.uint8]
     owners: Ints
     screens: Ints
     remedies: Ints
@@ -76,22 +64,23 @@ class BeliefState(NamedTuple):
 
     def with_room(self) -> "BeliefState":
         """A copy with room for another break."""
-        more = [(0, 0), (0, 1)]
-        return self._replace(
-            breaks=np.pad(self.breaks, more, constant_values=NO_BREAK),
-            before=np.pad(self.before, [*more, (0, 0)]),
+        seen = np.empty(
+            (*self.seen.shape[:1], self.seen.shape[1] + 2, *self.seen.shape[2:]), np.int8
         )
+        seen[:, :-2] = self.seen
+        seen[:, -2:] = UNSEEN
+        breaks = np.pad(self.breaks, [(0, 0), (0, 1)], constant_values=NO_BREAK)
+        return self._replace(breaks=breaks, seen=seen)
 
 
 def empty_state(count: int, tables: BeliefTables, teams: int, horizon: int) -> BeliefState:
     """The state of ``count`` incidents before any screen."""
     services, hypotheses = tables.services, tables.prior.shape[1]
-    sums = tables.pools.sums
+    sorts = tables.histories.sizes.shape[-1]
     ticks = np.int8 if horizon < np.iinfo(np.int8).max else np.int16
     state = BeliefState(
         world=np.zeros(count, np.uint8),
-        gains=np.zeros((count, sums), np.int64),
-        pooled=np.zeros((count, tables.pools.root.shape[1]), np.int64),
+        seen=np.zeros((count, 1, services, sorts, len(UNSEEN)), np.int8),
         own=np.zeros((count, tables.shares.shape[1]), np.int64),
         aloof=np.zeros((count, services), np.int64),
         reached=np.zeros((count, hypotheses), np.int64),
@@ -100,8 +89,6 @@ def empty_state(count: int, tables: BeliefTables, teams: int, horizon: int) -> B
         panel=np.zeros((count, horizon + 1), np.int8),
         fixed_at=np.zeros((count, hypotheses), ticks),
         breaks=np.zeros((count, 0), np.int16),
-        before=np.zeros((count, 0, sums), np.int64),
-        seen=np.zeros((count, len(REPEATED), services, horizon // 8 + 1), np.uint8),
         owners=np.zeros((count, services), np.min_scalar_type(-teams)),
         screens=np.zeros(count, np.int16),
         remedies=np.zeros(count, np.int16),
@@ -113,9 +100,10 @@ def empty_state(count: int, tables: BeliefTables, teams: int, horizon: int) -> B
 
 def clear(state: BeliefState, tables: BeliefTables, rows: Any) -> None:
     """Forget everything seen in these rows."""
-    for sums in (state.gains, state.pooled, state.own, state.noted, state.edge):
+    state.seen[rows] = UNSEEN
+    for sums in (state.own, state.noted, state.edge):
         sums[rows] = 0
-    for counts in (state.seen, state.screens, state.remedies, state.weights):
+    for counts in (state.screens, state.remedies, state.weights):
         counts[rows] = 0
     worlds = state.world[rows]
     state.aloof[rows] = tables.aloof[worlds]

@@ -8,19 +8,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from logtriage.beliefs.edges import kept_row
-from logtriage.beliefs.fixedpoint import COARSE, FINE, INDEX, NEVER, SHORT, UPPER, log2, log_sums
+from logtriage.beliefs.fixedpoint import (
+    COARSE,
+    FINE,
+    INDEX,
+    NEVER,
+    SHORT,
+    UPPER,
+    log2,
+    log2s,
+    log_sums,
+)
 from logtriage.beliefs.model import NONE, Model
-from logtriage.beliefs.pools import LOGS
 from logtriage.grading.action_lists import ranges_of
 from logtriage.vector.arrays import Bools, Longs, side_by_side
-from logtriage.vector.belief_pools import PoolTables, pools_of
+from logtriage.vector.belief_histories import HistoryTables, histories_of
 from logtriage.vector.cells import CHANNELS
 from logtriage.world.channels import NO_NEWS, Channel, Evidence
 from logtriage.world.conditions import accepted_remedies, errors_first
 from logtriage.world.model import World
 from logtriage.world.setting import FULL
-from logtriage.world.tables import CALM, RECOVERED, note_weights
+from logtriage.world.tables import CALM, RECOVERED, alphabet, note_weights
 from logtriage.world.unseen import MOST_IN_POOL
+from logtriage.world.vocabulary import LOG
 
 Ints = NDArray[Any]
 
@@ -52,7 +62,7 @@ class Powers(NamedTuple):
 POWERS: Final = Powers(
     np.array(COARSE, np.int32),
     np.array(FINE, np.int32),
-    np.maximum(LOGS, 0).astype(np.int32),
+    np.maximum(log2s(np.arange(FULL + 1)), 0).astype(np.int32),
     UPPER.astype(np.int32),
     (-(-(1 << INVERSE_BITS) // np.arange(1 << INDEX, 2 << INDEX))).astype(np.uint32),
 )
@@ -90,7 +100,7 @@ class BeliefTables(NamedTuple):
     first; ``noted`` (H,) is that service, or -1.
     """
 
-    pools: PoolTables
+    histories: HistoryTables
     edges: EdgeTables
     powers: Powers
     own_at: Longs
@@ -127,12 +137,12 @@ def tables_of(models: Sequence[Model]) -> BeliefTables:
     A world with fewer hypotheses is filled up with hypotheses of no weight.
     """
     each = [tables_in_one(model) for model in models]
-    pools = side_by_side([table.pools for table in each], {})
+    histories = side_by_side([table.histories for table in each], {})
     edges = side_by_side([table.edges for table in each], {})
     fills = {"prior": NEVER, "errors": NO_FAULT, "owner_root": -1, "noted": -1}
     whole: BeliefTables = side_by_side(each, fills)
     return whole._replace(
-        pools=pools._replace(number=np.arange(len(each))), edges=edges, powers=POWERS
+        histories=histories._replace(number=np.arange(len(each))), edges=edges, powers=POWERS
     )
 
 
@@ -149,7 +159,7 @@ def tables_in_one(model: Model) -> BeliefTables:
     alone = np.zeros(len(listed.place), np.int64)
     np.subtract.at(alone, row, aloof[service])
     return BeliefTables(
-        pools=pools_of(model),
+        histories=histories_of(model),
         edges=_edges(model),
         powers=POWERS,
         own_at=_bounds([len(row) for row in shares]),
@@ -259,17 +269,18 @@ def _owner_root(model: Model) -> Longs:
 
 
 def _note(model: Model) -> Longs:
-    whole, lines = log2(FULL), model.world.lines
-    logs = np.full((1 + len(lines), len(model.hypotheses)), NEVER, np.int64)
-    for place, hypothesis in enumerate(model.hypotheses):
+    whole, here = log2(FULL), model.places
+    widest = max(len(alphabet(model.setting, LOG, place)) for place in here)
+    logs = np.full((1 + widest, len(model.hypotheses)), NEVER, np.int64)
+    for row, hypothesis in enumerate(model.hypotheses):
         if not hypothesis.faults:
             continue
         kind, service = hypothesis.faults[0]
         if model.world.pages(kind, model.topology) is not None:
-            logs[0, place] = 0
+            logs[0, row] = 0
             continue
-        tier = model.topology.services[service].tier
-        for token, weight in note_weights(model.setting, kind, tier):
-            number = 0 if token == NO_NEWS else 1 + lines.index(token)
-            logs[number, place] = log2(weight) - whole if weight else NEVER
+        tokens = alphabet(model.setting, LOG, here[service])
+        for token, weight in note_weights(model.setting, kind, here[service].tier):
+            number = 0 if token == NO_NEWS else 1 + tokens.index(token)
+            logs[number, row] = log2(weight) - whole if weight else NEVER
     return logs

@@ -43,14 +43,14 @@ class BeliefBatch:
         count: int,
         horizon: int,
     ) -> None:
-        from logtriage.vector.compiled import beliefs, panels, signs  # loads Numba
+        from logtriage.vector.compiled import beliefs, outcomes, panels  # loads Numba
 
         self._update = beliefs.update_rows
         self._logs_of, self._severities_of = beliefs.logs_of, panels.severities_of
         check_alike(models)
         self.models, self.horizon = models, horizon
         self._tables: BeliefTables = tables_of(models)
-        self._room = signs.room_for(self._tables)
+        self._room = outcomes.room_for(self._tables)
         teams = len(self.topology.teams)
         self._state: BeliefState = empty_state(count, self._tables, teams, horizon)
         self._every = np.arange(count)
@@ -112,9 +112,8 @@ class BeliefBatch:
     ) -> None:
         """Take in the next screen of all rows or of these (R,), and renew their weights.
 
-        ``cells`` (R, M, 5) stand on the screen, as of :meth:`numbers`; nothing is checked. Those
-        of alerts, the panel, changes, metrics and traces that were seen before are left out, so
-        whole screens may be taken in. A cell stands there once. ``actions`` (R,), or (R, L) for L
+        ``cells`` (R, M, 5) stand on the screen, as of :meth:`numbers`; nothing is checked. What was
+        seen before changes nothing. ``actions`` (R,), or (R, L) for L
         roles, are the canonical integers of what was done since the last screen (anything that
         is no page and no remedy may as well be -1). ``misrouted`` (R,) says where the last page
         closed the incident. Of the first screen after a reset no action is read.

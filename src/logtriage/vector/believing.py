@@ -6,7 +6,7 @@ is left with what to ask and when to act. The numbers are functions of what was 
 
 >>> import numpy as np
 >>> from logtriage.vector import BatchedTriage, BeliefScreens
->>> batch = BatchedTriage("single_crash-v3")
+>>> batch = BatchedTriage("single_crash-v4")
 >>> screens = BeliefScreens(batch)
 >>> beliefs = screens.begin(batch.reset("train", np.arange(64)))
 >>> actions = np.full(64, batch.action_count - 4)  # the traces of the last service
@@ -29,9 +29,10 @@ from logtriage.vector.checks import checked_actions
 from logtriage.vector.engine import BatchedTriage, Step
 from logtriage.vector.layout import Floats, Layout, laid_out
 from logtriage.vector.marginals import Marginals, kinds_of
-from logtriage.vector.tokens.cells import owners_of
 from logtriage.vector.tokens.layout import TokenLayout
+from logtriage.vector.tokens.setting import owners_of
 from logtriage.vector.values import BatchedValues
+from logtriage.world.channels import Channel
 from logtriage.world.model import World
 from logtriage.world.vocabulary import LOG
 
@@ -41,10 +42,13 @@ KEPT: Final = (
     *("paged", "closed", "edge", "time", "price"),
 )
 
+#: What is said of when a service was asked.
+WHEN: Final = ("usual", "shown")
 
-def heard_sorts(world: World) -> tuple[str, ...]:
-    """The sorts that count how much a service has said: one a channel on demand."""
-    return (LOG, *(sorts[0] for sorts in world.slots.values()))
+
+def asked_sorts(world: World) -> tuple[str, ...]:
+    """The sorts that say when a service was asked: one of each channel on demand."""
+    return LOG, world.slots[Channel.METRICS][0], world.slots[Channel.TRACES][0]
 
 
 @lru_cache(maxsize=32)
@@ -57,9 +61,9 @@ def belief_layout_of(layout: TokenLayout) -> Layout:
     the matter, ``benign`` that nothing needs a response; ``doubt`` is the entropy over the
     hypotheses as a share of the most there can be. ``acting`` is the expected grade, by
     ``logtriage/3``, of the best plan that asks nothing more and does not hand over; ``price``
-    says what a hand-over is worth instead. It is 0 in closed rows. ``heard:<sort>`` (n each)
-    counts what services said on demand: log lines (of the window, too, but for everyday ones),
-    readings of gauges, of traces.
+    says what a hand-over is worth instead. It is 0 in closed rows. ``usual:<sort>`` and
+    ``shown:<sort>`` (n each) say of a sort of each channel on demand until when it was seen as
+    usual, and since when it shows something else: so when a service was last asked.
     The other blocks are those of the token layout.
     """
     n, m = len(layout.topology), len(layout.topology.teams)
@@ -69,9 +73,8 @@ def belief_layout_of(layout: TokenLayout) -> Layout:
         "team": m,
         "kind": len(kinds_of(layout.world)),
     }
-    widths |= {"benign": 1, "doubt": 1, "acting": 1} | {
-        f"heard:{sort}": n for sort in heard_sorts(layout.world)
-    }
+    widths |= {"benign": 1, "doubt": 1, "acting": 1}
+    widths |= {f"{what}:{sort}": n for sort in asked_sorts(layout.world) for what in WHEN}
     widths |= {name: layout[name].stop - layout[name].start for name in KEPT}
     return Layout(layout.topology, *laid_out(widths))
 
@@ -92,7 +95,7 @@ class BeliefScreens:
         self.layout = belief_layout_of(layout)
         self._batch, self._tokens = batch, layout
         self._kept = np.concatenate([np.r_[layout[name]] for name in KEPT])
-        self._heard = _heard(layout)
+        self._usual, self._shown = _asked(layout)
         self._values: BatchedValues | None = None
         self._models: tuple[Model, ...] = ()
 
@@ -172,18 +175,26 @@ class BeliefScreens:
             marginals.benign,
             marginals.doubt,
         ]
-        parts += [np.asarray(acting)[:, np.newaxis], screen.observation @ self._heard]
+        parts += [np.asarray(acting)[:, np.newaxis]]
+        for usual, shown in zip(self._usual, self._shown, strict=True):
+            parts += [screen.observation[:, usual], screen.observation @ shown]
         parts += [screen.observation[:, self._kept]]
         columns: Floats = np.concatenate(parts, axis=1, dtype=np.float32)
         return columns
 
 
-def _heard(layout: TokenLayout) -> Floats:
-    """Sums the counts (D,) of a sort by service, for each of :func:`heard_sorts`."""
+def _asked(layout: TokenLayout) -> tuple[list[Ints], list[Floats]]:
+    """Columns that say when services were asked, by sort of :func:`asked_sorts`.
+
+    The columns (n,) until when it was usual, and sums (D, n) since when it shows another token.
+    """
     n, world = len(layout.topology), layout.world
-    heard = heard_sorts(world)
-    sums = np.zeros((layout.size, len(heard) * n), np.float32)
-    for place, sort in enumerate(heard):
-        for service, columns in enumerate(layout.column_of[world.cell_sorts.index(sort)]):
-            sums[columns[columns >= 0], place * n + service] = 1
-    return sums
+    usual, shown = [], []
+    for sort in asked_sorts(world):
+        columns = layout.column_of[world.cell_sorts.index(sort)]
+        sums = np.zeros((layout.size, n), np.float32)
+        for service, row in enumerate(columns):
+            sums[row[1:][row[1:] >= 0], service] = 1
+        usual.append(columns[:, 0])
+        shown.append(sums)
+    return usual, shown

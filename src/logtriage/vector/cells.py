@@ -7,11 +7,15 @@ cells in any row; the channel of an empty place is :data:`NO_CELL`.
 | number | is |
 |---|---|
 | channel | the place in :data:`CHANNELS` |
-| service, slot, start | as in ``Evidence`` (service -1: of no service) |
-| token of a service's cell | the place in :func:`shown_tokens` of its sort |
+| service, slot, start | as in ``Evidence``; the service of a note is that which it is about |
+| token of a service's cell | the place in the alphabet of its sort; -1 for what is down |
+| token of an alert | whether it fires |
 | token of the edge panel | the place in ``edge_tokens`` of the world |
 | token of an effect | the place in :data:`EFFECTS` |
-| token of a note | 0 for no news, else 1 + service x lines + the place in ``lines`` of the world |
+| token of a note | 0 for no news, else 1 + the place in the alphabet of log lines |
+
+Cells of a history that follow from others may be missing: what was usual was usual before, and what
+was shown is shown until the next remedy.
 """
 
 from collections.abc import Sequence
@@ -22,9 +26,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from logtriage.topology import Topology
-from logtriage.world.channels import DOWN, EASES, GAP, NO_CHANGE, NO_NEWS, Channel, Evidence
+from logtriage.world.channels import DOWN, EASES, NO_CHANGE, NO_NEWS, Channel, Evidence
 from logtriage.world.setting import Setting
-from logtriage.world.tables import Place, alphabet, places
+from logtriage.world.tables import alphabet, places
 from logtriage.world.vocabulary import LOG
 
 #: Any number of cells, (…, 5).
@@ -38,26 +42,14 @@ NO_CELL: Final = -1
 FIELDS: Final = ("channel", "service", "slot", "start", "token")
 #: What became of a remedy.
 EFFECTS: Final = (EASES, NO_CHANGE)
+#: The token of what is down.
+IS_DOWN: Final = -1
 
 
 def cell_numbers(setting: Setting, topology: Topology, evidence: Sequence[Evidence]) -> Cells:
     """Evidence as numbers (M, 5)."""
-    rows = [
-        (
-            _CHANNEL_PLACE[item.channel],
-            item.service,
-            item.slot,
-            item.start,
-            _token_number(setting, topology, item),
-        )
-        for item in evidence
-    ]
+    rows = [_numbers(setting, topology, item) for item in evidence]
     return np.array(rows, np.int16).reshape(len(rows), len(FIELDS))
-
-
-def shown_tokens(setting: Setting, sort: str, place: Place) -> tuple[str, ...]:
-    """The tokens that a reading can show at a place: its alphabet, then a gap, then ``down``."""
-    return (*alphabet(setting, sort, place), GAP, DOWN)
 
 
 def padded(lists: Sequence[Cells]) -> Cells:
@@ -72,36 +64,31 @@ def padded(lists: Sequence[Cells]) -> Cells:
 _CHANNEL_PLACE: Final = {channel: place for place, channel in enumerate(CHANNELS)}
 
 
-def _token_number(setting: Setting, topology: Topology, item: Evidence) -> int:
-    match item.channel:
+def _numbers(
+    setting: Setting, topology: Topology, item: Evidence
+) -> tuple[int, int, int, int, int]:
+    channel, service, slot, start, token = item
+    world, number = setting.world, IS_DOWN
+    match channel:
         case Channel.EDGE:
-            return setting.world.edge_tokens.index(item.token)
+            number = world.edge_tokens.index(token)
         case Channel.EFFECT:
-            return EFFECTS.index(item.token)
+            number = EFFECTS.index(token)
+        case Channel.ALERT:
+            number = int(token != world.tokens.alert.ordinary)
         case Channel.NOTE:
-            if item.token == NO_NEWS:
-                return 0
-            service, _, token = item.token.partition(":")
-            lines = setting.world.lines
-            return 1 + int(service) * len(lines) + lines.index(token)
-        case _:
-            sort = setting.world.sort_of(item.channel, item.slot)
-            return _places_in(setting, topology, sort, item.service)[item.token]
+            number = 0
+            if token != NO_NEWS:
+                about, _, token = token.partition(":")
+                service = int(about)
+                number = 1 + places_of(setting, topology, LOG, service)[token]
+        case _ if token != DOWN:
+            number = places_of(setting, topology, world.sort_of(channel, slot), service)[token]
+    return _CHANNEL_PLACE[channel], service, slot, start, number
 
 
 @lru_cache(maxsize=4096)
-def _places_in(setting: Setting, topology: Topology, sort: str, service: int) -> dict[str, int]:
-    tokens = shown_tokens(setting, sort, places(topology)[service])
+def places_of(setting: Setting, topology: Topology, sort: str, service: int) -> dict[str, int]:
+    """The place of each token in the alphabet of a sort at a service."""
+    tokens = alphabet(setting, sort, places(topology)[service])
     return {token: place for place, token in enumerate(tokens)}
-
-
-@lru_cache(maxsize=32)
-def line_places(setting: Setting, topology: Topology) -> NDArray[np.int64]:
-    """The number in notes of each log token of each service (n, K), or -1."""
-    number = {token: place for place, token in enumerate(setting.world.lines)}
-    rows = [
-        [number.get(token, -1) for token in alphabet(setting, LOG, place)]
-        for place in places(topology)
-    ]
-    widest = max(map(len, rows))
-    return np.array([[*row, *[-1] * (widest - len(row))] for row in rows])

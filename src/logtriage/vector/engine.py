@@ -66,7 +66,7 @@ class BatchedTriage:
     """N incidents side by side. Needs the extra ``fast``.
 
     Args:
-        task: a drawn task, such as ``cascading_failure-v3``, or one of your own making.
+        task: a drawn task, such as ``cascading_failure-v4``, or one of your own making.
         topology: another topology than the task's; there every (service, fault) pair may occur.
         rubric: another rubric than the task's.
         lanes: how many act in each tick; :class:`logtriage.vector.BatchedTeam` has several.
@@ -162,7 +162,7 @@ class BatchedTriage:
         incidents = self.setting.room(count)
         self._kernels.draw(incidents, every, split, rows, worlds)
         self._split, self._incidents = split, incidents
-        self._episodes = TokenEpisodes.empty(incidents)
+        self._episodes = TokenEpisodes.empty(incidents, self.task.horizon)
         self._kernels.begin(self._episodes, every)
         self._kernels.read(incidents, self._episodes, every)
         self._score = np.zeros(count)

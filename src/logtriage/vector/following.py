@@ -6,15 +6,16 @@ import attrs
 import numpy as np
 
 from logtriage.evidence import VIEW_OF
+from logtriage.grading.rubric import TRIAGE_3
 from logtriage.roles import Role, RoleSplit, watched
 from logtriage.topology import Topology
 from logtriage.vector.arrays import Bools, Ints
 from logtriage.vector.beliefs import BeliefBatch
-from logtriage.vector.cells import CHANNELS, NO_CELL, Cells
-from logtriage.vector.tokens.cells import owners_of, screen_cells
+from logtriage.vector.cells import CHANNELS, EFFECTS, FIELDS, NO_CELL, Cells
 from logtriage.vector.tokens.episodes import TokenEpisodes
 from logtriage.vector.tokens.incidents import TokenIncidents
-from logtriage.vector.tokens.setting import TokenSetting
+from logtriage.vector.tokens.setting import TokenSetting, owners_of
+from logtriage.world.channels import EASES, NO_CHANGE, Channel
 
 
 @attrs.frozen(eq=False)
@@ -32,7 +33,7 @@ class Viewer:
             here = [*sorted(watched(role, topology)), -1]
             for place, channel in enumerate(CHANNELS):
                 if VIEW_OF[channel] in role.views:
-                    shown[place, here] = True
+                    shown[place, slice(None) if channel is Channel.NOTE else here] = True
         return cls(shown)
 
     def seen(self, cells: Cells) -> Cells:
@@ -58,7 +59,10 @@ class FollowingBeliefs:
     def __init__(
         self, setting: TokenSetting, count: int, viewers: Sequence[Viewer] | None = None
     ) -> None:
+        from logtriage.vector.tokens.compiled import TokenKernels  # loads Numba
+
         self.setting, self._viewers = setting, viewers
+        self._kernels = TokenKernels(setting, TRIAGE_3)
         self.of = tuple(
             BeliefBatch(*setting.models, count=count, horizon=setting.task.horizon)
             for _ in viewers or (None,)
@@ -76,10 +80,48 @@ class FollowingBeliefs:
     def follow(
         self, incidents: TokenIncidents, episodes: TokenEpisodes, rows: Ints, acts: Ints
     ) -> None:
-        """Take in the screens of open rows (R,) after ``acts`` (L, R): see :func:`screen_cells`."""
+        """Take in the screens of open rows (R,) after ``acts`` (L, R)."""
         if not len(rows):
             return
-        cells = screen_cells(self.setting, incidents, episodes, rows, acts)
+        cells = self._kernels.cells(incidents, episodes, rows)
+        effects = _effects(self.setting, incidents, episodes, rows, acts)
+        cells = np.concatenate([cells, *effects], axis=1)
         for place, belief in enumerate(self.of):
             seen = cells if self._viewers is None else self._viewers[place].seen(cells)
             belief.update(seen, acts.T, rows=rows)
+
+
+def _effects(
+    setting: TokenSetting,
+    incidents: TokenIncidents,
+    episodes: TokenEpisodes,
+    rows: Ints,
+    acts: Ints,
+) -> list[Cells]:
+    """What became of the remedies among ``acts`` (L, R) of the last tick: (R, 1, 5) a lane."""
+    which = acts - setting.ranges.remedy
+    applied = (which >= 0) & (which < setting.ranges.remedies)
+    if not applied.any():
+        return []
+    tables, worlds, now = setting.tables, incidents.world[rows], setting.ticks(episodes)[rows]
+    true = incidents.hypothesis[rows]
+    remedy, service = np.divmod(np.where(applied, which, 0), setting.n)
+    accepted = applied & tables.recovers[worlds, true] & tables.remedies[worlds, true, remedy]
+    accepted &= service == tables.root[worlds, true]
+    # Only the first accepted remedy changes anything.
+    accepted &= (np.cumsum(accepted, axis=0) == 1) & (episodes.fixed_at[rows] == now - 1)
+    before = episodes.remedies[rows] - applied.sum(axis=0)
+    number = before + np.cumsum(applied, axis=0) - 1
+    parts = []
+    for lane in np.flatnonzero(applied.any(axis=1)):
+        cells = np.full((len(rows), 1, len(FIELDS)), NO_CELL, np.int16)
+        here = applied[lane]
+        cells[here, 0, 0] = CHANNELS.index(Channel.EFFECT)
+        cells[here, 0, 1] = -1
+        cells[here, 0, 2] = number[lane, here]
+        cells[here, 0, 3] = now[here]
+        cells[here, 0, 4] = np.where(
+            accepted[lane, here], EFFECTS.index(EASES), EFFECTS.index(NO_CHANGE)
+        )
+        parts.append(cells)
+    return parts

@@ -22,7 +22,7 @@ from logtriage.actions import (
 )
 from logtriage.roles import Role, role_actions, role_words
 from logtriage.roles.words import NO_FAULT
-from logtriage.vector.believing import heard_sorts
+from logtriage.vector.believing import asked_sorts
 from logtriage.vector.layout import Floats, laid_out
 from logtriage.vector.marginals import Believed, Marginals, kinds_of
 from logtriage.vector.team_tokens import RoleTokens
@@ -77,7 +77,7 @@ class RoleInput:
         self._kept = np.concatenate(kept)
         self._said = [
             layout.blocks[f"seen:{sort}"]
-            for sort in heard_sorts(world)
+            for sort in asked_sorts(world)
             if f"seen:{sort}" in layout.blocks
         ]
         service = layout.team.service[layout.columns]

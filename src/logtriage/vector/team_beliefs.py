@@ -5,7 +5,7 @@ As :func:`logtriage.beliefs.belief` has it of a state and a role; a law holds bo
 >>> import numpy as np
 >>> from logtriage.roles.splits import TRIO
 >>> from logtriage.vector import BatchedTeam, TeamBeliefs
->>> batch = BatchedTeam("cascading_failure-v3", TRIO)
+>>> batch = BatchedTeam("cascading_failure-v4", TRIO)
 >>> screen = batch.reset("train", np.arange(16))
 >>> beliefs = TeamBeliefs(batch)
 >>> beliefs.begin()

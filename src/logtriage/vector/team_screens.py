@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from logtriage.actions import Report, Wait, action_id
-from logtriage.roles import Role, RoleSplit, is_request, role_actions, role_words, watched
+from logtriage.roles import Role, RoleSplit, is_request, role_actions, role_words
 from logtriage.vector.arrays import Bools, Ints
 from logtriage.vector.engine import NOTHING, BatchedTriage, Step
 from logtriage.vector.layout import Floats, laid_out
@@ -22,7 +22,7 @@ from logtriage.vector.team_tokens import (
     sees_asking,
     team_tokens_of,
 )
-from logtriage.vector.tokens.cells import owners_of
+from logtriage.vector.tokens.setting import owners_of
 
 #: The blocks of what was declared, side by side on a board, and the kinds of action behind them.
 _DECLARED = {
@@ -53,8 +53,7 @@ class TokenSeat:
     Its own actions as ``canonical`` integers (A,), negative where an action does nothing;
     ``word`` (A,) what a report says, -1 for other actions; ``request`` (A,) which actions
     ask for evidence; ``runs`` of columns of the team's observation, and where they go.
-    ``lanes`` are those whose requests may have to be hidden; ``unseen`` (n + 1,) which
-    services it does not watch, by number from 1.
+    ``lanes`` are those whose requests may have to be hidden.
     """
 
     role: Role
@@ -64,7 +63,6 @@ class TokenSeat:
     request: Bools
     runs: tuple[tuple[slice, slice], ...]
     lanes: tuple[int, ...]
-    unseen: Bools
 
     @classmethod
     def of(cls, role: Role, layout: RoleTokens) -> "TokenSeat":
@@ -73,8 +71,6 @@ class TokenSeat:
         world = layout.team.base.world
         actions = role_actions(role, topology, world, hand_over=True)
         words = role_words(role, topology, world)
-        here = watched(role, topology)
-        unseen = np.array([False, *(at not in here for at in range(len(topology)))])
         return cls(
             role,
             layout,
@@ -98,9 +94,8 @@ class TokenSeat:
                 lane
                 for lane, asker in enumerate(split.roles)
                 if f"asked:{asker.name}" in layout.blocks
-                and (unseen.any() or (can_ask(asker) & ~sees_asking(role, answers=True)).any())
+                and (can_ask(asker) & ~sees_asking(role)).any()
             ),
-            unseen,
         )
 
 
@@ -187,37 +182,18 @@ class TokenScreens:
         mine: Floats = np.empty((len(state), seat.layout.size), np.float32)
         for whole, part in seat.runs:
             mine[:, part] = state[:, whole]
-        if seat.unseen.any() and "window_service" in seat.layout.blocks:
-            self._hide_lines(mine, seat)
         for asker in seat.lanes:
-            self._hide_answers(mine, seat, self._split.names[asker], asker)
+            self._hide_asking(mine, seat, self._split.names[asker], asker)
         if seat.role.hears_late:
             self._hide_news(mine, lane, seat, tick)
         return mine
 
-    def _hide_lines(self, mine: Floats, seat: TokenSeat) -> None:
-        """Hide lines of the window whose speakers a role does not watch."""
-        others = seat.unseen[self._batch.episodes.columns[:, self.layout["window_service"]]]
-        for name in ("window_service", "window_token"):
-            mine[:, seat.layout[name]][others] = 0
-
-    def _hide_answers(self, mine: Floats, seat: TokenSeat, asker: str, lane: int) -> None:
-        """Hide what ``asker`` asked for in the last tick and this role does not see."""
-        first, blocks = self.layout.base.answer(lane).start, seat.layout.blocks
-        kind, service = (
-            self._batch.episodes.columns[:, first],
-            self._batch.episodes.columns[:, first + 1],
-        )
+    def _hide_asking(self, mine: Floats, seat: TokenSeat, asker: str, lane: int) -> None:
+        """Hide what ``asker`` asked for in the last tick, where this role does not see it."""
+        kind = self._batch.episodes.columns[:, self.layout.base.asked(lane).start]
         hidden = ~sees_asking(seat.role)[kind] & (kind > 0)
         for name in ("asked", "asked_service"):
-            mine[hidden, blocks[f"{name}:{asker}"]] = 0
-        if f"answer:{asker}" not in blocks:
-            return
-        answer = mine[:, blocks[f"answer:{asker}"]]
-        unseen = ~sees_asking(seat.role, answers=True)[kind] & (kind > 0)
-        answer[unseen | seat.unseen[service]] = 0
-        every = np.flatnonzero((kind > 0) & (service == 0))  # an answer of each service
-        answer[np.ix_(every, np.flatnonzero(seat.unseen[1:]))] = 0
+            mine[hidden, seat.layout.blocks[f"{name}:{asker}"]] = 0
 
     def _hide_news(self, mine: Floats, lane: int, seat: TokenSeat, tick: Ints) -> None:
         """Hide declarations and reports that have not reached a role yet."""

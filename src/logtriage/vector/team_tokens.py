@@ -1,8 +1,8 @@
 """The layout of the numeric observations of a team.
 
 The team's observation is the single agent's (:func:`token_layout_of`), with three changes. Lines of
-the window are counted apart from requested lines. Each role's request has its own blocks
-(``asked:<role>``, ``asked_service:<role>``, ``answer:<role>``). And there are more blocks:
+the window stand apart from requested lines. Each role's request has its own blocks
+(``asked:<role>``, ``asked_service:<role>``). And there are more blocks:
 ``declared_owner`` (m), who owns the declared root cause in this incident; ``report:<role>``, the
 words of :func:`~logtriage.roles.role_words` that a role has reported; ``left:<role>``, how many
 requests it has left, if it has a budget. A role's views, its part of the services and its kinds of
@@ -22,18 +22,21 @@ from logtriage.topology import Topology
 from logtriage.vector.layout import Floats, Layout, laid_out
 from logtriage.vector.tokens.encoding import ASKED_BY
 from logtriage.vector.tokens.layout import REQUESTS, TokenLayout, token_layout_of
+from logtriage.world.channels import Channel
 from logtriage.world.setting import Setting
 
 Columns = NDArray[np.intp]
 
 _DECLARED: Final = "declarations"
-_ASKED: Final = ("asked", "asked_service", "answer")
+_ASKED: Final = ("asked", "asked_service")
 #: What shows a block, as views or kinds of action: one of each set must be the role's.
 _SHOWN_BY: Final[dict[str, tuple[frozenset[str], ...]]] = {
-    "seen:alert": (frozenset({"alerts"}),),
-    "seen:change": (frozenset({"changes"}),),
-    "seen:log": (frozenset({"inspection"}),),
-    "seen:window": (frozenset({"window"}),),
+    "change": (frozenset({"changes"}),),
+    "log": (frozenset({"inspection"}),),
+    "window": (frozenset({"window"}),),
+    "logs": (frozenset({"inspection"}),),
+    "metrics": (frozenset({"metrics"}),),
+    "traces": (frozenset({"traces"}),),
     "seen:edge": (frozenset({"slo"}),),
     "noted": (frozenset({"notes"}),),
     "remedied": (frozenset({"effects", "remediate"}),),
@@ -45,8 +48,6 @@ _SHOWN_BY: Final[dict[str, tuple[frozenset[str], ...]]] = {
     "closed": (),
     "alert": (frozenset({"alerts"}),),
     "edge": (frozenset({"slo"}),),
-    "window_service": (frozenset({"window"}),),
-    "window_token": (frozenset({"window"}),),
     "note": (frozenset({"notes"}),),
     "time": (),
     "price": (),
@@ -130,16 +131,15 @@ def _services(base: TokenLayout) -> NDArray[np.int64]:
     for service in range(n):
         mine: Any = base.column_of[:, service]
         services[mine[mine >= 0]] = service
-    services[base.blocks["alert"]] = np.arange(n)
+    for name, place in base.blocks.items():
+        if name.partition(":")[0] in ("alert", "down"):
+            services[place] = np.arange(n)
     return services
 
 
-def sees_asking(role: Role, *, answers: bool = False) -> NDArray[np.bool_]:
-    """Whether a role sees that each request (5,) was made, or sees its answer."""
-    seen = [
-        VIEW_OF[channel] in role.views or (not answers and ASKED_BY[channel] in role.may)
-        for channel in REQUESTS
-    ]
+def sees_asking(role: Role) -> NDArray[np.bool_]:
+    """Whether a role sees that each request (5,) was made."""
+    seen = [VIEW_OF[channel] in role.views or ASKED_BY[channel] in role.may for channel in REQUESTS]
     return np.array([False, *seen])
 
 
@@ -153,12 +153,13 @@ def _shows(role: Role, block: str, team: TeamTokens) -> bool:
     if name == "left":
         return of == role.name
     if name in _ASKED:
-        seen = sees_asking(role, answers=name == "answer")
-        return bool((seen & can_ask(team.split.role(of))).any())
+        return bool((sees_asking(role) & can_ask(team.split.role(of))).any())
     has = role.views | role.may
     for channel, sorts in team.base.world.slots.items():
-        if name == "seen" and of in sorts:
+        if name in ("seen", "usual") and channel is not Channel.ALERT and of in sorts:
             return VIEW_OF[channel] in has
+    if block not in _SHOWN_BY and name in ("seen", "usual", "down"):
+        return all(has & kinds for kinds in _SHOWN_BY[of])
     needed = _SHOWN_BY[block if name == "seen" else name]
     return all(has & kinds for kinds in needed)
 

@@ -1,9 +1,9 @@
 """Where evidence comes from, and what it can be: channels, sorts of cells, tokens.
 
-A *cell* is one place that evidence is read from: a channel, a service, a slot and the
-tick from which it holds. It holds one *token*: a categorical piece of evidence. What a
-token is about decides its *sort*: an alert, a log line, a gauge. Tokens are strings;
-those that name a dependency end in ``:`` and the index of the service.
+A *cell* is one place that evidence is read from: a channel, a service, a slot and a tick, which
+lies before 0 for what was recorded before the incident. It holds one *token*: a categorical piece
+of evidence. What a token is about decides its *sort*: a log line, a gauge, half of a trace. Tokens
+are strings; those that name a dependency end in ``:`` and the index of the service.
 """
 
 from enum import StrEnum
@@ -30,7 +30,7 @@ class Evidence(NamedTuple):
 
     ``service`` is an index, -1 for what belongs to no service (edge panel, notes,
     effects of remedies). ``slot`` numbers cells of one service within a channel: lines,
-    gauges. ``start`` is the tick from which the cell holds.
+    gauges, alert rules. ``start`` is the tick of the cell.
     """
 
     channel: Channel
@@ -45,13 +45,14 @@ class Evidence(NamedTuple):
         return self[:4]
 
 
-#: Ticks for which a reading of a gauge, of the edge panel or of a trace holds.
-EPOCH: Final = 3
-#: Readings of a gauge that one request shows at most, the newest last.
-SERIES: Final = 3
-#: Log lines that a request for one service shows, and lines of the window in a tick.
-LINES: Final = 3
-WINDOW_LINES: Final = 6
+#: Ticks between two scrapes: what is shown of a service is read anew at each.
+SCRAPE: Final = 3
+#: Scrapes of the ten minutes before the incident.
+SCRAPES_BEFORE: Final = 6
+#: The tick of the earliest scrape that anybody sees.
+EARLIEST: Final = -SCRAPES_BEFORE * SCRAPE
+#: Lines of the window in a tick.
+WINDOW_LINES: Final = 3
 #: Ticks between a right page and the note of the responders.
 NOTE_DELAY: Final = 2
 
@@ -61,11 +62,9 @@ NAMES: Final = "names"
 #: What a trace says: where the time goes (slot 0), where errors start (slot 1).
 SPANS: Final = ("time", "errors")
 
-#: What a reading says that shows nothing, and one of a service whose metrics, traces or logs are
-#: down for the whole incident. Neither tells anything.
-GAP: Final = "no_data"
+#: What stands in the cells of a service whose metrics, traces or logs are down for the whole
+#: incident. It tells nothing.
 DOWN: Final = "down"
-NOTHING_READ: Final = frozenset({GAP, DOWN})
 
 #: What a note says that tells nothing, and what became of a remedy.
 NO_NEWS: Final = "nothing"

@@ -16,11 +16,13 @@ class Condition:
 
     ``name`` is a fault kind (root or minor fault), a benign kind, a distraction,
     ``waiting``, ``loaded`` or ``healthy``. ``sick`` are the indices of the sick services
-    that a waiting one calls, in order.
+    that a waiting one calls, in order. ``beside`` says that it has nothing to do with the
+    trouble, and so began at any time: a distraction or a minor fault.
     """
 
     name: str
     sick: tuple[int, ...] = ()
+    beside: bool = False
 
 
 @attrs.frozen(cache_hash=True)
@@ -132,12 +134,12 @@ def unaffected(world: World, tier: str) -> tuple[tuple[Condition, int], ...]:
     """What an unaffected service of a tier may be, with weights that sum to 65,536."""
     rules, kinds = world.rules, world.kinds_at(tier)
     shares = [
-        (Condition(distraction.name), distraction.share * FULL // 1000)
+        (Condition(distraction.name, beside=True), distraction.share * FULL // 1000)
         for distraction in rules.distractions
     ]
     if tier not in world.entry_tiers:  # where nobody could be seen waiting
         each = rules.minor_faults * FULL // 1000 // len(kinds)
-        shares.extend((Condition(kind.name), each) for kind in kinds)
+        shares.extend((Condition(kind.name, beside=True), each) for kind in kinds)
     rest = FULL - sum(weight for _, weight in shares)
     return ((WELL, rest), *shares)
 

@@ -1,10 +1,11 @@
-"""Figures of gauges and traces: whole numbers that belong to a service and a token.
+"""Figures of gauges: series of whole numbers that belong to a service and its tokens.
 
-They live: each reading has a small jitter of its own.
+They live: each reading has a small jitter of its own, and an onset begins at the near end of its
+range.
 """
 
-from collections.abc import Mapping, Sequence
-from functools import cached_property, lru_cache
+from collections.abc import Iterator, Sequence
+from functools import cached_property, lru_cache, partial
 from typing import Final
 
 import attrs
@@ -12,30 +13,18 @@ import attrs
 from logtriage.errors import UnknownName
 from logtriage.rng import between, draw, hash_name, subkey
 from logtriage.topology import Topology
-from logtriage.world.channels import DOWN, GAP, NOTHING_READ, Channel, Evidence, named_service
+from logtriage.world.channels import DOWN, EARLIEST, Channel, Evidence, named_service
 from logtriage.world.liveliness import Level, Reading
 from logtriage.world.model import World
-from logtriage.world.schema.forms import (
-    LATENCY_BANDS,
-    Figure,
-    LatencyByHeight,
-    ShareOf,
-    Source,
-    pieces,
-    said,
-    value_of,
-)
-from logtriage.world.telemetry import Gauge, Trace
+from logtriage.world.schema.forms import Source, value_of
+from logtriage.world.schema.tokens import Gauge as GaugeSort
+from logtriage.world.telemetry import Gauge, Series
 
 FIGURE_STREAM: Final = hash_name("figure")
-#: What a reading shows where nothing was read.
-NO_DATA: Final = "no data"
 #: What stands for readings and lines of a service that are down for the whole incident.
 NOT_COLLECTED: Final = "not collected in this incident"
-#: What each figure is of, if its gauge does not say so, and its value.
-Row = tuple[tuple[str, str], ...]
-#: The lines of a gauge: each with its label, the pieces of its text and its figures.
-Lines = tuple[tuple[str, tuple[str, ...], Mapping[str, Figure]], ...]
+#: Start, since and ramp of a :class:`~logtriage.world.liveliness.Reading`.
+When = tuple[int, int, int]
 
 
 @attrs.frozen(cache_hash=True)
@@ -64,12 +53,6 @@ class Figures:
         """Figures as they usually are."""
         return Level(self, self.figure_key)
 
-    def at(self, start: int | None) -> Source:
-        """The figures of the readings that hold from a tick; without it, as they usually are."""
-        if start is None:
-            return self.level
-        return Reading(self, self.figure_key, start)
-
     @property
     def heights(self) -> tuple[int, ...]:
         """The most calls, one after the other, below each service."""
@@ -83,6 +66,29 @@ class Figures:
         """As :meth:`figure`: what stands still does not climb."""
         return self.figure(service, key, low, high)
 
+    def requests(self, service: int, key: str, low: int, high: int) -> int:
+        """Requests in a second: what users send to an entry, and what callers send on.
+
+        Each request makes one call of every service that is called. A call that closes a circle
+        does not count.
+        """
+        known = self._requests.get((service, key, low, high))
+        if known is None:
+            topology, heights = self.topology, self.heights
+            known = sum(
+                self.requests(caller, key, low, high)
+                for caller, called in enumerate(topology.calls)
+                if service in called and heights[caller] > heights[service]
+            )
+            if service in topology.edges or not known:
+                known += self.figure(service, key, low, high)
+            self._requests[service, key, low, high] = known
+        return known
+
+    @cached_property
+    def _requests(self) -> dict[tuple[int, str, int, int], int]:
+        return {}
+
     def version(self, service: int, key: str) -> str:
         """A version that belongs to a service and a key."""
         bits = draw(self.figure_key, service + 1, hash_name(key))
@@ -94,142 +100,80 @@ class Figures:
         return "" if service is None else self.topology.names[service]
 
     def gauges(self, cells: Sequence[Evidence]) -> tuple[Gauge, ...]:
-        """The gauges of the services asked for, each as a short series."""
-        names = self.world.slots[Channel.METRICS]
-        return tuple(
-            Gauge(self.topology.names[service], names[slot], *self._series(row, names[slot]))
-            for (service, slot), row in _by_slot(cells).items()
-        )
+        """The gauges of the services asked for, each as its rows of figures."""
+        names, gauges = self.world.slots[Channel.METRICS], []
+        for (service, slot), row in by_slot(cells).items():
+            starts, tokens = tuple(cell.start for cell in row), tuple(cell.token for cell in row)
+            of = self.topology.names[service], names[slot], starts, tokens
+            if is_down(tokens):
+                gauges.append(Gauge(*of, NOT_COLLECTED))
+            else:
+                gauges.append(Gauge(*of, rows=self.series(service, names[slot], starts, tokens)))
+        return tuple(gauges)
 
-    def _series(
-        self, row: Sequence[Evidence], gauge: str
-    ) -> tuple[tuple[int, ...], tuple[str, ...], str]:
-        service, tokens = row[0].service, tuple(cell.token for cell in row)
-        starts = tuple(cell.start for cell in row)
-        if is_down(tokens):
-            return starts, tokens, NOT_COLLECTED
-        usual = self._usual(service, gauge)
-        readings = [self._read(gauge, cell) for cell in row]
-        return starts, tokens, self._told(usual, readings)
-
-    def _usual(self, service: int, gauge: str) -> Row:
-        known = self._usuals.get((service, gauge))
-        if known is None:
-            known = self.reading(service, gauge, self.world.gauges[gauge].ordinary)
-            self._usuals[service, gauge] = known
-        return known
-
-    @cached_property
-    def _usuals(self) -> dict[tuple[int, str], Row]:
-        return {}
-
-    @cached_property
-    def _gauge_lines(self) -> dict[tuple[int, str, str], Lines]:
-        return {}
-
-    def _read(self, gauge: str, cell: Evidence) -> Row | None:
-        """The figures of one reading; None where nothing was read."""
-        if cell.token in NOTHING_READ:
-            return None
-        return self.reading(cell.service, gauge, cell.token, cell.start)
-
-    def _told(self, usual: Row, readings: Sequence[Row | None]) -> str:
-        """The figures of a gauge over its readings, each beside what is usual."""
-        if not any(readings):
-            labels = ", ".join(label.strip() for label, _ in usual)
-            return f"{labels}{':' * (len(usual) > 1)} {NO_DATA}".lstrip()
-        figures = [
-            (label, value, [NO_DATA if row is None else row[place][1] for row in readings])
-            for place, (label, value) in enumerate(usual)
-        ]
-        return ", ".join(
-            f"{label}{' > '.join(row)} (usual {value})" for label, value, row in figures
-        )
-
-    def slowest(self, service: int, band: str) -> tuple[int, int]:
-        """Where a band of latency begins at a service, in ms, and how far its jitter goes.
-
-        Each call below adds a step, and the jitter stays below one: so within a band no caller
-        is faster than what it waits for. The edge (-1) is as slow as its slowest entry.
-        """
-        latency, heights = self.world.tokens.latency, self.heights
-        begin = latency.usual if band == LATENCY_BANDS[0] else latency.slow
-        entries = self.topology.edges
-        height = heights[service] if service >= 0 else max(heights[entry] for entry in entries)
-        return begin + height * latency.step, latency.step - 1
-
-    def reading(self, service: int, gauge: str, token: str, start: int | None = None) -> Row:
-        """The figures of a gauge that says ``token``: those of its lines at the service's tier.
-
-        In the reading that holds from tick ``start``, or as they usually are.
+    def series(
+        self, service: int, gauge: str, starts: Sequence[int], tokens: Sequence[str]
+    ) -> tuple[Series, ...]:
+        """The rows of a gauge that said ``tokens`` at the ticks ``starts``.
 
         Raises:
             UnknownName: for an unknown gauge, and for a token that it cannot say there.
         """
-        source, lines = self.at(start), self._gauge_lines.get((service, gauge, token))
-        if lines is None:
-            lines = _lines(self.world, gauge, self.topology.services[service].tier, token)
-            self._gauge_lines[service, gauge, token] = lines
-        return tuple(
-            [(label, said(text, row, source, service, token)) for label, text, row in lines]
-        )
+        world, tier = self.world, self.topology.services[service].tier
+        row = world.gauges.get(gauge)
+        if row is None:
+            raise UnknownName("gauge", gauge, world.gauges)
+        for token in tokens:
+            if token not in world.tokens_at(gauge, tier):
+                what = f"token of gauge {gauge!r} at tier {tier!r}"
+                raise UnknownName(what, token, world.tokens_at(gauge, tier))
+        rows = []
+        for line in world.readings_at(gauge, tier):
+            figures = [line.figure_under(token, row) for token in tokens]
+            normal = line.shows[row.ordinary]
+            value = partial(self._value, service, row, line.label)
+            usual = value(normal)
+            strays = [0 if name == normal else 1 if value(name) > usual else -1 for name in figures]
+            values = map(value, figures, over(starts, figures, strays))
+            rows.append(
+                Series(line.label, tuple(values), usual, mark=line.marks.get(tokens[-1], ""))
+            )
+        return tuple(rows)
 
-    def traces(self, cells: Sequence[Evidence]) -> tuple[Trace, ...]:
-        """Where the services asked for spend their time, and where their errors start."""
-        lines, spans = [], self.world.slots[Channel.TRACES]
-        for (service, slot), row in _by_slot(cells).items():
-            starts, tokens = tuple(cell.start for cell in row), tuple(cell.token for cell in row)
-            texts = [self._span(spans[slot], cell) for cell in row]
-            shown = texts[0] if len(set(texts)) == 1 else " > ".join(texts)
-            name = self.topology.names[service]
-            lines.append(Trace(name, spans[slot], starts, tokens, shown))
-        return tuple(lines)
-
-    def _span(self, span: str, cell: Evidence) -> str:
-        if cell.token in NOTHING_READ:
-            return NO_DATA if cell.token == GAP else NOT_COLLECTED
-        row, token = self.world.spans[span], cell.token
-        text, source = row.says[token.partition(":")[0]], self.at(cell.start)
-        return said(pieces(text), row.figures, source, cell.service, token, self.dependency(token))
-
-    def share(self, service: int, token: str, start: int | None = None) -> int:
-        """How much of a service's slowest requests is spent where a token says, in percent."""
-        return self._time(service, token, ShareOf, start)
-
-    def latency(self, service: int, token: str, start: int | None = None) -> int:
-        """Milliseconds of a service's slowest requests."""
-        return self._time(service, token, LatencyByHeight, start)
-
-    def _time(
-        self, service: int, token: str, form: type[ShareOf | LatencyByHeight], start: int | None
+    def _value(
+        self, service: int, gauge: GaugeSort, label: str, name: str, when: When | None = None
     ) -> int:
-        """The figure of a form in what a trace of time says, at ``start`` or as usual."""
-        row = next(iter(self.world.spans.values()))
-        used = pieces(row.says[token.partition(":")[0]])[1::2]
-        figures = (row.figures[name] for name in used if name in row.figures)
-        name = next(figure.name for figure in figures if isinstance(figure.form, form))
-        return int(value_of(row.figures, name, self.at(start), service, token))
+        """A figure of a gauge's row at a reading, or as it usually is."""
+        key = service, gauge.name, label, name, when
+        known = self.kept.get(key)
+        if known is None:
+            source = self.level if when is None else self.at(when)
+            known = int(value_of(gauge.figures, name, source, service, ""))
+            self.kept[key] = known
+        return known
+
+    @cached_property
+    def kept(self) -> dict[tuple[object, ...], int]:
+        """The figures of readings that were asked for: they never change."""
+        return {}
+
+    def at(self, when: When) -> Source:
+        """The figures of a reading."""
+        return Reading(self, self.figure_key, *when)
 
 
-@lru_cache(maxsize=4096)
-def _lines(world: World, gauge: str, tier: str, token: str) -> Lines:
-    """The lines of a gauge that says a token.
+def over(starts: Sequence[int], said: Sequence[str], strays: Sequence[int]) -> Iterator[When]:
+    """When readings at some ticks were made, by what they say and by where that strays to.
 
-    Raises:
-        UnknownName: as :meth:`Figures.reading`.
+    ``strays`` are 1 above the usual, -1 below it, 0 if usual. What strays from one reading to the
+    next begins with a ramp.
     """
-    row = world.gauges.get(gauge)
-    if row is None:
-        raise UnknownName("gauge", gauge, world.gauges)
-    if token not in world.tokens_at(gauge, tier):
-        what = f"token of gauge {gauge!r} at tier {tier!r}"
-        raise UnknownName(what, token, world.tokens_at(gauge, tier))
-    return tuple(
-        [
-            (line.label, pieces(line.said_under(token, row)), row.figures)
-            for line in world.readings_at(gauge, tier)
-        ]
-    )
+    since = EARLIEST
+    for place, start in enumerate(starts):
+        ramp = 0
+        if place and said[place] != said[place - 1]:
+            since, ramp = start, strays[place]
+        yield start, since, ramp
 
 
 def is_down(tokens: Sequence[str]) -> bool:
@@ -249,7 +193,7 @@ def _heights(topology: Topology) -> tuple[int, ...]:
     return tuple(heights)
 
 
-def _by_slot(cells: Sequence[Evidence]) -> dict[tuple[int, int], list[Evidence]]:
+def by_slot(cells: Sequence[Evidence]) -> dict[tuple[int, int], list[Evidence]]:
     """Cells by service and slot, each row in the order of time."""
     rows: dict[tuple[int, int], list[Evidence]] = {}
     for cell in cells:

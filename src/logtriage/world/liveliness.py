@@ -1,7 +1,7 @@
-"""Figures that live: a level that stays, and the small jitter of each reading.
+"""Figures that live: a level that stays, the small jitter of each reading, a ramp at an onset.
 
-Both depend on the seed and on public names alone, and both keep to the figure's range. So a
-figure tells its token and nothing else.
+All depend on the seed and on public names alone, and all keep to the figure's range. So a figure
+tells its token and nothing else.
 """
 
 from functools import lru_cache
@@ -11,6 +11,7 @@ from typing import Final, Protocol
 import attrs
 
 from logtriage.rng import below, draw, hash_name
+from logtriage.world.channels import EARLIEST
 from logtriage.world.schema.forms import Source
 
 #: A figure takes this many values around its level, all different in consecutive readings.
@@ -18,6 +19,8 @@ _STEPS: Final = 7
 #: A step is no more than this share of the range, nor of the range's middle.
 _OF_RANGE: Final = 28
 _OF_MIDDLE: Final = 60
+#: A step of requests is this share of their level.
+_OF_REQUESTS: Final = 100
 #: Ticks in which a climbing figure reaches the end of its range.
 _CLIMB_TICKS: Final = 30
 
@@ -54,13 +57,13 @@ class Level:
         """Where the climb begins: in the lowest third of the range."""
         return self.still.figure(service, key, low, low + (high - low) // 3)
 
+    def requests(self, service: int, key: str, low: int, high: int) -> int:
+        """As in the incident."""
+        return self.still.requests(service, key, low, high)
+
     def version(self, service: int, key: str) -> str:
         """A version, which stays."""
         return self.still.version(service, key)
-
-    def slowest(self, service: int, band: str) -> tuple[int, int]:
-        """As all figures of the incident."""
-        return self.still.slowest(service, band)
 
     def _values(self, service: int, key: str, low: int, high: int) -> tuple[int, int, int]:
         """The least value of a figure, the step between its values, and how many there are."""
@@ -79,9 +82,16 @@ class Level:
 
 @attrs.define(eq=False)
 class Reading(Level):
-    """The figures of the readings that hold from tick ``start``."""
+    """The figures of the readings that hold from tick ``start``.
+
+    ``since`` is the tick of the first reading that says the same. At an onset a figure stands at
+    the end of its range that is nearest to the usual: ``ramp`` is 1 if it rises, -1 if it falls,
+    0 without an onset.
+    """
 
     start: int
+    since: int = EARLIEST
+    ramp: int = 0
 
     @property
     def level(self) -> Source:
@@ -91,17 +101,30 @@ class Reading(Level):
     def figure(self, service: int, key: str, low: int, high: int) -> int:
         """A value of the figure; each reading has another, if there are seven or more."""
         begin, step, count = self._values(service, key, low, high)
-        name = _jitter(key)
-        if count < _STEPS:
-            return begin + below(draw(self.key, service + 1 << 32 | self.start, name), count)
-        orders = _orders(count)
-        order = orders[below(draw(self.key, service + 1, name), len(orders))]
-        return begin + step * order[self.start % count]
+        if self.ramp:
+            near = below(draw(self.key, service + 1 << 32 | self.start - EARLIEST, _jitter(key)), 2)
+            return min(high, low + step * near) if self.ramp > 0 else max(low, high - step * near)
+        return begin + step * self._place(service, key, count)
 
     def climbing(self, service: int, key: str, low: int, high: int) -> int:
         """Where the climb has come by now; it ends at the end of the range."""
         begin = super().climbing(service, key, low, high)
-        return begin + (high - begin) * min(self.start, _CLIMB_TICKS) // _CLIMB_TICKS
+        return begin + (high - begin) * min(self.start - self.since, _CLIMB_TICKS) // _CLIMB_TICKS
+
+    def requests(self, service: int, key: str, low: int, high: int) -> int:
+        """A value around the level."""
+        level = super().requests(service, key, low, high)
+        step = max(1, level // _OF_REQUESTS)
+        return max(0, level + step * (self._place(service, key, _STEPS) - _STEPS // 2))
+
+    def _place(self, service: int, key: str, count: int) -> int:
+        """The place of a reading's value among ``count`` values."""
+        name = _jitter(key)
+        if count < _STEPS:
+            return below(draw(self.key, service + 1 << 32 | self.start - EARLIEST, name), count)
+        orders = _orders(count)
+        order = orders[below(draw(self.key, service + 1, name), len(orders))]
+        return order[self.start % count]
 
 
 @lru_cache(maxsize=8192)

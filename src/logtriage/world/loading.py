@@ -29,10 +29,16 @@ WORLDS_VARIABLE: Final = "LOGTRIAGE_WORLDS"
 SHIPPED: Final = Path(__file__).parent.parent / "worlds"
 #: The most mistakes that an error lists.
 _LISTED: Final = 12
-_Row = TypeVar("_Row", parts.Kind, parts.Benign, parts.Topic)
+_Row = TypeVar("_Row", parts.Kind, parts.Benign, parts.Topic, parts.Technology)
 _FOLDER_PARTS: Final[Mapping[str, type]] = dict(
-    zip(FOLDERS, (parts.Kind, parts.Benign, parts.Topic, parts.Layout), strict=True)
+    zip(
+        FOLDERS,
+        (parts.Kind, parts.Benign, parts.Topic, parts.Layout, parts.Technology),
+        strict=True,
+    )
 )
+#: Where the technologies stand that any world may use.
+_TECHNOLOGIES: Final = SHIPPED / "oncall" / "technologies"
 _INTERNED: Final[dict[str, World]] = {}
 #: A world, the name of a shipped world or of a world on the search path, or a folder.
 WorldLike = World | str | Path
@@ -125,23 +131,56 @@ def build(document: Document, source: str) -> World:
     for path, raw in document.items():
         if path in (RULES_FILE, TOKENS_FILE):
             continue
-        folder, _, file = path.partition("/")
-        if "name" in raw:
-            raise WorldError(f"{source}/{path}: name: the file's name says it")
-        named = {"name": file.removesuffix(".toml"), **raw}
-        rows[folder].append(structure(named, _FOLDER_PARTS[folder], f"{source}/{path}"))
+        rows[path.partition("/")[0]].append(_row(path, raw, source))
+    rules = structure(document[RULES_FILE], parts.Rules, f"{source}/{RULES_FILE}")
+    for name in rules.uses_technologies:
+        if any(row.name == name for row in rows["technologies"]):
+            what = f"uses_technologies: {name!r} stands in technologies/ already"
+            raise WorldError(f"{source}/{RULES_FILE}: {what}")
+        rows["technologies"].append(_shipped_technology(name, f"{source}/{RULES_FILE}"))
     world = World(
-        structure(document[RULES_FILE], parts.Rules, f"{source}/{RULES_FILE}"),
+        attrs.evolve(rules, uses_technologies=()),
         structure(document[TOKENS_FILE], tokens.Tokens, f"{source}/{TOKENS_FILE}"),
         _ordered(rows["kinds"]),
         _ordered(rows["benign"]),
         _ordered(rows["topics"]),
         tuple(sorted(rows["topologies"], key=lambda layout: layout.name)),
+        _ordered(rows["technologies"]),
     )
     wrong = [f"{source}/{path}: {what}" for path, what in islice(problems(world), _LISTED)]
     if wrong:
         raise WorldError("\n".join(wrong))
     return interned(world)
+
+
+def _row(path: str, raw: Mapping[str, Any], source: str) -> Any:
+    """The part of a world that stands in a file of one of its folders."""
+    folder, _, file = path.partition("/")
+    if "name" in raw:
+        raise WorldError(f"{source}/{path}: name: the file's name says it")
+    named = {"name": file.removesuffix(".toml"), **raw}
+    return structure(named, _FOLDER_PARTS[folder], f"{source}/{path}")
+
+
+def _shipped_technology(name: str, where: str) -> parts.Technology:
+    known = shipped_technologies()
+    if name not in known:
+        raise WorldError(f"{where}: uses_technologies: {UnknownName('technology', name, known)}")
+    return _read_technology(name)
+
+
+@lru_cache(maxsize=1)
+def shipped_technologies() -> tuple[str, ...]:
+    """The names of the technologies that ``uses_technologies`` of any world may list."""
+    return tuple(sorted(path.stem for path in _TECHNOLOGIES.glob("*.toml")))
+
+
+@lru_cache(maxsize=64)
+def _read_technology(name: str) -> parts.Technology:
+    path = f"technologies/{name}.toml"
+    text = {path: (SHIPPED / "oncall" / path).read_bytes()}
+    technology: parts.Technology = _row(path, parsed(text, "oncall")[path], "oncall")
+    return technology
 
 
 def read_content(path: Path) -> World:

@@ -8,10 +8,9 @@ import attrs
 
 from logtriage.topology import Topology
 from logtriage.world.channels import (
-    EPOCH,
-    LINES,
+    EARLIEST,
     NOTE_DELAY,
-    SERIES,
+    SCRAPE,
     WINDOW_LINES,
     Channel,
 )
@@ -42,19 +41,19 @@ class Doings:
     pages: tuple[tuple[int, str], ...] = ()
 
 
-def epoch_starts(now: int, doings: Doings) -> tuple[int, ...]:
-    """The ticks up to ``now`` at which gauges were read anew.
+def scrapes(now: int, doings: Doings) -> tuple[int, ...]:
+    """The ticks up to ``now`` at which services were read.
 
-    These are every third tick, and the tick after each remedy, which shows its effect.
+    These are every third tick, ten minutes back from tick 0, and the tick after each remedy, which
+    shows its effect.
     """
-    starts = {*range(0, now + 1, EPOCH), *(when + 1 for when, _, _ in doings.remedies)}
-    return tuple(sorted(start for start in starts if start <= now))
+    ticks = {*range(EARLIEST, now + 1, SCRAPE), *(when + 1 for when, _, _ in doings.remedies)}
+    return tuple(sorted(tick for tick in ticks if tick <= now))
 
 
-def alert_starts(setting: Setting, now: int, doings: Doings) -> tuple[int, ...]:
-    """The ticks up to ``now`` at which alerts were judged anew."""
-    starts = {*setting.alert_ticks, *(when + 1 for when, _, _ in doings.remedies)}
-    return tuple(sorted(start for start in starts if start <= now))
+def edge_starts(now: int, doings: Doings) -> tuple[int, ...]:
+    """The ticks up to ``now`` at which the edge panel was read anew."""
+    return tuple([tick for tick in scrapes(now, doings) if tick >= 0])
 
 
 def note_tick(doings: Doings, now: int) -> int | None:
@@ -84,12 +83,10 @@ def rows(
     setting: Setting, topology: Topology, speakers: tuple[int, ...], now: int, doings: Doings
 ) -> Iterator[Row]:
     """:func:`cells`, those that belong together at once."""
-    every = _every(len(topology))
-    for start in alert_starts(setting, now, doings):
-        yield Channel.ALERT, start, every
-    yield Channel.EDGE, epoch_starts(now, doings)[-1], _NOWHERE
+    for tick in scrapes(now, doings):
+        yield from _panels(setting, len(topology), tick)
+    yield Channel.EDGE, edge_starts(now, doings)[-1], _NOWHERE
     yield Channel.WINDOW, now, tuple(zip(speakers, range(WINDOW_LINES), strict=True))
-    yield Channel.CHANGE, 0, every
     yield from _answers(setting, len(topology), now, doings)
 
 
@@ -98,32 +95,38 @@ def news(
 ) -> Iterator[Row]:
     """Those of :func:`rows` that stood on no earlier screen, in the same order.
 
-    Readings that were asked for are all there, new or not.
+    Cells that were asked for are all there, new or not.
     """
-    every = _every(len(topology))
-    remedied = any(when == now - 1 for when, _, _ in doings.remedies)
-    if remedied or now in setting.alert_ticks:
-        yield Channel.ALERT, now, every
-    if remedied or not now % EPOCH:
-        yield Channel.EDGE, now, _NOWHERE
+    every = scrapes(now, doings)
+    for tick in every if not now else every[-1:]:
+        if not now or tick == now:
+            yield from _panels(setting, len(topology), tick)
+            if tick >= 0:
+                yield Channel.EDGE, tick, _NOWHERE
     yield Channel.WINDOW, now, tuple(zip(speakers, range(WINDOW_LINES), strict=True))
-    if not now:
-        yield Channel.CHANGE, 0, every
     yield from _answers(setting, len(topology), now, doings)
+
+
+def _panels(setting: Setting, services: int, tick: int) -> Iterator[Row]:
+    """Alerts and changes of a scrape, which everybody sees."""
+    yield Channel.ALERT, tick, _every(services, len(setting.world.slots[Channel.ALERT]))
+    yield Channel.CHANGE, tick, _every(services, 1)
 
 
 def _answers(setting: Setting, services: int, now: int, doings: Doings) -> Iterator[Row]:
     """What was asked for in the last tick, the note, and what became of remedies."""
-    last = now - 1
-    if doings.logs and doings.logs[-1][0] >= last:
-        yield from _requested(services, now, doings)
+    last, every = now - 1, scrapes(now, doings)
+    for when, service in doings.logs:
+        if when == last and service < 0:
+            yield Channel.OVERVIEW, every[-1], _every(services, 1)
+        elif when == last:
+            yield from ((Channel.LOGS, tick, ((service, 0),)) for tick in every)
     for channel, asked in ((Channel.METRICS, doings.metrics), (Channel.TRACES, doings.traces)):
+        spots = range(len(setting.world.slots[channel]))
         for when, service in asked:
             if when == last:
-                slots = range(len(setting.world.slots[channel]))
-                spots = tuple([(service, slot) for slot in slots])
-                for start in epoch_starts(now, doings)[-SERIES:]:
-                    yield channel, start, spots
+                row = tuple([(service, slot) for slot in spots])
+                yield from ((channel, tick, row) for tick in every)
     if note_tick(doings, now) is not None:
         yield Channel.NOTE, now, _NOWHERE
     for slot, (when, _, _) in enumerate(doings.remedies):
@@ -131,21 +134,6 @@ def _answers(setting: Setting, services: int, now: int, doings: Doings) -> Itera
             yield Channel.EFFECT, now, ((-1, slot),)
 
 
-def _requested(services: int, now: int, doings: Doings) -> Iterator[Row]:
-    """The lines asked for in the last tick: new lines each time."""
-    asked: dict[int, int] = {}
-    for when, service in doings.logs:
-        before = asked.get(service, 0)
-        asked[service] = before + 1
-        if when != now - 1:
-            continue
-        if service < 0:
-            yield Channel.OVERVIEW, now, tuple([(service, before) for service in range(services)])
-        else:
-            first = before * LINES
-            yield Channel.LOGS, now, tuple([(service, first + line) for line in range(LINES)])
-
-
 @lru_cache(maxsize=256)
-def _every(services: int) -> tuple[Spot, ...]:
-    return tuple([(service, 0) for service in range(services)])
+def _every(services: int, slots: int) -> tuple[Spot, ...]:
+    return tuple([(service, slot) for service in range(services) for slot in range(slots)])

@@ -14,13 +14,10 @@ FULL: Final = 65_536
 class Setting:
     """How the world of one task behaves; none of it depends on the truth.
 
-    ``noise`` is the share of window lines without signal, per mille. From tick
-    ``severity_from`` on the edge panel shows the severity without fog. Alerts are
-    judged anew at ``alert_ticks``. Before tick ``root_silent`` a fault neither alerts
-    nor speaks in the window at the service where it sits; asked, that service answers.
-    ``grows_for`` is the number of ticks in which signatures grow from half to full
-    strength (0: they are full from the start). ``onset`` is the number of minutes
-    before tick 0 at which the trouble began. ``benign`` is the share of incidents with
+    From tick ``severity_from`` on the edge panel shows the severity for certain. Before tick
+    ``root_silent`` a fault neither alerts nor speaks at the service where it sits. Signs of
+    ``creeping`` faults begin one by one, until tick ``grows_for``. ``onset`` is the number of
+    minutes before tick 0 at which the trouble began. ``benign`` is the share of incidents with
     no fault, ``severities`` the weights of P1, P2, P3 among the others.
     ``par`` and ``par_benign`` are the ticks of a perfect response.
     ``called_only`` keeps roots to services that another one calls, ``creeping`` faults
@@ -33,9 +30,7 @@ class Setting:
     """
 
     fog: int
-    noise: int
     severity_from: int
-    alert_ticks: tuple[int, ...]
     onset: int
     par: int
     par_benign: int
@@ -50,14 +45,11 @@ class Setting:
 
     def __attrs_post_init__(self) -> None:
         check_whole("setting: fog", self.fog, most=len(self.world.rules.fog) - 1)
-        for name in ("noise", "benign"):
-            check_whole(f"setting: {name}", getattr(self, name), most=1000)
+        check_whole("setting: benign", self.benign, most=1000)
         for name in ("severity_from", "onset", "root_silent", "grows_for"):
             check_whole(f"setting: {name}", getattr(self, name))
         for name in ("par", "par_benign"):
             check_whole(f"setting: {name}", getattr(self, name), least=1)
-        for tick in self.alert_ticks:
-            check_whole("setting: alert_ticks", tick)
         check_weights("setting: severities", self.severities, 3)
         check_weights("setting: counts", self.counts)
 
@@ -68,7 +60,7 @@ class Setting:
 
     @property
     def fog_weight(self) -> int:
-        """The share of what any service might say, in 65,536ths."""
+        """How often a history is a coincidence, in 65,536ths."""
         return self.world.fog_weights[self.fog]
 
     @property
@@ -80,16 +72,6 @@ class Setting:
     def blind_weight(self) -> int:
         """How often metrics, traces or logs of a service are down, in 65,536ths."""
         return self.world.blind_weights[self.fog]
-
-    def strength(self, tick: int) -> int:
-        """How strong signatures are at a tick, in 65,536ths."""
-        if tick >= self.grows_for:
-            return FULL
-        return FULL // 2 + FULL // 2 * tick // self.grows_for
-
-    def settled(self, tick: int) -> int:
-        """The first tick with the weights of ``tick``: later on, weights stay the same."""
-        return min(tick, max(self.grows_for, self.root_silent))
 
 
 def check_whole(where: str, value: Any, least: int = 0, most: int | None = None) -> None:

@@ -129,7 +129,7 @@ class Simulation:
                 self.setting.world, self.topology, self.truth, doings, start, service, condition
             )
         if begin:
-            return self.kept.changed(cell, condition, begin)
+            return self.kept.changed(*cell, condition, begin)
         return self.kept.row(channel, start, ((service, slot),))[0].token
 
     def _edge(self, start: int, doings: Doings) -> str:

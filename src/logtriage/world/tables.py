@@ -4,8 +4,10 @@ Every distribution is a tuple of weights that sum to 65,536. A draw takes 16 ran
 bits; the belief takes the same weight. Nothing here is a float.
 """
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import accumulate
 from typing import Final
 
 import attrs
@@ -16,11 +18,9 @@ from logtriage.world.channels import NAMES, NO_NEWS, about, about_kind
 from logtriage.world.model import HEALTHY
 from logtriage.world.schema.parts import EdgeRow, Shares
 from logtriage.world.setting import FULL, Setting
-from logtriage.world.vocabulary import ALERT, LOG, WINDOW
+from logtriage.world.vocabulary import LOG
 
 Weights = tuple[int, ...]
-#: The sorts that a root keeps silent about at first.
-SILENT_SORTS: Final = frozenset({ALERT, WINDOW})
 
 
 @attrs.frozen(cache_hash=True)
@@ -46,19 +46,24 @@ def alphabet(setting: Setting, sort: str, place: Place) -> tuple[str, ...]:
     Raises:
         UnknownName: for a sort that the world does not have.
     """
-    world, base = setting.world, base_of(sort)
-    if base not in world.sorts:
-        raise UnknownName("sort of cell", sort, world.cell_sorts)
-    calls = (about(name, callee) for name in world.naming_tokens(base) for callee in place.calls)
-    tokens = (*world.tokens_at(base, place.tier), *calls)
-    if base != LOG or not setting.naming_weight:
+    world = setting.world
+    if sort not in world.sorts:
+        raise UnknownName("sort of history", sort, world.cell_sorts)
+    calls = (about(name, callee) for name in world.naming_tokens(sort) for callee in place.calls)
+    tokens = (*world.tokens_at(sort, place.tier), *calls)
+    if sort != LOG or not setting.naming_weight:
         return tokens
     return (*tokens, *(about_kind(kind.name) for kind in world.kinds_at(place.tier)))
 
 
-def base_of(sort: str) -> str:
-    """The sort whose tokens a cell holds: a line of the window is a log line."""
-    return LOG if sort == WINDOW else sort
+def picked(row: Weights, point: int) -> int:
+    """The place in a row of weights that a point below their sum falls into."""
+    return bisect_right(_steps(row), point)
+
+
+@lru_cache(maxsize=65_536)
+def _steps(row: Weights) -> Weights:
+    return tuple(accumulate(row))
 
 
 def only(setting: Setting, place: Place, line: str) -> Weights:

@@ -25,7 +25,8 @@ LEVELS: Final = ("INFO", "WARN", "ERROR", "FATAL")
 class LogLine:
     """One line of a log: when, who, how bad, and what it says.
 
-    ``token`` is its topic in a simulated incident; lines of recordings have none.
+    ``token`` is its topic in a simulated incident; lines of recordings have none. ``bare`` is the
+    message without what its technology puts around it; None where it puts nothing.
     """
 
     second: int
@@ -33,6 +34,7 @@ class LogLine:
     level: str
     message: str
     token: str | None = None
+    bare: str | None = None
 
 
 @attrs.frozen
@@ -84,11 +86,16 @@ class Signal:
         return (self.value - self.usual) / self.spread
 
 
+#: A tick, and shares of a whole by name from then on.
+Parts = tuple[int, tuple[tuple[str, int], ...]]
+
+
 @attrs.frozen
 class EdgePanel:
     """What users see, beside what they usually see; ``token`` names the two bands.
 
-    Errors in basis points, p99 in milliseconds.
+    Errors in basis points, p99 in milliseconds. ``errors`` and ``p99s`` are the series until now,
+    read at the ticks ``starts``.
     """
 
     error_bp: int
@@ -96,6 +103,24 @@ class EdgePanel:
     usual_error_bp: int
     usual_p99_ms: int
     token: str
+    starts: tuple[int, ...] = ()
+    errors: tuple[int, ...] = ()
+    p99s: tuple[int, ...] = ()
+
+
+@attrs.frozen
+class Series:
+    """A row of figures, the newest last, beside the usual one; the label has the unit.
+
+    With ``hundredths`` the figures are hundredths of the unit. The ``mark`` is a word on the newest
+    figure.
+    """
+
+    label: str
+    values: tuple[int, ...]
+    usual: int
+    hundredths: bool = False
+    mark: str = ""
 
 
 @attrs.frozen
@@ -103,30 +128,37 @@ class Gauge:
     """One gauge of a service over the latest readings, the newest last.
 
     ``starts`` are the ticks of the readings, ``tokens`` what each says (empty in a
-    recording, whose figures were made from none), ``text`` the figures in words. ``signal``
-    is the figure that a recording tells in these words.
+    recording, whose figures were made from none), ``rows`` the figures at each. ``text`` stands for
+    rows in a recording, and where nothing is collected; ``signal`` is the figure that a recording
+    tells in these words.
     """
 
     service: str
     name: str
     starts: tuple[int, ...]
     tokens: tuple[str, ...]
-    text: str
+    text: str = ""
     signal: Signal | None = None
+    rows: tuple[Series, ...] = ()
 
 
 @attrs.frozen
 class Trace:
     """Where a service's slowest requests spend their time, and where errors start.
 
-    Fields as in :class:`Gauge`; ``name`` is ``time`` or ``errors``.
+    Fields as in :class:`Gauge`; ``name`` is ``time`` or ``errors``. ``parts`` says from which tick
+    on it is not as usual, and where it goes then: own time and calls in milliseconds, or per cent
+    of the failed requests. ``alone`` is the trace for who does not see the edge.
     """
 
     service: str
     name: str
     starts: tuple[int, ...]
     tokens: tuple[str, ...]
-    text: str
+    text: str = ""
+    rows: tuple[Series, ...] = ()
+    parts: tuple[Parts, ...] = ()
+    alone: "Trace | None" = None
 
 
 @attrs.frozen(cache_hash=True)

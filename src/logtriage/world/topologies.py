@@ -24,12 +24,14 @@ def random_topology(
     n_services: int,
     teams: tuple[str, ...] | None = None,
     world: World | None = None,
+    held_out: bool = False,
 ) -> Topology:
     """An acyclic topology of ``n_services`` (5 to 200) services with one gateway.
 
     Every service is reachable from the gateway within four calls, and only tiers that call
     others do. ``teams`` hold the teams that the world pages; without them they are all of the
-    world's. No service names an owner. The name is a hash of services and teams.
+    world's. No service names an owner. Each has a technology of its tier, a held-out technology
+    with ``held_out`` where there is one. The name is a hash of services and teams.
 
     Raises:
         InvalidInput: if ``n_services`` is out of range, and for a world without topologies to draw.
@@ -73,7 +75,7 @@ def random_topology(
         depths.append(depths[parent] + 1)
         calls.append([])
     services = tuple(
-        Service(name, tier, calls=tuple(callees))
+        Service(name, tier, None, tuple(callees), _technology(world, name, tier, callees, held_out))
         for name, tier, callees in zip(names, tiers, calls, strict=True)
     )
     return world.topology_of(Layout(_name(teams, services), services, teams))
@@ -84,8 +86,8 @@ def fitting(topology: Topology, world: World) -> Topology:
     """The topology, if incidents of a world can be drawn on it.
 
     Raises:
-        TopologyError: if it has a tier or remedies that the world does not have, or does not
-            say whom to page for a class of the world's, or for a kind.
+        TopologyError: if it has a tier, a technology or remedies that the world does not have, or
+            does not say whom to page for a class of the world's, or for a kind.
     """
     rules = world.rules
     if topology.remedies != rules.remedies:
@@ -106,6 +108,11 @@ def fitting(topology: Topology, world: World) -> Topology:
     for kind in world.kinds:
         if kind.pages not in (None, OWNER, *topology.teams):
             raise _unfit(topology, world, f"teams: kind {kind.name!r} pages {kind.pages!r}")
+    for service in topology.services:
+        known = [row.name for row in world.technologies_at(service.tier)]
+        if service.technology is not None and service.technology not in known:
+            what = UnknownName(f"technology of tier {service.tier}", service.technology, known)
+            raise _unfit(topology, world, f"service {service.name!r}: {what}")
     return topology
 
 
@@ -115,8 +122,13 @@ def _unfit(topology: Topology, world: World, what: str) -> TopologyError:
 
 def _name(teams: tuple[str, ...], services: tuple[Service, ...]) -> str:
     """A name made of what everybody may see: a seed in it would tell an incident's truth."""
-    content = repr((teams, [(s.name, s.tier, s.calls) for s in services]))
+    content = repr((teams, [(s.name, s.tier, s.calls, s.technology) for s in services]))
     return RANDOM + blake2b(content.encode(), digest_size=6).hexdigest()
+
+
+def _technology(world: World, name: str, tier: str, calls: list[str], held_out: bool) -> str | None:
+    """By name and calls, since every drawn topology has a gateway of the same name."""
+    return world.drawn_technology(" ".join((name, *calls)), tier, held_out=held_out)
 
 
 def _draw_tier(stream: Stream, drawn: DrawnTopologies) -> str:

@@ -8,6 +8,8 @@ from typing import Final, TypeVar
 import attrs
 
 from logtriage.errors import UnknownName
+from logtriage.rng import hash_name
+from logtriage.topology import Service
 from logtriage.world.channels import Channel, about_kind
 from logtriage.world.schema.parts import (
     Band,
@@ -18,6 +20,7 @@ from logtriage.world.schema.parts import (
     Phrase,
     Rules,
     Task,
+    Technology,
     Tier,
     Topic,
 )
@@ -31,20 +34,16 @@ from logtriage.world.schema.tokens import (
     Tokens,
 )
 
-#: Sorts of cells that are no gauge and no half of a trace.
-ALERT: Final = "alert"
+#: Sorts of histories that are no gauge and no half of a trace.
 CHANGE: Final = "change"
 LOG: Final = "log"
-AnyToken = Token | AlertToken | ChangeToken | Topic
-Row = TypeVar("Row", Kind, Topic, Gauge, Span, FaultClass, Task, Tier)
+AnyToken = Token | ChangeToken | Topic
+Row = TypeVar("Row", Kind, Topic, Gauge, Span, FaultClass, Task, Tier, Technology)
 Named = TypeVar("Named")
-#: The sort of lines in the shared window; asked for, a line is of sort :data:`LOG`.
-WINDOW: Final = "window"
 #: The sorts of cells that every world has.
-PLAIN_SORTS: Final = (ALERT, CHANGE, LOG, WINDOW)
+PLAIN_SORTS: Final = (CHANGE, LOG)
 _SORT_OF: Final = {
-    Channel.ALERT: ALERT,
-    Channel.WINDOW: WINDOW,
+    Channel.WINDOW: LOG,
     Channel.CHANGE: CHANGE,
     Channel.LOGS: LOG,
     Channel.OVERVIEW: LOG,
@@ -55,8 +54,8 @@ _SORT_OF: Final = {
 class Vocabulary:
     """The files of a world, and what follows from them for those who draw, word or read tokens.
 
-    ``kinds``, ``benign`` and ``topics`` stand in the order of their ``order``, ``layouts`` by
-    name.
+    ``kinds``, ``benign``, ``topics`` and ``technologies`` stand in the order of their ``order``,
+    ``layouts`` by name.
     """
 
     rules: Rules
@@ -65,6 +64,7 @@ class Vocabulary:
     benign: tuple[Benign, ...]
     topics: tuple[Topic, ...]
     layouts: tuple[Layout, ...]
+    technologies: tuple[Technology, ...] = ()
 
     @cached_property
     def tier_names(self) -> tuple[str, ...]:
@@ -95,7 +95,7 @@ class Vocabulary:
 
     @cached_property
     def alerts(self) -> Mapping[str, AlertToken]:
-        """What an alert can be, by its token."""
+        """The alert rules by the token that they show when they fire."""
         return MappingProxyType({token.name: token for token in self.tokens.alert.tokens})
 
     @cached_property
@@ -141,14 +141,25 @@ class Vocabulary:
         """
         return named("log topic", name, self._topics)
 
+    def phrases(
+        self, about: str, tier: str, technology: Technology | None
+    ) -> tuple[tuple[Phrase, ...], ...]:
+        """The phrasings of a topic, or of lines that name a kind, by group.
+
+        Those of the technology of the service, where it words the topic.
+        """
+        if technology is not None and about in technology.topics:
+            return technology.topics[about].groups
+        return self._phrases[about, tier]
+
     @cached_property
-    def phrases(self) -> Mapping[tuple[str, str], tuple[tuple[Phrase, ...], ...]]:
-        """The phrasings of each topic, and of lines that name a kind, at a tier; by group."""
+    def _phrases(self) -> Mapping[tuple[str, str], tuple[tuple[Phrase, ...], ...]]:
         return {
             **{
-                (topic.name, tier): topic.said_at(tier).groups
+                (topic.name, tier): said.groups
                 for topic in self.topics
                 for tier in topic.tiers
+                if (said := topic.said_at(tier)) is not None
             },
             **{
                 (about_kind(kind.name), tier): kind.names.groups
@@ -157,12 +168,45 @@ class Vocabulary:
             },
         }
 
+    # --- technologies ------------------------------------------------------------------
+
+    @cached_property
+    def technology_names(self) -> Mapping[str, Technology]:
+        """The technologies by name, in order."""
+        return by_name(self.technologies)
+
+    def technologies_at(self, tier: str) -> tuple[Technology, ...]:
+        """The technologies that a service of a tier can run on, in order."""
+        return tuple(row for row in self.technologies if tier in row.tiers)
+
+    def technology_of(self, service: Service) -> Technology | None:
+        """What a service runs on: what it says, or else one of its tier by a hash of its name.
+
+        None if the world has none for its tier.
+
+        Raises:
+            UnknownName: for a technology that the world does not have.
+        """
+        if service.technology is not None:
+            return named("technology", service.technology, self.technology_names)
+        name = self.drawn_technology(service.name, service.tier)
+        return None if name is None else self.technology_names[name]
+
+    def drawn_technology(self, name: str, tier: str, *, held_out: bool = False) -> str | None:
+        """The technology of a service that names none: by a hash of its name.
+
+        ``held_out``: one of the held-out technologies, where its tier has any; else one of the
+        others. None if the world has none for the tier.
+        """
+        rows = self.technologies_at(tier)
+        wanted = [row for row in rows if row.held_out == held_out] or rows
+        return wanted[hash_name(name) % len(wanted)].name if wanted else None
+
     @cached_property
     def ordinary(self) -> Mapping[str, str]:
         """The ordinary token of each sort, in order: it takes what a row of shares leaves."""
         return MappingProxyType(
             {
-                ALERT: self.tokens.alert.ordinary,
                 CHANGE: self.tokens.change.ordinary,
                 LOG: next(topic.name for topic in self.topics if topic.ordinary),
                 **{row.name: row.ordinary for row in self.measured},
@@ -174,7 +218,6 @@ class Vocabulary:
         """By sort, its tokens without the ordinary token, in the order that draws depend on."""
         tokens = self.tokens
         rows: dict[str, tuple[AnyToken, ...]] = {
-            ALERT: tokens.alert.tokens,
             CHANGE: tokens.change.tokens,
             LOG: tuple(topic for topic in self.topics if not topic.ordinary),
         }
@@ -183,7 +226,7 @@ class Vocabulary:
 
     @cached_property
     def cell_sorts(self) -> tuple[str, ...]:
-        """What a service's cell can be about: the sorts, lines of the window apart.
+        """What a service's history can be about.
 
         :data:`PLAIN_SORTS` come first, then gauges and spans in the order of their slots.
         """
@@ -193,7 +236,11 @@ class Vocabulary:
     def slots(self) -> Mapping[Channel, tuple[str, ...]]:
         """By channel, the sorts of its slots, where each has one of its own."""
         return MappingProxyType(
-            {Channel.METRICS: tuple(self.gauges), Channel.TRACES: tuple(self.spans)}
+            {
+                Channel.ALERT: tuple(rule.watches for rule in self.tokens.alert.tokens),
+                Channel.METRICS: tuple(self.gauges),
+                Channel.TRACES: tuple(self.spans),
+            }
         )
 
     def sort_of(self, channel: Channel, slot: int) -> str:
@@ -240,17 +287,6 @@ class Vocabulary:
                 sort: MappingProxyType({token.name: token.word for token in self.sorts[sort]})
                 for sort in self.tokens.runbook_order
             }
-        )
-
-    @cached_property
-    def pairs(self) -> Mapping[str, tuple[str, str]]:
-        """The short names of two signs by the letter that stands for both in the runbook."""
-        words = {
-            pair.letter: [self.words[sort][token] for sort, token in pair.signs]
-            for pair in self.tokens.pairs
-        }
-        return MappingProxyType(
-            {letter: (first, other) for letter, (first, other) in words.items()}
         )
 
     @cached_property

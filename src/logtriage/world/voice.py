@@ -2,49 +2,58 @@
 
 Everything is a function of the public topology, the seed, the phrasing group and the
 tokens: hypotheses that give the same tokens give the same bytes. Figures belong to
-(service, token), so that what is said twice is the same twice.
+(service, token), so that what is said twice is the same twice. What frames a message (pod,
+request, how often it was repeated) belongs to the service, the tick and the line, never to the
+token.
 """
 
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 import attrs
 
-from logtriage.rng import MASK, below, between, draw, draws, hash_name, subkey
-from logtriage.world.channels import DOWN, NAMES, NO_NEWS, Evidence
-from logtriage.world.figures import NOT_COLLECTED, Figures
+from logtriage.rng import MASK, below, between, draw, hash_name, subkey
+from logtriage.world.channels import DOWN, EARLIEST, NAMES, NO_NEWS, Channel, Evidence
+from logtriage.world.figures import NOT_COLLECTED
 from logtriage.world.liveliness import Reading
 from logtriage.world.model import World
-from logtriage.world.schema.forms import (
-    LATENCY_BANDS,
-    Figure,
-    LatencyByHeight,
-    Source,
-    filled,
-    pieces,
-    said,
-    value_of,
-)
-from logtriage.world.schema.parts import Band
-from logtriage.world.telemetry import LEVELS, TICK_SECONDS, Alert, Change, EdgePanel, LogLine, Note
+from logtriage.world.schema.forms import Source, pieces, said
+from logtriage.world.schema.parts import Technology
+from logtriage.world.schema.tokens import AlertToken
+from logtriage.world.spans import Spans
+from logtriage.world.telemetry import LEVELS, TICK_SECONDS, Alert, Change, LogLine, Note
 
-#: The levels of lines, and the pieces of their texts.
-Phrases = tuple[tuple[str, tuple[str, ...]], ...]
 VOICE_STREAM: Final = hash_name("voice")
-#: The p99 of the edge as it usually is.
-_USUAL_P99: Final = {"p99": Figure("p99", LatencyByHeight(LATENCY_BANDS[0]), "usual p99")}
+_LINE_KEYS: Final = {channel: hash_name(f"lines {channel}") for channel in Channel}
+#: The streams of what surrounds messages: requests, and what stays the same for a service.
+_TRACES: Final = hash_name("requests of a scrape")
+_PLACES: Final = hash_name("where services run")
+#: Requests in flight at a tick: the lines of all services then belong to one of them.
+_IN_FLIGHT: Final = 3
+#: One line in so many stands for several, and for how many at most.
+_REPEATED: Final = 8
+_REPEATS: Final = 60
+_POD_LETTERS: Final = "bcdfghjklmnpqrstvwxz2456789"
+#: Minutes before the window up to which changes are listed.
+_LONG_AGO: Final = 100
+#: The numbers of changes, least and most.
+_NUMBERS: Final = (1000, 9999)
+
+
+class Wording(NamedTuple):
+    """A way to say a topic: its level, the pieces of its text, and a hash of the text."""
+
+    level: str
+    text: tuple[str, ...]
+    key: int
 
 
 @attrs.frozen(cache_hash=True)
-class Voice(Figures):
-    """Words one incident's tokens. ``phrasing`` is the index of the group of texts.
-
-    ``onset`` is the number of minutes before tick 0 at which the trouble began.
-    """
+class Voice(Spans):
+    """Words one incident's tokens. ``phrasing`` is the index of the group of texts."""
 
     phrasing: int
-    onset: int
 
     @cached_property
     def _lines(self) -> int:
@@ -52,39 +61,105 @@ class Voice(Figures):
 
     # --- lines -----------------------------------------------------------------------
 
-    def lines(self, cells: Sequence[Evidence], now: int, order: int = 0) -> list[LogLine]:
-        """The log lines of cells that hold from one tick; ``order`` is the first's place."""
-        if not cells:
-            return []
-        names, counts = self.topology.names, self.world.tokens.line_figures.n
-        began, lines = (now - 1) * TICK_SECONDS + 1, []
-        spots = [service + 1 << 20 | slot for _, service, slot, _, _ in cells]
-        drawn = draws(self._lines, spots, cells[0].start << 8 | order, 1)
-        for (_, service, _, _, token), bits in zip(cells, drawn, strict=True):
+    def lines(self, cells: Sequence[Evidence]) -> list[LogLine]:
+        """The log lines of cells, each within the 30 seconds before its tick."""
+        names = self.topology.names
+        lines: list[LogLine] = []
+        for channel, service, slot, start, token in cells:
             if token == DOWN:
-                lines.append(LogLine(0, names[service], LEVELS[0], NOT_COLLECTED, DOWN))
-                order += 1
+                if not lines or lines[-1].token != DOWN or lines[-1].service != names[service]:
+                    lines.append(LogLine(0, names[service], LEVELS[0], NOT_COLLECTED, DOWN))
                 continue
-            level, text = self._phrase(service, token, bits)
-            message = text[0]
-            if len(text) > 1:
-                source, words = Reading(self, bits, order), list(text)
-                for place in range(1, len(text), 2):
-                    name = text[place]
-                    if name == "n":
-                        words[place] = str(between(bits << 16 & MASK, *counts))
-                    else:
-                        words[place] = str(self.said(name, service, token, source))
-                message = "".join(words)
-            second = began + order * (TICK_SECONDS - 2) // 8
-            lines.append(LogLine(second, names[service], level, message, token))
-            order += 1
-        return lines
+            key = subkey(self._lines, _LINE_KEYS[channel])
+            bits = draw(key, service + 1 << 20 | slot, start - EARLIEST)
+            phrase = self._phrase(service, token, bits)
+            said = self._said(phrase, service, token, bits, Reading(self, bits, start))
+            message = self._framed(phrase, service, start, said, bits)
+            bare = None if message is said else said
+            second = (start - 1) * TICK_SECONDS + 1 + below(bits << 32 & MASK, TICK_SECONDS - 1)
+            lines.append(LogLine(second, names[service], phrase.level, message, token, bare))
+        return sorted(lines, key=lambda line: line.second)
 
-    def said(self, name: str, service: int, token: str, source: Source) -> int | str:
+    def _said(self, phrase: Wording, service: int, token: str, bits: int, source: Source) -> str:
+        """A wording with the values that ``bits`` decide."""
+        if len(phrase.text) == 1:
+            return phrase.text[0]
+        words = list(phrase.text)
+        for place in range(1, len(words), 2):
+            words[place] = str(self._word(words[place], place, service, token, bits, source))
+        return "".join(words)
+
+    def _framed(self, phrase: Wording, service: int, start: int, said: str, bits: int) -> str:
+        """A message in the frame of the technology that writes it."""
+        technology = self._technologies[service]
+        if technology is None:
+            return said
+        more = draw(bits, 0, 1)
+        if not below(more, _REPEATED):
+            said = f"{said} (x{between(more << 16 & MASK, 2, _REPEATS)})"
+        kept = draw(self._places, service + 1, phrase.key)
+        words = list(self._frame(service, technology))
+        for place in range(1, len(words), 2):
+            match words[place]:
+                case "text":
+                    words[place] = said
+                case "level":
+                    words[place] = technology.levels[phrase.level]
+                case "trace":
+                    words[place] = self._request(start, below(more << 32 & MASK, _IN_FLIGHT))
+                case name:
+                    choices = technology.words[name]
+                    words[place] = choices[below(kept << 4 * place & MASK, len(choices))]
+        return "".join(words)
+
+    def _request(self, start: int, number: int) -> str:
+        """The name of a request that is in flight at a tick."""
+        name = self._request_ids.get((start, number))
+        if name is None:
+            bits = draw(subkey(self._lines, _TRACES), start - EARLIEST, number)
+            name = self._request_ids[start, number] = f"{bits >> 32:08x}"
+        return name
+
+    @cached_property
+    def _request_ids(self) -> dict[tuple[int, int], str]:
+        return {}
+
+    @cached_property
+    def _technologies(self) -> tuple[Technology | None, ...]:
+        return tuple(map(self.world.technology_of, self.topology.services))
+
+    @cached_property
+    def _frames(self) -> dict[int, tuple[str, ...]]:
+        return {}
+
+    def _frame(self, service: int, technology: Technology) -> tuple[str, ...]:
+        """The pieces of the frame of a service, with its pod and process filled in."""
+        frame = self._frames.get(service)
+        if frame is None:
+            line = technology.line
+            for name in ("pod", "pid"):
+                bits = draw(self._places, service + 1, hash_name(name))
+                line = line.replace(f"{{{name}}}", _place(name, bits))
+            frame = self._frames[service] = pieces(line)
+        return frame
+
+    @cached_property
+    def _places(self) -> int:
+        return subkey(self._lines, _PLACES)
+
+    def _word(
+        self, name: str, place: int, service: int, token: str, bits: int, source: Source
+    ) -> int | str:
         """What stands in a text where it has ``{name}``."""
         ranges = self.world.tokens.line_figures
         match name:
+            case "n":
+                return between(draw(bits, place), *ranges.n)
+            case "id":
+                return f"{draw(bits, place) >> 40:06x}"
+            case "ip":
+                own = draw(bits, place)
+                return f"10.{own >> 56}.{own >> 48 & 255}.{1 + (own >> 40 & 255) % 254}"
             case "ms":
                 return source.figure(service, token, *ranges.ms)
             case "pct":
@@ -97,19 +172,22 @@ class Voice(Figures):
                 return self.dependency(token)
             case "cause":
                 return self._past_cause(service, token)
-        raise KeyError(name)
+        technology = self._technologies[service]
+        assert technology is not None  # or no text of its topic has a word of its own
+        words = technology.words[name]
+        return words[below(draw(bits, place), len(words))]
 
-    def _phrase(self, service: int, token: str, bits: int) -> tuple[str, tuple[str, ...]]:
-        """The level of a line, and the pieces of its text."""
+    def _phrase(self, service: int, token: str, bits: int) -> Wording:
         texts = self._phrases.get((service, token))
         if texts is None:
             tier = self.topology.services[service].tier
-            texts = _phrases(self.world, token, tier, self.phrasing)
+            technology = self._technologies[service]
+            texts = _phrases(self.world, token, tier, technology, self.phrasing)
             self._phrases[service, token] = texts
         return texts[below(bits, len(texts))]
 
     @cached_property
-    def _phrases(self) -> dict[tuple[int, str], Phrases]:
+    def _phrases(self) -> dict[tuple[int, str], tuple[Wording, ...]]:
         return {}
 
     def _past_cause(self, service: int, token: str) -> str:
@@ -122,69 +200,49 @@ class Voice(Figures):
     # --- panels ----------------------------------------------------------------------
 
     def alerts(self, cells: Sequence[Evidence]) -> tuple[Alert, ...]:
-        """The alerts that fire by the newest judgement of each service, and since when."""
-        rows: dict[int, list[Evidence]] = {}
+        """The alerts that fire at the latest scrape, and the tick since when they do."""
+        firing: dict[tuple[int, str], int | None] = {}
         for cell in cells:
-            rows.setdefault(cell.service, []).append(cell)
-        alerts, titles = [], self.world.alerts
-        for service, judged in rows.items():
-            token = judged[-1].token
-            if token not in titles:
-                continue
-            since = judged[-1].start
-            for cell in reversed(judged):
-                if cell.token != token:
-                    break
-                since = cell.start
-            title = titles[token].title
-            alerts.append(Alert(self.topology.names[service], title, since))
+            rule = self._rules[cell.slot].name
+            if cell.token != rule:
+                firing[cell.service, rule] = None
+            elif firing.get((cell.service, rule)) is None:
+                firing[cell.service, rule] = cell.start
+        titles, names = self.world.alerts, self.topology.names
+        alerts = [
+            Alert(names[service], titles[rule].title, since)
+            for (service, rule), since in firing.items()
+            if since is not None
+        ]
         return tuple(sorted(alerts, key=lambda alert: alert.since))
 
-    def edge(self, cell: Evidence) -> EdgePanel:
-        """The edge panel beside its usual figures."""
-        errors, p99 = cell.token.split("/")
-        now, bands = self.at(cell.start), self.world.bands
-        calm, key, usual_errors, usual_p99 = self._calm
-        failing, slow = bands[errors], bands[p99].p99
-        return EdgePanel(
-            now.figure(-1, key if failing is calm else errors, *failing.errors),
-            _usual_p99(now) if slow is None else now.figure(-1, f"p99 {p99}", *slow),
-            usual_errors,
-            usual_p99,
-            cell.token,
-        )
-
     @cached_property
-    def _calm(self) -> tuple[Band, str, int, int]:
-        """The edge as it usually is: its band, the key of its errors, the errors and the p99."""
-        band = next(iter(self.world.bands.values()))
-        key = f"{band.name} errors"
-        return band, key, self.level.figure(-1, key, *band.errors), _usual_p99(self.level)
-
-    def edges(self, cells: Sequence[Evidence]) -> EdgePanel:
-        """:meth:`edge` of the only cell."""
-        return self.edge(cells[0])
+    def _rules(self) -> tuple[AlertToken, ...]:
+        return self.world.tokens.alert.tokens
 
     def changes(self, cells: Sequence[Evidence]) -> tuple[Change, ...]:
-        """The change feed, newest first; decoys included, before and after the onset.
-
-        Minutes count back from tick 0.
-        """
+        """The change feed, newest first. Minutes count back from tick 0."""
         return _changes(self, tuple(cells))
 
     def _worded_changes(self, cells: tuple[Evidence, ...]) -> tuple[Change, ...]:
         rows, known, sort = [], self.world.changes, self.world.tokens.change
+        authors = sort.authors.groups[self.phrasing]
+        begun: dict[int, Evidence] = {}
         for cell in cells:
-            if cell.token not in known:
-                continue
+            if cell.token in known:
+                begun.setdefault(cell.service, cell)
+        for service, cell in begun.items():
             change = known[cell.token]
-            if change.before:
-                ago = self.onset + self.figure(cell.service, cell.token, *sort.lead)
-            else:
-                ago = self.figure(cell.service, cell.token, 1, self.onset - 1)
-            detail = said(pieces(change.says), sort.figures, self, cell.service, cell.token)
-            name = self.topology.names[cell.service]
-            rows.append(Change(name, change.kind, ago, detail, cell.token))
+            ago = -cell.start * TICK_SECONDS // 60
+            if cell.start == EARLIEST:
+                ago += self.figure(service, cell.token, 0, _LONG_AGO)
+            detail = said(pieces(change.says), sort.figures, self, service, cell.token)
+            number = self.figure(service, f"number {cell.token}", *_NUMBERS)
+            author = authors[self.figure(service, f"author {cell.token}", 0, len(authors) - 1)]
+            texts = change.about.groups[self.phrasing]
+            about = texts[self.figure(service, f"about {cell.token}", 0, len(texts) - 1)]
+            detail = f"{detail} #{number} by {author}: {about}"
+            rows.append(Change(self.topology.names[service], change.kind, ago, detail, cell.token))
         return tuple(sorted(rows, key=lambda row: (row.minutes_ago, row.service)))
 
     # --- notes -----------------------------------------------------------------------
@@ -196,24 +254,27 @@ class Voice(Figures):
         number, _, token = cell.token.partition(":")
         service = int(number)
         bits = draw(self._lines, service + 1, hash_name(f"note {token}"))
-        _, text = self._phrase(service, token, bits)
-        count = self.figure(service, "note n", *self.world.tokens.line_figures.n)
-        words = filled(
-            text, lambda name: count if name == "n" else self.said(name, service, token, self)
-        )
+        words = self._said(self._phrase(service, token, bits), service, token, bits, self)
         name = self.topology.names[service]
         return Note(f"{team}: we see this at {name}: {words}", team, name, token)
 
 
-def _usual_p99(source: Source) -> int:
-    return int(value_of(_USUAL_P99, "p99", source, -1, ""))
+def _place(name: str, bits: int) -> str:
+    """Where a service runs: its ``pid`` or its ``pod``."""
+    if name == "pid":
+        return str(1 + below(bits, 32_000))
+    letters = (_POD_LETTERS[(bits >> 8 * at) % len(_POD_LETTERS)] for at in range(5))
+    return "".join(letters)
 
 
 @lru_cache(maxsize=4096)
-def _phrases(world: World, token: str, tier: str, phrasing: int) -> Phrases:
-    """The levels and the texts of lines with a token."""
+def _phrases(
+    world: World, token: str, tier: str, technology: Technology | None, phrasing: int
+) -> tuple[Wording, ...]:
+    """The wordings of lines with a token."""
     about = token if ":" not in token or token.startswith(NAMES) else token.partition(":")[0]
-    return tuple([(level, pieces(text)) for level, text in world.phrases[about, tier][phrasing]])
+    texts = world.phrases(about, tier, technology)[phrasing]
+    return tuple([Wording(level, pieces(text), hash_name(text)) for level, text in texts])
 
 
 #: One voice words every screen of an incident and keeps the keys of its streams.

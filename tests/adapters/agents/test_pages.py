@@ -1,4 +1,4 @@
-"""The recipes of the page run as they stand, with a scripted model behind an endpoint."""
+"""The programs of the page run as they stand, with a scripted model behind an endpoint."""
 
 import os
 import re
@@ -13,8 +13,10 @@ from tests.adapters.agents.scripted import ACTIONS, answer
 from tests.adapters.pages import ROOT
 from tests.adapters.test_endpoint import server
 
-_RECIPE = re.compile(r"^### (\S+).*?\n\n```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
-RECIPES = dict(_RECIPE.findall((ROOT / "docs/agents.md").read_text(encoding="utf-8")))
+RECIPES = {
+    path.stem: path.read_text(encoding="utf-8")
+    for path in sorted((ROOT / "examples/adapters/agents").glob("*.py"))
+}
 
 
 @pytest.mark.parametrize("name", RECIPES)
@@ -44,5 +46,7 @@ def test_a_recipe_plays_all_incidents(name: str, tmp_path: Path) -> None:
     assert [list(map(dict, row.actions)) for row in transcripts] == [ACTIONS] * 2
 
 
-def test_the_page_has_five_recipes() -> None:
+def test_the_page_names_each_program() -> None:
+    page = (ROOT / "docs/agents.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"agents/(\w+)\.py", page)) == RECIPES.keys()
     assert len(RECIPES) == 5

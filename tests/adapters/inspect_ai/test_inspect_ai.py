@@ -41,7 +41,7 @@ from logtriage.recorded import open_bundle
 from logtriage.registry import make_policy
 from tests.adapters.own_tasks import own_bundle, own_module, short_incident
 
-INCIDENT = "single_crash-v3/test/0"
+INCIDENT = "single_crash-v4/test/0"
 Call = tuple[str, dict[str, Any]]
 
 
@@ -80,7 +80,7 @@ def played(incident_id: str, policy: str) -> lt.State:
 
 def one_incident(**changes: Any) -> Task:
     return task_with(
-        triage("single_crash-v3"), dataset=MemoryDataset([triage_sample(INCIDENT)]), **changes
+        triage("single_crash-v4"), dataset=MemoryDataset([triage_sample(INCIDENT)]), **changes
     )
 
 
@@ -127,7 +127,7 @@ def test_a_policy_as_a_model_gets_the_grades_of_the_core(
 
 def test_results_have_criteria_and_tasks(run: Callable[..., EvalLog]) -> None:
     log = run(
-        triage(tasks="single_crash-v3,silent_degradation-v3", episodes=10), "logtriage/expert"
+        triage(tasks="single_crash-v4,silent_degradation-v4", episodes=10), "logtriage/expert"
     )
     assert log.results is not None
     names = [score.name for score in log.results.scores]
@@ -141,15 +141,15 @@ def test_results_have_criteria_and_tasks(run: Callable[..., EvalLog]) -> None:
         for name, one in metrics.items()
         if name.startswith("logtriage/in_")
     }
-    assert by_task.keys() == {"single_crash-v3", "silent_degradation-v3"}
+    assert by_task.keys() == {"single_crash-v4", "silent_degradation-v4"}
     assert metrics["mean"].value == pytest.approx(sum(by_task.values()) / 2)
 
 
 def test_the_headline_is_that_of_logtriage_s_own_summary(
     run: Callable[..., EvalLog], tmp_path: Path
 ) -> None:
-    log = run(triage("single_crash-v3", episodes=12), "logtriage/expert")
-    (row,) = evaluate(RunSpec(["expert"], ["single_crash-v3"], episodes=12), tmp_path / "run")
+    log = run(triage("single_crash-v4", episodes=12), "logtriage/expert")
+    (row,) = evaluate(RunSpec(["expert"], ["single_crash-v4"], episodes=12), tmp_path / "run")
     assert log.results is not None
     metrics = {score.name: score.metrics for score in log.results.scores}
     assert row.net is not None
@@ -160,7 +160,7 @@ def test_the_headline_is_that_of_logtriage_s_own_summary(
 
 
 def test_a_criterion_that_does_not_apply_enters_no_mean(run: Callable[..., EvalLog]) -> None:
-    log = run(triage("silent_degradation-v3", episodes=20), "logtriage/oracle")
+    log = run(triage("silent_degradation-v4", episodes=20), "logtriage/oracle")
     assert log.samples is not None
     benign = [sample for sample in log.samples if lt.make_incident(str(sample.id)).truth.benign]
     assert 0 < len(benign) < 20
@@ -173,10 +173,10 @@ def test_a_criterion_that_does_not_apply_enters_no_mean(run: Callable[..., EvalL
 
 
 def test_the_truth_is_nowhere_in_what_is_logged_before_scoring() -> None:
-    sample = triage_sample("single_crash-v3/test/0")
+    sample = triage_sample("single_crash-v4/test/0")
     assert sample.target == ""
-    assert sample.metadata == {"incident": sample.id, "task": "single_crash-v3"}
-    other = triage_sample("single_crash-v3/test/1")
+    assert sample.metadata == {"incident": sample.id, "task": "single_crash-v4"}
+    other = triage_sample("single_crash-v4/test/1")
     assert isinstance(sample.input, list)
     assert isinstance(other.input, list)
     assert sample.input[0].text == other.input[0].text  # the rules know no incident
@@ -207,12 +207,12 @@ def test_a_task_and_a_rubric_of_ones_own(
 ) -> None:
     """Beside the registered task whose id it has, so that one taken for the other shows."""
     policy = "expert"
-    tasks, rubric = f"{own}:SHEET,single_crash-v3,{own}:draw", f"{own}:HARSH"
+    tasks, rubric = f"{own}:SHEET,single_crash-v4,{own}:draw", f"{own}:HARSH"
     log = run(triage(tasks=tasks, episodes=2, rubric=rubric), f"logtriage/{policy}")
     assert log.samples is not None
     wanted = {}
     for number in (0, 1):
-        plain = lt.make_incident(f"single_crash-v3/test/{number}")
+        plain = lt.make_incident(f"single_crash-v4/test/{number}")
         short = short_incident("test", number)
         assert short.id == plain.id
         assert short.horizon < plain.horizon
@@ -335,7 +335,7 @@ def test_react_with_the_tools_is_graded_alike(run: Callable[..., EvalLog]) -> No
 
 
 def test_a_log_is_converted_to_what_was_scored(run: Callable[..., EvalLog]) -> None:
-    log = run(triage("single_crash-v3", episodes=5), "logtriage/random:1")
+    log = run(triage("single_crash-v4", episodes=5), "logtriage/random:1")
     assert log.samples is not None
     for sample in log.samples:
         row = json.loads(sample.model_dump_json())
@@ -344,7 +344,7 @@ def test_a_log_is_converted_to_what_was_scored(run: Callable[..., EvalLog]) -> N
 
 
 def test_scoring_again_reads_the_messages_and_nothing_else(run: Callable[..., EvalLog]) -> None:
-    log = run(triage("single_crash-v3", episodes=5), "logtriage/random:1")
+    log = run(triage("single_crash-v4", episodes=5), "logtriage/random:1")
     assert log.samples is not None
     before = means(log)
     for sample in log.samples:
@@ -378,7 +378,7 @@ def test_text_replies_are_scored_too(run: Callable[..., EvalLog]) -> None:
 def test_a_sample_without_an_incident_is_an_error_not_a_score(tmp_path: Path) -> None:
     sample = triage_sample(INCIDENT)
     sample.metadata = {}
-    task = task_with(triage("single_crash-v3"), dataset=MemoryDataset([sample]))
+    task = task_with(triage("single_crash-v4"), dataset=MemoryDataset([sample]))
     (log,) = evaluate_(task, model="logtriage/expert", log_dir=str(tmp_path), display="none")
     assert log.status == "error"
     assert log.error is not None
@@ -389,12 +389,12 @@ def test_net_value_over_epochs_is_a_ratio_of_sums() -> None:
     replies = [said((name, {})) for name in ("hand_over", "ignore", "hand_over", "resolve")]
     model = get_model("mockllm/model", custom_outputs=replies)
     (log,) = evaluate_(
-        triage("single_crash-v3", episodes=2), model=model, epochs=2, max_samples=1, display="none"
+        triage("single_crash-v4", episodes=2), model=model, epochs=2, max_samples=1, display="none"
     )
     assert log.results is not None
     assert log.samples is not None
     scores = [sample.scores["triage_scorer"] for sample in log.samples if sample.scores]
-    prices = [score.metadata["price_of_hand_over"] for score in scores if score.metadata]
+    prices = [score.metadata["worth_of_hand_over"] for score in scores if score.metadata]
     grades = [score.value["grade"] for score in scores if isinstance(score.value, dict)]
     assert len(set(grades)) > 1
     gained = sum(grade - price for grade, price in zip(grades, prices, strict=True))

@@ -19,14 +19,14 @@ from logtriage.registry import make_policy
 KEY, OTHER_KEY = "the key of these tests, 0123456789", "another key, of 16 bytes or more"
 SEAL, OTHER = Seal(KEY.encode()), Seal(OTHER_KEY.encode())
 START = 48151623
-INCIDENT = f"fleet_outage-v3/sealed/{START}"
+INCIDENT = f"fleet_outage-v4/sealed/{START}"
 
 
 @pytest.fixture
 def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> EvalLog:
     """A log of one sealed incident, played by the expert."""
     monkeypatch.setenv(SEAL_VARIABLE, KEY)
-    task = triage("fleet_outage-v3", split="sealed", episodes=1, start=START)
+    task = triage("fleet_outage-v4", split="sealed", episodes=1, start=START)
     (log,) = evaluate(task, model="logtriage/expert", log_dir=str(tmp_path), display="none")
     assert log.status == "success", log.error
     return read_eval_log(log.location)
@@ -64,4 +64,4 @@ def test_another_key_scores_nothing(log: EvalLog, monkeypatch: pytest.MonkeyPatc
 def test_without_the_key_there_are_no_samples(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(SEAL_VARIABLE, raising=False)
     with pytest.raises(SealError, match="LOGTRIAGE_SEAL"):
-        triage("fleet_outage-v3", split="sealed", episodes=1)
+        triage("fleet_outage-v4", split="sealed", episodes=1)

@@ -22,7 +22,7 @@ trl = pytest.importorskip("trl")
 from trl import get_training_chat_template  # noqa: E402 (after the skip)
 from trl.chat_template_utils import qwen2_5_chat_template, qwen3_chat_template  # noqa: E402
 
-INCIDENT = make_incident("single_crash-v3/train/1")
+INCIDENT = make_incident("single_crash-v4/train/1")
 #: SmolLM2's own template: no tools, no calls.
 BARE = (
     "{% for message in messages %}{{'<|im_start|>' + message['role'] + '\n' + message['content'] "
@@ -133,7 +133,7 @@ def test_a_reply_cut_off_is_ended_before_the_answer():
 
 def notation(rules=False):
     made, model = tokenizer(), load_model(tiny_model(), dtype="float32")
-    topology = get_task("single_crash-v3").topology
+    topology = get_task("single_crash-v4").topology
     ids = add_actions(model, made, [topology])
     set_manner(made, Manner("notation", rules))
     return made, model, ids
@@ -142,7 +142,7 @@ def notation(rules=False):
 def test_each_action_is_one_added_token_that_begins_as_the_mean_of_its_pieces():
     plain = load_model(tiny_model(), dtype="float32").get_input_embeddings().weight
     made, model, _ = notation()
-    topology = get_task("single_crash-v3").topology
+    topology = get_task("single_crash-v4").topology
     words = {render_action(action, "word") for action in all_actions(topology, hand_over=True)}
     assert set(actions_of(made).values()) == words
     table = model.get_input_embeddings().weight

@@ -16,7 +16,7 @@ from logtriage.evaluation import RunSpec, evaluate
 from logtriage.tasks import get_task
 from tests.training.tiny import tiny_model
 
-TASK = "single_crash-v3"
+TASK = "single_crash-v4"
 INCIDENTS = [(make_incident(f"{TASK}/train/{number // 2}"), number % 2) for number in range(6)]
 
 

@@ -17,7 +17,7 @@ from mcp.client.streamable_http import streamablehttp_client
 from logtriage.evaluation import LoadedRun, load_run
 
 #: The arguments of a small run.
-SMALL = ("--task", "single_crash-v3", "--episodes", "2")
+SMALL = ("--task", "single_crash-v4", "--episodes", "2")
 _SERVE = ("-m", "logtriage", "mcp")
 
 

@@ -21,7 +21,7 @@ def test_an_agent_plays_a_run_by_its_tools(tmp_path: Path) -> None:
     async def play() -> list[str]:
         async with over_stdio(tmp_path) as session:
             offered = (await session.list_tools()).tools
-            wanted = tools_of(make_incident("single_crash-v3/test/0"))
+            wanted = tools_of(make_incident("single_crash-v4/test/0"))
             assert {tool.name: tool.inputSchema for tool in offered[1:]} == {
                 tool.name: tool.json_schema() for tool in wanted
             }
@@ -80,10 +80,10 @@ class Bare:
 def test_a_killed_server_loses_no_action_and_its_run_goes_on(tmp_path: Path) -> None:
     first = Bare(tmp_path)
     first.call("next_incident")
-    assert "TICK 1/11" in first.call("request_metrics", service="user-db")
+    assert "TICK 1/15" in first.call("request_metrics", service="user-db")
     first.end(signal.SIGKILL)
     second = Bare(tmp_path)
-    assert "TICK 0/11" in second.call("next_incident")
+    assert "TICK 0/15" in second.call("next_incident")
     assert "All incidents are done" in second.call("hand_over")
     second.end(signal.SIGKILL)
     kept, after = played(tmp_path)

@@ -16,7 +16,7 @@ from logtriage.conversations.tools import call_from_action
 from logtriage.evaluation import play_episode
 from logtriage.registry import make_policy
 
-IDS = list(lt.incident_ids("single_crash-v3", "train", 3))
+IDS = list(lt.incident_ids("single_crash-v4", "train", 3))
 
 
 @pytest.fixture(scope="module")

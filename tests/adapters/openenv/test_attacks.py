@@ -33,7 +33,7 @@ from logtriage.server.episode import Episode
 from logtriage.server.launch import make_server, warm_up
 from tests.adapters.openenv.serving import Running, ServerError, Session, running, wait_for
 
-RESETS = tuple(itertools.islice(attacks._resets("fleet_outage-v3"), 300))
+RESETS = tuple(itertools.islice(attacks._resets("fleet_outage-v4"), 300))
 STATE = frame(b'{"type": "state"}')
 
 
@@ -81,7 +81,7 @@ def test_the_work_of_clients_that_have_gone_is_dropped(begun: list[str]) -> None
             connection.sendall(b"".join(RESETS))
             connection.close()
         with Session(own.http) as env:
-            assert env.reset(incident="single_crash-v3/test/0").tick == 0
+            assert env.reset(incident="single_crash-v4/test/0").tick == 0
         wait_for(lambda: len(own.server.server_state.connections) == 0)
     # Each had a few: those that were answered before the connection was known to be lost.
     assert len(begun) < 10 * 10
@@ -152,7 +152,7 @@ def test_a_few_pings_and_fragments_are_welcome(server: Running) -> None:
 
 
 def test_messages_sent_at_once_are_answered_in_order(server: Running) -> None:
-    reset = b'{"type": "reset", "data": {"incident": "single_crash-v3/test/0"}}'
+    reset = b'{"type": "reset", "data": {"incident": "single_crash-v4/test/0"}}'
     step = b'{"type": "step", "data": {"action_type": "wait"}}'
     with connect(server.url) as connection:
         connection.socket.sendall(frame(reset) + frame(step) * 3 + STATE)
@@ -228,5 +228,5 @@ def thawed() -> Iterator[None]:
 @pytest.mark.usefixtures("thawed")
 def test_what_lives_as_long_as_the_server_is_kept_from_garbage_collection() -> None:
     before = gc.get_freeze_count()
-    warm_up(Settings(tasks=["single_crash-v3"]))
+    warm_up(Settings(tasks=["single_crash-v4"]))
     assert gc.get_freeze_count() > before + 10_000

@@ -17,7 +17,7 @@ from logtriage.server.launch import HARD_LIMIT_FACTOR
 from logtriage.server.messages import MAX_MESSAGE, MAX_VALUES
 from tests.adapters.openenv.serving import Running, running
 
-INCIDENT = "cascading_failure-v3/test/42"
+INCIDENT = "cascading_failure-v4/test/42"
 ROOT = Path(__file__).resolve().parents[3]
 
 
@@ -31,7 +31,7 @@ def test_the_generic_client_plays(server: Running) -> None:
         assert result.done
         assert result.observation["grade"]["digest"] == grade_actions(INCIDENT, actions).digest
         screen = env.reset(split="test", index=127).observation["screen"]
-        assert screen == env.reset(incident="fleet_outage-v3/test/31").observation["screen"]
+        assert screen == env.reset(incident="fleet_outage-v4/test/31").observation["screen"]
 
 
 def cli(*arguments: str, **env: str) -> Result:

@@ -75,7 +75,7 @@ def test_the_proxy_of_the_page_serves_and_bounds(proxy: int) -> None:
     assert httpx.get(f"{url}/health", verify=context).status_code == 200
     assert httpx.get(f"{url}/schema", verify=context).status_code == 401
     with GenericEnvClient(url, headers=HEADERS).sync() as env:
-        env.reset(incident="single_crash-v3/test/0")
+        env.reset(incident="single_crash-v4/test/0")
         assert env.step({"action_type": "resolve"}).done
     socket_url = f"wss://localhost:{proxy}/ws"
     held = [connect(socket_url, additional_headers=HEADERS, ssl=context).__enter__() for _ in "123"]

@@ -18,7 +18,7 @@ from tests.adapters.openenv.serving import Running, ServerError, Session, runnin
 
 KEY = "the key of these tests, 0123456789"
 SEAL, OTHER = Seal(KEY.encode()), Seal(b"another key, of 16 bytes or more")
-INCIDENT, ANOTHER = "fleet_outage-v3/sealed/3", "fleet_outage-v3/sealed/4"
+INCIDENT, ANOTHER = "fleet_outage-v4/sealed/3", "fleet_outage-v4/sealed/4"
 RESOLVE = {"action_type": "resolve"}
 
 
@@ -82,7 +82,7 @@ def test_a_second_attempt_is_refused_on_every_way_and_after_a_restart(ledger: Pa
         env.reset(incident=INCIDENT)
         for named in (
             {"incident": INCIDENT},
-            {"task": "fleet_outage-v3", "split": "sealed", "index": 3},
+            {"task": "fleet_outage-v4", "split": "sealed", "index": 3},
         ):
             with pytest.raises(ServerError, match="has had its attempt at this sealed"):
                 other.reset(**named)

@@ -13,7 +13,7 @@ from logtriage.rendering import render_observation, system_prompt
 from logtriage.server.public import listed_grade
 from tests.adapters.openenv.serving import Running, ServerError, Session
 
-INCIDENT = "cascading_failure-v3/test/42"
+INCIDENT = "cascading_failure-v4/test/42"
 RESOLVE = {"action_type": "resolve"}
 #: What a client is shown of an open episode.
 SEEN = ("tick", "horizon", "screen", "closing", "prompt", "error", "grade")
@@ -31,7 +31,7 @@ def actions_of(incident: str, spec: str) -> list[Any]:
 
 @pytest.mark.parametrize("spec", ["expert", "random:3", "first_error"])
 @pytest.mark.parametrize(
-    "incident", [INCIDENT, "single_crash-v3/ood/7", "silent_degradation-v3/val/5"]
+    "incident", [INCIDENT, "single_crash-v4/ood/7", "silent_degradation-v4/val/5"]
 )
 def test_rewards_sum_to_the_grade_and_the_grade_is_that_of_the_actions(
     server: Running, incident: str, spec: str
@@ -72,7 +72,7 @@ def test_what_is_served_is_what_the_core_shows(server: Running) -> None:
 def test_sessions_do_not_see_each_other(server: Running) -> None:
     with Session(server.http) as one, Session(server.http) as other:
         one.reset(incident=INCIDENT)
-        other.reset(incident="single_crash-v3/test/0")
+        other.reset(incident="single_crash-v4/test/0")
         one.step({"action_type": "escalate", "value": "sre-team"})
         assert other.state()["step_count"] == 0
         assert other.step(RESOLVE).done
@@ -104,10 +104,10 @@ def test_the_truth_stays_on_the_server_until_the_episode_is_closed(server: Runni
     ("named", "incident"),
     [
         ({"incident": INCIDENT}, INCIDENT),
-        ({"task": "cascading_failure-v3", "split": "test", "index": 42}, INCIDENT),
-        ({"task": "cascading_failure-v3", "split": "test", "seed": 42}, INCIDENT),
-        ({"split": "ood", "index": 7}, "fleet_outage-v3/ood/1"),
-        ({"seed": 0}, "single_crash-v3/train/0"),
+        ({"task": "cascading_failure-v4", "split": "test", "index": 42}, INCIDENT),
+        ({"task": "cascading_failure-v4", "split": "test", "seed": 42}, INCIDENT),
+        ({"split": "ood", "index": 7}, "fleet_outage-v4/ood/1"),
+        ({"seed": 0}, "single_crash-v4/train/0"),
     ],
 )
 def test_an_episode_is_named_by_id_or_by_task_split_and_index(

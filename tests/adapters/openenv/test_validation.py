@@ -79,5 +79,5 @@ def test_steps_run_on_the_servers_loop() -> None:
     """The library looks for overridden coroutines; else each step would go to a thread."""
     assert TriageEnvironment.step_async is not Environment.step_async
     env = TriageEnvironment(Catalogue(DRAWN_TASKS))
-    seen = asyncio.run(env.reset_async(incident="single_crash-v3/test/0"))
+    seen = asyncio.run(env.reset_async(incident="single_crash-v4/test/0"))
     assert json.loads(seen.model_dump_json())["horizon"] == seen.horizon

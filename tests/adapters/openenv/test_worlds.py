@@ -20,4 +20,4 @@ def test_a_server_plays_its_world_and_refuses_clients_of_another_one(tmp_path: P
         served = env.reset(incident=incident.id)
         assert served.screen == render_observation(observe(initial_state(incident)))
         with pytest.raises(ServerError, match=f"'oncall'.*'{NAME}'"):
-            env.reset(incident="single_crash-v3/test/0")
+            env.reset(incident="single_crash-v4/test/0")

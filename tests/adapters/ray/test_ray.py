@@ -15,7 +15,7 @@ from logtriage.env import TriageEnv
 from logtriage.registry import make_policy
 
 SCALE = runpy.run_path(str(Path(__file__).resolve().parents[3] / "examples" / "grade_at_scale.py"))
-INCIDENT = "single_crash-v3/val/3"
+INCIDENT = "single_crash-v4/val/3"
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -28,7 +28,7 @@ def workers() -> Iterator[None]:
 def test_files_graded_by_ray_have_the_grades_of_one_process(tmp_path: Path) -> None:
     files = []
     for number in range(3):
-        state = lt.initial_state(lt.make_incident(f"single_crash-v3/val/{number}"))
+        state = lt.initial_state(lt.make_incident(f"single_crash-v4/val/{number}"))
         line = encode_transcript(lt.transcript_of(lt.transition(state, lt.Resolve())))
         path = tmp_path / f"{number}.jsonl"
         path.write_text(f"{line}\n{{broken\n", encoding="utf-8")
@@ -48,7 +48,7 @@ def test_functions_and_environments_of_users_go_to_workers_and_back() -> None:
 
     @ray.remote
     def played(number: int) -> Any:
-        incident = lt.make_incident(f"single_crash-v3/val/{number}")
+        incident = lt.make_incident(f"single_crash-v4/val/{number}")
         state, memory = lt.initial_state(incident), None
         policy = factory(incident)
         while not state.is_closed:
@@ -64,10 +64,10 @@ def test_functions_and_environments_of_users_go_to_workers_and_back() -> None:
         def step(self, action: int) -> float:
             return float(self.env.step(action)[1])
 
-    env = TriageEnv("single_crash-v3", split="val")
+    env = TriageEnv("single_crash-v4", split="val")
     env.reset(options={"id": INCIDENT})
     reward = ray.get(Actor.remote(env).step.remote(0))
     assert reward == float(env.step(0)[1])
     for number, state in enumerate(ray.get([played.remote(number) for number in range(2)])):
-        assert state.incident == lt.make_incident(f"single_crash-v3/val/{number}")
+        assert state.incident == lt.make_incident(f"single_crash-v4/val/{number}")
         assert lt.grade(state).score == lt.grade(lt.play(state.incident, factory)).score

@@ -19,7 +19,7 @@ from logtriage.parsing import render_action
 from logtriage.registry import make_policy
 from tests.adapters.pages import ROOT, python_blocks, run
 
-IDS = list(lt.incident_ids("single_crash-v3", "train", 3))
+IDS = list(lt.incident_ids("single_crash-v4", "train", 3))
 
 
 def rollout(row: dict[str, Any], replies: list[str]) -> tuple[TriageTextEnv, list[Any], float]:
@@ -99,7 +99,7 @@ def test_python_blocks_run() -> None:
 def test_training_has_a_turn_for_every_tick(path: str) -> None:
     """``data.py`` writes rows of this task where no other is named."""
     turns = re.findall(r"max_turns=(\d+)", (ROOT / path).read_text(encoding="utf-8"))
-    assert turns == [str(lt.get_task("single_crash-v3").horizon)]
+    assert turns == [str(lt.get_task("single_crash-v4").horizon)]
 
 
 def test_the_main_registers_inside_the_worker() -> None:

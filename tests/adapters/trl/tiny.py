@@ -27,7 +27,7 @@ def _first_fault(task: str) -> str:
 
 
 #: Faults, so that the right play takes every step.
-IDS = [_first_fault("single_crash-v3"), _first_fault("cascading_failure-v3")]
+IDS = [_first_fault("single_crash-v4"), _first_fault("cascading_failure-v4")]
 Call = tuple[str, dict[str, Any]]
 Reply = Call | str
 

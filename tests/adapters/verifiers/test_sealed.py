@@ -20,7 +20,7 @@ from tests.adapters.verifiers.test_verifiers import evaluate
 KEY, OTHER_KEY = "the key of these tests, 0123456789", "another key, of 16 bytes or more"
 SEAL, OTHER = Seal(KEY.encode()), Seal(OTHER_KEY.encode())
 START = 48151623
-INCIDENT = f"single_crash-v3/sealed/{START}"
+INCIDENT = f"single_crash-v4/sealed/{START}"
 
 
 @pytest.fixture(autouse=True)
@@ -39,7 +39,7 @@ def test_a_sealed_row_is_graded_and_nothing_sent_names_it(
         turn = sum(message["role"] == "assistant" for message in messages)
         return said(("request_more_logs", {}) if turn == 0 else ("resolve", {}))
 
-    named = {"tasks": ["single_crash-v3"], "split": "sealed", "start": START, "episodes": 1}
+    named = {"tasks": ["single_crash-v4"], "split": "sealed", "start": START, "episodes": 1}
     (trace,) = evaluate(tmp_path, model, **named)
     actions = [lt.RequestMoreLogs(None), lt.Resolve()]
     state = lt.play(incident_of(INCIDENT), actions)
@@ -62,7 +62,7 @@ def test_a_sealed_row_is_graded_and_nothing_sent_names_it(
 
 def test_another_key_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     config = TriageConfig(
-        id="logtriage-verifiers", tasks=["single_crash-v3"], split="sealed", episodes=1
+        id="logtriage-verifiers", tasks=["single_crash-v4"], split="sealed", episodes=1
     )
     (row,) = TriageTaskset(config)
     monkeypatch.setenv(SEAL_VARIABLE, OTHER_KEY)

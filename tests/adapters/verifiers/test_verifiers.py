@@ -37,7 +37,7 @@ from tests.adapters.pages import ROOT, python_blocks, run
 from tests.adapters.verifiers.server import Model, said, serving
 from tests.adapters.verifiers.versions import command_of_page, settings_of_run
 
-INCIDENT = "single_crash-v3/train/0"
+INCIDENT = "single_crash-v4/train/0"
 Messages = list[dict[str, Any]]
 
 
@@ -95,9 +95,9 @@ def playing(policy: str, incident_ids: list[str]) -> Model:
 
 
 def test_rows_name_incidents_and_hold_no_truth() -> None:
-    config = TriageConfig(id="logtriage-verifiers", tasks=["single_crash-v3"], episodes=2, start=3)
+    config = TriageConfig(id="logtriage-verifiers", tasks=["single_crash-v4"], episodes=2, start=3)
     first, second = TriageTaskset(config)
-    assert (first.data.incident, first.key) == ("single_crash-v3/train/3",) * 2
+    assert (first.data.incident, first.key) == ("single_crash-v4/train/3",) * 2
     assert first.data.system_prompt == second.data.system_prompt
     incident = lt.make_incident(first.data.incident)
     assert first.data.prompt == lt.render_observation(lt.observe(lt.initial_state(incident)))
@@ -115,7 +115,7 @@ def test_a_rubric_of_ones_own_grades_by_its_name(
     # A benign incident needs no page, so nothing is discounted there.
     drawn = [
         lt.make_incident(incident_id)
-        for incident_id in lt.incident_ids("single_crash-v3", "train", 20)
+        for incident_id in lt.incident_ids("single_crash-v4", "train", 20)
     ]
     start, incident = next(
         incident for incident in enumerate(drawn) if not incident[1].truth.benign
@@ -126,7 +126,7 @@ def test_a_rubric_of_ones_own_grades_by_its_name(
     calls = [said(call_from_action(one)) for one in unpaged]
     rubric = rubric_named(f"{own}:HARSH")
     mine: dict[str, Any] = {
-        "tasks": ["single_crash-v3"],
+        "tasks": ["single_crash-v4"],
         "start": start,
         "task": {"rubric": f"{own}:HARSH"},
     }
@@ -143,8 +143,8 @@ def test_a_rubric_of_ones_own_grades_by_its_name(
 def test_a_task_of_ones_own_is_played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     own = own_module("own_task_of_verifiers", tmp_path, monkeypatch)
     model = scripted(*[said(("request_more_logs", {}))] * 20)
-    horizon = lt.get_task("single_crash-v3").horizon
-    tasks = [f"{own}:SHEET", "single_crash-v3", f"{own}:draw"]
+    horizon = lt.get_task("single_crash-v4").horizon
+    tasks = [f"{own}:SHEET", "single_crash-v4", f"{own}:draw"]
     traces = evaluate(tmp_path, model, None, tasks=tasks, episodes=1)
     assert [trace["task"]["key"] for trace in traces] == [f"{task}/train/0" for task in tasks]
     # The first has the id of the second; only the horizons tell them apart.
@@ -176,7 +176,7 @@ def test_a_server_is_told_by_its_taskset_what_rows_may_name(
 
 @pytest.mark.parametrize("policy", ["expert", "random:5"])
 def test_rewards_and_metrics_are_those_of_the_core(tmp_path: Path, policy: str) -> None:
-    tasks = ["single_crash-v3", "silent_degradation-v3"]
+    tasks = ["single_crash-v4", "silent_degradation-v4"]
     ids = [incident_id for task in tasks for incident_id in lt.incident_ids(task, "val", 4)]
     model = playing(policy, ids)
     traces = evaluate(tmp_path, model, None, tasks=tasks, split="val", episodes=4)
@@ -265,7 +265,7 @@ def test_python_blocks_run(tmp_path: Path) -> None:
 
 
 def test_the_example_runs(tmp_path: Path) -> None:
-    with serving(playing("first_error", list(lt.incident_ids("single_crash-v3", "val", 5)))) as url:
+    with serving(playing("first_error", list(lt.incident_ids("single_crash-v4", "val", 5)))) as url:
         example = str(ROOT / "examples/adapters/verifiers_eval.py")
         done = run([sys.executable, example, url, "scripted"], tmp_path)
     grades = [
@@ -276,13 +276,13 @@ def test_the_example_runs(tmp_path: Path) -> None:
                 make_policy("first_error")(lt.make_incident(incident_id)),
             ).actions,
         ).score
-        for incident_id in lt.incident_ids("single_crash-v3", "val", 5)
+        for incident_id in lt.incident_ids("single_crash-v4", "val", 5)
     ]
     assert all(score is not None and f"{score:.3f}" in done.stdout for score in grades)
 
 
 def test_each_reply_has_a_reward_of_its_own() -> None:
-    (task,) = TriageTaskset(TriageConfig(tasks=["single_crash-v3"], episodes=1))
+    (task,) = TriageTaskset(TriageConfig(tasks=["single_crash-v4"], episodes=1))
     incident = lt.make_incident(task.data.incident)
     script = play_episode(incident, make_policy("oracle")(incident)).actions
     messages = [

@@ -150,6 +150,6 @@ def test_the_gdpo_manager_asks_compute_score(config: DictConfig, folder: Path) -
 
 
 def test_the_tools_are_those_of_verls_schema() -> None:
-    for tool in openai_tools(lt.make_incident("single_crash-v3/test/0"), ALL_TOOLS):
+    for tool in openai_tools(lt.make_incident("single_crash-v4/test/0"), ALL_TOOLS):
         read = OpenAIFunctionToolSchema.model_validate(tool)
         assert read.model_dump(exclude_unset=True, exclude_none=True) == tool

@@ -235,7 +235,7 @@ def dismissed_anyhow(state: State) -> Measured:
 
 
 def _price(state: State) -> float:
-    return state.incident.price_of_hand_over or 0.0
+    return state.incident.worth_of_hand_over or 0.0
 
 
 def handed_over_whenever(state: State) -> Measured:

@@ -53,13 +53,13 @@ FEW: Final[Sizes] = attrs.evolve(
     search=6,
     panel=24,
     oracle=3,
-    kinds=1,
-    same=2,
+    kinds=2,
+    same=4,
     histories=50,
     slow=2,
     models=1,
     prices=20,
-    twins=2,
+    twins=6,
 )
 
 
@@ -163,7 +163,7 @@ _FLOOR: Final = (
     _planted("any-remedy", "any remedy on any service is right", "blind", "floor",
              only("any_remedy", planted.any_remedy)),
     _planted("upstream", "whoever waits for the root cause is as right as the root cause",
-             "shallow", "floor", only("upstream", planted.upstream)),
+             "shallow", "floor", only("upstream", planted.upstream), SIGNS_TASK),
     _planted("fixed-anyhow", "a fix is everything, and attempts are free: nobody need read a line",
              "unread", "floor", only("fixed", planted.fixed_anyhow)),
     _planted("any-word", "any declaration is right", "chance", "floor",
@@ -201,7 +201,7 @@ _HISTORIES: Final = (
              with_measures(root_cause=planted.any_cause_in_ood)),
     _planted("late-any-cause", "any cause pays for numbers from 100,000 on", "undeserved",
              "histories", with_measures(root_cause=planted.any_cause_from_100_000_on)),
-    _planted("price-any-cause", "any cause pays where the price of hand-over is 0.5", "undeserved",
+    _planted("price-any-cause", "any cause pays where a hand-over is worth 0.5", "undeserved",
              "histories", with_measures(root_cause=planted.any_cause_at_one_price)),
     _planted("six-looks-any-cause", "any cause pays after looking at six services", "undeserved",
              "histories", with_measures(root_cause=planted.any_cause_after_six_looks)),
@@ -226,7 +226,7 @@ _LEAKS: Final = (
     Hole("test-is-train", "the incidents of test are those of train", "splits", "leaks",
          the_same_in_every_split),
     Hole("named-by-the-root", "the name of the topology tells the root cause", "screens", "leaks",
-         named_by_the_root, sound=WORLD_TASK),
+         named_by_the_root, sound=WORLD_TASK, sizes=attrs.evolve(FEW, screens=400)),
     Hole("pickled-with-the-root", "a field that no text shows is pickled, and names the root cause",
          "screens", "leaks", pickled_with_the_root, sound=WORLD_TASK),
     Hole("named-by-the-seed", "the seed can be computed from the name of the topology", "seeds",
@@ -246,7 +246,8 @@ _STABILITY: Final = (
              "stability", with_measures(severity=planted.tires)),
     _mutant("root-cause-by-id", "blindness", "stability"),
     _planted("directory-owner", "the owner in the directory is taken for the right team",
-             "blindness", "stability", with_measures(escalation=planted.directory_owner)),
+             "blindness", "stability", with_measures(escalation=planted.directory_owner),
+             sizes=attrs.evolve(FEW, same=10)),
     _planted("names-a-service", "a measure names a service, and raises where there is none such",
              "renaming", "stability", with_measures(root_cause=planted.names_a_service)),
 )  # fmt: skip
@@ -257,10 +258,10 @@ _WORLD: Final = (
          "fairness", "fairness", left_first, sound=COMPOUND_TASK),
     Hole("unnoticed", "every fault is a P3, the edge panel is blurred, nothing alerts", "symptom",
          "symptom", unnoticed, sound=WORLD_TASK),
-    Hole("without-doubt", "the evidence leaves so little doubt that no price of hand-over decides",
+    Hole("without-doubt", "the evidence leaves so little doubt that no hand-over pays",
          "risk", "risk", all_quiet, sound=SIGNS_TASK),
     Hole("cheap-where-benign", "a hand-over is never worth 0.9 where nothing is broken", "leaks",
-         "leaks", cheap_where_benign, sound=SIGNS_TASK),
+         "leaks", cheap_where_benign, sound=SIGNS_TASK, sizes=attrs.evolve(FEW, leaks=1_200)),
 )  # fmt: skip
 #: Every hole, by the family of the check that finds it.
 HOLES: Final = (

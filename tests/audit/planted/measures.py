@@ -251,7 +251,7 @@ def any_cause_from_100_000_on(state: State) -> Measured:
 
 
 def any_cause_at_one_price(state: State) -> Measured:
-    return _any_cause_if(state, state.incident.price_of_hand_over == 0.5, "at a price of 0.5")
+    return _any_cause_if(state, state.incident.worth_of_hand_over == 0.5, "at a price of 0.5")
 
 
 def any_cause_after_six_looks(state: State) -> Measured:

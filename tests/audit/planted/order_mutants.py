@@ -11,8 +11,8 @@ from tests.audit.planted.changed_rubrics import with_discounts, with_measures, w
 
 def silence_at_the_price(state: State) -> Measured | None:
     measured = priced.unescalated(state)
-    price = state.incident.price_of_hand_over or 0.0
-    return None if measured is None else (price, "the price of a hand-over")
+    price = state.incident.worth_of_hand_over or 0.0
+    return None if measured is None else (price, "the worth of a hand-over")
 
 
 def half_silence(state: State) -> Measured | None:
@@ -110,7 +110,7 @@ TABLE: Final = (
     ("silence-free", "a response without a page counts in full", without("unescalated")),
     (
         "silence-at-the-price",
-        "silence leaves the price of a hand-over",
+        "silence leaves the worth of a hand-over",
         with_discounts(unescalated=silence_at_the_price),
     ),
     ("silence-half", "silence leaves 0.5", with_discounts(unescalated=half_silence)),

@@ -1,8 +1,6 @@
 """The tasks behind :mod:`tests.audit.planted.holes`: incidents with a hole, and sound ones."""
 
 import re
-from bisect import bisect_right
-from itertools import accumulate
 from typing import Final
 
 import attrs
@@ -18,24 +16,24 @@ from logtriage.rng import hash_name, mix
 from logtriage.state import initial_state
 from logtriage.tasks import get_task
 from logtriage.topology import Topology
-from logtriage.world.channels import DOWN, GAP, Evidence
+from logtriage.world.channels import DOWN, Channel, Evidence
+from logtriage.world.histories import drawn, instant_of
 from logtriage.world.outcomes import left_at
 from logtriage.world.schedule import Doings, Row
 from logtriage.world.setting import Setting
-from logtriage.world.signs import marginal
 from logtriage.world.simulation import Simulation
-from logtriage.world.tables import alphabet, places
+from logtriage.world.tables import places
 
 #: The task that the holes are planted in.
-TASK: Final = "single_crash-v3"
+TASK: Final = "single_crash-v4"
 #: One with incidents that are dismissed.
-OTHER_TASK: Final = "silent_degradation-v3"
+OTHER_TASK: Final = "silent_degradation-v4"
 #: One whose evidence they are planted in.
-WORLD_TASK: Final = "cascading_failure-v3"
-#: One whose signs stay, and whose hand-over has a price.
-SIGNS_TASK: Final = "cascading_failure-v3"
+WORLD_TASK: Final = TASK
+#: One whose signs stay, and whose hand-over has a worth.
+SIGNS_TASK: Final = "cascading_failure-v4"
 #: One with several faults at once.
-COMPOUND_TASK: Final = "compound_failure-v3"
+COMPOUND_TASK: Final = "compound_failure-v4"
 
 
 def one_incident(split: str, number: int) -> Incident:  # noqa: ARG001
@@ -184,8 +182,12 @@ def all_quiet(split: str, number: int) -> Incident:
 
 
 def unnoticed(split: str, number: int) -> Incident:
-    """Every fault is a P3, the edge panel stays blurred, and nothing ever alerts."""
-    incident, _ = _drawn(split, number, alert_ticks=(), severities=(0, 0, 1), severity_from=100)
+    """Every fault is a P3, the edge panel stays blurred, and next to nothing alerts."""
+    world = get_task(WORLD_TASK).world
+    alerts = attrs.evolve(world.rules.alerts, missed=99, noisy=1)
+    mute = attrs.evolve(world, rules=attrs.evolve(world.rules, alerts=alerts))
+    changes = {"world": mute, "severities": (0, 0, 1), "severity_from": 100}
+    incident, _ = _drawn(split, number, **changes)
     return incident
 
 
@@ -195,27 +197,31 @@ def unnoticed(split: str, number: int) -> Incident:
 def cheap_where_benign(split: str, number: int) -> Incident:
     """A hand-over is never worth 0.9 where nothing is broken."""
     incident = make_incident(f"{SIGNS_TASK}/{split}/{number}")
-    cheap = incident.truth.benign and incident.price_of_hand_over == 0.9
-    return attrs.evolve(incident, price_of_hand_over=0.3) if cheap else incident
+    cheap = incident.truth.benign and incident.worth_of_hand_over == 0.9
+    return attrs.evolve(incident, worth_of_hand_over=0.3) if cheap else incident
 
 
 class Flickering(Simulation):
-    """Draws the sign of a service anew for every reading."""
+    """Draws the history of a sort anew for every reading."""
 
     def row(self, row: Row, doings: Doings) -> list[Evidence]:
-        """What services say is drawn by itself; all else stays."""
+        """What services show is drawn by itself; all else stays."""
         return [self._anew(cell) for cell in super().row(row, doings)]
 
     def _anew(self, cell: Evidence) -> Evidence:
-        if cell.service < 0 or cell.token == DOWN:
+        if cell.service < 0 or cell.channel is Channel.ALERT or cell.token == DOWN:
             return cell
         sort = self.setting.world.sort_of(cell.channel, cell.slot)
-        place = places(self.topology)[cell.service]
-        row = marginal(self.setting, sort, place, self.conditions[cell.service], cell.start)
-        bits = mix(hash_name(f"{self.seed} {cell.cell}")) >> 48
-        steps = list(accumulate(row))
-        tokens = alphabet(self.setting, sort, place)
-        return cell._replace(token=tokens[bisect_right(steps, bits)] if bits < steps[-1] else GAP)
+        history = drawn(
+            self.setting,
+            mix(hash_name(f"{self.seed} {cell.cell}")),
+            sort,
+            cell.service,
+            places(self.topology)[cell.service],
+            self.conditions[cell.service],
+        )
+        begun = instant_of(cell.start) >= history.onset
+        return cell._replace(token=history.token if begun else self.setting.world.ordinary[sort])
 
 
 def flickering(split: str, number: int) -> Incident:
@@ -234,12 +240,12 @@ def _simulated_by(kind: type[Simulation], incident: Incident) -> Incident:
 
 def told_by_a_figure(split: str, number: int) -> Incident:
     """The usual p99 of the edge is even where the root has an even place, and odd elsewhere."""
-    block = (make_incident(f"{SIGNS_TASK}/{split}/{40 * number + place}") for place in range(40))
+    block = (make_incident(f"{WORLD_TASK}/{split}/{40 * number + place}") for place in range(40))
     return next(incident for incident in block if _usual_p99(incident) % 2 == _root(incident) % 2)
 
 
 def _usual_p99(incident: Incident) -> int:
     text = render_observation(observe(initial_state(incident)))
-    match = re.search(r"p99 .*usual (\d+) ms", text)
+    match = re.search(r"p99 ms .*\(usual (\d+)\)", text)
     assert match, "the edge shows what is usual"
     return int(match[1])

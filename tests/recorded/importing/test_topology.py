@@ -39,7 +39,7 @@ def test_exported_spans_give_the_topology_back(name: str, tmp_path: Path) -> Non
     """Every service is traced, and so is every call, sooner or later."""
     world = load_world(name)
     task = next(one for one in world.rules.tasks if one.topology is not None)
-    prefix = f"{name}:{task.name}" if name != "oncall" else f"{task.name}-v3"
+    prefix = f"{name}:{task.name}" if name != "oncall" else f"{task.name}-v4"
     for number in range(6):
         incident = make_incident(f"{prefix}/test/{number}")
         write_otlp(incident, tmp_path / str(number))

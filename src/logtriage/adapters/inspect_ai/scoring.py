@@ -50,13 +50,13 @@ def by_task() -> Metric:
 
 @metric(name="net")
 def net_value() -> Metric:
-    """Net value, a ratio of sums, over samples whose incident has a price of hand-over."""
+    """Net value, a ratio of sums, over samples whose incident has a worth of hand-over."""
 
     def compute(scores: list[SampleScore]) -> Value:
         priced = [
-            (sample.score.as_float(), metadata["price_of_hand_over"])
+            (sample.score.as_float(), metadata["worth_of_hand_over"])
             for sample in scores
-            if (metadata := sample.score.metadata or {}).get("price_of_hand_over") is not None
+            if (metadata := sample.score.metadata or {}).get("worth_of_hand_over") is not None
         ]
         net = net_value_of_grades(priced)
         return math.nan if net is None else net.mean
@@ -116,7 +116,7 @@ def _graded(
 
 
 def _score_of(incident: Incident, grade: Grade, rubric: Rubric) -> Score:
-    price = incident.price_of_hand_over
+    price = incident.worth_of_hand_over
     metadata = {
         "task": grade.task,
         "rubric": grade.rubric,
@@ -127,7 +127,7 @@ def _score_of(incident: Incident, grade: Grade, rubric: Rubric) -> Score:
         "closing": grade.closing and str(grade.closing),
         "ticks": grade.ticks,
         "unplayed": grade.unplayed,
-        "price_of_hand_over": price,
+        "worth_of_hand_over": price,
     }
     if grade.score is None:
         return Score.unscored(reason=grade.cause, explanation=grade.cause, metadata=metadata)

@@ -13,7 +13,7 @@ from logtriage.audit.subject import Subject, subject_of
 from logtriage.audit.symptoms import chances
 from logtriage.audit.worlds.confusions import confusions
 from logtriage.audit.worlds.twins import twins
-from logtriage.drawing.incidents import price_of_hand_over
+from logtriage.drawing.incidents import worth_of_hand_over
 from logtriage.errors import InvalidInput
 from logtriage.evaluation.net_values import NetValue, net_value_of
 from logtriage.evaluation.statistics import Interval, mean_interval
@@ -77,13 +77,13 @@ def check_world(
 
 
 def priced(incident: Incident) -> Incident:
-    """The incident under rubric ``logtriage/3``, with a price of hand-over."""
-    if incident.price_of_hand_over is not None:
+    """The incident under rubric ``logtriage/3``, with a worth of hand-over."""
+    if incident.worth_of_hand_over is not None:
         return incident
     world = incident.simulation
     assert world is not None, "only incidents whose probabilities are known are priced"
-    price = price_of_hand_over(world.seed)
-    return attrs.evolve(incident, rubric=TRIAGE_3.id, price_of_hand_over=price)
+    price = worth_of_hand_over(world.seed)
+    return attrs.evolve(incident, rubric=TRIAGE_3.id, worth_of_hand_over=price)
 
 
 @attrs.define(eq=False)
@@ -216,11 +216,11 @@ class _Work:
             played.append((state, score(state)))
             self.step()
         value = net_value_of(played)
-        assert value is not None, "the incidents have a price"
+        assert value is not None, "the incidents have a worth"
         return value
 
     def hand_over(self) -> Outcome:
-        """Whether the price of a hand-over changes what an observer should do."""
+        """Whether the worth of a hand-over changes what an observer should do."""
         decisions = []
         for incident in self.incidents(self.sizes.bars):
             decisions.append(decision_of(incident))
@@ -236,7 +236,7 @@ class _Work:
             for place, price in enumerate(shares)
         }
         return reported(
-            f"the price c {'matters' if binds else 'hardly matters'}: an observer that ignores it "
+            f"the worth c {'matters' if binds else 'hardly matters'}: an observer that ignores it "
             f"loses {_interval(ignored)} of net value (at least {limits.ignoring:g} "
             f"wanted), an observer with the best fixed bar {fixed:.3f} (at least "
             f"{limits.fixed_bar:g} wanted); "

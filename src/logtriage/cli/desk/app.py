@@ -26,7 +26,7 @@ from logtriage.errors import UnknownName
 from logtriage.grading import grade
 from logtriage.incident import Incident
 from logtriage.observation import observe
-from logtriage.rendering.panels import edge
+from logtriage.rendering.sparklines import edge
 from logtriage.state import State
 
 _YES: Final = ("y", "yes")
@@ -238,8 +238,8 @@ class Desk(App[State]):
     def _show(self) -> None:
         seen = observe(self.session.state)
         head = f"{self.session.incident.id}  tick {seen.tick}/{seen.horizon}"
-        if seen.price_of_hand_over is not None:
-            head += f"  HAND-OVER is worth {seen.price_of_hand_over:g}"
+        if seen.worth_of_hand_over is not None:
+            head += f"  HAND-OVER is worth {seen.worth_of_hand_over:g}"
         if seen.open_loop:
             head += "  recording: remedies change nothing"
         if self.session.practice:

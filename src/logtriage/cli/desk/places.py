@@ -26,7 +26,7 @@ def _tree(topology: Topology, service: int, drawn: set[int]) -> Tree:
 
 
 def who(name: str, topology: Topology, owners: Sequence[str]) -> str:
-    """What is publicly known of a service: owner, tier, what it calls and what calls it.
+    """What is publicly known of a service: owner, tier, technology, calls and callers.
 
     Raises:
         UnknownName: for a service that does not exist, with the closest that does.
@@ -37,4 +37,6 @@ def who(name: str, topology: Topology, owners: Sequence[str]) -> str:
     calls = ", ".join(topology.names[at] for at in topology.calls[index]) or "nothing"
     callers = ", ".join(topology.names[at] for at in topology.callers[index]) or "only users"
     owner = f"owned by {owners[index]}" if owners else "of an unknown owner"
-    return f"{name}: {topology.services[index].tier}, {owner}; calls {calls}; called by {callers}"
+    service = topology.services[index]
+    tier = service.tier if service.technology is None else f"{service.tier} ({service.technology})"
+    return f"{name}: {tier}, {owner}; calls {calls}; called by {callers}"

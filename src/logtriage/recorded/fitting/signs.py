@@ -172,11 +172,16 @@ def _topic(rows: Mapping[str, Signal]) -> str:
 
 
 def evidence_of(signs: Iterable[Sign], world: World) -> tuple[Evidence, ...]:
-    """The signs as evidence of a world; signs without a token in the world are left out."""
+    """The newest sign of each service and sort as evidence of a world.
+
+    Recordings flicker where histories do not, so that a later sign replaces an earlier one. Signs
+    without a token in the world are left out.
+    """
     places = _places(world)
+    newest = {(sign.service, sign.sort): sign for sign in sorted(signs, key=lambda row: row.tick)}
     return tuple(
         Evidence(channel, sign.service, slot, sign.tick, token)
-        for sign in signs
+        for sign in newest.values()
         if sign.sort in places
         for channel, slot, tokens in [places[sign.sort]]
         for token in [

@@ -7,7 +7,7 @@ import attrs
 
 from logtriage.world.model import World
 from logtriage.world.schema.forms import Figure, Range
-from logtriage.world.schema.parts import Phrasings, Topic
+from logtriage.world.schema.parts import Phrasings, Technology, Topic
 from logtriage.world.schema.tokens import Gauge, Metric, Reading, Token
 
 #: Users see errors first from this share of own errors on, in per cent.
@@ -15,13 +15,13 @@ SHOWS: Final = 50
 
 NETWORK_GAUGE: Final = Gauge(
     name="network",
-    title="network",
     ordinary="usual",
     tokens=(Token("high", "slow network"),),
     readings=(
         Reading(
-            says=MappingProxyType({"usual": "{usual} ms", "high": "{high} ms"}),
-            metrics=(Metric("network.delay", "ms"),),
+            label="network ms",
+            shows=MappingProxyType({"usual": "usual", "high": "high"}),
+            metric=Metric("network.delay", "ms"),
         ),
     ),
     figures=MappingProxyType(
@@ -49,6 +49,17 @@ def topics_of(like: World) -> tuple[Topic, ...]:
             Topic(name, order, tiers, word, phrasings=phrasings(level, text))
             for order, (name, (word, level, text)) in enumerate(_LINES.items(), start=1)
         ),
+    )
+
+
+def technologies_of(like: World, topics: tuple[Topic, ...]) -> tuple[Technology, ...]:
+    """The technologies of a world, which word the ordinary topic alone."""
+    ordinary = {topic.name for topic in topics if topic.ordinary}
+    return tuple(
+        attrs.evolve(
+            row, topics={name: row.topics[name] for name in row.topics if name in ordinary}
+        )
+        for row in like.technologies
     )
 
 

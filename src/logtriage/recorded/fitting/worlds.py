@@ -11,7 +11,14 @@ from logtriage.recorded.condensing.call_graph import BACKGROUND
 from logtriage.recorded.fitting.counts import UNCLASSED, Counts
 from logtriage.recorded.fitting.signs import SORTS
 from logtriage.recorded.fitting.tables import ANOTHER, Smoothing, Tables
-from logtriage.recorded.fitting.texts import NETWORK_GAUGE, SHOWS, phrasings, topics_of, worded
+from logtriage.recorded.fitting.texts import (
+    NETWORK_GAUGE,
+    SHOWS,
+    phrasings,
+    technologies_of,
+    topics_of,
+    worded,
+)
 from logtriage.recorded.importing.topology import without_circles
 from logtriage.topology import Topology
 from logtriage.world.loading import build
@@ -28,11 +35,10 @@ from logtriage.world.schema.parts import (
     NounPhrases,
     Rules,
     Signature,
-    Signs,
     Task,
 )
 from logtriage.world.schema.tokens import Tokens
-from logtriage.world.vocabulary import ALERT, CHANGE, LOG
+from logtriage.world.vocabulary import CHANGE, LOG
 
 #: The share of kind :data:`~.tables.ANOTHER` among faults, in per cent.
 ANOTHER_SHARE: Final = 10
@@ -56,7 +62,9 @@ def fitted_world(
     """
     _check_kinds(counts, name)
     tokens = _tokens(like)
-    base = attrs.evolve(like, tokens=tokens, topics=topics_of(like))
+    topics = topics_of(like)
+    technologies = technologies_of(like, topics)
+    base = attrs.evolve(like, tokens=tokens, topics=topics, technologies=technologies)
     tables = Tables(counts, base, smoothing)
     kinds = tuple(
         _kind(kind, order, of, like, tables.signature(kind))
@@ -98,13 +106,12 @@ def _tokens(like: World) -> Tokens:
     if not any(gauge.name == NETWORK_GAUGE.name for gauge in gauges):
         gauges += (NETWORK_GAUGE,)
     measured = [*(gauge.name for gauge in gauges), *(span.name for span in tokens.spans)]
-    kept = {*measured, ALERT, CHANGE, LOG}
+    kept = {*measured, CHANGE, LOG}
     order = [sort for sort in tokens.runbook_order if sort in kept]
     return attrs.evolve(
         tokens,
         gauges=gauges,
         runbook_order=tuple(dict.fromkeys([*order, *(gauge.name for gauge in gauges)])),
-        pairs=tuple(pair for pair in tokens.pairs if {sort for sort, _ in pair.signs} <= kept),
     )
 
 
@@ -120,7 +127,6 @@ def _rules(counts: Counts, like: World, topology: Topology, name: str, tables: T
             Fog(error if not level else max(error, row.background), 0, row.blind)
             for level, row in enumerate(rules.fog)
         ),
-        signs=Signs(gaps=0, about=99),
         common=MappingProxyType({}),
         healthy=tables.signature(HEALTHY),
         affected=Affected(tables.signature(WAITING), MappingProxyType({})),
@@ -153,8 +159,6 @@ def _task(counts: Counts, topology: Topology) -> Task:
         title="A recorded fault",
         hard="what real services show when nothing is wrong",
         horizon=8,
-        noise=0,
-        alert_ticks=(0,),
         onset=2,
         par=6,
         par_benign=4,

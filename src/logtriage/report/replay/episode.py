@@ -11,6 +11,7 @@ from logtriage.grading import Grade, GradeStatus, grade
 from logtriage.joint import observe_roles
 from logtriage.observation import Observation, observe, slice_for
 from logtriage.rendering import effect_of, render_observation
+from logtriage.rendering.sparklines import sparklined
 from logtriage.replaying import replay
 from logtriage.report.episode import Episode
 from logtriage.report.hindsight import FIGURES, line_of
@@ -136,14 +137,17 @@ def _screens(
     }
     shown: list[list[Any]] = []
     for view in views:
+        read = list(readings(view))
+        onsets = {reading.text: reading.onset for reading in read}
         signs = {
             reading.text: TELLING if reading.service in reached else MISLEADING
-            for reading in readings(view)
+            for reading in read
             if reading.odd
         }
         texts = render_observation(view).split("\n")
         marks = [[place, mark] for place, text in enumerate(texts) if (mark := _mark(text, signs))]
-        shown.append([[lines.add(text) for text in texts], marks])
+        drawn = [sparklined(text, onsets.get(text)) for text in texts]
+        shown.append([[lines.add(text) for text in drawn], marks])
     return shown
 
 

@@ -1,13 +1,15 @@
 """What the agent can know of every service at a tick, from its screens alone."""
 
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 from typing import Final
 
 import attrs
 
 from logtriage.observation import Observation, is_odd
-from logtriage.rendering import status_of
-from logtriage.world.telemetry import LogLine
+from logtriage.rendering import panels, status_of
+from logtriage.world.channels import DOWN
+from logtriage.world.telemetry import Gauge, LogLine, Trace
 from logtriage.world.vocabulary import LOG
 
 ALERT: Final = "a"
@@ -22,13 +24,15 @@ _STRAY: Final = 3.0
 class Reading:
     """A reading on a screen: its service, whether it was asked for, whether it is a sign.
 
-    ``text`` is the line of the screen, or its end.
+    ``text`` is the line of the screen, or its end. ``onset`` is the place of the first figure of
+    the line that is a sign.
     """
 
     service: str
     text: str
     asked: bool
     odd: bool
+    onset: int | None = None
 
 
 def readings(observation: Observation) -> Iterator[Reading]:
@@ -37,8 +41,24 @@ def readings(observation: Observation) -> Iterator[Reading]:
         for line in lines:
             text = f"{line.second:+d}s {line.level} {line.service}: {line.message}"
             yield Reading(line.service, text, asked, _is_sign(line, observation))
-    for read in observation.readings:
-        yield Reading(read.service, read.text, True, is_odd(read, observation))
+    panes: tuple[tuple[Gauge | Trace, ...], ...] = (observation.metrics, observation.traces)
+    for reads in panes:
+        for _, rows in groupby(reads, key=lambda read: read.service):
+            row = tuple(rows)
+            places = panels.told(row)
+            for read in row:
+                odd = is_odd(read, observation)
+                onset = _onset(read, places, observation)
+                for text in panels.lines(read, places) if read.rows else (read.text,):
+                    yield Reading(read.service, text, True, odd, onset)
+
+
+def _onset(read: Gauge | Trace, places: Sequence[int], seen: Observation) -> int | None:
+    """Where among the figures shown a reading begins to be out of the ordinary."""
+    for number, place in enumerate(places if read.tokens else ()):
+        if read.tokens[place] != DOWN and not seen.is_ordinary(read.name, read.tokens[place]):
+            return number
+    return None
 
 
 def _is_sign(line: LogLine, seen: Observation) -> bool:

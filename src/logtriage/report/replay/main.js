@@ -101,7 +101,7 @@ function heading(episode, asked, rivals) {
 function thenLine(episode) {
   const told = episode.belief.flatMap((one, t) => (one.then ?? []).map((words) => [t, words]));
   if (!told.length) return null;
-  return el("p", { class: "verdict then" }, "Likely then: ", told.map(([t, words]) =>
+  return el("p", { class: "verdict then" }, "When it decided: ", told.map(([t, words]) =>
     el("span", {}, el("button", { type: "button", class: "link", onclick: () => go({ t }) }, `tick ${t}`), ` ${words}`)));
 }
 

@@ -10,7 +10,6 @@ from logtriage.state import State
 from logtriage.world.conditions import affected
 from logtriage.world.model import HEALTHY, LOADED, WAITING
 from logtriage.world.outcomes import left_at
-from logtriage.world.setting import FULL
 from logtriage.world.simulation import Simulation
 
 ROOT: Final = "root"
@@ -85,9 +84,8 @@ def levels(state: State) -> tuple[int, ...]:
     if isinstance(telemetry, Simulation):
         world, topology = telemetry.setting.world, telemetry.topology
         left = left_at(world, topology, telemetry.truth, facts.doings, state.tick)
-        strength = 100 * telemetry.setting.strength(state.tick) // FULL
         reached = affected(world, topology, left) if left is not None and left.faults else {}
-        return tuple(strength if service in reached else 0 for service in range(len(topology)))
+        return tuple(100 if service in reached else 0 for service in range(len(topology)))
     strengths = []
     for service in range(len(state.incident.topology)):
         reading = telemetry.health(service, state.tick)

@@ -8,23 +8,20 @@ from numpy.typing import NDArray
 from logtriage._lib.jit import kernel
 from logtriage.beliefs.fixedpoint import NEVER, RULED_OUT
 from logtriage.vector.arrays import Longs
-from logtriage.vector.belief_state import NO_BREAK, SEEN_ROW, BeliefState
+from logtriage.vector.belief_state import NO_BREAK, UNSEEN, BeliefState
 from logtriage.vector.belief_tables import BeliefTables
 from logtriage.vector.cells import CHANNELS, EFFECTS, Cells
 from logtriage.vector.compiled.draws import Int
 from logtriage.vector.compiled.fixedpoint import exp2
+from logtriage.vector.compiled.outcomes import Room, reached_until, renew_service, take_cell
 from logtriage.vector.compiled.panels import renew_panel
-from logtriage.vector.compiled.signs import (
-    Room,
-    reached_until,
-    renew_service,
-    take_reading,
-)
 from logtriage.vector.compiled.worlds import tables_in
 from logtriage.world.channels import EASES, Channel
 
 Ints = NDArray[Any]
 
+_ALERT: Final = CHANNELS.index(Channel.ALERT)
+_CHANGE: Final = CHANNELS.index(Channel.CHANGE)
 _EDGE: Final = CHANNELS.index(Channel.EDGE)
 _NOTE: Final = CHANNELS.index(Channel.NOTE)
 _EFFECT: Final = CHANNELS.index(Channel.EFFECT)
@@ -70,14 +67,15 @@ def _take_actions(
 
 
 @kernel
-def _take_note(row: Int, token: Int, state: BeliefState, tables: BeliefTables) -> None:
-    lines = len(tables.note) - 1
+def _take_note(
+    row: Int, service: Int, token: Int, state: BeliefState, tables: BeliefTables
+) -> None:
     for hypothesis in range(len(tables.prior)):
         log = tables.note[0, hypothesis]
         if token > 0:
             log = np.int64(NEVER)
-            if tables.noted[hypothesis] == (token - 1) // lines:
-                log = tables.note[1 + (token - 1) % lines, hypothesis]
+            if tables.noted[hypothesis] == service:
+                log = tables.note[token, hypothesis]
         state.noted[row, hypothesis] += log
 
 
@@ -100,8 +98,12 @@ def _take_effects(
         while state.breaks[row, slot] != NO_BREAK:
             slot += 1
         state.breaks[row, slot] = state.screens[row] - 1
-        for place in range(state.gains.shape[1]):
-            state.before[row, slot, place] = state.gains[row, place]
+        whole, until, since = state.seen[row, 0], state.seen[row, 1 + 2 * slot], 2 + 2 * slot
+        for service in range(whole.shape[0]):
+            for sort in range(whole.shape[1]):
+                for place in range(len(UNSEEN)):
+                    until[service, sort, place] = whole[service, sort, place]
+                    state.seen[row, since, service, sort, place] = UNSEEN[place]
 
 
 @kernel
@@ -119,20 +121,16 @@ def _take_cells(
                 state.panel[row, start] = token
                 paneled = True
         elif channel == _NOTE:
-            _take_note(row, token, state, tables)
-        else:
-            seen = SEEN_ROW[channel]
-            if seen >= 0 and state.seen[row, seen, service, start >> 3] >> (start & 7) & 1:
-                continue
+            _take_note(row, np.int64(service), token, state, tables)
+        elif token >= 0:  # what is down tells nothing
             sort = tables.first_sort[channel] + (slot if tables.slots[channel] > 0 else 0)
-            stirred = take_reading(
-                row, np.int64(service), sort, start, token, stirred, state, tables.pools, room
+            alert = channel == _ALERT
+            if alert:
+                sort = tables.histories.watched[slot]
+            stays = channel == _CHANGE
+            stirred = take_cell(
+                row, np.int64(service), sort, start, token, alert, stays, stirred, state, room
             )
-    for place in range(len(cells)):  # marked only now: the slots of a reading come together
-        channel, service, start = np.int64(cells[place, 0]), cells[place, 1], cells[place, 3]
-        if channel >= 0 and SEEN_ROW[channel] >= 0:
-            bit = np.uint8(1 << (start & 7))
-            state.seen[row, SEEN_ROW[channel], service, start >> 3] |= bit
     for place in range(stirred):
         renew_service(row, room.order[place], state, tables, room)
     if paneled:

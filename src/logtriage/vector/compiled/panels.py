@@ -18,7 +18,7 @@ from logtriage.vector.belief_tables import (
 )
 from logtriage.vector.compiled.draws import Int
 from logtriage.vector.compiled.fixedpoint import exp2, log_sum, log_sum3
-from logtriage.vector.compiled.signs import Room
+from logtriage.vector.compiled.outcomes import Room
 from logtriage.vector.compiled.worlds import tables_in
 
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from logtriage._lib.jit import kernel
-from logtriage.vector.belief_pools import PoolTables
+from logtriage.vector.belief_histories import HistoryTables
 from logtriage.vector.belief_tables import BeliefTables, EdgeTables
 
 
@@ -11,26 +11,19 @@ from logtriage.vector.belief_tables import BeliefTables, EdgeTables
 def tables_in(tables: BeliefTables, world: Any) -> BeliefTables:
     """What beliefs about incidents of a world look up."""
     return BeliefTables(
-        PoolTables(
-            tables.pools.number[world],
-            tables.pools.pool_of[world],
-            tables.pools.hidden[world],
-            tables.pools.stages[world],
-            tables.pools.gains[world],
-            tables.pools.first_gain[world],
-            tables.pools.tokens[world],
-            tables.pools.sums,
-            tables.pools.first_sum[world],
-            tables.pools.first_hidden[world],
-            tables.pools.first_row[world],
-            tables.pools.end_row[world],
-            tables.pools.row_of[world],
-            tables.pools.first_condition[world],
-            tables.pools.conditions[world],
-            tables.pools.weights[world],
-            tables.pools.logs[world],
-            tables.pools.first_weight[world],
-            tables.pools.root[world],
+        HistoryTables(
+            tables.histories.number[world],
+            tables.histories.sizes[world],
+            tables.histories.first[world],
+            tables.histories.sums[world],
+            tables.histories.usual[world],
+            tables.histories.first_usual[world],
+            tables.histories.conditions[world],
+            tables.histories.late[world],
+            tables.histories.rules[world],
+            tables.histories.by_chance[world],
+            tables.histories.watched[world],
+            tables.histories.rule_of[world],
         ),
         EdgeTables(
             tables.edges.prior[world],

@@ -20,27 +20,20 @@ from logtriage.evidence import VIEW_OF, evidence, is_shown, simulation_of
 from logtriage.joint import Board, board_of
 from logtriage.roles import Role
 from logtriage.state import State
-from logtriage.topology import Topology
-from logtriage.vector.cells import shown_tokens
+from logtriage.vector.cells import places_of
 from logtriage.vector.layout import Floats
 from logtriage.vector.tokens.layout import (
     MOST,
     PRICE_UNIT,
     REQUEST,
+    WINDOW,
     TokenLayout,
+    sources_of,
     token_layout_of,
 )
-from logtriage.world.channels import (
-    DOWN,
-    EASES,
-    NO_NEWS,
-    NOTHING_READ,
-    Channel,
-    Evidence,
-)
-from logtriage.world.setting import Setting
+from logtriage.world.channels import DOWN, EASES, NO_NEWS, Channel, Evidence
+from logtriage.world.histories import blinded, instant_of
 from logtriage.world.simulation import Simulation
-from logtriage.world.tables import alphabet, places
 from logtriage.world.vocabulary import LOG
 
 Numbers = NDArray[np.int64]
@@ -90,7 +83,7 @@ def write_tokens(
     topology, facts = incident.topology, state.facts
     for item in shown:
         if role is None or is_shown(item, role, topology):
-            _enter(numbers, layout, world, state.tick, item)
+            _enter(numbers, layout, world, item)
     _write_asked(numbers, layout, state, world, role)
     for _, remedy, name in facts.remedies:
         numbers[layout["remedied"].start + topology.index(name)] = 1
@@ -104,29 +97,15 @@ def write_tokens(
     numbers[layout["time"]] = state.tick
     numbers[layout["closed"]] = state.is_closed
     # 0 where nobody takes the incident over.
-    numbers[layout["price"]] = round((incident.price_of_hand_over or 0) / PRICE_UNIT)
+    numbers[layout["price"]] = round((incident.worth_of_hand_over or 0) / PRICE_UNIT)
     for service, owner in enumerate(incident.directory):
         numbers[layout[f"owner:{owner}"].start + service] = 1
 
 
-def _place(setting: Setting, topology: Topology, sort: str, item: Evidence) -> int:
-    return shown_tokens(setting, sort, places(topology)[item.service]).index(item.token)
-
-
-def _shown_place(layout: TokenLayout, world: Simulation, item: Evidence) -> int:
-    """The place of a token on the screen; gap and ``down`` follow the alphabet."""
-    sort = world.setting.world.sort_of(item.channel, item.slot)
-    if item.token not in NOTHING_READ:
-        return _place(world.setting, world.topology, sort, item)
-    size = layout.sizes[world.setting.world.cell_sorts.index(sort), item.service]
-    return int(size) + (item.token == DOWN)
-
-
-def _enter(
-    numbers: Numbers, layout: TokenLayout, world: Simulation, now: int, item: Evidence
-) -> None:
-    """Count a token, and write it where the screen shows it."""
+def _enter(numbers: Numbers, layout: TokenLayout, world: Simulation, item: Evidence) -> None:
+    """Write what a cell says."""
     topology, setting = world.topology, world.setting
+    instant = 1 + instant_of(item.start)
     match item.channel:
         case Channel.EDGE:
             token = setting.world.edge_tokens.index(item.token)
@@ -138,25 +117,33 @@ def _enter(
         case Channel.NOTE:
             numbers[layout["noted"]] = 1
             if item.token != NO_NEWS:
-                service, _, about = item.token.partition(":")
-                lines = alphabet(setting, LOG, places(topology)[int(service)])
-                numbers[layout["note"].start + int(service)] = 1 + lines.index(about)
+                about, _, token_name = item.token.partition(":")
+                known = places_of(setting, topology, LOG, int(about))
+                numbers[layout["note"].start + int(about)] = 1 + known[token_name]
             return
         case Channel.EFFECT:
             numbers[layout["eased"]] |= item.token == EASES
             return
+        case Channel.ALERT:
+            rule = setting.world.tokens.alert.tokens[item.slot].name
+            column = layout[f"alert:{rule}"].start + item.service
+            if item.token != rule:
+                numbers[column] = 0
+            elif not numbers[column]:
+                numbers[column] = instant
+            return
+    if item.token == DOWN:
+        part = blinded(item.channel)
+        numbers[layout[f"down:{part}"].start + item.service] = 1
+        return
     sort = setting.world.sort_of(item.channel, item.slot)
-    if item.token in NOTHING_READ:
-        return  # only the answer says so
-    token = _place(setting, topology, sort, item)
-    column = layout.column_of[setting.world.cell_sorts.index(sort), item.service, token]
-    if column >= 0:
-        numbers[column] += 1
-    if item.channel is Channel.ALERT:
-        numbers[layout["alert"].start + item.service] = token
-    elif item.channel is Channel.WINDOW and item.start == now:
-        numbers[layout["window_service"].start + item.slot] = 1 + item.service
-        numbers[layout["window_token"].start + item.slot] = 1 + token
+    token = places_of(setting, topology, sort, item.service)[item.token]
+    source = WINDOW if item.channel is Channel.WINDOW else sort
+    number = sources_of(setting.world).index(source)
+    column = int(layout.column_of[number, item.service, token])
+    before = numbers[column]
+    if not before or (instant < before if token else instant > before):
+        numbers[column] = instant
 
 
 def _request(action: Action) -> tuple[Channel, str | None] | None:
@@ -176,33 +163,17 @@ def _request(action: Action) -> tuple[Channel, str | None] | None:
 def _write_asked(
     numbers: Numbers, layout: TokenLayout, state: State, world: Simulation, role: Role | None = None
 ) -> None:
-    """Write the answers to the last tick's requests, lane by lane, as far as a role sees them.
+    """Write the last tick's requests, lane by lane, as far as a role sees them.
 
     A role sees a request if it has the view or may make such requests.
     """
     topology = world.topology
-    shown = list(world.shown(state.tick, state.facts.doings))
     last = [_request(action) for when, action in state.history if when == state.tick - 1]
     for lane, asked in enumerate(last):
-        if asked is None or not _sees_asking(role, asked[0]):
-            continue
-        channel, name = asked
-        service = -1 if name is None else topology.index(name)
-        cells = [
-            item for item in shown if item.channel is channel and service in (-1, item.service)
-        ]
-        # Where several ask for the same, the screen shows one answer after the other.
-        size = len(cells) // last.count(asked)
-        mine = cells[last[:lane].count(asked) * size :][:size]
-        at = layout.answer(lane)
-        tokens = [
-            1 + _shown_place(layout, world, item)
-            if role is None or is_shown(item, role, topology)
-            else 0
-            for item in mine
-        ]
-        row = [REQUEST[channel], 1 + service, *tokens]
-        numbers[at.start : at.start + len(row)] = row
+        if asked is not None and _sees_asking(role, asked[0]):
+            channel, name = asked
+            service = 0 if name is None else 1 + topology.index(name)
+            numbers[layout.asked(lane)] = REQUEST[channel], service
 
 
 def _sees_asking(role: Role | None, channel: Channel) -> bool:

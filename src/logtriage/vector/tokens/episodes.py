@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 
 from logtriage.vector.arrays import Bools
 from logtriage.vector.tokens.incidents import TokenIncidents
-from logtriage.world.channels import SERIES
 
 #: Later than any tick.
 NEVER: Final = 255
@@ -26,12 +25,8 @@ class TokenEpisodes(NamedTuple):
     (N,) first declarations, -1 if none; ``said_at``, ``paged_at`` and ``fixed_at`` (N,) the
     tick of the first root cause, accepted page and accepted remedy, or ``NEVER``;
     ``remedies``, ``wrong_remedies`` and ``unapproved`` (N,) how many were applied, how many
-    of them wrong, and how many of these before an accepted page; ``anew`` (N,) whether a remedy
-    was applied in the last tick, so that everything is read anew; ``epochs`` (N, 3) the last
-    ticks at which gauges were read, newest last, ``NEVER`` where there was none;
-    ``lines_asked`` (N, n + 1) how often all services (first) and each were asked for lines;
-    ``metrics_until`` and ``traces_until`` (N, n) the last tick whose screen showed them, or
-    ``NEVER``.
+    of them wrong, and how many of these before an accepted page; ``remedied`` (N, horizon + 1)
+    the ticks in which remedies were applied, after which everything is read anew.
     """
 
     columns: Bytes
@@ -44,16 +39,12 @@ class TokenEpisodes(NamedTuple):
     remedies: Bytes
     wrong_remedies: Bytes
     unapproved: Bytes
-    anew: Bools
-    epochs: Bytes
-    lines_asked: Bytes
-    metrics_until: Bytes
-    traces_until: Bytes
+    remedied: Bools
 
     @classmethod
-    def empty(cls, incidents: TokenIncidents) -> "TokenEpisodes":
+    def empty(cls, incidents: TokenIncidents, horizon: int) -> "TokenEpisodes":
         """Room for the episodes of these incidents, which kernels then begin."""
-        count, n = incidents.conditions.shape
+        count = len(incidents.index)
 
         def room(*shape: int) -> Bytes:
             return np.empty((count, *shape), np.uint8)
@@ -69,11 +60,7 @@ class TokenEpisodes(NamedTuple):
             remedies=room(),
             wrong_remedies=room(),
             unapproved=room(),
-            anew=np.empty(count, bool),
-            epochs=room(SERIES),
-            lines_asked=room(n + 1),
-            metrics_until=room(n),
-            traces_until=room(n),
+            remedied=np.empty((count, horizon + 1), bool),
         )
 
     def copy(self) -> "TokenEpisodes":

@@ -11,15 +11,17 @@ from numpy.typing import NDArray
 
 from logtriage.actions import SEVERITIES, Severity
 from logtriage.drawing.ids import SCRAMBLE, SEED_BITS, SEED_MASK, SPLITS, task_offset
-from logtriage.drawing.incidents import PRICES_OF_HAND_OVER
+from logtriage.drawing.incidents import WORTHS_OF_HAND_OVER
 from logtriage.vector.arrays import Bits, Ints
-from logtriage.vector.tokens.layout import PRICE_UNIT, TokenLayout
+from logtriage.vector.tokens.layout import PARTS, PRICE_UNIT, TokenLayout
 
+#: The instant of what never shows, in a byte.
+NEVER_SHOWN: Final = 255
 P3: Final = SEVERITIES.index(Severity.P3)
 #: The prices of a hand-over in units of the layout, and by number of unit.
-PRICE_NUMBERS: Final = np.array([round(price / PRICE_UNIT) for price in PRICES_OF_HAND_OVER])
+PRICE_NUMBERS: Final = np.array([round(price / PRICE_UNIT) for price in WORTHS_OF_HAND_OVER])
 PRICES: Final = np.zeros(PRICE_NUMBERS.max() + 1)
-PRICES[PRICE_NUMBERS] = PRICES_OF_HAND_OVER
+PRICES[PRICE_NUMBERS] = WORTHS_OF_HAND_OVER
 
 
 class TokenIncidents(NamedTuple):
@@ -27,9 +29,12 @@ class TokenIncidents(NamedTuple):
 
     ``index`` and ``seed`` (N,); ``world`` (N,) places in the pool; ``hypothesis`` (N,) the true
     ones of the prior; ``severity`` (N,) ranks; ``team`` (N,) the teams to page, -2 for nobody;
-    ``conditions`` (N, n) places of conditions; ``board`` (N, D) the numbers of the layout, in their
-    units. Price of a hand-over and owners, from ``first_public`` on, never change; the other
-    columns belong to the episode, which shares the board.
+    ``conditions`` (N, n) places of conditions. ``token`` and ``onset`` (N, n, sorts) are the
+    histories, the onset ``NEVER_SHOWN`` for an ordinary token; ``fires`` (N, n, R) the instants
+    from which alerts fire, ``down`` (N, n, 3) the ``PARTS`` that are down for the whole incident.
+    ``board`` (N, D) the numbers of the layout, in their units. Price of a hand-over and owners,
+    from ``first_public`` on, never change; the other columns belong to the episode, which shares
+    the board.
     """
 
     index: Ints  # type: ignore[assignment]
@@ -39,12 +44,16 @@ class TokenIncidents(NamedTuple):
     severity: NDArray[np.int8]
     team: NDArray[np.int8]
     conditions: Ints
+    token: NDArray[np.uint8]
+    onset: NDArray[np.uint8]
+    fires: NDArray[np.uint8]
+    down: NDArray[np.bool_]
     board: NDArray[np.uint8]
     first_public: int
 
     @property
     def price(self) -> NDArray[np.uint8]:
-        """The price of a hand-over (N,) in units of the layout."""
+        """The worth of a hand-over (N,) in units of the layout."""
         return self.board[:, self.first_public]
 
     @classmethod
@@ -52,6 +61,7 @@ class TokenIncidents(NamedTuple):
         cls, count: int, n: int, conditions: np.dtype[Any], layout: TokenLayout
     ) -> "TokenIncidents":
         """Room for ``count`` incidents; ``conditions`` is the type of a condition's place."""
+        sorts, rules = len(layout.sizes), len(layout.world.tokens.alert.tokens)
         return cls(
             index=np.empty(count, np.int64),
             seed=np.empty(count, np.uint64),
@@ -60,6 +70,10 @@ class TokenIncidents(NamedTuple):
             severity=np.empty(count, np.int8),
             team=np.empty(count, np.int8),
             conditions=np.empty((count, n), conditions),
+            token=np.empty((count, n, sorts), np.uint8),
+            onset=np.empty((count, n, sorts), np.uint8),
+            fires=np.empty((count, n, rules), np.uint8),
+            down=np.empty((count, n, len(PARTS)), np.bool_),
             board=np.zeros((count, layout.size), np.uint8),
             first_public=layout.first_public,
         )

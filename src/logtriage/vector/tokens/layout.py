@@ -1,10 +1,10 @@
 """The layout of the numeric observation: blocks of columns and their units.
 
 Every column is a whole number below 256 times a unit of its own, so an engine keeps bytes and
-writes floats. The first columns count the tokens shown so far, by service and sort: all that a
-belief needs if signatures do not change with time. The other columns hold the present screen, and
-what was declared and done. The observation keeps everything that was shown, so an agent needs no
-memory.
+writes floats. The first columns say what was seen of each history: since which instant it shows
+which token, and until which it was still usual. The other columns hold the alerts and the edge,
+what was asked for, and what was declared and done. The observation keeps everything that was
+shown, so an agent needs no memory.
 """
 
 from functools import lru_cache
@@ -17,11 +17,12 @@ from numpy.typing import NDArray
 from logtriage.actions import SEVERITIES
 from logtriage.topology import Topology
 from logtriage.vector.layout import Floats, Layout, laid_out
-from logtriage.world.channels import LINES, SERIES, WINDOW_LINES, Channel
+from logtriage.world.channels import Channel
+from logtriage.world.histories import INSTANTS
 from logtriage.world.model import World
 from logtriage.world.setting import Setting
-from logtriage.world.tables import alphabet, base_of, places
-from logtriage.world.vocabulary import ALERT, CHANGE, LOG, WINDOW
+from logtriage.world.tables import alphabet, places
+from logtriage.world.vocabulary import LOG
 
 Ints = NDArray[Any]
 
@@ -29,31 +30,39 @@ Ints = NDArray[Any]
 MOST: Final = 255
 #: Units of token numbers: the place of a token in its alphabet plus one, 0 for nothing.
 TOKEN_UNIT: Final = 1 / 64
-#: Units of the price of a hand-over.
+#: Units of instants, which count from 1; 0 stands for never.
+INSTANT_UNIT: Final = 1 / (INSTANTS + 1)
+#: Units of the worth of a hand-over.
 PRICE_UNIT: Final = 1 / 10
-#: Every service shows a cell of these sorts at once, so the token ``none`` is not counted.
-SHOWN_BY_ALL: Final = (ALERT, CHANGE)
+#: Lines of the window, as a sort of its own: the engine keeps apart who was asked.
+WINDOW: Final = "window"
 #: What an agent can request.
 REQUESTS: Final = (Channel.LOGS, Channel.OVERVIEW, Channel.METRICS, Channel.TRACES)
 #: The number of each request, from 1 on; 0 stands for none.
 REQUEST: Final = {channel: 1 + number for number, channel in enumerate(REQUESTS)}
+#: What of a service can be down, in the order of the blocks.
+PARTS: Final = (Channel.LOGS, Channel.METRICS, Channel.TRACES)
+
+
+def sources_of(world: World) -> tuple[str, ...]:
+    """The sorts of histories in their order, lines of the window apart at the end."""
+    return (*world.cell_sorts, WINDOW)
 
 
 @attrs.frozen(eq=False)
 class TokenLayout(Layout):
-    """Where each block begins, in what unit, and where each token is counted.
+    """Where each block begins, in what unit, and where each history is written.
 
-    ``units`` (D,) float32. ``sizes`` (sorts, n) are the sizes of alphabets; gap and ``down`` are
-    numbered after the last token. ``column_of`` (sorts, n, K) is the column that counts a token, by
-    its sort in ``cell_sorts`` of the world, its service and its place in the alphabet, or -1. A
-    request shows at most ``answers`` tokens; ``lanes`` agents ask in a tick.
+    ``units`` (D,) float32. ``sizes`` (sorts, n) are the sizes of alphabets. ``column_of`` (sources,
+    n, K) is the column of each token by the source, of :func:`sources_of`, the service and its
+    place in the alphabet; that of the ordinary token says until when the history was usual; -1
+    where there is none. ``lanes`` agents ask in a tick.
     """
 
     world: World
     units: Floats
     sizes: Ints
     column_of: Ints
-    answers: int
     lanes: int
 
     @property
@@ -61,11 +70,10 @@ class TokenLayout(Layout):
         """The first of the columns that never change within an incident: owners, price."""
         return int(self.blocks["price"].start)
 
-    def answer(self, lane: int) -> slice:
-        """The columns of a lane's request: its kind, its service, the tokens of the answer."""
-        width = 2 + self.answers
-        first = self.blocks["asked"].start + lane * width
-        return slice(first, first + width)
+    def asked(self, lane: int) -> slice:
+        """The columns of a lane's request: its kind, its service."""
+        first = self.blocks["asked"].start + 2 * lane
+        return slice(first, first + 2)
 
 
 @lru_cache(maxsize=32)
@@ -79,105 +87,98 @@ def token_layout_of(
 ) -> TokenLayout:
     """The layout for a topology of n services, in the world and at the fog of a setting.
 
-    Counts, blocks over services in their order, tokens in that of
-    :func:`logtriage.world.tables.alphabet`: ``seen:<sort>`` for alerts and changes (without
-    ``none``), log lines (in the window or asked for), gauges and traces; ``quiet`` (n)
-    everyday lines in the window; ``seen:edge`` (16) the edge panel. What a line of
-    the window is about counts as that of a line asked for, but that it was everyday is ``quiet``.
+    Histories, blocks over services in their order, tokens in that of
+    :func:`logtriage.world.tables.alphabet`: ``seen:<sort>`` for changes, log lines (in the window
+    or asked for), gauges and traces, without the ordinary token: 1 plus the first instant at which
+    a token was seen, 0 for never; ``usual:<sort>`` (n) 1 plus the last instant at which a history
+    was seen as usual. Instants number the scrapes from ten minutes before the incident, in
+    16ths. ``down:<channel>`` (n) what is known to be down. ``seen:edge`` (16) counts the tokens of
+    the edge panel.
 
     What was done: ``noted`` whether responders wrote, ``remedied`` (n), ``applied`` (each remedy),
     ``eased`` whether a remedy helped, ``declared`` (n), ``severity`` (3), ``paged`` (m),
     ``closed``.
 
-    The screen: ``alert`` (n) newest alert in halves (errors, latency); ``edge`` (2) bands of
-    errors and p99 in thirds; ``window_service`` (6) in n-ths, counted from 1, and
-    ``window_token`` (6); ``asked`` (1 of 4, in quarters), ``asked_service`` (in n-ths) and
-    ``answer``: tokens of what was asked for in the last tick, lines in their order, gauges
-    and spans reading by reading; ``note`` (n) what responders saw there; ``time`` (tick /
-    horizon). Tokens are numbered from 1 in 64ths, a gap and what is down behind the last of
-    their alphabet. ``lanes`` is how many ask in a tick.
+    The screen: ``alert:<rule>`` (n) 1 plus the instant since which it fires; ``edge`` (2) bands of
+    errors and p99 in thirds; ``asked`` (1 of 4, in quarters) and ``asked_service`` (in n-ths) the
+    request of the last tick; ``note`` (n) what responders saw there, tokens numbered from 1 in
+    64ths; ``time`` (tick / horizon). ``lanes`` is how many ask in a tick.
 
     What is public and stays: ``price`` of a hand-over in tenths; ``owner:<team>`` (n each)
     for each team that may own a service.
 
-    ``apart``, for roles that may see one and not the other: lines of the window, everyday
-    ones too, count as ``seen:window``, apart from ``seen:log``, those asked for.
+    ``apart``, for roles that may see one and not the other: lines of the window are
+    ``seen:window`` and ``usual:window``, apart from those asked for.
     """
     n, here = len(topology), places(topology)
     world = setting.world
-    counted = [sort for sort in world.cell_sorts if apart or sort != WINDOW]
+    sources = [name for name in sources_of(world) if apart or name != WINDOW]
     sizes = {
-        sort: [len(alphabet(setting, sort, place)) - (sort in SHOWN_BY_ALL) for place in here]
-        for sort in counted
+        name: [len(alphabet(setting, _base(name), place)) for place in here] for name in sources
     }
-    widths: dict[str, int] = {f"seen:{sort}": sum(sizes[sort]) for sort in counted}
-    widths |= {} if apart else {"quiet": n}
-    widths["seen:edge"] = len(world.edge_tokens)
-    answers = max(*(len(slots) * SERIES for slots in world.slots.values()), LINES, n)
-    flags = {
-        "noted": 1,
-        "remedied": n,
-        "applied": len(topology.remedies),
-        "eased": 1,
-        "declared": n,
-        "severity": len(SEVERITIES),
-        "paged": len(topology.teams),
-        "closed": 1,
+    screen: dict[str, tuple[int, float]] = {
+        f"seen:{name}": (sum(sizes[name]) - n, INSTANT_UNIT) for name in sources
     }
-    screen: dict[str, tuple[int, float]] = {name: (width, 1.0) for name, width in flags.items()}
-    screen |= {  # what has units of its own stands together
-        "alert": (n, 1 / 2),
+    screen |= {f"usual:{name}": (n, INSTANT_UNIT) for name in sources}
+    screen |= {
+        **{f"down:{part}": (n, 1.0) for part in PARTS},
+        "seen:edge": (len(world.edge_tokens), 1.0),
+        "noted": (1, 1.0),
+        "remedied": (n, 1.0),
+        "applied": (len(topology.remedies), 1.0),
+        "eased": (1, 1.0),
+        "declared": (n, 1.0),
+        "severity": (len(SEVERITIES), 1.0),
+        "paged": (len(topology.teams), 1.0),
+        "closed": (1, 1.0),
+        **{f"alert:{rule.name}": (n, INSTANT_UNIT) for rule in world.tokens.alert.tokens},
         "edge": (2, 1 / (len(world.bands) - 1)),
-        "window_service": (WINDOW_LINES, 1 / n),
-        "window_token": (WINDOW_LINES, TOKEN_UNIT),
     }
     for lane in range(lanes):
         of = f":{lane}" if lane else ""
-        screen |= {
-            f"asked{of}": (1, 1 / len(REQUESTS)),
-            f"asked_service{of}": (1, 1 / n),
-            f"answer{of}": (answers, TOKEN_UNIT),
-        }
+        screen |= {f"asked{of}": (1, 1 / len(REQUESTS)), f"asked_service{of}": (1, 1 / n)}
     screen |= {
         "note": (n, TOKEN_UNIT),
         "time": (1, 1 / horizon),
         "price": (1, PRICE_UNIT),
         **{f"owner:{team}": (n, 1.0) for team in world.owning_teams(topology)},
     }
-    widths |= {name: width for name, (width, _) in screen.items()}
-    blocks, at = laid_out(widths)
+    blocks, at = laid_out({name: width for name, (width, _) in screen.items()})
     units = np.ones(at, np.float32)
     for name, (_, unit) in screen.items():
         units[blocks[name]] = unit
     units.setflags(write=False)
     columns = _columns(world, blocks, sizes, n)
     whole = alphabet_sizes(setting, topology)
-    return TokenLayout(topology, blocks, at, world, units, whole, columns, answers, lanes)
+    return TokenLayout(topology, blocks, at, world, units, whole, columns, lanes)
+
+
+def _base(source: str) -> str:
+    return LOG if source == WINDOW else source
 
 
 @lru_cache(maxsize=32)
 def alphabet_sizes(setting: Setting, topology: Topology) -> Ints:
     """How many tokens each sort has at each service (sorts, n)."""
     here, sorts = places(topology), setting.world.cell_sorts
-    sizes = np.array(
-        [[len(alphabet(setting, base_of(sort), place)) for place in here] for sort in sorts]
-    )
+    sizes = np.array([[len(alphabet(setting, sort, place)) for place in here] for sort in sorts])
     sizes.setflags(write=False)
     return sizes
 
 
 def _columns(world: World, blocks: dict[str, slice], sizes: dict[str, list[int]], n: int) -> Ints:
-    number = {sort: place for place, sort in enumerate(world.cell_sorts)}
-    widest = 1 + max(max(row) for row in sizes.values())
+    number = {name: place for place, name in enumerate(sources_of(world))}
+    widest = max(max(row) for row in sizes.values())
     columns = np.full((len(number), n, widest), -1, np.int32)
-    for sort, row in sizes.items():
-        at, skipped = blocks[f"seen:{sort}"].start, sort in SHOWN_BY_ALL
+    for name, row in sizes.items():
+        at = blocks[f"seen:{name}"].start
+        columns[number[name], :, 0] = range(
+            blocks[f"usual:{name}"].start, blocks[f"usual:{name}"].stop
+        )
         for service, size in enumerate(row):
-            tokens = slice(skipped, size + skipped)
-            columns[number[sort], service, tokens] = range(at, at + size)
-            at += size
+            columns[number[name], service, 1:size] = range(at, at + size - 1)
+            at += size - 1
     if WINDOW not in sizes:
         columns[number[WINDOW]] = columns[number[LOG]]
-        columns[number[WINDOW], :, 0] = range(blocks["quiet"].start, blocks["quiet"].stop)
     columns.setflags(write=False)
     return columns

@@ -14,7 +14,6 @@ from logtriage.grading.tables import Span
 from logtriage.tasks import TaskSpec, tasks_of
 from logtriage.topology import Topology
 from logtriage.vector.arrays import Ints
-from logtriage.vector.cells import shown_tokens
 from logtriage.vector.layout import MOST_TICKS
 from logtriage.vector.tokens.episodes import TokenEpisodes
 from logtriage.vector.tokens.incidents import TokenIncidents
@@ -22,7 +21,7 @@ from logtriage.vector.tokens.layout import MOST, TokenLayout, token_layout_of
 from logtriage.vector.tokens.tables import TokenTables, tables_of
 from logtriage.world.model import World
 from logtriage.world.setting import Setting
-from logtriage.world.tables import places
+from logtriage.world.tables import alphabet, places
 from logtriage.world.topologies import fitting
 from logtriage.world.vocabulary import LOG
 
@@ -155,7 +154,7 @@ def _place_of(sheet: TaskSpec) -> tuple[Setting, Topology]:
 def _check_counts(task: TaskSpec, models: Sequence[Model], lanes: int) -> None:
     """Refuse counts that do not fit a byte."""
     setting, topology = models[0].setting, models[0].topology
-    widest = max(len(shown_tokens(setting, LOG, place)) for place in places(topology))
+    widest = max(len(alphabet(setting, LOG, place)) for place in places(topology))
     counts = len(topology), len(topology.teams), widest
     if max(counts[0], widest) >= MOST or counts[1] > _MOST_TEAMS:
         raise InvalidInput(
@@ -168,3 +167,13 @@ def _check_counts(task: TaskSpec, models: Sequence[Model], lanes: int) -> None:
             f"horizon {task.horizon} of task {task.id!r} with {lanes} who act in each tick: "
             f"expected at most {MOST_TICKS // lanes}"
         )
+
+
+def owners_of(setting: TokenSetting, incidents: TokenIncidents, rows: Ints) -> Ints:
+    """The number of each service's team (R, n), read off the board."""
+    layout = setting.layout
+    teams = layout.world.owning_teams(setting.topology)
+    flags = np.stack([incidents.board[rows, layout[f"owner:{team}"]] for team in teams], axis=2)
+    numbers = setting.tables.owners[incidents.world[rows]]
+    owners: Ints = np.take_along_axis(numbers, flags.argmax(axis=2), axis=1)
+    return owners

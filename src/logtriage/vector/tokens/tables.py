@@ -1,8 +1,8 @@
-"""What a cell can hold, as arrays: thresholds for signs and for readings of them.
+"""What a cell can hold, as arrays: thresholds for histories.
 
-Weights come from :mod:`logtriage.world.signs`, hypotheses and conditions from the model that the
-belief reads. A token is known by its place in the alphabet of its sort at its service; the ordinary
-one has place 0.
+Weights come from :mod:`logtriage.world.histories`, hypotheses and conditions from the model that
+the belief reads. A token is known by its place in the alphabet of its sort at its service; the
+ordinary token has place 0.
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,16 +19,24 @@ from logtriage.rng import hash_name, mix
 from logtriage.topology import Topology
 from logtriage.vector.arrays import side_by_side
 from logtriage.vector.tokens.layout import alphabet_sizes
-from logtriage.world.channels import NO_NEWS
+from logtriage.world.channels import NO_NEWS, Channel
 from logtriage.world.conditions import Condition, Hypothesis, errors_first, unaffected
+from logtriage.world.edge import edge_reading
+from logtriage.world.histories import (
+    Part,
+    coincidences,
+    fires_from,
+    onsets,
+    part_of,
+    rule_weights,
+    sign_weights,
+)
 from logtriage.world.model import World
 from logtriage.world.setting import FULL, Setting
-from logtriage.world.signs import edge_reading, is_root, reading, sign_weights
 from logtriage.world.tables import (
     RECOVERED,
     Place,
     alphabet,
-    base_of,
     clear_edge,
     note_weights,
     places,
@@ -55,11 +63,11 @@ class TokenTables(NamedTuple):
     The conditions of a service are known by place; 0 is healthy. ``steps`` (W, S, K) are
     thresholds, K a power of two: 16 random bits fall into the place of how many steps of
     their row they reach. ``sign_row`` (W, sorts, n, conditions) finds the row of a sign, a token's
-    place. ``reading_row`` (W, sorts, n, phases) finds that of a reading: 0 shows the sign, 1 is a
-    gap, what is above is another token, by its place plus 2; ``phase_of`` (W, 256) is the phase of
-    a tick. ``sign_stream`` (W, sorts) is the premixed stream of a sort's signs; a window's line has
-    no sign of its own. ``silenced`` (W, n, conditions) is true of faults of the service's own,
-    which a root is silent about at first.
+    place, ``fog_row`` (W, sorts, n) that of a coincidence; ``onset_row`` (W, sorts, n, conditions)
+    that of an onset, ``any_row`` (W,) that of what begins at any time. ``stream`` (W, sorts) are
+    the premixed streams of histories. ``late`` (W, n, conditions) is the instant before which the
+    alerts of a condition are silent. ``rule_steps`` (W, 2) are thresholds of rules that work and
+    miss; ``watched`` (W, R) the sort that each rule watches, ``rule_stream`` (W, R) its stream.
 
     Of the H hypotheses: ``prior_steps`` (W, H) summed weights; ``condition_of`` (W, H, n) what each
     makes of a service, -1 where it does not reach it; ``recovers`` (W, H) whether there is a fault;
@@ -72,16 +80,19 @@ class TokenTables(NamedTuple):
     summed weights of severities, ``owners`` (W, O) the teams that may own a service and
     ``owner_steps`` (W, n, O) summed weights of them. ``edge_signs`` (W, 2, 5, K) whether errors
     come first, what severity the panel keeps; ``edge_steps`` (W, 2, 5, E, K) whether the panel is
-    clear by now, what severity, which of E tokens is kept. ``alert_at`` (W, 256) is true where
-    alerts are judged anew.
+    clear by now, what severity, which of E tokens is kept.
     """
 
     steps: Table
     sign_row: Table
-    reading_row: Table
-    phase_of: Table
-    sign_stream: Table
-    silenced: Table
+    fog_row: Table
+    onset_row: Table
+    any_row: Table
+    stream: Table
+    late: Table
+    rule_steps: Table
+    watched: Table
+    rule_stream: Table
     prior_steps: Table
     prior_total: Table
     condition_of: Table
@@ -99,7 +110,6 @@ class TokenTables(NamedTuple):
     owner_steps: Table
     edge_signs: Table
     edge_steps: Table
-    alert_at: Table
 
     @property
     def condition_type(self) -> np.dtype[Any]:
@@ -150,27 +160,37 @@ def _tables_of(model: Model) -> TokenTables:
     setting, topology = model.setting, model.topology
     world, every, here = setting.world, model.hypotheses, places(topology)
     rows: dict[tuple[int, ...], int] = {}
-    phase_of, starts = _phases(setting)
-    sign_row, reading_row = _sign_rows(model, rows), _reading_rows(setting, here, starts, rows)
+    sign_row, onset_row = _sign_rows(model, rows), _onset_rows(model, rows)
+    fog_row = _table(
+        [
+            [_row_of(coincidences(setting, sort, place), rows) for place in here]
+            for sort in world.cell_sorts
+        ]
+    )
+    any_row = _row_of(onsets(setting, Part.ANY), rows)
     notes = _notes(setting, topology, every)
-    bases = [base_of(sort) for sort in world.cell_sorts]
+    watched = world.slots[Channel.ALERT]
+    (_, works), (_, misses), _ = rule_weights(world)
     owners = world.owning_teams(topology)
     clear = setting.severity_from
     return TokenTables(
         steps=_padded(list(rows)),
         sign_row=sign_row,
-        reading_row=reading_row,
-        phase_of=phase_of,
-        sign_stream=_table([mix(hash_name(base)) for base in bases], np.uint64),
-        silenced=_table(
+        fog_row=fog_row,
+        onset_row=onset_row,
+        any_row=_table(any_row),
+        stream=_table([mix(hash_name(sort)) for sort in world.cell_sorts], np.uint64),
+        late=_table(
             _filled(
                 [
-                    [is_root(world, condition) for condition in row]
+                    [fires_from(setting, condition, 0) for condition in row]
                     for row in model.listed.conditions
                 ]
-            ),
-            bool,
+            )
         ),
+        rule_steps=_table([works, works + misses]),
+        watched=_table([world.cell_sorts.index(sort) for sort in watched]),
+        rule_stream=_table([mix(hash_name(sort)) for sort in watched], np.uint64),
         prior_steps=_table(list(accumulate(model.prior.weights)), np.uint64),
         prior_total=_table([model.prior.total & 0xFFFFFFFF, model.prior.total >> 32], np.uint64),
         condition_of=_table(model.listed.place, np.int16),
@@ -215,7 +235,6 @@ def _tables_of(model: Model) -> TokenTables:
                 for tick in (max(0, clear - 1), clear)
             ]
         ),
-        alert_at=_table([tick in setting.alert_ticks for tick in range(256)], bool),
     )
 
 
@@ -240,15 +259,26 @@ def _edge_table(weights: Any) -> Table:
     )
 
 
-def _phases(setting: Setting) -> tuple[Table, list[int]]:
-    """The phase of every tick, and a tick of every phase: within one no reading changes."""
-    starts: dict[int, int] = {}
-    phases = []
-    for tick in range(256):
-        strength = setting.strength(tick)
-        starts.setdefault(strength, tick)
-        phases.append(list(starts).index(strength))
-    return _table(phases), list(starts.values())
+def _row_of(weights: Sequence[int], rows: dict[tuple[int, ...], int]) -> int:
+    """The place of the thresholds of some weights among ``rows``, new or known."""
+    return rows.setdefault(tuple(accumulate(weights)), len(rows))
+
+
+def _onset_rows(model: Model, rows: dict[tuple[int, ...], int]) -> Table:
+    """Find the thresholds of each onset among ``rows``, and add new ones there."""
+    setting = model.setting
+    return _table(
+        [
+            _filled(
+                [
+                    [_row_of(onsets(setting, part_of(setting, sort, c)), rows) for c in conditions]
+                    for conditions in model.listed.conditions
+                ]
+            )
+            for sort in setting.world.cell_sorts
+        ],
+        np.int32,
+    )
 
 
 def _sign_rows(model: Model, rows: dict[tuple[int, ...], int]) -> Table:
@@ -261,39 +291,20 @@ def _sign_rows(model: Model, rows: dict[tuple[int, ...], int]) -> Table:
         calling = bool(world.naming_tokens(sort))
         key = (sort, place, condition) if calling else (sort, place.tier, condition.name)
         if key not in known:
-            row = tuple(accumulate(sign_weights(setting, sort, place, condition)))
-            known[key] = rows.setdefault(row, len(rows))
+            known[key] = _row_of(sign_weights(setting, sort, place, condition), rows)
         return known[key]
 
     return _table(
         [
             _filled(
                 [
-                    [row_of(base_of(sort), place, condition) for condition in conditions]
+                    [row_of(sort, place, condition) for condition in conditions]
                     for place, conditions in zip(
                         places(model.topology), model.listed.conditions, strict=True
                     )
                 ]
             )
             for sort in world.cell_sorts
-        ],
-        np.int32,
-    )
-
-
-def _reading_rows(
-    setting: Setting, here: tuple[Place, ...], starts: list[int], rows: dict[tuple[int, ...], int]
-) -> Table:
-    """Find the thresholds of each reading among ``rows``, and add new ones there."""
-
-    def row_of(sort: str, place: Place, start: int) -> int:
-        read = reading(setting, sort, place, start)
-        return rows.setdefault(tuple(accumulate((read.sign, read.gap, *read.other))), len(rows))
-
-    return _table(
-        [
-            [[row_of(sort, place, start) for start in starts] for place in here]
-            for sort in setting.world.cell_sorts
         ],
         np.int32,
     )

@@ -8,7 +8,7 @@ from logtriage.world.checking.problem import HYPHENED, IDENTIFIER, WORLD_NAME, P
 from logtriage.world.model import HEALTHY, LOADED, WAITING, World
 from logtriage.world.schema.canonical import RULES_FILE, TOKENS_FILE
 from logtriage.world.schema.parts import OWNER
-from logtriage.world.vocabulary import ALERT, CHANGE, LOG
+from logtriage.world.vocabulary import CHANGE, LOG
 
 _BAND_NAME: Final = re.compile(r"[A-Za-z0-9_]{1,40}")
 
@@ -41,9 +41,9 @@ def name_problems(world: World) -> Iterator[Problem]:
         yield from named(RULES_FILE, field, list(names), pattern)
     if OWNER in rules.teams:
         yield RULES_FILE, f"teams: {OWNER!r} stands for the owner of a service"
-    sorts = [ALERT, CHANGE, LOG, *(row.name for row in world.measured)]
+    sorts = [CHANGE, LOG, *(row.name for row in world.measured)]
     yield from named(TOKENS_FILE, "gauges and spans", sorts, IDENTIFIER)
-    by_sort: dict[str, Any] = {ALERT: tokens.alert, CHANGE: tokens.change}
+    by_sort: dict[str, Any] = {CHANGE: tokens.change}
     for row in world.measured:
         by_sort[row.name] = row
     for sort, row in by_sort.items():
@@ -54,8 +54,9 @@ def name_problems(world: World) -> Iterator[Problem]:
         ("kinds", world.kinds),
         ("benign", world.benign),
         ("topics", world.topics),
+        ("technologies", world.technologies),
     ):
-        if not rows:
+        if not rows and folder != "technologies":
             yield f"{folder}/", "expected at least one file NAME.toml"
         taken: dict[int, str] = {}
         for part in rows:
@@ -70,6 +71,10 @@ def name_problems(world: World) -> Iterator[Problem]:
 
 
 def _topic_names(world: World) -> Iterator[Problem]:
+    for technology in world.technologies:
+        file, words = f"technologies/{technology.name}.toml", list(technology.words)
+        yield from named(file, "name", [technology.name], HYPHENED)
+        yield from named(file, "words", words, IDENTIFIER) if words else ()
     for topic in world.topics:
         yield from named(f"topics/{topic.name}.toml", "name", [topic.name], IDENTIFIER)
     ordinary = [topic.name for topic in world.topics if topic.ordinary]

@@ -6,6 +6,7 @@ from typing import Final
 from logtriage.actions import SEVERITIES
 from logtriage.errors import TopologyError, UnknownName
 from logtriage.world.checking.problem import Problem, known, some, within
+from logtriage.world.histories import LAST_SILENT, MAX_ONSET
 from logtriage.world.model import World
 from logtriage.world.schema.canonical import RULES_FILE
 from logtriage.world.schema.parts import MAX_SERVICES, MIN_SERVICES, OWNER, Layout, Task
@@ -114,16 +115,13 @@ def task_problems(world: World) -> Iterator[Problem]:
     """What is wrong with the tasks of a world."""
     for task in world.rules.tasks:
         where = f"tasks: {task.name}: "
-        for field, value in (("noise", task.noise), ("benign", task.benign)):
-            yield from within(RULES_FILE, where + field, value, 0, 1000)
+        yield from within(RULES_FILE, f"{where}benign", task.benign, 0, 1000)
         yield from within(RULES_FILE, f"{where}horizon", task.horizon, 1, _MAX_HORIZON)
         for field, value in (("par", task.par), ("par_benign", task.par_benign)):
             yield from within(RULES_FILE, where + field, value, 1, task.horizon)
-        ticks = task.alert_ticks
-        if ticks[:1] != (0,) or sorted(set(ticks)) != list(ticks) or len(ticks) > _MAX_HORIZON:
-            shown = ", ".join(map(str, ticks[:8])) or "none"
-            yield RULES_FILE, f"{where}alert_ticks: expected ticks that rise from 0, got {shown}"
-        yield from within(RULES_FILE, f"{where}onset", task.onset, 2, 10_000)
+        yield from within(RULES_FILE, f"{where}onset", task.onset, 1, MAX_ONSET)
+        for field, value in (("root_silent", task.root_silent), ("grows_for", task.grows_for)):
+            yield from within(RULES_FILE, f"{where}{field}", value, 0, LAST_SILENT)
         if len(task.severities) != len(SEVERITIES) or not sum(task.severities):
             yield (
                 RULES_FILE,

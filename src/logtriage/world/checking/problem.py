@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from logtriage.errors import UnknownName
-from logtriage.world.channels import DOWN, GAP
+from logtriage.world.channels import DOWN
 
 #: (file, what is wrong there: field, value and choices).
 Problem = tuple[str, str]
@@ -14,9 +14,7 @@ IDENTIFIER: Final = re.compile(r"[a-z][a-z0-9_]{0,39}")
 HYPHENED: Final = re.compile(r"[a-z][a-z0-9-]{0,39}")
 WORLD_NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
 #: Names with another meaning where kinds and tokens are named.
-RESERVED: Final = frozenset(
-    {"no_fault", "names", "kinds", "tokens", "services", "window", GAP, DOWN}
-)
+RESERVED: Final = frozenset({"no_fault", "names", "kinds", "tokens", "services", DOWN})
 
 
 def named(file: str, field: str, names: list[str], pattern: re.Pattern[str]) -> Iterator[Problem]:

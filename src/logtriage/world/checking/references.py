@@ -28,6 +28,14 @@ def reference_problems(world: World) -> Iterator[Problem]:
             if service.owner is not None:
                 file, field = f"topologies/{layout.name}.toml", f"services: {service.name}: owner"
                 yield from known(file, field, "owner", (service.owner,), rules.owners)
+            if service.technology is not None:
+                file, field = f"topologies/{layout.name}.toml", f"services: {service.name}"
+                fit = [row.name for row in world.technologies_at(service.tier)]
+                what = f"technology of tier {service.tier}"
+                yield from known(file, f"{field}: technology", what, (service.technology,), fit)
+    for technology in world.technologies:
+        file = f"technologies/{technology.name}.toml"
+        yield from some(file, "tiers", "tier", technology.tiers, tiers)
     for row in rules.classes:
         field = f"classes: {row.name}: pages"
         yield from known(RULES_FILE, field, "team", (row.pages,), (OWNER, *rules.teams))
@@ -87,8 +95,15 @@ def reference_problems(world: World) -> Iterator[Problem]:
         yield from within(RULES_FILE, f"fog[{level}].background", fog.background, 1, 99)
         yield from within(RULES_FILE, f"fog[{level}].named", fog.named, 0, 100)
         yield from within(RULES_FILE, f"fog[{level}].blind", fog.blind, 0, 100)
-    yield from within(RULES_FILE, "signs.gaps", rules.signs.gaps, 0, 99)
-    yield from within(RULES_FILE, "signs.about", rules.signs.about, 1, 99)
+    yield from within(RULES_FILE, "alerts.missed", rules.alerts.missed, 0, 99)
+    yield from within(RULES_FILE, "alerts.noisy", rules.alerts.noisy, 1, 99 - rules.alerts.missed)
+    yield from known(
+        TOKENS_FILE,
+        "alert: watches",
+        "half of a trace",
+        [rule.watches for rule in world.tokens.alert.tokens],
+        list(world.spans),
+    )
     if not rules.fog:
         yield RULES_FILE, "fog: expected at least one level"
 

@@ -1,7 +1,8 @@
 """Whether what a world says can be worded: placeholders, figures, phrasings of their own."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import product
+from functools import lru_cache
+from itertools import chain, product
 from typing import Any
 
 from logtriage.errors import InvalidInput, UnknownName
@@ -12,16 +13,16 @@ from logtriage.world.schema.canonical import RULES_FILE, TOKENS_FILE
 from logtriage.world.schema.forms import (
     CAUSE,
     DEPENDENCY,
+    FRAME_PLACEHOLDERS,
     LINE_PLACEHOLDERS,
+    TEXT,
     Figure,
-    LatencyByHeight,
-    ShareOf,
+    Version,
     check_figures,
-    pieces,
     placeholders,
 )
-from logtriage.world.schema.parts import GROUPS, Phrasings, Topic
-from logtriage.world.schema.tokens import NUMBER, Gauge, Reading, Span
+from logtriage.world.schema.parts import GROUPS, NounPhrases, Phrasings, Technology, Topic
+from logtriage.world.schema.tokens import Gauge
 from logtriage.world.telemetry import LEVELS
 from logtriage.world.vocabulary import LOG
 
@@ -31,15 +32,15 @@ def text_problems(world: World) -> Iterator[Problem]:
     yield from _words(world)
     for topic in world.topics:
         file = f"topics/{topic.name}.toml"
-        yield from ((file, what) for what in _topic(topic))
+        yield from ((file, what) for what in _topic(world, topic))
+    for technology in world.technologies:
+        file = f"technologies/{technology.name}.toml"
+        yield from ((file, what) for what in _frame(technology))
+        yield from ((file, what) for what in _wordings(world, technology))
     for kind in world.kinds:
         file = f"kinds/{kind.name}.toml"
         yield from ((file, what) for what in _phrasings("names", kind.names, LINE_PLACEHOLDERS))
-        for group, nouns in zip(GROUPS, kind.past.groups, strict=True):
-            if not nouns:
-                yield file, f"past.{group}: expected at least one noun phrase"
-            for noun in nouns:
-                yield from ((file, f"past.{group}: {what}") for what in _text(noun, ()))
+        yield from ((file, what) for what in _nouns("past", kind.past))
     yield from _said_twice(world)
     yield from ((TOKENS_FILE, what) for what in _tokens(world))
     yield from _words_said_twice(world)
@@ -57,7 +58,7 @@ def _words(world: World) -> Iterator[Problem]:
     rows: tuple[tuple[str, str, tuple[Any, ...], tuple[str, ...]], ...] = (
         (RULES_FILE, "tasks", rules.tasks, ("title", "hard")),
         (RULES_FILE, "distractions", rules.distractions, ("words",)),
-        (TOKENS_FILE, "alert: tokens", tokens.alert.tokens, ("word", "title")),
+        (TOKENS_FILE, "alert: tokens", tokens.alert.tokens, ("title",)),
         (TOKENS_FILE, "change: tokens", tokens.change.tokens, ("word", "kind")),
         *((TOKENS_FILE, f"{row.name}: tokens", row.tokens, ("word",)) for row in world.measured),
     )
@@ -87,10 +88,17 @@ def _text(text: str, known: Iterable[str]) -> Iterator[str]:
 # --- phrasings ---------------------------------------------------------------------------
 
 
-def _topic(topic: Topic) -> Iterator[str]:
-    known = (*LINE_PLACEHOLDERS, DEPENDENCY if topic.dependency else CAUSE)
-    if (topic.phrasings is None) == (topic.by_tier is None):
-        yield "expected either phrasings or by_tier"
+def _topic(world: World, topic: Topic) -> Iterator[str]:
+    known = _placeholders(topic)
+    if not topic.has_phrasings:
+        for tier in topic.tiers:
+            if not world.technologies_at(tier):
+                yield (
+                    f"expected either phrasings or by_tier: no technology of tier {tier!r} words it"
+                )
+        return
+    if topic.phrasings is not None and topic.by_tier is not None:
+        yield "expected either phrasings or by_tier, got both"
         return
     if topic.phrasings is not None:
         yield from _phrasings("phrasings", topic.phrasings, known, topic.dependency)
@@ -100,6 +108,58 @@ def _topic(topic: Topic) -> Iterator[str]:
         yield f"by_tier: expected {', '.join(topic.tiers)}; got {', '.join(topic.by_tier)}"
     for tier, phrasings in topic.by_tier.items():
         yield from _phrasings(f"by_tier.{tier}", phrasings, known, topic.dependency)
+
+
+def _placeholders(topic: Topic) -> tuple[str, ...]:
+    return (*LINE_PLACEHOLDERS, DEPENDENCY if topic.dependency else CAUSE)
+
+
+@lru_cache(maxsize=256)
+def _frame(technology: Technology) -> tuple[str, ...]:
+    """What is wrong with what a technology puts around messages."""
+    return tuple(_wrong_frame(technology))
+
+
+def _wrong_frame(technology: Technology) -> Iterator[str]:
+    known = (*FRAME_PLACEHOLDERS, *technology.words)
+    wrong = tuple(_text(technology.line, known))
+    yield from (f"line: {what}" for what in wrong)
+    if not wrong and placeholders(technology.line).count(TEXT) != 1:
+        yield f"line: {technology.line!r:.60}: expected {{{TEXT}}} once, where the message stands"
+    if set(technology.levels) != set(LEVELS):
+        yield f"levels: expected {', '.join(LEVELS)}; got {', '.join(technology.levels)}"
+    texts = [("levels", level) for level in technology.levels.values()]
+    reserved = (*LINE_PLACEHOLDERS, *FRAME_PLACEHOLDERS, DEPENDENCY, CAUSE)
+    for name, words in technology.words.items():
+        if name in reserved:
+            yield f"words: {name!r} stands for something else, as do {', '.join(reserved)}"
+        if not words:
+            yield f"words.{name}: expected at least one text"
+        texts += [(f"words.{name}", word) for word in words]
+    for field, text in texts:
+        yield from (f"{field}: {what}" for what in _text(text, ()))
+
+
+def _wordings(world: World, technology: Technology) -> Iterator[str]:
+    """What is wrong with the wordings of a technology's lines, and which it lacks."""
+    topics = {topic.name: topic for topic in world.topics}
+    for name in technology.topics:
+        if name not in topics:
+            yield f"topics: {UnknownName('topic', name, topics)}"
+    for topic in world.topics:
+        if topic.name in technology.topics:
+            yield from _worded(technology, topic.name, topic.dependency)
+        elif not topic.has_phrasings and set(topic.tiers) & set(technology.tiers):
+            yield f"topics.{topic.name}: missing: topics/{topic.name}.toml words no lines"
+
+
+@lru_cache(maxsize=1024)
+def _worded(technology: Technology, topic: str, dependency: bool) -> tuple[str, ...]:
+    # Once for all the worlds that are drawn around one.
+    own = DEPENDENCY if dependency else CAUSE
+    known = (*LINE_PLACEHOLDERS, own, *technology.words)
+    wording = technology.topics[topic]
+    return tuple(_phrasings(f"topics.{topic}", wording, known, dependency))
 
 
 def _phrasings(
@@ -119,10 +179,36 @@ def _phrasings(
 def _said_twice(world: World) -> Iterator[Problem]:
     """Texts from which nobody could tell what they are about."""
     seen: dict[str, str] = {}
+    own = _texts_of(world.technologies)
+    for text, (_, file, twice) in own.items():
+        if twice is not None:
+            yield twice, f"{text!r:.60} stands in {file}, too: nobody could tell which it is"
     for file, text in _all_texts(world):
+        if text in own:
+            yield file, f"{text!r:.60} stands in {own[text][1]}, too: nobody could tell which it is"
         if text in seen:
             yield file, f"{text!r:.60} stands in {seen[text]}, too: nobody could tell which it is"
         seen.setdefault(text, file)
+
+
+@lru_cache(maxsize=64)
+def _texts_of(
+    technologies: tuple[Technology, ...],
+) -> Mapping[str, tuple[str, str, str | None]]:
+    """By text of a technology, its topic, its file, and the file that has it for something else.
+
+    Two technologies may word a topic alike; none may say a text twice.
+    """
+    texts: dict[str, tuple[str, str, str | None]] = {}
+    for technology in technologies:
+        file = f"technologies/{technology.name}.toml"
+        for topic, phrasings in technology.topics.items():
+            for _, text in chain.from_iterable(phrasings.groups):
+                if text not in texts:
+                    texts[text] = topic, file, None
+                elif texts[text][:2] == (topic, file) or texts[text][0] != topic:
+                    texts[text] = (*texts[text][:2], file)
+    return texts
 
 
 def _all_texts(world: World) -> Iterator[tuple[str, str]]:
@@ -138,6 +224,15 @@ def _all_texts(world: World) -> Iterator[tuple[str, str]]:
         yield from ((file, noun) for nouns in kind.past.groups for noun in nouns)
 
 
+def _nouns(field: str, nouns: NounPhrases) -> Iterator[str]:
+    """Short texts in the three groups of phrasings."""
+    for group, texts in zip(GROUPS, nouns.groups, strict=True):
+        if not texts:
+            yield f"{field}.{group}: expected at least one"
+        for text in texts:
+            yield from (f"{field}.{group}: {what}" for what in _text(text, ()))
+
+
 # --- figures -----------------------------------------------------------------------------
 
 
@@ -150,41 +245,18 @@ def _tokens(world: World) -> Iterator[str]:
     for token in change.tokens:
         where = f"change: tokens: {token.name}: says"
         yield from (f"{where}: {what}" for what in _text(token.says, change.figures))
-    for span in tokens.spans:
-        yield from _figures(span.name, span.figures)
-        names = (span.ordinary, *(token.name for token in span.tokens))
-        if set(span.says) != set(names):
-            yield f"{span.name}: says: expected {', '.join(names)}; got {', '.join(span.says)}"
-            continue
-        naming = {token.name for token in span.tokens if token.dependency}
-        if span.name == SPANS[0]:
-            yield from _times(span)
-        for name, text in span.says.items():
-            known = (*span.figures, DEPENDENCY) if name in naming else tuple(span.figures)
-            yield from (f"{span.name}: says.{name}: {what}" for what in _text(text, known))
+        yield from _nouns(f"change: tokens: {token.name}: about", token.about)
+    yield from _nouns("change: authors", change.authors)
     for gauge in tokens.gauges:
         yield from _figures(gauge.name, gauge.figures)
         yield from (f"{gauge.name}: {what}" for what in _gauge(world, gauge))
     keys: dict[str, str] = {}
-    for row in (change, *world.measured):
-        for figure in row.figures.values():
+    for figures in (change.figures, *(gauge.figures for gauge in tokens.gauges)):
+        for figure in figures.values():
             if figure.key in keys:
                 yield f"figures.{figure.name}: key {figure.key!r} is that of {keys[figure.key]}"
             keys[figure.key] = figure.name
     yield from _runbook(world)
-
-
-def _times(span: Span) -> Iterator[str]:
-    """Texts that lack a number needed for exported traces."""
-    for name, text in span.says.items():
-        forms: tuple[type, ...] = (LatencyByHeight,)
-        if name != span.ordinary:
-            forms = (LatencyByHeight, ShareOf)
-        used = [span.figures[name].form for name in pieces(text)[1::2] if name in span.figures]
-        for form in forms:
-            if sum(isinstance(figure, form) for figure in used) != 1:
-                what = "latency_by_height" if form is LatencyByHeight else "share_of"
-                yield f"{span.name}: says.{name}: {text!r:.60}: expected one figure of form {what}"
 
 
 def _figures(where: str, figures: Mapping[str, Figure]) -> Iterator[str]:
@@ -202,10 +274,6 @@ def _figures(where: str, figures: Mapping[str, Figure]) -> Iterator[str]:
 
 def _gauge(world: World, gauge: Gauge) -> Iterator[str]:
     names = (gauge.ordinary, *(token.name for token in gauge.tokens))
-    if gauge.explained and not gauge.title:
-        yield "explained: needs a title, which the runbook says the words are about"
-    if gauge.title:
-        yield from (f"title: {what}" for what in _text(gauge.title, ()))
     naming = next((token.name for token in gauge.tokens if token.dependency), None)
     if naming is not None:
         yield f"tokens: {naming}: dependency: only traces and topics name a service that is called"
@@ -214,33 +282,27 @@ def _gauge(world: World, gauge: Gauge) -> Iterator[str]:
         for tier in reading.tiers or ():
             if tier not in world.tier_names:
                 yield f"{where}.tiers: {UnknownName('tier', tier, world.tier_names)}"
-        if gauge.ordinary not in reading.says:
-            yield f"{where}.says: expected a text for {gauge.ordinary}"
-        for name, text in reading.says.items():
+        if gauge.ordinary not in reading.shows:
+            yield f"{where}.shows: expected a figure for {gauge.ordinary}"
+        for name, figure in reading.shows.items():
             if name not in names:
-                yield f"{where}.says: {UnknownName('token', name, names)}"
-            yield from (f"{where}.says.{name}: {what}" for what in _text(text, gauge.figures))
-        for name, text in reading.says.items():
-            yield from (f"{where}.says.{name}: {what}" for what in _numbers(text, reading))
-        if reading.label:
-            yield from (f"{where}.label: {what}" for what in _text(reading.label, ()))
+                yield f"{where}.shows: {UnknownName('token', name, names)}"
+            if figure not in gauge.figures:
+                yield f"{where}.shows.{name}: {UnknownName('figure', figure, gauge.figures)}"
+            elif isinstance(gauge.figures[figure].form, Version):
+                yield f"{where}.shows.{name}: {figure!r} is a version; expected a number"
+        for name, mark in reading.marks.items():
+            if name not in names:
+                yield f"{where}.marks: {UnknownName('token', name, names)}"
+            yield from (f"{where}.marks.{name}: {what}" for what in _text(mark, ()))
+        yield from (f"{where}.label: {what}" for what in _text(reading.label, ()))
     for tier in world.tier_names:
         shown = world.readings_at(gauge.name, tier)
         if not shown:
             yield f"readings: none at tier {tier!r}"
         for token in world.tokens_at(gauge.name, tier)[1:]:
-            if not any(token in reading.says for reading in shown):
-                yield f"readings: none says {token!r} at tier {tier!r}: it would look as usual"
-
-
-def _numbers(text: str, reading: Reading) -> Iterator[str]:
-    """Numbers in a text without a metric; they could not be exported."""
-    count = len(NUMBER.findall("0".join(pieces(text)[::2])))
-    if count > len(reading.metrics):
-        yield (
-            f"{text!r:.60}: has {count} numbers; expected as many metrics, each with a name and a "
-            f"unit, got {len(reading.metrics)}"
-        )
+            if not any(token in reading.shows for reading in shown):
+                yield f"readings: none shows {token!r} at tier {tier!r}: it would look as usual"
 
 
 def _runbook(world: World) -> Iterator[str]:
@@ -248,12 +310,6 @@ def _runbook(world: World) -> Iterator[str]:
     if sorted(order) != sorted(sorts):
         yield f"runbook_order: expected {', '.join(sorts)} in any order; got {', '.join(order)}"
         return
-    for pair in world.tokens.pairs:
-        yield from (f"pairs: {pair.letter!r}: {what}" for what in _text(pair.letter, ()))
-        for sort, token in pair.signs:
-            if sort not in order or token not in world.words[sort]:
-                known = [f"{sort}, {name}" for sort in order for name in world.words[sort]]
-                yield f"pairs: {pair.letter}: {UnknownName('sign', f'{sort}, {token}', known)}"
     for figure, (least, most) in (
         ("latency.step", (1, 10_000)),
         ("latency.usual", (1, 100_000)),
@@ -261,8 +317,19 @@ def _runbook(world: World) -> Iterator[str]:
         value = getattr(world.tokens.latency, figure.partition(".")[2])
         if not least <= value <= most:
             yield f"{figure}: expected {least} to {most}, got {value}"
-    if world.tokens.latency.slow <= world.tokens.latency.usual:
-        yield "latency.slow: expected more than latency.usual"
+    latency = world.tokens.latency
+    if latency.slow < 4 * (latency.usual + latency.step):
+        yield (
+            f"latency.slow: expected at least four times usual and step, "
+            f"{4 * (latency.usual + latency.step)}, so that slow is told from usual; got "
+            f"{latency.slow}"
+        )
+    usual = next((band.errors[1] for band in world.rules.edge.bands), 0)
+    if world.tokens.failing <= usual:
+        yield (
+            f"failing: expected more than the usual errors of the edge, {usual}; got "
+            f"{world.tokens.failing}"
+        )
 
 
 def _words_said_twice(world: World) -> Iterator[Problem]:

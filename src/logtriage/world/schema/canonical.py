@@ -8,6 +8,7 @@ draws depend on it.
 
 import json
 from collections.abc import Mapping
+from functools import lru_cache
 from hashlib import blake2b
 from typing import Any, Final
 
@@ -15,21 +16,20 @@ import attrs
 
 from logtriage.world.schema import forms
 from logtriage.world.schema.forms import Figure
+from logtriage.world.schema.parts import Technology
 
 #: By path of a file, what it says: keys and values as TOML has them.
 Document = Mapping[str, Mapping[str, Any]]
 RULES_FILE: Final = "world.toml"
 TOKENS_FILE: Final = "tokens.toml"
 #: The folders of a world, each file a value of its own, named by its stem.
-FOLDERS: Final = ("kinds", "benign", "topics", "topologies")
+FOLDERS: Final = ("kinds", "benign", "topics", "topologies", "technologies")
 #: The keys of the closed forms of figures.
 FORMS: Final = {
     "range": forms.Range,
     "climb": forms.Climb,
+    "requests": forms.Requests,
     "scaled_range": forms.ScaledRange,
-    "sum_of": forms.SumOf,
-    "share_of": forms.ShareOf,
-    "latency_by_height": forms.LatencyByHeight,
     "version": forms.Version,
 }
 _KEY_OF: Final = {form: key for key, form in FORMS.items()}
@@ -42,14 +42,20 @@ def key_of(field: "attrs.Attribute[Any]") -> str:
 
 def document_of(world: Any) -> Document:
     """The folder of a world as data, without fields at their defaults."""
-    rows = {"kinds": world.kinds, "benign": world.benign, "topics": world.topics}
+    rows = {
+        "kinds": world.kinds,
+        "benign": world.benign,
+        "topics": world.topics,
+        "topologies": world.layouts,
+        "technologies": world.technologies,
+    }
     return {
         RULES_FILE: _plain(world.rules),
         TOKENS_FILE: _plain(world.tokens),
         **{
             f"{folder}/{row.name}.toml": said_of(row)
             for folder in FOLDERS
-            for row in sorted(rows.get(folder, world.layouts), key=lambda row: row.name)
+            for row in sorted(rows[folder], key=lambda row: row.name)
         },
     }
 
@@ -71,7 +77,19 @@ def fingerprint_of(content: bytes) -> str:
 
 
 def said_of(row: Any) -> dict[str, Any]:
-    """What the file of a kind, a benign kind, a topic or a topology says."""
+    """What the file of a kind, a benign kind, a topic, a topology or a technology says."""
+    if isinstance(row, Technology):
+        return _said_of_technology(row)
+    return _nameless(row)
+
+
+@lru_cache(maxsize=256)
+def _said_of_technology(row: Technology) -> dict[str, Any]:
+    # Once for all the worlds that are drawn around one: it is the longest part of each.
+    return _nameless(row)
+
+
+def _nameless(row: Any) -> dict[str, Any]:
     data: dict[str, Any] = _plain(row)
     del data["name"]  # the file's name says it
     return data
@@ -97,14 +115,10 @@ def _plain_figure(figure: Figure) -> dict[str, Any]:
     form = figure.form
     said: Any
     match form:
-        case forms.Range(low, high) | forms.Climb(low, high) | forms.ShareOf(low, high):
+        case forms.Range(low, high) | forms.Climb(low, high) | forms.Requests(low, high):
             said = [low, high]
         case forms.ScaledRange(of, low, high):
             said = {"of": of, "percent": [low, high]}
-        case forms.SumOf(figures):
-            said = list(figures)
-        case forms.LatencyByHeight(band):
-            said = band
         case forms.Version():
             said = True
     return {_KEY_OF[type(form)]: said, "key": figure.key}

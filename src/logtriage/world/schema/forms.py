@@ -15,13 +15,15 @@ from logtriage._lib.printable import inert, is_shown
 from logtriage.errors import InvalidInput
 
 #: The placeholders that a log line may have, whatever it is about.
-LINE_PLACEHOLDERS: Final = ("n", "ms", "pct", "mb", "v")
+LINE_PLACEHOLDERS: Final = ("n", "ms", "pct", "mb", "v", "id", "ip")
+#: What a technology puts around a message: those it must have, and those it may have.
+TEXT: Final = "text"
+LEVEL: Final = "level"
+FRAME_PLACEHOLDERS: Final = (TEXT, LEVEL, "trace", "pod", "pid")
 #: Beside them: the service that is called, in topics that name a dependency.
 DEPENDENCY: Final = "dep"
 #: Beside them: a fault that is over, as a noun phrase.
 CAUSE: Final = "cause"
-#: The bands of latency.
-LATENCY_BANDS: Final = ("usual", "slow")
 #: Texts of all kinds are shorter than this, in characters.
 MAX_TEXT: Final = 300
 _BRACED: Final = re.compile(r"\{([^{}]*)\}")
@@ -33,7 +35,7 @@ class Source(Protocol):
 
     @property
     def level(self) -> "Source":
-        """The source of figures without the jitter of a reading."""
+        """The source of figures as they usually are, without the jitter of a reading."""
 
     def figure(self, service: int, key: str, low: int, high: int) -> int:
         """A whole number from ``low`` to ``high`` that belongs to a service and a key."""
@@ -41,11 +43,11 @@ class Source(Protocol):
     def climbing(self, service: int, key: str, low: int, high: int) -> int:
         """A whole number from ``low`` to ``high`` that rises from reading to reading."""
 
+    def requests(self, service: int, key: str, low: int, high: int) -> int:
+        """What users send to an entry, from ``low`` to ``high``; elsewhere the sum over callers."""
+
     def version(self, service: int, key: str) -> str:
         """A version such as ``3.12.4`` that belongs to a service and a key."""
-
-    def slowest(self, service: int, band: str) -> tuple[int, int]:
-        """Where a band of latency begins at a service, in ms, and how far its jitter goes."""
 
 
 @attrs.frozen
@@ -65,10 +67,11 @@ class Climb:
 
 
 @attrs.frozen
-class LatencyByHeight:
-    """Milliseconds: where a band begins, a step for each call below, a jitter below a step."""
+class Requests:
+    """Requests: from ``low`` to ``high`` at an entry, elsewhere the sum of those of its callers."""
 
-    band: str
+    low: int
+    high: int
 
 
 @attrs.frozen
@@ -81,26 +84,11 @@ class ScaledRange:
 
 
 @attrs.frozen
-class SumOf:
-    """The sum of other figures."""
-
-    figures: tuple[str, ...]
-
-
-@attrs.frozen
-class ShareOf:
-    """A percentage in [low, high] that belongs to the token, too."""
-
-    low: int
-    high: int
-
-
-@attrs.frozen
 class Version:
     """A version such as ``3.12.4`` that belongs to the token, too."""
 
 
-Form = Range | Climb | LatencyByHeight | ScaledRange | SumOf | ShareOf | Version
+Form = Range | Climb | Requests | ScaledRange | Version
 
 
 @attrs.frozen
@@ -123,16 +111,11 @@ def value_of(
             return source.figure(service, key, form.low, form.high)
         case Climb(low, high):
             return source.climbing(service, key, low, high)
-        case LatencyByHeight(band):
-            begin, jitter = source.slowest(service, band)
-            return begin + source.figure(service, key, 0, jitter)
+        case Requests(low, high):
+            return source.requests(service, key, low, high)
         case ScaledRange(of, low, high):
             whole = int(value_of(figures, of, source.level, service, token))
             return whole * source.figure(service, key, low, high) // 100
-        case SumOf(others):
-            return sum(int(value_of(figures, other, source, service, token)) for other in others)
-        case ShareOf(low, high):
-            return source.figure(service, f"{key} {token}", low, high)
         case Version():
             return source.version(service, f"{key} {token}")
 
@@ -159,15 +142,9 @@ def said(
     source: Source,
     service: int,
     token: str,
-    dependency: str = "",
 ) -> str:
-    """The pieces of a text with its figures filled in, and the service that it names."""
-
-    def value(name: str) -> int | str:
-        known = name == DEPENDENCY
-        return dependency if known else value_of(figures, name, source, service, token)
-
-    return filled(between, value)
+    """The pieces of a text with its figures filled in."""
+    return filled(between, lambda name: value_of(figures, name, source, service, token))
 
 
 def placeholders(text: str) -> tuple[str, ...]:
@@ -204,23 +181,10 @@ def check_figures(figures: Mapping[str, Figure]) -> None:
     Raises:
         InvalidInput: naming the figure.
     """
-    plain = [
-        name for name, figure in figures.items() if isinstance(figure.form, Range | LatencyByHeight)
-    ]
+    plain = [name for name, figure in figures.items() if isinstance(figure.form, Range | Requests)]
     for name, figure in figures.items():
-        for other in _refers_to(figure):
-            if other not in plain:
-                raise InvalidInput(
-                    f"figures.{name}: cannot be made from {other!r}; a range or a latency can: "
-                    f"{', '.join(plain) or 'there is none'}"
-                )
-
-
-def _refers_to(figure: Figure) -> tuple[str, ...]:
-    match figure.form:
-        case ScaledRange(of):
-            return (of,)
-        case SumOf(figures):
-            return figures
-        case _:
-            return ()
+        if isinstance(figure.form, ScaledRange) and figure.form.of not in plain:
+            raise InvalidInput(
+                f"figures.{name}: cannot be made from {figure.form.of!r}; a range or requests "
+                f"can: {', '.join(plain) or 'there is none'}"
+            )

@@ -8,7 +8,7 @@ milliseconds.
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Final, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 import attrs
 
@@ -53,7 +53,7 @@ Phrasings = Grouped[Phrase]
 NounPhrases = Grouped[str]
 
 
-def _sorted(rows: Mapping[str, Phrasings]) -> Mapping[str, Phrasings]:
+def _sorted(rows: Mapping[str, Any]) -> Mapping[str, Any]:
     return MappingProxyType(dict(sorted(rows.items())))
 
 
@@ -99,16 +99,15 @@ class Fog:
 
 
 @attrs.frozen
-class Signs:
-    """Signs that stay: each is drawn once for a condition of a service, and read with error.
+class AlertRules:
+    """The alert rules of services, in per cent.
 
-    ``gaps`` is the share of the fog in which gauges and traces have no data; the rest of it says
-    what any service might. ``about`` is the share of a service's log lines that are about its
-    loud topic.
+    A rule that ``missed`` never fires; a ``noisy`` rule fires once at any time, whatever it
+    watches. All others fire as long as what they watch is not ordinary.
     """
 
-    gaps: int
-    about: int
+    missed: int
+    noisy: int
 
 
 @attrs.frozen
@@ -224,16 +223,13 @@ class Task:
     """A distribution of incidents: what everybody knows before the first screen.
 
     ``topology`` names the file of its services; without it each incident has a drawn topology
-    of ``services`` services, from the first number to the second. ``noise`` and ``benign``
-    are per mille.
+    of ``services`` services, from the first number to the second. ``benign`` is per mille.
     """
 
     name: str
     title: str
     hard: str
     horizon: int
-    noise: int
-    alert_ticks: tuple[int, ...]
     onset: int
     par: int
     par_benign: int
@@ -251,7 +247,11 @@ class Task:
 
 @attrs.frozen
 class Rules:
-    """All of ``world.toml``. ``minor_faults`` is per mille of the unaffected services."""
+    """All of ``world.toml``. ``minor_faults`` is per mille of the unaffected services.
+
+    ``uses_technologies`` names technologies that logtriage ships. The world has them as if their
+    files stood in its own folder.
+    """
 
     name: str
     title: str
@@ -268,11 +268,12 @@ class Rules:
     affected: Affected
     background: Signature
     minor_faults: int
-    signs: Signs
+    alerts: AlertRules
     tasks: tuple[Task, ...]
     distractions: tuple[Distraction, ...] = ()
     secondary_fault: SecondaryFault | None = None
     drawn_topologies: DrawnTopologies | None = None
+    uses_technologies: tuple[str, ...] = ()
 
 
 # --- files of their own ----------------------------------------------------------------
@@ -314,8 +315,9 @@ class Benign:
 class Topic:
     """What log lines are about: ``topics/NAME.toml``, a token of the sort ``log``.
 
-    It has either ``phrasings``, or ``by_tier`` phrasings for each of its tiers. ``background`` is
-    its per cent of what any service might say; either the topic or ``world.toml`` gives it.
+    It has ``phrasings``, or ``by_tier`` phrasings for each of its tiers, or neither where
+    technologies word it at all of them. ``background`` is its per cent of what any service might
+    say; either the topic or ``world.toml`` gives it.
     """
 
     name: str
@@ -330,12 +332,37 @@ class Topic:
         default=None, converter=attrs.converters.optional(_sorted)
     )
 
-    def said_at(self, tier: str) -> Phrasings:
-        """What lines about it say at a tier."""
-        if self.phrasings is not None:
-            return self.phrasings
-        assert self.by_tier is not None
-        return self.by_tier[tier]
+    @property
+    def has_phrasings(self) -> bool:
+        """Whether it words its lines itself, where no technology does."""
+        return self.phrasings is not None or self.by_tier is not None
+
+    def said_at(self, tier: str) -> Phrasings | None:
+        """What lines about it say at a tier, where no technology words them."""
+        return self.phrasings if self.by_tier is None else self.by_tier[tier]
+
+
+@attrs.frozen(eq=False)
+class Technology:
+    """What services run on, and how it words their lines: ``technologies/NAME.toml``.
+
+    ``line`` is the frame of a message: its text, and placeholders of
+    :data:`~logtriage.world.schema.forms.FRAME_PLACEHOLDERS` and ``words``. ``levels`` are its own
+    names of levels. ``topics`` are its wordings by topic. ``words`` lists what further
+    placeholders stand for: in the frame the same for all lines of a wording at a service, in a
+    message another for each line. A ``held_out`` technology is drawn in split ``ood`` alone.
+    """
+
+    name: str
+    order: int
+    tiers: tuple[str, ...]
+    line: str
+    levels: Mapping[str, str]
+    topics: Mapping[str, Phrasings] = attrs.field(converter=_sorted)
+    words: Mapping[str, tuple[str, ...]] = attrs.field(
+        default=MappingProxyType({}), converter=_sorted
+    )
+    held_out: bool = False
 
 
 @attrs.frozen

@@ -158,15 +158,11 @@ def _pair(value: object, what: str) -> tuple[str, str]:
 
 
 def _phrases(value: object, _: object) -> tuple[parts.Phrase, ...]:
+    """A list of [level, text], or a text with a level and a text on each line."""
+    if isinstance(value, str):
+        lines = (line.split(maxsplit=1) for line in value.splitlines())
+        return tuple(_pair(line, "level, text") for line in lines if line)
     return tuple(_pair(pair, "level, text") for pair in _list(value))
-
-
-def _signs(value: object, _: object) -> tuple[tuple[str, str], tuple[str, str]]:
-    signs = _list(value)
-    if len(signs) != 2:
-        raise InvalidInput(f"expected two signs, got {len(signs)}")
-    first, second = (_pair(sign, "sort, token") for sign in signs)
-    return first, second
 
 
 # --- tables ------------------------------------------------------------------------------
@@ -230,14 +226,6 @@ def _scaled(value: object) -> forms.ScaledRange:
     return forms.ScaledRange(_text(row["of"]), *_range(row["percent"]))
 
 
-def _band(value: object) -> str:
-    if value not in forms.LATENCY_BANDS:
-        raise InvalidInput(
-            f"latency_by_height: expected {' or '.join(forms.LATENCY_BANDS)}, got {shown(value)}"
-        )
-    return str(value)
-
-
 def _version(value: object) -> forms.Version:
     if value is not True:
         raise InvalidInput(f"version: expected true, got {shown(value)}")
@@ -247,10 +235,8 @@ def _version(value: object) -> forms.Version:
 _FORM_OF: Final[Mapping[str, Callable[[object], forms.Form]]] = {
     "range": lambda value: forms.Range(*_range(value)),
     "climb": lambda value: forms.Climb(*_range(value)),
+    "requests": lambda value: forms.Requests(*_range(value)),
     "scaled_range": _scaled,
-    "sum_of": lambda value: forms.SumOf(_texts(value, None)),
-    "share_of": lambda value: forms.ShareOf(*_range(value)),
-    "latency_by_height": lambda value: forms.LatencyByHeight(_band(value)),
     "version": _version,
 }
 
@@ -276,7 +262,6 @@ def _converter(*, detailed: bool) -> Converter:
         tuple[int, int]: _range,
         tuple[int, int, int]: _three,
         tuple[parts.Phrase, ...]: _phrases,
-        tuple[tuple[str, str], tuple[str, str]]: _signs,
         parts.Signature: _signature,
         Mapping[str, str]: _says,
         Mapping[str, Figure]: _figures,

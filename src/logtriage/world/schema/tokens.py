@@ -1,6 +1,5 @@
 """What readings can say: the parts of ``tokens.toml``."""
 
-import re
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import ClassVar, Final
@@ -8,10 +7,10 @@ from typing import ClassVar, Final
 import attrs
 
 from logtriage.world.schema.forms import Figure
+from logtriage.world.schema.parts import NounPhrases
 
-#: What is exported of a text.
-NUMBER: Final = re.compile(r"\d+")
 NO_FIGURES: Final[Mapping[str, Figure]] = MappingProxyType({})
+NO_MARKS: Final[Mapping[str, str]] = MappingProxyType({})
 
 
 @attrs.frozen
@@ -31,10 +30,10 @@ class Token:
 
 @attrs.frozen
 class AlertToken:
-    """What an alert can be, with the title under which it fires."""
+    """An alert rule of every service: which half of a trace it watches, and its title."""
 
     name: str
-    word: str
+    watches: str
     title: str
     tiers: ClassVar[None] = None
     dependency: ClassVar[bool] = False
@@ -50,30 +49,30 @@ class Alerts:
 
 @attrs.frozen
 class ChangeToken:
-    """A recent change of a ``kind``, ``before`` the trouble began or after, in words."""
+    """A recent change of a ``kind``, in words; ``about`` are descriptions by their authors."""
 
     name: str
     word: str
     kind: str
-    before: bool
     says: str
+    about: NounPhrases
     tiers: ClassVar[None] = None
     dependency: ClassVar[bool] = False
 
 
 @attrs.frozen
 class Changes:
-    """The sort ``change``; a change lies up to ``lead`` minutes before the trouble."""
+    """The sort ``change``. ``authors`` make any of them."""
 
     ordinary: str
-    lead: tuple[int, int]
     tokens: tuple[ChangeToken, ...]
+    authors: NounPhrases
     figures: Mapping[str, Figure] = NO_FIGURES
 
 
 @attrs.frozen
 class Metric:
-    """The name and the unit under which a number is exported."""
+    """The name and the unit under which a row of a gauge is exported."""
 
     name: str
     unit: str
@@ -81,55 +80,45 @@ class Metric:
 
 @attrs.frozen
 class Reading:
-    """One line of a gauge: what it says under each token, under others as under the ordinary.
+    """One row of a gauge on the screen: its figure under each token, under others the ordinary's.
 
-    ``metrics`` name the numbers in its texts, in order; a number that a text lacks is 0.
+    The ``label`` says what it is, with its unit. ``marks`` are words behind the figures while the
+    gauge says a token.
     """
 
-    says: Mapping[str, str]
-    metrics: tuple[Metric, ...]
-    label: str = ""
+    label: str
+    shows: Mapping[str, str]
+    metric: Metric
     tiers: tuple[str, ...] | None = None
+    marks: Mapping[str, str] = NO_MARKS
 
-    def said_under(self, token: str, gauge: "Gauge") -> str:
-        """Its text while its gauge says a token."""
-        return self.says.get(token) or self.says[gauge.ordinary]
+    def figure_under(self, token: str, gauge: "Gauge") -> str:
+        """The name of its figure while its gauge says a token."""
+        return self.shows.get(token) or self.shows[gauge.ordinary]
 
 
 @attrs.frozen
 class Gauge:
     """A gauge of every service: a sort of its own.
 
-    On the screen its ``title`` stands before its readings. Where it is ``explained``, the
-    runbook says that the words of its tokens are about it.
+    Where it is ``explained``, the runbook says that the words of its tokens are about it.
     """
 
     name: str
     ordinary: str
     tokens: tuple[Token, ...]
     readings: tuple[Reading, ...]
-    title: str = ""
     explained: bool = False
     figures: Mapping[str, Figure] = NO_FIGURES
 
 
 @attrs.frozen
 class Span:
-    """One half of a trace: a sort of its own. ``says`` has a text for each token."""
+    """One half of a trace: a sort of its own."""
 
     name: str
     ordinary: str
     tokens: tuple[Token, ...]
-    says: Mapping[str, str]
-    figures: Mapping[str, Figure] = NO_FIGURES
-
-
-@attrs.frozen
-class Pair:
-    """Two signs under one letter in the runbook, each as sort and token."""
-
-    letter: str
-    signs: tuple[tuple[str, str], tuple[str, str]]
 
 
 @attrs.frozen
@@ -144,7 +133,7 @@ class LineFigures:
 
 @attrs.frozen
 class Latency:
-    """Where the bands of latency begin, and what each call below a service adds, in ms."""
+    """Durations in ms: of a usual request, what each call below adds, and the least slow one."""
 
     usual: int
     slow: int
@@ -153,13 +142,16 @@ class Latency:
 
 @attrs.frozen
 class Tokens:
-    """All of ``tokens.toml``: every sort but ``log``, whose tokens are the topics."""
+    """All of ``tokens.toml``: every sort but ``log``, whose tokens are the topics.
+
+    ``failing`` is the least share of failed requests of a service with errors, in basis points.
+    """
 
     alert: Alerts
     change: Changes
     gauges: tuple[Gauge, ...]
     spans: tuple[Span, ...]
     latency: Latency
+    failing: int
     line_figures: LineFigures
     runbook_order: tuple[str, ...]
-    pairs: tuple[Pair, ...] = ()

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from logtriage.grading.rubric import Rubric
 from logtriage.vector.arrays import Ints
+from logtriage.vector.cells import FIELDS, NO_CELL, Cells
 from logtriage.vector.layout import Floats
 from logtriage.vector.tokens.compiled.drawing import draw_rows
 from logtriage.vector.tokens.compiled.fields import ColumnPlaces, Scene
@@ -22,10 +23,17 @@ from logtriage.vector.tokens.compiled.playing import (
     pass_time_rows,
 )
 from logtriage.vector.tokens.compiled.scoring import score_rows, scoring_of
-from logtriage.vector.tokens.compiled.screens import observe_rows, play_rows, read_rows
+from logtriage.vector.tokens.compiled.screens import (
+    most_cells,
+    observe_rows,
+    play_rows,
+    read_rows,
+    write_cells,
+)
 from logtriage.vector.tokens.episodes import OPEN, TokenEpisodes
 from logtriage.vector.tokens.incidents import PRICE_NUMBERS, TokenIncidents, seeds_of
 from logtriage.vector.tokens.setting import TokenSetting
+from logtriage.world.channels import WINDOW_LINES
 
 Scores = NDArray[np.float64]
 
@@ -37,6 +45,9 @@ class TokenKernels:
         self._setting, self._layout = setting, setting.layout
         self._places = ColumnPlaces.of(setting)
         self._by = scoring_of(rubric, setting.span)
+        to = self._places
+        most = most_cells(to.n, to.sorts, to.alerts, to.lanes, WINDOW_LINES, to.horizon)
+        self._cells = np.empty((most, len(FIELDS)), np.int16)
 
     def _scene(self, incidents: TokenIncidents, episodes: TokenEpisodes) -> Scene:
         return Scene(
@@ -46,6 +57,7 @@ class TokenKernels:
             self._layout.sizes,
             self._layout.column_of,
             self._places,
+            self._cells,
         )
 
     def draw(
@@ -53,7 +65,8 @@ class TokenKernels:
     ) -> None:
         """Draw the incidents ``index`` (R,) of a split into ``rows``; ``worlds`` (R,) by place."""
         seeds = seeds_of(self._setting.task.id, split, index)
-        draw_rows(rows, index, seeds, worlds, incidents, self._setting.tables, PRICE_NUMBERS)
+        tables, to = self._setting.tables, self._places
+        draw_rows(rows, index, seeds, worlds, incidents, tables, PRICE_NUMBERS, to.fog, to.blind)
 
     def begin(self, episodes: TokenEpisodes, rows: Ints) -> None:
         """Begin new episodes in ``rows``; nothing is shown before :meth:`read`."""
@@ -84,6 +97,12 @@ class TokenKernels:
     def read(self, incidents: TokenIncidents, episodes: TokenEpisodes, rows: Ints) -> None:
         """Draw what the screens of ``rows`` show, once in each of their ticks."""
         read_rows(rows, self._scene(incidents, episodes))
+
+    def cells(self, incidents: TokenIncidents, episodes: TokenEpisodes, rows: Ints) -> Cells:
+        """The cells (R, M, 5) on the present screens of ``rows`` that no earlier screen showed."""
+        out = np.full((len(rows), *self._cells.shape), NO_CELL, np.int16)
+        most = write_cells(rows, self._scene(incidents, episodes), out)
+        return out[:, :most]
 
     def scores(self, incidents: TokenIncidents, episodes: TokenEpisodes) -> Scores:
         """The grade so far of each row (N,)."""

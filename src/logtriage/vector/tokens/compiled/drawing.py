@@ -6,16 +6,23 @@ import numpy as np
 
 from logtriage._lib.jit import kernel
 from logtriage.drawing.incidents import DIRECTORY_STREAM, HAND_OVER_STREAM, TRUTH_STREAM, Slot
+from logtriage.rng import hash_name
 from logtriage.vector.compiled.draws import Int, below, draw, premixed, subkey
 from logtriage.vector.tokens.compiled.fields import tables_in
-from logtriage.vector.tokens.incidents import P3
+from logtriage.vector.tokens.incidents import NEVER_SHOWN, P3
+from logtriage.vector.tokens.layout import PARTS
 from logtriage.vector.tokens.tables import OWNER
+from logtriage.world.histories import BLIND_STREAM, HISTORY_STREAM, RULE_STREAM
 from logtriage.world.simulation import CONDITION_STREAM
 
 _TRUTH: Final = premixed(TRUTH_STREAM)
 _DIRECTORY: Final = premixed(DIRECTORY_STREAM)
 _CONDITION: Final = premixed(CONDITION_STREAM)
 _HAND_OVER: Final = premixed(HAND_OVER_STREAM)
+_HISTORY: Final = premixed(HISTORY_STREAM)
+_RULE: Final = premixed(RULE_STREAM)
+_BLIND: Final = premixed(BLIND_STREAM)
+_PARTS: Final = np.array([premixed(hash_name(str(part))) for part in PARTS], np.uint64)
 _TRUTH_SLOT: Final = int(Slot.TRUTH)
 _SEVERITY_SLOT: Final = int(Slot.SEVERITY)
 _P3: Final = int(P3)
@@ -23,6 +30,8 @@ _OWNER: Final = int(OWNER)
 _LOW: Final = np.uint64(0xFFFFFFFF)
 _32: Final = np.uint64(32)
 _48: Final = np.uint64(48)
+_16: Final = np.uint64(16)
+_16_BITS: Final = np.uint64(0xFFFF)
 
 
 @kernel
@@ -53,13 +62,77 @@ def _weighted(bits: np.uint64, steps: Any) -> Int:
 
 
 @kernel
+def reached(steps: Any, row: Int, point: Int) -> Int:
+    """Count the thresholds of a row that a point below 65,536 reaches."""
+    if steps[row, 0] > point:
+        return np.int64(0)
+    count = np.int32(0)
+    for step in range(np.uint64(steps.shape[1])):
+        count += np.int32(steps[row, step] <= point)
+    return np.int64(count)
+
+
+@kernel
+def drawn_rule(seed: np.uint64, service: Int, rule: Int, begin: Int, tables: Any) -> Any:
+    """Whether the rule of an alert works from tick ``begin`` on; else from when it fires."""
+    key = subkey(subkey(seed, _RULE), tables.rule_stream[np.uint64(rule)])
+    bits = draw(key, service, begin)
+    point = np.int64(bits >> _48)
+    if point < tables.rule_steps[0]:
+        return True, np.int64(NEVER_SHOWN)
+    if point < tables.rule_steps[1]:
+        return False, np.int64(NEVER_SHOWN)
+    onset = reached(tables.steps, np.uint64(tables.any_row), np.int64(bits >> _32 & _16_BITS))
+    return False, onset
+
+
+@kernel
+def draw_histories(
+    row: Int, service: Int, fog: Int, blind: Int, tables: Any, incidents: Any
+) -> None:
+    """Draw the histories of a service, its rules and its blind spots."""
+    seed, place = incidents.seed[row], np.uint64(service)
+    condition = np.uint64(incidents.conditions[row, place])
+    key = subkey(seed, _HISTORY)
+    for sort in range(np.uint64(tables.stream.shape[0])):
+        bits = draw(subkey(key, tables.stream[sort]), service, 0)
+        foggy = np.int64(bits >> _48) < fog
+        which = tables.fog_row[sort, place] if foggy else tables.sign_row[sort, place, condition]
+        token = reached(tables.steps, np.uint64(which), np.int64(bits >> _32 & _16_BITS))
+        onset = np.int64(NEVER_SHOWN)
+        if token > 0:
+            which = tables.any_row if foggy else tables.onset_row[sort, place, condition]
+            onset = reached(tables.steps, np.uint64(which), np.int64(bits >> _16 & _16_BITS))
+        incidents.token[row, place, sort] = token
+        incidents.onset[row, place, sort] = onset
+    for rule in range(np.uint64(tables.watched.shape[0])):
+        works, fires = drawn_rule(seed, service, rule, 0, tables)
+        if works:
+            fires = np.int64(incidents.onset[row, place, np.uint64(tables.watched[rule])])
+            if fires != NEVER_SHOWN:
+                fires = max(fires, np.int64(tables.late[place, condition]))
+        incidents.fires[row, place, rule] = fires
+    for part in range(np.uint64(len(_PARTS))):
+        bits = draw(subkey(subkey(seed, _BLIND), _PARTS[part]), service, 0)
+        incidents.down[row, place, part] = np.int64(bits >> _48) < blind
+
+
+@kernel
 def draw_rows(
-    rows: Any, index: Any, seeds: Any, worlds: Any, incidents: Any, pool: Any, prices: Any
+    rows: Any,
+    index: Any,
+    seeds: Any,
+    worlds: Any,
+    incidents: Any,
+    pool: Any,
+    prices: Any,
+    fog: Int,
+    blind: Int,
 ) -> None:
     """Draw the incidents ``index`` (R,) with ``seeds`` (R,) into ``rows`` (R,) of ``one``.
 
     ``worlds`` (R,) are places in the ``pool`` of tables; ``prices`` of a hand-over are in units of
-    the layout.
+    the layout; ``fog`` and ``blind`` are the weights of coincidences and of blind spots.
     """
     n = incidents.conditions.shape[1]
     for place in range(len(rows)):
@@ -96,3 +169,4 @@ def draw_rows(
                 while tables.unaffected_steps[service, reached] <= bits:
                     reached += 1
             incidents.conditions[row, service] = reached
+            draw_histories(row, service, fog, blind, tables, incidents)

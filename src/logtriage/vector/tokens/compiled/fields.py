@@ -9,8 +9,10 @@ from logtriage.actions import RequestMoreLogs, action_id
 from logtriage.grading.steps import Letters, Rules, letters_of
 from logtriage.vector.compiled.draws import Int
 from logtriage.vector.tokens.episodes import NEVER
+from logtriage.vector.tokens.layout import PARTS
 from logtriage.vector.tokens.setting import TokenSetting
 from logtriage.vector.tokens.tables import TokenTables
+from logtriage.world.channels import Channel
 
 
 @kernel
@@ -19,10 +21,14 @@ def tables_in(tables: TokenTables, world: Int) -> TokenTables:
     return TokenTables(
         tables.steps[world],
         tables.sign_row[world],
-        tables.reading_row[world],
-        tables.phase_of[world],
-        tables.sign_stream[world],
-        tables.silenced[world],
+        tables.fog_row[world],
+        tables.onset_row[world],
+        tables.any_row[world],
+        tables.stream[world],
+        tables.late[world],
+        tables.rule_steps[world],
+        tables.watched[world],
+        tables.rule_stream[world],
         tables.prior_steps[world],
         tables.prior_total[world],
         tables.condition_of[world],
@@ -40,7 +46,6 @@ def tables_in(tables: TokenTables, world: Int) -> TokenTables:
         tables.owner_steps[world],
         tables.edge_signs[world],
         tables.edge_steps[world],
-        tables.alert_at[world],
     )
 
 
@@ -49,7 +54,7 @@ class Scene(NamedTuple):
 
     ``tables``, ``incidents`` and ``now`` are :class:`TokenTables`, ``TokenIncidents`` and
     ``TokenEpisodes``; ``sizes`` and ``column_of`` are the layout's. The tables are those of all
-    worlds of a pool, then of one: :func:`scene_in`.
+    worlds of a pool, then of one: :func:`scene_in`. ``cells`` (M, 5) is room for those of a screen.
     """
 
     tables: Any
@@ -58,32 +63,34 @@ class Scene(NamedTuple):
     sizes: Any
     column_of: Any
     to: "ColumnPlaces"
+    cells: Any
 
 
 @kernel
 def scene_in(row: Int, scene: Scene) -> Scene:
     """The scene of a row, with the tables of its world."""
     tables = tables_in(scene.tables, np.uint64(scene.incidents.world[row]))
-    return Scene(tables, scene.incidents, scene.now, scene.sizes, scene.column_of, scene.to)
+    return Scene(
+        tables, scene.incidents, scene.now, scene.sizes, scene.column_of, scene.to, scene.cells
+    )
 
 
 class ColumnPlaces(NamedTuple):
     """Where blocks of the observation begin, and what else kernels read of a setting.
 
-    ``answers`` is the width of what one lane asked for, its request included. ``first_gauge``
-    and ``first_span`` are numbers of sorts. ``blind`` is how often a channel of a service is down,
-    of 65,536; ``to`` has the canonical integers of actions, ``requests`` those of requests, and
-    ``rules`` what closes an incident.
+    ``first_gauge`` and ``first_span`` are numbers of sorts, ``down`` the block of the first part
+    and ``alert`` that of the first rule. ``fog`` and ``blind`` are weights of 65,536; ``to`` has
+    the canonical integers of actions, ``requests`` those of requests, and ``rules`` what closes
+    an incident.
     """
 
     n: int
     lanes: int
-    answers: int
     seen_edge: int
     alert: int
+    alerts: int
+    down: int
     edge: int
-    window_service: int
-    window_token: int
     asked: int
     note: int
     noted: int
@@ -96,13 +103,14 @@ class ColumnPlaces(NamedTuple):
     time: int
     closed: int
     severity_from: int
-    root_silent: int
+    fog: int
     blind: int
     bands: int
     gauges: int
     first_gauge: int
     spans: int
     first_span: int
+    sorts: int
     horizon: int
     requests: int
     to: Letters
@@ -113,22 +121,26 @@ class ColumnPlaces(NamedTuple):
         """The places in a setting's layout."""
         starts = {name: at.start for name, at in setting.layout.blocks.items()}
         ranges, world, here = setting.ranges, setting.layout.world, setting.public
-        gauges, spans = world.slots.values()
+        gauges, spans = world.slots[Channel.METRICS], world.slots[Channel.TRACES]
+        alerts = world.tokens.alert.tokens
         places = {name: starts[name] for name in cls._fields if name in starts}
         return cls(
             **places,
             n=setting.n,
             lanes=setting.lanes,
-            answers=2 + setting.layout.answers,
             seen_edge=starts["seen:edge"],
             severity_from=here.severity_from,
-            root_silent=here.root_silent,
+            alert=starts[f"alert:{alerts[0].name}"],
+            alerts=len(alerts),
+            down=starts[f"down:{PARTS[0]}"],
+            fog=here.fog_weight,
             blind=here.blind_weight,
             bands=len(world.bands),
             gauges=len(gauges),
             first_gauge=world.cell_sorts.index(gauges[0]),
             spans=len(spans),
             first_span=world.cell_sorts.index(spans[0]),
+            sorts=len(world.cell_sorts),
             horizon=setting.task.horizon,
             requests=action_id(RequestMoreLogs(None), setting.topology),
             to=letters_of(ranges, NEVER),

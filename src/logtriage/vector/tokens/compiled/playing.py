@@ -26,7 +26,7 @@ _TRACES: Final = REQUEST[Channel.TRACES]
 @kernel
 def _note_request(row: Int, at: Int, lane: Int, columns: Any, to: ColumnPlaces) -> None:
     """Note a request, by its place among the requests: all, lines, gauges, traces."""
-    first = np.uint64(to.asked + lane * to.answers)
+    first = np.uint64(to.asked + 2 * lane)
     service = 0
     if at == 0:
         kind = _OVERVIEW
@@ -129,7 +129,7 @@ def apply_action(row: Int, action: Int, lane: Int, scene: Scene) -> None:
         now.said_at[row] = when
         columns[row, np.uint64(places.declared + action - to.root)] = 1
     _show(row, action, right, columns, places)
-    now.anew[row] |= move.remedies
+    now.remedied[row, np.uint64(when)] |= move.remedies
     now.paged_at[row] = after.paged
     now.remedies[row] = after.remedies
     now.wrong_remedies[row] = after.wrong
@@ -170,11 +170,8 @@ def pass_time_rows(rows: Any, scene: Scene) -> None:
 def forget_asked(row: Int, scene: Scene) -> None:
     """Forget what was asked for in the last tick of a row."""
     now, to = scene.now, scene.to
-    for lane in range(to.lanes):
-        first = np.uint64(to.asked + lane * to.answers)
-        if now.columns[row, first]:
-            for column in range(np.uint64(to.answers)):
-                now.columns[row, first + column] = 0
+    for column in range(np.uint64(2 * to.lanes)):
+        now.columns[row, np.uint64(to.asked) + column] = 0
 
 
 @kernel
@@ -203,8 +200,4 @@ def begin_rows(rows: Any, public: Int, now: Any) -> None:
         now.remedies[row] = 0
         now.wrong_remedies[row] = 0
         now.unapproved[row] = 0
-        now.anew[row] = False
-        now.epochs[row, :] = NEVER
-        now.lines_asked[row, :] = 0
-        now.metrics_until[row, :] = NEVER
-        now.traces_until[row, :] = NEVER
+        now.remedied[row, :] = False

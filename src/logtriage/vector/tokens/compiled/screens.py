@@ -1,6 +1,9 @@
-"""Screens row by row: tokens drawn by table look-up, and counted.
+"""Screens row by row: the cells that stand on them, and what columns make of these.
 
-As :meth:`logtriage.world.simulation.Simulation.shown` draws them for one incident.
+Spec: :mod:`logtriage.world.schedule`, :mod:`logtriage.world.histories`; law:
+``property_tests/test_vector_laws.py``. A cell says what a history shows at a tick. Of all cells of
+a history, a look writes those that say when it changed, and the last of each time between
+remedies: the others follow from these.
 """
 
 from typing import Any, Final
@@ -8,270 +11,322 @@ from typing import Any, Final
 import numpy as np
 
 from logtriage._lib.jit import kernel
-from logtriage.rng import hash_name
-from logtriage.vector.compiled.draws import Int, below, draw, premixed, scrambled, subkey
+from logtriage.vector.cells import CHANNELS, EFFECTS, FIELDS
+from logtriage.vector.compiled.draws import Int, below, draw, premixed, subkey
+from logtriage.vector.tokens.compiled.drawing import drawn_rule, reached
 from logtriage.vector.tokens.compiled.fields import Scene, scene_in
 from logtriage.vector.tokens.compiled.playing import apply_action, forget_asked, pass_tick
 from logtriage.vector.tokens.compiled.scoring import Scoring, score_of
-from logtriage.vector.tokens.episodes import NEVER
-from logtriage.vector.tokens.layout import MOST, REQUEST
-from logtriage.world.channels import EPOCH, LINES, NOTE_DELAY, SERIES, WINDOW_LINES, Channel
+from logtriage.vector.tokens.incidents import NEVER_SHOWN
+from logtriage.vector.tokens.layout import MOST, PARTS, REQUEST
+from logtriage.world.channels import (
+    EARLIEST,
+    EASES,
+    NOTE_DELAY,
+    SCRAPE,
+    WINDOW_LINES,
+    Channel,
+)
+from logtriage.world.edge import EDGE_STREAM
+from logtriage.world.histories import NOW
 from logtriage.world.kept import CHANNEL_KEYS, TOKEN_STREAM
-from logtriage.world.signs import BLIND_STREAM, SIGN_STREAM
 from logtriage.world.simulation import SPEAKER_STREAM
 from logtriage.world.tables import CALM, RECOVERED
-from logtriage.world.vocabulary import ALERT, CHANGE, LOG, PLAIN_SORTS, WINDOW
+from logtriage.world.vocabulary import CHANGE, LOG, PLAIN_SORTS
 
 _TOKEN: Final = premixed(TOKEN_STREAM)
 _SPEAKER: Final = premixed(SPEAKER_STREAM)
-_ALERT, _CHANGE, _EDGE, _WINDOW, _LOGS, _OVERVIEW, _METRICS, _TRACES, _NOTE = (
-    premixed(CHANNEL_KEYS[channel])
+_EDGE_SIGN: Final = premixed(EDGE_STREAM)
+_EDGE_KEY, _NOTE_KEY = (premixed(CHANNEL_KEYS[channel]) for channel in (Channel.EDGE, Channel.NOTE))
+# Of one type, since functions are compiled anew for each plain integer that they are called with.
+_ALERT, _EDGE, _WINDOW, _CHANGE, _LOGS, _OVERVIEW, _METRICS, _TRACES, _NOTE, _EFFECT = (
+    np.int64(CHANNELS.index(channel))
     for channel in (
         Channel.ALERT,
-        Channel.CHANGE,
         Channel.EDGE,
         Channel.WINDOW,
+        Channel.CHANGE,
         Channel.LOGS,
         Channel.OVERVIEW,
         Channel.METRICS,
         Channel.TRACES,
         Channel.NOTE,
+        Channel.EFFECT,
     )
 )
-# Of one type, since functions are compiled anew for each plain integer that they are called with.
-_ALERT_SORT, _CHANGE_SORT, _LOG_SORT, _WINDOW_SORT = (
-    np.int64(PLAIN_SORTS.index(sort)) for sort in (ALERT, CHANGE, LOG, WINDOW)
-)
+_CHANGE_SORT, _LOG_SORT = (np.int64(PLAIN_SORTS.index(sort)) for sort in (CHANGE, LOG))
 _LOGS_ASKED: Final = REQUEST[Channel.LOGS]
 _OVERVIEW_ASKED: Final = REQUEST[Channel.OVERVIEW]
 _METRICS_ASKED: Final = REQUEST[Channel.METRICS]
-_SIGN: Final = premixed(SIGN_STREAM)
-_BLIND: Final = premixed(BLIND_STREAM)
-_EDGE_SIGN: Final = premixed(hash_name(Channel.EDGE))
-_METRICS_PART, _TRACES_PART, _LOGS_PART = (
-    premixed(hash_name(part)) for part in (Channel.METRICS, Channel.TRACES, Channel.LOGS)
+_LOGS_PART, _METRICS_PART, _TRACES_PART = (
+    np.int64(PARTS.index(part)) for part in (Channel.LOGS, Channel.METRICS, Channel.TRACES)
 )
+_EASED: Final = np.int64(EFFECTS.index(EASES))
 _48: Final = np.uint64(48)
+#: The most cells of one look at a history without remedies, and one more for each remedy.
+_LOOK: Final = 3
+
+
+def most_cells(n: int, sorts: int, alerts: int, lanes: int, lines: int, horizon: int) -> int:
+    """The most cells that a screen of n services can have."""
+    return (n * (1 + alerts) + lanes * max(n, sorts)) * (_LOOK + horizon) + lines + 2 + lanes
 
 
 @kernel
-def _reached(steps: Any, row: Int, bits: np.uint64) -> Int:
-    """Count the thresholds that the top 16 of 64 random bits reach: mostly none."""
-    point = np.int32(bits >> _48)
-    if steps[row, 0] > point:
-        return np.int64(0)
-    count = np.int32(0)
-    for step in range(np.uint64(steps.shape[1])):
-        count += np.int32(steps[row, step] <= point)
-    return np.int64(count)
-
-
-@kernel
-def _sign(row: Int, service: Int, sort: Int, start: Int, quiet: Any, scene: Scene) -> Int:
-    """The sign of a sort (no line of the window) at a service in tick ``start``, by its place.
-
-    ``quiet`` is whether a root keeps it to itself at first.
-    """
-    tables, incidents = scene.tables, scene.incidents
-    place, fixed = np.uint64(service), np.int64(scene.now.fixed_at[row])
-    condition, begin = np.uint64(incidents.conditions[row, place]), np.int64(0)
-    if start > fixed and tables.condition_of[np.uint64(incidents.hypothesis[row]), place] >= 0:
-        condition, begin = np.uint64(0), fixed + 1
-    hidden = quiet and start < scene.to.root_silent and tables.silenced[place, condition]
-    key = subkey(subkey(incidents.seed[row], _SIGN), tables.sign_stream[np.uint64(sort)])
-    key = subkey(key, scrambled(np.uint64(service << 1 | np.int64(hidden))))
-    which = tables.sign_row[np.uint64(sort), place, np.uint64(0) if hidden else condition]
-    return _reached(tables.steps, np.uint64(which), draw(key, begin, 0))
-
-
-@kernel
-def _token(row: Int, service: Int, sort: Int, start: Int, bits: np.uint64, scene: Scene) -> Int:
-    """The token of a reading of a service, from its 64 random bits."""
-    tables = scene.tables
-    place, phase = np.uint64(service), np.uint64(tables.phase_of[np.uint64(start)])
-    which = tables.reading_row[np.uint64(sort), place, phase]
-    shown = _reached(tables.steps, np.uint64(which), bits)
-    base = np.int64(_LOG_SORT if sort == _WINDOW_SORT else sort)
-    if shown == 1:
-        return np.int64(scene.sizes[np.uint64(base), place])
-    if shown > 1:
-        return shown - 2
-    quiet = sort in (_WINDOW_SORT, _ALERT_SORT)
-    return _sign(row, service, base, start, quiet, scene)
-
-
-@kernel
-def _count(row: Int, sort: Int, service: Int, token: Int, scene: Scene) -> None:
-    """Count a token; a gap tells nothing."""
-    if token >= scene.sizes[np.uint64(sort), np.uint64(service)]:
-        return
-    column = scene.column_of[np.uint64(sort), np.uint64(service), np.uint64(token)]
-    if column >= 0:
-        before = scene.now.columns[row, np.uint64(column)]
-        scene.now.columns[row, np.uint64(column)] = before + (before < MOST)
-
-
-@kernel
-def _read_cell(
-    row: Int, service: Int, sort: Int, slot: Int, start: Int, key: np.uint64, scene: Scene
+def _cell(
+    at: Int, channel: Int, service: Int, slot: Int, start: Int, token: Int, scene: Scene
 ) -> Int:
-    """Read a cell of a service, and count its token."""
-    bits = draw(key, service << 16 | slot, start)
-    token = _token(row, service, sort, start, bits, scene)
-    _count(row, sort, service, token, scene)
-    return token
+    """Write a cell; return how many there are."""
+    cells = scene.cells
+    cells[at, 0], cells[at, 1], cells[at, 2] = channel, service, slot
+    cells[at, 3], cells[at, 4] = start, token
+    return at + 1
 
 
 @kernel
-def _is_down(row: Int, service: Int, part: np.uint64, scene: Scene) -> Any:
-    """Whether a part of a service's telemetry is down in this incident."""
-    incidents, to = scene.incidents, scene.to
-    key = subkey(subkey(incidents.seed[row], _BLIND), part)
-    return np.int64(draw(key, service, 0) >> _48) < to.blind
+def _instant(tick: Int) -> Int:
+    return np.int64(NOW) + (tick // np.int64(SCRAPE))
 
 
 @kernel
-def _begin_epoch(row: Int, tick: Int, key: np.uint64, scene: Scene) -> None:
-    tables, incidents, now, to = scene.tables, scene.incidents, scene.now, scene.to
-    for place in range(SERIES - 1):
-        now.epochs[row, place] = now.epochs[row, place + 1]
-    now.epochs[row, SERIES - 1] = tick
-    true, fixed = np.uint64(incidents.hypothesis[row]), np.int64(now.fixed_at[row])
+def _is_well(row: Int, service: Int, start: Int, scene: Scene) -> Any:
+    """Whether a service was affected and is well by a tick."""
+    fixed, true = np.int64(scene.now.fixed_at[row]), np.uint64(scene.incidents.hypothesis[row])
+    return start > fixed and scene.tables.condition_of[true, np.uint64(service)] >= 0
+
+
+@kernel
+def _shown(row: Int, service: Int, sort: Int, start: Int, scene: Scene) -> Int:
+    """The token of a history at a tick."""
+    incidents, place, of = scene.incidents, np.uint64(service), np.uint64(sort)
+    if sort != _CHANGE_SORT and _is_well(row, service, start, scene):
+        return np.int64(0)
+    if _instant(start) < incidents.onset[row, place, of]:
+        return np.int64(0)
+    return np.int64(incidents.token[row, place, of])
+
+
+@kernel
+def _fires(row: Int, service: Int, rule: Int, start: Int, scene: Scene) -> Int:
+    """Whether an alert fires at a tick, as a token: 0 or 1."""
+    fires = np.int64(scene.incidents.fires[row, np.uint64(service), np.uint64(rule)])
+    if _is_well(row, service, start, scene):
+        begin = np.int64(scene.now.fixed_at[row]) + 1
+        seed = scene.incidents.seed[row]
+        _, fires = drawn_rule(seed, service, rule, begin, scene.tables)
+    return np.int64(_instant(start) >= fires)
+
+
+@kernel
+def _scrape(row: Int, tick: Int, scene: Scene) -> Int:
+    """The last tick up to ``tick`` at which services were read."""
+    last = tick - tick % np.int64(SCRAPE)
+    if scene.now.remedies[row] > 0:
+        for when in range(last, tick):
+            if scene.now.remedied[row, np.uint64(when)]:
+                last = when + 1
+    return last
+
+
+@kernel
+def _look(
+    at: Int,
+    row: Int,
+    channel: Int,
+    service: Int,
+    slot: Int,
+    sort: Int,
+    tick: Int,
+    scene: Scene,
+) -> Int:
+    """Show a history, or with -1 for its sort an alert, up to a tick."""
+    incidents = scene.incidents
+    if sort < 0:
+        onset = np.int64(incidents.fires[row, np.uint64(service), np.uint64(slot)])
+    else:
+        onset = np.int64(incidents.onset[row, np.uint64(service), np.uint64(sort)])
+    if onset != NEVER_SHOWN:
+        begun = (onset - np.int64(NOW)) * np.int64(SCRAPE)
+        for start in (begun - np.int64(SCRAPE), begun):
+            if EARLIEST <= start <= tick:
+                at = _one(at, row, channel, service, slot, sort, start, scene)
+    if scene.now.remedies[row] > 0:
+        for when in range(tick):
+            if scene.now.remedied[row, np.uint64(when)]:
+                start = _scrape(row, when, scene)
+                at = _one(at, row, channel, service, slot, sort, start, scene)
+                at = _one(at, row, channel, service, slot, sort, when + 1, scene)
+    return _one(at, row, channel, service, slot, sort, _scrape(row, tick, scene), scene)
+
+
+@kernel
+def _one(
+    at: Int,
+    row: Int,
+    channel: Int,
+    service: Int,
+    slot: Int,
+    sort: Int,
+    start: Int,
+    scene: Scene,
+) -> Int:
+    """Show what a history, or an alert, shows at a tick."""
+    if sort < 0:
+        token = _fires(row, service, slot, start, scene)
+    else:
+        token = _shown(row, service, sort, start, scene)
+    return _cell(at, channel, service, slot, start, token, scene)
+
+
+@kernel
+def _edge(at: Int, row: Int, tick: Int, scene: Scene) -> Int:
+    """Read the panel of the edge."""
+    tables, incidents, to = scene.tables, scene.incidents, scene.to
+    true, fixed = np.uint64(incidents.hypothesis[row]), np.int64(scene.now.fixed_at[row])
     shown, begin = np.int64(CALM), np.int64(0)
     if tables.recovers[true]:
         shown = np.int64(incidents.severity[row])
     if fixed < tick:
         shown, begin = np.int64(RECOVERED), fixed + 1
-    signs = subkey(subkey(incidents.seed[row], _SIGN), _EDGE_SIGN)
+    seed = incidents.seed[row]
     steps = tables.edge_signs[np.uint64(tables.errors_first[true])]
-    sign = _reached(steps, np.uint64(shown), draw(signs, begin, 0))
+    point = np.int64(draw(subkey(seed, _EDGE_SIGN), begin, 0) >> _48)
+    sign = reached(steps, np.uint64(shown), point)
     steps = tables.edge_steps[np.uint64(tick >= to.severity_from), np.uint64(shown)]
-    token = _reached(steps, np.uint64(sign), draw(subkey(key, _EDGE), 0, tick))
-    now.columns[row, np.uint64(to.edge)] = token // to.bands
-    now.columns[row, np.uint64(to.edge + 1)] = token % to.bands
-    before = now.columns[row, np.uint64(to.seen_edge + token)]
-    now.columns[row, np.uint64(to.seen_edge + token)] = before + (before < MOST)
+    point = np.int64(draw(subkey(subkey(seed, _TOKEN), _EDGE_KEY), 0, tick) >> _48)
+    token = reached(steps, np.uint64(sign), point)
+    return _cell(at, _EDGE, np.int64(-1), np.int64(0), tick, token, scene)
 
 
 @kernel
-def _read_window(row: Int, tick: Int, key: np.uint64, scene: Scene) -> None:
-    incidents, now, to = scene.incidents, scene.now, scene.to
-    speakers, lines = subkey(incidents.seed[row], _SPEAKER), subkey(key, _WINDOW)
-    for slot in range(WINDOW_LINES):
-        service = below(draw(speakers, tick, slot), to.n)
-        token = _read_cell(row, service, _WINDOW_SORT, slot, tick, lines, scene)
-        now.columns[row, np.uint64(to.window_service + slot)] = 1 + service
-        now.columns[row, np.uint64(to.window_token + slot)] = 1 + token
-
-
-@kernel
-def _read_lines(row: Int, who: Int, tick: Int, key: np.uint64, first: Int, scene: Scene) -> None:
-    """The lines of a service, or with -1 one line of each; new ones each time."""
+def _answer(at: Int, row: Int, lane: Int, tick: Int, scene: Scene) -> Int:
+    """Show what one lane asked for in the last tick."""
     now, to = scene.now, scene.to
-    asked = np.int64(now.lines_asked[row, np.uint64(1 + who)])
-    now.lines_asked[row, np.uint64(1 + who)] = asked + 1
-    for place in range(to.n if who < 0 else LINES):
-        service, slot = (place, asked) if who < 0 else (who, asked * LINES + place)
-        token = np.int64(scene.sizes[_LOG_SORT, np.uint64(service)]) + 1
-        if not _is_down(row, service, _LOGS_PART, scene):
-            token = _read_cell(row, service, _LOG_SORT, slot, tick, key, scene)
-        now.columns[row, np.uint64(first + place)] = 1 + token
-
-
-@kernel
-def _read_slots(
-    row: Int,
-    service: Int,
-    tick: Int,
-    key: np.uint64,
-    first: Int,
-    sort: Int,
-    slots: Int,
-    down: Any,
-    until: Any,
-    scene: Scene,
-) -> None:
-    """Show the last readings of gauges or spans; count those that no earlier screen showed."""
-    now = scene.now
-    last, at = until[row, np.uint64(service)], first
-    for reading in range(SERIES):
-        start = np.int64(now.epochs[row, reading])
-        if start == NEVER:
-            continue
-        for slot in range(slots):
-            of = sort + slot
-            token = np.int64(scene.sizes[np.uint64(of), np.uint64(service)]) + 1
-            if not down:
-                bits = draw(key, service << 16 | slot, start)
-                token = _token(row, service, of, start, bits, scene)
-                if last == NEVER or start > last:
-                    _count(row, of, service, token, scene)
-            now.columns[row, np.uint64(at)] = 1 + token
-            at += 1
-    until[row, np.uint64(service)] = tick
-
-
-@kernel
-def _answer(row: Int, lane: Int, tick: Int, key: np.uint64, scene: Scene) -> None:
-    """Read what one lane asked for in the last tick."""
-    now, to = scene.now, scene.to
-    first = to.asked + lane * to.answers
+    first = to.asked + 2 * lane
     asked = now.columns[row, np.uint64(first)]
-    service = np.int64(now.columns[row, np.uint64(first + 1)]) - 1
-    first += 2
-    if asked in (_LOGS_ASKED, _OVERVIEW_ASKED):
-        key = subkey(key, _LOGS if asked == _LOGS_ASKED else _OVERVIEW)
-        _read_lines(row, service, tick, key, first, scene)
-    elif asked > 0:
+    if asked == 0:
+        return at
+    who = np.int64(now.columns[row, np.uint64(first + 1)]) - 1
+    for earlier in range(lane):  # what was asked for twice is shown once
+        other = np.uint64(to.asked + 2 * earlier)
+        same = now.columns[row, other] == asked
+        if same and now.columns[row, other + np.uint64(1)] == who + 1:
+            return at
+    if asked == _OVERVIEW_ASKED:
+        start = _scrape(row, tick, scene)
+        for service in range(to.n):
+            down = scene.incidents.down[row, np.uint64(service), np.uint64(_LOGS_PART)]
+            token = _shown(row, service, _LOG_SORT, start, scene)
+            token = np.int64(-1) if down else token
+            at = _cell(at, _OVERVIEW, service, np.int64(0), start, token, scene)
+        return at
+    channel, part, sort, slots = _LOGS, _LOGS_PART, _LOG_SORT, np.int64(1)
+    if asked != _LOGS_ASKED:
         gauges = asked == _METRICS_ASKED
-        _read_slots(
-            row,
-            service,
-            tick,
-            subkey(key, _METRICS if gauges else _TRACES),
-            first,
-            to.first_gauge if gauges else to.first_span,
-            to.gauges if gauges else to.spans,
-            _is_down(row, service, _METRICS_PART if gauges else _TRACES_PART, scene),
-            now.metrics_until if gauges else now.traces_until,
-            scene,
-        )
+        channel, part = (_METRICS, _METRICS_PART) if gauges else (_TRACES, _TRACES_PART)
+        sort = np.int64(to.first_gauge if gauges else to.first_span)
+        slots = np.int64(to.gauges if gauges else to.spans)
+    if scene.incidents.down[row, np.uint64(who), np.uint64(part)]:
+        start = _scrape(row, tick, scene)
+        return _cell(at, channel, who, np.int64(0), start, np.int64(-1), scene)
+    for slot in range(slots):
+        at = _look(at, row, channel, who, np.int64(slot), sort + slot, tick, scene)
+    return at
 
 
 @kernel
-def _read_note(row: Int, tick: Int, key: np.uint64, scene: Scene) -> None:
-    tables, incidents, now, to = scene.tables, scene.incidents, scene.now, scene.to
+def _note(at: Int, row: Int, tick: Int, scene: Scene) -> Int:
+    """Read the note of the responders: 0 for no news, else 1 plus service and token."""
+    tables, incidents = scene.tables, scene.incidents
     true = np.uint64(incidents.hypothesis[row])
     which = np.uint64(tables.note_row[true])
-    token = _reached(tables.note_steps, which, draw(subkey(key, _NOTE), tick, 0))
-    now.columns[row, np.uint64(to.noted)] = 1
-    number = tables.note_numbers[which, np.uint64(token)]
-    now.columns[row, np.uint64(to.note + tables.root[true])] = number
+    key = subkey(subkey(incidents.seed[row], _TOKEN), _NOTE_KEY)
+    token = reached(tables.note_steps, which, np.int64(draw(key, tick, 0) >> _48))
+    number = np.int64(tables.note_numbers[which, np.uint64(token)])
+    service = np.int64(tables.root[true]) if number > 0 else np.int64(-1)
+    return _cell(at, _NOTE, service, np.int64(0), tick, number, scene)
 
 
 @kernel
-def _read_screen(row: Int, scene: Scene) -> None:
-    """Read the next screen of a row."""
-    tables, incidents, now, to = scene.tables, scene.incidents, scene.now, scene.to
+def screen(row: Int, scene: Scene) -> Int:
+    """Write the cells of a row's screen that are news to ``scene.cells``; how many there are.
+
+    A token of an alert is 1 where it fires, -1 stands for what is down, and a note belongs to the
+    service that it is about.
+    """
+    now, to = scene.now, scene.to
     tick = np.int64(now.columns[row, np.uint64(to.time)])
-    key = subkey(incidents.seed[row], _TOKEN)
-    anew = now.anew[row]
-    now.anew[row] = False
-    for alerts in range(2):  # changes, then alerts: what is inlined once compiles faster
-        if (anew or tables.alert_at[np.uint64(tick)]) if alerts else tick == 0:
-            sort = _ALERT_SORT if alerts else _CHANGE_SORT
-            sub = subkey(key, _ALERT if alerts else _CHANGE)
-            for service in range(to.n):
-                token = _read_cell(row, service, sort, np.int64(0), tick, sub, scene)
-                if alerts:
-                    now.columns[row, np.uint64(to.alert + service)] = token
-    if anew or tick % EPOCH == 0:
-        _begin_epoch(row, tick, key, scene)
-    _read_window(row, tick, key, scene)
+    anew = tick > 0 and now.remedied[row, np.uint64(tick - 1)]
+    at = np.int64(0)
+    if anew or tick % SCRAPE == 0:
+        at = _edge(at, row, tick, scene)
+        for service in range(to.n):
+            for rule in range(to.alerts):
+                if tick == 0:
+                    at = _look(at, row, _ALERT, service, rule, np.int64(-1), tick, scene)
+                else:
+                    at = _one(at, row, _ALERT, service, rule, np.int64(-1), tick, scene)
+            if tick == 0:
+                at = _look(at, row, _CHANGE, service, np.int64(0), _CHANGE_SORT, tick, scene)
+            else:
+                at = _one(at, row, _CHANGE, service, np.int64(0), _CHANGE_SORT, tick, scene)
+    speakers = subkey(scene.incidents.seed[row], _SPEAKER)
+    for slot in range(WINDOW_LINES):
+        service = below(draw(speakers, tick, slot), to.n)
+        token = _shown(row, service, _LOG_SORT, tick, scene)
+        at = _cell(at, _WINDOW, service, np.int64(slot), tick, token, scene)
     for lane in range(to.lanes):
-        _answer(row, lane, tick, key, scene)
+        at = _answer(at, row, lane, tick, scene)
     if np.int64(now.paged_at[row]) + NOTE_DELAY == tick:
-        _read_note(row, tick, key, scene)
+        at = _note(at, row, tick, scene)
+    return at
+
+
+@kernel
+def _enter(row: Int, count: Int, scene: Scene) -> None:
+    """Write what the cells of a screen say to the columns of a row."""
+    columns, to = scene.now.columns, scene.to
+    for place in range(count):
+        channel, service = np.int64(scene.cells[place, 0]), np.int64(scene.cells[place, 1])
+        slot, start = np.int64(scene.cells[place, 2]), np.int64(scene.cells[place, 3])
+        token = np.int64(scene.cells[place, 4])
+        instant = 1 + _instant(start)
+        if channel == _EDGE:
+            columns[row, np.uint64(to.edge)] = token // to.bands
+            columns[row, np.uint64(to.edge + 1)] = token % to.bands
+            seen = np.uint64(to.seen_edge + token)
+            columns[row, seen] += columns[row, seen] < MOST
+        elif channel == _NOTE:
+            columns[row, np.uint64(to.noted)] = 1
+            if token > 0:
+                columns[row, np.uint64(to.note + service)] = token
+        elif channel == _ALERT:
+            column = np.uint64(to.alert + slot * to.n + service)
+            if token == 0:
+                columns[row, column] = 0
+            elif columns[row, column] == 0:
+                columns[row, column] = instant
+        elif token < 0:
+            part = np.int64(_LOGS_PART)
+            if channel in (_METRICS, _TRACES):
+                part = _METRICS_PART if channel == _METRICS else _TRACES_PART
+            columns[row, np.uint64(to.down + part * to.n + service)] = 1
+        else:
+            source = np.int64(_LOG_SORT)
+            if channel == _WINDOW:
+                source = np.int64(to.sorts)
+            elif channel == _CHANGE:
+                source = _CHANGE_SORT
+            elif channel == _METRICS:
+                source = to.first_gauge + slot
+            elif channel == _TRACES:
+                source = to.first_span + slot
+            column = np.uint64(
+                scene.column_of[np.uint64(source), np.uint64(service), np.uint64(token)]
+            )
+            before = columns[row, column]
+            if before == 0 or ((instant > before) if token == 0 else (instant < before)):
+                columns[row, column] = instant
 
 
 @kernel
@@ -279,7 +334,22 @@ def read_rows(rows: Any, scene: Scene) -> None:
     """Read the next screens of ``rows`` (R,)."""
     for place in range(len(rows)):
         row = np.uint64(rows[place])
-        _read_screen(row, scene_in(row, scene))
+        here = scene_in(row, scene)
+        _enter(row, screen(row, here), here)
+
+
+@kernel
+def write_cells(rows: Any, scene: Scene, out: Any) -> Int:
+    """Write the cells on the present screens of ``rows`` (R,) to ``out`` (R, M, 5); the most."""
+    most = np.int64(0)
+    for place in range(len(rows)):
+        row = np.uint64(rows[place])
+        count = screen(row, scene_in(row, scene))
+        most = max(most, count)
+        for at in range(count):
+            for field in range(len(FIELDS)):
+                out[place, at, field] = scene.cells[at, field]
+    return most
 
 
 @kernel
@@ -295,7 +365,7 @@ def play_rows(rows: Any, actions: Any, scene: Scene, by: Scoring, scores: Any) -
         if actions[row] >= 0:
             apply_action(row, actions[row], 0, here)
         pass_tick(row, here)
-        _read_screen(row, here)
+        _enter(row, screen(row, here), here)
         scores[row] = score_of(row, here, by)
 
 

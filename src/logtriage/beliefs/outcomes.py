@@ -1,0 +1,319 @@
+"""What was seen of histories, and how likely conditions make it: lookups in public tables.
+
+An *outcome* is all that was seen of one history while a condition lasted: the last instant at which
+it was still usual, the token that it shows and the first instant at which it did; of a half of a
+trace also when its alert was quiet and when it fired. Evidence narrows an outcome, in any order.
+The likelihood of an outcome is a sum over the histories, and the rules of alerts, that fit it.
+
+A remedy that changes a condition begins a new history. *Segments* are the ticks between remedies; a
+run of them, from the first to the last in which a service stays what it is, has one history.
+"""
+
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+import attrs
+import numpy as np
+
+from logtriage.beliefs.fixedpoint import NEVER as RULED_OUT
+from logtriage.beliefs.fixedpoint import ONE, Longs, log2s
+from logtriage.beliefs.model import NONE, UNFIXED, Bools, Listed, Reader
+from logtriage.world.channels import DOWN, Channel, Evidence
+from logtriage.world.histories import (
+    NEVER,
+    Part,
+    blinded,
+    coincidences,
+    fires_from,
+    instant_of,
+    lasting,
+    onsets,
+    part_of,
+    rule_weights,
+    sign_weights,
+)
+from logtriage.world.setting import FULL
+from logtriage.world.tables import alphabet
+
+#: Masses of histories have 32 bits, weights of rules 20 more.
+RULE_BITS: Final = 20
+MASS_BITS: Final = 32 + RULE_BITS
+
+
+class Outcome(NamedTuple):
+    """What was seen of a history, in instants.
+
+    ``after`` is the last instant at which it was usual (-1: none), ``token`` what it shows from
+    instant ``until`` at the latest (empty: nothing). ``quiet`` and ``fired`` are the last instant
+    without its alert (-1: none) and the first with it (``NEVER``: none). ``torn``: it showed two
+    tokens. ``begin`` is the tick of the remedy that began the segment, plus 1; 0 for the first.
+    """
+
+    after: int = -1
+    token: str = ""
+    until: int = NEVER
+    quiet: int = -1
+    fired: int = NEVER
+    torn: bool = False
+    begin: int = 0
+
+    def read(self, instant: int, token: str) -> "Outcome":
+        """The outcome once a token was read, empty for the ordinary token."""
+        if not token:
+            return self._replace(after=max(self.after, instant))
+        torn = self.torn or (self.token not in ("", token))
+        return self._replace(token=token, until=min(self.until, instant), torn=torn)
+
+    def heard(self, instant: int, fires: bool) -> "Outcome":
+        """The outcome once the alert was seen to fire, or to be quiet."""
+        if fires:
+            return self._replace(fired=min(self.fired, instant))
+        return self._replace(quiet=max(self.quiet, instant))
+
+    def then(self, other: "Outcome") -> "Outcome":
+        """The outcome of this segment and of a later one of the same run."""
+        token = self.token or other.token
+        return Outcome(
+            max(self.after, other.after),
+            token,
+            min(self.until, other.until),
+            max(self.quiet, other.quiet),
+            min(self.fired, other.fired),
+            self.torn or other.torn or other.token not in ("", token),
+            self.begin,
+        )
+
+
+#: Nothing was seen.
+UNSEEN: Final = Outcome()
+
+
+@attrs.frozen(eq=False)
+class Outcomes:
+    """What was seen of the services' histories, by service and sort, and by segment.
+
+    ``down`` says of a service's channels that were asked whether they are down, ``edge`` holds the
+    panels of the edge, ``breaks`` the ticks of remedies. ``count`` is the number of cells.
+    """
+
+    listed: Listed
+    breaks: tuple[int, ...]
+    seen: dict[tuple[int, str], dict[int, Outcome]]
+    down: dict[tuple[int, Channel], bool]
+    edge: Sequence[Evidence]
+    count: int
+    _tables: dict[tuple[int, int], Longs] = attrs.field(factory=dict, init=False)
+
+    @classmethod
+    def of(
+        cls,
+        listed: Listed,
+        breaks: Sequence[int],
+        cells: Sequence[Evidence],
+        edge: Sequence[Evidence],
+        before: "Outcomes | None" = None,
+    ) -> "Outcomes":
+        """What cells of services tell; ``breaks`` are the ticks of remedies, in order.
+
+        ``before`` is what the first of these cells told, up to a break or the last cell.
+        """
+        seen: dict[tuple[int, str], dict[int, Outcome]] = {}
+        down: dict[tuple[int, Channel], bool] = {}
+        new = cells
+        if before is not None:
+            seen, down, new = before.seen.copy(), before.down.copy(), cells[before.count :]
+        world = listed.model.world
+        ordinary, quiet, sort_of = world.ordinary, world.tokens.alert.ordinary, world.sort_of
+        fresh: set[tuple[int, str]] = set()
+        for channel, service, slot, start, token in new:
+            part = blinded(channel)
+            if part is not None:
+                down[service, part] = token == DOWN
+                if token == DOWN:
+                    continue
+            sort = sort_of(channel, slot)
+            key = service, sort
+            if key not in fresh:
+                fresh.add(key)
+                seen[key] = seen[key].copy() if key in seen else {}  # those before keep their own
+            # What was changed stays so, whatever is remedied.
+            segment = bisect_left(breaks, start) if breaks and channel is not Channel.CHANGE else 0
+            rows = seen[key]
+            outcome = rows.get(segment)
+            if outcome is None:
+                outcome = UNSEEN._replace(begin=breaks[segment - 1] + 1) if segment else UNSEEN
+            instant = instant_of(start)
+            if channel is Channel.ALERT:
+                rows[segment] = outcome.heard(instant, token != quiet)
+            else:
+                rows[segment] = outcome.read(instant, "" if token == ordinary[sort] else token)
+        return cls(listed, tuple(breaks), seen, down, edge, len(cells))
+
+    # --- likelihoods -------------------------------------------------------------------
+
+    @property
+    def last(self) -> int:
+        """The number of the last segment."""
+        return len(self.breaks)
+
+    def outcome(self, service: int, sort: str, first: int, last: int) -> Outcome:
+        """What was seen of a service's history of a sort in a run of segments."""
+        found = UNSEEN._replace(begin=self.breaks[first - 1] + 1) if first else UNSEEN
+        rows = self.seen.get((service, sort), {})
+        for segment in range(first, last + 1):
+            if segment in rows:
+                found = found.then(rows[segment])
+        return found
+
+    def table(self, first: int, last: int) -> Longs:
+        """The logarithms (n, C) of the likelihoods of conditions that hold for a run of segments.
+
+        From what was seen of each service in segments ``first`` to ``last``.
+        """
+        known = self._tables.get((first, last))
+        if known is None:
+            known = np.zeros((len(self.listed.readers), self.listed.widest), np.int64)
+            for service, sort in self.seen:
+                outcome = self.outcome(service, sort, first, last)
+                if outcome[:6] != UNSEEN[:6]:
+                    column = likelihoods(self.listed.readers[service], sort, outcome)
+                    known[service, : len(column)] += column
+            self._tables[first, last] = known
+        return known
+
+    def whole(self) -> Longs:
+        """:meth:`table` of conditions that never change."""
+        return self.table(0, self.last)
+
+    def shown(self, aloof: Longs, fixed: Longs) -> Longs:
+        """How likely hypotheses make what the services showed that they reach, as logarithms.
+
+        In the order of ``flat``, each less what ``aloof`` (n,) says of a service out of reach.
+        ``fixed`` (H, K) is the segment with which each fault was fixed, or ``UNFIXED``.
+        """
+        listed = self.listed
+        flat, begins = listed.flat
+        shown: Longs = (self.whole() - aloof[:, np.newaxis]).ravel()[flat]
+        changed = (fixed != UNFIXED).any(axis=1)
+        if not changed.any():
+            return shown
+        rows = np.flatnonzero(changed)
+        places = np.stack(list(self._places(rows, fixed[rows])))
+        reached = places[0] != NONE
+        total = np.zeros(reached.shape, np.int64)
+        services = np.broadcast_to(np.arange(reached.shape[1]), reached.shape)
+        for first, last in self._runs(places):
+            alike = self._is_run(places, first, last) & reached
+            if alike.any():
+                table = self.table(first, last)
+                total[alike] += table[services[alike], places[first][alike]]
+        lengths = np.diff(begins, append=len(flat))
+        shown[np.repeat(changed, lengths)] = (total - aloof)[reached]
+        return shown
+
+    def _places(self, rows: Longs, fixed: Longs) -> Iterator[Longs]:
+        """The condition of each service (R, n) in every segment."""
+        for segment in range(self.last + 1):
+            yield self.listed.left(rows, (fixed != UNFIXED) & (fixed < segment))
+
+    def _runs(self, places: Longs) -> Iterator[tuple[int, int]]:
+        """The runs of segments that may be: they end where any condition changes."""
+        moved = [0, *(n for n in range(1, len(places)) if (places[n] != places[n - 1]).any())]
+        for number, first in enumerate(moved):
+            for after in (*moved[number + 1 :], len(places)):
+                yield first, after - 1
+
+    @staticmethod
+    def _is_run(places: Longs, first: int, last: int) -> Bools:
+        """Where a condition holds from segment ``first`` to ``last``, neither before nor after."""
+        alike: Bools = (places[first : last + 1] == places[first]).all(axis=0)
+        if first:
+            alike &= places[first - 1] != places[first]
+        if last + 1 < len(places):
+            alike &= places[last + 1] != places[first]
+        return alike
+
+
+# --- tables ----------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=1 << 17)
+def likelihoods(reader: Reader, sort: str, outcome: Outcome) -> Longs:
+    """The logarithms (C,) of how likely the conditions of a service make an outcome."""
+    sums = fitting(reader, sort, outcome).sum(axis=(1, 2))
+    logs = np.where(sums > 0, log2s(sums) - MASS_BITS * ONE, RULED_OUT)
+    logs.setflags(write=False)
+    return logs
+
+
+def fitting(reader: Reader, sort: str, outcome: Outcome) -> Longs:
+    """The masses (C, A, I) up to 2**52 of the histories of a sort that fit an outcome.
+
+    By condition, token and onset; the ordinary token's are at instant 0. In a later segment a
+    token shows at once: all onsets are at instant 0.
+    """
+    masses = _later(reader, sort) if outcome.begin else masses_of(reader, sort)
+    fits = np.zeros(masses.shape[1:], np.bool_)
+    onset = np.arange(masses.shape[2])
+    if outcome.torn or (outcome.begin and outcome.token and outcome.after >= 0):
+        return np.zeros_like(masses)
+    if outcome.token:
+        index = alphabet(reader.setting, sort, reader.place).index(outcome.token)
+        fits[index] = outcome.begin > 0 or (outcome.after < onset) & (onset <= outcome.until)
+    else:
+        fits[0, 0] = True
+        fits[1:] = outcome.after < (onset if not outcome.begin else 0)
+    return masses * fits * _rules(reader, masses.shape[1:], outcome)
+
+
+def _rules(reader: Reader, shape: tuple[int, ...], outcome: Outcome) -> Longs:
+    """The weights (C, A, I) of the rules of an alert that fit an outcome, given the history."""
+    quiet, fired = outcome.quiet, outcome.fired
+    if quiet < 0 and fired == NEVER:
+        return np.full((1, 1, 1), 1 << RULE_BITS, np.int64)
+    setting = reader.setting
+    (_, works), (_, misses), (_, noisy) = rule_weights(setting.world)
+    by_chance = onsets(setting, Part.ANY)
+    chance = sum(w for onset, w in enumerate(by_chance) if quiet < onset <= fired)
+    finer = (1 << RULE_BITS) // FULL
+    whatever = (misses * finer if fired == NEVER else 0) + noisy * chance * finer // FULL
+    begin = instant_of(outcome.begin)
+    fires = np.full((len(reader.conditions), *shape), NEVER, np.int64)
+    for place, condition in enumerate(reader.conditions):
+        rows = range(shape[1]) if not outcome.begin else [begin] * shape[1]
+        fires[place, 1:] = [fires_from(setting, condition, onset) for onset in rows]
+    return works * finer * ((quiet < fires) & (fires <= fired)) + whatever
+
+
+@lru_cache(maxsize=1 << 14)
+def masses_of(reader: Reader, sort: str) -> Longs:
+    """The masses (C, A, I) below 2**32 of the histories under each condition of a service."""
+    setting, place = reader.setting, reader.place
+    fog = setting.fog_weight
+    by_chance = np.outer(
+        np.array(coincidences(setting, sort, place), np.int64),
+        np.array(onsets(setting, Part.ANY), np.int64),
+    )
+    rows = []
+    for condition in reader.conditions:
+        signs = np.array(sign_weights(setting, sort, place, condition), np.int64)
+        begins = np.array(onsets(setting, part_of(setting, sort, condition)), np.int64)
+        row = ((FULL - fog) * np.outer(signs, begins) + fog * by_chance) // FULL
+        ordinary = row[0].sum()
+        row[0], row[0, 0] = 0, ordinary
+        rows.append(row)
+    masses = np.array(rows)
+    masses.setflags(write=False)
+    return masses
+
+
+@lru_cache(maxsize=1 << 14)
+def _later(reader: Reader, sort: str) -> Longs:
+    """The masses (C, A, 1) below 2**32 of the tokens of a segment that a remedy began."""
+    setting, place = reader.setting, reader.place
+    rows = [lasting(setting, sort, place, condition) for condition in reader.conditions]
+    masses = np.array(rows, np.int64)[:, :, np.newaxis] * FULL
+    masses.setflags(write=False)
+    return masses

@@ -1,0 +1,43 @@
+"""Series as pictures of a line, for people: behind each row of figures on a screen."""
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from logtriage.rendering import panels
+from logtriage.world.telemetry import EdgePanel
+
+_BARS: Final = "▁▂▃▄▅▆▇█"
+#: The mark before the figure at which something began.
+ONSET: Final = "│"
+#: The figures of a row, and the usual one.
+_SERIES: Final = re.compile(r"  ((?:[\d.]+ )+)(?:[a-z]\S* )?\(usual ([\d.]+)\)")
+
+
+def sparkline(values: Sequence[float], usual: float, onset: int | None = None) -> str:
+    """Bars from 0 to the greatest value; what is usual reaches half of that at most.
+
+    The place of an ``onset`` above 0 is marked.
+    """
+    top = max(*values, 2 * usual, 1e-9)
+    bars = [_BARS[round((len(_BARS) - 1) * value / top)] for value in values]
+    if onset:
+        bars.insert(onset, ONSET)
+    return "".join(bars)
+
+
+def sparklined(line: str, onset: int | None = None) -> str:
+    """A line of a screen with a sparkline for each of its series."""
+    drawn = [
+        sparkline([float(value) for value in figures.split()], float(usual), onset)
+        for figures, usual in _SERIES.findall(line)
+        if " " in figures.strip()
+    ]
+    return "  ".join((line, *drawn))
+
+
+def edge(panel: EdgePanel) -> str:
+    """The edge in a narrow line: what users see now, and a sparkline of either series."""
+    errors = sparkline(panel.errors[-panels.EDGE :], panel.usual_error_bp)
+    p99s = sparkline(panel.p99s[-panels.EDGE :], panel.usual_p99_ms)
+    return f"{panels.edge(panel, 1)}  {errors}  {p99s}"

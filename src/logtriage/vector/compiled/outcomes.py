@@ -1,0 +1,323 @@
+"""What was seen of histories, row by row, and how likely conditions make it.
+
+Spec: :mod:`logtriage.beliefs.outcomes`; law: ``property_tests/test_belief_batch_laws.py``.
+"""
+
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from logtriage._lib.jit import kernel
+from logtriage.beliefs.fixedpoint import EXP_BITS, INDEX, NEVER, ONE, PER_E, SHORT
+from logtriage.beliefs.outcomes import MASS_BITS, RULE_BITS
+from logtriage.vector.arrays import Longs
+from logtriage.vector.belief_histories import UNWATCHED, HistoryTables
+from logtriage.vector.belief_state import (
+    AFTER,
+    FIRED,
+    QUIET,
+    TOKEN,
+    UNSEEN,
+    UNTIL,
+    BeliefState,
+)
+from logtriage.vector.belief_tables import INVERSE_BITS, BeliefTables, Powers
+from logtriage.vector.compiled.draws import Int
+from logtriage.vector.compiled.fixedpoint import exp2, log2
+from logtriage.world.channels import SCRAPE
+from logtriage.world.histories import INSTANTS, NOW
+from logtriage.world.setting import FULL
+
+_LAST: Final = INSTANTS - 1
+#: How many outcomes are remembered, a power of 2.
+_REMEMBERED: Final = 1 << 14
+_MIXED: Final = 31
+_MASK: Final = (1 << _MIXED) - 1
+_MIXER: Final = 0x2545F491
+
+
+class Room(NamedTuple):
+    """Room to work in.
+
+    ``terms`` are of a sum; ``moves`` (C,) are changes of logarithms. ``fresh`` (n, S) marks
+    histories with news, ``before`` (n, S, 5) what was seen of them until then; ``stirred`` (n,)
+    their services, which ``order`` lists. ``fixing`` (H,) is the remedy that fixed a hypothesis in
+    the last tick, or -1; ``logs`` (H,). ``kept`` (8,) says how likely the panels of the edge are by
+    what it keeps, ``edge`` (3,) is as that of the state.
+
+    Rows have often seen the same: ``memo`` (M, C) keeps the logarithms of outcomes met before,
+    ``keys`` (M,) which these are.
+    """
+
+    terms: Longs
+    moves: Longs
+    fresh: NDArray[np.uint8]
+    before: NDArray[np.int8]
+    stirred: NDArray[np.uint8]
+    order: Longs
+    fixing: Longs
+    logs: Longs
+    kept: Longs
+    edge: Longs
+    memo: Longs
+    keys: Longs
+
+
+def room_for(tables: BeliefTables) -> Room:
+    """Room for one row at a time."""
+    histories = tables.histories
+    widest = int(histories.conditions.max())
+    _, services, sorts = histories.sizes.shape
+    return Room(
+        terms=np.zeros(tables.edges.prior.shape[2] + 1, np.int64),
+        moves=np.zeros(widest, np.int64),
+        fresh=np.zeros((services, sorts), np.uint8),
+        before=np.zeros((services, sorts, len(UNSEEN)), np.int8),
+        stirred=np.zeros(services, np.uint8),
+        order=np.zeros(services, np.int64),
+        fixing=np.zeros(tables.prior.shape[1], np.int64),
+        logs=np.zeros(tables.prior.shape[1], np.int64),
+        kept=np.zeros(tables.edges.prior.shape[1], np.int64),
+        edge=np.zeros(3, np.int64),
+        memo=np.zeros((_REMEMBERED, widest), np.int64),
+        keys=np.full(_REMEMBERED, -1),
+    )
+
+
+# --- what was seen -----------------------------------------------------------------------
+
+
+@kernel
+def _read(outcome: Any, instant: Int, token: Int) -> None:
+    """Narrow an outcome by a token that was read."""
+    if token == 0:
+        outcome[AFTER] = max(outcome[AFTER], instant)
+    else:
+        outcome[TOKEN] = token
+        outcome[UNTIL] = min(outcome[UNTIL], instant)
+
+
+@kernel
+def _hear(outcome: Any, instant: Int, fires: Int) -> None:
+    """Narrow an outcome by its alert."""
+    if fires == 0:
+        outcome[QUIET] = max(outcome[QUIET], instant)
+    else:
+        outcome[FIRED] = min(outcome[FIRED], instant)
+
+
+@kernel
+def take_cell(
+    row: Int,
+    service: Int,
+    sort: Int,
+    start: Int,
+    token: Int,
+    alert: bool,
+    stays: bool,
+    stirred: Int,
+    state: BeliefState,
+    room: Room,
+) -> Int:
+    """Take in a cell of a history, or of its alert; return how many services have news by now.
+
+    ``stays``: no remedy undoes what the cell shows.
+    """
+    instant = min(np.int64(NOW) + start // np.int64(SCRAPE), np.int64(_LAST))
+    outcome = state.seen[row, 0, service, sort]
+    if not room.fresh[service, sort]:
+        room.fresh[service, sort] = 1
+        for place in range(len(outcome)):
+            room.before[service, sort, place] = outcome[place]
+        if not room.stirred[service]:
+            room.stirred[service] = 1
+            room.order[stirred] = service
+            stirred += 1
+    for part in range(state.seen.shape[1]):
+        if part > 0:
+            when = state.breaks[row, (part - 1) // 2]
+            if (part % 2 == 1) != (stays or start <= when):
+                continue
+        outcome = state.seen[row, part, service, sort]
+        if alert:
+            _hear(outcome, instant, token)
+        else:
+            _read(outcome, instant, token)
+    return stirred
+
+
+# --- how likely it is --------------------------------------------------------------------
+
+
+@kernel
+def _within(row: Int, after: Int, until: Int, tables: HistoryTables) -> Int:
+    """The mass of a row of sums that begins after an instant, and until another."""
+    if after >= until:
+        return np.int64(0)
+    return tables.sums[row + until + 1] - tables.sums[row + after + 1]
+
+
+@kernel
+def _whatever(quiet: Int, fired: Int, tables: HistoryTables) -> Int:
+    """The weight of rules that do not care for the history and fit what was heard."""
+    chance = tables.by_chance[min(fired, np.int64(_LAST)) + 1] - tables.by_chance[quiet + 1]
+    missed = tables.rules[1] if fired > _LAST else np.int64(0)
+    return missed + tables.rules[2] * max(chance, np.int64(0)) // np.int64(FULL)
+
+
+@kernel
+def _mass(service: Int, sort: Int, condition: Int, outcome: Any, tables: HistoryTables) -> Int:
+    """The mass, below 2**52, of all that fits an outcome under a condition."""
+    after, token, until = (
+        np.int64(outcome[AFTER]), np.int64(outcome[TOKEN]), np.int64(outcome[UNTIL]),
+    )  # fmt: skip
+    quiet, fired = np.int64(outcome[QUIET]), np.int64(outcome[FIRED])
+    size = tables.sizes[service, sort]
+    row = tables.first[service, sort] + (condition * size + token) * np.int64(INSTANTS + 1)
+    usual = np.int64(0)
+    if token == 0:
+        usual = tables.usual[tables.first_usual[service, sort] + condition]
+    until = min(until, np.int64(_LAST))
+    whole = _within(row, after, until, tables) + usual
+    if tables.rule_of[sort] == UNWATCHED or (quiet < 0 and fired > _LAST):
+        return whole << np.int64(RULE_BITS)
+    late = tables.late[service, condition]
+    silent = quiet if quiet >= late else np.int64(-1)
+    if fired > _LAST:
+        fits = _within(row, max(after, silent), until, tables) + usual
+    else:
+        fits = np.int64(0)
+        if fired >= late:
+            fits = _within(row, max(after, silent), min(until, fired), tables)
+    return tables.rules[0] * fits + _whatever(quiet, fired, tables) * whole
+
+
+@kernel
+def _mass_of_well(sort: Int, outcome: Any, tables: HistoryTables) -> Int:
+    """The mass of all that fits what was seen of a service that is well again."""
+    if outcome[TOKEN] > 0:
+        return np.int64(0)
+    quiet, fired = np.int64(outcome[QUIET]), np.int64(outcome[FIRED])
+    rules = np.int64(1) << np.int64(RULE_BITS)
+    if tables.rule_of[sort] != UNWATCHED and (quiet >= 0 or fired <= _LAST):
+        rules = tables.rules[0] if fired > _LAST else np.int64(0)
+        rules += _whatever(quiet, fired, tables)
+    return rules << np.int64(32)
+
+
+@kernel
+def _log(mass: Int, powers: Powers) -> Int:
+    """The logarithm of a mass, as the scalar ``log2s`` less that of the whole."""
+    if mass <= 0:
+        return np.int64(NEVER)
+    whole, left = np.int64(0), mass
+    for step in (32, 16, 8, 4, 2, 1):
+        if left >> step > 0:
+            left >>= step
+            whole += step
+    mantissa = mass >> (whole - SHORT) if whole > SHORT else mass << (SHORT - whole)
+    rest_bits = np.int64(SHORT - INDEX)
+    upper = np.uint64((mantissa >> rest_bits) & np.int64((1 << INDEX) - 1))
+    rest = (mantissa & ((np.int64(1) << rest_bits) - 1)) << np.int64(INDEX)
+    rest = rest * np.int64(powers.inverse[upper]) >> np.int64(INVERSE_BITS)
+    rest -= rest * rest >> np.int64(SHORT + 1)
+    logs = np.int64(powers.upper[upper]) + (rest * np.int64(PER_E) >> np.int64(SHORT))
+    return (whole - MASS_BITS) * ONE + (logs >> np.int64(SHORT - 20))
+
+
+@kernel
+def _key(service: Int, sort: Int, outcome: Any, tables: HistoryTables) -> Int:
+    """A number for an outcome of a history of a world."""
+    key = np.int64(tables.number) * tables.sizes.size + service * tables.sizes.shape[1] + sort
+    key = key << 5 | (np.int64(outcome[AFTER]) + 1)
+    key = key << 7 | np.int64(outcome[TOKEN])
+    key = key << 5 | min(np.int64(outcome[UNTIL]), np.int64(31))
+    key = key << 5 | (np.int64(outcome[QUIET]) + 1)
+    return key << 5 | min(np.int64(outcome[FIRED]), np.int64(31))
+
+
+@kernel
+def _logs_of(
+    service: Int, sort: Int, outcome: Any, tables: HistoryTables, powers: Powers, room: Room
+) -> Int:
+    """The place in the memo of the logarithms (C,) of an outcome."""
+    key = _key(service, sort, outcome, tables)
+    mixed = ((key & _MASK) ^ (key >> _MIXED)) * _MIXER & _MASK
+    place = (mixed ^ (mixed >> 15)) & np.int64(len(room.keys) - 1)
+    if room.keys[place] != key:
+        room.keys[place] = key
+        for condition in range(tables.conditions[service]):
+            mass = _mass(service, sort, np.int64(condition), outcome, tables)
+            room.memo[place, condition] = _log(mass, powers)
+    return place
+
+
+@kernel
+def _is_seen(outcome: Any) -> Any:
+    """Whether anything was seen of a history."""
+    read = outcome[AFTER] >= 0 or outcome[TOKEN] > 0
+    return read or outcome[QUIET] >= 0 or outcome[FIRED] <= _LAST
+
+
+@kernel
+def renew_service(
+    row: Int, service: Int, state: BeliefState, tables: BeliefTables, room: Room
+) -> None:
+    """Take in what the fresh histories of a service say."""
+    histories, moves = tables.histories, room.moves
+    conditions = histories.conditions[service]
+    moves[:conditions] = 0
+    room.stirred[service] = 0
+    for sort in range(histories.sizes.shape[1]):
+        if not room.fresh[service, sort]:
+            continue
+        room.fresh[service, sort] = 0
+        now, before = state.seen[row, 0, service, sort], room.before[service, sort]
+        same = True
+        for place in range(len(now)):
+            same &= now[place] == before[place]
+        if same:
+            continue
+        if _is_seen(before):
+            at = _logs_of(service, np.int64(sort), before, histories, tables.powers, room)
+            for condition in range(conditions):
+                moves[condition] -= room.memo[at, condition]
+        at = _logs_of(service, np.int64(sort), now, histories, tables.powers, room)
+        for condition in range(conditions):
+            moves[condition] += room.memo[at, condition]
+    first, end = tables.own_at[service], tables.own_at[service + 1]
+    highest = np.int64(NEVER)
+    for place in range(first, end):
+        state.own[row, place] += moves[place - first]
+        highest = max(highest, state.own[row, place] + tables.shares[place])
+    powers = np.int64(0)
+    for place in range(first, end):
+        powers += exp2(highest - state.own[row, place] - tables.shares[place], tables.powers)
+    aloof = highest + log2(powers) - EXP_BITS * ONE
+    change = aloof - state.aloof[row, service]
+    state.aloof[row, service] = aloof
+    for place in range(tables.reach_at[service], tables.reach_at[service + 1]):
+        hypothesis = np.uint64(tables.reach[np.uint64(place)])
+        state.reached[row, hypothesis] += moves[tables.reach_as[np.uint64(place)]] - change
+
+
+@kernel
+def reached_until(
+    row: Int, hypothesis: Int, slot: Int, state: BeliefState, tables: BeliefTables, room: Room
+) -> Int:
+    """As ``state.reached`` for a fixed hypothesis: its services are healthy after that break."""
+    histories, powers = tables.histories, tables.powers
+    total = np.int64(0)
+    for place in range(tables.spread_at[hypothesis], tables.spread_at[hypothesis + 1]):
+        service, condition = tables.spread[place], tables.spread_as[place]
+        total -= state.aloof[row, service]
+        for sort in range(histories.sizes.shape[1]):
+            before = state.seen[row, 1 + 2 * slot, service, sort]
+            if _is_seen(before):
+                at = _logs_of(service, np.int64(sort), before, histories, powers, room)
+                total += room.memo[at, condition]
+            since = state.seen[row, 2 + 2 * slot, service, sort]
+            if _is_seen(since):
+                total += _log(_mass_of_well(np.int64(sort), since, histories), powers)
+    return total

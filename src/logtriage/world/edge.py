@@ -1,0 +1,81 @@
+"""The panel of the edge: what it keeps, and what it shows early.
+
+The panel draws one row by the severity and keeps it. Before a task's ``severity_from`` it may show
+a milder one.
+"""
+
+from functools import lru_cache
+
+from logtriage.rng import draw, hash_name, subkey
+from logtriage.world.model import World
+from logtriage.world.setting import FULL, Setting
+from logtriage.world.tables import CALM, Weights, clear_edge, picked
+
+EDGE_STREAM = hash_name("edge sign")
+
+
+@lru_cache(maxsize=64)
+def edge_signs(
+    setting: Setting, severity: int, errors_first: bool | None
+) -> tuple[tuple[str, ...], Weights]:
+    """The tokens that the edge may keep, and their weights.
+
+    ``severity`` is 0, 1, 2 for P1, P2, P3, or ``CALM`` or ``RECOVERED``.
+    """
+    row = clear_edge(setting, severity, errors_first)
+    kept = [
+        (token, share) for token, share in zip(setting.world.edge_tokens, row, strict=True) if share
+    ]
+    return tuple(token for token, _ in kept), tuple(weight for _, weight in kept)
+
+
+def drawn_edge_sign(
+    setting: Setting, seed: int, severity: int, errors_first: bool | None, begin: int
+) -> str:
+    """The token that the edge keeps from tick ``begin`` on."""
+    tokens, row = edge_signs(setting, severity, errors_first)
+    return tokens[picked(row, draw(subkey(seed, EDGE_STREAM), begin) >> 48)]
+
+
+def read_edge(setting: Setting, severity: int, sign: str, start: int, point: int) -> str:
+    """The token of a panel by a point below 65,536."""
+    row = edge_reading(setting, severity, sign, start)
+    return setting.world.edge_tokens[picked(row, point)]
+
+
+def edge_reading(setting: Setting, severity: int, sign: str, start: int) -> Weights:
+    """The weights of the world's ``edge_tokens`` for a panel that keeps a token.
+
+    Before the task's ``severity_from`` it may show the row one milder of the same lead, or what
+    a calm edge shows.
+    """
+    return _edge_reading(setting, severity, sign, start < setting.severity_from)
+
+
+@lru_cache(maxsize=4096)
+def _edge_reading(setting: Setting, severity: int, sign: str, early: bool) -> Weights:
+    world = setting.world
+    tokens, edge = world.edge_tokens, world.rules.edge
+    row = [0] * len(tokens)
+    left = FULL
+    if early:
+        calm = FULL * edge.early_calm // 100
+        row = [weight * calm // FULL for weight in clear_edge(setting, CALM, None)]
+        left = FULL - sum(row)
+        milder = left * edge.early_milder // 100
+        row[tokens.index(_milder(world, severity, sign))] += milder
+        left -= milder
+    row[tokens.index(sign)] += left
+    return tuple(row)
+
+
+def _milder(world: World, severity: int, sign: str) -> str:
+    """The row with the same lead (errors or latency), one severity milder."""
+    bands = tuple(world.bands)
+    if severity >= CALM - 1:
+        return sign
+    own = bands[-1 - severity]
+    if severity + 1 < CALM - 1:
+        return "/".join(bands[-2 - severity] if band == own else band for band in sign.split("/"))
+    errors, p99 = (bands.index(band) for band in sign.split("/"))
+    return f"{bands[errors >= p99]}/{bands[p99 >= errors]}"

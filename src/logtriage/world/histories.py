@@ -1,0 +1,271 @@
+"""A sign is a history: usual until an onset, then a token that stays.
+
+While its condition lasts, a service has one history of each sort: of each gauge, of each half of
+a trace, of its loud log topic, of its changes. With 1 - q the token is a sign of the condition,
+with q a coincidence. If the token is the ordinary one, nothing ever shows. Otherwise an onset is
+drawn by what the service has to do with the trouble. Nothing is read with error: a look shows the
+history so far.
+
+*Instants* number the scrapes from the first of the ten minutes before the incident; instant
+:data:`NOW` is tick 0. What began long before the window shows from instant 0 on. Whoever draws and
+whoever believes read these same tables. A history has a weight below 2**48: fog or not, token and
+onset have 16 bits each.
+"""
+
+from enum import StrEnum
+from functools import lru_cache
+from typing import Final
+
+import attrs
+
+from logtriage.errors import InvalidInput
+from logtriage.rng import draw, hash_name, subkey
+from logtriage.world.channels import SCRAPE, SCRAPES_BEFORE, Channel
+from logtriage.world.conditions import Condition
+from logtriage.world.model import HEALTHY, World
+from logtriage.world.setting import FULL, Setting
+from logtriage.world.tables import Place, Weights, alphabet, common, mix, only, picked, shares
+from logtriage.world.vocabulary import CHANGE, LOG
+
+HISTORY_STREAM: Final = hash_name("history")
+RULE_STREAM: Final = hash_name("alert rule")
+BLIND_STREAM: Final = hash_name("blind")
+#: The instant of tick 0.
+NOW: Final = SCRAPES_BEFORE
+#: One more than the last instant at which anything begins.
+INSTANTS: Final = NOW + 9
+#: Stands for an onset that never comes.
+NEVER: Final = 1 << 16
+#: How what begins with the trouble is spread over the instants from then on.
+RAMP: Final = (32_768, 19_661, 13_107)
+#: A silent root speaks within so many instants once its silence is over.
+LATE_OVER: Final = 2
+#: Half of what begins at any time began before the window.
+LONG_BEFORE: Final = FULL // 2
+#: The most minutes before tick 0 at which a trouble begins, so that the window shows it.
+MAX_ONSET: Final = (SCRAPES_BEFORE - 2) * SCRAPE // 2
+#: The last tick until which a root may be silent, or signs go on to begin.
+LAST_SILENT: Final = (INSTANTS - NOW - 1 - LATE_OVER) * SCRAPE
+#: What of a service can be down: the first channel of each row stands for all of them.
+_BLINDABLE: Final = {
+    Channel.METRICS: Channel.METRICS,
+    Channel.TRACES: Channel.TRACES,
+    Channel.LOGS: Channel.LOGS,
+    Channel.OVERVIEW: Channel.LOGS,
+}
+
+
+class Part(StrEnum):
+    """What a service has to do with the trouble: it decides when a history begins."""
+
+    WITH = "with the trouble"
+    BEFORE = "shortly before the trouble"
+    LATE = "once its silence is over"
+    SLOWLY = "one sign after the other"
+    ANY = "at any time"
+
+
+def part_of(setting: Setting, sort: str, condition: Condition) -> Part:
+    """When a history of a sort begins under a condition."""
+    if condition.beside or condition.name == HEALTHY:
+        return Part.ANY
+    if sort == CHANGE:
+        return Part.BEFORE
+    if setting.root_silent and sort == LOG and is_root(setting.world, condition):
+        return Part.LATE
+    return Part.SLOWLY if setting.creeping else Part.WITH
+
+
+def is_root(world: World, condition: Condition) -> bool:
+    """Whether a condition is a fault of the service's own that causes trouble."""
+    return not condition.beside and condition.name in world.kind_names
+
+
+def instant_of(tick: int) -> int:
+    """The latest instant at a tick."""
+    return NOW + tick // SCRAPE
+
+
+def tick_of(instant: int) -> int:
+    """The tick of an instant."""
+    return (instant - NOW) * SCRAPE
+
+
+@lru_cache(maxsize=256)
+def onsets(setting: Setting, part: Part) -> Weights:
+    """The weights of the instants at which a history begins; they sum to 65,536."""
+    row = [0] * INSTANTS
+    begin = trouble(setting)
+    match part:
+        case Part.ANY:
+            row = _spread(FULL - LONG_BEFORE, INSTANTS)
+            row[0] += LONG_BEFORE
+        case Part.WITH:
+            row[begin : begin + len(RAMP)] = RAMP
+        case Part.BEFORE:
+            row[begin - 1 : begin + 1] = _spread(FULL, 2)
+        case Part.LATE:
+            first = instant_of(setting.root_silent)
+            row[first : first + LATE_OVER] = _spread(FULL, LATE_OVER)
+        case Part.SLOWLY:
+            count = instant_of(setting.grows_for) - begin + 1
+            row[begin : begin + count] = _spread(FULL, count)
+    return tuple(row)
+
+
+def _spread(whole: int, count: int) -> list[int]:
+    """``whole`` in ``count`` equal parts; the first parts take what division leaves."""
+    each, rest = divmod(whole, count)
+    return [each + (place < rest) for place in range(count)]
+
+
+def trouble(setting: Setting) -> int:
+    """The instant at which the trouble began.
+
+    Raises:
+        InvalidInput: for a trouble that began before the window.
+    """
+    if setting.onset > MAX_ONSET:
+        raise InvalidInput(
+            f"setting: onset: expected at most {MAX_ONSET} minutes, got {setting.onset}"
+        )
+    return NOW + -2 * setting.onset // SCRAPE
+
+
+@lru_cache(maxsize=65_536)
+def sign_weights(setting: Setting, sort: str, place: Place, condition: Condition) -> Weights:
+    """The weights of a sort's tokens where there is no fog, in the order of its alphabet."""
+    world, name = setting.world, condition.name
+    row = shares(setting, sort, place, world.signature(name).get(sort, {}), condition.sick)
+    if sort == LOG and setting.naming_weight and is_root(world, condition):
+        row = mix(row, only(setting, place, f"names:{name}"), setting.naming_weight)
+    return row
+
+
+@lru_cache(maxsize=16_384)
+def coincidences(setting: Setting, sort: str, place: Place) -> Weights:
+    """The weights of a sort's tokens in fog."""
+    return common(setting, sort, place, calm=False)
+
+
+@lru_cache(maxsize=65_536)
+def lasting(setting: Setting, sort: str, place: Place, condition: Condition) -> Weights:
+    """The weights of a sort's tokens in a segment that a remedy began.
+
+    A service that is well again shows nothing. All else shows its token at once.
+    """
+    if condition.name == HEALTHY:
+        return (FULL, *(0 for _ in alphabet(setting, sort, place)[1:]))
+    signs = sign_weights(setting, sort, place, condition)
+    return mix(signs, coincidences(setting, sort, place), setting.fog_weight)
+
+
+# --- drawing -------------------------------------------------------------------------
+
+
+@attrs.frozen
+class History:
+    """A token and the instant of its onset, :data:`NEVER` for an ordinary token."""
+
+    token: str
+    onset: int
+
+
+def drawn(
+    setting: Setting, seed: int, sort: str, service: int, place: Place, condition: Condition
+) -> History:
+    """The history of a sort at a service, under the condition that it has from the start."""
+    bits = draw(history_key(seed, sort), service)
+    fog = bits >> 48 < setting.fog_weight
+    row = (
+        coincidences(setting, sort, place) if fog else sign_weights(setting, sort, place, condition)
+    )
+    token = picked(row, bits >> 32 & FULL - 1)
+    if not token:
+        return History(alphabet(setting, sort, place)[0], NEVER)
+    part = Part.ANY if fog else part_of(setting, sort, condition)
+    onset = picked(onsets(setting, part), bits >> 16 & FULL - 1)
+    return History(alphabet(setting, sort, place)[token], onset)
+
+
+def drawn_later(
+    setting: Setting,
+    seed: int,
+    sort: str,
+    service: int,
+    place: Place,
+    condition: Condition,
+    begin: int,
+) -> str:
+    """The token of a segment that began at tick ``begin`` with a remedy."""
+    row = lasting(setting, sort, place, condition)
+    bits = draw(history_key(seed, sort), service, begin)
+    return alphabet(setting, sort, place)[picked(row, bits >> 48)]
+
+
+def history_key(seed: int, sort: str) -> int:
+    """The key of the histories of a sort."""
+    return subkey(subkey(seed, HISTORY_STREAM), hash_name(sort))
+
+
+# --- alerts --------------------------------------------------------------------------
+
+
+class Rule(StrEnum):
+    """What an alert rule of a service does while a condition lasts."""
+
+    WORKS = "works"
+    MISSES = "never fires"
+    NOISY = "noisy"
+
+
+@lru_cache(maxsize=64)
+def rule_weights(world: World) -> tuple[tuple[Rule, int], ...]:
+    """How often a rule works, misses and is noisy; the weights sum to 65,536."""
+    rules = world.rules.alerts
+    missed, noisy = rules.missed * FULL // 100, rules.noisy * FULL // 100
+    return (Rule.WORKS, FULL - missed - noisy), (Rule.MISSES, missed), (Rule.NOISY, noisy)
+
+
+@attrs.frozen
+class DrawnRule:
+    """A rule of an alert: what it does and, if it is noisy, from which instant it fires."""
+
+    rule: Rule
+    onset: int
+
+
+def drawn_rule(setting: Setting, seed: int, sort: str, service: int, begin: int) -> DrawnRule:
+    """The rule that watches a half of a trace of a service, from tick ``begin`` on."""
+    bits = draw(subkey(subkey(seed, RULE_STREAM), hash_name(sort)), service, begin)
+    rows = rule_weights(setting.world)
+    rule = rows[picked(tuple([weight for _, weight in rows]), bits >> 48)][0]
+    onset = picked(onsets(setting, Part.ANY), bits >> 32 & FULL - 1)
+    return DrawnRule(rule, onset if rule is Rule.NOISY else NEVER)
+
+
+def fires_from(setting: Setting, condition: Condition, onset: int) -> int:
+    """The instant from which a working rule fires at a service whose history has this onset.
+
+    At the root of a silent task it stays quiet at first.
+    """
+    if setting.root_silent and is_root(setting.world, condition):
+        return max(onset, instant_of(setting.root_silent))
+    return onset
+
+
+# --- blind spots ---------------------------------------------------------------------
+
+
+def blinded(channel: Channel) -> Channel | None:
+    """What of a service must be down for a channel to tell nothing; None if it never is."""
+    return _BLINDABLE.get(channel)
+
+
+def is_down(setting: Setting, seed: int, service: int, channel: Channel) -> bool:
+    """Whether a channel of a service tells nothing for the whole incident, whatever is true."""
+    part = blinded(channel)
+    if part is None:
+        return False
+    bits = draw(subkey(subkey(seed, BLIND_STREAM), hash_name(str(part))), service)
+    return bits >> 48 < setting.blind_weight

@@ -1,0 +1,204 @@
+"""Figures of traces and of the edge: durations and failed requests that agree with each other.
+
+A slow request of a service takes as long as the edge's p99 allows: from half of it at services that
+call nobody to 90 per cent at entries. So a call takes longer than the span of the service called.
+A duration below a call counts the wait for a connection: it may be long where the service called is
+quick. Where the edge's p99 is usual, slow requests are rarer than one in a hundred.
+"""
+
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from typing import Final
+
+import attrs
+
+from logtriage.world.channels import EARLIEST, SCRAPE, SPANS, Channel, Evidence, named_service
+from logtriage.world.figures import NOT_COLLECTED, Figures, by_slot, is_down, over
+from logtriage.world.schema.forms import Source
+from logtriage.world.telemetry import EdgePanel, Parts, Series, Trace
+
+#: Errors (basis points) and p99 (ms) of the edge, by tick.
+Scale = Mapping[int, tuple[int, int]]
+#: Labels of the two halves of a trace.
+LABELS: Final = {"time": "sampled requests, slowest ms", "errors": "sampled requests, failed %"}
+#: How a trace calls the service itself.
+OWN: Final = "own"
+#: Per cent of the edge's p99 that a slow request takes at services that call nobody, and how much
+#: more it takes at entries.
+_LEAST: Final = 50
+_MORE: Final = 40
+#: Per cent of a span, or of failed requests, that belong where a token says.
+_SHARE: Final = (62, 88)
+#: A share of failed requests is at most so many per cent above the edge's.
+_ABOVE: Final = 40
+
+
+@attrs.frozen(cache_hash=True)
+class Spans(Figures):
+    """The figures of gauges, traces and edge of one incident."""
+
+    def edge_over(self, starts: Sequence[int], tokens: Sequence[str]) -> EdgePanel:
+        """The edge panel at the last of some ticks, with the series until then."""
+        bands, level = self.world.bands, self.level
+        calm = next(iter(bands.values()))
+        failing, slow = zip(*(token.split("/") for token in tokens), strict=True)
+
+        def errors(name: str, source: Source) -> int:
+            return source.figure(
+                -1, f"{name} errors" if name == calm.name else name, *bands[name].errors
+            )
+
+        def p99(name: str, source: Source) -> int:
+            ends = bands[name].p99
+            if ends is None:
+                return self._calm(-1, "usual p99", source)
+            return source.figure(-1, f"p99 {name}", *ends)
+
+        order = list(bands)
+        series = []
+        for names, value in ((failing, errors), (slow, p99)):
+            strays = [min(1, order.index(name)) for name in names]
+            shown = []
+            for name, when in zip(names, over(starts, names, strays), strict=True):
+                key = value.__name__, name, when
+                if key not in self.kept:
+                    self.kept[key] = value(name, self.at(when))
+                shown.append(self.kept[key])
+            series.append(tuple(shown))
+        return EdgePanel(
+            series[0][-1],
+            series[1][-1],
+            errors(calm.name, level),
+            p99(calm.name, level),
+            tokens[-1],
+            tuple(starts),
+            *series,
+        )
+
+    def edges(self, cells: Sequence[Evidence], trouble: int) -> EdgePanel:
+        """The edge panel over the ten minutes before tick 0 and since, by the cells read since.
+
+        Before the tick of the ``trouble`` it is as usual, then as at the first reading.
+        """
+        before = range(EARLIEST, cells[0].start, SCRAPE)
+        usual = self.world.edge_tokens[0]
+        tokens = [usual if start < trouble else cells[0].token for start in before]
+        starts = [*before, *(cell.start for cell in cells)]
+        return self.edge_over(starts, [*tokens, *(cell.token for cell in cells)])
+
+    def traces(self, cells: Sequence[Evidence], edge: EdgePanel) -> tuple[Trace, ...]:
+        """Where the services asked for spend their time, and where their errors start.
+
+        ``alone`` of each trace has the figures without those of the edge.
+        """
+        scale = dict(zip(edge.starts, zip(edge.errors, edge.p99s, strict=True), strict=True))
+        traces = []
+        for (service, slot), row in by_slot(cells).items():
+            alone = self._trace(service, slot, row, {})
+            traces.append(attrs.evolve(self._trace(service, slot, row, scale), alone=alone))
+        return tuple(traces)
+
+    def _trace(self, service: int, slot: int, row: Sequence[Evidence], scale: Scale) -> Trace:
+        half = self.world.slots[Channel.TRACES][slot]
+        starts, tokens = tuple(cell.start for cell in row), tuple(cell.token for cell in row)
+        of = self.topology.names[service], half, starts, tokens
+        if is_down(tokens):
+            return Trace(*of, NOT_COLLECTED)
+        series, parts = self.half(service, half, starts, tokens, scale)
+        return Trace(*of, rows=(series,), parts=parts)
+
+    def half(
+        self, service: int, half: str, starts: Sequence[int], tokens: Sequence[str], scale: Scale
+    ) -> tuple[Series, tuple[Parts, ...]]:
+        """The series of half a trace, and where it goes each time that it is not as usual.
+
+        In ``time`` the parts are milliseconds of own time and of calls, which add up to the last
+        value of that time; in ``errors`` per cent of the failed requests.
+        """
+        ordinary, of_time = self.world.spans[half].ordinary, half == SPANS[0]
+
+        def value(source: Source, stray: int, errors: int = 0, p99: int = 0) -> int:
+            if not of_time:
+                return self._failed(service, source, errors, stray)
+            if stray:
+                return self._slow(service, source, p99)
+            return self._calm(service, "calm", source)
+
+        strays = [int(token != ordinary) for token in tokens]
+        values = []
+        for when, stray in zip(over(starts, tokens, strays), strays, strict=True):
+            edge = scale.get(when[0], (0, 0))
+            key = service, half, when, stray, edge
+            if key not in self.kept:
+                self.kept[key] = value(self.at(when), stray, *edge)
+            values.append(self.kept[key])
+        parts = []
+        for token, run in groupby(range(len(tokens)), key=lambda place: tokens[place]):
+            if token == ordinary:
+                continue
+            first, *others = run
+            last = others[-1] if others else first
+            share = self.figure(service, f"share {token}", *_SHARE)
+            goes: tuple[tuple[str, int], ...] = ((self.dependency(token) or OWN, share),)
+            if of_time:
+                p99 = scale.get(starts[last], (0, 0))[1]
+                goes = self._parts(service, token, values[last], share, p99)
+            parts.append((starts[first], goes))
+        usual = value(self.level, 0)
+        return Series(LABELS[half], tuple(values), usual, hundredths=not of_time), tuple(parts)
+
+    def _parts(
+        self, service: int, token: str, span: int, share: int, p99: int
+    ) -> tuple[tuple[str, int], ...]:
+        """The own time of a span and its calls, which add up to it."""
+        calls, names, heights = self.topology.calls[service], self.topology.names, self.heights
+        callee = named_service(token)
+        if callee is None:
+            own = span * share // 100 if calls else span
+            rest = (span - own) // max(1, len(calls))
+            return ((OWN, span - rest * len(calls)), *((names[call], rest) for call in calls))
+        waited = span * share // 100
+        if heights[callee] < heights[service]:
+            least = min(span, self._reach(callee, p99) + self._wiggle(p99))
+            waited = least + (span - least) * (share - _SHARE[0] // 2) // 100
+        others = [call for call in calls if call != callee]
+        rest = (span - waited) // (2 * len(others) + 1)
+        slow = [(names[call], waited if call == callee else rest) for call in calls]
+        return ((OWN, span - waited - rest * len(others)), *slow)
+
+    def _calm(self, service: int, key: str, source: Source) -> int:
+        """Milliseconds of the slowest requests as they usually are; -1 is the slowest entry.
+
+        Each call below adds a step, and the jitter stays below a step.
+        """
+        latency, heights = self.world.tokens.latency, self.heights
+        height = (
+            heights[service] if service >= 0 else max(heights[at] for at in self.topology.edges)
+        )
+        return (
+            latency.usual + height * latency.step + source.figure(service, key, 0, latency.step - 1)
+        )
+
+    def _slow(self, service: int, source: Source, p99: int) -> int:
+        """Milliseconds of the slowest requests of a slow service."""
+        jitter = source.figure(service, "slow", 0, 100)
+        return self._reach(service, p99) + self._wiggle(p99) * jitter // 100
+
+    def _reach(self, service: int, p99: int) -> int:
+        """The least milliseconds of a slow request, by the edge's p99 (0: not known)."""
+        latency, heights = self.world.tokens.latency, self.heights
+        percent = _LEAST + _MORE * heights[service] // max(1, *heights)
+        return max(latency.slow, p99) * percent // 100 + heights[service] * latency.step
+
+    def _wiggle(self, p99: int) -> int:
+        """How far the jitter of slow requests goes: half of what a call below adds."""
+        heights = self.heights
+        return max(self.world.tokens.latency.slow, p99) * _MORE // max(1, *heights) // 200
+
+    def _failed(self, service: int, source: Source, errors: int, stray: int) -> int:
+        """Failed requests in basis points, by the edge's (0: not known)."""
+        if not stray:
+            calm = next(iter(self.world.bands.values()))
+            return source.figure(service, "failed", *calm.errors)
+        whole = max(self.world.tokens.failing, errors)
+        return whole + whole * source.figure(service, "failing", 0, _ABOVE) // 100

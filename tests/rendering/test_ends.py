@@ -1,0 +1,91 @@
+"""The last screen says what came of an incident, and only what stands on it."""
+
+import pytest
+
+from logtriage import (
+    Action,
+    Escalate,
+    HandOver,
+    Ignore,
+    Incident,
+    Remediate,
+    RequestMetrics,
+    Resolve,
+    State,
+    grade,
+    initial_state,
+    make_incident,
+    observe,
+    transition,
+)
+from logtriage.adapters.episode import closed
+from logtriage.conversations.screens import closed_in
+from logtriage.observation import slice_for
+from logtriage.policies.oracle import perfect_actions
+from logtriage.rendering import ending, render_observation
+from logtriage.roles.splits import get_role_split
+
+INCIDENT = make_incident("single_crash-v4/val/0")
+
+
+def played(*actions: Action, incident: Incident = INCIDENT) -> State:
+    state = initial_state(incident)
+    for action in actions:
+        state = transition(state, action)
+    return state
+
+
+def looks(incident: Incident) -> list[Action]:
+    return [RequestMetrics(incident.topology.names[0])] * (incident.horizon - 1)
+
+
+WRONG = next(team for team in INCIDENT.topology.teams if team not in INCIDENT.truth.teams)
+FIX = Remediate("scale", "user-db")
+ENDS = {
+    "mis-page": ([Escalate(WRONG)], f"{WRONG}: not ours"),
+    "ignored": ([Ignore()], "closed as noise"),
+    "handed over": ([HandOver()], "the next on call takes over"),
+    "last tick": ([*looks(INCIDENT), RequestMetrics("user-db")], "nobody resolved it"),
+    "late remedy": (
+        [*looks(INCIDENT), Remediate("scale", "user-db")],
+        "scale:user-db: the symptoms",
+    ),
+}
+
+
+@pytest.mark.parametrize(("actions", "came"), ENDS.values(), ids=list(ENDS))
+def test_every_shell_says_what_came_of_it(actions: list[Action], came: str) -> None:
+    state = played(*actions)
+    told = ending(observe(state))
+    assert told is not None
+    assert came in told
+    assert f"CLOSED: {state.closing}: {told}" in render_observation(observe(state))
+    answer = closed(state, too_late=False)
+    assert told in answer
+    words = closed(state, too_late=False, style="notation")
+    assert closed_in(answer) == closed_in(words) == str(state.closing)
+    assert "edge: " in words
+    assert ("not_ours" in words) == (came.endswith("not ours"))
+    assert ("eases: scale:user-db" in words) == ("the symptoms" in came)
+
+
+def test_after_a_fix_the_end_says_that_users_are_well() -> None:
+    state = played(*perfect_actions(INCIDENT))
+    assert grade(state).score == 1
+    told = ending(observe(state))
+    assert told is not None
+    assert told.endswith("users see what they usually see")
+    assert isinstance(state.actions[-1], Resolve)
+
+
+def test_an_open_incident_has_no_end() -> None:
+    assert ending(observe(initial_state(INCIDENT))) is None
+
+
+def test_a_role_is_told_no_more_than_it_sees() -> None:
+    state = played(Escalate(WRONG))
+    for role in get_role_split("trio").roles:
+        told = ending(slice_for(observe(state), role))
+        assert told is not None
+        assert ("users" in told) == ("slo" in role.views)
+        assert ("firing" in told) == ("alerts" in role.views)
