@@ -34,12 +34,10 @@ FIVE_TEAMS = default_world().topologies["seven-services-five-teams"]
 
 Benchmark = Any
 TASK = "cascading_failure-v4"
-#: Whose signs stay, so that readings are pooled.
-KEPT = "cascading_failure-v4"
 
 
-@lru_cache(maxsize=2)
-def seven(task: str = TASK) -> tuple[State, ...]:
+@lru_cache(maxsize=1)
+def seven() -> tuple[State, ...]:
     """Open states of the expert's episodes."""
     found = []
     for incident_id in incident_ids(task, "val", 8):
@@ -85,19 +83,6 @@ def bench_seven(benchmark: Benchmark, function: Any) -> None:
     def run() -> None:
         for state in seven():
             function(fresh(state))
-
-    benchmark(run)
-
-
-@pytest.mark.benchmark(group="belief where signs stay, seven services")
-@pytest.mark.parametrize("task", [TASK, KEPT], ids=["drawn anew", "kept"])
-def bench_pools(benchmark: Benchmark, task: str) -> None:
-    states = seven(task)
-    benchmark.extra_info["calls_per_round"] = len(states)
-
-    def run() -> None:
-        for state in states:
-            belief(fresh(state))
 
     benchmark(run)
 

@@ -10,11 +10,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from logtriage.vector.tokens.cells import owners_of, screen_cells
 
 from logtriage import State, all_actions, initial_state, make_incident, transition
 from logtriage.beliefs import belief
+from logtriage.grading import TRIAGE_3
 from logtriage.vector import BatchedTriage, BeliefBatch
+from logtriage.vector.tokens.compiled import TokenKernels
+from logtriage.vector.tokens.setting import owners_of
 
 Benchmark = Any
 TASK = "cascading_failure-v4"
@@ -42,11 +44,11 @@ def bench_belief_batch(benchmark: Benchmark, count: int) -> None:
     setting, rows = engine.setting, np.arange(count)
     batch = BeliefBatch(*setting.models, count=count, horizon=engine.task.horizon)
     owners = owners_of(setting, engine.incidents, rows)
-    steps, nothing = [], np.full((1, count), -1)
+    steps, kernels = [], TokenKernels(setting, TRIAGE_3)
     for acted in (None, *requests()[:-1, :count]):
         if acted is not None:
             engine.step(acted)
-        cells = screen_cells(setting, engine.incidents, engine.episodes, rows, nothing)
+        cells = kernels.cells(engine.incidents, engine.episodes, rows)
         steps.append((cells, acted))
 
     def run() -> None:

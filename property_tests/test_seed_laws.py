@@ -15,7 +15,7 @@ from logtriage.observation import Observation
 from logtriage.rng import MASK, WIDE, draw, subkey
 from logtriage.state import Closing
 from logtriage.topology import Service, Tier
-from logtriage.world import figures, kept, signs, simulation, voice
+from logtriage.world import edge, figures, histories, kept, simulation, voice
 from logtriage.world.model import World
 from logtriage.world.simulation import Simulation
 from logtriage.world.telemetry import (
@@ -26,21 +26,24 @@ from logtriage.world.telemetry import (
     LogLine,
     Note,
     Reading,
+    Series,
     Trace,
 )
 from property_tests.strategies import COMPOUND_TASKS, DRAWN, episodes, world_incidents
 
 #: All that an observation of a simulated incident is made of.
 PUBLIC = (
-    *(Alert, Change, EdgePanel, Gauge, LogLine, Note, Reading, Trace),
+    *(Alert, Change, EdgePanel, Gauge, LogLine, Note, Reading, Series, Trace),
     *(Action, Closing, Observation, Service, Severity, Tier, Topology, World),
 )
 #: What public figures and tokens are drawn from.
 STREAMS = (
     drawing.DIRECTORY_STREAM,
     drawing.HAND_OVER_STREAM,
-    signs.BLIND_STREAM,
-    signs.SIGN_STREAM,
+    histories.BLIND_STREAM,
+    histories.HISTORY_STREAM,
+    histories.RULE_STREAM,
+    edge.EDGE_STREAM,
     simulation.CONDITION_STREAM,
     simulation.SPEAKER_STREAM,
     kept.TOKEN_STREAM,

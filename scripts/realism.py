@@ -4,7 +4,8 @@ python scripts/realism.py docs/results/realism.md
 """
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -12,7 +13,7 @@ from drain3 import TemplateMiner
 from drain3.template_miner_config import TemplateMinerConfig
 
 import logtriage as lt
-from logtriage.recorded import shipped_records
+from logtriage.recorded import shipped_incidents, shipped_records
 from logtriage.recorded.records import RecordedLine
 from logtriage.world.channels import DOWN
 from logtriage.world.loading import load_world
@@ -55,6 +56,23 @@ out: they occur in split `ood` alone.
 | technology | lines | templates | words a line | characters a line |
 |---|---|---|---|---|
 """
+SERIES: Final = """
+## Series
+
+A reading *jumps and returns* if it lies 30 % or more from the reading before it, and the next lies
+within 10 % of that one again; below, per cent of all triples of neighbouring readings of at least
+20 units. Requests *agree* if a service has the sum of its callers' requests within 10 %: per cent
+of all services that have callers and traffic. Simulated are gauges and traces of {incidents}
+incidents of split `test` of each task, one service after the other; recorded are all signals of the
+shipped incidents, tick by tick. In a recorded system one request makes several calls.
+
+| series | triples | jump and return | requests agree |
+|---|---|---|---|
+"""
+#: Incidents of each task whose series are read.
+INCIDENTS: Final = 40
+#: Figures below it are too small for shares of them.
+LEAST: Final = 20
 #: A line: the technology that wrote it, its message, and all of it as displayed.
 Line = tuple[str, str, str]
 
@@ -76,7 +94,74 @@ def main(page: Path) -> None:
         own = [line for line in every if line[0] == technology]
         found_here = templates(message for _, message, _ in own)
         text += f"| {technology} | {len(own):,} | {found_here:,} | {lengths(own)} |\n"
+    text += SERIES.format(incidents=INCIDENTS)
+    text += "| simulated |" + series_row(*simulated_series())
+    for source, title in (("trainticket", "recorded, Nezha"), ("petshop", "recorded, PetShop")):
+        text += f"| {title} |" + series_row(*recorded_series(source))
     page.write_text(text)
+
+
+def series_row(series: list[Sequence[int]], rates: list[tuple[int, int]]) -> str:
+    """The cells of a row: triples, the share that jumps and returns, rates that agree."""
+    triples = [
+        three for one in series for three in zip(one, one[1:], one[2:], strict=False)
+        if min(three) >= LEAST
+    ]  # fmt: skip
+    back = sum(abs(b - a) >= 0.3 * a and abs(c - a) <= 0.1 * a for a, b, c in triples)
+    agree = sum(abs(own - sent) <= 0.1 * sent for own, sent in rates)
+    shown = f"{100 * agree / len(rates):.0f} %" if rates else "no rates"
+    return f" {len(triples):,} | {100 * back / max(len(triples), 1):.1f} % | {shown} |\n"
+
+
+def simulated_series() -> tuple[list[Sequence[int]], list[tuple[int, int]]]:
+    """Series of gauges and traces, and pairs of a service's requests and its callers'."""
+    series: list[Sequence[int]] = []
+    rates: list[tuple[int, int]] = []
+    for task in TASKS:
+        for name in lt.incident_ids(task, "test", INCIDENTS):
+            incident = lt.make_incident(name)
+            begin, names, known = lt.initial_state(incident), incident.topology.names, {}
+            for service in names:
+                for ask in (lt.RequestMetrics, lt.RequestTraces):
+                    seen = lt.observe(lt.transition(begin, ask(service)))
+                    for told in (*seen.metrics, *seen.traces):
+                        series += [row.values for row in told.rows]
+                        if told.name == "traffic" and told.rows:
+                            known[service] = told.rows[0].values[-1]
+            rates += _rates(incident, known)
+    return series, rates
+
+
+def recorded_series(source: str) -> tuple[list[Sequence[int]], list[tuple[int, int]]]:
+    """The same of the recorded incidents of a source, signal by signal."""
+    series: list[Sequence[int]] = []
+    rates: list[tuple[int, int]] = []
+    for incident in shipped_incidents(source):
+        rows: dict[tuple[int, str], list[int]] = defaultdict(list)
+        for tick in range(incident.horizon):
+            signals = incident.telemetry.signals(tick)
+            known = {}
+            for service, row in enumerate(signals):
+                for one in row:
+                    rows[service, one.name].append(one.value)
+                    if one.name == "calls":
+                        known[incident.topology.names[service]] = one.value
+            rates += _rates(incident, known)
+        series += rows.values()
+    return series, rates
+
+
+def _rates(incident: lt.Incident, known: dict[str, int]) -> Iterator[tuple[int, int]]:
+    """A service's requests beside the sum of its callers', where all are known."""
+    topology = incident.topology
+    for service, name in enumerate(topology.names):
+        callers = [
+            topology.names[caller]
+            for caller, called in enumerate(topology.calls)
+            if service in called
+        ]
+        if callers and known.get(name) and all(known.get(one) for one in callers):
+            yield known[name], sum(known[one] for one in callers)
 
 
 def simulated_lines(split: str, count: int) -> Iterator[Line]:
