@@ -40,7 +40,7 @@ TASK = "cascading_failure-v4"
 def seven() -> tuple[State, ...]:
     """Open states of the expert's episodes."""
     found = []
-    for incident_id in incident_ids(task, "val", 8):
+    for incident_id in incident_ids(TASK, "val", 8):
         incident = make_incident(incident_id)
         policy, state, memory = make_policy("expert")(incident), initial_state(incident), None
         while not state.is_closed:
