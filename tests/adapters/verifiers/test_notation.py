@@ -11,7 +11,7 @@ from logtriage.grading import grade
 from logtriage.parsing import render_action
 from tests.adapters.verifiers.test_verifiers import evaluate, turns
 
-INCIDENT = make_incident("single_crash-v4/train/0")
+INCIDENT = make_incident("single_crash-v4/train/2")
 
 
 @pytest.fixture(autouse=True)
