@@ -17,7 +17,7 @@ from logtriage.server.launch import HARD_LIMIT_FACTOR
 from logtriage.server.messages import MAX_MESSAGE, MAX_VALUES
 from tests.adapters.openenv.serving import Running, running
 
-INCIDENT = "cascading_failure-v4/test/1464"
+INCIDENT = "cascading_failure-v4/test/42"
 ROOT = Path(__file__).resolve().parents[3]
 
 

@@ -13,7 +13,7 @@ from logtriage.rendering import render_observation, system_prompt
 from logtriage.server.public import listed_grade
 from tests.adapters.openenv.serving import Running, ServerError, Session
 
-INCIDENT = "cascading_failure-v4/test/1464"
+INCIDENT = "cascading_failure-v4/test/42"
 RESOLVE = {"action_type": "resolve"}
 #: What a client is shown of an open episode.
 SEEN = ("tick", "horizon", "screen", "closing", "prompt", "error", "grade")

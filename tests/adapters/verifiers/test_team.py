@@ -21,7 +21,7 @@ from tests.adapters.verifiers.server import Model, said, serving
 from tests.adapters.verifiers.test_verifiers import converted, evaluate, turns
 from tests.adapters.verifiers.versions import command_of_page
 
-INCIDENT = "single_crash-v4/train/2"
+INCIDENT = "single_crash-v4/train/0"
 TEAM = "logtriage-verifiers-team"
 ONE: dict[str, Any] = {"id": TEAM, "tasks": ["single_crash-v4"], "episodes": 1}
 

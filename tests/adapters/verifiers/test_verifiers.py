@@ -37,7 +37,7 @@ from tests.adapters.pages import ROOT, python_blocks, run
 from tests.adapters.verifiers.server import Model, said, serving
 from tests.adapters.verifiers.versions import command_of_page, settings_of_run
 
-INCIDENT = "single_crash-v4/train/2"
+INCIDENT = "single_crash-v4/train/0"
 Messages = list[dict[str, Any]]
 
 
