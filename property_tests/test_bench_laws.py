@@ -96,7 +96,7 @@ def bench_world(
 
 def in_copy(name: str, world: World) -> str:
     """The id in the copy of a task, an incident or a split of the shipped world, or of the copy."""
-    return f"{world.name}:{name.removeprefix(f'{world.name}:').replace('-v3', '')}"
+    return f"{world.name}:{name.removeprefix(f'{world.name}:').replace('-v4', '')}"
 
 
 @lru_cache(maxsize=4096)

@@ -333,4 +333,5 @@ def test_what_is_imagined_after_a_remedy_fits_its_hypothesis(state: State, key: 
     fresh = [cell for cell in cells_on(incident, state.tick + 1, doings) if cell not in seen]
     drawn = imagine(held.posterior, place, fresh, doings, Imagination("cells", key))
     updated = believed(incident, (*shown, *drawn), doings)
-    assert updated.logs[place] > RULED_OUT
+    rows = {updated.hypothesis(row): row for row in range(len(updated.logs))}
+    assert updated.logs[rows[hypothesis]] > RULED_OUT

@@ -26,6 +26,7 @@ from logtriage.grading.credit import credits_of
 from logtriage.grading.grade import score
 from logtriage.joint import observe_role, requests_left
 from logtriage.parsing import render_action
+from logtriage.rendering import ending
 from logtriage.roles import Role, RoleSplit, as_allowed, role_actions
 from logtriage.state import Closing
 from logtriage.tasks import TaskSpec
@@ -76,6 +77,8 @@ class Core:
             assert np.array_equal(observation["observation"], self.row(lane))
             assert np.array_equal(observation["action_mask"], role_mask(part, role))
         closing = self.state.closing
+        if self.kind == "text" and closing is not None:
+            assert info.pop("ending") == ending(part)
         assert info == {
             "score": score(self.state),
             "closing": -1 if closing is None else CLOSINGS.index(closing),

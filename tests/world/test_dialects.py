@@ -116,10 +116,10 @@ def test_requests_recur_along_a_call_and_pods_stay() -> None:
     assert len(pods) == 1
 
 
-def test_some_lines_stand_for_several_whatever_they_say() -> None:
+def test_some_lines_stand_for_several_unless_they_are_unique() -> None:
     for token in ("everyday", "lock_wait"):
         said = [line(token, seed=seed).message for seed in range(400)]
-        assert 25 <= sum(bool(re.search(r"\(x\d+\)", message)) for message in said) <= 80
+        assert 8 <= sum(bool(re.search(r"\(x\d+\)", message)) for message in said) <= 80
 
 
 # --- who runs on what --------------------------------------------------------------------

@@ -55,21 +55,24 @@ def test_every_reading_stays_within_its_band(key: str, form: Range) -> None:
         for start in range(30):
             value = read(start).figure(service, key, form.low, form.high)
             assert form.low <= value <= form.high
-            assert abs(value - level) <= max(3, (form.high - form.low) // 8)
+            assert abs(value - level) <= max(3, (form.high - form.low) // 6)
             for ramp in (-1, 1):
                 begun = read(start, ramp).figure(service, key, form.low, form.high)
-                near = form.low if ramp > 0 else form.high
                 assert form.low <= begun <= form.high
-                assert abs(begun - near) <= max(1, (form.high - form.low) // 28)
+                assert (begun - level) * ramp <= 0  # on the way, and not beyond
 
 
 @pytest.mark.parametrize(("key", "form"), RANGES)
-def test_no_two_readings_on_a_screen_repeat_digit_for_digit(key: str, form: Range) -> None:
+def test_readings_wander_and_follow_no_cycle(key: str, form: Range) -> None:
     if form.high - form.low < 6:
-        return  # too few values for three readings in a row
+        return  # too few values
+    cycles = [0, 0]
     for service in SERVICES:
-        shown = [read(start).figure(service, key, form.low, form.high) for start in STARTS]
-        assert all(len({*shown[place : place + 3]}) == 3 for place in range(len(shown) - 2))
+        shown = [read(start).figure(service, key, form.low, form.high) for start in range(0, 63, 3)]
+        assert len({*shown}) > 3
+        for place, period in enumerate((7, 14)):
+            cycles[place] += shown[:-period] == shown[period:]
+    assert cycles == [0, 0]
 
 
 @pytest.mark.parametrize("gauge", WORLD.gauges)
@@ -171,8 +174,8 @@ def test_the_edge_lives_too_and_keeps_to_its_bands() -> None:
             assert errors.errors[0] <= panel.error_bp <= errors.errors[1]
             if p99.p99 is not None:
                 assert p99.p99[0] <= panel.p99_ms <= p99.p99[1]
-        assert len({one.error_bp for one in panels}) > 4
-        assert len({one.p99_ms for one in panels}) > 4
+        assert len({one.error_bp for one in panels}) > 2
+        assert len({one.p99_ms for one in panels}) > 2
         assert len({(one.usual_error_bp, one.usual_p99_ms) for one in panels}) == 1
 
 

@@ -66,7 +66,7 @@ BROKEN = [
     ('FATAL = "f"', "", "levels: expected INFO, WARN, ERROR, FATAL; got ERROR, INFO, WARN"),
     ('shard = ["s1", "s2"]', "shard = []", "words.shard: expected at least one text"),
     ("[words]", '[words]\nms = ["1"]', "words: 'ms' stands for something else"),
-    ("{pct}% full", "{rate} full", "unknown placeholder 'rate'; known: n, ms, pct, mb"),
+    ("{pct}% full", "{rate} full", "unknown placeholder 'rate'; known: n, ms, fast, pct, mb"),
     ("[topics.everyday]", "[topics.everydays]", "topics: unknown topic 'everydays'"),
     ("WARN level", "WORN level", "topics.everyday.train: unknown level 'WORN'"),
     ('"merged {n} runs"', '"compacted {shard} in {ms} ms"', "stands in technologies/lsm.toml"),

@@ -1,7 +1,7 @@
 """SkyRL's training loop with the environment of logtriage; needs SkyRL itself, and a GPU.
 
 python main.py data.train_data="['data/train.parquet']" data.val_data="['data/val.parquet']" \\
-    generator.max_turns=11 trainer.policy.model.path=Qwen/Qwen3-1.7B …
+    generator.max_turns=15 trainer.policy.model.path=Qwen/Qwen3-1.7B …
 """
 
 import sys

@@ -5,20 +5,21 @@ tells its token and nothing else.
 """
 
 from functools import lru_cache
-from itertools import permutations
 from typing import Final, Protocol
 
 import attrs
 
-from logtriage.rng import below, draw, hash_name
+from logtriage.rng import MASK, below, between, draw, hash_name
 from logtriage.world.channels import EARLIEST
 from logtriage.world.schema.forms import Source
 
-#: A figure takes this many values around its level, all different in consecutive readings.
+#: A figure takes this many values around its level, those in the middle more often.
 _STEPS: Final = 7
 #: A step is no more than this share of the range, nor of the range's middle.
-_OF_RANGE: Final = 28
-_OF_MIDDLE: Final = 60
+_OF_RANGE: Final = 20
+_OF_MIDDLE: Final = 40
+#: At an onset a figure has come so far from the near end of its range to its level, in per cent.
+_ON_THE_WAY: Final = (15, 60)
 #: A step of requests is this share of their level.
 _OF_REQUESTS: Final = 100
 #: Ticks in which a climbing figure reaches the end of its range.
@@ -84,9 +85,9 @@ class Level:
 class Reading(Level):
     """The figures of the readings that hold from tick ``start``.
 
-    ``since`` is the tick of the first reading that says the same. At an onset a figure stands at
-    the end of its range that is nearest to the usual: ``ramp`` is 1 if it rises, -1 if it falls,
-    0 without an onset.
+    ``since`` is the tick of the first reading that says the same. At an onset a figure is still on
+    the way to its level, within its range: ``ramp`` is 1 if it rises, -1 if it falls, 0 without an
+    onset.
     """
 
     start: int
@@ -99,11 +100,14 @@ class Reading(Level):
         return Level(self.still, self.key)
 
     def figure(self, service: int, key: str, low: int, high: int) -> int:
-        """A value of the figure; each reading has another, if there are seven or more."""
+        """A value of the figure; at an onset one on the way to its level."""
         begin, step, count = self._values(service, key, low, high)
         if self.ramp:
-            near = below(draw(self.key, service + 1 << 32 | self.start - EARLIEST, _jitter(key)), 2)
-            return min(high, low + step * near) if self.ramp > 0 else max(low, high - step * near)
+            bits = draw(self.key, service + 1 << 32 | self.start - EARLIEST, _jitter(key))
+            way = between(bits, *_ON_THE_WAY)
+            if self.ramp > 0:
+                return low + (begin - low) * way // 100
+            return high - (high - begin - step * (count - 1)) * way // 100
         return begin + step * self._place(service, key, count)
 
     def climbing(self, service: int, key: str, low: int, high: int) -> int:
@@ -119,19 +123,11 @@ class Reading(Level):
 
     def _place(self, service: int, key: str, count: int) -> int:
         """The place of a reading's value among ``count`` values."""
-        name = _jitter(key)
-        if count < _STEPS:
-            return below(draw(self.key, service + 1 << 32 | self.start - EARLIEST, name), count)
-        orders = _orders(count)
-        order = orders[below(draw(self.key, service + 1, name), len(orders))]
-        return order[self.start % count]
+        bits = draw(self.key, service + 1 << 32 | self.start - EARLIEST, _jitter(key))
+        half = (count + 1) // 2
+        return below(bits, half) + below(bits << 32 & MASK, count - half + 1)
 
 
 @lru_cache(maxsize=8192)
 def _jitter(key: str) -> int:
     return hash_name(f"jitter {key}")
-
-
-@lru_cache(maxsize=1)
-def _orders(count: int) -> tuple[tuple[int, ...], ...]:
-    return tuple(permutations(range(count)))

@@ -16,9 +16,8 @@ import attrs
 from logtriage.rng import MASK, below, between, draw, hash_name, subkey
 from logtriage.world.channels import DOWN, EARLIEST, NAMES, NO_NEWS, Channel, Evidence
 from logtriage.world.figures import NOT_COLLECTED
-from logtriage.world.liveliness import Reading
 from logtriage.world.model import World
-from logtriage.world.schema.forms import Source, pieces, said
+from logtriage.world.schema.forms import pieces, said
 from logtriage.world.schema.parts import Technology
 from logtriage.world.schema.tokens import AlertToken
 from logtriage.world.spans import Spans
@@ -30,10 +29,14 @@ _LINE_KEYS: Final = {channel: hash_name(f"lines {channel}") for channel in Chann
 _TRACES: Final = hash_name("requests of a scrape")
 _PLACES: Final = hash_name("where services run")
 #: Requests in flight at a tick: the lines of all services then belong to one of them.
-_IN_FLIGHT: Final = 3
+_IN_FLIGHT: Final = 24
 #: One line in so many stands for several, and for how many at most.
 _REPEATED: Final = 8
-_REPEATS: Final = 60
+_REPEATS: Final = 20
+#: What no two events share: lines with it do not stand for several.
+_UNIQUE: Final = frozenset({"id", "ip", "ms", "fast"})
+#: What a process keeps in all its lines.
+_SESSION: Final = frozenset({"user", "db"})
 _POD_LETTERS: Final = "bcdfghjklmnpqrstvwxz2456789"
 #: Minutes before the window up to which changes are listed.
 _LONG_AGO: Final = 100
@@ -73,20 +76,20 @@ class Voice(Spans):
             key = subkey(self._lines, _LINE_KEYS[channel])
             bits = draw(key, service + 1 << 20 | slot, start - EARLIEST)
             phrase = self._phrase(service, token, bits)
-            said = self._said(phrase, service, token, bits, Reading(self, bits, start))
+            said = self._said(phrase, service, token, bits)
             message = self._framed(phrase, service, start, said, bits)
             bare = None if message is said else said
             second = (start - 1) * TICK_SECONDS + 1 + below(bits << 32 & MASK, TICK_SECONDS - 1)
             lines.append(LogLine(second, names[service], phrase.level, message, token, bare))
         return sorted(lines, key=lambda line: line.second)
 
-    def _said(self, phrase: Wording, service: int, token: str, bits: int, source: Source) -> str:
+    def _said(self, phrase: Wording, service: int, token: str, bits: int) -> str:
         """A wording with the values that ``bits`` decide."""
         if len(phrase.text) == 1:
             return phrase.text[0]
         words = list(phrase.text)
         for place in range(1, len(words), 2):
-            words[place] = str(self._word(words[place], place, service, token, bits, source))
+            words[place] = str(self._word(words[place], place, service, token, bits))
         return "".join(words)
 
     def _framed(self, phrase: Wording, service: int, start: int, said: str, bits: int) -> str:
@@ -95,7 +98,7 @@ class Voice(Spans):
         if technology is None:
             return said
         more = draw(bits, 0, 1)
-        if not below(more, _REPEATED):
+        if not below(more, _REPEATED) and not _UNIQUE.intersection(phrase.text[1::2]):
             said = f"{said} (x{between(more << 16 & MASK, 2, _REPEATS)})"
         kept = draw(self._places, service + 1, phrase.key)
         words = list(self._frame(service, technology))
@@ -109,7 +112,8 @@ class Voice(Spans):
                     words[place] = self._request(start, below(more << 32 & MASK, _IN_FLIGHT))
                 case name:
                     choices = technology.words[name]
-                    words[place] = choices[below(kept << 4 * place & MASK, len(choices))]
+                    own = kept if name not in _SESSION else draw(self._places, service + 1)
+                    words[place] = choices[below(own << 4 * place & MASK, len(choices))]
         return "".join(words)
 
     def _request(self, start: int, number: int) -> str:
@@ -147,25 +151,17 @@ class Voice(Spans):
     def _places(self) -> int:
         return subkey(self._lines, _PLACES)
 
-    def _word(
-        self, name: str, place: int, service: int, token: str, bits: int, source: Source
-    ) -> int | str:
+    def _word(self, name: str, place: int, service: int, token: str, bits: int) -> int | str:
         """What stands in a text where it has ``{name}``."""
         ranges = self.world.tokens.line_figures
         match name:
-            case "n":
-                return between(draw(bits, place), *ranges.n)
+            case "n" | "ms" | "fast" | "pct" | "mb" | "bytes":
+                return between(draw(bits, place), *getattr(ranges, name))
             case "id":
                 return f"{draw(bits, place) >> 40:06x}"
             case "ip":
                 own = draw(bits, place)
                 return f"10.{own >> 56}.{own >> 48 & 255}.{1 + (own >> 40 & 255) % 254}"
-            case "ms":
-                return source.figure(service, token, *ranges.ms)
-            case "pct":
-                return source.figure(service, f"{token}%", *ranges.pct)
-            case "mb":
-                return source.figure(service, f"{token}mb", *ranges.mb)
             case "v":
                 return self.version(service, f"version {token}")
             case "dep":
@@ -254,7 +250,7 @@ class Voice(Spans):
         number, _, token = cell.token.partition(":")
         service = int(number)
         bits = draw(self._lines, service + 1, hash_name(f"note {token}"))
-        words = self._said(self._phrase(service, token, bits), service, token, bits, self)
+        words = self._said(self._phrase(service, token, bits), service, token, bits)
         name = self.topology.names[service]
         return Note(f"{team}: we see this at {name}: {words}", team, name, token)
 

@@ -179,7 +179,7 @@ def test_in_notation_a_reply_is_one_token_and_plays_its_action():
     text, turn, following = chat.play(episode, [reply])
     assert text == "request_metrics:user-db"
     assert turn.actions == ({"action_type": "request_metrics", "value": "user-db"},)
-    assert made.decode(following).startswith("1/11")
+    assert made.decode(following).startswith("1/15")
     assert made.decode(following).endswith("<|act|>")
     assert "RUNBOOK" in made.decode(Chat(notation(rules=True)[0]).begin(INCIDENT)[1])
 

@@ -17,14 +17,14 @@ from logtriage.server.launch import HARD_LIMIT_FACTOR
 from logtriage.server.messages import MAX_MESSAGE, MAX_VALUES
 from tests.adapters.openenv.serving import Running, running
 
-INCIDENT = "cascading_failure-v4/test/42"
+INCIDENT = "cascading_failure-v4/test/1464"
 ROOT = Path(__file__).resolve().parents[3]
 
 
 def test_the_generic_client_plays(server: Running) -> None:
     actions = [{"action_type": "escalate", "value": "sre-team"}, {"action_type": "resolve"}]
     with GenericEnvClient(server.http).sync() as env:
-        assert env.reset(incident=INCIDENT).observation["horizon"] == 14
+        assert env.reset(incident=INCIDENT).observation["horizon"] == 17
         assert env.step(actions[0]).reward == 0.25
         assert env.state()["step_count"] == 1
         result = env.step(actions[1])

@@ -73,7 +73,7 @@ def test_sessions_do_not_see_each_other(server: Running) -> None:
     with Session(server.http) as one, Session(server.http) as other:
         one.reset(incident=INCIDENT)
         other.reset(incident="single_crash-v4/test/0")
-        one.step({"action_type": "escalate", "value": "sre-team"})
+        one.step({"action_type": "request_metrics", "value": "user-db"})
         assert other.state()["step_count"] == 0
         assert other.step(RESOLVE).done
         assert not one.step({"action_type": "request_more_logs"}).done

@@ -15,7 +15,7 @@ from logtriage.env import TriageEnv
 from logtriage.registry import make_policy
 
 SCALE = runpy.run_path(str(Path(__file__).resolve().parents[3] / "examples" / "grade_at_scale.py"))
-INCIDENT = "single_crash-v4/val/3"
+INCIDENT = "single_crash-v4/val/2359"
 
 
 @pytest.fixture(scope="module", autouse=True)

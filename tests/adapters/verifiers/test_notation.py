@@ -32,11 +32,11 @@ def test_a_model_plays_and_is_graded_in_words(tmp_path: Path) -> None:
     assert trace["rewards"]["grade"]["score"] == grade(played).score
     assert [tools for _, tools in asked] == [[]] * len(words)
     assert asked[0][0][0]["content"] == system_prompt(INCIDENT, style="notation")
-    assert asked[1][0][-1]["content"].startswith("1/11 ")
+    assert asked[1][0][-1]["content"].startswith("1/15 ")
 
 
 def test_rows_say_their_style() -> None:
     config = TriageConfig(tasks=["single_crash-v4"], episodes=1, style="notation")
     (task,) = TriageTaskset(config)
     assert task.data.style == "notation"
-    assert task.data.prompt.startswith("0/11 c0.")
+    assert task.data.prompt.startswith("0/15 c0.")

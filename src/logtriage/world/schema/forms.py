@@ -15,7 +15,7 @@ from logtriage._lib.printable import inert, is_shown
 from logtriage.errors import InvalidInput
 
 #: The placeholders that a log line may have, whatever it is about.
-LINE_PLACEHOLDERS: Final = ("n", "ms", "pct", "mb", "v", "id", "ip")
+LINE_PLACEHOLDERS: Final = ("n", "ms", "fast", "pct", "mb", "bytes", "v", "id", "ip")
 #: What a technology puts around a message: those it must have, and those it may have.
 TEXT: Final = "text"
 LEVEL: Final = "level"

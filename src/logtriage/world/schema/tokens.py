@@ -123,12 +123,17 @@ class Span:
 
 @attrs.frozen
 class LineFigures:
-    """The figures of log lines, which say nothing, whatever their size."""
+    """The figures of log lines, which say nothing, whatever their size.
+
+    ``ms`` is the time of what is slow, ``fast`` of a request that is not.
+    """
 
     n: tuple[int, int]
     ms: tuple[int, int]
     pct: tuple[int, int]
     mb: tuple[int, int]
+    fast: tuple[int, int] = (2, 60)
+    bytes: tuple[int, int] = (180, 48_000)
 
 
 @attrs.frozen
