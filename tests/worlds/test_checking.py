@@ -83,7 +83,7 @@ BROKEN = [
     (FAILED, '"ERROR", "unhandled', '"EROR", "unhandled', FAILED,
      "phrasings.train: unknown level 'EROR' (did you mean 'ERROR'?)"),
     (FAILED, "{n} requests", "{m} requests", FAILED,
-     "unknown placeholder 'm'; known: n, ms, fast, pct, mb, bytes, vause"),
+     "unknown placeholder 'm'; known: n, ms, fast, pct, mb, bytes, v, id, ip, cause"),
     (FAILED, "{n} requests", "{dep} requests", FAILED, "unknown placeholder 'dep'"),
     ("topics/timeout.toml", "{dep} timed", "it timed", "topics/timeout.toml", "lacks {dep}"),
     (FAILED, "unhandled exception while serving a request", "request answered in {ms} ms", FAILED,
