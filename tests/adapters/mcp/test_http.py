@@ -107,7 +107,7 @@ def test_a_seat_with_a_name_outlives_its_sessions(tmp_path: Path) -> None:
             return await call(session, tool)
 
     with serving(tmp_path, *SMALL, "--max-sessions", "1") as (url,):
-        for tool, wanted in (("next_incident", "TICK 0/"), ("resolve", "(resolved)")):
+        for tool, wanted in (("next_incident", "TICK 0/"), ("resolve", "(resolved: ")):
             assert wanted in asyncio.run(once(f"{url}?seat=me", tool))
         other = asyncio.run(once(f"{url}?seat=other", "next_incident"))
         assert other == "there are 1 seats with a name already"
