@@ -187,7 +187,7 @@ def facts_of(incident: Incident, history: tuple[Play, ...], before: Facts = UNTO
 def _first(
     responses: tuple[Response, ...], mine: list[bool], event: str, tick: int
 ) -> tuple[Response, ...]:
-    """The responses where an event came about for some faults for the first time."""
+    """The responses, with a tick where some faults see an event for the first time."""
     return tuple(
         attrs.evolve(response, **{event: tick})
         if here and getattr(response, event) is None

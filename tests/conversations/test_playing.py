@@ -116,6 +116,13 @@ def test_another_incident_is_refused(place: str) -> None:
         transcript_of_row({**other, "incident": "cascading_failure-v4/test/5287"})
 
 
+def test_a_part_of_a_panel_without_a_mark_of_a_cut_is_refused() -> None:
+    """Log lines may lack their frames; nothing else may lack its beginning."""
+    changed = with_content(WHOLE, lambda text: text.replace("EDGE: errors %  ", "EDGE: "))
+    with pytest.raises(TranscriptError, match="screen of tick 1 says 'EDGE: "):
+        read(changed)
+
+
 def test_the_actions_of_a_row_must_be_those_of_its_messages() -> None:
     wires = list(map(dict, transcript_of_row(row(WHOLE)).actions))
     assert transcript_of_row(row(WHOLE, actions=wires)).actions == tuple(wires)

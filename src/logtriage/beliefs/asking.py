@@ -11,7 +11,7 @@ from logtriage.beliefs.fixedpoint import Longs
 from logtriage.beliefs.model import Reader
 from logtriage.beliefs.outcomes import Outcome, Outcomes, fitting
 from logtriage.world.channels import Channel
-from logtriage.world.histories import RAMP, instant_of, trouble
+from logtriage.world.histories import INSTANTS, RAMP, instant_of, tick_of, trouble
 from logtriage.world.setting import FULL
 
 #: A request with more outcomes than this is valued by the likeliest of them.
@@ -50,8 +50,8 @@ def outcomes_of(
     return rows.reshape(len(begins), count, -1)
 
 
-#: Ticks after which nothing begins any more.
-_LATEST: Final = 60
+#: The tick from which on nothing begins any more.
+_LATEST: Final = tick_of(INSTANTS)
 
 
 def _gathered(rows: Floats) -> Floats:

@@ -289,7 +289,7 @@ def _rules(reader: Reader, shape: tuple[int, ...], outcome: Outcome) -> Longs:
 
 @lru_cache(maxsize=1 << 14)
 def masses_of(reader: Reader, sort: str) -> Longs:
-    """The masses (C, A, I) below 2**32 of the histories under each condition of a service."""
+    """Masses (C, A, I) of a service's histories by condition, token and onset, each below 2**32."""
     setting, place = reader.setting, reader.place
     fog = setting.fog_weight
     by_chance = np.outer(

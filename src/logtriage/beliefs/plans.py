@@ -137,7 +137,7 @@ class Planner(Case):
         return onehot
 
     def utilities(self, tick: int) -> Floats:
-        """The utilities (ENDS, 2, 4, 3, H) of lists that begin at a tick, in units of 2**-20."""
+        """Utilities (ENDS, 2, 4, 3, H) of plans that begin at a tick, in units of 2**-20."""
         if tick not in self._tables:
             # Few hypotheses differ in what was done: those that do not share their utilities.
             facts, response = self.past.ledger.facts, self.past.ledger.response

@@ -129,9 +129,8 @@ def mismatch(shown: str, expected: str) -> tuple[str, str] | None:
             continue
         if any(line.startswith(each) for each in wanted[-1:]):  # something follows on the last line
             continue
-        head, _, bare = line.partition(": ")
-        if bare and by_key[key].startswith(head) and bare in by_key[key]:
-            continue  # the style compact shows messages alone
+        if key[0] in "+-" and _is_bare(line, by_key[key]):
+            continue
         return line, by_key[key]
     return None
 
@@ -145,6 +144,12 @@ def _lines(text: str) -> Iterator[str]:
 def _key(line: str) -> str | None:
     found = _KEY.match(line)
     return None if found is None else found[0]
+
+
+def _is_bare(line: str, wanted: str) -> bool:
+    """Whether a log line is the expected one without what its technology puts around messages."""
+    head, _, message = line.partition(": ")
+    return bool(message) and wanted.startswith(f"{head}: ") and message in wanted
 
 
 def _is_cut(line: str, wanted: Sequence[str]) -> bool:

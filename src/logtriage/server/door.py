@@ -44,7 +44,7 @@ class Door:
         )
 
     def stay(self, connection: Any) -> None:
-        """Count a connection as newer than those that were silent since."""
+        """Move a connection that just spoke behind all others in the order of silence."""
         if connection in self._standing:
             self._standing[connection] = self._standing.pop(connection)
 

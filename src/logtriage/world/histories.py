@@ -150,7 +150,7 @@ def coincidences(setting: Setting, sort: str, place: Place) -> Weights:
 
 @lru_cache(maxsize=65_536)
 def lasting(setting: Setting, sort: str, place: Place, condition: Condition) -> Weights:
-    """The weights of a sort's tokens in a segment that a remedy began.
+    """The token weights of a sort in a segment that began with a remedy.
 
     A service that is well again shows nothing. All else shows its token at once.
     """

@@ -138,7 +138,7 @@ class LineFigures:
 
 @attrs.frozen
 class Latency:
-    """Durations in ms: of a usual request, what each call below adds, and the least slow one."""
+    """Durations in ms: a usual request, the fastest slow one, and what each call below adds."""
 
     usual: int
     slow: int
