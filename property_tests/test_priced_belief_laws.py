@@ -104,7 +104,8 @@ def test_the_best_plan_for_several_faults_is_worth_its_mean_grade(state: State) 
     held = belief(state)
     case = held.planner()
     plan = case.best()
-    rows = zip(case.rows.tolist()[:6], case.grades(plan.actions)[:6], strict=True)  # type: ignore[union-attr]
+    grades = case.grades([plan.actions], 0)[0, 0]  # type: ignore[union-attr]
+    rows = zip(case.rows.tolist()[:6], grades[:6], strict=True)
     for row, found in rows:
         severities = held.posterior.severities[row]
         wanted = 0.0

@@ -223,9 +223,10 @@ def test_a_list_earns_under_each_set_what_the_grader_says(
         plan.append(one)
         if type(one).__name__ in ("Resolve", "Ignore", "HandOver"):
             break
-    found, later = case.grades_now_and_later(tuple(plan))
-    assert (found == case.grades(plan)).all()
-    assert (later == case.grades([RequestMoreLogs(None), *plan])).all()
+    ((found,), (later,)) = case.grades([plan], 0, 1)
+    ((behind, alone),) = case.grades([[RequestMoreLogs(None), *plan], plan], 0)
+    assert (found == alone).all()
+    assert (later == behind).all()
     for row in sample(held, 6):
         wanted = graded(state, held.hypotheses[row], held.posterior.severities[row], plan)
         assert isclose(found[row] / UNIT, wanted, abs_tol=1e-6)
@@ -237,7 +238,7 @@ def test_the_best_plan_is_worth_its_mean_grade(state: State) -> None:
     held = belief(state)
     case = Portfolio(held.posterior, held.standing)
     plan = case.best()
-    grades = case.grades(plan.actions) / UNIT
+    grades = case.grades([plan.actions], 0)[0, 0] / UNIT
     mean = sum(share * one for share, one in zip(held.probabilities, grades, strict=True))
     assert abs(mean - plan.value) < 1e-5
     for row in sample(held, 8):

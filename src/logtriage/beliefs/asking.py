@@ -31,23 +31,36 @@ def outcomes_of(
     ``begins`` are the ticks from which conditions hold, ``tick`` is that of the screen. The service
     may be blind there, as long as nobody has asked.
     """
-    reader = seen.listed.readers[service]
-    count = len(reader.conditions)
-    rows = np.full((len(begins) * count, 1), float(FULL))
-    for sort in sorts:
-        tables = []
-        for begin in begins:
-            first = 0 if not begin else seen.breaks.index(begin - 1) + 1
-            outcome = seen.outcome(service, sort, first, seen.last)
-            tables.append(_predicted(reader, sort, outcome, min(tick, _LATEST)))
-        table = np.concatenate(tables)
+    firsts = [0 if not begin else seen.breaks.index(begin - 1) + 1 for begin in begins]
+    told = tuple(
+        tuple(seen.outcome(service, sort, first, seen.last) for first in firsts) for sort in sorts
+    )
+    reader, now = seen.listed.readers[service], instant_of(min(tick, _LATEST))
+    blind = 0 if (service, channel) in seen.down else reader.setting.blind_weight
+    return _outcomes_of(reader, sorts, told, now, blind)
+
+
+@lru_cache(maxsize=1 << 12)
+def _outcomes_of(
+    reader: Reader,
+    sorts: tuple[str, ...],
+    told: tuple[tuple[Outcome, ...], ...],
+    now: int,
+    blind: int,
+) -> Floats:
+    """The same at an instant, from what was seen of each sort since each tick (S, B)."""
+    count, begins = len(reader.conditions), len(told[0])
+    rows = np.full((begins * count, 1), float(FULL))
+    for sort, outcomes in zip(sorts, told, strict=True):
+        table = np.concatenate([_predicted(reader, sort, outcome, now) for outcome in outcomes])
         rows = (rows[:, :, np.newaxis] * (table[:, np.newaxis, :] / FULL)).reshape(len(rows), -1)
         rows = _gathered(rows)
-    blind = 0 if (service, channel) in seen.down else reader.setting.blind_weight
     if blind:
         dark = np.full((len(rows), 1), float(blind))
         rows = np.concatenate([rows * ((FULL - blind) / FULL), dark], axis=1)
-    return rows.reshape(len(begins), count, -1)
+    rows = rows.reshape(begins, count, -1)
+    rows.setflags(write=False)
+    return rows
 
 
 #: The tick from which on nothing begins any more.
@@ -64,8 +77,8 @@ def _gathered(rows: Floats) -> Floats:
 
 
 @lru_cache(maxsize=1 << 14)
-def _predicted(reader: Reader, sort: str, outcome: Outcome, tick: int) -> Longs:
-    """The likelihood (C, O) of what a look shows, in units of 2**-16, given what was seen.
+def _predicted(reader: Reader, sort: str, outcome: Outcome, now: int) -> Longs:
+    """The likelihood (C, O) of what a look at an instant shows, in units of 2**-16.
 
     Usual so far; and each token, begun with the trouble or at another time, such as with a remedy.
     """
@@ -75,7 +88,7 @@ def _predicted(reader: Reader, sort: str, outcome: Outcome, tick: int) -> Longs:
         never = np.zeros_like(shown[:, 1:])
         table = np.concatenate([shown[:, :1], never, shown[:, 1:]], axis=1)
     else:
-        begin, now = trouble(reader.setting), instant_of(tick)
+        begin = trouble(reader.setting)
         onset = np.arange(fits.shape[2])
         by_now = onset <= now
         along = by_now & (begin <= onset) & (onset < begin + len(RAMP))

@@ -1,7 +1,7 @@
 """A belief compiled for planning: arrays over the hypotheses that matter."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Final
 
@@ -44,6 +44,8 @@ from logtriage.world.schedule import Doings
 Floats = NDArray[np.float64]
 #: Weights of a belief are scaled to this sum for planning.
 SCALE: Final = 1 << 30
+#: The most that numbers of groups may reach.
+_WIDEST: Final = 1 << 62
 #: While questions are weighed, hypotheses below a share of 1 in this number are left out.
 NEGLIGIBLE: Final = 1000
 #: What each severity that is said is worth (3, 3), by the true one.
@@ -132,18 +134,23 @@ class PageValues:
     paging: Mapping[str, float]
 
 
-@attrs.frozen(eq=False)
-class Branch:
-    """The hypotheses (B,) under which no page was wrong, by row, and what was done under each."""
+def alike(rows: Sequence[Longs]) -> tuple[Longs, Longs]:
+    """The first place of each group of columns that are equal in all rows (R of H), and the groups.
 
-    rows: Longs
-    ledger: Ledger
-
-    def take(self, places: Longs) -> "Branch":
-        """The branch of some of its hypotheses."""
-        if len(places) == len(self.rows):
-            return self
-        return Branch(self.rows[places], self.ledger.take(places))
+    The groups (H,) are numbered in the order of their columns.
+    """
+    code, width = np.zeros(len(rows[0]), np.int64), 1
+    for row in rows:
+        low = int(row.min())
+        span = int(row.max()) - low + 1
+        if span == 1:
+            continue
+        if width * span > _WIDEST:
+            code = np.unique(code, return_inverse=True)[1]
+            width = int(code.max()) + 1
+        code, width = code * span + (row - low), width * span
+    _, first, groups = np.unique(code, return_index=True, return_inverse=True)
+    return first, groups
 
 
 class Case(ABC):
@@ -218,7 +225,7 @@ class Case(ABC):
         return Bookkeeper.of(self.stakes, self.topology, self.members.shape[1])
 
     @cached_property
-    def past(self) -> Branch:
+    def past(self) -> Ledger:
         """What was said and done so far."""
         standing = self.standing
         plays: list[Play] = [(when, Escalate(team)) for when, team in standing.doings.pages]
@@ -226,28 +233,35 @@ class Case(ABC):
         plays += [(when, Remediate(*rest)) for when, *rest in standing.doings.remedies]
         if standing.severity is not None:
             plays.append((0, ClassifySeverity(standing.severity)))
-        branch = Branch(np.arange(len(self.rows)), EMPTY)
+        ledger = EMPTY
         for when, action in sorted(plays, key=lambda play: play[0]):
-            branch = self.entered(branch, when, action)
-        return branch
+            ledger = self._entered(ledger, when, action)
+        return ledger
 
-    def entered(self, branch: Branch, tick: int, action: Action, *, anew: bool = True) -> Branch:
-        """The branch after an action; ``anew`` whether its service has not been declared before."""
+    def _entered(self, ledger: Ledger, tick: int, action: Action) -> Ledger:
+        """The ledger after an action, which declares no service that was declared before."""
+        number = action_id(action, self.topology, hand_over=True)
+        return self.books.entered(ledger, number, tick, self.mine(action), self.count)
+
+    @cached_property
+    def pasts(self) -> tuple[Longs, Longs]:
+        """A hypothesis (G,) of each group that differ in what was done, and the groups (H,).
+
+        Hypotheses of a group have as many faults, and severities alike.
+        """
+        facts, response = self.past.facts, self.past.response
+        times = (part[..., fault] for part in response for fault in range(part.shape[-1]))
+        shape = self.count.shape
+        told = [np.broadcast_to(value, shape) for value in (*facts, *times) if np.ndim(value)]
+        return alike([self.count, *told, *self.shares.T])
+
+    def mine(self, action: Action) -> Bools:
+        """Which faults accept what an action names (H, K)."""
         if action not in self._accepting:
             self._accepting[action] = self._mine(action)
-        mine = self._accepting[action]
-        if mine.ndim > 1 and len(branch.rows) < len(mine):
-            mine = mine[branch.rows]
-        if isinstance(action, Escalate):
-            right = np.flatnonzero(mine.any(axis=1))
-            branch, mine = branch.take(right), mine[right]
-        number = action_id(action, self.topology, hand_over=True)
-        faults = self.count[branch.rows]
-        ledger = self.books.entered(branch.ledger, number, tick, mine, faults, anew=anew)
-        return Branch(branch.rows, ledger)
+        return self._accepting[action]
 
     def _mine(self, action: Action) -> Bools:
-        """Which faults accept what an action names (H, K)."""
         match action:
             case Escalate(team):
                 theirs: Bools = self.teams == self.topology.teams.index(team)
@@ -259,29 +273,29 @@ class Case(ABC):
                 part = self.part(str(remedy), service)[:, np.newaxis]
                 meant: Bools = (part != NONE) & (part == np.arange(self.members.shape[1]))
                 return meant
-        return np.zeros(1, np.bool_)
+        return np.zeros_like(self.real)
 
-    def graded(self, branch: Branch, *used: int) -> Floats:
-        """The expected grades (U, H) of what was done, in units of 2**-20.
+    def graded(self, rows: Longs, ledger: Ledger, used: Longs) -> Floats:
+        """The expected grades (U, B) of a ledger (B,), in units of 2**-20. A mis-page is worth 0.
 
-        One row for each number of ticks that it may have taken. A mis-page is worth nothing.
+        ``rows`` (B,) are the hypotheses that it is of, ``used`` (U, B) ticks that it may have taken.
         """
-        grades, ticks = np.zeros((len(used), len(self.rows))), np.array(used)[:, np.newaxis]
-        calm = self.count[branch.rows] == 0
+        grades, calm = np.zeros((len(used), len(rows))), self.count[rows] == 0
         for benign in (False, True):
-            part = branch.take(np.flatnonzero(calm == benign))
-            if len(part.rows):
-                faults = self.count[part.rows]
-                utilities = self.books.utilities(part.ledger, ticks, faults, benign=benign)
-                grades[:, part.rows] = mean_over_severities(utilities, self.shares[part.rows])
+            some = np.flatnonzero(calm == benign)
+            if len(some):
+                part, faults = ledger.take(some), self.count[rows[some]]
+                utilities = self.books.utilities(part, used[:, some], faults, benign=benign)
+                grades[:, some] = mean_over_severities(utilities, self.shares[rows[some]])
         return grades
 
     def closed(self, tick: int, last: Action) -> float:
         """The expected grade if the last of what was done closed the incident in so many ticks."""
-        branch = self.past
+        ledger, rows = self.past, np.arange(len(self.rows))
         if isinstance(last, Resolve | Ignore | HandOver):
-            branch = self.entered(branch, tick - 1, last)
-        return float((self.weights * self.graded(branch, tick)[0]).sum()) / self.total / UNIT
+            ledger = self._entered(ledger, tick - 1, last)
+        grades = self.graded(rows, ledger, np.full((1, len(rows)), tick))
+        return float((self.weights * grades[0]).sum()) / self.total / UNIT
 
     @abstractmethod
     def by_page(self) -> Iterable[tuple[str | None, float]]:
@@ -298,7 +312,7 @@ class Case(ABC):
     @cached_property
     def fixed(self) -> Bools:
         """Which faults are fixed by now (H, K)."""
-        fixed = self.past.ledger.response.fixed < NEVER
+        fixed = self.past.response.fixed < NEVER
         return np.broadcast_to(fixed, self.real.shape)
 
     def part(self, remedy: str, service: str) -> Longs:
@@ -313,11 +327,6 @@ class Case(ABC):
 
         ``gone`` (H, K) are faults that need no response any more.
         """
-        model, directory = self.posterior.model, self.posterior.directory
-        remedies = model.accepted.reshape(len(model.accepted), -1, len(self.topology)).any(axis=2)
-        table = np.column_stack([model.single_service, model.single_team(directory), remedies])
-        kinds = np.unique(table, axis=0, return_inverse=True)[1].ravel()
+        kinds = self.posterior.model.responses(self.posterior.directory)
         asked = np.sort(np.where(gone | ~self.real, NONE, kinds[self.members]), axis=1)
-        asked = np.column_stack([self.real.any(axis=1), asked])
-        numbers: Longs = np.unique(asked, axis=0, return_inverse=True)[1].ravel()
-        return numbers
+        return alike([self.real.any(axis=1).astype(np.int64), *asked.T])[1]

@@ -199,12 +199,11 @@ class Model:
 
     def single_team(self, directory: Sequence[str]) -> Longs:
         """The number of the team to page for each single fault (S + 1,); the last for none."""
-        topology = self.topology
-        number = {team: place for place, team in enumerate(topology.teams)}
-        paged = (
-            self.world.team_of(topology, directory, kind, service) for kind, service in self.singles
-        )
-        return np.array([*(number[team] for team in paged), NONE])
+        return _single_team(self, tuple(directory))
+
+    def responses(self, directory: Sequence[str]) -> Longs:
+        """Numbers (S + 1,), equal where single faults ask for the same response; last of none."""
+        return _responses(self, tuple(directory))
 
     @cached_property
     def remedies(self) -> tuple[tuple[str, str], ...]:
@@ -358,6 +357,27 @@ class Model:
             for other, fault in enumerate(singles):
                 linked[first, other] = (below, fault) in links
         return linked
+
+
+@lru_cache(maxsize=1024)
+def _single_team(model: Model, directory: tuple[str, ...]) -> Longs:
+    topology = model.topology
+    number = {team: place for place, team in enumerate(topology.teams)}
+    paged = (
+        model.world.team_of(topology, directory, kind, service) for kind, service in model.singles
+    )
+    teams = np.array([*(number[team] for team in paged), NONE])
+    teams.setflags(write=False)
+    return teams
+
+
+@lru_cache(maxsize=1024)
+def _responses(model: Model, directory: tuple[str, ...]) -> Longs:
+    remedies = model.accepted.reshape(len(model.accepted), -1, len(model.topology)).any(axis=2)
+    table = np.column_stack([model.single_service, model.single_team(directory), remedies])
+    numbers: Longs = np.unique(table, axis=0, return_inverse=True)[1].ravel()
+    numbers.setflags(write=False)
+    return numbers
 
 
 def _sort(world: World, fault: tuple[str, int]) -> int:

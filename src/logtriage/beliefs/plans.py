@@ -140,20 +140,21 @@ class Planner(Case):
         """Utilities (ENDS, 2, 4, 3, H) of plans that begin at a tick, in units of 2**-20."""
         if tick not in self._tables:
             # Few hypotheses differ in what was done: those that do not share their utilities.
-            facts, response = self.past.ledger.facts, self.past.ledger.response
-            times = (part[:, 0] if part.ndim > 1 else part[0] for part in response)
-            shape = (len(self.fault),)
-            rows = [np.broadcast_to(value, shape) for value in (*facts, *times, self.count)]
-            some, which = np.unique(np.stack(rows), axis=1, return_inverse=True)
+            first, groups = self.pasts
             # Nothing of it depends on the worth of a hand-over.
             stakes = attrs.evolve(self.stakes, worth_of_hand_over=None)
             books = attrs.evolve(self.books, stakes=stakes)
-            of_each = [
-                utilities_of(books, tuple(past), fault, tick) for *past, fault in some.T.tolist()
-            ]
-            whole = np.stack(of_each, axis=-1)[..., which.ravel()]
-            self._tables[tick] = mean_over_severities(whole, self.shares).astype(np.float64)
+            told = zip(*self._told(first), strict=True)
+            of_each = [utilities_of(books, tuple(past), fault, tick) for *past, fault in told]
+            whole = mean_over_severities(np.stack(of_each, axis=-1), self.shares[first])
+            self._tables[tick] = whole.astype(np.float64)[..., groups]
         return self._tables[tick]
+
+    def _told(self, rows: Longs) -> list[list[int]]:
+        """The facts, the response and the number of faults of some hypotheses."""
+        facts, response = self.past.facts, self.past.response
+        told = (*facts, *(times[..., 0] for times in response), self.count)
+        return [np.broadcast_to(value, self.count.shape)[rows].tolist() for value in told]
 
     # --- one option --------------------------------------------------------------------
 

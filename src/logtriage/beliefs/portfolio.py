@@ -6,7 +6,7 @@ remedies add. An agent that plans again after each step sees the effect of its r
 worse on average, so the value is a lower bound.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import chain
 from typing import Final
@@ -14,10 +14,10 @@ from typing import Final
 import attrs
 import numpy as np
 
-from logtriage.actions import SEVERITIES, Action, IdentifyRootCause
-from logtriage.beliefs.cases import Branch, Case, Floats, Plan
+from logtriage.actions import SEVERITIES, Action, Escalate, IdentifyRootCause, action_id
+from logtriage.beliefs.cases import Case, Floats, Plan, alike
 from logtriage.beliefs.fixedpoint import Longs
-from logtriage.beliefs.model import NONE
+from logtriage.beliefs.model import NONE, Bools
 from logtriage.beliefs.stakes import UNIT
 
 #: Planning leaves out hypotheses below this share of the belief (1 in so many).
@@ -44,52 +44,57 @@ class Portfolio(Case):
         """What one fault is of all (H,); 0 where the incident is benign."""
         return np.where(self.count > 0, 1.0 / np.maximum(self.count, 1), 0.0)
 
-    @cached_property
-    def _begun(self) -> dict[tuple[Action, ...], Branch]:
-        """The branches of lists that begin now, by what is on them."""
-        return {(): self.past}
-
-    def _branch(self, actions: tuple[Action, ...]) -> Branch:
-        """What was done if a list begins now. Plans share how they begin."""
-        known = self._begun
-        if actions not in known:
-            *before, last = actions
-            named = {service for _, service in self.standing.root_causes}
-            named |= {one.service for one in before if isinstance(one, IdentifyRootCause)}
-            anew = not isinstance(last, IdentifyRootCause) or last.service not in named
-            tick = self.standing.tick + len(before)
-            known[actions] = self.entered(self._branch((*before,)), tick, last, anew=anew)
-        return known[actions]
-
-    def grades(self, actions: Sequence[Action], wait: int = 0) -> Floats:
-        """The grade (H,) of a list that begins in ``wait`` ticks, in units of 2**-20.
+    def grades(self, lists: Iterable[Sequence[Action]], *waits: int) -> Floats:
+        """The grades (W, P, H) of lists that begin in so many ticks, in units of 2**-20.
 
         As long as it fits in, a list is the same whenever it begins: only its end is later.
         """
-        listed = tuple(actions)[: max(0, self.standing.left - wait)]
-        end = self.standing.tick + wait + len(listed)
-        grades: Floats = self.graded(self._branch(listed), end)[0]
-        return grades
+        cuts = [(wait, max(0, self.standing.left - wait)) for wait in waits]
+        begun = [[(*actions[:room],) for actions in lists] for _, room in cuts]
+        steps = _Steps.of(self, dict.fromkeys(chain(*begun)))
+        # A wrong page is worth 0, whatever follows; what else is alike has the same grade.
+        open_, first, groups = self._alike(steps)
+        played, rows = np.divmod(open_[first], len(self.rows))
+        ledger = self.past.take(rows)
+        for step, actions in enumerate(steps.actions[played].T):
+            mine, faults = steps.mine[actions, rows], self.count[rows]
+            tick, anew = self.standing.tick + step, steps.anew[played, step]
+            numbers = steps.numbers[actions]
+            ledger = self.books.entered(ledger, numbers, tick, mine, faults, anew=anew)
+        ends = self.standing.tick + np.add.outer(waits, steps.lengths[played])
+        graded = self.graded(rows, ledger, np.minimum(ends, self.stakes.horizon))
+        table = np.zeros((len(waits), len(steps.lengths) * len(self.rows)))
+        table[:, open_] = graded[:, groups]
+        table = table.reshape(len(waits), len(steps.lengths), -1)
+        places = [[steps.places[actions] for actions in cut] for cut in begun]
+        return np.stack([rows[place] for rows, place in zip(table, places, strict=True)])
 
-    def grades_now_and_later(self, actions: tuple[Action, ...]) -> Floats:
-        """The grades (2, H) of a list that begins now, and in a tick."""
-        end = self.standing.tick + len(actions)
-        if end < self.stakes.horizon:
-            return self.graded(self._branch(actions), end, end + 1)
-        return np.stack([self.grades(actions), self.grades(actions, 1)])
+    def _alike(self, steps: "_Steps") -> tuple[Longs, Longs, Longs]:
+        """Pairs of a list and a hypothesis without a wrong page, as ``list * H + hypothesis``.
 
-    def _value(self, plan: Plan) -> float:
-        """The expected grade of a plan, a multiple of 2**-20."""
-        sums = float((self.weights * self.grades(plan.actions)).sum())
-        return round(sums / self.total) / UNIT
+        Of these pairs, the first of each group that are graded alike, and the group of each.
+        """
+        lists, bits = len(steps.actions), steps.mine @ (1 << np.arange(steps.mine.shape[2]))
+        wrong = (steps.pages[:, np.newaxis] & (bits == 0))[steps.actions].any(axis=1)
+        open_ = np.flatnonzero(~wrong)
+        played, rows = np.divmod(open_, len(self.rows))
+        told = [played, self.pasts[1][rows]]
+        told += [bits[actions[played], rows] for actions in steps.actions.T]
+        return open_, *alike(told)
+
+    def _valued(self, plans: Iterable[Plan]) -> list[Plan]:
+        """Plans with their expected grades, multiples of 2**-20."""
+        listed = list(plans)
+        sums = self.grades([plan.actions for plan in listed], 0)[0] @ self.weights
+        return [
+            attrs.evolve(plan, value=round(value / self.total) / UNIT)
+            for plan, value in zip(listed, sums.tolist(), strict=True)
+        ]
 
     def best(self) -> Plan:
         """The best plan found; the first of equals."""
         plans = dict.fromkeys(map(self._modest, self.plans))
-        return max(
-            (attrs.evolve(plan, value=self._value(plan)) for plan in plans),
-            key=lambda plan: plan.value,
-        )
+        return max(self._valued(plans), key=lambda plan: plan.value)
 
     @cached_property
     def plans(self) -> tuple[Plan, ...]:
@@ -102,8 +107,8 @@ class Portfolio(Case):
         known = {team for _, team in self.standing.doings.pages}
         known.update(plan.page for plan in self.plans if plan.page is not None)
         others = [(team,) for team in self.topology.teams if team not in known]
-        for plan in chain(self.plans, *map(self._that_page, others)):
-            yield plan.page, self._value(plan)
+        for plan in self._valued(chain(self.plans, *map(self._that_page, others))):
+            yield plan.page, plan.value
 
     def right(self, team: int) -> float:
         """The probability that a team is right to page, by all hypotheses."""
@@ -114,7 +119,7 @@ class Portfolio(Case):
     @cached_property
     def _grades(self) -> Floats:
         """The grades (2, P, H) of each plan, begun now or a tick later."""
-        return np.stack([self.grades_now_and_later(plan.actions) for plan in self.plans], axis=1)
+        return self.grades([plan.actions for plan in self.plans], 0, 1)
 
     @cached_property
     def value(self) -> float:
@@ -261,3 +266,48 @@ class Portfolio(Case):
             hit = np.flatnonzero(left[:, best])
             fixed[hit, self.fixes[hit, best]] = True
         return tuple(chosen)
+
+
+@attrs.frozen(eq=False)
+class _Steps:
+    """P lists of at most T of A actions, and their places.
+
+    ``actions`` (P, T) are numbers of actions, the last of which stands for none, ``anew`` (P, T)
+    whether a step declares a service for the first time. ``numbers`` (A,) are canonical, ``pages``
+    (A,) whether an action pages, ``mine`` (A, H, K) whether each fault accepts it.
+    """
+
+    places: dict[tuple[Action, ...], int]
+    lengths: Longs
+    actions: Longs
+    anew: Bools
+    numbers: Longs
+    pages: Bools
+    mine: Bools
+
+    @classmethod
+    def of(cls, case: Portfolio, lists: Iterable[tuple[Action, ...]]) -> "_Steps":
+        """The steps of distinct lists."""
+        places = {actions: place for place, actions in enumerate(lists)}
+        number = {action: place for place, action in enumerate(dict.fromkeys(chain(*places)))}
+        lengths = np.array([len(actions) for actions in places])
+        shape = len(places), int(lengths.max(initial=0))
+        played, anew = np.full(shape, len(number)), np.ones(shape, np.bool_)
+        declared = {service for _, service in case.standing.root_causes}
+        for row, actions in enumerate(places):
+            named = declared.copy()
+            for step, action in enumerate(actions):
+                played[row, step] = number[action]
+                if isinstance(action, IdentifyRootCause):
+                    anew[row, step] = action.service not in named
+                    named.add(action.service)
+        canonical = [action_id(action, case.topology, hand_over=True) for action in number]
+        return cls(
+            places,
+            lengths,
+            played,
+            anew,
+            np.array([*canonical, case.books.letters.none]),
+            np.array([*(isinstance(action, Escalate) for action in number), False]),
+            np.stack([*map(case.mine, number), np.zeros_like(case.real)]),
+        )

@@ -49,13 +49,13 @@ def worths(belief: Belief, requests: Sequence[Request]) -> tuple[Worth, ...]:
     planner = belief.planner(asking=True)
     tables = outcomes(belief, planner, requests)
     telling = [table for table in tables if table is not None]
-    idle = float(planner.later(planner.weights[np.newaxis])[0]) - planner.value
-    rises, bits = [], []
-    if telling:
-        joint = np.floor(np.concatenate(telling) * planner.weights / FULL)
-        first = np.cumsum([0, *(len(table) for table in telling[:-1])])
-        rises = (np.add.reduceat(planner.later(joint), first) - planner.value).tolist()
-        bits = _information(planner.answers, joint, first)
+    joint = np.concatenate([*telling, np.full((1, len(planner.weights)), float(FULL))])
+    joint *= planner.weights
+    joint /= FULL
+    joint = np.floor(joint, out=joint)
+    first = np.cumsum([0, *map(len, telling)])
+    *rises, idle = (np.add.reduceat(planner.later(joint), first) - planner.value).tolist()
+    bits = _information(planner.answers, joint[:-1], first[:-1]) if telling else []
     answered = iter(zip(rises, bits, strict=True))
     rows = [(idle, 0.0) if table is None else next(answered) for table in tables]
     return tuple(
