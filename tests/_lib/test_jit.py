@@ -19,7 +19,7 @@ if find_spec("numba") is None:
 import numba
 from numba.core import event
 
-from logtriage._lib import jit
+from logtriage._lib import jit, sources
 from logtriage.vector.tokens.compiled import screens
 
 PACKAGE = Path(logtriage.__file__).parent
@@ -79,14 +79,14 @@ def room_of(path: Path) -> str:
 
 
 def test_whatever_a_kernel_may_read_is_part_of_the_digest() -> None:
-    assert read_by_kernels() - set(jit.sources(PACKAGE)) == set()
+    assert read_by_kernels() - set(sources.sources(PACKAGE)) == set()
 
 
 def test_a_constant_of_every_room_moves_the_digest(tmp_path: Path) -> None:
     assert {room_of(path) for path in read_by_kernels()} == set(CONSTANTS)
     copy = shutil.copytree(PACKAGE, tmp_path / "logtriage", ignore=lambda *_: ["__pycache__"])
-    before = jit.digest(copy)
-    assert before == jit.digest()
+    before = sources.digest(copy)
+    assert before == sources.digest()
     for name, constant in CONSTANTS.values():
         assert PACKAGE / name in read_by_kernels()
         path = copy / name
@@ -94,13 +94,13 @@ def test_a_constant_of_every_room_moves_the_digest(tmp_path: Path) -> None:
         changed, count = re.subn(rf"(?m)^({constant}(: Final)? = )", r"\g<1>1 + ", text)
         assert count == 1, f"{name} defines {constant}"
         path.write_text(changed, "utf-8")
-        jit.digest.cache_clear()
-        assert jit.digest(copy) != before, name
+        sources.digest.cache_clear()
+        assert sources.digest(copy) != before, name
         path.write_text(text, "utf-8")
 
 
 def test_a_kernel_is_cached_under_the_digest() -> None:
-    assert screens.observe_rows.__qualname__ == f"observe_rows_{jit.digest()}"
+    assert screens.observe_rows.__qualname__ == f"observe_rows_{sources.digest()}"
 
 
 def test_a_line_says_once_that_kernels_are_being_compiled() -> None:

@@ -7,11 +7,9 @@ other sources is never loaded. Needs the extra ``fast`` (numba).
 
 import sys
 from collections.abc import Callable
-from functools import lru_cache
-from hashlib import blake2b
-from pathlib import Path
 from typing import Any, Final, TextIO, TypeVar, cast
 
+from logtriage._lib.sources import digest
 from logtriage.errors import MissingExtra
 
 try:
@@ -42,23 +40,6 @@ _OPTIONS: Final[dict[str, Any]] = {
 
 #: Numba's name for the event that a function is compiled.
 COMPILING: Final = "numba:compile"
-#: Rooms of kernels and of the sources that they take facts from, besides the package's root.
-_ROOMS: Final = ("_lib", "beliefs", "drawing", "grading", "vector", "world")
-
-
-def sources(package: Path) -> list[Path]:
-    """Every source of the package that a kernel may have taken a fact from."""
-    rooms = (path for room in _ROOMS for path in (package / room).rglob("*.py"))
-    return sorted([*package.glob("*.py"), *rooms])
-
-
-@lru_cache(maxsize=1)
-def digest(package: Path = Path(__file__).parents[1]) -> str:
-    """A hash of these sources."""
-    mark = blake2b(digest_size=6)
-    for path in sources(package):
-        mark.update(path.read_bytes())
-    return mark.hexdigest()
 
 
 class Progress(event.Listener):

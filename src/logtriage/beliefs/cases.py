@@ -278,7 +278,7 @@ class Case(ABC):
     def graded(self, rows: Longs, ledger: Ledger, used: Longs) -> Floats:
         """The expected grades (U, B) of a ledger (B,), in units of 2**-20. A mis-page is worth 0.
 
-        ``rows`` (B,) are the hypotheses that it is of, ``used`` (U, B) ticks that it may have taken.
+        ``rows`` (B,) are the hypotheses that it is of, ``used`` (U, B) ticks it may have taken.
         """
         grades, calm = np.zeros((len(used), len(rows))), self.count[rows] == 0
         for benign in (False, True):

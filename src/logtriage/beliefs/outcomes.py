@@ -280,11 +280,22 @@ def _rules(reader: Reader, shape: tuple[int, ...], outcome: Outcome) -> Longs:
     finer = (1 << RULE_BITS) // FULL
     whatever = (misses * finer if fired == NEVER else 0) + noisy * chance * finer // FULL
     begin = instant_of(outcome.begin)
+    begins = tuple(range(shape[1])) if not outcome.begin else (begin,) * shape[1]
     fires = np.full((len(reader.conditions), *shape), NEVER, np.int64)
-    for place, condition in enumerate(reader.conditions):
-        rows = range(shape[1]) if not outcome.begin else [begin] * shape[1]
-        fires[place, 1:] = [fires_from(setting, condition, onset) for onset in rows]
+    fires[:, 1:] = _fires(reader, begins)[:, np.newaxis]
     return works * finer * ((quiet < fires) & (fires <= fired)) + whatever
+
+
+@lru_cache(maxsize=4096)
+def _fires(reader: Reader, begins: tuple[int, ...]) -> Longs:
+    """The instants (C, I) from which alerts fire if the rule works, by the onset of the trouble."""
+    setting = reader.setting
+    return np.array(
+        [
+            [fires_from(setting, condition, onset) for onset in begins]
+            for condition in reader.conditions
+        ]
+    )
 
 
 @lru_cache(maxsize=1 << 14)

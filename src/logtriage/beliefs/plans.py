@@ -144,17 +144,19 @@ class Planner(Case):
             # Nothing of it depends on the worth of a hand-over.
             stakes = attrs.evolve(self.stakes, worth_of_hand_over=None)
             books = attrs.evolve(self.books, stakes=stakes)
-            told = zip(*self._told(first), strict=True)
-            of_each = [utilities_of(books, tuple(past), fault, tick) for *past, fault in told]
+            of_each = [utilities_of(books, past, fault, tick) for past, fault in self._told]
             whole = mean_over_severities(np.stack(of_each, axis=-1), self.shares[first])
             self._tables[tick] = whole.astype(np.float64)[..., groups]
         return self._tables[tick]
 
-    def _told(self, rows: Longs) -> list[list[int]]:
-        """The facts, the response and the number of faults of some hypotheses."""
+    @cached_property
+    def _told(self) -> list[tuple[tuple[int, ...], int]]:
+        """The facts and the response, and how many faults, of each group of :attr:`pasts`."""
         facts, response = self.past.facts, self.past.response
         told = (*facts, *(times[..., 0] for times in response), self.count)
-        return [np.broadcast_to(value, self.count.shape)[rows].tolist() for value in told]
+        first = self.pasts[0]
+        rows = [np.broadcast_to(value, self.count.shape)[first].tolist() for value in told]
+        return [((*past,), fault) for *past, fault in zip(*rows, strict=True)]
 
     # --- one option --------------------------------------------------------------------
 

@@ -44,14 +44,17 @@ class Portfolio(Case):
         """What one fault is of all (H,); 0 where the incident is benign."""
         return np.where(self.count > 0, 1.0 / np.maximum(self.count, 1), 0.0)
 
-    def grades(self, lists: Iterable[Sequence[Action]], *waits: int) -> Floats:
+    def grades(self, lists: Sequence[tuple[Action, ...]], *waits: int) -> Floats:
         """The grades (W, P, H) of lists that begin in so many ticks, in units of 2**-20.
 
         As long as it fits in, a list is the same whenever it begins: only its end is later.
         """
-        cuts = [(wait, max(0, self.standing.left - wait)) for wait in waits]
-        begun = [[(*actions[:room],) for actions in lists] for _, room in cuts]
-        steps = _Steps.of(self, dict.fromkeys(chain(*begun)))
+        room = max(0, self.standing.left - max(waits))
+        if len(waits) > 1 and any(len(actions) > room for actions in lists):
+            return np.concatenate([self.grades(lists, wait) for wait in waits])
+        steps = _Steps.of(
+            self, [actions[: max(0, self.standing.left - waits[0])] for actions in lists]
+        )
         # A wrong page is worth 0, whatever follows; what else is alike has the same grade.
         open_, first, groups = self._alike(steps)
         played, rows = np.divmod(open_[first], len(self.rows))
@@ -62,19 +65,16 @@ class Portfolio(Case):
             numbers = steps.numbers[actions]
             ledger = self.books.entered(ledger, numbers, tick, mine, faults, anew=anew)
         ends = self.standing.tick + np.add.outer(waits, steps.lengths[played])
-        graded = self.graded(rows, ledger, np.minimum(ends, self.stakes.horizon))
-        table = np.zeros((len(waits), len(steps.lengths) * len(self.rows)))
-        table[:, open_] = graded[:, groups]
-        table = table.reshape(len(waits), len(steps.lengths), -1)
-        places = [[steps.places[actions] for actions in cut] for cut in begun]
-        return np.stack([rows[place] for rows, place in zip(table, places, strict=True)])
+        grades = np.zeros((len(waits), len(lists) * len(self.rows)))
+        grades[:, open_] = self.graded(rows, ledger, ends)[:, groups]
+        return grades.reshape(len(waits), len(lists), -1)
 
     def _alike(self, steps: "_Steps") -> tuple[Longs, Longs, Longs]:
         """Pairs of a list and a hypothesis without a wrong page, as ``list * H + hypothesis``.
 
         Of these pairs, the first of each group that are graded alike, and the group of each.
         """
-        lists, bits = len(steps.actions), steps.mine @ (1 << np.arange(steps.mine.shape[2]))
+        bits = steps.mine @ (1 << np.arange(steps.mine.shape[2]))
         wrong = (steps.pages[:, np.newaxis] & (bits == 0))[steps.actions].any(axis=1)
         open_ = np.flatnonzero(~wrong)
         played, rows = np.divmod(open_, len(self.rows))
@@ -270,14 +270,13 @@ class Portfolio(Case):
 
 @attrs.frozen(eq=False)
 class _Steps:
-    """P lists of at most T of A actions, and their places.
+    """P lists of at most T of A actions.
 
     ``actions`` (P, T) are numbers of actions, the last of which stands for none, ``anew`` (P, T)
     whether a step declares a service for the first time. ``numbers`` (A,) are canonical, ``pages``
     (A,) whether an action pages, ``mine`` (A, H, K) whether each fault accepts it.
     """
 
-    places: dict[tuple[Action, ...], int]
     lengths: Longs
     actions: Longs
     anew: Bools
@@ -286,24 +285,26 @@ class _Steps:
     mine: Bools
 
     @classmethod
-    def of(cls, case: Portfolio, lists: Iterable[tuple[Action, ...]]) -> "_Steps":
-        """The steps of distinct lists."""
-        places = {actions: place for place, actions in enumerate(lists)}
-        number = {action: place for place, action in enumerate(dict.fromkeys(chain(*places)))}
-        lengths = np.array([len(actions) for actions in places])
-        shape = len(places), int(lengths.max(initial=0))
-        played, anew = np.full(shape, len(number)), np.ones(shape, np.bool_)
+    def of(cls, case: Portfolio, lists: Sequence[tuple[Action, ...]]) -> "_Steps":
+        """The steps of some lists."""
+        lengths = np.array([*map(len, lists)])
+        number: dict[Action, int] = {}
+        rows = [[number.setdefault(action, len(number)) for action in actions] for actions in lists]
+        played = np.full((len(lists), int(lengths.max(initial=0))), len(number))
+        anew = np.ones(played.shape, np.bool_)
+        named = [
+            action.service if isinstance(action, IdentifyRootCause) else None for action in number
+        ]
         declared = {service for _, service in case.standing.root_causes}
-        for row, actions in enumerate(places):
-            named = declared.copy()
-            for step, action in enumerate(actions):
-                played[row, step] = number[action]
-                if isinstance(action, IdentifyRootCause):
-                    anew[row, step] = action.service not in named
-                    named.add(action.service)
+        for row, numbers in enumerate(rows):
+            played[row, : len(numbers)] = numbers
+            known = declared.copy()
+            for step, service in enumerate([named[at] for at in numbers]):
+                if service is not None:
+                    anew[row, step] = service not in known
+                    known.add(service)
         canonical = [action_id(action, case.topology, hand_over=True) for action in number]
         return cls(
-            places,
             lengths,
             played,
             anew,

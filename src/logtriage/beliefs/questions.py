@@ -36,6 +36,55 @@ class Worth:
     bits: float
 
 
+@attrs.frozen(eq=False)
+class Asked:
+    """Requests to be weighed by a belief, or by one with other stakes.
+
+    ``telling`` (Q,) is whether a request may show anything new. ``joint`` (O, H) are the weights of
+    hypotheses with each outcome, and last of all those where nothing is asked; the outcomes of the
+    telling requests begin at ``first``. ``bits`` is what each of these tells.
+    """
+
+    planner: Planner | Portfolio
+    requests: tuple[Request, ...]
+    telling: tuple[bool, ...]
+    joint: Floats
+    first: Longs
+    bits: tuple[float, ...]
+
+    @classmethod
+    def of(cls, belief: Belief, requests: Sequence[Request]) -> "Asked":
+        """What requests may tell.
+
+        Raises:
+            InvalidInput: for a look at all services, whose outcomes are too many.
+        """
+        planner = belief.planner(asking=True)
+        tables = outcomes(belief, planner, requests)
+        telling = [table for table in tables if table is not None]
+        joint = np.concatenate([*telling, np.full((1, len(planner.weights)), float(FULL))])
+        joint *= planner.weights
+        joint /= FULL
+        joint = np.floor(joint, out=joint)
+        first = np.cumsum([0, *map(len, telling)])
+        bits = _information(planner.answers, joint[:-1], first[:-1]) if telling else []
+        known = tuple(table is not None for table in tables)
+        return cls(planner, tuple(requests), known, joint, first, tuple(bits))
+
+    def worths(self, belief: Belief) -> tuple[Worth, ...]:
+        """What each request is worth by a belief that differs in its stakes at most."""
+        same = belief.standing is self.planner.standing
+        planner = self.planner if same else belief.planner(asking=True)
+        rises = np.add.reduceat(planner.later(self.joint), self.first) - planner.value
+        *rows, idle = zip(rises.tolist(), (*self.bits, 0.0), strict=True)
+        answered = iter(rows)
+        return tuple(
+            Worth(request, round(rise / planner.total) / UNIT, bits)
+            for request, tells in zip(self.requests, self.telling, strict=True)
+            for rise, bits in (next(answered) if tells else idle,)
+        )
+
+
 def worths(belief: Belief, requests: Sequence[Request]) -> tuple[Worth, ...]:
     """What each request is worth.
 
@@ -46,22 +95,7 @@ def worths(belief: Belief, requests: Sequence[Request]) -> tuple[Worth, ...]:
     Raises:
         InvalidInput: for a look at all services, whose outcomes are too many.
     """
-    planner = belief.planner(asking=True)
-    tables = outcomes(belief, planner, requests)
-    telling = [table for table in tables if table is not None]
-    joint = np.concatenate([*telling, np.full((1, len(planner.weights)), float(FULL))])
-    joint *= planner.weights
-    joint /= FULL
-    joint = np.floor(joint, out=joint)
-    first = np.cumsum([0, *map(len, telling)])
-    *rises, idle = (np.add.reduceat(planner.later(joint), first) - planner.value).tolist()
-    bits = _information(planner.answers, joint[:-1], first[:-1]) if telling else []
-    answered = iter(zip(rises, bits, strict=True))
-    rows = [(idle, 0.0) if table is None else next(answered) for table in tables]
-    return tuple(
-        Worth(request, round(rise / planner.total) / UNIT, told_bits)
-        for request, (rise, told_bits) in zip(requests, rows, strict=True)
-    )
+    return Asked.of(belief, requests).worths(belief)
 
 
 def outcomes(
@@ -78,8 +112,12 @@ def outcomes(
     rows = held.rows[planner.rows]
     places = held.listed.left(rows, planner.fixed)
     begins = _begins(belief, rows)
+    latest = scrapes(belief.standing.tick + 1, belief.standing.doings)[-1]
+    # What a service is that no fault reaches.
+    own = held.own * FULL // held.own.sum(axis=1, keepdims=True)
     return [
-        _outcomes(belief, places, begins, request) if left > 1 else None for request in requests
+        _outcomes(belief, places, begins, own, latest, request) if left > 1 else None
+        for request in requests
     ]
 
 
@@ -90,7 +128,8 @@ def _information(keys: Longs, joint: Floats, first: Longs) -> list[float]:
     outcome, ``first`` are the rows where the outcomes of each question begin. The result is rounded
     to 2**-16, so that ties are the same on every machine.
     """
-    table = joint @ (keys[:, np.newaxis] == np.arange(keys.max() + 1)).astype(np.float64)
+    order = np.argsort(keys, kind="stable")
+    table = np.add.reduceat(joint[:, order], np.unique(keys[order], return_index=True)[1], axis=1)
     before = np.add.reduceat(table, first, axis=0)  # (questions, answers)
     whole = before.sum(axis=1)
 
@@ -118,29 +157,37 @@ def _begins(belief: Belief, rows: Longs) -> Longs:
     return begins
 
 
-def _outcomes(belief: Belief, places: Longs, begins: Longs, request: Request) -> Floats | None:
+def _outcomes(
+    belief: Belief, places: Longs, begins: Longs, own: Longs, latest: int, request: Request
+) -> Floats | None:
     """The likelihood (O, H) of each outcome, in units of 2**-16; None if nothing is new.
 
     ``places`` (H, n) are the conditions of the services by now, which hold from the ticks
-    ``begins``.
+    ``begins``; ``own`` (n, U) shares of those that no fault reaches; ``latest`` is the scrape.
     """
-    news = _told_by(belief, request)
+    news = _told_by(belief, request, latest)
     if news is None:
         return None
-    service, channel, sorts, tick = news
-    held = belief.posterior
-    own, here = held.own[service], places[:, service]
-    every = (0, *sorted({*begins[:, service].tolist()} - {0}))
-    rows = outcomes_of(held.outcomes, service, channel, sorts, tick, every)
-    count = min(len(own), rows.shape[1])  # one is padded to the most conditions of any service
-    aloof = np.floor((own * FULL // own.sum())[:count] @ rows[0, :count] / FULL)
-    since = np.searchsorted(every, begins[:, service])
-    likely: Floats = np.where(here == NONE, aloof[:, np.newaxis], rows[since, here].T)
+    service, channel, sorts = news
+    since = begins[:, service]
+    every = (0, *sorted({*since.tolist()} - {0})) if since.any() else (0,)
+    tick = belief.standing.tick + 1
+    rows = outcomes_of(belief.posterior.outcomes, service, channel, sorts, tick, every)
+    count = min(own.shape[1], rows.shape[1])  # it is padded to the most conditions of any service
+    aloof = np.floor(own[service, :count] @ rows[0, :count] / FULL)
+    # Last stands what a service shows that nothing reaches, whose place is -1.
+    table = np.concatenate([rows.reshape(-1, rows.shape[2]), aloof[np.newaxis]])
+    here = places[:, service]
+    if len(every) > 1:
+        here = np.where(here == NONE, NONE, here + np.searchsorted(every, since) * rows.shape[1])
+    likely: Floats = table[here].T
     return likely
 
 
-def _told_by(belief: Belief, request: Request) -> tuple[int, Channel, tuple[str, ...], int] | None:
-    """What a request would newly show: service, channel, the sorts of histories, the scrape.
+def _told_by(
+    belief: Belief, request: Request, latest: int
+) -> tuple[int, Channel, tuple[str, ...]] | None:
+    """What a request would newly show: service, channel, the sorts of histories.
 
     None if nothing is new, as of a channel that is known to be down.
 
@@ -149,14 +196,13 @@ def _told_by(belief: Belief, request: Request) -> tuple[int, Channel, tuple[str,
     """
     if request.service is None:
         raise InvalidInput("a look at all services has too many outcomes to be valued")
-    service, tick = belief.topology.index(request.service), belief.standing.tick + 1
+    service = belief.topology.index(request.service)
     channel = Channel.LOGS
     sorts: tuple[str, ...] = (LOG,)
     if not isinstance(request, RequestMoreLogs):
         channel = Channel.METRICS if isinstance(request, RequestMetrics) else Channel.TRACES
         sorts = belief.world.slots[channel]
-    latest = scrapes(tick, belief.standing.doings)[-1]
     held = belief.posterior
     if (channel, service, 0, latest) in held.seen or held.outcomes.down.get((service, channel)):
         return None
-    return service, channel, sorts, latest
+    return service, channel, sorts

@@ -79,6 +79,15 @@ def read_explanations(
     return explanations
 
 
+def decode_explanation(line: bytes, graded: Grade) -> Explanation:
+    """An explanation from its line, checked against the grade that it explains.
+
+    Raises:
+        InvalidInput: for a line that does not fit the grade.
+    """
+    return _explanation(structured(line, _Line, InvalidInput), graded)
+
+
 def _explanation(kept: _Line, graded: Grade | None) -> Explanation:
     if graded is None or graded.score is None:
         raise InvalidInput(f"incident: no scored episode of this run: {kept.incident!r:.80}")

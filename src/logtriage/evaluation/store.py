@@ -5,6 +5,7 @@
     run.json                             what is played, by which version and rubrics
     transcripts/<policy>--<task>.jsonl   one transcript a line, at the end in the order of the ids
     explanations/<policy>--<task>.jsonl  why they lost what they lost, of those explained
+    beliefs.jsonl                        what pages worked out by beliefs, by digest
     bundle.jsonl[.gz]                    a copy of the recorded incidents, if they were given
     world.json                           the content of the world, if it is not the default world
     summary.json                         the figures; there once the run is finished
@@ -31,6 +32,7 @@ from logtriage.evaluation.spec import Cell
 from logtriage.evaluation.under_way import UNDER_WAY
 
 SUMMARY_FILE: Final = "summary.json"
+BELIEFS_FILE: Final = "beliefs.jsonl"
 #: Names that the copy of recorded incidents may have.
 BUNDLES: Final = ("bundle.jsonl", "bundle.jsonl.gz")
 
@@ -107,7 +109,12 @@ def _begin(
 
 def _discard(directory: Path, manifest: Manifest) -> None:
     """Delete the files of a run, except its definition, which is about to be replaced."""
-    for name in (SUMMARY_FILE, UNDER_WAY, *(() if manifest.world is None else (WORLD_FILE,))):
+    for name in (
+        SUMMARY_FILE,
+        BELIEFS_FILE,
+        UNDER_WAY,
+        *(() if manifest.world is None else (WORLD_FILE,)),
+    ):
         (directory / name).unlink(missing_ok=True)
     for path in copies_of(directory, manifest.bundle):
         path.unlink()

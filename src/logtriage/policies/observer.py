@@ -10,7 +10,7 @@ import attrs
 
 from logtriage.actions import Action, RequestMetrics, RequestMoreLogs, RequestTraces
 from logtriage.beliefs import Belief, belief
-from logtriage.beliefs.questions import Worth, worths
+from logtriage.beliefs.questions import Asked, Worth
 from logtriage.dynamics import transition
 from logtriage.incident import Incident
 from logtriage.observation import Observation
@@ -80,11 +80,12 @@ def best_question(held: Belief) -> Action | None:
     """The request that is worth most, by grade and then by bits; None if none is worth it."""
     if held.fixed and held.standing.doings.pages:
         return None
-    return best_of(held, worths(held, requests_in_doubt(held)))
+    asked = Asked.of(held, requests_in_doubt(held))
+    return best_of(held, asked.worths(held), asked)
 
 
-def best_of(held: Belief, rows: Sequence[Worth]) -> Action | None:
-    """:func:`best_question` for requests with known worths.
+def best_of(held: Belief, rows: Sequence[Worth], asked: Asked) -> Action | None:
+    """:func:`best_question` for requests with known worths, all of them ``asked``.
 
     If a hand-over is worth more whatever the next answer says, no single request raises the
     grade, though several might. So the requests are then weighed again as if nobody took the
@@ -95,7 +96,8 @@ def best_of(held: Belief, rows: Sequence[Worth]) -> Action | None:
     request = _worth_most(rows)
     alone = _without_hand_over(held)
     if request is None and alone is not None:
-        request = _worth_most(worths(alone, [row.request for row in rows]))
+        known = {row.request for row in rows}
+        request = _worth_most([row for row in asked.worths(alone) if row.request in known])
     return request
 
 

@@ -25,7 +25,7 @@ from logtriage.beliefs import Belief, belief
 from logtriage.beliefs.beliefs import belief_of
 from logtriage.beliefs.model import NONE
 from logtriage.beliefs.outcomes import UNSEEN, likelihoods
-from logtriage.beliefs.questions import Request, worths
+from logtriage.beliefs.questions import Asked, Request
 from logtriage.errors import InvalidInput
 from logtriage.evidence import evidence
 from logtriage.incident import Incident
@@ -202,9 +202,10 @@ def _can(role: Role, request: Request, held: Belief) -> bool:
 
 
 def _best(held: Belief, requests: list[Request]) -> Action | None:
-    if held.fixed and held.standing.doings.pages:
+    if not requests or (held.fixed and held.standing.doings.pages):
         return None
-    return best_of(held, worths(held, tuple(requests))) if requests else None
+    asked = Asked.of(held, requests)
+    return best_of(held, asked.worths(held), asked)
 
 
 # -- what is worth telling ---------------------------------------------------------------

@@ -1,5 +1,6 @@
 """The runs of a page, with their figures and episodes."""
 
+import os
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -18,6 +19,7 @@ from logtriage.evaluation.compare import (
 )
 from logtriage.evaluation.statistics import paired_difference
 from logtriage.report.episode import Episode
+from logtriage.report.kept import Kept
 from logtriage.report.text import interval, titled
 from logtriage.roles import RoleSplit
 
@@ -95,6 +97,16 @@ class Run:
             episode for task in self.tasks for episode in episodes if episode.grade.task == task
         )
 
+    @cached_property
+    def kept(self) -> Kept | None:
+        """What pages of the run worked out before; None where it is not kept.
+
+        Of sealed incidents it would tell the truth, and a directory may be read-only.
+        """
+        directory = self.loaded.directory
+        sealed = self.loaded.manifest.seal is not None
+        return None if sealed or not os.access(directory, os.W_OK) else Kept(directory)
+
     @property
     def headlines(self) -> Iterator[tuple[str, str]]:
         """(policy, its worth and its difference to each base, in words) of each policy."""
@@ -123,7 +135,9 @@ class Run:
                     incident = run.incidents(transcript.incident)
                     explained = run.explained[key].get(incident.id)
                     label = self._named(name, policy)
-                    yield Episode(label, incident, transcript, graded, self.roles, explained)
+                    yield Episode(
+                        label, incident, transcript, graded, self.roles, explained, self.kept
+                    )
 
 
 def read_run(directory: Path, seal: Seal | None = None, bases: Sequence[str | Path] = ()) -> Run:

@@ -25,7 +25,7 @@ from logtriage.actions import (
 from logtriage.beliefs import Belief, belief
 from logtriage.beliefs.cases import Plan
 from logtriage.beliefs.plans import Planner
-from logtriage.beliefs.questions import worths
+from logtriage.beliefs.questions import Asked
 from logtriage.beliefs.stakes import UNIT
 from logtriage.evidence import simulation_of
 from logtriage.grading import TRIAGE_3
@@ -290,8 +290,9 @@ def believed_action(look: Look, price: float) -> Action:
     """The question that is worth most, if the work begins with one, or the plan's next action."""
     stand, offer = _stand(look.state), look.best(price)
     if offer.asks or offer is LEAVE:
-        rows = worths(stand.belief, requests_in_doubt(stand.belief))
-        question = best_of(stand.belief, rows)
+        asked = Asked.of(stand.belief, requests_in_doubt(stand.belief))
+        rows = asked.worths(stand.belief)
+        question = best_of(stand.belief, rows, asked)
         for row in rows:
             share = min(1.0, LEADS_TO * row.bits / max(1.0, stand.bits))
             gain = max(row.grade, share * (stand.knowing - stand.plan.value))

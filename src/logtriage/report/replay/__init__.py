@@ -46,8 +46,9 @@ def write_replay(
         out: the page; replaced whole or not at all.
         bases: directories of runs to show beside it; the page gives the paired differences.
         incident: only the episodes on this incident, all of them explained.
-        beliefs: of how many episodes at most the belief is worked out; about 0.3 s each,
-            up to a second on a fleet. None: of :data:`MAX_BELIEFS`, of all with ``incident``.
+        beliefs: of how many episodes at most the belief is worked out; about 0.2 s each, up to
+            a second on a fleet, and nothing if the run's directory keeps it. None: of
+            :data:`MAX_BELIEFS`, of all with ``incident``.
         explain: how many of the worst episodes of single agents are explained (the parts
             of the grade), if they are not yet; about a second each. None: :data:`WORST`.
         seal: that of a run of sealed incidents; by default that of the environment. The
@@ -79,6 +80,8 @@ def write_replay(
         worst = len(episodes)
         most = len(episodes) if beliefs is None else beliefs
     data = episodes_document(run, episodes, most, worst, figures)
+    if run.kept is not None:
+        run.kept.save()
     with replacing(Path(out)) as file:
         file.write(render_replay(data).encode("utf-8", "backslashreplace"))
     return data
@@ -147,9 +150,19 @@ def _explained(episode: Episode) -> Episode:
     """An episode with its explanation, if it can be explained."""
     from logtriage.beliefs.explain import why_unexplained
     from logtriage.evaluation.explaining import explained_state
+    from logtriage.evaluation.explanation_files import decode_explanation, encode_explanation
 
     if episode.explained is not None or episode.roles is not None or episode.grade.score is None:
         return episode
     if why_unexplained(episode.incident) is not None:
         return episode
-    return attrs.evolve(episode, explained=explained_state(episode.incident, episode.grade))
+    graded = episode.grade
+
+    def line() -> str:
+        return encode_explanation(graded, explained_state(episode.incident, graded)).decode()
+
+    if episode.kept is None:
+        kept = line()
+    else:
+        kept = episode.kept.get(f"explanation {graded.digest}", line)
+    return attrs.evolve(episode, explained=decode_explanation(kept.encode(), graded))

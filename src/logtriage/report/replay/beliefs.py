@@ -1,23 +1,37 @@
 """The exact belief at every tick of an episode, and the value of each request."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from logtriage.actions import Action, RequestMetrics, RequestMoreLogs, RequestTraces, describe
 from logtriage.beliefs import Belief, belief
 from logtriage.beliefs.then import likely_then
 from logtriage.policies.observer import best_of, requests_in_doubt
+from logtriage.report.episode import Episode
 from logtriage.roles import RoleSplit
 from logtriage.state import State
-
-if TYPE_CHECKING:  # it loads NumPy, which is needed for what requests are worth alone
-    from logtriage.beliefs.questions import Request, Worth
 
 #: How many requests are shown beside the request that was made: the most valuable.
 REQUESTS: Final = 8
 #: Root causes, and kinds of fault, that are shown by name.
 LIKELIEST: Final = 7
 _DIGITS: Final = 4
+
+
+def beliefs_of(episode: Episode, states: Sequence[State]) -> list[dict[str, Any]]:
+    """:func:`beliefs` of an episode with these states, unless they are kept.
+
+    Raises:
+        InvalidInput: as :func:`beliefs`.
+    """
+    split, kept = episode.roles, episode.kept
+    if kept is None:
+        return beliefs(states, split)
+    played = "alone" if split is None else split.name
+    found: list[dict[str, Any]] = kept.get(
+        f"belief {episode.grade.digest} {played}", lambda: beliefs(states, split)
+    )
+    return found
 
 
 def beliefs(states: Sequence[State], split: RoleSplit | None = None) -> list[dict[str, Any]]:
@@ -55,12 +69,21 @@ def _belief(held: Belief, done: Sequence[Action], state: State) -> dict[str, Any
         for action in done
         if isinstance(action, RequestMoreLogs | RequestMetrics | RequestTraces)
     ]
-    rows = _worths(held, made)
+    from logtriage.beliefs.questions import Asked
+
+    weighed = requests_in_doubt(held)
+    others = [
+        request
+        for request in dict.fromkeys(made)
+        if request not in weighed and request.service is not None
+    ]
+    asked = Asked.of(held, (*weighed, *others))
+    rows = asked.worths(held)
     plan = held.best()
-    question = best_of(held, [row for row, weighed in rows if weighed])
-    ranked = sorted(rows, key=lambda row: (row[0].grade, row[0].bits), reverse=True)
-    shown = [row for row, _ in ranked[:REQUESTS]]
-    shown += [row for row, _ in ranked[REQUESTS:] if row.request in made]
+    question = best_of(held, rows[: len(weighed)], asked)
+    ranked = sorted(rows, key=lambda row: (row.grade, row.bits), reverse=True)
+    shown = ranked[:REQUESTS]
+    shown += [row for row in ranked[REQUESTS:] if row.request in made]
     return {
         **data,
         "then": [
@@ -73,20 +96,6 @@ def _belief(held: Belief, done: Sequence[Action], state: State) -> dict[str, Any
             for row in shown
         ],
     }
-
-
-def _worths(held: Belief, made: "Sequence[Request]") -> "list[tuple[Worth, bool]]":
-    """(worth, whether the observer weighs it) of each request, those ``made`` included."""
-    from logtriage.beliefs.questions import worths
-
-    weighed = requests_in_doubt(held)
-    others = [
-        request
-        for request in dict.fromkeys(made)
-        if request not in weighed and request.service is not None
-    ]
-    every = worths(held, (*weighed, *others))
-    return [(row, place < len(weighed)) for place, row in enumerate(every)]
 
 
 def _likeliest(shares: Mapping[str, float]) -> list[list[Any]]:

@@ -109,9 +109,9 @@ def episode_data(
         data["steps"] = list(map(line_of, explained.steps))
     split = episode.roles
     if believed:
-        from logtriage.report.replay.beliefs import beliefs  # loads NumPy
+        from logtriage.report.replay.beliefs import beliefs_of  # loads NumPy
 
-        data["belief"] = beliefs(states, split)
+        data["belief"] = beliefs_of(episode, states)
     if split is not None and len(split) > 1:
         reader = (readers or {}).get((episode.policy, episode.grade.task)) if believed else None
         heard = heard_in(episode, states[-1], reader)
