@@ -50,12 +50,13 @@ def _imagined(held: Belief, now: State, cells: Sequence[Cell], key: int, samples
     """The mean of W over what some cells might show beside what was shown."""
     standing, total = held.standing, 0.0
     fresh = [cell for cell in cells if cell not in held.posterior.seen]
-    shown = evidence(now)
+    shown, before = evidence(now), held.posterior.outcomes  # what was shown is read once
     for number in range(samples):
         chance = Imagination(now.incident.id, key, number)
         place = chance.pick(held.weights)
         drawn = imagine(held.posterior, place, fresh, standing.doings, chance)
-        updated = believed(now.incident, (*shown, *drawn), standing.doings)
+        kept = {before.listed: before}
+        updated = believed(now.incident, (*shown, *drawn), standing.doings, kept=kept)
         total += Belief(updated, standing).value()
     return total / samples
 
