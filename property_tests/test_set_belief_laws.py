@@ -223,8 +223,8 @@ def test_a_list_earns_under_each_set_what_the_grader_says(
         plan.append(one)
         if type(one).__name__ in ("Resolve", "Ignore", "HandOver"):
             break
-    ((found,), (later,)) = case.grades([plan], 0, 1)
-    ((behind, alone),) = case.grades([[RequestMoreLogs(None), *plan], plan], 0)
+    ((found,), (later,)) = case.grades([tuple(plan)], 0, 1)
+    ((behind, alone),) = case.grades([(RequestMoreLogs(None), *plan), tuple(plan)], 0)
     assert (found == alone).all()
     assert (later == behind).all()
     for row in sample(held, 6):

@@ -104,10 +104,11 @@ FRESH = "fresh incidents"
 OBSERVER = "observer"
 ASKING = (
     "lists of actions are graded together, one row for all hypotheses under which they are graded "
-    "alike; what a look may show is kept by what was seen of the service; a hand-over is weighed "
-    "by the same answers as all else: together 0.66 of the time before with one fault, 0.35 with "
-    "several. With several, the plans after each answer still take most: lists are made for 40 "
-    "likely hypotheses each time. Playing incidents side by side was not tried"
+    "alike: 0.41 of the time before with several faults; what a look may show is kept by what was "
+    "seen of the service: 0.7 of it with one fault; a hand-over is weighed by the same answers as "
+    "all else: 0.85 of what was left with several. Plans after each answer take most, above all "
+    "with several faults, where lists are made for 40 likely hypotheses each time. Episodes played "
+    "side by side by kernels were not tried"
 )
 SCREENS = (
     "written as bytes, without a copy, a step takes less (`engine_without_autoreset_or_copy`), and "

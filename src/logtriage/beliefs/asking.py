@@ -58,9 +58,9 @@ def _outcomes_of(
     if blind:
         dark = np.full((len(rows), 1), float(blind))
         rows = np.concatenate([rows * ((FULL - blind) / FULL), dark], axis=1)
-    rows = rows.reshape(begins, count, -1)
-    rows.setflags(write=False)
-    return rows
+    likely: Floats = rows.reshape(begins, count, -1)
+    likely.setflags(write=False)
+    return likely
 
 
 #: The tick from which on nothing begins any more.
