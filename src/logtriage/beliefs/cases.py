@@ -329,5 +329,4 @@ class Case(ABC):
         """
         kinds = self.posterior.model.responses(self.posterior.directory)
         asked = np.sort(np.where(gone | ~self.real, NONE, kinds[self.members]), axis=1)
-        acted: Longs = self.real.any(axis=1).astype(np.int64)
-        return alike([acted, *asked.T])[1]
+        return alike([(self.count > 0).astype(np.int64), *asked.T])[1]
