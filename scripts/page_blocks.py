@@ -335,7 +335,7 @@ def net_values() -> str:
         rows = {
             (row["policy"], row["task"]): row
             for row in csv.DictReader(file)
-            if (row["fog"], row["split"], row["price"]) == ("2", "test", "all")
+            if (row["fog"], row["split"], row["worth"]) == ("2", "test", "all")
         }
     lines = [f"| net value | {' | '.join(f'`{task}`' for task in SHOWN_TASKS)} |"]
     lines.append("| --- " * (len(SHOWN_TASKS) + 1) + "|")

@@ -295,12 +295,12 @@ def test_where_nobody_recorded_the_class_the_root_cause_counts_for_it(
         (("identify_root_cause shop",), 0.0),
     ],
 )
-def test_a_hand_over_earns_its_price_whatever_was_done_unless_somebody_was_wrongly_blamed(
+def test_a_hand_over_earns_its_worth_whatever_was_done_unless_somebody_was_wrongly_blamed(
     incident: lt.Incident, before: tuple[str, ...], share: float
 ) -> None:
-    price = incident.worth_of_hand_over
-    assert price is not None
-    assert lt.grade(_play(incident, *before, "hand_over")).score == pytest.approx(share * price)
+    worth = incident.worth_of_hand_over
+    assert worth is not None
+    assert lt.grade(_play(incident, *before, "hand_over")).score == pytest.approx(share * worth)
 
 
 @pytest.mark.parametrize(

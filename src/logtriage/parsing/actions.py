@@ -16,10 +16,10 @@ from logtriage.actions import (
     ALL_SERVICES,
     CALLS,
     FAULT_CATEGORIES,
+    HAND_OVER_TYPES,
     MAX_IMPACT,
     MAX_REPORT,
     OPTIONAL_ACTION_TYPES,
-    PRICED_ACTION_TYPES,
     RECORDED_ACTION_TYPES,
     SEVERITIES,
     TEAM_ACTION_TYPES,
@@ -56,9 +56,9 @@ _ATTEMPT: Final = 128
 #: Wire names of action types.
 Kinds = frozenset[str]
 SOLO_KINDS: Final[Kinds] = frozenset(
-    ACTION_TYPES | RECORDED_ACTION_TYPES | PRICED_ACTION_TYPES | OPTIONAL_ACTION_TYPES
+    ACTION_TYPES | RECORDED_ACTION_TYPES | HAND_OVER_TYPES | OPTIONAL_ACTION_TYPES
 )
-TEAM_KINDS: Final[Kinds] = frozenset(TEAM_ACTION_TYPES | PRICED_ACTION_TYPES)
+TEAM_KINDS: Final[Kinds] = frozenset(TEAM_ACTION_TYPES | HAND_OVER_TYPES)
 #: Of the keys of an action without a type, this many characters are shown.
 _KEYS_SHOWN: Final = 100
 _WIRE_KEYS: Final = ("action_type", "value", "confidence")
@@ -306,7 +306,7 @@ def _irregular(
         shown = ", ".join(map(str, wire))[:_KEYS_SHOWN] or "nothing"
         return _bad(wire, f"no field action_type; the action has: {shown}")
     if not isinstance(name, str) or (name not in may and name != MALFORMED):
-        types = (*TEAM_ACTION_TYPES, *PRICED_ACTION_TYPES)
+        types = (*TEAM_ACTION_TYPES, *HAND_OVER_TYPES)
         kinds = ", ".join(kind for kind in types if kind in may)
         return _bad(wire, f"unknown action_type {_show(name)}; one of: {kinds}")
     if absent(value):

@@ -25,7 +25,7 @@ from logtriage.adapters.trl import (
 from logtriage.conversations.tools import call_from_action, wire_from_call
 from logtriage.evaluation import Incidents, play_episode
 from logtriage.grading import DEFAULT, grade_actions
-from logtriage.grading.priced import UNESCALATED
+from logtriage.grading.paging import UNESCALATED
 from logtriage.parsing import action_to_wire, render_action
 from logtriage.registry import make_policy
 from logtriage.state import Closing
