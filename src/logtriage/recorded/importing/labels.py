@@ -247,7 +247,7 @@ def incident_of(
         usual,
         stretch.truth,
         where=where,
-        name=stretch.id,
+        id=stretch.id,
         opened=stretch.opened,
         horizon=horizon,
         baseline="fault-free" if usual.services else "none",

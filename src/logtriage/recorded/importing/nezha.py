@@ -157,7 +157,7 @@ def _incident(
         usual,
         RecordedTruth((injection.service,), injection.kind),
         where=injection.where,
-        name=injection.id,
+        id=injection.id,
         opened=milliseconds(injection.at + DETECTION),
         horizon=HORIZON,
         baseline=baseline,
