@@ -27,8 +27,8 @@ from logtriage.recorded import (
     read_records,
     shipped_incidents,
 )
+from logtriage.recorded.bundle import task_id
 from logtriage.recorded.importing.labels import MAX_LEAD, Label, for_models
-from logtriage.recorded.records import task_id
 from logtriage.rendering.recordings import services_told
 from logtriage.report.truth import truth_of
 from logtriage.roles.splits import TRIO

@@ -12,7 +12,7 @@ import pytest
 from logtriage.errors import BundleError
 from logtriage.recorded import RecordedIncident, RecordedService, as_incident, import_nezha
 from logtriage.recorded.figures import NO_SHIFT
-from logtriage.recorded.importing.nezha import service_of
+from logtriage.recorded.importing.nezha_files import service_of
 from tests.recorded.layout import (
     ALPHA,
     BETA,

@@ -9,7 +9,7 @@
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -138,9 +138,7 @@ class _Capture:
 
     def incident(self, stretch: Stretch) -> RecordedIncident:
         """The incident of a stretch, with the alerts that were sent."""
-        record = incident_of(
-            stretch, _Stretched(self, stretch.id).between, self.horizon, self.tick_seconds
-        )
+        record = incident_of(stretch, self.between, self.horizon, self.tick_seconds)
         if not self.reader.has_alerts:
             return record
         services = {service.name for service in record.recording.services}
@@ -162,45 +160,31 @@ class _Capture:
                     "its errors are unknown, unless spans tell them"
                 )
 
-
-@attrs.define
-class _Stretched:
-    """Reads the rows of one incident and of its baseline."""
-
-    capture: _Capture
-    id: str
-
-    def between(self, since: int, until: int) -> Rows:
-        """The rows of a stretch, spans joined to calls."""
-        store, say = self.capture.store, self.capture.reader.left_out.say
-        spans, twice = distinct(store.spans(since - _SPAN_MARGIN_MS, until))
+    def between(self, name: str, since: int, until: int) -> Rows:
+        """The rows of a stretch, called so in notes, with spans joined to calls."""
+        say = self.reader.left_out.say
+        spans, twice = distinct(self.store.spans(since - _SPAN_MARGIN_MS, until))
         calls = tuple(call for call in requests(spans.values()) if since <= call.at < until)
         if twice:
-            say(f"{self.id}: {twice} spans have the trace and id of another one, left out")
+            say(f"{name}: {twice} spans have the trace and id of another one, left out")
         lost = [span for span in orphans(spans) if span.at >= since]
         if lost:
             entered = sum(span.kind in ENTERING for span in lost)
             say(
-                f"{self.id}: {len(lost)} spans name a parent that was not captured; {entered} of "
+                f"{name}: {len(lost)} spans name a parent that was not captured; {entered} of "
                 "them, of servers and consumers, count as requests from outside"
             )
         alone = sum(call.entry is Entry.BACKGROUND for call in calls)
         if alone:
-            say(f"{self.id}: {alone} requests of jobs and consumers are no requests of users")
-        rows = store.between(since, until)
-        changes, graph = tuple(self._owned(rows.changes)), tuple(sorted(self.capture.graph))
-        self.id = f"{self.id.partition(',')[0]}, baseline"  # which is read next
-        return attrs.evolve(rows, calls=rows.calls + calls, changes=changes, graph=graph)
-
-    def _owned(self, changes: tuple[ChangeRow, ...]) -> Iterator[ChangeRow]:
-        """The changes of known services; the names of all services are known by now."""
-        unknown = Counter[str]()
-        for row in changes:
-            if (service := self.capture.reader.names.workload(row.service)) is not None:
-                yield attrs.evolve(row, service=service)
+            say(f"{name}: {alone} requests of jobs and consumers are no requests of users")
+        rows = self.store.between(since, until)
+        changes, unknown = list[ChangeRow](), Counter[str]()
+        for row in rows.changes:  # the names of all services are known by now
+            if (service := self.reader.names.workload(row.service)) is not None:
+                changes.append(attrs.evolve(row, service=service))
             else:
                 unknown[row.service] += 1
-        for name, count in unknown.items():
-            self.capture.reader.left_out.say(
-                f"{self.id}: changes of {name!r:.80}, which is no known service ({count} times)"
-            )
+        for other, count in unknown.items():
+            say(f"{name}: changes of {other!r:.80}, which is no known service ({count} times)")
+        graph = tuple(sorted(self.graph))
+        return attrs.evolve(rows, calls=rows.calls + calls, changes=tuple(changes), graph=graph)

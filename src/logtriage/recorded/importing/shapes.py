@@ -86,8 +86,8 @@ def shape_of(document: Field) -> Shape:
 
 def read_folder(
     root: Path, reader: Reader, keep: Callable[[Row], bool], unkept: str, *, skip_bad: bool
-) -> int:
-    """Read all rows of a folder; how many there are.
+) -> None:
+    """Read all rows of a folder.
 
     ``keep`` gets each row and says whether it is of use; ``unkept`` says in a note why none of a
     file's is. With ``skip_bad``, lines and documents that cannot be read are counted instead.
@@ -96,10 +96,9 @@ def read_folder(
         BundleError: naming file, line and field.
         OSError: if a file cannot be read.
     """
-    skipped, total = reader.left_out if skip_bad else None, 0
+    skipped = reader.left_out if skip_bad else None
     for name, records, read in tables_of(root, reader, skipped):
         counts = Counter(keep(row) for record in records for row in _sound(record, read, skipped))
-        total += counts.total()
         _note(name, counts, "a row of the table", unkept, reader)
     for path, name in json_files(root, TABLES, reader.left_out):
         shapes, counts = dict[str, None](), Counter[bool]()
@@ -111,8 +110,6 @@ def read_folder(
             counts.update(map(keep, _sound(document, partial(_read, reader, shapes), skipped)))
         else:
             _note(name, counts, ", ".join(shapes) or "no document", unkept, reader)
-        total += counts.total()
-    return total
 
 
 def _read(reader: Reader, shapes: dict[str, None], document: Field) -> Iterable[Row]:
