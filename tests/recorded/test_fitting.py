@@ -30,9 +30,8 @@ from logtriage.recorded import (
     on_request,
 )
 from logtriage.recorded.figures import FIRST_TICK, Measure
-from logtriage.recorded.fitting.counts import Counts, counted
 from logtriage.recorded.fitting.signs import evidence_of, signs_of
-from logtriage.recorded.fitting.tables import ANOTHER, Smoothing
+from logtriage.recorded.fitting.tables import ANOTHER, Counts, Smoothing, counted
 from logtriage.recorded.fitting.worlds import fitted_world
 from logtriage.registry import make_policy
 from logtriage.rng import draw
