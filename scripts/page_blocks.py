@@ -31,9 +31,9 @@ from logtriage.actions import (
     all_actions,
 )
 from logtriage.beliefs.explain import explain
-from logtriage.conversations.tools import TOOLS
 from logtriage.grading import TRIAGE_3, Criterion
 from logtriage.incident import Incident
+from logtriage.parsing.tools import TOOLS
 from logtriage.policies import PolicyFactory
 from logtriage.registry import make_policy
 from logtriage.tasks import BENCHMARK_FOG, TASKS

@@ -12,11 +12,12 @@ from logtriage import (
     transcript_of,
     transition,
 )
-from logtriage.conversations.tools import call_from_action, tools_of, wire_from_call
+from logtriage.conversations.tools import call_from_action, tools_of
 from logtriage.drawing.incidents import WORTHS_OF_HAND_OVER, worth_of_hand_over
 from logtriage.dynamics import apply, play, transition_jointly
 from logtriage.grading.offered import useful_actions
 from logtriage.parsing import render_action
+from logtriage.parsing.calls import wire_from_call
 from logtriage.roles import Role, RoleSplit
 from logtriage.roles.splits import get_role_split
 from logtriage.state import Closing

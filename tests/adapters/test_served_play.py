@@ -8,10 +8,11 @@ from logtriage.actions import Malformed, RequestMoreLogs
 from logtriage.adapters.endpoint import ChatEndpoint
 from logtriage.adapters.episode import Episode
 from logtriage.adapters.served import play_served
-from logtriage.conversations.tools import TOOLS, call_from_action, openai_tools
+from logtriage.conversations.tools import call_from_action, openai_tools
 from logtriage.evaluation import play_episode
 from logtriage.evaluation.usage import Usage
 from logtriage.parsing.replies import ENDED_THINKING
+from logtriage.parsing.tools import TOOLS
 from logtriage.registry import make_policy
 from tests.adapters.test_endpoint import completion, server
 

@@ -15,14 +15,15 @@ import attrs
 from logtriage.adapters.episode import Episode
 from logtriage.adapters.shift_episode import ShiftEpisode
 from logtriage.adapters.turns import TextEpisode
-from logtriage.conversations.tools import SHIFT_TOOLS, Tool, Wire, tools_of, wire_from_call
+from logtriage.conversations.tools import tools_of
 from logtriage.evaluation.keeping import Kept, line_of
 from logtriage.evaluation.shifts import SHIFTS, keep_shift, kept_shifts, shift_record
 from logtriage.evaluation.spec import Cell
 from logtriage.evaluation.under_way import UnderWay
 from logtriage.evaluation.usage import Usage
 from logtriage.incident import Incident
-from logtriage.parsing.calls import tool_name
+from logtriage.parsing.calls import Wire, tool_name, wire_from_call
+from logtriage.parsing.tools import SHIFT_TOOLS, Tool
 from logtriage.shift import make_shift
 from logtriage.transcript import Transcript
 

@@ -24,7 +24,7 @@ from logtriage.adapters.desk import (
 )
 from logtriage.adapters.episode import closed
 from logtriage.conversations.teams import role_action, role_opening, role_screen
-from logtriage.conversations.tools import Tool, tools_of
+from logtriage.conversations.tools import tools_of
 from logtriage.dynamics import transition_jointly
 from logtriage.errors import InvalidInput
 from logtriage.evaluation.usage import Usage
@@ -33,6 +33,7 @@ from logtriage.joint import observe_roles, requests_left
 from logtriage.observation import Observation
 from logtriage.parsing import action_to_wire
 from logtriage.parsing.calls import tool_name
+from logtriage.parsing.tools import Tool
 from logtriage.playing import failure_of
 from logtriage.policies import Memory, RoleFailure, TeamFactory, TeamPolicy, as_taken
 from logtriage.registry import roles_of

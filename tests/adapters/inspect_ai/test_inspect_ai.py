@@ -32,11 +32,11 @@ from logtriage.adapters.inspect_ai import (
 )
 from logtriage.adapters.sources import Sources
 from logtriage.conversations.convert import transcript_of_row
-from logtriage.conversations.tools import Wire
 from logtriage.conversations.wires import NO_CALL
 from logtriage.errors import UnknownName
 from logtriage.evaluation import RunSpec, evaluate, play_episode
 from logtriage.grading import grade_actions, grade_transcript, rubric_named
+from logtriage.parsing.calls import Wire
 from logtriage.recorded import open_bundle
 from logtriage.registry import make_policy
 from tests.adapters.own_tasks import own_bundle, own_module, short_incident

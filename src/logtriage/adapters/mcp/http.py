@@ -14,8 +14,8 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from logtriage.adapters.mcp.tools import SeatOf, Seats, tool_server
-from logtriage.conversations.tools import Tool
 from logtriage.errors import InvalidInput
+from logtriage.parsing.tools import Tool
 from logtriage.server.origins import refusal_of
 from logtriage.server.settings import Settings
 
