@@ -20,6 +20,7 @@ from logtriage.evaluation.episodes import (
 from logtriage.evaluation.explaining import explain_run
 from logtriage.evaluation.gate import Check, Margins, Verdict, gate_runs
 from logtriage.evaluation.incidents import RECORDED_TASK, RECORDED_TASKS, Incidents
+from logtriage.evaluation.keeping import keep_run
 from logtriage.evaluation.loading import LoadedRun, load_run
 from logtriage.evaluation.localisation import Located, hit_at, locate
 from logtriage.evaluation.losses import PARTS, Calls, Losses
@@ -36,7 +37,6 @@ from logtriage.evaluation.statistics import (
     pass_hat_k,
 )
 from logtriage.evaluation.summary import SOLVED, Row, summarise
-from logtriage.evaluation.transcript_runs import keep_run
 from logtriage.playing import PolicyFailure, play_episode, steps
 
 __all__ = [
