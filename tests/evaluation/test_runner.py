@@ -27,7 +27,7 @@ from logtriage.evaluation import (
     record_episode,
     steps,
 )
-from logtriage.grading import GradeStatus, grade, grade_transcript
+from logtriage.grading import Unscored, grade, grade_transcript
 from logtriage.incident import Incident
 from logtriage.observation import Observation
 from logtriage.policies import ConstantPolicy, Policy
@@ -98,7 +98,7 @@ def test_failure_of_a_policy_is_unscored_with_its_cause_and_never_a_zero() -> No
     assert transcript.status == "policy failed in tick 1: RuntimeError: no answer"
     assert [action["action_type"] for action in transcript.actions] == ["classify_severity"]
     graded = grade_transcript(transcript)
-    assert graded.status is GradeStatus.UNSCORED
+    assert isinstance(graded, Unscored)
     assert graded.score is None
     assert graded.cause == transcript.status
     assert graded.agent == "mine"

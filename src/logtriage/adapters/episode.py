@@ -25,7 +25,7 @@ from logtriage.conversations.words import kept
 from logtriage.drawing.sealing import incident_of
 from logtriage.dynamics import play_parsed, transition
 from logtriage.errors import InvalidInput
-from logtriage.grading import Grade, Resolver, Rubric, grade, score, unscored
+from logtriage.grading import Graded, Resolver, Rubric, grade, score, unscored
 from logtriage.incident import Incident
 from logtriage.observation import observe
 from logtriage.parsing import (
@@ -130,7 +130,7 @@ class GradedEpisode(Stopping):
         return None if self._state.closing is None else str(self._state.closing)
 
     @property
-    def grade(self) -> Grade:
+    def grade(self) -> Graded:
         """The grade so far, with its reasons; unscored after an error."""
         if self.error is not None:
             return unscored(self.incident, self.error, self._rubric, self._state.actions)

@@ -11,7 +11,7 @@ from logtriage.conversations.tools import Parameter as Argument
 from logtriage.conversations.wires import wire_of
 from logtriage.drawing.sealing import incident_of
 from logtriage.errors import InvalidInput
-from logtriage.grading import Grade, Resolver, Rubric
+from logtriage.grading import Graded, Resolver, Rubric
 from logtriage.grading.offered import RECORDED_KINDS, useful_actions
 from logtriage.incident import Incident
 from logtriage.rendering import Style
@@ -137,7 +137,7 @@ class Playing(Tooled):
         return self._episode
 
     @property
-    def grade(self) -> Grade:
+    def grade(self) -> Graded:
         """The grade with its reasons."""
         return self.episode.grade
 
