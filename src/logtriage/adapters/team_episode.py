@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 import attrs
 
 from logtriage.actions import Action
-
 from logtriage.adapters.episode import GradedEpisode
 from logtriage.adapters.turns import Message
 from logtriage.conversations.teams import role_action, role_opening, role_screen

@@ -141,9 +141,7 @@ class Vocabulary:
         """
         return named("log topic", name, self._topics)
 
-    def phrases(
-        self, about: str, technology: Technology | None
-    ) -> tuple[tuple[Phrase, ...], ...]:
+    def phrases(self, about: str, technology: Technology | None) -> tuple[tuple[Phrase, ...], ...]:
         """The phrasings of a topic, or of lines that name a kind, by group.
 
         Those of the technology of the service, where it words the topic.
