@@ -5,144 +5,29 @@ called a tool. Scripted policies play the roles that are not at the desk.
 """
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from time import monotonic
-from typing import Any, Final
-
-import attrs
+from typing import Final
 
 from logtriage.actions import Action, Wait
-from logtriage.adapters.desk import (
-    ALL_DONE,
-    NEXT,
-    STILL_OPEN,
-    STOPPED,
-    Desk,
-    RunBook,
-    merged,
-)
+from logtriage.adapters.books import Round, TeamBook
+from logtriage.adapters.desk import ALL_DONE, NEXT, STILL_OPEN, Desk
 from logtriage.adapters.episode import closed
-from logtriage.adapters.team_episode import TeamEpisode
-from logtriage.conversations.tools import Tool, tools_of
+from logtriage.conversations.tools import Tool
 from logtriage.errors import InvalidInput
 from logtriage.evaluation.usage import Usage
-from logtriage.incident import Incident
 from logtriage.joint import observe_roles
-from logtriage.observation import Observation
 from logtriage.parsing import action_to_wire
 from logtriage.parsing.calls import tool_name
 from logtriage.playing import failure_of
-from logtriage.policies import Memory, RoleFailure, TeamFactory, TeamPolicy, as_taken
+from logtriage.policies import RoleFailure, as_taken
 from logtriage.registry import roles_of
-from logtriage.replaying import replay
-from logtriage.roles import Role, RoleSplit
-from logtriage.roles.splits import splits_with
-from logtriage.trained import make_team
-from logtriage.transcript import COMPLETED, Transcript, transcript_of
+from logtriage.roles import Role
 
 #: Seconds that a tick waits for a role that says nothing; then the role waits in that tick.
 PATIENCE: Final = 300.0
 _BROKE_OFF: Final = "The incident broke off, and not for a reason of yours."
-
-
-@attrs.define
-class _Hand:
-    """The player of a role at the desk: it does what its agent has just called."""
-
-    action: Action = attrs.Factory(Wait)
-
-    def act(self, _: Observation, memory: Memory) -> tuple[Action, Memory]:
-        return self.action, memory
-
-
-@attrs.define(eq=False)
-class Round:
-    """An incident being played, with the calls of the tick so far, by role."""
-
-    name: str
-    episode: TeamEpisode
-    team: TeamPolicy
-    hands: Mapping[str, _Hand]
-    memory: Memory = None
-    said: dict[str, Action] = attrs.Factory(dict)
-    ticked: asyncio.Event = attrs.Factory(asyncio.Event)
-    usage: Usage | None = None
-
-
-def team_of(split: RoleSplit, agent: str, roles: Sequence[str], others: str | None) -> str:
-    """The team in which ``agent`` plays ``roles``, and the policy ``others`` the others.
-
-    Raises:
-        UnknownName: for a role that the split does not have.
-        InvalidInput: if nobody plays the other roles, or no role is left to an agent.
-    """
-    for role in roles:
-        split.role(role)
-    if not roles:
-        raise InvalidInput(f"role: which of {', '.join(split.names)} does an agent play?")
-    left = [name for name in split.names if name not in roles]
-    if left and others is None:
-        raise InvalidInput(f"others: who plays {', '.join(left)}? Name a policy, such as expert")
-    return ",".join(f"{name}={agent if name in roles else others}" for name in split.names)
-
-
-@attrs.frozen(slots=False)
-class TeamBook(RunBook):
-    """Incidents for a team, which :func:`team_of` writes: its ``agent`` plays at the desk."""
-
-    agent: str = attrs.field(kw_only=True)
-    split: RoleSplit = attrs.field(kw_only=True)
-
-    def __attrs_post_init__(self) -> None:
-        self._made({})  # refuses a wrong policy before anything is played
-
-    @property
-    def tools(self) -> tuple[Tool, ...]:
-        """The tools of all roles."""
-        return tuple(dict.fromkeys(tool for role in self.split.names for tool in self.of(role)))
-
-    def of(self, role: str) -> tuple[Tool, ...]:
-        """The tools that a role is offered."""
-        may = self.split.role(role).kinds
-        return merged(tool for incident in self.firsts for tool in tools_of(incident, may))
-
-    def open(self, name: str) -> Round:
-        """A round at its beginning."""
-        incident, hands = self.begin(name), dict[str, _Hand]()
-        return Round(name, TeamEpisode(incident, self.split), self._made(hands)(incident), hands)
-
-    def recover(self, name: str, done: Sequence[Any]) -> None:
-        """Keep what was done; it is unscored, unless the incident was closed."""
-        incident = self.kept.incidents(name)
-        transcript = Transcript(
-            name,
-            tuple(wire for _, wire in done),
-            agent=self.policy,
-            ticks=tuple(tick for tick, _ in done),
-            seal=incident.seal,
-            role_split=self.split.name,
-            world=incident.world_mark,
-        )
-        states = replay(transcript, resolve=self.kept.incidents, splits=splits_with(self.split))
-        if not states[-1].is_closed:
-            transcript = attrs.evolve(transcript, status=f"error: {STOPPED}")
-        self.write(transcript, {})
-
-    def keep(self, name: str, played: Round, extra: Mapping[str, Any]) -> None:  # noqa: ARG002
-        """Append the transcript to its cell."""
-        status, state = played.episode.error or COMPLETED, played.episode.state
-        self.write(
-            transcript_of(state, agent=self.policy, status=status, role_split=self.split), extra
-        )
-
-    def _made(self, hands: dict[str, _Hand]) -> TeamFactory:
-        """The team, with the players of the roles at the desk put into ``hands``."""
-
-        def make(_: Incident, __: RoleSplit, role: Role) -> _Hand:
-            return hands.setdefault(role.name, _Hand())
-
-        return make_team(self.policy, self.split, roles={self.agent: make})
 
 
 class TeamDesk:

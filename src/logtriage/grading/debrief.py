@@ -5,7 +5,7 @@ from functools import cached_property
 from hashlib import blake2b
 from itertools import groupby
 from math import prod
-from typing import ClassVar, Final
+from typing import ClassVar, Final, cast
 
 import attrs
 
@@ -97,6 +97,10 @@ class _Graded:
         """How many of the actions could not be read."""
         return len(self.unread)
 
+    def __str__(self) -> str:
+        """The debrief: what was done, what it earned and why."""
+        return plain(cast("Graded", self))
+
 
 @attrs.frozen(slots=False)
 class Grade(_Graded):
@@ -137,10 +141,6 @@ class Grade(_Graded):
         more = f" {unread(reasons, len(self.actions))}." if reasons else ""
         return _decided(self) + more
 
-    def __str__(self) -> str:
-        """The debrief: what was done, what it earned and why."""
-        return plain(self)
-
     def criterion(self, name: str) -> CriterionScore:
         """The criterion of that name.
 
@@ -176,10 +176,6 @@ class Unscored(_Graded):
         """One sentence: why there is no score."""
         return f"Not scored: {self.cause}."
 
-    def __str__(self) -> str:
-        """The debrief: what was done, and why it is not scored."""
-        return plain(self)
-
 
 #: What grading a transcript gives.
 Graded = Grade | Unscored
@@ -205,7 +201,16 @@ def debrief_of(grade: Graded, roles: Sequence[str] | None = None) -> Debrief:
     return Debrief(
         grade.verdict,
         tuple((f"tick {when}", text) for when, text in _told(grade, roles)),
-        tuple(_row(criterion) for criterion in grade.criteria),
+        tuple(
+            (
+                row.name,
+                f"{row.score:.2f}",
+                f"{row.weight:.2f}",
+                f"{row.score * row.weight:.3f}",
+                row.reason,
+            )
+            for row in grade.criteria
+        ),
         tuple(_total(grade)),
     )
 
@@ -220,17 +225,6 @@ def _told(grade: Graded, roles: Sequence[str] | None) -> Iterator[tuple[int, str
     for when, together in groupby(plays, key=lambda play: play[0]):
         for role, (_, action) in zip(roles, together, strict=False):
             yield when, f"{role}: {describe(action)}"
-
-
-def _row(criterion: CriterionScore) -> tuple[str, ...]:
-    points = criterion.score * criterion.weight
-    return (
-        criterion.name,
-        f"{criterion.score:.2f}",
-        f"{criterion.weight:.2f}",
-        f"{points:.3f}",
-        criterion.reason,
-    )
 
 
 def _decided(grade: Grade) -> str:
