@@ -15,7 +15,6 @@ from logtriage.actions import ClassifyFault, FaultCategory, HandOver, IdentifyRo
 from logtriage.beliefs import belief
 from logtriage.beliefs.fitting import CHOICES, Fit, Recorded, left_out, right
 from logtriage.errors import InvalidInput, WorldError
-from logtriage.evaluation import play_episode
 from logtriage.policies import ConstantPolicy, RecordedObserverPolicy
 from logtriage.policies.recorded_observer import best_answer
 from logtriage.recorded import (
@@ -180,7 +179,7 @@ def test_recordings_that_came_with_the_package_make_a_world(tmp_path: Path) -> N
     write_world(world, tmp_path / "trains")
     assert load_world(tmp_path / "trains") == world
     policy = make_policy(f"observer:{tmp_path / 'trains'}")
-    ends = [play_episode(one, policy(one)) for one in map(as_incident, shipped())]
+    ends = [lt.play(one, policy(one)) for one in map(as_incident, shipped())]
     answered = [end for end in ends if not isinstance(end.actions[-1], HandOver)]
     assert all(lt.grade(end).score == pytest.approx(1.0) for end in answered)
     assert len(answered) >= len(ends) - 1
@@ -253,7 +252,7 @@ def test_who_is_sure_answers_and_who_doubts_hands_over(drawn: list[RecordedIncid
         assert incident.worth_of_hand_over is not None
         held = belief(State(incident, tick=incident.horizon - 3), world=world)
         worth = best_answer(held).worth
-        actions = play_episode(incident, RecordedObserverPolicy(incident, world)).actions
+        actions = lt.play(incident, RecordedObserverPolicy(incident, world)).actions
         handed = isinstance(actions[-1], HandOver)
         assert handed is (worth <= incident.worth_of_hand_over)
         closed[handed] += 1
@@ -281,7 +280,7 @@ def test_recorded_3_grades_root_cause_class_and_hand_over(
     actions: tuple[lt.Action, ...] = (HandOver(),)
     if root:
         actions = (IdentifyRootCause(root), ClassifyFault(FaultCategory(category)), lt.Resolve())
-    assert lt.grade(play_episode(incident, ConstantPolicy(actions))).score == pytest.approx(grade)
+    assert lt.grade(lt.play(incident, ConstantPolicy(actions))).score == pytest.approx(grade)
 
 
 def test_recordings_without_a_fault_fit_nothing() -> None:

@@ -37,7 +37,7 @@ from logtriage.evaluation.statistics import (
     pass_hat_k,
 )
 from logtriage.evaluation.summary import SOLVED, Row, summarise
-from logtriage.playing import PolicyFailure, play_episode, steps
+from logtriage.playing import PolicyFailure, steps
 
 __all__ = [
     "PARTS",
@@ -77,7 +77,6 @@ __all__ = [
     "pass_at_k",
     "pass_hat_k",
     "plan",
-    "play_episode",
     "play_joint_episode",
     "played_state",
     "record_episode",
