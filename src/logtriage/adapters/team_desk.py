@@ -110,7 +110,7 @@ class TeamDesk:
         try:
             actions, now.memory = now.team.act(observe_roles(state, self.split), now.memory)
         except RoleFailure as failure:
-            cause = RuntimeError(f"{self.split.names[failure.number]}: {failure.cause}")
+            cause = f"{self.split.names[failure.number]}: {failure.cause}"
             now.episode.fail(failure_of(state, cause).cause)
         else:
             taken = as_taken(actions, self.split, state)
