@@ -22,11 +22,11 @@ from logtriage.evaluation.usage import Usage
 from logtriage.incident import Incident
 from logtriage.observation import Observation
 from logtriage.policies import Memory, TeamFactory, TeamPolicy
+from logtriage.registry import make_team
 from logtriage.replaying import replay
 from logtriage.roles import Role, RoleSplit
 from logtriage.roles.splits import splits_with
 from logtriage.shift import make_shift
-from logtriage.trained import make_team
 from logtriage.transcript import COMPLETED, Transcript, transcript_of
 
 #: Why an episode is unscored whose server died.

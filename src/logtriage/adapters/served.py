@@ -23,11 +23,10 @@ from logtriage.evaluation.usage import Usage
 from logtriage.incident import Incident
 from logtriage.policies import ChatPolicies, Policy, RoleFactory, TeamFactory
 from logtriage.policies.chat import Complete
-from logtriage.registry import roles_of
+from logtriage.registry import make_team, roles_of
 from logtriage.registry.policies import ENDPOINT as NAME
 from logtriage.rendering import Reply, Style, check_style
 from logtriage.roles import Role, RoleSplit
-from logtriage.trained import make_team
 from logtriage.transcript import COMPLETED, Transcript
 
 if TYPE_CHECKING:
@@ -107,7 +106,7 @@ class ServedPlayer:
         reply: one of :data:`REPLIES`.
         style: how rules and screens are written.
         split: the role split of a team.
-        team: who plays its roles (:func:`logtriage.trained.make_team`).
+        team: who plays its roles (:func:`logtriage.registry.make_team`).
         listening: ask roles again in ticks with a new report.
         spent: the usage of finished episodes.
     """
