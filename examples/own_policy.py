@@ -77,7 +77,7 @@ def main() -> None:
         incidents = [lt.make_incident(one) for one in lt.incident_ids(task, "train", 20)]
         means = []
         for factory in (make_policy("first_error"), lambda _: Follower(), make_policy("expert")):
-            scores = [play(incident, factory(incident)).score or 0.0 for incident in incidents]
+            scores = [play(incident, factory(incident)).score for incident in incidents]
             means.append(sum(scores) / len(scores))
         print(f"{task:24} " + " ".join(f"{mean:12.3f}" for mean in means))
 

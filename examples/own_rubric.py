@@ -56,7 +56,7 @@ def main() -> None:
     for spec in ("oracle", "expert", "first_error", "random"):
         states = [final_state(incident_id, spec) for incident_id in ids]
         means = [
-            sum(lt.grade(state, rubric).score or 0.0 for state in states) / len(states)
+            sum(lt.grade(state, rubric).score for state in states) / len(states)
             for rubric in (DEFAULT, RESEARCH)
         ]
         print(f"{spec:12} {means[0]:18.3f} {means[1]:20.3f}")

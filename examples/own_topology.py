@@ -42,7 +42,7 @@ def main() -> None:
     for task in TASKS:
         ids = [f"{one}@{BOOKSHOP.name}" for one in lt.incident_ids(task, "val", 20)]
         grades = [grade_transcript(play(draw(one)), resolve=draw) for one in ids]
-        mean = sum(grade.score or 0.0 for grade in grades) / len(grades)
+        mean = sum(grade.score for grade in grades) / len(grades)
         print(f"  {task:24} mean grade {mean:.3f}")
 
     print("\nwhat is wrong with a topology is said with the place:")

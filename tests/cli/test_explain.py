@@ -10,8 +10,8 @@ import pytest
 from logtriage.beliefs.explain import explain
 from logtriage.cli import hindsight
 from logtriage.drawing.generator import make_incident
-from logtriage.evaluation import explaining, load_run, play_episode
-from logtriage.registry import make_policy
+from logtriage.evaluation import explaining, load_run
+from logtriage.playing import play
 from tests.cli.test_cli import lines as told
 from tests.cli.test_cli import logtriage
 
@@ -108,7 +108,7 @@ def test_debrief_shows_the_belief_beside_each_action() -> None:
     assert result.exit_code == 0, result.output
     belief = " ".join(result.stdout.partition("\nBELIEF\n")[2].split())
     incident = make_incident(INCIDENT)
-    found = explain(play_episode(incident, make_policy("random")(incident)), samples=1)
+    found = explain(play(incident, "random"), samples=1)
     for step in found.steps:
         assert f"Expected grade {step.before:.3f};" in belief
         assert f"after seeing {step.after_seeing:.3f}." in belief

@@ -61,7 +61,7 @@ def test_always_handing_over_is_exactly_nothing_and_solving_everything_is_one() 
         transition(initial_state(make_incident(f"{TASK}/test/{number}")), HandOver())
         for number in range(40)
     ]
-    rows = [(state, grade(state).score or 0.0) for state in states]
+    rows = [(state, grade(state).score) for state in states]
     value = net_value_of(rows)
     assert value is not None
     assert attrs.astuple(value.net) == (0.0, 0.0, 0.0)
@@ -80,7 +80,7 @@ def test_what_became_of_incidents() -> None:
         played(REAL, RIGHT_PAGE, WRONG_PAGE),
         played(REAL, WRONG_PAGE),
     ]
-    value = net_value_of([(state, grade(state).score or 0.0) for state in states])
+    value = net_value_of([(state, grade(state).score) for state in states])
     assert value is not None
     assert (value.handed_over, value.paged_right, value.mis_paged) == (0.25, 0.25, 0.5)
     assert net_value_of([(played(real_incident(), RIGHT_PAGE), 0.5)]) is None

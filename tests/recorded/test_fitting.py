@@ -15,7 +15,6 @@ from logtriage.actions import HandOver
 from logtriage.beliefs import belief
 from logtriage.beliefs.fitting import CHOICES, Fit, Recorded, left_out, right
 from logtriage.errors import InvalidInput, WorldError
-from logtriage.evaluation import play_episode
 from logtriage.policies import RecordedObserverPolicy
 from logtriage.policies.recorded_observer import best_answer
 from logtriage.recorded import (
@@ -179,7 +178,7 @@ def test_recordings_that_came_with_the_package_make_a_world(tmp_path: Path) -> N
     write_world(world, tmp_path / "trains")
     assert load_world(tmp_path / "trains") == world
     policy = make_policy(f"observer:{tmp_path / 'trains'}")
-    ends = [play_episode(one, policy(one)) for one in map(as_incident, shipped())]
+    ends = [lt.play(one, policy(one)) for one in map(as_incident, shipped())]
     answered = [end for end in ends if not isinstance(end.actions[-1], HandOver)]
     assert all(lt.grade(end).score == pytest.approx(1.0) for end in answered)
     assert len(answered) >= len(ends) - 1
@@ -252,7 +251,7 @@ def test_who_is_sure_answers_and_who_doubts_hands_over(drawn: list[RecordedIncid
         assert incident.worth_of_hand_over is not None
         held = belief(State(incident, tick=incident.horizon - 3), world=world)
         worth = best_answer(held).worth
-        actions = play_episode(incident, RecordedObserverPolicy(incident, world)).actions
+        actions = lt.play(incident, RecordedObserverPolicy(incident, world)).actions
         handed = isinstance(actions[-1], HandOver)
         assert handed is (worth <= incident.worth_of_hand_over)
         closed[handed] += 1

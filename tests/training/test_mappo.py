@@ -16,13 +16,13 @@ from logtriage import (
     Resolve,
     initial_state,
     make_incident,
-    trained,
 )
 from logtriage.beliefs import belief
 from logtriage.codec import role_split_to_json
 from logtriage.drawing.ids import parse_incident_id
 from logtriage.evaluation import play_joint_episode
 from logtriage.grading import grade_jsonl
+from logtriage.registry import make_team as make_players
 from logtriage.roles import role_actions
 from logtriage.roles.splits import ROLE_SPLITS
 from logtriage.tasks import get_task
@@ -352,7 +352,7 @@ def test_a_network_plays_on_the_scalar_core_what_it_plays_in_batches(tmp_path, a
     played = play_held_out(team, settings)
     assert len(played.actions) == get_task(TASK).horizon
     save_team(tmp_path, team, settings)
-    networks = trained.make_team(f"net:{tmp_path}", split)
+    networks = make_players(f"net:{tmp_path}", split)
     for state, name in zip(played.states(settings), played.ids, strict=True):
         incident = make_incident(name)
         assert play_joint_episode(incident, networks(incident), split).actions == state.actions

@@ -16,9 +16,9 @@ from logtriage.actions import (
     Resolve,
     Severity,
 )
-from logtriage.evaluation import play_episode
 from logtriage.incident import Incident
 from logtriage.observation import Observation
+from logtriage.playing import play
 from logtriage.policies import ExpertPolicy, Memory, Policy, RandomPolicy
 from logtriage.policies.first_error import usual_remedy
 from logtriage.registry import make_policy
@@ -179,4 +179,4 @@ SCRIPTED: Final[Mapping[str, Callable[[Incident], Policy]]] = MappingProxyType(
 
 def played(name: str, incident: Incident) -> State:
     """The end of an incident that a script of :data:`SCRIPTED` plays."""
-    return play_episode(incident, SCRIPTED[name](incident))
+    return play(incident, SCRIPTED[name](incident))

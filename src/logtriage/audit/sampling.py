@@ -5,9 +5,8 @@ from collections.abc import Sequence
 from logtriage.actions import Action, Escalate, IdentifyRootCause
 from logtriage.audit.subject import Subject
 from logtriage.audit.vocabulary import CLAIM, IDLE
-from logtriage.dynamics import play
-from logtriage.evaluation import play_episode
 from logtriage.incident import Incident
+from logtriage.playing import play
 from logtriage.policies import ExpertPolicy, RandomPolicy
 from logtriage.rng import hash_name
 from logtriage.state import State
@@ -32,6 +31,6 @@ def episodes(subject: Subject, incident: Incident) -> list[State]:
     ]
     policies = (RandomPolicy(hash_name(incident.id)), RandomPolicy(1), ExpertPolicy())
     return [
-        *(play(incident, actions)[0] for actions in lists),
-        *(play_episode(incident, policy) for policy in policies),
+        *(play(incident, actions) for actions in lists),
+        *(play(incident, policy) for policy in policies),
     ]

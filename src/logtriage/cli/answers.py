@@ -33,12 +33,14 @@ def template(
     ],
 ) -> None:
     """Write an empty answer sheet: a row for each recorded incident."""
-    from logtriage.evaluation.answers import NOTHING, template
+    from logtriage.evaluation.answers import records_of
+    from logtriage.evaluation.sheets import NOTHING, template
 
-    rows = template(source, out)
+    ids = list(records_of(source))
+    template(ids, out)
     note(
-        f"wrote {out}: {rows} rows. Each needs a root_cause (a service, or {NOTHING}) or a yes as "
-        "handed_over; the other columns may stay empty"
+        f"wrote {out}: {len(ids)} rows. Each needs a root_cause (a service, or {NOTHING}) or a "
+        "yes as handed_over; the other columns may stay empty"
     )
 
 
@@ -65,7 +67,8 @@ def grade(
     with its line and column.
     """
     from logtriage.evaluation import load_run
-    from logtriage.evaluation.answers import SheetError, grade_answers, records_of
+    from logtriage.evaluation.answers import grade_answers, records_of
+    from logtriage.evaluation.sheets import SheetError
     from logtriage.recorded import SHIPPED
 
     prices = prices_in(value, cost_per_episode, token_prices)

@@ -23,7 +23,7 @@ from logtriage.cli.options import (
 from logtriage.cli.screens import number
 from logtriage.cli.tallies import Tally
 from logtriage.errors import InvalidInput, TranscriptError
-from logtriage.grading import Grade, grade_lines, grade_to_json, rubric_named
+from logtriage.grading import Graded, grade_lines, grade_to_json, rubric_named
 from logtriage.incident import Incident
 from logtriage.roles.splits import splits_with
 from logtriage.transcript import Transcript
@@ -109,7 +109,7 @@ def grade(
         raise typer.Exit(SOME_BAD)
 
 
-def _print(console: Console, graded: Grade) -> None:
+def _print(console: Console, graded: Graded) -> None:
     line = Text.assemble(
         (number(graded.score).rjust(5), "bold"),
         f"  {graded.incident}",

@@ -120,7 +120,7 @@ def mcp(
     else:
         team = agent
         if roles is not None:
-            from logtriage.adapters.team_desk import team_of
+            from logtriage.adapters.books import team_of
 
             team = team_of(roles, agent, role or (), others)
         spec, seal = chosen(
@@ -150,7 +150,8 @@ def _incidents(
     fresh: bool,
     retry_unscored: bool,
 ) -> "Iterator[Places]":
-    from logtriage.adapters.desk import Desk, IncidentBook
+    from logtriage.adapters.books import IncidentBook
+    from logtriage.adapters.desk import Desk
     from logtriage.evaluation import Incidents
     from logtriage.evaluation.keeping import keeping
 
@@ -161,7 +162,8 @@ def _incidents(
             desk = Desk(IncidentBook(kept, policy, retry_unscored))
             yield {PATH: (desk.tools, desk.seat)}
             return
-        from logtriage.adapters.team_desk import TeamBook, TeamDesk
+        from logtriage.adapters.books import TeamBook
+        from logtriage.adapters.team_desk import TeamDesk
 
         team = TeamDesk(TeamBook(kept, policy, retry_unscored, agent=agent, split=spec.role_split))
         yield {
@@ -173,7 +175,8 @@ def _incidents(
 def _shifts(
     out: Path, agent: str, tasks: list[str], split: str, numbers: range
 ) -> "Iterator[Places]":
-    from logtriage.adapters.desk import Desk, ShiftBook
+    from logtriage.adapters.books import ShiftBook
+    from logtriage.adapters.desk import Desk
     from logtriage.evaluation.lock import holding
     from logtriage.shift import shift_ids
 

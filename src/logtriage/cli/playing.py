@@ -35,12 +35,11 @@ from logtriage.grading import grade, grade_to_json, unscored
 from logtriage.incident import Incident
 from logtriage.joint import observe_roles
 from logtriage.observation import observe
-from logtriage.registry import make_policy
+from logtriage.registry import make_policy, make_team
 from logtriage.rendering import render_observation
 from logtriage.roles import RoleSplit
 from logtriage.shift.tasks import is_shift
 from logtriage.state import State, initial_state
-from logtriage.trained import make_team
 from logtriage.transcript import COMPLETED, transcript_of
 
 if TYPE_CHECKING:

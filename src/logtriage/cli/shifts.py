@@ -149,7 +149,7 @@ def play_shift(shift_id: str, policy: str, *, brief: bool, as_json: bool) -> Non
         return
     say(console, f"\n{policy} on {shift_id}: {number(graded.score)} (shift/1)", "bold")
     for row in graded.incidents:
-        text = f"{row.system} (counts {row.weight}): {number(row.grade.score or 0.0)}"
+        text = f"{row.system} (counts {row.weight}): {number(row.grade.score)}"
         say(console, f"{text}, {row.closing or 'open'}: {row.reason}")
 
 

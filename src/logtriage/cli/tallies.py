@@ -9,7 +9,7 @@ import attrs
 from logtriage._lib.unread import kinds_of
 from logtriage.cli.figures import estimate
 from logtriage.cli.screens import number
-from logtriage.grading import Grade
+from logtriage.grading import Graded
 
 if TYPE_CHECKING:
     from logtriage.evaluation import Interval
@@ -51,7 +51,7 @@ class Tally:
         """How many lines there were."""
         return self.graded + self.unscored + self.bad
 
-    def add(self, graded: Grade, worth: float | None) -> None:
+    def add(self, graded: Graded, worth: float | None) -> None:
         """Count a grade; ``worth`` is what handing its incident over is worth."""
         agent = self.agents.setdefault(graded.agent, _Agent())
         if graded.seal is not None:

@@ -147,7 +147,7 @@ def _stated(state: State, grade: Grade) -> Stated | None:
             now = transition(now, action)
         posterior = belief(now).root_causes.get(facts.root_cause, 0.0)
     right = facts.root_cause in incident.truth.root_causes
-    score, worth = grade.score or 0.0, incident.worth_of_hand_over
+    score, worth = grade.score, incident.worth_of_hand_over
     return Stated(facts.confidence, right, posterior, score, worth)
 
 

@@ -190,8 +190,7 @@ def _losses(a: LoadedRun, b: LoadedRun, task: str, name_a: str, name_b: str) -> 
 
 def scores_of(run: LoadedRun, policy: str, tasks: Iterable[str]) -> dict[str, float]:
     """The scores of a policy on some tasks, by incident."""
-    scored = run.scored(policy, tasks).items()
-    return {incident: grade.score for incident, grade in scored if grade.score is not None}
+    return {incident: grade.score for incident, grade in run.scored(policy, tasks).items()}
 
 
 def _planned(run: LoadedRun, policy: str, task: str) -> frozenset[str]:

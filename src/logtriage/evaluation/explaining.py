@@ -23,7 +23,7 @@ from logtriage.evaluation.runner import OnProgress
 from logtriage.evaluation.spec import Cell, RunSpec, plan
 from logtriage.evaluation.summary import Row, rows_to_json, summarise
 from logtriage.evidence import NOT_CLAIMED
-from logtriage.grading import Grade
+from logtriage.grading import Graded
 from logtriage.incident import Incident
 
 #: The most incidents of a task that are tried before it counts as unexplained.
@@ -117,7 +117,7 @@ def check_explainable(spec: RunSpec, incidents: Incidents) -> tuple[str, ...]:
 class _Task:
     cell: Cell
     incidents: Incidents
-    graded: Grade
+    graded: Graded
 
 
 def _left(run: LoadedRun, cell: Cell, episodes: int) -> list[_Task]:
@@ -133,7 +133,7 @@ def _left(run: LoadedRun, cell: Cell, episodes: int) -> list[_Task]:
     ]
 
 
-def explained_state(incident: Incident, graded: Grade) -> Explanation:
+def explained_state(incident: Incident, graded: Graded) -> Explanation:
     """The explanation of one scored episode of a single agent.
 
     Raises:

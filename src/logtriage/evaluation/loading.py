@@ -18,7 +18,7 @@ from logtriage.evaluation.incidents import RECORDED_TASKS, Incidents, is_recorde
 from logtriage.evaluation.manifest import RUN_FILE, Manifest, read_manifest
 from logtriage.evaluation.spec import Cell, plan
 from logtriage.evaluation.store import BUNDLES, copies_of
-from logtriage.grading import Grade, Rubric, get_rubric, grade_transcript
+from logtriage.grading import Grade, Graded, Rubric, get_rubric, grade_transcript
 from logtriage.roles.splits import splits_with
 from logtriage.transcript import Transcript
 
@@ -38,7 +38,7 @@ class LoadedRun:
     incidents: Incidents
     rubrics: Mapping[str, tuple[str, str]]
     transcripts: Mapping[tuple[str, str], tuple[Transcript, ...]]
-    grades: Mapping[tuple[str, str], tuple[Grade, ...]]
+    grades: Mapping[tuple[str, str], tuple[Graded, ...]]
     explained: Mapping[tuple[str, str], Mapping[str, Explanation]]
 
     @property

@@ -77,7 +77,7 @@ def _repeats(run: LoadedRun, name: str, group: Sequence[str], task: str) -> Repe
     shared = [incident for incident in graded[0] if all(incident in row for row in graded)]
     if not shared:
         return None
-    scores = [[row[incident].score or 0.0 for row in graded] for incident in shared]
+    scores = [[row[incident].score for row in graded] for incident in shared]
     passed = [sum(_solves(row[incident]) for row in graded) for incident in shared]
     worths = [run.incidents(incident).worth_of_hand_over for incident in shared]
     known = [worth for worth in worths if worth is not None]
@@ -102,7 +102,7 @@ def _repeats(run: LoadedRun, name: str, group: Sequence[str], task: str) -> Repe
 
 def _solves(grade: Grade) -> bool:
     """Whether a repeat passes: a hand-over solves nothing, whatever it is worth."""
-    return (grade.score or 0.0) >= SOLVED and grade.closing is not Closing.HANDED_OVER
+    return grade.score >= SOLVED and grade.closing is not Closing.HANDED_OVER
 
 
 def _mean(values: Iterable[float]) -> Interval:

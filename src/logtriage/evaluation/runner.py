@@ -23,8 +23,7 @@ from logtriage.evaluation.recorders import Record, Recording, Together, records_
 from logtriage.evaluation.spec import Cell, RunSpec
 from logtriage.evaluation.summary import Row
 from logtriage.policies import PolicyFactory, TeamFactory
-from logtriage.registry import is_own, make_policy, roles_of
-from logtriage.trained import has_network, make_team
+from logtriage.registry import has_network, is_own, make_policy, make_team, roles_of
 
 #: Called with the episodes that are done and those there are in all.
 OnProgress = Callable[[int, int], None]

@@ -102,11 +102,6 @@ class Truths:
         return np.logical_not(self.root_causes.any(axis=1))
 
     @cached_property
-    def any_benign(self) -> bool:
-        """Whether any incident is benign."""
-        return bool(self.benign.any())
-
-    @cached_property
     def ranges(self) -> ActionRanges:
         """The canonical integers of the topology's actions, and of a hand-over if any has one."""
         return ranges_of(self.topology, hand_over=bool(self.takes_hand_over.any()))

@@ -139,7 +139,7 @@ def _row(
     arrived, system = graded.arrived_at, graded.system
     end = arrived + (state.closed_at or state.tick)
     top = _ROW * (at + 1)
-    full = 0.08 + 0.8 * (graded.grade.score or 0.0)
+    full = 0.08 + 0.8 * graded.grade.score
     name = f'<text x="0" y="{top + 15}">{escape(system)}</text>'
     if state.history:
         name = f'<a href="{escape(f"{replays}/{quote(state.incident.id)}")}">{name}</a>'

@@ -34,7 +34,7 @@ from logtriage.adapters.sources import Sources
 from logtriage.conversations.convert import transcript_of_row
 from logtriage.conversations.wires import NO_CALL
 from logtriage.errors import UnknownName
-from logtriage.evaluation import RunSpec, evaluate, play_episode
+from logtriage.evaluation import RunSpec, evaluate
 from logtriage.grading import grade_actions, grade_transcript, rubric_named
 from logtriage.parsing.calls import Wire
 from logtriage.recorded import open_bundle
@@ -75,7 +75,7 @@ def run(tmp_path: Path) -> Callable[..., EvalLog]:
 
 def played(incident_id: str, policy: str) -> lt.State:
     incident = lt.make_incident(incident_id)
-    return play_episode(incident, make_policy(policy)(incident))
+    return lt.play(incident, policy)
 
 
 def one_incident(**changes: Any) -> Task:
@@ -221,7 +221,7 @@ def test_a_task_and_a_rubric_of_ones_own(
     assert {sample.id for sample in log.samples} == wanted.keys()
     for sample in log.samples:
         incident = wanted[str(sample.id)]
-        state = play_episode(incident, make_policy(policy)(incident))
+        state = lt.play(incident, policy)
         assert value(sample)["grade"] == lt.grade(state, rubric_named(rubric)).score
         assert f"/{incident.horizon};" in screens(sample)[0].splitlines()[0]
     before = means(log)
@@ -248,7 +248,7 @@ def test_recorded_incidents_of_a_bundle(
     recorded = open_bundle(tmp_path / bundle)
     assert list(recorded) == ids
     policy = make_policy("random:1")
-    states = [play_episode(one, policy(one)) for one in recorded.values()]
+    states = [lt.play(one, policy(one)) for one in recorded.values()]
     grades = [lt.grade(state).score for state in states]
     found = {sample.id: value(sample)["grade"] for sample in log.samples}
     assert found == dict(zip(ids, grades, strict=True))

@@ -10,7 +10,7 @@ from logtriage.grading import grade_actions, grade_to_json
 from logtriage.observation import observe
 from logtriage.registry import make_policy
 from logtriage.rendering import render_observation, system_prompt
-from logtriage.server.public import listed_grade
+from logtriage.server.episode import listed_grade
 from tests.adapters.openenv.serving import Running, ServerError, Session
 
 INCIDENT = "cascading_failure-v4/test/42"

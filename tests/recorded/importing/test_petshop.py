@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from logtriage.errors import BundleError, UnknownName
-from logtriage.evaluation import Incidents, play_episode
+from logtriage.evaluation import Incidents
 from logtriage.incident import Fault
+from logtriage.playing import play
 from logtriage.recorded import as_incident, import_petshop, load_records, shipped_incidents
-from logtriage.registry import make_policy
 from logtriage.world.telemetry import Alert
 from tests.cli.test_cli import lines, logtriage
 from tests.recorded.layout import shown_by
@@ -83,7 +83,7 @@ def test_the_shipped_ones_are_found_by_id_and_can_be_played(number: int) -> None
         ("latency", "availability")[number], "PetSearch_AWS-ECS-Fargate"
     )
     assert len(incident.topology) == (44, 42)[number]
-    state = play_episode(incident, make_policy("combined_v2")(incident))
+    state = play(incident, "combined_v2")
     assert state.is_closed
     assert state.facts.root_cause is not None
     with pytest.raises(UnknownName, match="source of recorded incidents"):

@@ -21,7 +21,7 @@ from logtriage.adapters.inspect_ai.agent import SOURCES, incident_of_sample
 from logtriage.conversations.wires import Style, actions_of_conversation
 from logtriage.evaluation import SOLVED, played_state
 from logtriage.evaluation import net_value as net_value_of_grades
-from logtriage.grading import Grade, Rubric, grade_actions, rubric_named, rubric_of
+from logtriage.grading import Graded, Rubric, grade_actions, rubric_named, rubric_of
 from logtriage.grading.grade import is_handed_over
 from logtriage.incident import Incident
 
@@ -104,7 +104,7 @@ def _graded(
     rubric: Rubric | None,
     style: Style,
     other_tools: tuple[str, ...],
-) -> Grade:
+) -> Graded:
     messages = [
         message.model_dump(include={"role", "content", "tool_calls", "source"})
         for message in state.messages
@@ -115,7 +115,7 @@ def _graded(
     return grade_actions(incident, wires, rubric)
 
 
-def _score_of(incident: Incident, grade: Grade, rubric: Rubric) -> Score:
+def _score_of(incident: Incident, grade: Graded, rubric: Rubric) -> Score:
     worth = incident.worth_of_hand_over
     metadata = {
         "task": grade.task,

@@ -9,7 +9,7 @@ from logtriage.adapters.episode import Episode
 from logtriage.conversations.wires import wire_of
 from logtriage.drawing.sealing import incident_of
 from logtriage.errors import InvalidInput
-from logtriage.grading import Grade, Resolver, Rubric
+from logtriage.grading import Graded, Resolver, Rubric
 from logtriage.grading.offered import RECORDED_KINDS, useful_actions
 from logtriage.incident import Incident
 from logtriage.parsing.calls import Wire
@@ -138,7 +138,7 @@ class Playing(Tooled):
         return self._episode
 
     @property
-    def grade(self) -> Grade:
+    def grade(self) -> Graded:
         """The grade with its reasons."""
         return self.episode.grade
 

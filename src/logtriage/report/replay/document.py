@@ -10,7 +10,6 @@ from typing import Any, Final
 import attrs
 
 from logtriage.codec import role_split_to_json
-from logtriage.grading import GradeStatus
 from logtriage.incident import Incident
 from logtriage.report.confusion import MEANING, place_of
 from logtriage.report.episode import Episode
@@ -175,7 +174,7 @@ def _chunks(
 def _row(episode: Episode) -> list[Any]:
     """A row of the list of episodes; ``replay.js`` names its fields."""
     graded = episode.grade
-    scored = graded.status is GradeStatus.SCORED
+    scored = graded.score is not None
     facts = states_of(episode)[-1].facts if scored else None
     declared = None if facts is None else facts.root_cause
     return [

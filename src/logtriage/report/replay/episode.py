@@ -7,7 +7,7 @@ import attrs
 
 from logtriage.actions import IdentifyRootCause, Malformed, action_name, action_value, describe
 from logtriage.conversations.words import words_of
-from logtriage.grading import Grade, GradeStatus, grade
+from logtriage.grading import Grade, grade
 from logtriage.joint import observe_roles
 from logtriage.observation import Observation, observe, slice_for
 from logtriage.rendering import effect_of, render_observation
@@ -72,7 +72,7 @@ def episode_data(
     """
     states = states_of(episode)
     whole = [observe(state) for state in states]
-    scored = episode.grade.status is GradeStatus.SCORED
+    scored = episode.grade.score is not None
     grades = [grade(state) for state in states] if scored else []
     words = words_of(episode.transcript)
     ticks: list[dict[str, Any]] = []

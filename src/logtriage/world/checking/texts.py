@@ -89,29 +89,13 @@ def _text(text: str, known: Iterable[str]) -> Iterator[str]:
 
 
 def _topic(world: World, topic: Topic) -> Iterator[str]:
-    known = _placeholders(topic)
-    if not topic.has_phrasings:
-        for tier in topic.tiers:
-            if not world.technologies_at(tier):
-                yield (
-                    f"expected either phrasings or by_tier: no technology of tier {tier!r} words it"
-                )
-        return
-    if topic.phrasings is not None and topic.by_tier is not None:
-        yield "expected either phrasings or by_tier, got both"
-        return
     if topic.phrasings is not None:
+        known = (*LINE_PLACEHOLDERS, DEPENDENCY if topic.dependency else CAUSE)
         yield from _phrasings("phrasings", topic.phrasings, known, topic.dependency)
         return
-    assert topic.by_tier is not None
-    if set(topic.by_tier) != set(topic.tiers):
-        yield f"by_tier: expected {', '.join(topic.tiers)}; got {', '.join(topic.by_tier)}"
-    for tier, phrasings in topic.by_tier.items():
-        yield from _phrasings(f"by_tier.{tier}", phrasings, known, topic.dependency)
-
-
-def _placeholders(topic: Topic) -> tuple[str, ...]:
-    return (*LINE_PLACEHOLDERS, DEPENDENCY if topic.dependency else CAUSE)
+    for tier in topic.tiers:
+        if not world.technologies_at(tier):
+            yield f"phrasings: expected some: no technology of tier {tier!r} words it"
 
 
 @lru_cache(maxsize=256)
@@ -149,7 +133,7 @@ def _wordings(world: World, technology: Technology) -> Iterator[str]:
     for topic in world.topics:
         if topic.name in technology.topics:
             yield from _worded(technology, topic.name, topic.dependency)
-        elif not topic.has_phrasings and set(topic.tiers) & set(technology.tiers):
+        elif topic.phrasings is None and set(topic.tiers) & set(technology.tiers):
             yield f"topics.{topic.name}: missing: topics/{topic.name}.toml words no lines"
 
 
@@ -213,10 +197,8 @@ def _texts_of(
 
 def _all_texts(world: World) -> Iterator[tuple[str, str]]:
     for topic in world.topics:
-        every = [] if topic.phrasings is None else [topic.phrasings]
-        for phrasings in (*every, *(topic.by_tier or {}).values()):
-            for phrases in phrasings.groups:
-                yield from ((f"topics/{topic.name}.toml", text) for _, text in phrases)
+        for phrases in () if topic.phrasings is None else topic.phrasings.groups:
+            yield from ((f"topics/{topic.name}.toml", text) for _, text in phrases)
     for kind in world.kinds:
         file = f"kinds/{kind.name}.toml"
         for phrases in kind.names.groups:
