@@ -7,7 +7,7 @@ import pytest
 from logtriage import make_incident
 from logtriage.drawing.kinds import ids_of_kinds, kinds_drawn, kinds_of
 from logtriage.errors import InvalidInput, UnknownName
-from logtriage.tasks import get_task
+from logtriage.tasks import TaskSpec, get_task
 
 CRASH = get_task("single_crash-v4")
 CREEPING = get_task("silent_degradation-v4")
@@ -16,7 +16,9 @@ SEVERAL = get_task("compound_failure-v4")
 
 @pytest.mark.parametrize("kinds", [("memory_leak",), ("load_test", "bad_deploy")])
 @pytest.mark.parametrize("task", [CRASH, SEVERAL])
-def test_they_are_all_of_their_kinds_from_the_start_on(task, kinds) -> None:
+def test_they_are_all_of_their_kinds_from_the_start_on(
+    task: TaskSpec, kinds: tuple[str, ...]
+) -> None:
     found = ids_of_kinds(kinds, task, "test", 4, 7, make_incident)
     last = int(found[-1].rpartition("/")[2])
     every = [f"{task.id}/test/{number}" for number in range(7, last + 1)]
@@ -24,7 +26,7 @@ def test_they_are_all_of_their_kinds_from_the_start_on(task, kinds) -> None:
 
 
 @pytest.mark.parametrize("task", [CRASH, CREEPING])
-def test_what_a_task_draws_is_what_its_incidents_have(task) -> None:
+def test_what_a_task_draws_is_what_its_incidents_have(task: TaskSpec) -> None:
     drawn = [kinds_of(make_incident(f"{task.id}/test/{number}")) for number in range(1500)]
     assert frozenset(kinds_drawn(task, "test")) == frozenset().union(*drawn)
 

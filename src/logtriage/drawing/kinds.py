@@ -16,6 +16,7 @@ _LOOKED_AT, _FOR_EACH = 10_000, 1_000
 
 def kinds_of(incident: Incident) -> frozenset[str]:
     """The kinds of a drawn incident: those of its faults, or its benign kind."""
+    assert incident.simulation is not None, "only drawn incidents have kinds of a world"
     truth = incident.simulation.truth
     benign = () if truth.benign is None else (truth.benign[0],)
     return frozenset((*benign, *(kind for kind, _ in truth.faults)))
@@ -89,4 +90,4 @@ def ids_of_kinds(
 
 
 def _known(world: World) -> tuple[str, ...]:
-    return tuple(kind.name for kind in (*world.kinds, *world.benign))
+    return (*(kind.name for kind in world.kinds), *(kind.name for kind in world.benign))
