@@ -48,7 +48,11 @@ _NAMES: Final = {HAND_OVER: "always hand over", DISMISS: "always dismiss"}
 
 
 def shown(one: Interval | None) -> str:
-    return "–" if one is None else f"{one.mean:.3f} [{one.low:.2f}, {one.high:.2f}]"
+    if one is None:
+        return "–"
+    # Rounded as in the file first: other pages print what the file says.
+    mean, low, high = (round(each, 4) for each in (one.mean, one.low, one.high))
+    return f"{mean:.3f} [{low:.2f}, {high:.2f}]"
 
 
 def called(policy: str) -> str:

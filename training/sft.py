@@ -38,14 +38,12 @@ from logtriage.parsing import action_from_wire
 from logtriage.registry import make_policy
 from logtriage.rng import hash_name
 from logtriage.state import State, initial_state
-from training.common.figures import EPISODES, figures, write_rows
-from training.common.files import save_json
+from training.common.figures import EPISODES, Row, figures, read_rows, tell_end, write_rows
+from training.common.files import RUN, save_json
 from training.common.language import (
     HARDWARE,
     RULES_CHOICES,
-    RUN,
     STYLE_CHOICES,
-    TRAIN_SPLIT,
     LanguageSettings,
     begin,
     incidents_of,
@@ -57,11 +55,9 @@ from training.common.language import (
     rows_of,
     save,
     style_and_rules,
-    tell_end,
-    unreadable,
 )
 from training.common.options import add_options, parsed
-from training.common.tasks import add_world, task_in
+from training.common.tasks import TRAIN_SPLIT, add_world, task_in, words_for
 
 #: The label of a token that is not learnt.
 SCREEN: Final = -100
@@ -316,13 +312,14 @@ def run(settings: Settings, out: Path, command: str, *, resume: bool = False) ->
     source = settings if not done else attrs.evolve(settings, model=str(out), template="own")
     manner = style_and_rules(settings.style, settings.rules) if not done else None
     model, chat = load(source, manner)
-    played = {}
-    if settings.held_out and not done:
-        played["before"] = play_held_out(model, chat, settings, console, "held-out, before")
-        about["before"] = figures(rows_of(played["before"]))
-        note = unreadable(played["before"])
-        if note:
-            console.print(f"before: {note}", soft_wrap=True, markup=False)
+    before: list[Row] = []
+    after: list[Row] = []
+    if settings.held_out and done:
+        before = read_rows(out / EPISODES)["before",]
+    elif settings.held_out:
+        before = play_held_out(model, chat, settings, console, "before")
+        about["before"] = figures(before)
+        write_rows(out / EPISODES, ["when"], {("before",): before})
     for number in range(done, settings.rounds + 1):
         clocks = [time.process_time()]
         examples = examples_of_round(number, model, chat, settings, console)
@@ -353,18 +350,14 @@ def run(settings: Settings, out: Path, command: str, *, resume: bool = False) ->
         save_json(out / RUN, about)
         shutil.rmtree(folder, ignore_errors=True)
     if settings.held_out:
-        played["after"] = play_held_out(model, chat, settings, console, "held-out, after")
-        about["after"] = figures(rows_of(played["after"]))
-        note = unreadable(played["after"])
-        if note:
-            console.print(f"after: {note}", soft_wrap=True, markup=False)
-        rows = {(when,): rows_of(attempts) for when, attempts in played.items()}
-        write_rows(out / EPISODES, ["when"], rows)
+        after = play_held_out(model, chat, settings, console, "after")
+        about["after"] = figures(after)
+        write_rows(out / EPISODES, ["when"], {("before",): before, ("after",): after})
     about["seconds"] += time.perf_counter() - began[0]
     about["cpu_seconds"] += time.process_time() - began[1]
     save_json(out / RUN, {**about, "finished": True})
-    before, after = (rows_of(played.get(when, ())) for when in ("before", "after"))
-    tell_end(console, before, after, out, settings.task)
+    played = f"expert observer {words_for(settings.task)} --episodes 300 --out {out}-eval"
+    tell_end(console, out, before, after, f"logtriage eval hf:{out} {played}")
     return about
 
 

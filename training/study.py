@@ -38,17 +38,15 @@ from training.common.figures import (
     save_table,
     write_rows,
 )
-from training.common.files import load_json, save_text
+from training.common.files import RUN, load_json, save_text
 from training.common.language import (
-    CHOICE_SPLIT,
-    EVAL_SPLIT,
-    RUN,
     LanguageSettings,
     incidents_of,
     progress,
     quieten,
     rows_of,
 )
+from training.common.tasks import CHOICE_SPLIT, EVAL_SPLIT
 
 BODIES: Final = ("pretrained", "random")
 #: The temperature at which GRPO samples, and at which trained models and starts are compared.

@@ -208,6 +208,17 @@ def test_policy_that_fails_is_not_scored(monkeypatch: pytest.MonkeyPatch) -> Non
     assert graded["cause"] == "policy failed in tick 0: RuntimeError: out of ideas"
 
 
+def test_the_first_incident_of_a_kind_is_played() -> None:
+    said = logtriage(
+        "play", "single_crash-v4/test/3", "--kind", "memory_leak", "--policy", "expert", "--brief"
+    ).stdout
+    played = said.split("\n")[0].removeprefix("expert on ")
+    assert make_incident(played).truth.fault_kind == "memory_leak"
+    refused = logtriage("play", INCIDENT, "--kind", "leek", "--policy", "expert")
+    assert refused.exit_code == 2
+    assert "unknown kind 'leek'" in refused.stderr
+
+
 def test_brief_shows_the_debrief_without_the_screens() -> None:
     whole = logtriage("play", INCIDENT, "--policy", "expert").stdout
     brief = logtriage("play", INCIDENT, "--policy", "expert", "--brief").stdout

@@ -97,6 +97,23 @@ def test_directory_of_another_run_is_refused(
     assert contents(run) == before
 
 
+def test_a_run_of_kinds_is_read_back_resumed_and_no_other(tmp_path: Path) -> None:
+    kinds = ["memory_leak", "slow_query"]
+    spec = RunSpec(["expert"], ["single_crash-v4"], episodes=5, kinds=kinds)
+    evaluate(spec, tmp_path / "run")
+    whole = (tmp_path / "run" / FIRST).read_bytes()
+    (tmp_path / "run" / FIRST).write_bytes(b"".join(whole.splitlines(keepends=True)[:2]))
+    evaluate(spec, tmp_path / "run")
+    assert (tmp_path / "run" / FIRST).read_bytes() == whole
+    run = load_run(tmp_path / "run")
+    assert run.manifest.spec.kinds == tuple(kinds)
+    played = [run.incidents(one.incident) for one in run.transcripts["expert", "single_crash-v4"]]
+    assert len(played) == 5
+    assert {one.truth.fault_kind for one in played} <= set(kinds)
+    with pytest.raises(InvalidInput, match="kinds is memory_leak, slow_query, asked for null"):
+        evaluate(attrs.evolve(spec, kinds=()), tmp_path / "run")
+
+
 def test_run_of_another_version_is_not_mixed_with_this_one(run: Path) -> None:
     change(run / "run.json", logtriage="0.0.1")
     with pytest.raises(InvalidInput, match=r'logtriage is "0\.0\.1", asked for'):
@@ -372,6 +389,8 @@ def test_names_given_twice_count_once() -> None:
         ({"split": "exam"}, "unknown split 'exam'"),
         ({"episodes": 0}, "episodes must be at least 1, got 0"),
         ({"start": -1}, "start must not be negative, got -1"),
+        ({"kinds": ["crash"]}, "unknown kind 'crash'"),
+        ({"tasks": ["recorded"], "kinds": ["crash"]}, "recorded has no kinds of a world"),
     ],
 )
 def test_definitions_that_make_no_sense(fields: dict[str, Any], reason: str) -> None:

@@ -20,7 +20,7 @@ from logtriage.parsing import render_action  # noqa: E402
 from logtriage.registry import make_policy  # noqa: E402
 from tests.training.tiny import tiny_model  # noqa: E402
 from training import grpo, sft, weights  # noqa: E402
-from training.common.figures import read_rows  # noqa: E402
+from training.common.figures import gain, in_words, line_of, read_rows  # noqa: E402
 from training.common.files import Refused, load_json  # noqa: E402
 from training.common.language import load, style_and_rules  # noqa: E402
 from training.common.memory import GIB, GPUS, estimate, presets, qwen3, verdict  # noqa: E402
@@ -67,6 +67,33 @@ def test_a_run_leaves_a_model_of_notation_with_figures_before_and_after(imitator
     assert all(not torch.equal(before[key], after[key]) for key in before if "layers" in key)
     with pytest.raises(Refused, match="not an empty directory"):
         sft.run(SFT, Path(imitator), "again")
+
+
+def test_a_run_that_was_cut_off_still_tells_what_was_before(tmp_path, monkeypatch, capsys):
+    settings, save = attrs.evolve(SFT, rounds=1, own=4), sft.save_json
+
+    def killed(path, about):
+        save(path, about)
+        if about["rounds_done"] == 1:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(sft, "save_json", killed)
+        with pytest.raises(KeyboardInterrupt):
+            sft.run(settings, tmp_path / "run", "sft")
+    before = read_rows(tmp_path / "run" / "episodes.csv")["before",]
+    capsys.readouterr()
+    sft.run(settings, tmp_path / "run", "sft", resume=True)
+    rows = read_rows(tmp_path / "run" / "episodes.csv")
+    assert rows["before",] == before
+    assert capsys.readouterr().err.splitlines()[-5:] == [
+        f"before: {line_of(before)}",
+        f"after:  {line_of(rows['after',])}",
+        f"gain in net value: {in_words(gain(before, rows['after',]))}",
+        f"run:    {tmp_path}/run",
+        f"next:   logtriage eval hf:{tmp_path}/run expert observer --task {settings.task} "
+        f"--episodes 300 --out {tmp_path}/run-eval",
+    ]
 
 
 def test_imitation_learns_what_the_teacher_does(tmp_path):

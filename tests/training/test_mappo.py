@@ -308,8 +308,20 @@ def run(out: Path, *options: str) -> None:
 def test_the_command_leaves_team_curve_and_transcripts(tmp_path: Path, capsys):
     out = tmp_path / "run"
     run(out, "--split", "duo", "--seed", "3")
-    said = [line for line in capsys.readouterr().err.splitlines() if "ticks  net" in line]
+    lines = capsys.readouterr().err.splitlines()
+    said = [line for line in lines if "ticks  net" in line]
     assert len(said) == 3
+    assert [line[:7] for line in lines[-5:]] == [
+        "before:",
+        "after: ",
+        "gain in",
+        "run:   ",
+        "next:  ",
+    ]
+    assert lines[-1] == (
+        f"next:   logtriage eval net:{out} expert observer --split-roles duo --task {TASK} "
+        f"--episodes 300 --out {out}-eval"
+    )
     assert {path.name for path in out.iterdir()} == {
         "curve.csv", "episodes.csv", "run.json", "team.json",
         "team.npz", "transcripts.jsonl",
@@ -327,6 +339,7 @@ def test_the_command_leaves_team_curve_and_transcripts(tmp_path: Path, capsys):
     grades = list(grade_jsonl(out / "transcripts.jsonl"))
     rows = read_rows(out / EPISODES)["own",]
     assert [one.score for one in grades] == [one.grade for one in rows]
+    assert f"before: net value {facts['before']['net_value']:+.3f} (" in lines[-5]
     assert facts["after"]["own"]["grade"] == pytest.approx(np.mean([one.grade for one in rows]))
     assert facts["after"]["own"]["net_value"] == pytest.approx(net_value(rows).mean)
 

@@ -14,6 +14,7 @@ from logtriage.cli.choosing import (
     SPLIT,
     Episodes,
     Fresh,
+    Kinds,
     RetryUnscored,
     SplitOfRun,
     Start,
@@ -78,6 +79,7 @@ def evaluate_(
     split: SplitOfRun = None,
     episodes: Episodes = 100,
     start: Start = 0,
+    kind: Kinds = None,
     jobs: Annotated[int, typer.Option(metavar="J", help="How many processes to use.")] = 1,
     out: Annotated[
         Path | None,
@@ -150,7 +152,7 @@ def evaluate_(
     if any(map(is_shift, task or ())):
         from logtriage.cli.shifts import evaluate_shifts
 
-        beside = {"--split-roles": roles, "--bundle": bundle}
+        beside = {"--split-roles": roles, "--bundle": bundle, "--kind": kind}
         for option, given in {**beside, "--world": world, "--explain": explain or None,
                               "--value-of-incident": value,
                              "--style": None if style == STYLES[0] else style}.items():  # fmt: skip
@@ -172,7 +174,7 @@ def evaluate_(
     if screens is not None:
         raise InvalidInput("--screens is for shifts")
     spec, seal = chosen(
-        policies, task, split, episodes, start, roles, bundle, seal_in(seal_file), world
+        policies, task, split, episodes, start, roles, bundle, seal_in(seal_file), world, kind
     )
     if luck_adjusted and not explain:
         raise InvalidInput("--luck-adjusted goes with --explain N: it takes explained episodes")

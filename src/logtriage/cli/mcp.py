@@ -13,6 +13,7 @@ from logtriage.cli.choosing import (
     SPLIT,
     Episodes,
     Fresh,
+    Kinds,
     RetryUnscored,
     SplitOfRun,
     Start,
@@ -54,6 +55,7 @@ def mcp(
     split: SplitOfRun = None,
     episodes: Episodes = 10,
     start: Start = 0,
+    kind: Kinds = None,
     fresh: Fresh = False,
     retry_unscored: RetryUnscored = False,
     split_roles: SplitRoles = None,
@@ -111,7 +113,7 @@ def mcp(
     shifts = [name for name in task or () if is_shift(name)]
     if shifts:
         for option, value in {"--split-roles": roles, "--bundle": bundle, "--world": of_world,
-                              "--fresh": fresh or None}.items():  # fmt: skip
+                              "--kind": kind, "--fresh": fresh or None}.items():  # fmt: skip
             if value is not None:
                 raise InvalidInput(f"{option} is not for shifts")
         if len(shifts) < len(task or ()):
@@ -125,7 +127,7 @@ def mcp(
             team = team_of(roles, agent, role or (), others)
         spec, seal = chosen(
             [team], task, split, episodes, start, roles, bundle, seal_in(seal_file),
-            world_in(of_world),
+            world_in(of_world), kind,
         )  # fmt: skip
         places = _incidents(
             out, agent, spec, bundle, seal, fresh=fresh, retry_unscored=retry_unscored

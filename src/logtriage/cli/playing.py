@@ -29,6 +29,7 @@ from logtriage.cli.options import (
 from logtriage.cli.screens import debrief, screen
 from logtriage.cli.typed import HUMAN
 from logtriage.codec import encode_transcript
+from logtriage.drawing.kinds import ids_of_kinds
 from logtriage.errors import InvalidInput, MissingExtra
 from logtriage.evidence import NOT_CLAIMED
 from logtriage.grading import grade, grade_to_json, unscored
@@ -40,10 +41,13 @@ from logtriage.rendering import render_observation
 from logtriage.roles import RoleSplit
 from logtriage.shift.tasks import is_shift
 from logtriage.state import State, initial_state
+from logtriage.tasks import get_task
+from logtriage.trained import make_team
 from logtriage.transcript import COMPLETED, transcript_of
 
 if TYPE_CHECKING:
     from logtriage.beliefs.explain import Explanation
+    from logtriage.evaluation import Incidents
 
 
 def play(
@@ -58,6 +62,14 @@ def play(
     brief: Annotated[
         bool, typer.Option("--brief", help="Show only the debrief of a watched policy.")
     ] = False,
+    kind: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="KIND",
+            help="Take the first incident of this kind of fault or of benign trouble, from the ID "
+            "on. May be repeated.",
+        ),
+    ] = None,
     split_roles: SplitRoles = None,
     explain: Annotated[
         bool,
@@ -92,10 +104,15 @@ def play(
     if is_shift(incident_id):
         from logtriage.cli.shifts import play_shift
 
+        if kind:
+            raise InvalidInput("--kind is not for shifts")
         play_shift(incident_id, policy, brief=brief, as_json=as_json)
         return
     roles = role_split(split_roles)
-    incident = Incidents.of(bundle, seal_in(seal_file), world_in(of_world))(incident_id)
+    incidents = Incidents.of(bundle, seal_in(seal_file), world_in(of_world))
+    incident = incidents(incident_id)
+    if kind:
+        incident = incidents(_first_of(kind, incident, incidents))
     if policy == HUMAN:
         _check_place(roles)
     elif practice:
@@ -130,6 +147,21 @@ def play(
         emit(grade_to_json(graded))
     if cause is not None:
         raise typer.Exit(SOME_BAD)
+
+
+def _first_of(kinds: list[str], incident: Incident, incidents: "Incidents") -> str:
+    """The id of the first incident of any of the kinds, from an incident on.
+
+    Raises:
+        InvalidInput: for a recorded incident, and as
+            :func:`~logtriage.drawing.kinds.ids_of_kinds`.
+    """
+    if incident.setting is None:
+        raise InvalidInput(f"--kind: {incident.id} is recorded, and has no kind of a world")
+    task, split, number = incident.id.split("/")
+    known = get_task(task, incidents.world)
+    (found,) = ids_of_kinds(kinds, known, split, 1, int(number), incidents)
+    return found
 
 
 #: Keeps a state of a game, with the status of its transcript.

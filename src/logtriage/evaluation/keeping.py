@@ -121,7 +121,7 @@ def keeping(
     manifest = Manifest.of(spec, incidents, players)
     with holding(directory):
         store.open_run(directory, manifest, incidents, fresh=fresh)
-        yield Kept(directory, incidents, plan(spec, incidents), incidents.seal)
+        yield Kept(directory, incidents, plan(manifest.spec, incidents), incidents.seal)
 
 
 def line_of(transcript: Transcript) -> bytes:

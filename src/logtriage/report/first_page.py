@@ -103,6 +103,8 @@ def _facts(run: Run) -> Iterable[tuple[str, str]]:
     yield "split", f"{spec.split}{f' (seal {manifest.seal})' if manifest.seal else ''}"
     start = f", from number {spec.start}" if spec.start else ""
     yield "episodes", f"{len(run.episodes)} ({spec.episodes} per task and policy{start})"
+    if spec.kinds:
+        yield "kinds", ", ".join(spec.kinds)
     yield "tasks", ", ".join(run.tasks)
     yield "rubrics", ", ".join(run.rubrics)
     if run.roles is not None:
