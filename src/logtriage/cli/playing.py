@@ -42,7 +42,6 @@ from logtriage.roles import RoleSplit
 from logtriage.shift.tasks import is_shift
 from logtriage.state import State, initial_state
 from logtriage.tasks import get_task
-from logtriage.trained import make_team
 from logtriage.transcript import COMPLETED, transcript_of
 
 if TYPE_CHECKING:
