@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import attrs
 
+from logtriage._lib.progress import OnProgress, watched
 from logtriage.evaluation.cell_files import append, mend, read_lines
 from logtriage.evaluation.net_values import net_value
 from logtriage.evaluation.statistics import Interval, mean_interval
@@ -110,6 +111,7 @@ def record_shifts(
     *,
     file: Path | None = None,
     workers: int = 1,
+    on_progress: OnProgress | None = None,
 ) -> list[dict[str, Any]]:
     """:func:`record_shift` of each id; records that ``file`` has are not played again.
 
@@ -119,7 +121,8 @@ def record_shifts(
     played = list(ids)
     left = [shift_id for shift_id in played if shift_id not in kept]
     with ThreadPoolExecutor(workers) as pool:
-        for record in pool.map(partial(record_shift, policy=policy, recorder=recorder), left):
+        records = pool.map(partial(record_shift, policy=policy, recorder=recorder), left)
+        for record in watched(records, on_progress, len(left)):
             kept[record["shift"]] = record
             if file is not None:
                 keep_shift(file, record)
