@@ -61,7 +61,7 @@ class RayWorkers:
                 logging_level="error",
                 **(here if address == LOCAL else {}),
             )
-        except (ConnectionError, ValueError, RuntimeError) as error:
+        except Exception as error:  # Ray raises that, too, when it does not come up in time
             raise LogTriageError(f"Ray at {address}: {error}") from error
 
     def __enter__(self) -> Self:

@@ -12,6 +12,7 @@ from time import sleep
 from typing import Any
 
 import pytest
+import ray
 
 from logtriage._lib.seal import Seal
 from logtriage.adapters.ray import RayWorkers
@@ -73,8 +74,9 @@ def test_grades_and_findings_are_those_of_one_process(tmp_path: Path, workers: R
 def test_a_driver_that_is_killed_goes_on(tmp_path: Path, workers: RayWorkers) -> None:
     spec = RunSpec(["expert", "random"], [TASK], episodes=60)
     words = [*spec.policies, "--task", TASK, "--episodes", "60", "--out", str(tmp_path / "ray")]
+    cluster = ray.get_runtime_context().gcs_address
     driver = subprocess.Popen(
-        [sys.executable, "-m", "logtriage.cli", "eval", *words, "--ray", "local", "--jobs", "2"]
+        [sys.executable, "-m", "logtriage.cli", "eval", *words, "--ray", cluster]
     )
     transcripts = tmp_path / "ray" / "transcripts"
     while driver.poll() is None and not any(map(os.path.getsize, transcripts.glob("*"))):
@@ -94,7 +96,10 @@ def test_what_a_function_raises_comes_back(workers: RayWorkers) -> None:
         list(in_order(json.loads, ["1", "no", "2"], workers))
 
 
-def test_a_worker_that_dies_each_time_ends_the_run(tmp_path: Path, workers: RayWorkers) -> None:
+def test_a_worker_that_dies_each_time_ends_the_run(
+    tmp_path: Path, workers: RayWorkers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("logtriage.adapters.ray.RETRIES", 0)
     spec = RunSpec(["mine"], [TASK], episodes=8)
     with pytest.raises(LogTriageError, match="2 workers of Ray: one of them died"):
         evaluate(spec, tmp_path, factories={"mine": players.refusing}, jobs=workers)
