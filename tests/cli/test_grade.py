@@ -196,7 +196,7 @@ def test_a_run_of_a_file_is_like_any_other(tmp_path: Path) -> None:
     assert [one["difference"]["mean"] for one in lines(gate) if one["difference"]] == [0.0] * 3
     assert lines(logtriage("compare", base, mine, "--json"))[0]["difference"]["mean"] == 0.0
     assert logtriage("calibration", mine).exit_code == 0
-    assert logtriage("replay", mine, "--beliefs", 0).exit_code == 0
+    assert logtriage("replay", mine, "--beliefs", 0, "--explain", 0).exit_code == 0
     assert (mine / "replay.html").is_file()
     again = logtriage("grade", file, "--out", mine)
     assert (again.exit_code, "holds a run already" in again.stderr) == (2, True)

@@ -206,7 +206,7 @@ def test_every_command_takes_the_key_from_a_file_and_shows_none(
         (*evaluating, "--out", out),
         (*evaluating, "--explain", 1, "--out", out),
         ("report", out),
-        ("report", out, page, "--html"),
+        ("report", out, page, "--explain", 0, "--html"),
         ("compare", out, out),
         ("grade", record),
         ("grade", record, "--json"),

@@ -13,6 +13,7 @@ from typing import Any, Final
 import attrs
 import numpy as np
 
+from logtriage._lib.progress import OnProgress, watched
 from logtriage.actions import IdentifyRootCause
 from logtriage.beliefs import belief
 from logtriage.dynamics import transition
@@ -102,9 +103,19 @@ class Calibration:
     bars: tuple[Bar, ...]
 
 
-def calibrate(run: LoadedRun) -> tuple[Calibration, ...]:
+def calibrate(run: LoadedRun, on_progress: OnProgress | None = None) -> tuple[Calibration, ...]:
     """The confidences of a run, for each policy and task."""
-    return tuple(_calibration(run, policy, task) for task in run.tasks for policy in run.policies)
+    cells = [(policy, task) for task in run.tasks for policy in run.policies]
+    every = [
+        (cell, grade)
+        for cell in cells
+        for policy, task in [cell]
+        for grade in run.scored(policy, [task]).values()
+    ]
+    stated: dict[tuple[str, str], list[Stated | None]] = {cell: [] for cell in cells}
+    for cell, grade in watched(every, on_progress, len(every)):
+        stated[cell].append(_stated(played_state(run.incidents(grade.incident), grade), grade))
+    return tuple(_calibration(*cell, stated[cell]) for cell in cells)
 
 
 def ece(confidences: Sequence[float], right: Sequence[bool]) -> float:
@@ -120,15 +131,13 @@ def share_bounds(hits: int, count: int, level: float) -> tuple[float, float]:
     )
 
 
-def _calibration(run: LoadedRun, policy: str, task: str) -> Calibration:
-    scored = run.scored(policy, [task]).values()
-    rows = (_stated(played_state(run.incidents(grade.incident), grade), grade) for grade in scored)
+def _calibration(policy: str, task: str, rows: Sequence["Stated | None"]) -> Calibration:
     known = [row for row in rows if row is not None]
     stated, right = [row.confidence for row in known], [row.right for row in known]
     over = [row.confidence - row.posterior for row in known if row.posterior is not None]
     error, by_chance = _error_of(stated, right) if known else (None, None)
     return Calibration(
-        policy, task, len(scored), len(known), error, by_chance, mean_interval(over),
+        policy, task, len(rows), len(known), error, by_chance, mean_interval(over),
         brier(stated, right), augrc(stated, right), _bins(known), _bars(known),
     )  # fmt: skip
 

@@ -3,12 +3,13 @@
 import gzip
 import json
 from base64 import b64encode
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, Final
 
 import attrs
 
+from logtriage._lib.progress import OnProgress, watched
 from logtriage.codec import role_split_to_json
 from logtriage.incident import Incident
 from logtriage.report.confusion import MEANING, place_of
@@ -70,6 +71,7 @@ def document(
     order: Sequence[int] | None = None,
     readers: Readers | None = None,
     figures: dict[str, Any] | None = None,
+    on_progress: OnProgress | None = None,
 ) -> Document:
     """The document of some episodes of a run.
 
@@ -91,7 +93,8 @@ def document(
     places = sorted(range(len(episodes)), key=lambda place: _incident_key(episodes[place]))
     chunks: list[str] = []
     rows: dict[int, list[Any]] = {}
-    for chunk in _chunks(episodes, places, shown, believed, readers):
+    counting = watched(places, on_progress, len(places))
+    for chunk in _chunks(episodes, counting, shown, believed, readers):
         for place, at in chunk.pop("places"):
             rows[place] = [*_row(episodes[place]), len(chunks), at]
         chunks.append(pack(chunk))
@@ -127,7 +130,7 @@ def _incident_key(episode: Episode) -> tuple[str, int, str]:
 
 def _chunks(
     episodes: Sequence[Episode],
-    places: Sequence[int],
+    places: Iterable[int],
     shown: frozenset[int],
     believed: frozenset[int],
     readers: Readers | None,
