@@ -186,26 +186,16 @@ def for_models(
             )
     origin, source = f"made of {label.id}", label.id.partition("/")[0]
     lead = int(_hash(label.id, "lead"), 16) % (MAX_LEAD + 1)
-    yield Stretch(
-        label,
-        f"{source}-models/{_hash(label.id, 'fault')}",
-        label.opened - lead * tick,
-        usual,
-        None,
-        _truth(label),
-        VIEWS[1],
-        origin,
-    )
+    name, opened = f"{source}-models/{_hash(label.id, 'fault')}", label.opened - lead * tick
+    fault = Stretch(label, name, opened, usual, None, _truth(label), VIEWS[1], origin)
+    yield fault
     if calm is not None and label.baseline is not None:
-        yield Stretch(
-            label,
-            f"{source}-models/{_hash(label.id, 'calm')}",
-            calm,
-            usual,
-            label.baseline[1],
-            RecordedTruth((), NO_FAULT),
-            VIEWS[1],
-            origin,
+        yield attrs.evolve(
+            fault,
+            id=f"{source}-models/{_hash(label.id, 'calm')}",
+            opened=calm,
+            until=label.baseline[1],
+            truth=RecordedTruth((), NO_FAULT),
         )
 
 
