@@ -238,7 +238,7 @@ def test_a_folder_without_telemetry_or_labels(folder: Path) -> None:
     columns, sample = re.findall(r"columns (\S+) .* such as (\S+)$", str(caught.value))[0]
     (folder / "labels.csv").write_text(f"{columns}\n{sample}\n", encoding="utf-8")
     (label,) = labels_of(folder, Names())
-    assert (label.root_causes, label.kind) == (("payments",), "overload")
+    assert (label.truth.root_causes, label.truth.kind) == (("payments",), "overload")
 
 
 def _left_alone(folder: Path, *documents: object) -> str:
