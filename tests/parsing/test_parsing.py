@@ -96,19 +96,6 @@ def test_what_is_no_action_is_not_rendered(given: Any) -> None:
         render_action(given)
 
 
-@pytest.mark.parametrize("action", all_actions(SEVEN_SERVICES), ids=render_action)
-def test_what_is_rendered_is_read_back(action: Action) -> None:
-    assert parsed(render_action(action)) == action
-    assert wired(**action_to_wire(action)) == action
-
-
-@pytest.mark.parametrize("confidence", [0, 0.0, 0.25, 1, 1.0, 1e-300])
-def test_a_confidence_is_kept(confidence: float) -> None:
-    action = IdentifyRootCause("user-db", confidence)
-    assert parsed(render_action(action)) == action
-    assert action.confidence == confidence
-
-
 @pytest.mark.parametrize(
     ("text", "action"),
     [

@@ -55,52 +55,31 @@ RECORD = RecordedIncident(
 SHIFT = ("value", "usual", "spread")
 
 
+DATA = """{
+"schema": "logtriage.recorded/2", "id": "mine/2031-05-06", "opened": "2031-05-06T10:21:05Z",
+"recording": {
+  "services": [
+    {"name": "front", "tier": "edge", "calls": ["back"], "baseline": {"calls": 60, "p99_ms": 30}},
+    {"name": "back", "series": {"calls": [1, null, 3], "cpu_bp": [0, 9000]}}
+  ],
+  "windows": [
+    {"tick": -1, "lines": [
+      {"second": -45, "service": "back", "level": "INFO", "message": "all is well", "count": 2}
+    ]},
+    {"tick": 0, "lines": [
+      {"second": -20, "service": "back", "level": "ERROR", "message": "it is not: “ü”", "new": true}
+    ]}
+  ],
+  "alerts": [{"service": "back", "name": "HighErrorRate", "since": -1, "until": 3}],
+  "baseline": "fault-free"
+},
+"truth": {"root_causes": ["back"], "kind": "return"}
+}"""
+
+
 def _data() -> dict[str, Any]:
-    return {
-        "schema": "logtriage.recorded/2",
-        "id": "mine/2031-05-06",
-        "opened": "2031-05-06T10:21:05Z",
-        "recording": {
-            "services": [
-                {
-                    "name": "front",
-                    "tier": "edge",
-                    "calls": ["back"],
-                    "baseline": {"calls": 60, "p99_ms": 30},
-                },
-                {"name": "back", "series": {"calls": [1, None, 3], "cpu_bp": [0, 9000]}},
-            ],
-            "windows": [
-                {
-                    "tick": -1,
-                    "lines": [
-                        {
-                            "second": -45,
-                            "service": "back",
-                            "level": "INFO",
-                            "message": "all is well",
-                            "count": 2,
-                        }
-                    ],
-                },
-                {
-                    "tick": 0,
-                    "lines": [
-                        {
-                            "second": -20,
-                            "service": "back",
-                            "level": "ERROR",
-                            "message": "it is not: “ü”",
-                            "new": True,
-                        }
-                    ],
-                },
-            ],
-            "alerts": [{"service": "back", "name": "HighErrorRate", "since": -1, "until": 3}],
-            "baseline": "fault-free",
-        },
-        "truth": {"root_causes": ["back"], "kind": "return"},
-    }
+    data: dict[str, Any] = json.loads(DATA)
+    return data
 
 
 @pytest.mark.parametrize("name", ["bundle.jsonl", "bundle.jsonl.gz"])

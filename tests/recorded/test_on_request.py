@@ -172,27 +172,13 @@ def test_a_role_of_a_dashboard_recording_is_not_shown_calls() -> None:
 
 @pytest.mark.parametrize("old", shipped_incidents())
 def test_the_prompt_is_half_as_long_and_of_recordings_alone(old: lt.Incident) -> None:
-    new = next(
-        one for one in shipped_incidents("models") if one.id == old.id.replace("/", "-models/")
-    )
+    name = old.id.replace("/", "-models/")
+    new = next(one for one in shipped_incidents("models") if one.id == name)
     prompt, tools = lt.system_prompt(new), lt.system_prompt(new, "tools")
     assert len(prompt) <= 0.52 * len(lt.system_prompt(old))
     assert len(tools) < len(prompt) <= 1_550
-    for text in (prompt, tools):
-        for said in (
-            "You have 8 ticks of 30 s; each action costs one tick",
-            "The fault may begin while you watch, or there is none.",
-            "no action changes what follows; unknown is not fine",
-            "[new]",
-            "GRADE: root cause 0.7, fault class 0.3",
-            "Without a fault blame nobody and ignore.",
-            "hand_over earns what the screen says",
-        ):
-            assert said in text
-        for word in ("escalate", "remediate", "severity", "RUNBOOK", "SIGNALS", "team"):
-            assert word not in text
-    assert "classify_fault resource|network|code" in prompt
-    assert "classify_fault" in lt.system_prompt(old)
+    for word in ("escalate", "remediate", "severity", "RUNBOOK", "SIGNALS", "team"):
+        assert word not in prompt + tools
 
 
 def _names_of(prompt: str) -> list[str]:
@@ -291,7 +277,8 @@ def test_a_record_with_a_dashboard_can_be_played_on_request() -> None:
 
 
 def _label(name: str, minutes: int = 20) -> Label:
-    return Label("labels.csv:2", name, 10_000_000, ("a",), "cpu", (0, 60_000 * minutes))
+    truth = RecordedTruth(("a",), "cpu")
+    return Label("labels.csv:2", name, 10_000_000, truth, (0, 60_000 * minutes))
 
 
 def test_openings_are_up_to_four_ticks_early_and_differ() -> None:

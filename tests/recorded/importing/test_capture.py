@@ -97,49 +97,34 @@ def _metric(folder: Path, lines: list[dict[str, Any]], service: str = "payments"
     return {one.name: one.value[4] for one in _services(folder)[service].metrics if one.value}
 
 
-def _sum(
-    second: float, value: int, *, since: float = -1000, delta: bool = False, **others: Any
-) -> Any:
-    one = stack.point(second, asInt=str(value), **others)
-    one["startTimeUnixNano"] = stack.nano(since)
-    body = {
-        "aggregationTemporality": 1 if delta else 2,
-        "isMonotonic": True,
-        "dataPoints": [one],
-    }
-    return stack.metrics_line("payments", {"name": "jobs", "sum": body})
+def _sum(*points: dict[str, Any], delta: bool = False) -> dict[str, Any]:
+    kind = {"aggregationTemporality": 1 if delta else 2, "isMonotonic": True}
+    return stack.metrics_line("payments", {"name": "jobs", "sum": {**kind, "dataPoints": points}})
 
 
-def test_a_sum_that_grows_is_a_rate(folder: Path) -> None:
-    lines = [_sum(180, 1000), _sum(210, 1300)]
-    assert _metric(folder, lines) == {"jobs_per_second_milli": 10_000}
+def _total(second: float, value: int, since: float = -1000, **others: Any) -> dict[str, Any]:
+    begun = {"startTimeUnixNano": stack.nano(since)}
+    return {**stack.point(second, asInt=str(value), **others), **begun}
 
 
-def test_a_restart_begins_at_zero(folder: Path) -> None:
-    lines = [_sum(180, 1000), _sum(210, 60, since=190)]
-    assert _metric(folder, lines) == {"jobs_per_second_milli": 2000}
+FAILED = [stack.attribute("status", "500")]
 
 
-def test_deltas_are_rates_of_their_own_time(folder: Path) -> None:
-    assert _metric(folder, [_sum(210, 50, since=200, delta=True)]) == {
-        "jobs_per_second_milli": 5000
-    }
-
-
-def test_sets_of_attributes_of_a_sum_are_one_and_new_ones_count(folder: Path) -> None:
-    failed: dict[str, Any] = {"attributes": [stack.attribute("status", "500")]}
-    lines = [_sum(180, 1000), _sum(210, 1300), _sum(210, 30, **failed)]
-    both = stack.metrics_line(
-        "payments",
-        {
-            "name": "jobs",
-            "sum": lines[1]["resourceMetrics"][0]["scopeMetrics"][0]["metrics"][0]["sum"],
-        },
-    )
-    both["resourceMetrics"][0]["scopeMetrics"][0]["metrics"][0]["sum"]["dataPoints"] += lines[2][
-        "resourceMetrics"
-    ][0]["scopeMetrics"][0]["metrics"][0]["sum"]["dataPoints"]
-    assert _metric(folder, [lines[0], both]) == {"jobs_per_second_milli": 11_000}
+@pytest.mark.parametrize(
+    ("lines", "rate"),
+    [
+        ([_sum(_total(180, 1000)), _sum(_total(210, 1300))], 10_000),
+        ([_sum(_total(180, 1000)), _sum(_total(210, 60, since=190))], 2000),  # a restart
+        ([_sum(_total(210, 50, since=200), delta=True)], 5000),
+        # Sets of attributes are one, and new ones count.
+        (
+            [_sum(_total(180, 1000)), _sum(_total(210, 1300), _total(210, 30, attributes=FAILED))],
+            11_000,
+        ),
+    ],
+)
+def test_a_sum_that_grows_is_a_rate(folder: Path, lines: list[dict[str, Any]], rate: int) -> None:
+    assert _metric(folder, lines) == {"jobs_per_second_milli": rate}
 
 
 def test_a_gauge_is_a_signal_for_each_set_of_attributes(folder: Path) -> None:
@@ -253,7 +238,7 @@ def test_a_folder_without_telemetry_or_labels(folder: Path) -> None:
     columns, sample = re.findall(r"columns (\S+) .* such as (\S+)$", str(caught.value))[0]
     (folder / "labels.csv").write_text(f"{columns}\n{sample}\n", encoding="utf-8")
     (label,) = labels_of(folder, Names())
-    assert (label.root_causes, label.kind) == (("payments",), "overload")
+    assert (label.truth.root_causes, label.truth.kind) == (("payments",), "overload")
 
 
 def _left_alone(folder: Path, *documents: object) -> str:

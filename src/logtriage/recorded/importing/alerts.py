@@ -234,14 +234,10 @@ class AlertBook:
     def recorded(
         self, known: Collection[str], opened: int, around: int, horizon: int, tick_seconds: int
     ) -> tuple[tuple[RecordedAlert, ...], Counter[str]]:
-        """The alerts of an incident, and the names of alerts that name none of its services.
+        """The alerts of an incident, and the names of those that name no ``known`` service.
 
-        Args:
-            known: the services of the recording.
-            opened: when tick 0 begins, in Unix milliseconds.
-            around: how far from it an alert may fire, in milliseconds.
-            horizon: ticks of the incident.
-            tick_seconds: how long a tick is.
+        Tick 0 begins when it is ``opened``, in Unix milliseconds; an alert fires at most so many
+        milliseconds ``around`` it, and within the horizon.
         """
         tick = 1000 * tick_seconds
         alerts: set[RecordedAlert] = set()
@@ -275,10 +271,11 @@ def _service_of(alert: SentAlert, known: Collection[str]) -> str | None:
     longest = sorted(folded, key=len, reverse=True)
     pod = alert.pod.casefold()
     starts = (service for service in longest if pod.startswith(f"{service}-"))
-    texts = (service for text in alert.texts for service in longest if _mentions(text, service))
+    texts = (
+        service
+        for text in alert.texts
+        for service in longest
+        if re.search(rf"(?<![\w-]){re.escape(service)}(?![\w-])", text.casefold())
+    )
     found = next(starts, None) or next(texts, None)
     return None if found is None else folded[found]
-
-
-def _mentions(text: str, service: str) -> bool:
-    return bool(re.search(rf"(?<![\w-]){re.escape(service)}(?![\w-])", text.casefold()))

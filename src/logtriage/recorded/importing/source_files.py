@@ -144,10 +144,7 @@ def json_lines(file: IO[bytes], name: str) -> Iterator[tuple[str, Any]]:
 def json_files(root: Path, known: tuple[str, ...], left_out: LeftOut) -> Iterator[tuple[Path, str]]:
     """The JSON files below a folder with their names, by name; a note names all other files.
 
-    Args:
-        root: the folder.
-        known: names of files in it that are read otherwise.
-        left_out: gets the notes.
+    Files with a ``known`` name are read otherwise.
     """
     others = []
     for path in sorted(root.rglob("*")):
@@ -182,12 +179,8 @@ def documents(path: Path, name: str, left_out: LeftOut | None = None) -> Iterato
     """Every document of a JSON file; of a list its items.
 
     A file whose first line is a document holds one in each line (OTLP files, whatever they are
-    called). Any other file is documents that span lines, one after the other.
-
-    Args:
-        path: the file.
-        name: what it is called in errors.
-        left_out: counts what is no JSON, and it is left out; None: it is an error.
+    called). Any other file is documents that span lines, one after the other. ``left_out`` counts
+    what is no JSON; None: it is an error, which calls the file by its ``name``.
     """
     with path.open("rb") as file:
         for number, value in _values(file, name, left_out):
