@@ -74,10 +74,7 @@ class LoadedRun:
 
 
 def load_run(
-    directory: str | os.PathLike[str],
-    rubric: Rubric | None = None,
-    *,
-    seal: Seal | None = None,
+    directory: str | os.PathLike[str], rubric: Rubric | None = None, *, seal: Seal | None = None
 ) -> LoadedRun:
     """Read a run, finished or not, and grade its transcripts.
 
