@@ -22,7 +22,7 @@ from logtriage import (
 from logtriage.dynamics import play, play_jointly
 from logtriage.grading import grade_actions, rubric_of, score
 from logtriage.policies import perfect_actions
-from property_tests.reference_priced import Plays
+from property_tests.reference_worth import Plays
 from property_tests.strategies import triage_incidents, triage_plays, wrong_remedies
 
 WAIT = RequestMoreLogs(None)

@@ -31,8 +31,8 @@ from logtriage.actions import (
     all_actions,
 )
 from logtriage.beliefs.explain import explain
-from logtriage.conversations.tools import TOOLS
 from logtriage.grading import TRIAGE_3, Criterion
+from logtriage.parsing.tools import TOOLS
 from logtriage.tasks import BENCHMARK_FOG, TASKS
 from logtriage.world import prior
 from logtriage.world.default import default_world
@@ -323,7 +323,7 @@ def net_values() -> str:
         rows = {
             (row["policy"], row["task"]): row
             for row in csv.DictReader(file)
-            if (row["fog"], row["split"], row["price"]) == ("2", "test", "all")
+            if (row["fog"], row["split"], row["worth"]) == ("2", "test", "all")
         }
     lines = [f"| net value | {' | '.join(f'`{task}`' for task in SHOWN_TASKS)} |"]
     lines.append("| --- " * (len(SHOWN_TASKS) + 1) + "|")

@@ -58,7 +58,7 @@ SIZES: Final = attrs.evolve(
     splits=10,
     screens=60,
     same=2,
-    prices=60,
+    worths=60,
     twins=2,
 )
 #: CPU seconds for a family of checks on one task.
@@ -188,7 +188,7 @@ def card(findings: list[dict[str, Any]], oncall: list[dict[str, str]], calibrati
 
 def _difficulty(tasks: Iterable[str], oncall: list[dict[str, str]]) -> str:
     known = {(row["policy"], row["task"]): row for row in oncall
-             if (row["fog"], row["split"], row["price"]) == ("2", "test", "all")}  # fmt: skip
+             if (row["fog"], row["split"], row["worth"]) == ("2", "test", "all")}  # fmt: skip
     rows = []
     for policy, name in SHOWN.items():
         cells = []

@@ -187,8 +187,8 @@ def benign_incident(horizon: int = 15) -> Incident:
 def with_hand_over(incident: Incident) -> Incident:
     """The same, graded by ``logtriage/3`` and with the worth of a hand-over of its seed."""
     assert incident.simulation is not None
-    price = worth_of_hand_over(incident.simulation.seed)
-    return attrs.evolve(incident, rubric="logtriage/3", worth_of_hand_over=price)
+    worth = worth_of_hand_over(incident.simulation.seed)
+    return attrs.evolve(incident, rubric="logtriage/3", worth_of_hand_over=worth)
 
 
 def with_actions(number: int) -> Topology:

@@ -360,13 +360,13 @@ class Teacher:
             0.45 * team.max(axis=1) + 0.25 * marginals.root.max(axis=1)
             + 0.25 * np.minimum(best @ np.array([1.0, 0.6]), 1.0),
         )  # fmt: skip
-        price = engine.incidents.price / 10
+        worth = engine.incidents.worth / 10
         paged, tried = episodes.paged_at != NEVER, episodes.remedies.astype(np.int64)
         weights = union.weights
         fixed = np.where(union.fixed, weights, 0).sum(axis=1) > weights.sum(axis=1) / 2
         last = screen.tick >= self._batch.task.horizon - 1
         decides = screen.tick >= DECIDES
-        gives_up = decides & ~paged & (tried == 0) & (acting < price)
+        gives_up = decides & ~paged & (tried == 0) & (acting < worth)
         acts = decides & ~gives_up
         classified, declared = episodes.severity >= 0, episodes.root_cause >= 0
         remedies = [

@@ -319,7 +319,7 @@ class Teacher:
         asks = self._asks[screen.tick % len(self._asks)] + root.argmax(axis=1)
         by_case = [
             (~paged & unsure & (screen.tick < QUESTIONS), asks),
-            (~paged & (of("acting")[:, 0] < of("price")[:, 0]), ranges.hand_over),
+            (~paged & (of("acting")[:, 0] < of("worth")[:, 0]), ranges.hand_over),
             (~classified & (paged | (benign > 0.5)) & (left > 1), self._severities()),
             (~paged & (benign > 0.5), ranges.ignore),
             (~paged, ranges.page + team.argmax(axis=1)),

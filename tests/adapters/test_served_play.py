@@ -9,9 +9,10 @@ from logtriage.actions import Malformed, RequestMoreLogs
 from logtriage.adapters.endpoint import ChatEndpoint
 from logtriage.adapters.episode import Episode
 from logtriage.adapters.served import play_served
-from logtriage.conversations.tools import TOOLS, call_from_action, openai_tools
+from logtriage.conversations.tools import call_from_action, openai_tools
 from logtriage.evaluation.usage import Usage
 from logtriage.parsing.replies import ENDED_THINKING
+from logtriage.parsing.tools import TOOLS
 from tests.adapters.test_endpoint import completion, server
 
 INCIDENT = make_incident("single_crash-v4/test/0")

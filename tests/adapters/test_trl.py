@@ -14,10 +14,11 @@ from logtriage.adapters.trl import (
     triage_reward,
     triage_rows,
 )
-from logtriage.conversations.tools import TOOLS, call_from_action
+from logtriage.conversations.tools import call_from_action
 from logtriage.errors import UnknownName
 from logtriage.grading import RECORDED, grade_actions
 from logtriage.parsing import action_to_wire
+from logtriage.parsing.tools import TOOLS
 from logtriage.policies import perfect_actions
 
 INCIDENT = "single_crash-v4/train/1"

@@ -5,7 +5,7 @@ import pytest
 
 from logtriage import Incident, get_task, incident_ids, make_incident
 from logtriage.audit import FAMILIES, QUICK, Draw, Report, Verdict, audit, subject_of
-from logtriage.audit.limits import PRICED
+from logtriage.audit.limits import WITH_WORTH
 from logtriage.audit.subject import DrawnTask
 from logtriage.drawing.generator import draw_incident
 from logtriage.drawing.ids import IncidentId
@@ -41,14 +41,14 @@ def test_a_drawn_task_passes() -> None:
     assert report.rubric == "logtriage/3"
 
 
-def oddly_priced(split: str, number: int) -> Incident:
+def of_odd_worth(split: str, number: int) -> Incident:
     """A worth of a hand-over that no task has."""
     return attrs.evolve(make_incident(f"single_crash-v4/{split}/{number}"), worth_of_hand_over=0.6)
 
 
-def test_an_odd_price_ends_no_audit() -> None:
-    sizes = attrs.evolve(QUICK, search=60, panel=40, prices=20)
-    report = audit(oddly_priced, families=["floor", "risk"], sizes=sizes, limits=PRICED)
+def test_an_odd_worth_ends_no_audit() -> None:
+    sizes = attrs.evolve(QUICK, search=60, panel=40, worths=20)
+    report = audit(of_odd_worth, families=["floor", "risk"], sizes=sizes, limits=WITH_WORTH)
     assert (report.failed, report.unsettled) == ((), ())
 
 
@@ -100,13 +100,13 @@ def test_a_registered_task_is_drawn_by_its_ids() -> None:
         assert subject.rubric is rubric_of(subject.incident("test", 0))
 
 
-def priced(split: str, number: int) -> Incident:
+def with_worth(split: str, number: int) -> Incident:
     """Every third incident is benign, the others have a short horizon."""
     incident = benign(split, number)
     if number % 3:
         incident = make_incident(f"single_crash-v4/{split}/{number}")
-    par, price = 2 if incident.truth.benign else 5, (0.3, 0.5, 0.9)[number % 3]
-    return attrs.evolve(incident, par=par, worth_of_hand_over=price)
+    par, worth = 2 if incident.truth.benign else 5, (0.3, 0.5, 0.9)[number % 3]
+    return attrs.evolve(incident, par=par, worth_of_hand_over=worth)
 
 
 SOME = attrs.evolve(QUICK, oracle=5, kinds=1, search=6, same=2)
@@ -114,7 +114,7 @@ SOME = attrs.evolve(QUICK, oracle=5, kinds=1, search=6, same=2)
 
 def test_a_discount_that_is_not_known_makes_the_search_a_lower_bound() -> None:
     broken = next(mutant.rubric for mutant in MUTANTS if mutant.name == "silence-on-benign")
-    report = audit(priced, broken, sizes=SOME, families=["ceiling"])
+    report = audit(with_worth, broken, sizes=SOME, families=["ceiling"])
     assert "oracle" in report.failed  # it dismisses rightly, and pages nobody
     assert "nobody says what is read by unescalated" in report.finding("exact-maximum").summary
 

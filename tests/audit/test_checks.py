@@ -8,7 +8,7 @@ from logtriage import Incident, Severity, get_task, make_incident
 from logtriage.actions import RequestMoreLogs, all_actions
 from logtriage.audit import QUICK, Finding, Verdict, audit
 from logtriage.audit.leaks import mutual_information
-from logtriage.audit.limits import PRICED
+from logtriage.audit.limits import WITH_WORTH
 from logtriage.audit.players import WATCHERS, played
 from logtriage.audit.scoring import Scorer
 from logtriage.audit.stability import renamed
@@ -138,9 +138,9 @@ def test_mutual_information_of_what_is_known() -> None:
 
 
 def test_thresholds_are_in_one_place_and_can_be_changed() -> None:
-    strict = attrs.evolve(PRICED, expert=1.0, chance=-3.0)
+    strict = attrs.evolve(WITH_WORTH, expert=1.0, chance=-3.0)
     subject = subject_of("cascading_failure-v4")
-    for limits, failed in ((PRICED, ()), (strict, ("expert", "chance"))):
+    for limits, failed in ((WITH_WORTH, ()), (strict, ("expert", "chance"))):
         report = audit(
             subject,
             families=["floor"],

@@ -55,7 +55,7 @@ def frugal_fix(state: State) -> Measured:
     return (max(0.0, 1.0 - asked / 5) * (state.facts.fixed_at is not None), "few requests")
 
 
-def test_a_price_on_looking_is_said_with_a_history() -> None:
+def test_a_worth_on_looking_is_said_with_a_history() -> None:
     rows = (attrs.evolve(row, weight=0.9 * row.weight) for row in DEFAULT.criteria)
     frugal = attrs.evolve(
         DEFAULT, id="test/frugal-1", criteria=(*rows, Criterion("frugal", 0.1, frugal_fix))

@@ -8,7 +8,7 @@ import pytest
 from logtriage.audit import QUICK, Finding, Verdict, check_world
 from logtriage.audit.limits import WORLD
 from logtriage.audit.symptoms import chances
-from logtriage.audit.worlds.check import priced
+from logtriage.audit.worlds.check import with_worth
 from logtriage.audit.worlds.twins import twins
 from logtriage.drawing.generator import make_incident
 from logtriage.errors import UnknownName
@@ -183,21 +183,21 @@ def test_confusions_are_shares_and_follow_the_signatures(own: Path) -> None:
     assert rows["overload"]["bits"] > before["bits"] + 0.5
 
 
-def test_what_has_no_price_gets_the_one_that_its_seed_has() -> None:
+def test_what_has_no_worth_gets_the_one_that_its_seed_has() -> None:
     incident = make_incident("tiny:outage/test/0")
-    found = priced(incident)
+    found = with_worth(incident)
     assert (found.rubric, found.truth) == (TRIAGE_3.id, incident.truth)
     assert found.worth_of_hand_over is not None
-    assert priced(found) is found
+    assert with_worth(found) is found
 
 
 def test_a_dearer_hand_over_is_worth_it_more_often_and_the_best_bar_loses_less_than_none() -> None:
     found = checked(TINY)["hand-over"].evidence
-    for column in ("price", "handed_over", "gained"):
-        values = [row[column] for row in found["by_price"]]
+    for column in ("worth", "handed_over", "gained"):
+        values = [row[column] for row in found["by_worth"]]
         assert values == sorted(values)
-    whole = sum(1 - row["price"] for row in found["by_price"])
-    gained = sum(row["gained"] for row in found["by_price"])
+    whole = sum(1 - row["worth"] for row in found["by_worth"])
+    gained = sum(row["gained"] for row in found["by_worth"])
     assert found["ignored"]["mean"] == pytest.approx(gained / whole)
     assert 0 <= found["fixed"] <= found["ignored"]["mean"] + 1e-9
     assert net_values.net_value([]) is None

@@ -7,7 +7,7 @@ import attrs
 from logtriage import make_incident
 from logtriage.audit import QUICK, Verdict, audit
 from logtriage.audit.symptoms import chances
-from logtriage.grading import TRIAGE_3, priced
+from logtriage.grading import TRIAGE_3, paging
 from logtriage.grading.rubric import Discount
 from logtriage.world.prior import prior
 from tests.audit.seen import is_seen
@@ -22,7 +22,7 @@ def test_only_a_fix_before_its_page_may_cost() -> None:
     dearer = attrs.evolve(
         TRIAGE_3,
         id="dearer-1",
-        discounts=(*TRIAGE_3.discounts, Discount("again", priced.unapproved_fix)),
+        discounts=(*TRIAGE_3.discounts, Discount("again", paging.unapproved_fix)),
     )
     report = audit(TASK, rubric=dearer, families=["histories"], sizes=few)
     assert report.failed == ("monotonicity",)

@@ -54,7 +54,7 @@ def test_json_has_the_losses(tmp_path: Path) -> None:
     first, _ = lines(result)
     assert first["losses"]["episodes"] == 1
     assert set(first["losses"]["luck"]) == {"mean", "low", "high"}
-    assert sum(one["incidents"] for one in first["net"]["by_price"]) == 3
+    assert sum(one["incidents"] for one in first["net"]["by_worth"]) == 3
     summary = json.loads((tmp_path / "run" / "summary.json").read_text())
     assert summary["rows"][0] == first
 

@@ -153,7 +153,7 @@ def test_the_rules_for_people_are_those_of_an_agent() -> None:
 def test_commands_and_completions_are_of_what_the_incident_offers() -> None:
     incident = make_incident(INCIDENT)
     usages = [usage for usage, _ in commands(incident)]
-    # A recording has the class, an incident with a price the hand-over.
+    # A recording has the class, an incident with a worth the hand-over.
     for name in set(WORDS.values()) - {"classify_fault", "hand_over", "remediate"}:
         words = [word for word, meant in WORDS.items() if meant == name]
         assert any(usage.split()[0] in words for usage in usages)

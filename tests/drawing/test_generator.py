@@ -46,12 +46,12 @@ def test_each_answer_is_a_real_possibility_and_none_is_the_rule(task: TaskSpec, 
 def test_worths_of_hand_over_are_equally_likely_whatever_the_truth() -> None:
     drawn = [make_incident(f"cascading_failure-v4/train/{index}") for index in range(3_000)]
     for benign in (False, True):
-        prices = [
+        worths = [
             incident.worth_of_hand_over for incident in drawn if incident.truth.benign is benign
         ]
-        counts = Counter(prices)
+        counts = Counter(worths)
         assert counts.keys() == set(WORTHS_OF_HAND_OVER)
-        fair, spread = len(prices) / 5, sqrt(len(prices) * 0.2 * 0.8)
+        fair, spread = len(worths) / 5, sqrt(len(worths) * 0.2 * 0.8)
         assert all(abs(count - fair) < 4 * spread for count in counts.values())
 
 

@@ -39,8 +39,8 @@ def test_a_sheet_is_graded_as_a_run(tmp_path: Path) -> None:
     assert run.complete
     (task,) = run.tasks
     scores = [grade.score for grade in run.grades["us", task]]
-    price = run.incidents(run.grades["us", task][2].incident).worth_of_hand_over
-    assert scores == [1.0, 0.0, pytest.approx(price)]
+    over = run.incidents(run.grades["us", task][2].incident).worth_of_hand_over
+    assert scores == [1.0, 0.0, pytest.approx(over)]
     assert run.policies[1:] == (
         "constant:hand_over",
         "constant:identify_root_cause=ts-contacts-service,classify_fault=code",

@@ -34,7 +34,7 @@ def free(incident_id: str) -> Incident:
     return attrs.evolve(make_incident(incident_id), worth_of_hand_over=None)
 
 
-def without_prices(run: LoadedRun) -> LoadedRun:
+def without_worths(run: LoadedRun) -> LoadedRun:
     """The same run, as if its incidents had no worth of a hand-over."""
     return attrs.evolve(run, incidents=cast(Any, free))
 
@@ -66,8 +66,8 @@ def test_always_handing_over_is_exactly_nothing_and_solving_everything_is_one() 
     assert value is not None
     assert attrs.astuple(value.net) == (0.0, 0.0, 0.0)
     assert (value.handed_over, value.paged_right, value.mis_paged) == (1.0, 0.0, 0.0)
-    assert all(attrs.astuple(row.net) == (0.0, 0.0, 0.0) for row in value.by_price)
-    assert sum(row.incidents for row in value.by_price) == value.incidents == 40
+    assert all(attrs.astuple(row.net) == (0.0, 0.0, 0.0) for row in value.by_worth)
+    assert sum(row.incidents for row in value.by_worth) == value.incidents == 40
     perfect = net_value_of([(state, 1.0) for state, _ in rows])
     assert perfect is not None
     assert attrs.astuple(perfect.net) == (1.0, 1.0, 1.0)
@@ -102,8 +102,8 @@ def _printed(put: Any, *shown: Any) -> str:
 
 
 def test_runs_are_compared_by_it(run: LoadedRun) -> None:
-    unpriced = without_prices(run)
-    (plain,) = compare_runs(unpriced, unpriced, policy_a="expert", policy_b="oracle")
+    unknown = without_worths(run)
+    (plain,) = compare_runs(unknown, unknown, policy_a="expert", policy_b="oracle")
     assert plain.net is None
     assert "net" not in _printed(print_comparisons, [plain], ("A", "B"))
     (comparison,) = compare_runs(run, run, policy_a="expert", policy_b="oracle")

@@ -39,8 +39,8 @@ def test_a_discount_decides_where_it_takes_most() -> None:
 
 
 def test_a_hand_over_decides_alone() -> None:
-    priced = attrs.evolve(INCIDENT, rubric="logtriage/3", worth_of_hand_over=0.7)
-    graded = lt.grade(played(priced, WAIT, HandOver()))
+    with_worth = attrs.evolve(INCIDENT, rubric="logtriage/3", worth_of_hand_over=0.7)
+    graded = lt.grade(played(with_worth, WAIT, HandOver()))
     assert graded.verdict.startswith("Handed over in 2 ticks, worth 0.7")
 
 

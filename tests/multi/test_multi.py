@@ -31,7 +31,7 @@ from logtriage.actions import ACTION_TYPES, ClassifySeverity, Escalate
 from logtriage.drawing.ids import MAX_INDEX
 from logtriage.dynamics import transition_jointly
 from logtriage.errors import MissingExtra, UnknownName
-from logtriage.grading import priced, triage
+from logtriage.grading import paging, triage
 from logtriage.grading.batch import CLOSINGS
 from logtriage.observation import slice_for
 from logtriage.parsing import render_action
@@ -262,7 +262,7 @@ def test_an_action_terminates_all_and_what_follows_it_is_not_taken() -> None:
 def right_severity(index: int) -> float:
     """What the right severity alone earns, nobody having been paged."""
     assert not make_incident(f"{TASK}/test/{index}").truth.benign
-    return triage.WEIGHTS["severity"] * priced.UNESCALATED
+    return triage.WEIGHTS["severity"] * paging.UNESCALATED
 
 
 def test_rewards_by_credit() -> None:

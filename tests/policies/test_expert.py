@@ -99,14 +99,14 @@ def test_it_hands_over_more_where_that_is_worth_more() -> None:
     assert list(HAND_OVER_LEADS.values()) == sorted(HAND_OVER_LEADS.values())
     incidents = some(get_task("cascading_failure-v4"), 25)
     closings = {
-        price: [
-            str(play(attrs.evolve(one, worth_of_hand_over=price), "expert")
+        worth: [
+            str(play(attrs.evolve(one, worth_of_hand_over=worth), "expert")
                 .closing)
             for one in incidents
         ]
-        for price in (0.2, 0.5, 0.9)
+        for worth in (0.2, 0.5, 0.9)
     }  # fmt: skip
-    handed = {price: found.count("handed_over") for price, found in closings.items()}
+    handed = {worth: found.count("handed_over") for worth, found in closings.items()}
     assert handed[0.2] == 0
     assert 0 < handed[0.5] < handed[0.9]
 

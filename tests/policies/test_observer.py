@@ -19,9 +19,9 @@ TASK = "cascading_failure-v4"
 
 
 @cache
-def priced(number: int, price: float = 0.9) -> Incident:
+def with_worth(number: int, worth: float = 0.9) -> Incident:
     incident = with_hand_over(make_incident(f"{TASK}/train/{number}"))
-    return attrs.evolve(incident, worth_of_hand_over=price)
+    return attrs.evolve(incident, worth_of_hand_over=worth)
 
 
 def asked(state: State) -> list[object]:
@@ -29,11 +29,11 @@ def asked(state: State) -> list[object]:
     return [one for one in state.actions if isinstance(one, looks)]
 
 
-def test_a_price_above_what_any_one_answer_promises_does_not_end_the_questions() -> None:
+def test_a_worth_above_what_any_one_answer_promises_does_not_end_the_questions() -> None:
     """Several answers may together be worth more than the hand-over."""
     hidden = 0
     for number in range(8):
-        held = belief(initial_state(priced(number, 0.97)))
+        held = belief(initial_state(with_worth(number, 0.97)))
         rows = worths(held, requests_in_doubt(held))
         if max(one.grade for one in rows) <= 0 < held.entropy:
             hidden += 1
@@ -43,15 +43,15 @@ def test_a_price_above_what_any_one_answer_promises_does_not_end_the_questions()
 
 def test_it_hands_over_what_stays_in_doubt_and_nothing_for_too_little() -> None:
     ends = {
-        price: [str(play(priced(number, price), "observer").closing) for number in range(6)]
-        for price in (0.02, 0.999)
+        worth: [str(play(with_worth(number, worth), "observer").closing) for number in range(6)]
+        for worth in (0.02, 0.999)
     }
     assert "handed_over" not in ends[0.02]
     assert "handed_over" in ends[0.999]
 
 
 def test_the_top_suspect_is_asked_until_par_leaves_no_time() -> None:
-    incident = priced(0)
+    incident = with_worth(0)
     setting = incident.setting
     assert setting is not None
     state = play(incident, "top_suspect")
@@ -60,8 +60,8 @@ def test_the_top_suspect_is_asked_until_par_leaves_no_time() -> None:
 
 
 def test_each_question_goes_to_the_likeliest_root_cause() -> None:
-    state = initial_state(priced(3))
-    for action in play(priced(3), "top_suspect:3").actions[:3]:
+    state = initial_state(with_worth(3))
+    for action in play(with_worth(3), "top_suspect:3").actions[:3]:
         assert isinstance(action, RequestMetrics | RequestMoreLogs | RequestTraces)
         assert action.service == next(iter(belief(state).root_causes))
         state = transition(state, action)

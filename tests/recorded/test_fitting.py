@@ -11,11 +11,11 @@ import attrs
 import pytest
 
 import logtriage as lt
-from logtriage.actions import ClassifyFault, FaultCategory, HandOver, IdentifyRootCause
+from logtriage.actions import HandOver
 from logtriage.beliefs import belief
 from logtriage.beliefs.fitting import CHOICES, Fit, Recorded, left_out, right
 from logtriage.errors import InvalidInput, WorldError
-from logtriage.policies import ConstantPolicy, RecordedObserverPolicy
+from logtriage.policies import RecordedObserverPolicy
 from logtriage.policies.recorded_observer import best_answer
 from logtriage.recorded import (
     RecordedIncident,
@@ -29,9 +29,8 @@ from logtriage.recorded import (
     on_request,
 )
 from logtriage.recorded.figures import FIRST_TICK, Measure
-from logtriage.recorded.fitting.counts import Counts, counted
 from logtriage.recorded.fitting.signs import evidence_of, signs_of
-from logtriage.recorded.fitting.tables import ANOTHER, Smoothing
+from logtriage.recorded.fitting.tables import ANOTHER, Counts, Smoothing, counted
 from logtriage.recorded.fitting.worlds import fitted_world
 from logtriage.registry import make_policy
 from logtriage.rng import draw
@@ -257,30 +256,6 @@ def test_who_is_sure_answers_and_who_doubts_hands_over(drawn: list[RecordedIncid
         assert handed is (worth <= incident.worth_of_hand_over)
         closed[handed] += 1
     assert min(closed.values()) > 2
-
-
-@pytest.mark.parametrize(
-    ("root", "category", "grade"),
-    [("a", "code", 1.0), ("a", "network", 0.7), ("b", "code", 0.0), ("", "", 0.8)],
-)
-def test_recorded_3_grades_root_cause_class_and_hand_over(
-    root: str, category: str, grade: float
-) -> None:
-    services = (
-        attrs.evolve(service("a", ("b",), "high", errors=False), tier="edge"),
-        service("b", (), "usual", errors=False),
-    )
-    record = RecordedIncident(
-        "mine/1",
-        "2031-05-06T10:00:00Z",
-        Recording(services),
-        RecordedTruth(("a",), "odd", "code"),
-    )
-    incident = attrs.evolve(as_incident(record), worth_of_hand_over=0.8)
-    actions: tuple[lt.Action, ...] = (HandOver(),)
-    if root:
-        actions = (IdentifyRootCause(root), ClassifyFault(FaultCategory(category)), lt.Resolve())
-    assert lt.grade(lt.play(incident, ConstantPolicy(actions))).score == pytest.approx(grade)
 
 
 def test_recordings_without_a_fault_fit_nothing() -> None:

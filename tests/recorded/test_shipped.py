@@ -6,13 +6,9 @@ import os
 from importlib.resources import files
 from pathlib import Path
 
-import attrs
 import pytest
 
-from logtriage.actions import Remediate, Wait
-from logtriage.dynamics import transition
 from logtriage.incident import Fault, Incident
-from logtriage.observation import observe
 from logtriage.recorded import (
     as_incident,
     dump_bundle,
@@ -21,7 +17,6 @@ from logtriage.recorded import (
     load_records,
     shipped_incidents,
 )
-from logtriage.state import initial_state
 from tests.recorded.layout import shown_by
 
 RETURN = "nezha/2023-01-29T084304"
@@ -94,17 +89,6 @@ def test_telemetry_keeps_its_promises(incident: Incident) -> None:
         assert list(window) == sorted(window, key=lambda line: line.second)
 
 
-@pytest.mark.parametrize("incident", shipped_incidents(), ids=lambda incident: incident.id)
-def test_nothing_that_responders_do_changes_the_recording(incident: Incident) -> None:
-    treated = untouched = initial_state(incident)
-    for _ in TICKS[:-1]:
-        treated = transition(treated, Remediate("restart", min(incident.truth.root_causes)))
-        untouched = transition(untouched, Wait())
-        seen, left = observe(treated), observe(untouched)
-        seen = attrs.evolve(seen, effects=(), remedies=(), last_actions=left.last_actions)
-        assert seen == left
-
-
 def test_a_wrong_return_shows_as_an_error_that_is_new() -> None:
     incident = _by_id(RETURN)
     root = _root(incident)
@@ -149,21 +133,6 @@ def test_the_root_alerts_in_company_or_without_a_cause_in_the_name(incident: Inc
     alerts = shown_by(incident).alerts(0)
     assert {alert.name for alert in alerts} <= {"HighErrorRate", "HighLatency"}
     assert next(iter(incident.truth.root_causes)) in {alert.service for alert in alerts}
-
-
-def test_the_last_window_stays() -> None:
-    for incident in shipped_incidents():
-        telemetry = shown_by(incident)
-        last = telemetry.recording.windows[-1].tick
-        assert 2 <= last < 7
-        assert telemetry.window(last) != telemetry.window(last - 1)
-        assert telemetry.window(7) == telemetry.window(last)
-        late, then = telemetry.slo(7), telemetry.slo(last)
-        assert late is not None
-        assert then is not None
-        assert late.p99_ms == then.p99_ms
-        assert any("up to tick" in note for note in telemetry.notes(7))
-        assert telemetry.notes(0) == ()
 
 
 def test_no_secret_and_no_answer_in_what_is_shown() -> None:

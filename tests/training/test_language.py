@@ -5,6 +5,7 @@ from pathlib import Path
 
 import attrs
 import pytest
+from rich.console import Console
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("trl")
@@ -73,6 +74,25 @@ def test_imitation_learns_what_the_teacher_does(tmp_path):
     about = sft.run(settings, tmp_path / "run", "sft")
     first = sft.run(attrs.evolve(settings, epochs=1), tmp_path / "short", "sft")
     assert about["rounds"][0]["loss"] < first["rounds"][0]["loss"] - 1.0
+
+
+def test_the_loss_of_notation_is_among_actions_with_a_small_weight_on_other_tokens(tmp_path):
+    model, chat = load(SFT, style_and_rules("notation", "auto"))
+    incidents = [make_incident(f"single_crash-v4/train/{number}") for number in (0, 1)]
+    examples = [sft.taught(chat, incident, "expert") for incident in incidents]
+    losses = []
+    for example in examples:
+        with torch.no_grad():
+            logits = model(input_ids=torch.tensor([example.input_ids])).logits[0]
+        for place, label in enumerate(example.labels):
+            if label != sft.SCREEN:
+                before = logits[place - 1]
+                among = before[list(chat.actions)].log_softmax(0)[list(chat.actions).index(label)]
+                share = before.softmax(0)[list(chat.actions)].sum()
+                losses.append(-among - sft.OTHERS * share.log())
+    settings = attrs.evolve(SFT, batch=2)
+    learnt = sft.learn(model, chat, examples, settings, tmp_path, Console(quiet=True), "")
+    assert learnt == [pytest.approx(float(sum(losses) / len(losses)), rel=1e-3)]
 
 
 def test_corrections_are_what_the_teacher_would_do_on_the_models_own_screens():

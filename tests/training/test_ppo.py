@@ -133,7 +133,7 @@ def test_rewards_between_restarts_sum_to_the_grades():
     )
 
 
-def test_the_teacher_heeds_the_price_and_beats_handing_everything_over():
+def test_the_teacher_heeds_the_worth_and_beats_handing_everything_over():
     played = play_held_out(None, TINY, "val", incidents=300)
     assert played.regraded() == played.scores.tolist()
     shown = figures(played.rows())

@@ -13,7 +13,7 @@ from logtriage.adapters.episode import Episode
 from logtriage.adapters.shift_episode import ShiftEpisode
 from logtriage.adapters.team_episode import TeamEpisode
 from logtriage.adapters.turns import TextEpisode
-from logtriage.conversations.tools import SHIFT_TOOLS, Tool, Wire, tools_of
+from logtriage.conversations.tools import tools_of
 from logtriage.errors import InvalidInput
 from logtriage.evaluation.keeping import Kept, line_of
 from logtriage.evaluation.shifts import SHIFTS, keep_shift, kept_shifts, shift_record
@@ -21,6 +21,8 @@ from logtriage.evaluation.spec import Cell
 from logtriage.evaluation.usage import Usage
 from logtriage.incident import Incident
 from logtriage.observation import Observation
+from logtriage.parsing.calls import Wire
+from logtriage.parsing.tools import SHIFT_TOOLS, Tool
 from logtriage.policies import Memory, TeamFactory, TeamPolicy
 from logtriage.registry import make_team
 from logtriage.replaying import replay

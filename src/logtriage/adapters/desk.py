@@ -12,10 +12,10 @@ import attrs
 
 from logtriage.adapters.books import Book
 from logtriage.adapters.turns import TextEpisode
-from logtriage.conversations.tools import Tool, wire_from_call
 from logtriage.evaluation.under_way import UnderWay
 from logtriage.evaluation.usage import Usage
-from logtriage.parsing.calls import tool_name
+from logtriage.parsing.calls import tool_name, wire_from_call
+from logtriage.parsing.tools import Tool
 
 #: The tool that begins an episode.
 NEXT: Final = Tool(

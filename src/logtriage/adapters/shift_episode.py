@@ -12,8 +12,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final, Self
 
 from logtriage.adapters.turns import ERROR, Message, TextEpisode, named_in
-from logtriage.conversations.tools import SHIFT_TOOLS, Wire, as_openai
+from logtriage.conversations.tools import as_openai
 from logtriage.errors import InvalidInput
+from logtriage.parsing.calls import Wire
+from logtriage.parsing.tools import SHIFT_TOOLS
 from logtriage.rendering import Reply
 from logtriage.shift.grades import ShiftGrade, grade, score
 from logtriage.shift.screens import observe, render, shift_prompt

@@ -14,12 +14,12 @@ from logtriage.actions import Action, Wait
 from logtriage.adapters.books import Round, TeamBook
 from logtriage.adapters.desk import ALL_DONE, NEXT, STILL_OPEN, Desk
 from logtriage.adapters.episode import closed
-from logtriage.conversations.tools import Tool
 from logtriage.errors import InvalidInput
 from logtriage.evaluation.usage import Usage
 from logtriage.joint import observe_roles
 from logtriage.parsing import action_to_wire
 from logtriage.parsing.calls import tool_name
+from logtriage.parsing.tools import Tool
 from logtriage.playing import failure_of
 from logtriage.policies import RoleFailure, as_taken
 from logtriage.registry import roles_of

@@ -9,11 +9,11 @@ import attrs
 
 from logtriage._lib.jsonvalues import json_kind
 from logtriage.conversations.messages import text_of
-from logtriage.conversations.tools import SOLO_TOOLS
 from logtriage.conversations.wires import calls_of, is_in_text, no_call, wire_of
 from logtriage.conversations.words import THOUGHTS, Words, beside, own_words
 from logtriage.errors import EpisodeOver, InvalidInput
 from logtriage.parsing.calls import Wire
+from logtriage.parsing.tools import SOLO_TOOLS
 from logtriage.rendering import Reply
 
 Message = Mapping[str, Any]

@@ -33,7 +33,7 @@ from logtriage.parsing import parse_action
 from logtriage.topology import Topology
 
 
-def has_priced_hand_overs(subject: Subject, incidents: Iterable[Incident]) -> bool:
+def has_hand_overs(subject: Subject, incidents: Iterable[Incident]) -> bool:
     """Whether all of these incidents can be handed over, and the rubric pays for it."""
     return bool(subject.rubric.handed_over) and all(
         incident.takes_hand_over for incident in incidents
@@ -50,7 +50,7 @@ class Panel:
         self.intervals: dict[str, Interval] = {}
         self.lists: dict[str, str] = {}
         #: Whether policies are measured by net value, and not by their grades.
-        self.net = has_priced_hand_overs(work.subject, self.incidents)
+        self.net = has_hand_overs(work.subject, self.incidents)
 
     def add_lists(self, lists: dict[str, Plan]) -> list[str]:
         """Lists of actions join the panel; their names."""
@@ -73,9 +73,9 @@ class Panel:
 
     def _keep(self, name: str, scores: Sequence[float], order: list[Incident]) -> None:
         if self.net:
-            prices = [incident.worth_of_hand_over or 0.0 for incident in order]
-            most = fmean(1.0 - price for price in prices)
-            scores = [(got - price) / most for got, price in zip(scores, prices, strict=True)]
+            worths = [incident.worth_of_hand_over or 0.0 for incident in order]
+            most = fmean(1.0 - worth for worth in worths)
+            scores = [(got - worth) / most for got, worth in zip(scores, worths, strict=True)]
         interval = mean_interval(scores)
         assert interval is not None, "an audit draws at least one incident"
         self.intervals[name] = interval

@@ -47,7 +47,7 @@ from logtriage.audit.subject import NUMBERS, Subject, Work
 from logtriage.audit.vocabulary import CONFIDENCES, IDLE, vocabulary, words
 from logtriage.drawing.incidents import WORTHS_OF_HAND_OVER
 from logtriage.dynamics import play
-from logtriage.grading import priced
+from logtriage.grading import paging
 from logtriage.incident import Incident
 from logtriage.rng import hash_name
 from logtriage.state import Closing, State
@@ -75,8 +75,8 @@ _LOOKS: Final = (RequestMoreLogs, RequestMetrics, RequestTraces)
 _BESIDE: Final = (Malformed, Report, ReportImpact, Wait)
 #: So many incidents are drawn from each number on, to get benign incidents and real faults.
 _DRAWN: Final = 24
-#: Prices that incidents get in turn: their own, those of the tasks, and another price.
-_PRICES: Final = (None, *WORTHS_OF_HAND_OVER, 0.45)
+#: Worths that incidents get in turn: their own, those of the tasks, and another worth.
+_WORTHS: Final = (None, *WORTHS_OF_HAND_OVER, 0.45)
 #: A wrong first root cause is tried with so many confidences, different each time.
 _STATED: Final = 4
 #: Confidences that a stated confidence is compared with.
@@ -132,8 +132,8 @@ class _Fuzzed:
         discounts = work.subject.rubric.discounts
         #: The share of the total that a right remedy may cost before the right page.
         self._hasty = 0.0
-        if any(row.factor is priced.unapproved_fix for row in discounts):
-            self._hasty = 1.0 - priced.UNAPPROVED_FIX
+        if any(row.factor is paging.unapproved_fix for row in discounts):
+            self._hasty = 1.0 - paging.UNAPPROVED_FIX
 
     def outcome(self, name: str, broken: str) -> Outcome:
         """The verdict on a law; ``broken`` says what breaks it."""
@@ -156,7 +156,7 @@ class _Fuzzed:
 
     @cached_property
     def incidents(self) -> list[Incident]:
-        """Real faults and benign incidents of each split and range of numbers, at many prices."""
+        """Real faults and benign incidents of each split and range of numbers, at many worths."""
         chosen: list[Incident] = []
         for split in self.subject.splits:
             for start in NUMBERS:
@@ -165,8 +165,8 @@ class _Fuzzed:
                 real = [incident for incident in drawn if not incident.truth.benign]
                 chosen += (*benign[: self.sizes.fuzzed], *real[: 2 * self.sizes.fuzzed])
         return [
-            attrs.evolve(incident, worth_of_hand_over=price)
-            if (price := _PRICES[place % len(_PRICES)]) and incident.takes_hand_over
+            attrs.evolve(incident, worth_of_hand_over=worth)
+            if (worth := _WORTHS[place % len(_WORTHS)]) and incident.takes_hand_over
             else incident
             for place, incident in enumerate(chosen)
         ]

@@ -1,10 +1,10 @@
 """Every threshold and every sample size of an audit, in one place.
 
-:data:`PRICED` holds the thresholds of tasks in which every hand-over has a worth: no blind policy
-may be worth having on call, and the expert must be. :data:`WORLD` holds those of other simulated
-tasks: evidence is in doubt, and the expert goes by rules of thumb. :data:`STANDARD` is for all
-other tasks: a good reader should find the answer. For a task that is meant to be easier or harder,
-hand your own thresholds to :func:`logtriage.audit.audit`.
+:data:`WITH_WORTH` holds the thresholds of tasks in which every hand-over has a worth: no blind
+policy may be worth having on call, and the expert must be. :data:`WORLD` holds those of other
+simulated tasks: evidence is in doubt, and the expert goes by rules of thumb. :data:`STANDARD` is
+for all other tasks: a good reader should find the answer. For a task that is meant to be easier or
+harder, hand your own thresholds to :func:`logtriage.audit.audit`.
 """
 
 from typing import Final
@@ -33,7 +33,7 @@ class Thresholds:
         unseen: the most often that a fault may show neither at the edge nor in an alert.
         ignoring: the least of net value that never handing over must lose.
         fixed_bar: the least of net value that the best fixed bar for handing over must lose.
-        handed_over: (price, least, most) shares of the incidents to be handed over at a price.
+        handed_over: (worth, least, most) shares of the incidents to be handed over at a worth.
         prompt: the most characters that a world's system prompt may have,
             with ``prompt_service`` more for each service.
         tolerance: scores closer than this count as equal (tests of "never more").
@@ -84,7 +84,7 @@ class Sizes:
         same: incidents for determinism, replay and renaming.
         models: topologies for which the chance of an unseen fault is computed, and of each task
             of a world those whose prompts are measured.
-        prices: incidents that the observer decides at each worth of a hand-over.
+        worths: incidents that the observer decides at each worth of a hand-over.
         twins: incidents that are shown with other truths and the same tokens.
         looks: incidents of a world that get a full look.
         net_values: incidents of a world that observer and expert play for their net value.
@@ -106,7 +106,7 @@ class Sizes:
     screens: int = 600
     same: int = 20
     models: int = 20
-    prices: int = 300
+    worths: int = 300
     twins: int = 60
     looks: int = 240
     net_values: int = 200
@@ -116,7 +116,9 @@ class Sizes:
 #: Thresholds for tasks without a simulated world.
 STANDARD: Final = Thresholds()
 WORLD: Final = Thresholds(shallow=0.45, unread=0.35, expert=0.50)
-PRICED: Final = attrs.evolve(WORLD, blind=0.02, shallow=0.0, unread=0.0, chance=0.0, expert=0.05)
+WITH_WORTH: Final = attrs.evolve(
+    WORLD, blind=0.02, shallow=0.0, unread=0.0, chance=0.0, expert=0.05
+)
 #: Samples of a full audit.
 FULL: Final = Sizes()
 #: For a first look, and for tests: seconds instead of a minute.
@@ -136,7 +138,7 @@ QUICK: Final = Sizes(
     screens=160,
     same=4,
     models=2,
-    prices=60,
+    worths=60,
     twins=5,
     looks=40,
     net_values=20,

@@ -13,7 +13,7 @@ from operator import attrgetter
 from types import MappingProxyType
 from typing import Final
 
-from logtriage.grading import Measured, criteria, priced, recordings, triage
+from logtriage.grading import Measured, criteria, paging, recordings, triage
 from logtriage.state import State
 
 #: The facts of a state that decide a measure or discount, now and later.
@@ -90,7 +90,7 @@ def _early_remedies(state: State) -> Hashable:
 
 
 def _early_fixes(state: State) -> Hashable:
-    left = priced.unapproved_fix(state)
+    left = paging.unapproved_fix(state)
     return state.facts.paged_at is not None, _fixed(state), left and left[0]
 
 
@@ -107,12 +107,12 @@ READS: Final[Mapping[Rule, Read]] = MappingProxyType(
         triage.root_cause: _blamed_in_time,
         triage.closure: _fixed,
         triage.benign_closure: _blamed_any,
-        priced.hand_over: _touched,
-        priced.remediation: _remedied,
-        priced.dismissal: _blamed_any,
-        priced.unescalated: _paged,
-        priced.unapproved: _early_remedies,
-        priced.unapproved_fix: _early_fixes,
+        paging.hand_over: _touched,
+        paging.remediation: _remedied,
+        paging.dismissal: _blamed_any,
+        paging.unescalated: _paged,
+        paging.unapproved: _early_remedies,
+        paging.unapproved_fix: _early_fixes,
         recordings.fault_class: _classed,
         recordings.dismissal: _declared_any,
         recordings.hand_over: lambda _: None,

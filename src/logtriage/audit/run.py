@@ -11,7 +11,7 @@ from logtriage.audit.floor import (
     blind,
     chance,
     expert,
-    has_priced_hand_overs,
+    has_hand_overs,
     idle,
     shallow,
     unread,
@@ -19,7 +19,7 @@ from logtriage.audit.floor import (
 from logtriage.audit.handing_over import risk
 from logtriage.audit.histories import looks, monotonicity, undeserved
 from logtriage.audit.leaks import leaks, splits, variety
-from logtriage.audit.limits import FULL, PRICED, STANDARD, WORLD, Sizes, Thresholds
+from logtriage.audit.limits import FULL, STANDARD, WITH_WORTH, WORLD, Sizes, Thresholds
 from logtriage.audit.measures import measures
 from logtriage.audit.public import screens, seeds
 from logtriage.audit.stability import blindness, determinism, renaming, replay
@@ -121,4 +121,4 @@ def limits_for(subject: Subject) -> Thresholds:
     first = subject.incident("test", 0)
     if first.simulation is None:
         return STANDARD
-    return PRICED if has_priced_hand_overs(subject, [first]) else WORLD
+    return WITH_WORTH if has_hand_overs(subject, [first]) else WORLD

@@ -9,8 +9,7 @@ import attrs
 
 from logtriage.beliefs.recordings import modelled
 from logtriage.recorded.bundle import as_incident
-from logtriage.recorded.fitting.counts import Counts, counted
-from logtriage.recorded.fitting.tables import Smoothing
+from logtriage.recorded.fitting.tables import Counts, Smoothing, counted
 from logtriage.recorded.fitting.worlds import fitted_world
 from logtriage.recorded.records import RecordedIncident
 from logtriage.recorded.telemetry import RecordedTelemetry

@@ -32,9 +32,9 @@ def likely_then(held: Belief, state: State, action: Action) -> str | None:
             return _said(action, shares, str(action.severity), {str(truth.severity)}, held.benign)
         case Ignore():
             return f"{describe(action)}: {held.benign:.0%} that nothing was to be done"
-        case HandOver() if (price := state.incident.worth_of_hand_over) is not None:
+        case HandOver() if (worth := state.incident.worth_of_hand_over) is not None:
             return (
-                f"{describe(action)}, worth {price:g}: the best plan was expected to earn "
+                f"{describe(action)}, worth {worth:g}: the best plan was expected to earn "
                 f"{held.value():.2f}"
             )
     return None

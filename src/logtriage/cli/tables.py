@@ -51,7 +51,7 @@ def print_rows(
         count = f"{played} episodes{roles}"
         say(console, _title(task, mine[0].split, count, mine[0].rubric, mine[0].seal))
         _put_rows(figures, mine, unscored=unscored)
-        _put_by_price(figures, mine)
+        _put_by_worth(figures, mine)
         _put_located(figures, mine)
         put_losses(figures, mine, luck_adjusted=luck_adjusted)
         _put_teamwork(figures, mine)
@@ -117,20 +117,20 @@ def _unscored(row: Row) -> Cell:
     return Text(str(row.unscored), style="bold yellow" if row.unscored else "")
 
 
-def _put_by_price(figures: Figures, rows: Sequence[Row]) -> None:
+def _put_by_worth(figures: Figures, rows: Sequence[Row]) -> None:
     """Net value and hand-overs for each worth of a hand-over."""
     figures.put(
         ("policy", "worth", "net value\n[95 % interval]", "handed\nover"),
         [
             [
                 row.policy,
-                f"{priced.price:g} ({priced.incidents})",
-                estimate(priced.net),
-                share(priced.handed_over),
+                f"{group.worth:g} ({group.incidents})",
+                estimate(group.net),
+                share(group.handed_over),
             ]
             for row in rows
             if row.net is not None
-            for priced in row.net.by_price
+            for group in row.net.by_worth
         ],
     )
 

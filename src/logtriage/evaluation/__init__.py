@@ -24,7 +24,7 @@ from logtriage.evaluation.keeping import keep_run
 from logtriage.evaluation.loading import LoadedRun, load_run
 from logtriage.evaluation.localisation import Located, hit_at, locate
 from logtriage.evaluation.losses import PARTS, Calls, Losses
-from logtriage.evaluation.net_values import AtPrice, NetValue, net_value
+from logtriage.evaluation.net_values import AtWorth, NetValue, net_value
 from logtriage.evaluation.runner import evaluate
 from logtriage.evaluation.spec import RunSpec, plan
 from logtriage.evaluation.statistics import (
@@ -44,7 +44,7 @@ __all__ = [
     "RECORDED_TASK",
     "RECORDED_TASKS",
     "SOLVED",
-    "AtPrice",
+    "AtWorth",
     "Calls",
     "Check",
     "Comparison",

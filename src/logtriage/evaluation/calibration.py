@@ -42,14 +42,14 @@ class Stated:
     """A root cause that was declared with a confidence.
 
     ``posterior`` is the exact probability of the service at that tick; None where probabilities are
-    unknown, or a team played. ``grade`` and ``price`` are those of the episode.
+    unknown, or a team played. ``grade`` and ``worth`` are those of the episode.
     """
 
     confidence: float
     right: bool
     posterior: float | None
     grade: float
-    price: float | None
+    worth: float | None
 
 
 @attrs.frozen
@@ -147,8 +147,8 @@ def _stated(state: State, grade: Grade) -> Stated | None:
             now = transition(now, action)
         posterior = belief(now).root_causes.get(facts.root_cause, 0.0)
     right = facts.root_cause in incident.truth.root_causes
-    score, price = grade.score, incident.worth_of_hand_over
-    return Stated(facts.confidence, right, posterior, score, price)
+    score, worth = grade.score, incident.worth_of_hand_over
+    return Stated(facts.confidence, right, posterior, score, worth)
 
 
 def _error_of(stated: Sequence[float], right: Sequence[bool]) -> tuple[Interval, float]:
@@ -197,15 +197,15 @@ def _bins(known: Sequence[Stated]) -> tuple[Bin, ...]:
 
 def _bars(known: Sequence[Stated]) -> tuple[Bar, ...]:
     """The hand-over curve over the bars 0, 0.1, ..., 1, of incidents that have a worth."""
-    priced = [(row, row.price) for row in known if row.price is not None]
+    pairs = [(row, row.worth) for row in known if row.worth is not None]
     bars = []
     for number in range(BINS + 1):
         bar = number / BINS
-        graded = [(price if row.confidence < bar else row.grade, price) for row, price in priced]
+        graded = [(worth if row.confidence < bar else row.grade, worth) for row, worth in pairs]
         net = net_value(graded)
         if net is not None:
-            below = sum(row.confidence < bar for row, _ in priced)
-            bars.append(Bar(bar, below / len(priced), net))
+            below = sum(row.confidence < bar for row, _ in pairs)
+            bars.append(Bar(bar, below / len(pairs), net))
     return tuple(bars)
 
 

@@ -170,13 +170,13 @@ def _compare(a: LoadedRun, b: LoadedRun, task: str, name_a: str, name_b: str) ->
 def net_of(
     run: LoadedRun, shared: Sequence[str], before: Sequence[float], after: Sequence[float]
 ) -> NetComparison | None:
-    """The net values of scores on ``shared`` incidents; None if one of them has no price."""
-    prices = [run.incidents(name).worth_of_hand_over for name in shared]
-    known = [price for price in prices if price is not None]
-    if len(known) < len(prices):
+    """The net values of scores on ``shared`` incidents; None if one of them has no worth."""
+    worths = [run.incidents(name).worth_of_hand_over for name in shared]
+    known = [worth for worth in worths if worth is not None]
+    if len(known) < len(worths):
         return None
-    priced_a, priced_b = (list(zip(side, known, strict=True)) for side in (before, after))
-    a, b, difference = net_value(priced_a), net_value(priced_b), net_difference(priced_a, priced_b)
+    pairs_a, pairs_b = (list(zip(side, known, strict=True)) for side in (before, after))
+    a, b, difference = net_value(pairs_a), net_value(pairs_b), net_difference(pairs_a, pairs_b)
     if a is None or b is None or difference is None:
         return None
     return NetComparison(a.mean, b.mean, difference)

@@ -163,7 +163,7 @@ def _answer(line: int, row: Mapping[str, Any], incidents: Mapping[str, Incident]
     if root == NOTHING and texts["fault_class"]:
         raise InvalidInput(f"fault_class: given beside root_cause {NOTHING}")
     if _BOOLEANS[handed_over] and incident.worth_of_hand_over is None:
-        raise InvalidInput(f"handed_over: a hand-over has no price by {incident.rubric}")
+        raise InvalidInput(f"handed_over: a hand-over has no worth by {incident.rubric}")
     for name, choices in (("fault_class", FAULT_CATEGORIES), ("severity", SEVERITIES)):
         if texts[name]:
             _one_of(name, texts[name], list(map(str, choices)))

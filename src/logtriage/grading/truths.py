@@ -172,7 +172,7 @@ def truths_of(incidents: Iterable[Incident]) -> Truths:
     count = np.array([len(incident.truth.several) for incident in listed], np.int8)
     kept = np.empty(rows, np.object_)
     kept[:] = listed
-    prices = (incident.worth_of_hand_over for incident in listed)
+    worths = (incident.worth_of_hand_over for incident in listed)
     return Truths(
         topology,
         np.array([severity_index[incident.truth.severity] for incident in listed], np.int8),
@@ -183,7 +183,7 @@ def truths_of(incidents: Iterable[Incident]) -> Truths:
         np.array([incident.wrong_page_closes for incident in listed]),
         np.array([incident.par for incident in listed], np.int32),
         np.array([incident.task_par for incident in listed], np.int32),
-        np.array([np.nan if price is None else price for price in prices], np.float64),
+        np.array([np.nan if worth is None else worth for worth in worths], np.float64),
         kept,
         tuple(dict.fromkeys(incident.rubric for incident in listed)),
         FaultArrays(count, *parts) if most else None,

@@ -111,10 +111,10 @@ def _facts(run: Run) -> Iterable[tuple[str, str]]:
 
 
 def _results(run: Run) -> dict[str, Any]:
-    priced = any(row.net is not None for row in run.rows)
+    with_net = any(row.net is not None for row in run.rows)
     classed = any(row.fault_class is not None for row in run.rows)
-    columns = (*(_NET if priced else ()), *_RESULTS, *(_FAULT_CLASS if classed else ()))
-    note = (_NET_NOTE if priced else "") + _RESULTS_NOTE
+    columns = (*(_NET if with_net else ()), *_RESULTS, *(_FAULT_CLASS if classed else ()))
+    note = (_NET_NOTE if with_net else "") + _RESULTS_NOTE
     return _table(run, "results", "Results", note, columns)
 
 

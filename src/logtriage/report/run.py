@@ -152,13 +152,13 @@ def read_run(directory: Path, seal: Seal | None = None, bases: Sequence[str | Pa
 
 
 def _worth(run: LoadedRun, policy: str) -> str:
-    """The net value of a policy over all tasks, or its mean grade if an incident has no price."""
+    """The net value of a policy over all tasks, or its mean grade if an incident has no worth."""
     scores = scores_of(run, policy, run.tasks)
-    prices = (run.incidents(incident).worth_of_hand_over for incident in scores)
-    pairs = list(zip(scores.values(), prices, strict=True))
-    priced = [(score, price) for score, price in pairs if price is not None]
-    if pairs and len(priced) == len(pairs):
-        return f"net value {interval(net_value(priced))} on {len(pairs)} episodes"
+    worths = (run.incidents(incident).worth_of_hand_over for incident in scores)
+    pairs = list(zip(scores.values(), worths, strict=True))
+    known = [(score, worth) for score, worth in pairs if worth is not None]
+    if pairs and len(known) == len(pairs):
+        return f"net value {interval(net_value(known))} on {len(pairs)} episodes"
     return f"mean grade {interval(mean_interval([*scores.values()]))} on {len(pairs)} episodes"
 
 

@@ -22,11 +22,12 @@ from logtriage.adapters.trl import (
     triage_reward,
     triage_rows,
 )
-from logtriage.conversations.tools import call_from_action, wire_from_call
+from logtriage.conversations.tools import call_from_action
 from logtriage.evaluation import Incidents
 from logtriage.grading import DEFAULT, grade_actions
-from logtriage.grading.priced import UNESCALATED
+from logtriage.grading.paging import UNESCALATED
 from logtriage.parsing import action_to_wire, render_action
+from logtriage.parsing.calls import wire_from_call
 from logtriage.state import Closing
 from tests.adapters.trl.tiny import IDS, Call, Reply, Script, said, tiny_model, tiny_tokenizer
 

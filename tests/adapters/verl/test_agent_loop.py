@@ -19,8 +19,9 @@ from verl.trainer.ppo.reward import load_reward_manager
 
 import logtriage as lt
 from logtriage.adapters.verl import gdpo_reward_keys
-from logtriage.conversations.tools import ALL_TOOLS, call_from_action, openai_tools
+from logtriage.conversations.tools import call_from_action, openai_tools
 from logtriage.grading import grade_actions
+from logtriage.parsing.tools import ALL_TOOLS
 from tests.adapters.pages import ROOT, run
 from tests.adapters.verl.chat import said, tiny_tokenizer
 from tests.adapters.verl.worker import Server, batch_of, config_of, save_model

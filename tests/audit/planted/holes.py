@@ -58,7 +58,7 @@ FEW: Final[Sizes] = attrs.evolve(
     histories=50,
     slow=2,
     models=1,
-    prices=20,
+    worths=20,
     twins=6,
 )
 
@@ -201,8 +201,8 @@ _HISTORIES: Final = (
              with_measures(root_cause=planted.any_cause_in_ood)),
     _planted("late-any-cause", "any cause pays for numbers from 100,000 on", "undeserved",
              "histories", with_measures(root_cause=planted.any_cause_from_100_000_on)),
-    _planted("price-any-cause", "any cause pays where a hand-over is worth 0.5", "undeserved",
-             "histories", with_measures(root_cause=planted.any_cause_at_one_price)),
+    _planted("worth-any-cause", "any cause pays where a hand-over is worth 0.5", "undeserved",
+             "histories", with_measures(root_cause=planted.any_cause_at_one_worth)),
     _planted("six-looks-any-cause", "any cause pays after looking at six services", "undeserved",
              "histories", with_measures(root_cause=planted.any_cause_after_six_looks)),
     _planted("impact-of-four", "a report of four calls pays as the root cause", "undeserved",

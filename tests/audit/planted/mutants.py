@@ -215,7 +215,7 @@ _TABLE: Final = (
     ),
     (
         "hand-over-whenever",
-        "a hand-over is worth its price at any time",
+        "a hand-over is worth the same at any time",
         with_hand_over(broken.handed_over_whenever),
     ),
     (

@@ -1,29 +1,29 @@
-"""Mutants of what comes first: silence and its price, the page before the fix, the diagnosis."""
+"""Mutants of what comes first: silence and its worth, the page before the fix, the diagnosis."""
 
 from typing import Final
 
-from logtriage.grading import Measured, criteria, priced
+from logtriage.grading import Measured, criteria, paging
 from logtriage.state import State
 from tests.audit.planted.changed_rubrics import with_discounts, with_measures, without
 
 # -- discounts -----------------------------------------------------------------------------
 
 
-def silence_at_the_price(state: State) -> Measured | None:
-    measured = priced.unescalated(state)
-    price = state.incident.worth_of_hand_over or 0.0
-    return None if measured is None else (price, "the worth of a hand-over")
+def silence_at_the_worth(state: State) -> Measured | None:
+    measured = paging.unescalated(state)
+    worth = state.incident.worth_of_hand_over or 0.0
+    return None if measured is None else (worth, "the worth of a hand-over")
 
 
 def half_silence(state: State) -> Measured | None:
-    measured = priced.unescalated(state)
+    measured = paging.unescalated(state)
     return None if measured is None else (0.5, "silence leaves a half")
 
 
 def silent_on_benign(state: State) -> Measured | None:
     if not state.incident.truth.benign:
-        return priced.unescalated(state)
-    return (priced.UNESCALATED, "nobody was paged")
+        return paging.unescalated(state)
+    return (paging.UNESCALATED, "nobody was paged")
 
 
 def paged_before_the_fix(state: State) -> bool:
@@ -35,16 +35,16 @@ def paged_before_the_fix(state: State) -> bool:
 def paged_in_time(state: State) -> Measured | None:
     if paged_before_the_fix(state) or state.incident.truth.benign:
         return None
-    return (priced.UNESCALATED, "a page after the fix does not count")
+    return (paging.UNESCALATED, "a page after the fix does not count")
 
 
 def once(state: State) -> Measured | None:
-    measured = priced.unapproved(state)
-    return None if measured is None else (priced.UNAPPROVED_REMEDY, "one for all")
+    measured = paging.unapproved(state)
+    return None if measured is None else (paging.UNAPPROVED_REMEDY, "one for all")
 
 
 def _each(count: int) -> Measured | None:
-    return (priced.UNAPPROVED_REMEDY**count, "for each") if count else None
+    return (paging.UNAPPROVED_REMEDY**count, "for each") if count else None
 
 
 def _wrong_at(state: State) -> list[int]:
@@ -67,11 +67,11 @@ def page_in_the_same_tick(state: State) -> Measured | None:
 
 
 def only_on_faults(state: State) -> Measured | None:
-    return None if state.incident.truth.benign else priced.unapproved(state)
+    return None if state.incident.truth.benign else paging.unapproved(state)
 
 
 def _early(early: bool) -> Measured | None:
-    return (priced.UNAPPROVED_FIX, "fixed before the page") if early else None
+    return (paging.UNAPPROVED_FIX, "fixed before the page") if early else None
 
 
 def never_paged(state: State) -> Measured | None:
@@ -109,9 +109,9 @@ def cheap(state: State) -> Measured:
 TABLE: Final = (
     ("silence-free", "a response without a page counts in full", without("unescalated")),
     (
-        "silence-at-the-price",
+        "silence-at-the-worth",
         "silence leaves the worth of a hand-over",
-        with_discounts(unescalated=silence_at_the_price),
+        with_discounts(unescalated=silence_at_the_worth),
     ),
     ("silence-half", "silence leaves 0.5", with_discounts(unescalated=half_silence)),
     (

@@ -191,7 +191,7 @@ def unnoticed(split: str, number: int) -> Incident:
     return incident
 
 
-# -- signs that stay, and a hand-over with a price -----------------------------------------------
+# -- signs that stay, and a hand-over with a worth -----------------------------------------------
 
 
 def cheap_where_benign(split: str, number: int) -> Incident:

@@ -88,18 +88,6 @@ def test_an_exception_of_a_span_is_a_line_of_the_log(folder: Path) -> None:
     }
 
 
-def test_what_names_no_service_is_left_out_and_said(folder: Path) -> None:
-    line = stack.metrics_line("x", {"name": "m", "gauge": {"dataPoints": []}})
-    line["resourceMetrics"][0]["resource"] = {"attributes": [stack.attribute("host.name", "h1")]}
-    stack.write_lines(folder / "host.jsonl", [line])
-    told: list[str] = []
-    import_capture(folder, note=told.append)
-    assert told == [
-        "host.jsonl:1: resource without service.name",
-        "host.jsonl: nothing came of it: OTLP",
-    ]
-
-
 # --- metrics -----------------------------------------------------------------------------
 
 
@@ -190,18 +178,6 @@ def test_what_was_not_measured_is_no_zero(folder: Path) -> None:
         "size_p90_milli": 7000,
         "took_per_second_milli": 16,
     }
-
-
-def test_of_several_instances_the_mean_counts(folder: Path) -> None:
-    lines = [
-        stack.metrics_line(
-            "payments",
-            {"name": "queue", "gauge": {"dataPoints": [stack.point(230, asInt=value)]}},
-            **{"service.instance.id": f"pod-{value}"},
-        )
-        for value in (10, 20)
-    ]
-    assert _metric(folder, lines) == {"queue_milli": 15_000}
 
 
 # --- alerts ------------------------------------------------------------------------------
@@ -303,13 +279,6 @@ def test_an_error_says_why_nothing_was_used(folder: Path) -> None:
     assert told[0].startswith("only.jsonl:1: series m0 without a label service or service_name")
     assert "--service-label" in told[0]
     assert (len(told), told[5]) == (6, "and 5 more")
-
-
-def test_the_baseline_must_not_have_the_incident(folder: Path) -> None:
-    labels = folder / "labels.csv"
-    labels.write_text(stack.LABELS.replace("T10:03:00Z", "T10:20:00Z"))
-    with pytest.raises(BundleError, match=r"^labels\.csv:2: field baseline_end: the baseline must"):
-        import_capture(folder)
 
 
 def test_links_that_would_be_ignored_are_refused(folder: Path, tmp_path: Path) -> None:

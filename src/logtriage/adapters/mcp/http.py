@@ -12,8 +12,8 @@ from starlette.applications import Starlette
 from starlette.routing import Route
 
 from logtriage.adapters.mcp.tools import SeatOf, Seats, tool_server
-from logtriage.conversations.tools import Tool
 from logtriage.errors import InvalidInput
+from logtriage.parsing.tools import Tool
 from logtriage.server.access import Access, refuse
 from logtriage.server.settings import Settings
 

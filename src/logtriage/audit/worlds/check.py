@@ -76,14 +76,14 @@ def check_world(
     return findings_of(checks, on_finding=on_finding)
 
 
-def priced(incident: Incident) -> Incident:
+def with_worth(incident: Incident) -> Incident:
     """The incident under rubric ``logtriage/3``, with a worth of hand-over."""
     if incident.worth_of_hand_over is not None:
         return incident
     world = incident.simulation
-    assert world is not None, "only incidents whose probabilities are known are priced"
-    price = worth_of_hand_over(world.seed)
-    return attrs.evolve(incident, rubric=TRIAGE_3.id, worth_of_hand_over=price)
+    assert world is not None, "only incidents whose probabilities are known have a worth"
+    worth = worth_of_hand_over(world.seed)
+    return attrs.evolve(incident, rubric=TRIAGE_3.id, worth_of_hand_over=worth)
 
 
 @attrs.define(eq=False)
@@ -101,7 +101,7 @@ class _Work:
         """So many incidents, shared evenly among the tasks, task by task."""
         share, more = divmod(count, len(self.subjects))
         return [
-            priced(incident)
+            with_worth(incident)
             for place, subject in enumerate(self.subjects)
             for incident in subject.incidents("test", share + (place < more))
         ]
@@ -177,7 +177,7 @@ class _Work:
             incident.topology: incident for incident in subject.incidents("test", self.sizes.models)
         }
         rows = [
-            (len(system_prompt(priced(incident))), len(topology))
+            (len(system_prompt(with_worth(incident))), len(topology))
             for topology, incident in topologies.items()
         ]
         return max(rows, key=lambda row: row[0] - self.limits.prompt_service * row[1])
@@ -232,8 +232,8 @@ class _Work:
         binds = ignored.mean >= limits.ignoring and fixed >= limits.fixed_bar
         least, most = min(shares), max(shares)
         gained = {
-            price: [max(0.0, row.prices[place] - row.value) for row in decisions]
-            for place, price in enumerate(shares)
+            worth: [max(0.0, row.worths[place] - row.value) for row in decisions]
+            for place, worth in enumerate(shares)
         }
         return reported(
             f"the worth c {'matters' if binds else 'hardly matters'}: an observer that ignores it "
@@ -246,9 +246,9 @@ class _Work:
             incidents=len(decisions),
             ignored=attrs.asdict(ignored),
             fixed=fixed,
-            by_price=[
-                {"price": price, "handed_over": share, "gained": fmean(gained[price])}
-                for price, share in shares.items()
+            by_worth=[
+                {"worth": worth, "handed_over": share, "gained": fmean(gained[worth])}
+                for worth, share in shares.items()
             ],
         )
 

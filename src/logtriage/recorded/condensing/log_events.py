@@ -15,8 +15,7 @@ from typing import Final
 
 import attrs
 
-from logtriage.recorded.condensing.coverage import Coverage
-from logtriage.recorded.condensing.raw_rows import Call, LogRow
+from logtriage.recorded.condensing.raw_rows import Call, Coverage, LogRow
 
 ERROR_LEVELS: Final = ("ERROR", "FATAL")
 

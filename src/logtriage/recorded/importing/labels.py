@@ -223,19 +223,19 @@ def around_of(horizon: int, tick_seconds: int) -> int:
 
 
 def incident_of(
-    stretch: Stretch, between: Callable[[int, int], Rows], horizon: int, tick_seconds: int
+    stretch: Stretch, between: Callable[[str, int, int], Rows], horizon: int, tick_seconds: int
 ) -> RecordedIncident:
-    """The incident of a stretch; ``between`` gives the rows of a span of time.
+    """The incident of a stretch; ``between`` gives the rows of a span of time, by what they are.
 
     Raises:
         BundleError: naming the line of the label.
     """
     around, where = around_of(horizon, tick_seconds), stretch.label.where
     until = stretch.opened + around
-    rows = between(
-        stretch.opened - around, until if stretch.until is None else min(until, stretch.until)
-    )
-    usual = Rows() if stretch.usual is None else between(*stretch.usual)
+    until = until if stretch.until is None else min(until, stretch.until)
+    rows, usual = between(stretch.id, stretch.opened - around, until), Rows()
+    if stretch.usual is not None:
+        usual = between(f"{stretch.id}, baseline", *stretch.usual)
     if not rows.services:
         raise BundleError(f"{where}: field opened: no rows within {around // 60_000} minutes of it")
     known = sorted(rows.services | usual.services)
@@ -247,7 +247,7 @@ def incident_of(
         usual,
         stretch.truth,
         where=where,
-        name=stretch.id,
+        id=stretch.id,
         opened=stretch.opened,
         horizon=horizon,
         baseline="fault-free" if usual.services else "none",

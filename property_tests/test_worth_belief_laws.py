@@ -39,8 +39,8 @@ TASKS = ("single_crash-v4", "cascading_failure-v4-fog3", "silent_degradation-v4"
 
 
 @st.composite
-def priced_states(draw: st.DrawFn, tasks: tuple[str, ...] = TASKS) -> State:
-    """Open states of incidents with a price, after questions, pages and remedies."""
+def states_with_worth(draw: st.DrawFn, tasks: tuple[str, ...] = TASKS) -> State:
+    """Open states of incidents with a worth, after questions, pages and remedies."""
     task, number = draw(st.sampled_from(tasks)), draw(st.integers(0, 300))
     incident = with_hand_over(make_incident(f"{task}/train/{number}"))
     incident = attrs.evolve(incident, worth_of_hand_over=draw(st.sampled_from(WORTHS_OF_HAND_OVER)))
@@ -91,7 +91,7 @@ def expected(state: State, held: Belief, actions: Sequence[Action]) -> float:
 
 
 @settings(max_examples=30)
-@given(priced_states())
+@given(states_with_worth())
 def test_the_best_plan_is_worth_its_mean_grade(state: State) -> None:
     held = belief(state)
     plan = held.best()
@@ -100,7 +100,7 @@ def test_the_best_plan_is_worth_its_mean_grade(state: State) -> None:
 
 
 @settings(max_examples=8)
-@given(priced_states(("compound_failure-v4",)))
+@given(states_with_worth(("compound_failure-v4",)))
 def test_the_best_plan_for_several_faults_is_worth_its_mean_grade(state: State) -> None:
     held = belief(state)
     case = held.planner()
@@ -117,7 +117,7 @@ def test_the_best_plan_for_several_faults_is_worth_its_mean_grade(state: State) 
 
 
 @settings(max_examples=30)
-@given(priced_states(), st.sampled_from((Resolve(), Ignore(), HandOver())))
+@given(states_with_worth(), st.sampled_from((Resolve(), Ignore(), HandOver())))
 def test_closing_is_worth_its_mean_grade(state: State, close: Action) -> None:
     held = belief(state)
     found = held.planner().closed(state.tick + 1, close)
@@ -125,7 +125,7 @@ def test_closing_is_worth_its_mean_grade(state: State, close: Action) -> None:
 
 
 @settings(max_examples=30)
-@given(priced_states())
+@given(states_with_worth())
 def test_no_plan_is_worth_less_than_handing_over_where_that_is_possible(state: State) -> None:
     held = belief(state)
     touched = any(isinstance(one, Escalate | Remediate) for one in state.actions)
@@ -139,7 +139,7 @@ def test_no_plan_is_worth_less_than_handing_over_where_that_is_possible(state: S
 
 
 @settings(max_examples=10)
-@given(priced_states())
+@given(states_with_worth())
 def test_asking_costs_no_more_than_its_tick(state: State) -> None:
     names = state.incident.topology.names
     requests: tuple[Action, ...] = (RequestMetrics(names[0]), RequestTraces(names[-1]))
@@ -149,11 +149,11 @@ def test_asking_costs_no_more_than_its_tick(state: State) -> None:
 
 def test_the_observer_hands_over_where_a_hand_over_is_worth_more_than_it_expects() -> None:
     counts = []
-    for price in (0.3, 0.9):
+    for worth in (0.3, 0.9):
         handed = 0
         for number in range(12):
             one = with_hand_over(make_incident(f"cascading_failure-v4-fog3/val/{number}"))
-            end = play(attrs.evolve(one, worth_of_hand_over=price), make_policy("observer:2"))
+            end = play(attrs.evolve(one, worth_of_hand_over=worth), make_policy("observer:2"))
             handed += HandOver() in end.actions
             if HandOver() in end.actions:
                 assert end.actions[-1] == HandOver()

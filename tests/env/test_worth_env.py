@@ -1,4 +1,4 @@
-"""Environments of tasks whose incidents can be handed over: an action more, and its price."""
+"""Environments of tasks whose incidents can be handed over: an action more, and its worth."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ pytest.importorskip("pettingzoo")
 TASK = "single_crash-v4"
 
 
-def test_the_hand_over_is_the_last_action_where_it_has_a_price() -> None:
+def test_the_hand_over_is_the_last_action_where_it_has_a_worth() -> None:
     env = TriageEnv(TASK, "val")
     topology = get_task(TASK).topology
     assert topology is not None
@@ -35,22 +35,22 @@ def test_the_hand_over_is_the_last_action_where_it_has_a_price() -> None:
         env.step(actions.n)
 
 
-def test_the_observation_carries_the_price() -> None:
+def test_the_observation_carries_the_worth() -> None:
     env = TriageEnv(TASK, "val")
-    prices = set()
+    worths = set()
     for index in range(40):
         seen, _ = env.reset(options={"id": index})
         assert seen in env.observation_space
         start = initial_state(make_incident(f"{TASK}/val/{index}"))
         assert np.array_equal(seen, encode_tokens(start))
         layout = env._layout
-        price = start.incident.worth_of_hand_over
-        assert price is not None
-        assert seen[layout["price"]] == pytest.approx(price)
-        prices.add(round(price, 1))
+        worth = start.incident.worth_of_hand_over
+        assert worth is not None
+        assert seen[layout["worth"]] == pytest.approx(worth)
+        worths.add(round(worth, 1))
         other = attrs.evolve(start.incident, worth_of_hand_over=0.3)
         changed = encode_tokens(initial_state(other))
         assert np.array_equal(
-            np.flatnonzero(changed != seen), [layout["price"].start] * (price != 0.3)
+            np.flatnonzero(changed != seen), [layout["worth"].start] * (worth != 0.3)
         )
-    assert prices == {0.3, 0.5, 0.7, 0.8, 0.9}
+    assert worths == {0.3, 0.5, 0.7, 0.8, 0.9}

@@ -1,7 +1,9 @@
-"""Traces as Jaeger's query service answers with them: ``{"data": [trace, …]}``, or one trace.
+"""Traces of Jaeger and Zipkin, whose times and durations are microseconds.
 
-A trace has ``spans`` and ``processes``; times and durations are microseconds. An event ``error``
-or ``exception`` in the log of a span becomes a line of its service's log.
+Jaeger's query service answers with ``{"data": [trace, …]}``; a trace has ``spans`` and
+``processes``. An event ``error`` or ``exception`` in the log of a span becomes a line of its
+service's log. Zipkin (version 2) has lists of spans, or of traces that are lists of spans; a server
+may share the id of its client's span.
 """
 
 from collections.abc import Iterator
@@ -9,11 +11,12 @@ from typing import Final
 
 from logtriage.recorded.condensing.log_text import read_message
 from logtriage.recorded.condensing.raw_rows import Dependency, LogRow, Span
-from logtriage.recorded.importing.fields import Field
-from logtriage.recorded.importing.ids import plain_id
+from logtriage.recorded.importing.fields import Field, plain_id
 from logtriage.recorded.importing.otlp import KINDS, in_words
+from logtriage.recorded.importing.reader import Reader
 from logtriage.recorded.importing.service_names import Names
 
+_ZIPKIN: Final = ("CLIENT", "SERVER", "PRODUCER", "CONSUMER")
 _ABOVE: Final = ("CHILD_OF", "FOLLOWS_FROM")
 _ERRORS: Final = ("error", "exception")
 #: The fields of an error, in the order in which the line has them.
@@ -35,24 +38,24 @@ def is_dependencies(document: Field) -> bool:
     return all("parent" in row and "child" in row for row in rows)
 
 
-def dependencies_of(document: Field, names: Names) -> Iterator[Dependency]:
+def dependencies_of(document: Field, reader: Reader) -> Iterator[Dependency]:
     """Who calls whom, and how often."""
     for row in document["data"].items() if "data" in document else (document,):
-        caller, callee = (names(row[end].needed, row.where) for end in ("parent", "child"))
+        caller, callee = (reader.names(row[end].needed, row.where) for end in ("parent", "child"))
         if row["callCount"].value is None:
             raise row["callCount"].bad("a whole number from 0 on")
         if row["callCount"].count and caller != callee:
             yield Dependency(caller, callee, row["callCount"].count)
 
 
-def traces_of(document: Field, names: Names) -> Iterator[Span | LogRow]:
+def jaeger_spans(document: Field, reader: Reader) -> Iterator[Span | LogRow]:
     """The spans of a document, and the errors in them as lines of the log."""
     for trace in document["data"].items() if "data" in document else (document,):
         for span in trace["spans"].items():
-            yield from _span(span, trace["processes"], names)
+            yield from _jaeger(span, trace["processes"], reader.names)
 
 
-def _span(span: Field, processes: Field, names: Names) -> Iterator[Span | LogRow]:
+def _jaeger(span: Field, processes: Field, names: Names) -> Iterator[Span | LogRow]:
     process = span["process"] if "process" in span else processes[span["processID"].needed]
     service = names(process["serviceName"].needed, span.where)
     start, duration = span["startTime"].at("microseconds"), span["duration"].whole
@@ -87,3 +90,39 @@ def _span(span: Field, processes: Field, names: Names) -> Iterator[Span | LogRow
 
 def _tags(field: Field) -> dict[str, object]:
     return {tag["key"].text: tag["value"].value for tag in field.items()}
+
+
+# --- Zipkin ------------------------------------------------------------------------------
+
+
+def is_zipkin(document: Field) -> bool:
+    """Whether a document is a span of Zipkin."""
+    return all(name in document for name in ("traceId", "id")) and any(
+        name in document for name in ("localEndpoint", "timestamp", "kind")
+    )
+
+
+def zipkin_spans(span: Field, reader: Reader) -> Iterator[Span]:
+    """The span, unless it names no service or has not begun."""
+    service = span["localEndpoint"]["serviceName"].text
+    if not service.strip() or span["timestamp"].value is None:
+        what = "localEndpoint.serviceName" if not service.strip() else "timestamp"
+        reader.left_out.add(f"span of Zipkin without {what}")
+        return
+    kind = span["kind"].text
+    if kind not in ("", *_ZIPKIN):
+        raise span["kind"].bad(", ".join(_ZIPKIN))
+    calls = kind in ("CLIENT", "PRODUCER")
+    peer = span["remoteEndpoint"]["serviceName"].text if calls else ""
+    yield Span(
+        plain_id(span["traceId"].needed),
+        plain_id(span["id"].needed),
+        plain_id(span["parentId"].text),
+        reader.names(service, span.where),
+        span["timestamp"].at("microseconds"),
+        span["duration"].count,
+        span["tags"]["error"].text not in ("", "false"),
+        reader.names(peer, span.where) if peer.strip() else "",
+        kind or "INTERNAL",
+        span["shared"].flag,
+    )

@@ -26,7 +26,7 @@ from logtriage.dynamics import play_jointly
 from logtriage.grading.grade import GRID, score
 from logtriage.policies.oracle import perfect_actions
 from logtriage.state import Closing
-from property_tests.reference_priced import expected_total
+from property_tests.reference_worth import expected_total
 from property_tests.strategies import actions, triage_plays
 from tests.builders import with_hand_over
 
@@ -34,8 +34,8 @@ TASKS = ("single_crash-v4", "cascading_failure-v4-fog0", "compound_failure-v4")
 
 
 @st.composite
-def priced_incidents(draw: st.DrawFn) -> Incident:
-    """Incidents of ``logtriage/3`` at any price, with a par that may or may not be met."""
+def incidents_with_worth(draw: st.DrawFn) -> Incident:
+    """Incidents of ``logtriage/3`` at any worth, with a par that may or may not be met."""
     task = draw(st.sampled_from(TASKS))
     one = with_hand_over(make_incident(f"{task}/train/{draw(st.integers(0, 400))}"))
     return attrs.evolve(
@@ -46,7 +46,7 @@ def priced_incidents(draw: st.DrawFn) -> Incident:
 
 
 @st.composite
-def priced_plays(draw: st.DrawFn, incident: Incident) -> list[tuple[int, Action]]:
+def plays_with_worth(draw: st.DrawFn, incident: Incident) -> list[tuple[int, Action]]:
     """Plays in which order matters; some hand the incident over at the end."""
     plays = draw(triage_plays(incident))
     if draw(st.booleans()):
@@ -56,8 +56,8 @@ def priced_plays(draw: st.DrawFn, incident: Incident) -> list[tuple[int, Action]
 
 @given(st.data())
 def test_every_grade_is_the_one_that_was_written_down_a_second_time(data: st.DataObject) -> None:
-    incident = data.draw(priced_incidents())
-    plays = data.draw(priced_plays(incident))
+    incident = data.draw(incidents_with_worth())
+    plays = data.draw(plays_with_worth(incident))
     found = grade(play_jointly(incident, plays)[0])
     assert found.rubric == "logtriage/3"
     assert found.score == pytest.approx(float(expected_total(incident, plays)), abs=1e-12)
@@ -66,9 +66,9 @@ def test_every_grade_is_the_one_that_was_written_down_a_second_time(data: st.Dat
 
 @given(st.data())
 def test_rewards_add_up_to_the_grade(data: st.DataObject) -> None:
-    incident = data.draw(priced_incidents())
+    incident = data.draw(incidents_with_worth())
     state, earned = initial_state(incident), 0.0
-    for _, action in data.draw(priced_plays(incident)):
+    for _, action in data.draw(plays_with_worth(incident)):
         if state.is_closed:
             break
         after = transition(state, action)
@@ -79,7 +79,7 @@ def test_rewards_add_up_to_the_grade(data: st.DataObject) -> None:
 
 @given(st.data())
 def test_handing_over_at_once_is_worth_c_whatever_is_the_matter(data: st.DataObject) -> None:
-    incident = data.draw(priced_incidents())
+    incident = data.draw(incidents_with_worth())
     state = transition(initial_state(incident), HandOver())
     found = grade(state)
     assert incident.worth_of_hand_over is not None
@@ -93,7 +93,7 @@ def test_handing_over_at_once_is_worth_c_whatever_is_the_matter(data: st.DataObj
 def test_declarations_and_questions_do_not_change_what_a_hand_over_is_worth(
     data: st.DataObject,
 ) -> None:
-    incident = data.draw(priced_incidents())
+    incident = data.draw(incidents_with_worth())
     kept = [
         action
         for action in data.draw(st.lists(actions(incident.topology), max_size=8))
@@ -111,7 +111,7 @@ def test_declarations_and_questions_do_not_change_what_a_hand_over_is_worth(
 
 @given(st.data())
 def test_after_a_page_or_a_remedy_to_hand_over_is_to_resolve(data: st.DataObject) -> None:
-    incident = data.draw(priced_incidents())
+    incident = data.draw(incidents_with_worth())
     plays = data.draw(triage_plays(incident))
     end = plays[-1][0] + 1 if plays else 0
     over, _ = play_jointly(incident, [*plays, (end, HandOver())])
@@ -123,8 +123,8 @@ def test_after_a_page_or_a_remedy_to_hand_over_is_to_resolve(data: st.DataObject
 
 @given(st.data())
 def test_a_wrong_page_is_worth_nothing_and_so_is_ignoring_a_fault(data: st.DataObject) -> None:
-    incident = data.draw(priced_incidents())
-    state, _ = play_jointly(incident, data.draw(priced_plays(incident)))
+    incident = data.draw(incidents_with_worth())
+    state, _ = play_jointly(incident, data.draw(plays_with_worth(incident)))
     found = grade(state)
     if state.facts.wrong_pages:
         assert (found.score, found.gate) == (0.0, "wrong_escalation")
@@ -137,8 +137,8 @@ def test_a_wrong_page_is_worth_nothing_and_so_is_ignoring_a_fault(data: st.DataO
 
 @given(st.data())
 def test_a_wrong_page_changes_no_criterion(data: st.DataObject) -> None:
-    incident = data.draw(priced_incidents())
-    state, _ = play_jointly(incident, data.draw(priced_plays(incident)))
+    incident = data.draw(incidents_with_worth())
+    state, _ = play_jointly(incident, data.draw(plays_with_worth(incident)))
     wrong = sorted(set(incident.topology.teams) - incident.truth.teams)
     assume(not state.is_closed and wrong)
     after = transition(state, Escalate(data.draw(st.sampled_from(wrong))))
@@ -148,7 +148,7 @@ def test_a_wrong_page_changes_no_criterion(data: st.DataObject) -> None:
     assert found.discounts == before.discounts
 
 
-@given(priced_incidents())
+@given(incidents_with_worth())
 @settings(max_examples=40)
 def test_the_perfect_response_earns_everything_within_par(incident: Incident) -> None:
     plan = perfect_actions(incident)
@@ -158,7 +158,7 @@ def test_the_perfect_response_earns_everything_within_par(incident: Incident) ->
 
 @given(st.data())
 def test_every_further_wrong_remedy_costs(data: st.DataObject) -> None:
-    incident = data.draw(priced_incidents())
+    incident = data.draw(incidents_with_worth())
     rights = incident.truth.remedies
     wrong = next(
         Remediate(remedy, service)

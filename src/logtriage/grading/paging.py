@@ -33,28 +33,28 @@ UNAPPROVED_REMEDY: Final = 0.3
 UNAPPROVED_FIX: Final = 0.7
 
 
-def hand_over_worth(price: float, used: int, horizon: int, par: int) -> float:
+def hand_over_worth(worth: float, used: int, horizon: int, par: int) -> float:
     """What a hand-over is worth as the first intervention, after so many ticks."""
-    return price * (1.0 - HAND_OVER_PROMPT + HAND_OVER_PROMPT * promptness(used, horizon, par))
+    return worth * (1.0 - HAND_OVER_PROMPT + HAND_OVER_PROMPT * promptness(used, horizon, par))
 
 
 def hand_over(state: State) -> Measured:
-    """The price times (0.9 + 0.1 x promptness), by the par of the task for every incident.
+    """The worth times (0.9 + 0.1 x promptness), by the par of the task for every incident.
 
     Raises:
         RubricError: for a worth of hand-over that is missing or outside [0, 1].
     """
     incident, used = state.incident, state.closed_at or 0
-    price = incident.worth_of_hand_over
-    if price is None or not 0.0 <= price <= 1.0:
+    worth = incident.worth_of_hand_over
+    if worth is None or not 0.0 <= worth <= 1.0:
         raise RubricError(
             f"incident {incident.id!r}: worth_of_hand_over must be a number from 0 to 1 where it "
-            f"was handed over, got {price!r}"
+            f"was handed over, got {worth!r}"
         )
     par, horizon = incident.task_par, incident.horizon
     return (
-        hand_over_worth(price, used, horizon, par),
-        f"handed over in {used} tick{'' if used == 1 else 's'}, worth {price:g} "
+        hand_over_worth(worth, used, horizon, par),
+        f"handed over in {used} tick{'' if used == 1 else 's'}, worth {worth:g} "
         f"(par is {par}, the horizon {horizon})",
     )
 

@@ -49,9 +49,9 @@ def expected_total(incident: Incident, plays: Plays) -> Fraction:
     if isinstance(last, HandOver) and not pages and not remedies:
         assert incident.worth_of_hand_over is not None
         assert incident.setting is not None
-        price = Fraction(incident.worth_of_hand_over).limit_denominator(1000)
+        worth = Fraction(incident.worth_of_hand_over).limit_denominator(1000)
         prompt = promptness(last_tick + 1, incident.horizon, incident.setting.par)
-        return price * (Fraction(9, 10) + Fraction(1, 10) * prompt)
+        return worth * (Fraction(9, 10) + Fraction(1, 10) * prompt)
     said: dict[str, int] = {}
     for tick, action in done:
         if isinstance(action, IdentifyRootCause):

@@ -18,7 +18,7 @@ from logtriage import (
 from logtriage.actions import action_id
 from logtriage.dynamics import play
 from logtriage.errors import InvalidInput, RubricError
-from logtriage.grading import TRIAGE_3, grade_batch, priced, truths_of
+from logtriage.grading import TRIAGE_3, grade_batch, paging, truths_of
 from logtriage.grading.batch import CLOSINGS, PADDING
 from logtriage.policies.oracle import perfect_actions
 from logtriage.state import Closing, State
@@ -37,12 +37,12 @@ from tests.builders import (
 END = Resolve()
 
 
-def priced_by(incident: Incident, price: float | None = 0.7) -> Incident:
-    return attrs.evolve(incident, rubric="logtriage/3", worth_of_hand_over=price)
+def with_worth(incident: Incident, worth: float | None = 0.7) -> Incident:
+    return attrs.evolve(incident, rubric="logtriage/3", worth_of_hand_over=worth)
 
 
-REAL = priced_by(attrs.evolve(real_incident(), par=6))
-BENIGN = priced_by(attrs.evolve(benign_incident(), par=4))
+REAL = with_worth(attrs.evolve(real_incident(), par=6))
+BENIGN = with_worth(attrs.evolve(benign_incident(), par=4))
 SEVERAL = next(
     one
     for number in range(50)
@@ -135,9 +135,9 @@ def test_each_of_several_fixes_before_the_first_page_counts() -> None:
     assert reasons["remediation"].startswith("1 of 2 faults fixed; not applied: ")
 
 
-@pytest.mark.parametrize("price", [None, -0.1, 1.5])
-def test_a_hand_over_needs_a_price(price: float | None) -> None:
-    incident = priced_by(REAL, price)
+@pytest.mark.parametrize("worth", [None, -0.1, 1.5])
+def test_a_hand_over_needs_a_worth(worth: float | None) -> None:
+    incident = with_worth(REAL, worth)
     state = State(incident, 1, ((0, HandOver()),), Closing.HANDED_OVER)
     with pytest.raises(RubricError, match=r"worth_of_hand_over must be a number from 0 to 1"):
         grade(state)
@@ -169,8 +169,8 @@ def test_a_batch_is_graded_by_its_own_rubric_and_hands_over() -> None:
 
 
 @pytest.mark.usefixtures("either_way")
-def test_a_hand_over_is_an_action_where_any_incident_has_its_price() -> None:
-    free = priced_by(REAL, None)
+def test_a_hand_over_is_an_action_where_any_incident_has_its_worth() -> None:
+    free = with_worth(REAL, None)
     resolve = action_id(Resolve(), REAL.topology)
     hand_over = action_id(HandOver(), REAL.topology, hand_over=True)
     found = grade_batch(truths_of([REAL, free]), [[hand_over, resolve]] * 2)
@@ -181,11 +181,11 @@ def test_a_hand_over_is_an_action_where_any_incident_has_its_price() -> None:
 
 
 @pytest.mark.usefixtures("kernels")
-def test_a_price_that_is_none_is_refused_in_a_batch() -> None:
+def test_a_worth_that_is_none_is_refused_in_a_batch() -> None:
     with pytest.raises(RubricError, match=r"worth_of_hand_over\[1\] must be a number .* got 1.5"):
-        grade_batch(truths_of([REAL, priced_by(REAL, 1.5)]), [[0], [0]])
+        grade_batch(truths_of([REAL, with_worth(REAL, 1.5)]), [[0], [0]])
 
 
 def test_worth_of_a_hand_over() -> None:
-    assert priced.hand_over_worth(0.8, 3, 10, 5) == 0.8
-    assert priced.hand_over_worth(0.8, 10, 10, 5) == pytest.approx(0.72)
+    assert paging.hand_over_worth(0.8, 3, 10, 5) == 0.8
+    assert paging.hand_over_worth(0.8, 10, 10, 5) == pytest.approx(0.72)
