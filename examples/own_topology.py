@@ -11,7 +11,6 @@ from logtriage.drawing.generator import draw_incident
 from logtriage.drawing.ids import parse_incident_id
 from logtriage.errors import TopologyError, UnknownName
 from logtriage.grading import grade_transcript
-from logtriage.registry import make_policy
 
 BOOKSHOP = load_topology(Path(__file__).with_name("bookshop.json"))
 TASKS = ("single_crash-v4", "cascading_failure-v4", "silent_degradation-v4")
@@ -27,12 +26,7 @@ def draw(incident_id: str) -> lt.Incident:
 
 
 def play(incident: lt.Incident) -> lt.Transcript:
-    policy, memory = make_policy("expert")(incident), None
-    state = lt.initial_state(incident)
-    while not state.is_closed:
-        action, memory = policy.act(lt.observe(state), memory)
-        state = lt.transition(state, action)
-    return lt.transcript_of(state, agent="expert")
+    return lt.transcript_of(lt.play(incident, "expert"), agent="expert")
 
 
 def main() -> None:

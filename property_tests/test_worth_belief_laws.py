@@ -29,10 +29,11 @@ from logtriage.beliefs.stakes import UNIT
 from logtriage.drawing.incidents import WORTHS_OF_HAND_OVER, truth_of
 from logtriage.dynamics import play_jointly
 from logtriage.grading.grade import score
+from logtriage.playing import play
 from logtriage.policies.oracle import perfect_actions
 from logtriage.registry import make_policy
 from logtriage.world.conditions import Hypothesis
-from tests.builders import final_state, with_hand_over
+from tests.builders import with_hand_over
 
 TASKS = ("single_crash-v4", "cascading_failure-v4-fog3", "silent_degradation-v4")
 
@@ -152,9 +153,7 @@ def test_the_observer_hands_over_where_a_hand_over_is_worth_more_than_it_expects
         handed = 0
         for number in range(12):
             one = with_hand_over(make_incident(f"cascading_failure-v4-fog3/val/{number}"))
-            end = final_state(
-                attrs.evolve(one, worth_of_hand_over=worth), make_policy("observer:2")
-            )
+            end = play(attrs.evolve(one, worth_of_hand_over=worth), make_policy("observer:2"))
             handed += HandOver() in end.actions
             if HandOver() in end.actions:
                 assert end.actions[-1] == HandOver()

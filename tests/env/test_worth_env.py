@@ -6,15 +6,7 @@ import attrs
 import numpy as np
 import pytest
 
-from logtriage import (
-    HandOver,
-    InvalidInput,
-    all_actions,
-    grade,
-    initial_state,
-    make_incident,
-    play,
-)
+from logtriage import HandOver, InvalidInput, all_actions, grade, initial_state, make_incident, play
 from logtriage.env import TriageEnv
 from logtriage.tasks import get_task
 from logtriage.vector import encode_tokens

@@ -19,12 +19,7 @@ from logtriage.actions import (
 )
 from logtriage.drawing.generator import make_incident
 from logtriage.errors import LogTriageError, UnknownName
-from logtriage.evaluation import (
-    RunSpec,
-    evaluate,
-    load_run,
-    record_episode,
-)
+from logtriage.evaluation import RunSpec, evaluate, load_run, record_episode
 from logtriage.grading import Unscored, grade_transcript
 from logtriage.incident import Incident
 from logtriage.observation import Observation

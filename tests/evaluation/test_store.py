@@ -8,13 +8,7 @@ import pytest
 
 from logtriage.drawing.generator import make_incident
 from logtriage.errors import InvalidInput, RubricError, TranscriptError, UnknownName
-from logtriage.evaluation import (
-    Incidents,
-    RunSpec,
-    evaluate,
-    load_run,
-    plan,
-)
+from logtriage.evaluation import Incidents, RunSpec, evaluate, load_run, plan
 from logtriage.evaluation.cell_files import slug
 from logtriage.grading import DEFAULT, grade_transcript
 from logtriage.incident import Incident
@@ -208,14 +202,7 @@ def test_torn_line_is_played_again(run: Path, torn: bytes) -> None:
     assert contents(run) == whole
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        b"the only copy of my notes",
-        b"\x00" * 4096,
-        b"{1: 2}",
-    ],
-)
+@pytest.mark.parametrize("content", [b"the only copy of my notes", b"\x00" * 4096, b"{1: 2}"])
 @pytest.mark.parametrize("kept", [0, 1])
 def test_what_is_no_torn_line_is_never_cut_off(run: Path, content: bytes, kept: int) -> None:
     lines = (run / FIRST).read_bytes().splitlines(keepends=True)[:kept]

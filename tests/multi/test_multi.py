@@ -48,13 +48,7 @@ if find_spec("pettingzoo") is None:
 from gymnasium import spaces
 from gymnasium.error import ResetNeeded
 from gymnasium.utils.env_checker import data_equivalence
-from pettingzoo.test import (
-    api_test,
-    parallel_api_test,
-    parallel_seed_test,
-    render_test,
-    seed_test,
-)
+from pettingzoo.test import api_test, parallel_api_test, parallel_seed_test, render_test, seed_test
 from pettingzoo.test.state_test import state_test
 
 from logtriage.env import TriageEnv
@@ -533,11 +527,7 @@ def test_actions_out_of_range_are_refused_in_the_agent_s_own_turn(make: Any, act
 
 def test_before_a_reset_nothing_can_be_had() -> None:
     env = triage_team_v1.parallel_env(render_mode="ansi")
-    asked: list[Any] = [
-        lambda: env.step(WAITING),
-        env.state,
-        env.render,
-    ]
+    asked: list[Any] = [lambda: env.step(WAITING), env.state, env.render]
     for ask in asked:
         with pytest.raises(ResetNeeded, match=r"call reset\(\) first"):
             ask()

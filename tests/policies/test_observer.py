@@ -9,10 +9,11 @@ from logtriage.actions import RequestMetrics, RequestMoreLogs, RequestTraces
 from logtriage.beliefs import belief
 from logtriage.beliefs.questions import worths
 from logtriage.dynamics import transition
+from logtriage.playing import play
 from logtriage.policies.observer import best_question, requests_in_doubt
 from logtriage.registry import make_policy
 from logtriage.state import State, initial_state
-from tests.builders import final_state, with_hand_over
+from tests.builders import with_hand_over
 
 TASK = "cascading_failure-v4"
 
@@ -42,10 +43,7 @@ def test_a_worth_above_what_any_one_answer_promises_does_not_end_the_questions()
 
 def test_it_hands_over_what_stays_in_doubt_and_nothing_for_too_little() -> None:
     ends = {
-        worth: [
-            str(final_state(with_worth(number, worth), make_policy("observer")).closing)
-            for number in range(6)
-        ]
+        worth: [str(play(with_worth(number, worth), "observer").closing) for number in range(6)]
         for worth in (0.02, 0.999)
     }
     assert "handed_over" not in ends[0.02]
@@ -56,14 +54,14 @@ def test_the_top_suspect_is_asked_until_par_leaves_no_time() -> None:
     incident = with_worth(0)
     setting = incident.setting
     assert setting is not None
-    state = final_state(incident, make_policy("top_suspect"))
+    state = play(incident, "top_suspect")
     assert len(asked(state)) == setting.par - len(("page", "severity", "root", "remedy", "resolve"))
-    assert len(asked(final_state(incident, make_policy("top_suspect:2")))) == 2
+    assert len(asked(play(incident, "top_suspect:2"))) == 2
 
 
 def test_each_question_goes_to_the_likeliest_root_cause() -> None:
     state = initial_state(with_worth(3))
-    for action in final_state(with_worth(3), make_policy("top_suspect:3")).actions[:3]:
+    for action in play(with_worth(3), "top_suspect:3").actions[:3]:
         assert isinstance(action, RequestMetrics | RequestMoreLogs | RequestTraces)
         assert action.service == next(iter(belief(state).root_causes))
         state = transition(state, action)

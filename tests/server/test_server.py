@@ -25,11 +25,7 @@ from logtriage.server.episode import (
     listed_grade,
     public_grade,
 )
-from logtriage.server.messages import (
-    Misshapen,
-    check_message,
-    read_object,
-)
+from logtriage.server.messages import Misshapen, check_message, read_object
 from logtriage.server.settings import Settings
 from logtriage.tasks import TASKS
 from logtriage.world.default import default_world

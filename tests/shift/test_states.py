@@ -1,13 +1,6 @@
 import pytest
 
-from logtriage import (
-    HandOver,
-    Ignore,
-    InvalidInput,
-    RequestMetrics,
-    Resolve,
-    Wait,
-)
+from logtriage import HandOver, Ignore, InvalidInput, RequestMetrics, Resolve, Wait
 from logtriage.errors import EpisodeOver, UnknownName
 from logtriage.shift import Note, On, begin, play, transition
 from logtriage.state import Closing

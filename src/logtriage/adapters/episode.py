@@ -35,14 +35,7 @@ from logtriage.parsing import (
     parse_plan,
 )
 from logtriage.parsing.calls import Wire
-from logtriage.rendering import (
-    Reply,
-    Style,
-    check_style,
-    ending,
-    render_observation,
-    system_prompt,
-)
+from logtriage.rendering import Reply, Style, check_style, ending, render_observation, system_prompt
 from logtriage.rendering.notation import ended
 from logtriage.state import State, initial_state
 from logtriage.transcript import COMPLETED, Transcript, check_drawn

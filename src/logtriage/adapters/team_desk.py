@@ -37,11 +37,7 @@ class TeamDesk:
     """
 
     def __init__(
-        self,
-        book: TeamBook,
-        clock: Callable[[], float] = monotonic,
-        *,
-        patience: float = PATIENCE,
+        self, book: TeamBook, clock: Callable[[], float] = monotonic, *, patience: float = PATIENCE
     ) -> None:
         self.book, self.split = book, book.split
         self.roles = tuple(name for name, who in roles_of(book.policy) if who == book.agent)

@@ -11,25 +11,14 @@ import attrs
 from logtriage.conversations.words import beside, cut, kept
 from logtriage.errors import UnknownName
 from logtriage.evaluation.episodes import record_episode
-from logtriage.evaluation.incidents import (
-    RECORDED_TASK,
-    RECORDED_TASKS,
-    Incidents,
-    digest_of,
-)
+from logtriage.evaluation.incidents import RECORDED_TASK, RECORDED_TASKS, Incidents, digest_of
 from logtriage.evaluation.keeping import Kept, keeping, line_of
 from logtriage.evaluation.repeats import repeat_name
 from logtriage.evaluation.sheets import NOTHING, Answer, read_answers
 from logtriage.evaluation.spec import Cell, RunSpec
 from logtriage.grading.offered import useful_actions
 from logtriage.incident import Incident
-from logtriage.recorded import (
-    SHIPPED,
-    as_incident,
-    dump_bundle,
-    load_records,
-    shipped_records,
-)
+from logtriage.recorded import SHIPPED, as_incident, dump_bundle, load_records, shipped_records
 from logtriage.recorded.records import RecordedIncident
 from logtriage.registry import make_policy
 from logtriage.transcript import Transcript

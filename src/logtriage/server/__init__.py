@@ -17,14 +17,7 @@ if TYPE_CHECKING:
     from logtriage.server.models import TriageAction, TriageObservation, TriageState
     from logtriage.server.settings import Settings
 
-__all__ = [
-    "Settings",
-    "TriageAction",
-    "TriageObservation",
-    "TriageState",
-    "build_app",
-    "serve",
-]
+__all__ = ["Settings", "TriageAction", "TriageObservation", "TriageState", "build_app", "serve"]
 
 #: The module of each name.
 _PLACES = {

@@ -11,13 +11,7 @@ from typing import Any, Final
 import attrs
 
 from logtriage._lib.seal import Seal
-from logtriage.drawing.ids import (
-    ALL_SPLITS,
-    MAX_INDEX,
-    SEALED,
-    SPLITS,
-    parse_incident_id,
-)
+from logtriage.drawing.ids import ALL_SPLITS, MAX_INDEX, SEALED, SPLITS, parse_incident_id
 from logtriage.errors import InvalidInput, SealError, UnknownName
 from logtriage.server.messages import check_fields
 from logtriage.tasks import get_task

@@ -184,10 +184,7 @@ def transition(state: ShiftState, action: ShiftAction) -> ShiftState:
     now = state.tick + 1
     passed = [alone if _stands(alone) else tick(alone) for alone in states]
     return ShiftState(
-        state.shift,
-        now,
-        (*state.history, action),
-        (*passed, *_new(state.shift, now)),
+        state.shift, now, (*state.history, action), (*passed, *_new(state.shift, now))
     )
 
 

@@ -16,12 +16,7 @@ import logtriage as lt
 from logtriage.adapters.episode import Episode, opening
 from logtriage.adapters.rewards import REST, by_criterion
 from logtriage.adapters.sources import Sources
-from logtriage.adapters.verifiers import (
-    TriageConfig,
-    TriageTaskConfig,
-    TriageTaskset,
-    turn_rewards,
-)
+from logtriage.adapters.verifiers import TriageConfig, TriageTaskConfig, TriageTaskset, turn_rewards
 from logtriage.adapters.verifiers.rows import TriageData, incident_of_row
 from logtriage.conversations.convert import convert_file
 from logtriage.conversations.tools import call_from_action, openai_tools
@@ -268,8 +263,7 @@ def test_the_example_runs(tmp_path: Path) -> None:
         done = run([sys.executable, example, url, "scripted"], tmp_path)
     grades = [
         grade_actions(
-            incident_id,
-            lt.play(lt.make_incident(incident_id), "first_error").actions,
+            incident_id, lt.play(lt.make_incident(incident_id), "first_error").actions
         ).score
         for incident_id in lt.incident_ids("single_crash-v4", "val", 5)
     ]

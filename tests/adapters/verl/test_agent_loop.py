@@ -129,11 +129,7 @@ def test_the_gdpo_manager_asks_compute_score(config: DictConfig, folder: Path) -
     ids = torch.tensor([tokenizer.encode(text)])
     one = batch[:1]
     one = DataProto.from_single_dict(
-        {
-            "responses": ids,
-            "attention_mask": torch.ones_like(ids),
-            **one.non_tensor_batch,
-        }
+        {"responses": ids, "attention_mask": torch.ones_like(ids), **one.non_tensor_batch}
     )
 
     async def ask() -> dict[str, Any]:

@@ -13,12 +13,7 @@ import verifiers.v1 as vf
 
 from logtriage.adapters.rewards import metrics_of
 from logtriage.adapters.team_episode import TeamEpisode
-from logtriage.adapters.verifiers.rows import (
-    RoleData,
-    TriageTask,
-    incident_of_row,
-    shares_of,
-)
+from logtriage.adapters.verifiers.rows import RoleData, TriageTask, incident_of_row, shares_of
 from logtriage.conversations.teams import joint_wires
 from logtriage.errors import InvalidInput
 from logtriage.grading import Graded, grade_transcript
