@@ -2,7 +2,7 @@
 
 from logtriage.registry.own import is_own
 from logtriage.registry.policies import CONSTANT, POLICIES, constant_actions, make_policy
-from logtriage.registry.teams import TEAMS, make_team, roles_of
+from logtriage.registry.teams import TEAMS, is_shipped, make_team, roles_of
 
 __all__ = [
     "CONSTANT",
@@ -10,6 +10,7 @@ __all__ = [
     "TEAMS",
     "constant_actions",
     "is_own",
+    "is_shipped",
     "make_policy",
     "make_team",
     "roles_of",

@@ -26,6 +26,9 @@ const percent = (share) =>
 const plural = (count, word) => `${count} ${word}${count === 1 ? "" : "s"}`;
 const signClass = (value) => (value >= 0.0005 ? "plus" : value <= -0.0005 ? "minus" : "zero");
 
+// Text in whose words no line breaks at a hyphen: names of services and findings stay whole.
+const whole = (text) => text.split(/(\S*\w-\w\S*)/).map((part, at) => (at % 2 && part.length < 42 ? el("span", { class: "word" }, part) : part));
+
 // One path for each kind of action, in a square of 16.
 const ICONS = {
   request_more_logs: "M3 3.5h10M3 6.5h7M3 9.5h10M3 12.5h5",

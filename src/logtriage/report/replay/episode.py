@@ -14,7 +14,7 @@ from logtriage.rendering import effect_of, render_observation
 from logtriage.rendering.sparklines import sparklined
 from logtriage.replaying import replay
 from logtriage.report.episode import Episode
-from logtriage.report.hindsight import FIGURES, line_of
+from logtriage.report.hindsight import HARDNESS, PARTS, line_of
 from logtriage.report.replay.knowledge import knowledge, readings
 from logtriage.report.replay.talk import Readers, doubts, heard_in
 from logtriage.report.replay.truths import LOOKALIKE, PATH, ROOT, Part, levels
@@ -105,7 +105,8 @@ def episode_data(
     if scored:
         data["falls"] = [attrs.asdict(fall) for fall in waterfall(grades)]
     if (explained := episode.explained) is not None:
-        data["parts"] = [[name, getattr(explained, field)] for field, name in FIGURES]
+        data["parts"] = [[name, sign * getattr(explained, field)] for field, sign, name in PARTS]
+        data["hardness"] = getattr(explained, HARDNESS[0])
         data["steps"] = list(map(line_of, explained.steps))
     split = episode.roles
     if believed:

@@ -22,7 +22,7 @@ function grid(label, head, groups) {
     el("thead", {}, el("tr", {}, head.map((name) => el("th", { scope: "col" }, name)))),
     groups.map(([task, rows]) => el("tbody", {},
       task && el("tr", {}, el("th", { scope: "rowgroup", colspan: head.length, class: "task" }, el("span", {}, task))),
-      rows.map(([name, ...cells]) => el("tr", {}, el("th", { scope: "row" }, name), cells.map((cell) => el("td", {}, cell))))))));
+      rows.map(([name, ...cells]) => el("tr", {}, el("th", { scope: "row" }, name), cells.map((cell) => el("td", {}, cell.split(/ (?=\[)/).map((part, at) => (at ? el("small", {}, part) : part))))))))));
 }
 
 const width = (share) => `${(100 * share).toFixed(2)}%`;
