@@ -211,8 +211,9 @@ def _changed(before: Grade, after: Grade) -> list[list[Any]]:
     factors = {discount.name: discount.factor for discount in before.discounts}
     later = {discount.name: discount.factor for discount in after.discounts}
     for name in {**factors, **later}:
-        if factors.get(name, 1.0) != later.get(name, 1.0):
-            rows.append([f"× {later.get(name, 1.0):.2f} {name}", None])
+        was, now = factors.get(name, 1.0), later.get(name, 1.0)
+        if was != now:
+            rows.append([f"{name} × {now:.2f}, no longer × {was:.2f}", None])
     if after.gate != before.gate:
         rows.append([f"gate {after.gate}", None])
     return rows

@@ -46,7 +46,7 @@ function criteriaSection(figures) {
       el("i", { class: "lost", style: place(...cell.lost) }));
   };
   const legend = el("ul", { class: "criteria" },
-    Object.keys(figures.criteria).map((name) => el("li", {}, el("span", { class: "key", style: colour(name) }), name)),
+    Object.keys(figures.criteria).map((name) => el("li", {}, el("span", { class: "key", style: colour(name) }), spaced(name))),
     el("li", {}, el("span", { class: "key lost" }), "lost to a gate"));
   return plots("criteria", "Points by criterion", figures,
     "Mean points of each criterion as they count. What was earned in an episode that a gate then set to zero is hatched; the empty part was never earned.",
