@@ -43,8 +43,8 @@ _MARKS: Final = {
 }
 _STYLE: Final = (
     ":root{color-scheme:light dark}body{font:14px system-ui;margin:2em}p{max-width:92ch}"
-    "text{font:12px system-ui;fill:CanvasText}a text{fill:LinkText}.none{opacity:.65}.deed{stroke:CanvasText;"
-    "stroke-width:1.5}.deed.asked{opacity:.45}.grid{stroke:CanvasText;opacity:.15}"
+    "text{font:12px system-ui;fill:CanvasText}a text{fill:LinkText}.none{opacity:.65}"
+    ".deed{stroke:CanvasText;stroke-width:1.5}.deed.asked{opacity:.45}.grid{stroke:CanvasText;opacity:.15}"
     "line.alert{stroke:#c60;stroke-width:3}rect{stroke:#777}summary{cursor:pointer}"
     ".wide{overflow-x:auto}svg{display:block}"
 )

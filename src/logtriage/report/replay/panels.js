@@ -30,12 +30,13 @@ function ending(episode) {
 function actOf(act, earned) {
   const role = act.role === null ? null : facts.roles.roles[act.role].name;
   const effect = act.effect === act.told ? null : act.effect.startsWith(`${act.told}: `) ? act.effect.slice(act.told.length + 2) : act.effect;
-  return el("div", { class: `act ${act.reasoning ? "spoke" : ""}` },
+  return el("div", { class: `act ${act.reasoning || earned ? "spoke" : ""}` },
     el("div", {},
       el("p", { class: "big" }, icon(act.kind, 20), role && el("b", {}, ` ${role}`), " ", toldOf(act),
         act.confidence !== undefined && el("small", {}, ` confidence ${fixed(act.confidence, 2)}`)),
       effect && el("p", { class: "note" }, `→ ${effect}`),
-      act.wrote !== undefined && el("blockquote", { class: "wrote" }, act.wrote), earned),
+      act.wrote !== undefined && el("blockquote", { class: "wrote" }, act.wrote), act.reasoning && earned),
+    !act.reasoning && earned && el("div", {}, earned),
     act.reasoning && el("blockquote", { class: "reasoning", tabindex: "0", role: "region", "aria-label": "What the agent said" }, act.reasoning),
   );
 }
