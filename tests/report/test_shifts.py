@@ -49,6 +49,16 @@ def test_hand_overs_are_marked(tmp_path: Path) -> None:
     assert re.search(r">H\d+ · 0\.\d\d<", (tmp_path / "page.html").read_text())
 
 
+def test_an_incident_that_was_left_open_has_its_episode(tmp_path: Path) -> None:
+    system = make_shift(SHIFT).arrivals[0].system
+    ask = {"system": system, "action_type": "request_more_logs", "value": "all"}
+    actions = [ask, {"action_type": "wait"}, {"action_type": "wait"}]
+    record = {"shift": SHIFT, "policy": "mine", "actions": actions}
+    (tmp_path / "shifts.jsonl").write_text(f"{json.dumps(record)}\n")
+    assert write_timelines(tmp_path, tmp_path / "page.html", beliefs=0) == 1
+    assert 'class="none">nothing was decided · 0.' in (tmp_path / "page.html").read_text()
+
+
 def test_a_broken_line_is_named(tmp_path: Path) -> None:
     (tmp_path / "shifts.jsonl").write_text("{}\n")
     with pytest.raises(InvalidInput, match=r"shifts\.jsonl:1: no record of a shift"):

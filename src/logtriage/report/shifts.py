@@ -11,9 +11,11 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
 
+import attrs
+
 from logtriage import __version__
 from logtriage._lib.files import replacing
-from logtriage.actions import describe
+from logtriage.actions import Wait, describe
 from logtriage.errors import InvalidInput
 from logtriage.grading import grade as grade_alone
 from logtriage.report.episode import Episode
@@ -80,8 +82,7 @@ def write_timelines(run: Path, out: Path, *, beliefs: int = MAX_BELIEFS) -> int:
         shown.append(_timeline(policy, state, firing, incidents.name))
         for alone in state.states:
             if alone.history:
-                transcript = transcript_of(alone, agent=policy)
-                episodes.append(Episode(policy, alone.incident, transcript, grade_alone(alone)))
+                episodes.append(_alone(policy, alone))
     page = (
         '<!doctype html><html lang="en"><meta charset="utf-8"><title>Shifts</title>'
         f"<style>{_STYLE}</style><h1>Shifts</h1><p>{_LEGEND}</p>{''.join(shown)}</html>\n"
@@ -91,6 +92,13 @@ def write_timelines(run: Path, out: Path, *, beliefs: int = MAX_BELIEFS) -> int:
         with replacing(path) as handle:
             handle.write(text.encode("utf-8", "backslashreplace"))
     return len(shown)
+
+
+def _alone(policy: str, state: State) -> Episode:
+    """An incident of a shift as an episode; the ticks after its last action are a wait."""
+    if state.tick > state.history[-1][0] + 1:
+        state = attrs.evolve(state, history=(*state.history, (state.tick - 1, Wait())))
+    return Episode(policy, state.incident, transcript_of(state, agent=policy), grade_alone(state))
 
 
 def _played(
