@@ -12,6 +12,7 @@ from logtriage.cli import hindsight
 from logtriage.drawing.generator import make_incident
 from logtriage.evaluation import explaining, load_run
 from logtriage.playing import play
+from logtriage.report.text import signed
 from tests.cli.test_cli import lines as told
 from tests.cli.test_cli import logtriage
 
@@ -110,8 +111,8 @@ def test_debrief_shows_the_belief_beside_each_action() -> None:
     incident = make_incident(INCIDENT)
     found = explain(play(incident, "random"), samples=1)
     for step in found.steps:
-        assert f"Expected grade {step.before:.3f};" in belief
-        assert f"after seeing {step.after_seeing:.3f}." in belief
+        assert f"Expected grade {step.before:.3f}, " in belief
+        assert f"{signed(step.worth)} by acting, {signed(step.luck)} by what came of it" in belief
         assert step.leading.team is not None
         assert f"{step.leading.team[0]} {100 * step.leading.team[1]:.0f} %" in belief
     assert f"{found.at_first:.3f} expected at first" in belief

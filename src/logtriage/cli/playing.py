@@ -134,9 +134,12 @@ def play(
         state, cause = failure.state, failure.cause
     graded = unscored(incident, cause, actions=state.actions) if cause else grade(state)
     say(console, f"{policy} on {incident.id}" if brief else "", "bold")
-    put(console, debrief(state, graded, roles))
+    why, luck = None, ()
     if explain and roles is None and state.is_closed and incident.setting is not None:
-        put(console, _hindsight(state, explanation))
+        why, luck = _hindsight(state, explanation)
+    put(console, debrief(state, graded, roles, luck))
+    if why is not None:
+        put(console, why)
     elif explain and incident.setting is None and incident.telemetry.open_loop:
         note(NOT_CLAIMED, "dim")
     if kept is not None:
@@ -197,15 +200,17 @@ class Kept:
         self._place, self._written = place, line
 
 
-def _hindsight(state: State, explanation: "Explanation | None") -> RenderableType:
-    """The belief beside each action, or the reason why there is none."""
+def _hindsight(
+    state: State, explanation: "Explanation | None"
+) -> tuple[RenderableType, tuple[str, ...]]:
+    """The belief beside each action, or why there is none, and what was right by luck."""
     from logtriage.beliefs.explain import why_unexplained
     from logtriage.cli.hindsight import hindsight
 
     reason = why_unexplained(state.incident)
-    return (
-        hindsight(state, explanation) if reason is None else Text(f"not explained: {reason}", "dim")
-    )
+    if reason is not None:
+        return Text(f"not explained: {reason}", "dim"), ()
+    return hindsight(state, explanation)
 
 
 def _check_place(roles: RoleSplit | None) -> None:

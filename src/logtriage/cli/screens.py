@@ -1,6 +1,7 @@
 """How incidents, truths and grades look in a terminal."""
 
 import re
+from collections.abc import Sequence
 from typing import Final
 
 from rich.console import Group, RenderableType
@@ -68,9 +69,11 @@ def truth(incident: Incident) -> RenderableType:
     return facts(list(truth_of(incident).items()))
 
 
-def debrief(state: State, grade: Graded, roles: RoleSplit | None = None) -> RenderableType:
-    """The grade with its reasons, the truth, and what was done."""
-    words = debrief_of(grade, None if roles is None else roles.names)
+def debrief(
+    state: State, grade: Graded, roles: RoleSplit | None = None, luck: Sequence[str] = ()
+) -> RenderableType:
+    """The grade with its reasons, the truth, and what was done; ``luck`` is as for verdicts."""
+    words = debrief_of(grade, None if roles is None else roles.names, luck)
     return Group(
         Text(words.verdict, style="bold"),
         heading("GRADE"),

@@ -252,7 +252,7 @@ def _put_comparisons(
         )
 
     if any(pair.net for pair in comparisons):
-        put(["net A", "net B", "net B - A [95 % interval]"], _net)
+        put(["net B - A [95 % interval]", "net A", "net B"], _net)
     # The columns are left out where they repeat the means.
     bounded = any(
         (pair.bound_a, pair.bound_b) != (pair.mean_a, pair.mean_b) for pair in comparisons
@@ -260,13 +260,13 @@ def _put_comparisons(
     titles = ["mean A", "mean B"]
     titles += ["A, unscored\nas 0", "B, unscored\nas 0"] if bounded else []
     put(
-        [*titles, "B - A [95 % interval]", "better", "worse", "same"],
+        ["B - A [95 % interval]", "better", "worse", "same", *titles],
         lambda pair: (
+            _signed(pair.difference),
+            *(str(count) for count in (pair.better, pair.worse, pair.same)),
             number(pair.mean_a),
             number(pair.mean_b),
             *((number(pair.bound_a), number(pair.bound_b)) if bounded else ()),
-            _signed(pair.difference),
-            *(str(count) for count in (pair.better, pair.worse, pair.same)),
         ),
     )
 
@@ -274,7 +274,7 @@ def _put_comparisons(
 def _net(pair: Comparison) -> Sequence[Cell]:
     if pair.net is None:
         return (NO_FIGURE,) * 3
-    return number(pair.net.a), number(pair.net.b), _signed(pair.net.difference)
+    return _signed(pair.net.difference), number(pair.net.a), number(pair.net.b)
 
 
 def _signed(difference: Interval) -> Text:

@@ -63,8 +63,8 @@ def compare_runs(
 ) -> tuple[Comparison, ...]:
     """Compare two runs task by task, policy with policy of the same name.
 
-    Name both policies to compare policies of different names. A run of a single policy needs
-    no name.
+    Runs without a name in common are paired by position, if they have as many policies. Name
+    both policies to compare two others. A run of a single policy needs no name.
 
     Raises:
         UnknownName: for a policy that its run did not play.
@@ -91,7 +91,10 @@ def pair_runs(
         UnknownName, InvalidInput, RubricError, SealError: as :func:`compare_runs`.
     """
     _drawn_alike((a.directory, a.manifest), (b.directory, b.manifest))
-    pairs = _pairs(a, b, policy_a, policy_b)
+    if policy_a is None and policy_b is None and (found := pairs_of(a, b)):
+        pairs = found
+    else:
+        pairs = [(_policy(a, policy_a, "A"), _policy(b, policy_b, "B"))]
     tasks = [task for task in a.tasks if task in b.tasks]
     if not tasks:
         raise InvalidInput(f"no task in common: {_list(a.tasks)} and {_list(b.tasks)}")
@@ -113,14 +116,15 @@ def run_names(directories: Sequence[Path]) -> tuple[str, ...]:
     return tuple("/".join(way[-length:]) for way in ways)
 
 
-def _pairs(
-    a: LoadedRun, b: LoadedRun, policy_a: str | None, policy_b: str | None
-) -> list[tuple[str, str]]:
-    if policy_a is None and policy_b is None:
-        common = [(name, name) for name in a.policies if name in b.policies]
-        if common:
-            return common
-    return [(_policy(a, policy_a, "A"), _policy(b, policy_b, "B"))]
+def pairs_of(a: LoadedRun, b: LoadedRun) -> list[tuple[str, str]]:
+    """The policies of two runs that belong together: by name, or else by position.
+
+    Empty if no name is common and one run has more policies than the other.
+    """
+    common = [(name, name) for name in a.policies if name in b.policies]
+    if common or len(a.policies) != len(b.policies):
+        return common
+    return list(zip(a.policies, b.policies, strict=True))
 
 
 def _policy(run: LoadedRun, name: str | None, side: str) -> str:

@@ -196,10 +196,15 @@ class Debrief:
     total: tuple[str, ...]
 
 
-def debrief_of(grade: Graded, roles: Sequence[str] | None = None) -> Debrief:
-    """The debrief of a grade; of joint play with the names of the ``roles``, in their order."""
+def debrief_of(
+    grade: Graded, roles: Sequence[str] | None = None, luck: Sequence[str] = ()
+) -> Debrief:
+    """The debrief of a grade; of joint play with the names of the ``roles``, in their order.
+
+    ``luck`` is as for :func:`verdict_of`.
+    """
     return Debrief(
-        grade.verdict,
+        verdict_of(grade, luck),
         tuple((f"tick {when}", text) for when, text in _told(grade, roles)),
         tuple(
             (
@@ -227,24 +232,45 @@ def _told(grade: Graded, roles: Sequence[str] | None) -> Iterator[tuple[int, str
             yield when, f"{role}: {describe(action)}"
 
 
-def _decided(grade: Grade) -> str:
-    """What decided a score."""
+def verdict_of(grade: Graded, luck: Sequence[str] = ()) -> str:
+    """What decided a score, and a sentence of what could not be read, if any.
+
+    The first sentence says what was right by ``luck``, as the belief of that tick has it
+    (:func:`logtriage.beliefs.then.lucky_then`); a score that owes nothing to it leaves it out.
+    """
+    if grade.score is None:
+        return f"Not scored: {grade.cause}."
+    reasons = grade.unread
+    more = f" {unread(reasons, len(grade.actions))}." if reasons else ""
     if grade.gate is not None:
-        return f"{_words(grade.gate)}: {grade.gate_reason}. Score 0."
-    score = f"{grade.score:.2f}"
-    if grade.closing is Closing.HANDED_OVER and len(grade.criteria) == 1:
-        return f"{grade.criteria[0].reason.capitalize()}. Score {score}."
+        return f"{rule_words(grade.gate).capitalize()}: {grade.gate_reason}. Score 0.{more}"
+    why, score = _decided(grade), f"Score {grade.score:.2f}"
+    if luck and grade.score and not _handed_over(grade):
+        lost = f" {why}" if max(_losses(grade))[0] >= HARDLY else ""
+        return f"{score}, by luck: {'; '.join(luck)}.{lost}{more}"
+    return f"{why} {score}.{more}"
+
+
+def _handed_over(grade: Grade) -> bool:
+    """Whether a hand-over is all that counts."""
+    return grade.closing is Closing.HANDED_OVER and len(grade.criteria) == 1
+
+
+def _decided(grade: Grade) -> str:
+    """What decided a score that no gate holds."""
+    if _handed_over(grade):
+        return f"{grade.criteria[0].reason.capitalize()}."
     lost, name, reason = max(_losses(grade), default=(0.0, "", ""))
     spent = f"{grade.ticks} tick{'s' * (grade.ticks != 1)}"
     if lost < HARDLY:
-        return f"Nothing went wrong in {spent}. Score {score}."
+        return f"Nothing went wrong in {spent}."
     if all(row.score <= 0.0 for row in grade.criteria):
         heaviest = max(row.weight for row in grade.criteria)
         reasons = "; ".join(row.reason for row in grade.criteria if row.weight == heaviest)
-        return f"Nothing was earned in {spent}: {reasons}. Score {score}."
+        return f"Nothing was earned in {spent}: {reasons}."
     if any(discount.name == name for discount in grade.discounts):
-        return f"{reason[:1].upper()}{reason[1:]} (−{lost:.2f}). Score {score}."
-    return f"{_words(name)} cost {lost:.2f}: {reason}. Score {score}."
+        return f"{reason[:1].upper()}{reason[1:]} (−{lost:.2f})."
+    return f"{rule_words(name).capitalize()} −{lost:.2f}: {reason}."
 
 
 def _losses(grade: Grade) -> Iterator[tuple[float, str, str]]:
@@ -259,9 +285,9 @@ def _losses(grade: Grade) -> Iterator[tuple[float, str, str]]:
         total *= discount.factor
 
 
-def _words(name: str) -> str:
-    """The name of a rule as a sentence begins with it; a page to a wrong team is a mis-page."""
-    return "Mis-page" if name == "wrong_escalation" else name.replace("_", " ").capitalize()
+def rule_words(name: str) -> str:
+    """The name of a rule in words; a page to a wrong team is a mis-page."""
+    return "mis-page" if name == "wrong_escalation" else name.replace("_", " ")
 
 
 def _total(grade: Graded) -> Iterator[str]:

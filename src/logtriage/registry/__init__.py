@@ -2,7 +2,7 @@
 
 from logtriage.registry.own import is_own
 from logtriage.registry.policies import CONSTANT, POLICIES, constant_actions, make_policy
-from logtriage.registry.teams import TEAMS, has_network, make_team, roles_of
+from logtriage.registry.teams import TEAMS, has_network, is_shipped, make_team, roles_of
 
 __all__ = [
     "CONSTANT",
@@ -11,6 +11,7 @@ __all__ = [
     "constant_actions",
     "has_network",
     "is_own",
+    "is_shipped",
     "make_policy",
     "make_team",
     "roles_of",

@@ -21,7 +21,7 @@ from logtriage.policies import (
     oracles,
 )
 from logtriage.registry.own import is_own, own_role
-from logtriage.registry.policies import seed_of
+from logtriage.registry.policies import CONSTANT, POLICIES, seed_of
 from logtriage.rng import hash_name
 from logtriage.roles import Role, RoleSplit
 
@@ -89,6 +89,13 @@ def make_team(
     if roles_of(spec):
         return partial(_by_role, _per_role(spec, split, own), split)
     raise UnknownName("team", spec, (*TEAMS, *own))
+
+
+def is_shipped(spec: str) -> bool:
+    """Whether a policy, or each policy of a team, is one of the scripted ones, by its name."""
+    parts = [policy for _, policy in roles_of(spec)] or [spec]
+    scripted = {*POLICIES, *TEAMS, CONSTANT}
+    return all(part.partition("#")[0].partition(":")[0] in scripted for part in parts)
 
 
 def roles_of(spec: str) -> tuple[tuple[str, str], ...]:

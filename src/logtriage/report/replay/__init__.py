@@ -116,6 +116,8 @@ def episodes_document(
         run.version,
         episodes,
         headlines=tuple(run.headlines),
+        changes=tuple(run.changes),
+        own=run.own,
         roles=run.roles,
         beliefs=beliefs,
         solved=SOLVED,
