@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from logtriage import Action, Incident, State, make_incident, transition
-from logtriage.audit.exact import Searched, Situations
-from logtriage.audit.scoring import Scorer
+from logtriage.audit.action_lists import Scorer
+from logtriage.audit.situations import Searched, Situations
 from logtriage.dynamics import play
 from logtriage.grading import RECORDED, rubric_of, score
 from logtriage.policies.constant import fitted

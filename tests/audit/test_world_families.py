@@ -39,7 +39,7 @@ def test_faults_stay_unseen_as_often_as_the_tables_say() -> None:
         if one.faults
     }
     rows = chances(first.setting, first.topology, first.held, 1)
-    expected = float(sum(row.chance * weights[row.hypothesis] for row in rows))
+    expected = float(sum(chance * weights[fault] for fault, chance in rows.items()))
     expected /= sum(weights.values())
     drawn = [make_incident(f"{TASK}/test/{number}") for number in range(700)]
     faults = [attrs.evolve(incident, horizon=1) for incident in drawn if not incident.truth.benign]

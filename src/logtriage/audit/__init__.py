@@ -11,7 +11,7 @@ from logtriage.audit.findings import Finding, Report, Verdict
 from logtriage.audit.limits import FULL, QUICK, STANDARD, Sizes, Thresholds
 from logtriage.audit.run import FAMILIES, audit
 from logtriage.audit.subject import Draw, Oracle, Subject, subject_of
-from logtriage.audit.worlds.check import check_world
+from logtriage.audit.world_checks import check_world
 
 __all__ = [
     "FAMILIES",

@@ -47,41 +47,18 @@ def in_words(error: Exception) -> str:
     return f"raised {type(error).__name__}: {str(error)[:200]}".rstrip(": ")
 
 
-class Blaming:
-    """A context that turns exceptions of measures into :class:`AuditedCodeFailed`.
-
-    The error names the measure that raises on ``state``. An audit enters this context hundreds of
-    thousands of times, and a generator would take three times as long.
-    """
-
-    __slots__ = ("_rubric", "_state")
-
-    def __init__(self, rubric: Rubric, state: State) -> None:
-        self._rubric = rubric
-        self._state = state
-
-    def __enter__(self) -> None:
-        """Set up nothing."""
-
-    def __exit__(
-        self, _kind: type[BaseException] | None, error: BaseException | None, _trace: object
-    ) -> None:
-        """Raise :class:`AuditedCodeFailed` for an :class:`Exception`; others pass through."""
-        if not isinstance(error, Exception) or isinstance(error, AuditedCodeFailed):
-            return
-        played = ", ".join(map(describe, self._state.actions)) or "nothing"
-        where = f"on {self._state.incident.id} after {played[:300]}"
-        who = _culprit(self._rubric, self._state)
-        raise AuditedCodeFailed(who, f"{in_words(error)} ({where})") from error
-
-
-def _culprit(rubric: Rubric, state: State) -> str:
+def failure(error: Exception, state: State, rubric: Rubric) -> AuditedCodeFailed:
+    """What to raise if grading a state raised: it names the measure that raises there."""
+    who = f"rubric {rubric.id!r}"
     for kind, name, rule in rules_of(rubric, state.incident):
         try:
             rule(state)
         except Exception:  # the caller raises the error itself
-            return f"{kind} {name!r}"
-    return f"rubric {rubric.id!r}"
+            who = f"{kind} {name!r}"
+            break
+    played = ", ".join(map(describe, state.actions)) or "nothing"
+    where = f"on {state.incident.id} after {played[:300]}"
+    return AuditedCodeFailed(who, f"{in_words(error)} ({where})")
 
 
 def score(state: State, rubric: Rubric) -> float:
@@ -90,8 +67,10 @@ def score(state: State, rubric: Rubric) -> float:
     Raises:
         AuditedCodeFailed: if a measure raises, or the total is no finite number.
     """
-    with Blaming(rubric, state):
+    try:
         return grading.score(state, rubric)
+    except Exception as error:
+        raise failure(error, state, rubric) from error
 
 
 def grade(state: State, rubric: Rubric) -> Grade:
@@ -100,5 +79,7 @@ def grade(state: State, rubric: Rubric) -> Grade:
     Raises:
         AuditedCodeFailed: if a measure raises, or the total is no finite number.
     """
-    with Blaming(rubric, state):
+    try:
         return grading.grade(state, rubric)
+    except Exception as error:
+        raise failure(error, state, rubric) from error

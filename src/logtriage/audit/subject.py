@@ -74,14 +74,13 @@ class Subject:
 
     def _has(self, split: str) -> bool:
         try:
-            self.incident(split, 0)
+            return bool(self.incident(split, 0))
         except (LogTriageError, LookupError, ValueError):
             return False
-        return True
 
     @property
     def has_own_oracle(self) -> bool:
-        """Whether the oracle is not :func:`logtriage.policies.perfect_actions`."""
+        """Whether the oracle is a user's."""
         return self.oracle is not perfect_actions
 
     def perfect(self, incident: Incident) -> tuple[Action, ...]:
@@ -122,8 +121,7 @@ class Work:
         """``make(self)``, made once."""
         if make not in self._kept:
             self._kept[make] = make(self)
-        shared: _Shared = self._kept[make]
-        return shared
+        return self._kept[make]  # type: ignore[no-any-return]
 
 
 def seed_of(incident: Incident) -> int:

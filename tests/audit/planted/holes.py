@@ -131,6 +131,7 @@ _MEASURES: Final = (
 )  # fmt: skip
 _CEILING: Final = (
     _mutant("closure-at-once", "oracle", "ceiling"),
+    attrs.evolve(_mutant("benign-as-real", "oracle", "ceiling"), task=benign, sound=benign),
     _planted("unseen-oracle", "the rubric pays for looking, and the oracle never looks",
              "exact-maximum", "ceiling", LOOKING),
     _planted("forgetful-oracle", "a user's oracle leaves the incident open", "oracle",
@@ -192,6 +193,7 @@ _HISTORIES: Final = (
     _mutant("root-cause-last", "undeserved", "histories"),
     _mutant("root-cause-any", "undeserved", "histories"),
     _mutant("root-cause-symptom", "undeserved", "histories"),
+    _mutant("remediation-there", "undeserved", "histories", OTHER_TASK),
     _mutant("root-cause-confident", "undeserved", "histories"),
     _planted("widely-treated", "remedies of many kinds are worth more than the right one",
              "undeserved", "histories", with_measures(remediation=planted.widely_treated)),

@@ -1,33 +1,116 @@
-"""The same grade everywhere: other processes, other names, other stories around it."""
+"""Very different episodes: their rules all answer, and their grade is the same everywhere.
+
+A grade must not depend on the process, on the way by which an episode is graded, on names, or on
+the story around the actions.
+"""
 
 import os
 import pickle
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from hashlib import blake2b
+from math import isfinite
 from typing import Any, Final
 
 import attrs
 
-from logtriage.actions import Action, ReportImpact
-from logtriage.audit.failing import Blaming, grade, score
-from logtriage.audit.findings import Outcome, judged, untested
-from logtriage.audit.sampling import episodes
+from logtriage.actions import Action, Escalate, IdentifyRootCause
+from logtriage.audit.failing import failure, grade, rules_of, score
+from logtriage.audit.findings import Outcome, Verdict, judged
 from logtriage.audit.subject import Subject, Work
-from logtriage.audit.vocabulary import SAID
+from logtriage.audit.vocabulary import CLAIM, IDLE, SAID
 from logtriage.codec import decode_transcript, encode_transcript
 from logtriage.dynamics import play
+from logtriage.evaluation import play_episode
 from logtriage.grading import grade_transcript
-from logtriage.incident import Fault, Incident, Part, Truth
+from logtriage.incident import Incident
 from logtriage.observation import observe
+from logtriage.policies import ExpertPolicy, RandomPolicy
 from logtriage.rendering import render_observation
+from logtriage.rng import hash_name
 from logtriage.state import State
 from logtriage.transcript import transcript_of
 
 #: Seeds of Python's string hashes under which everything must come out the same.
 _HASH_SEEDS: Final = ("0", "1", "4242")
 _CHILD_TIMEOUT: Final = 300.0
+
+
+def episodes(subject: Subject, incident: Incident) -> list[State]:
+    """Some very different episodes of one incident; their actions vary every field."""
+    perfect = subject.perfect(incident)
+    teams = incident.topology.teams
+    wrong = [Escalate(team) for team in teams if team not in incident.truth.teams]
+    doubtful = [
+        IdentifyRootCause(action.service, 0.25) if isinstance(action, IdentifyRootCause) else action
+        for action in perfect
+    ]
+    claim = type(IDLE)(CLAIM, CLAIM, "audit")
+    lists: list[Sequence[Action]] = [
+        *((), perfect, perfect[:-1], perfect[1:]),
+        (*wrong[:1], *perfect),
+        (claim, *doubtful),
+    ]
+    policies = (RandomPolicy(hash_name(incident.id)), RandomPolicy(1), ExpertPolicy())
+    return [
+        *(play(incident, actions)[0] for actions in lists),
+        *(play_episode(incident, policy) for policy in policies),
+    ]
+
+
+def _played(work: Work) -> list[State]:
+    """The episodes of some test incidents."""
+    incidents = work.subject.incidents("test", work.sizes.same)
+    return [state for incident in incidents for state in episodes(work.subject, incident)]
+
+
+def measures(work: Work) -> Outcome:
+    """Each rule answers every state, open states too, with a number and a reason."""
+    rubric, wrong, rules = work.subject.rubric, dict[str, str](), set[tuple[str, str]]()
+    passed = dict.fromkeys(
+        (end.incident, end.actions[:length])
+        for end in work.shared(_played)
+        for length in range(len(end.actions) + 1)
+    )
+    for incident, actions in passed:
+        state, _ = play(incident, actions)
+        for kind, name, rule in rules_of(rubric, incident):
+            rules.add((kind, name))
+            try:
+                answer = rule(state)
+            except Exception as error:
+                raise failure(error, state, rubric) from error
+            if fault := _unusable(kind, answer):
+                wrong.setdefault(f"{kind} {name!r}", f"{fault} on {incident.id}")
+    return judged(
+        not wrong,
+        "; ".join(f"{who} {what}" for who, what in wrong.items())
+        or f"{len(rules)} measures and gates answer each of {len(passed):,} "
+        "states, open and closed, with a number of at most 1 and a reason",
+        states=len(passed),
+        wrong=wrong,
+    )
+
+
+def _unusable(kind: str, answer: Any) -> str | None:
+    """The fault in the answer of a rule; None if it has none."""
+    if kind == "gate":
+        fits = answer is None or (isinstance(answer, str) and answer)
+        return None if fits else f"returns {answer!r}, expected None or a reason in words"
+    if kind == "discount" and answer is None:
+        return None
+    if not (isinstance(answer, tuple) and len(answer) == 2 and isinstance(answer[1], str)):
+        return f"returns {answer!r}, expected a number and its reason"
+    number = answer[0]
+    if not isinstance(number, int | float) or not isfinite(number):
+        return f"returns {number!r}, expected a finite number"
+    if number > 1.0 or (kind == "discount" and number < 0.0):
+        least = " and at least 0" if kind == "discount" else ""
+        return f"returns {number!r}, expected at most 1{least}"
+    return None
+
 
 # -- other processes ------------------------------------------------------------------
 
@@ -60,15 +143,15 @@ def determinism(work: Work) -> Outcome:
         job = pickle.dumps((subject.draw, subject.rubric, subject.oracle))
     except (pickle.PicklingError, AttributeError, TypeError) as error:
         if len(set(marks.values())) == 1:
-            return untested(f"the same twice in this process; other processes not tried: {error}")
+            why = f"the same twice in this process; other processes not tried: {error}"
+            return Outcome(Verdict.UNTESTED, why)
     for seed in _HASH_SEEDS if job else ():
         if len(set(marks.values())) > 1:
             break
         mark = _in_child(job, subject.name, count, seed)
         if mark is None:
-            return untested(
-                "the same twice in this process; a new process cannot import what is audited"
-            )
+            why = "the same twice in this process; a new process cannot import what is audited"
+            return Outcome(Verdict.UNTESTED, why)
         marks[f"PYTHONHASHSEED={seed}"] = mark
     outcomes = len(set(marks.values()))
     return judged(
@@ -87,7 +170,7 @@ def _in_child(job: bytes, name: str, count: int, seed: str) -> str | None:
         "    draw, rubric, oracle = pickle.load(sys.stdin.buffer)\n"
         "except (ImportError, AttributeError):\n"
         "    sys.exit(3)\n"
-        "from logtriage.audit.stability import fingerprint\n"
+        "from logtriage.audit.episodes import fingerprint\n"
         "from logtriage.audit.subject import Subject\n"
         f"print(fingerprint(Subject({name!r}, draw, rubric, oracle), {count}))\n"
     )
@@ -109,12 +192,6 @@ def _in_child(job: bytes, name: str, count: int, seed: str) -> str | None:
 # -- records, stories, names ---------------------------------------------------------------
 
 
-def _played(work: Work) -> list[State]:
-    """The episodes of each test incident."""
-    incidents = work.subject.incidents("test", work.sizes.same)
-    return [state for incident in incidents for state in episodes(work.subject, incident)]
-
-
 def replay(work: Work) -> Outcome:
     """An episode is graded the same from its transcript."""
     rubric, states = work.subject.rubric, work.shared(_played)
@@ -122,8 +199,10 @@ def replay(work: Work) -> Outcome:
     differing = []
     for state in states:
         line = encode_transcript(transcript_of(state)).encode()
-        with Blaming(rubric, state):
+        try:
             again = grade_transcript(decode_transcript(line), rubric, resolve=known.__getitem__)
+        except Exception as error:
+            raise failure(error, state, rubric) from error
         if again != grade(state, rubric):
             differing.append(state.incident.id)
     return judged(
@@ -184,51 +263,27 @@ def renamed(incident: Incident) -> tuple[Incident, Callable[[Action], Action]]:
 
     The telemetry keeps its names: a grader must not look at it.
     """
-    topology, truth = incident.topology, incident.truth
+    topology = incident.topology
     new = {name: f"x{number}" for number, name in enumerate((*topology.names, *topology.teams))}
-    services = tuple(
-        attrs.evolve(
-            service,
-            name=new[service.name],
-            owner=new.get(service.owner or ""),
-            calls=tuple(new[call] for call in service.calls),
-        )
-        for service in topology.services
+    names = ("topology", "directory", "truth")
+    changes = {name: _renamed(getattr(incident, name), new) for name in names}
+    return attrs.evolve(incident, **changes), partial(_renamed, new=new)
+
+
+def _renamed(thing: Any, new: Mapping[str, str]) -> Any:
+    """A thing with new names in all of its fields but those that say something in words."""
+    if isinstance(thing, str):
+        return new.get(thing, thing)
+    if isinstance(thing, tuple | frozenset):
+        return type(thing)(_renamed(part, new) for part in thing)
+    if not attrs.has(type(thing)):
+        return thing
+    fields = [field for field in attrs.fields(type(thing)) if field.init]
+    return attrs.evolve(
+        thing,
+        **{
+            field.alias: _renamed(getattr(thing, field.name), new)
+            for field in fields
+            if field.name not in SAID
+        },
     )
-    changed = attrs.evolve(
-        topology,
-        teams=tuple(new[team] for team in topology.teams),
-        services=services,
-        paged={name: new[team] for name, team in topology.paged},
-    )
-    several = tuple(attrs.evolve(part, **_answers(part, new)) for part in truth.several)
-    there = attrs.evolve(
-        incident,
-        topology=changed,
-        directory=tuple(new[owner] for owner in incident.directory),
-        truth=attrs.evolve(truth, several=several, **_answers(truth, new)),
-    )
-
-    def translate(action: Action) -> Action:
-        if isinstance(action, ReportImpact):
-            return ReportImpact((new[caller], new[callee]) for caller, callee in action.calls)
-        values = {field.name: getattr(action, field.name) for field in attrs.fields(type(action))}
-        changes = {
-            field: new[value]
-            for field, value in values.items()
-            if field not in SAID and value in new
-        }
-        return attrs.evolve(action, **changes)  # type: ignore[arg-type]
-
-    return there, translate
-
-
-def _answers(part: Part | Truth, new: Mapping[str, str]) -> dict[str, Any]:
-    """The answers to one fault, or to all, under new names."""
-    fault = part.fault
-    return {
-        "fault": None if fault is None else Fault(fault.kind, new[fault.service]),
-        "root_causes": frozenset(new[service] for service in part.root_causes),
-        "teams": frozenset(new[team] for team in part.teams),
-        "remedies": frozenset((remedy, new[service]) for remedy, service in part.remedies),
-    }

@@ -5,10 +5,7 @@ how likely each answer is given all tokens that were shown. So where a field has
 answer may be true more often than the posterior expects. The search counts how often an answer is
 true where a feature has a value, and standardises the difference from that expectation. It compares
 the largest of all differences with those of truths drawn from the posterior, so that many features
-raise no false alarm [1]_.
-
-.. [1] P. H. Westfall, S. S. Young, "Resampling-Based Multiple Testing", Wiley 1993
-   (the single-step maxT procedure).
+raise no false alarm.
 """
 
 import pickle
@@ -16,15 +13,14 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator, Sequence
 from enum import Enum
-from typing import Any, Final, NamedTuple, cast
+from typing import Any, Final, cast
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
 
 from logtriage.actions import SEVERITIES, Severity
-from logtriage.audit.findings import NOT_OF_A_WORLD, Outcome, judged, skipped, untested
-from logtriage.audit.leaks import NEVER_VARIES, varied_answers
+from logtriage.audit.findings import NOT_OF_A_WORLD, Outcome, Verdict, judged
+from logtriage.audit.leaks import NEVER_VARIES, Floats, family_wise, varied_answers
 from logtriage.audit.subject import NUMBERS, Subject, Work, seed_of
 from logtriage.audit.vocabulary import asking
 from logtriage.beliefs import Belief, belief
@@ -37,9 +33,8 @@ from logtriage.world.conditions import Hypothesis
 from logtriage.world.model import World
 from logtriage.world.simulation import Simulation
 
-Floats = NDArray[np.float64]
 #: Weighing sets of faults takes a hundred times as long, so divide the number of screens by this.
-FEWER_OF_SEVERAL: Final = 8
+_FEWER_OF_SEVERAL: Final = 8
 #: Requests before a screen, at most.
 _LOOKS: Final = 5
 #: A feature is tested against an answer where the posterior leaves this much variance.
@@ -79,25 +74,33 @@ def leaves(thing: Any, path: str = "") -> Iterator[tuple[str, Any]]:
         yield path, thing
 
 
-def shown(subject: Subject, count: int, after: int = 0) -> list[State]:
+@attrs.frozen(eq=False)
+class Screen:
+    """A state, and each scalar of its observation that survives pickling, with its path."""
+
+    state: State
+    leaves: list[tuple[str, Any]]
+
+
+def shown(subject: Subject, count: int, after: int = 0) -> list[Screen]:
     """Incidents of all splits with large numbers, each after none or some requests.
 
     The first ``after`` of them are left out.
     """
-    states = []
+    screens = []
     for place in range(after, after + count):
         split = subject.splits[place % len(subject.splits)]
         incident = subject.incident(split, NUMBERS[-1] + place // len(subject.splits))
         draws = np.random.default_rng(hash_name(f"audit looks {incident.id}"))
         looks, most = asking(incident.topology), min(_LOOKS, incident.horizon - 1)
         picks = draws.integers(len(looks), size=int(draws.integers(most + 1))).tolist()
-        states.append(play(incident, [looks[number] for number in picks])[0])
-    return states
+        state, _ = play(incident, [looks[number] for number in picks])
+        screens.append(Screen(state, list(leaves(pickle.loads(pickle.dumps(observe(state)))))))
+    return screens
 
 
-def public_leaves(state: State) -> list[tuple[str, Any]]:
-    """Each scalar in an observation that survives pickling, with its path."""
-    return list(leaves(pickle.loads(pickle.dumps(observe(state)))))
+def _shown(work: Work) -> list[Screen]:
+    return shown(work.subject, work.sizes.screens)
 
 
 @attrs.frozen
@@ -117,11 +120,7 @@ class _Search:
 
     def chances(self, pairs: Sequence[int]) -> Floats:
         """For each of some pairs: the chance that any of them is as far off."""
-        highest = self.drawn[:, pairs].max(axis=1)
-        chances: Floats = (1 + (highest[:, np.newaxis] >= self.seen[pairs]).sum(axis=0)) / (
-            1 + len(highest)
-        )
-        return chances
+        return family_wise(self.seen[pairs], self.drawn[:, pairs])
 
 
 def screens(work: Work) -> Outcome:
@@ -131,34 +130,35 @@ def screens(work: Work) -> Outcome:
     of many audits some find such a pair by chance, and no chance repeats itself.
     """
     if not work.shared(varied_answers):
-        return skipped(NEVER_VARIES)
+        return Outcome(Verdict.SKIPPED, NEVER_VARIES)
     first = work.subject.incident(work.subject.splits[0], NUMBERS[-1])
     if first.simulation is None:
-        return skipped(NOT_OF_A_WORLD)
+        return Outcome(Verdict.SKIPPED, NOT_OF_A_WORLD)
     if not belief(initial_state(first)).exact:
-        return skipped("the posterior of these incidents is a search")
+        return Outcome(Verdict.SKIPPED, "the posterior of these incidents is a search")
     several = first.simulation.setting.several
-    count = work.sizes.screens // (FEWER_OF_SEVERAL if several else 1)
+    count = work.sizes.screens // (_FEWER_OF_SEVERAL if several else 1)
     draws, rate = work.sizes.permutations, work.limits.leak
-    search = _search(shown(work.subject, count), draws)
+    search = _search(work.shared(_shown)[:count], draws)
     if search.overall <= rate:
-        return untested("the posterior is off for all screens together, whatever they show")
+        why = "the posterior is off for all screens together, whatever they show"
+        return Outcome(Verdict.UNTESTED, why)
     chances = search.chances(range(len(search.labels)))
-    suspect = [search.labels[at] for at in np.flatnonzero(chances <= rate)]
-    chance_alone = ""
+    suspect, chance_alone = np.flatnonzero(chances <= rate).tolist(), ""
     if suspect:
         again = _search(shown(work.subject, count, after=count), draws)
         places = {label: at for at, label in enumerate(again.labels)}
-        pairs = [places[label] for label in suspect if label in places]
+        pairs = {at: places[label] for at in suspect if (label := search.labels[at]) in places}
+        anew = again.chances([*pairs.values()]) if pairs else ()
         cleared = {
-            again.labels[at]
-            for at, chance in zip(pairs, again.chances(pairs) if pairs else (), strict=True)
-            if chance > rate and again.seen[at] > 0
+            at
+            for (at, pair), chance in zip(pairs.items(), anew, strict=True)
+            if chance > rate and again.seen[pair] > 0
         }
         chance_alone = f"; {len(cleared)} that seemed to tell did not on {count:,} fresh screens"
-        suspect = [label for label in suspect if label not in cleared]
-    telling = sorted(suspect, key=lambda label: -search.seen[search.labels.index(label)])
-    worst = search.labels.index(telling[0]) if telling else int(search.seen.argmax())
+        suspect = [at for at in suspect if at not in cleared]
+    telling = sorted(suspect, key=lambda at: -search.seen[at])
+    worst = telling[0] if telling else int(search.seen.argmax())
     tested = int((search.seen > 0).sum())
     return judged(
         not telling,
@@ -168,46 +168,37 @@ def screens(work: Work) -> Outcome:
         else f"{tested:,} pairs of feature and answer on {search.screens:,} screens: none beyond "
         f"the posterior; nearest {search.labels[worst]} (family-wise p {chances[worst]:.2g})"
         f"{chance_alone}",
-        screens=search.screens,
         pairs=tested,
-        telling=telling[:10],
+        telling=[search.labels[at] for at in telling[:10]],
         least_p=float(chances.min()),
     )
 
 
-def _search(drawn: Sequence[State], draws: int) -> _Search:
-    weighed = [(state, held) for state in drawn if (held := belief(state)).exact]
-    answers = Answers(weighed, draws)
-    facts, named = zip(*(_facts(state) for state, _ in weighed), strict=True)
-    names, columns = common(facts)
+def _search(drawn: Sequence[Screen], draws: int) -> _Search:
+    weighed = [(screen, held) for screen in drawn if (held := belief(screen.state)).exact]
+    answers = _Answers([(screen.state, held) for screen, held in weighed], draws)
+    facts, named = zip(*(_facts(screen) for screen, _ in weighed), strict=True)
+    names, columns = _common(facts)
     rows = answers.of_columns(columns)
     labels = [f"{name} and {answer}" for name in names for answer in answers.names]
     own, others = np.abs(rows[0, :1]).max(), np.abs(rows[1:, :1]).max(axis=(1, 2))
-    paths = sorted({name for row in named for name in row})
-    stands = [[at for at, row in enumerate(named) if name in row] for name in paths]
-    pointed = answers.of_pointers(
-        [
-            Pointer(rows_of, [named[at][name] for at in rows_of], np.ones(len(rows_of)))
-            for name, rows_of in zip(paths, stands, strict=True)
-        ]
-    )
-    labels += [f"{name} and the root cause that it names" for name in paths]
-    statistics = np.abs(np.concatenate([rows.reshape(len(rows), -1), pointed], axis=1))
-    return _Search(
-        len(weighed),
-        labels,
-        statistics[0],
-        statistics[1:],
-        float((1 + (others >= own).sum()) / (1 + draws)),
-    )
+    pointers = {
+        path: {at: row[path] for at, row in enumerate(named) if path in row}
+        for path in sorted({path for row in named for path in row})
+    }
+    labels += [f"{path} and the root cause that it names" for path in pointers]
+    pointed = [answers.of_pointer(places) for places in pointers.values()]
+    statistics = np.abs(np.column_stack([rows.reshape(len(rows), -1), *pointed]))
+    overall = float((1 + (others >= own).sum()) / (1 + draws))
+    return _Search(len(weighed), labels, statistics[0], statistics[1:], overall)
 
 
-def _facts(state: State) -> tuple[_Facts, dict[str, int]]:
+def _facts(screen: Screen) -> tuple[_Facts, dict[str, int]]:
     """The features of a screen, and its pointers: the places of services that fields name."""
-    topology = state.incident.topology
+    topology = screen.state.incident.topology
     by_path: dict[str, list[Any]] = defaultdict(list)
     facts: _Facts = {"all": True}
-    for path, value in public_leaves(state):
+    for path, value in screen.leaves:
         by_path[path].append(value)
         for word in re.split(r"[\W\d]+", value) if isinstance(value, str) else ():
             facts[f"word {word!r}"] = True
@@ -226,7 +217,7 @@ def _facts(state: State) -> tuple[_Facts, dict[str, int]]:
     return facts, pointers
 
 
-def common(facts: Sequence[_Facts]) -> tuple[list[str], Floats]:
+def _common(facts: Sequence[_Facts]) -> tuple[list[str], Floats]:
     """Names of common values, and which screens have them (screens, values)."""
     counts = Counter(item for row in facts for item in row.items())
     low, high = (share * len(facts) for share in _COMMON)
@@ -239,20 +230,18 @@ def common(facts: Sequence[_Facts]) -> tuple[list[str], Floats]:
     return [f"{chosen[at][0]} {chosen[at][1]}" for at in kept], columns[:, kept].astype(float)
 
 
-class Answers:
+class _Answers:
     """The true answers of each screen, and draws of other answers from its posterior.
 
     ``names`` are the names of the answers. ``drawn`` (1 + draws, screens, answers) has the truth
-    in row 0, then draws from the posterior, each minus its probability.
+    in row 0, then draws from the posterior, each minus its probability. ``variance`` (screens,
+    answers) is what the posterior leaves.
     """
 
     def __init__(self, weighed: Sequence[tuple[State, Belief]], draws: int) -> None:
         places = max(len(held.topology) for _, held in weighed)
         teams = sorted({team for _, held in weighed for team in held.topology.teams})
-        simulated = [cast(Simulation, state.incident.simulation) for state, _ in weighed]
-        kinds = dict.fromkeys(
-            kind for simulation in simulated for kind in simulation.setting.world.kind_names
-        )
+        kinds = dict.fromkeys(kind for _, held in weighed for kind in held.world.kind_names)
         self.names = ["benign", *map(str, SEVERITIES), *kinds, *teams]
         self._roots = len(self.names)
         self.names += [f"root cause {place}" for place in range(places)]
@@ -262,38 +251,28 @@ class Answers:
         likely = np.zeros(shape[1:])
         dice = np.random.default_rng(hash_name("audit of screens"))
         for row, (state, held) in enumerate(weighed):
-            likely[row] = self._likely(held)
+            for name, chance in held.severities.items():
+                likely[row, self._place[name]] = chance
+            for hypothesis, chance in zip(held.hypotheses, held.probabilities, strict=True):
+                if chance > _NEGLIGIBLE:
+                    likely[row, self._of(hypothesis, held.teams_of(hypothesis))] += chance
             world, truth = cast(Simulation, state.incident.simulation), state.incident.truth
             self.drawn[0, row, self._of(world.truth, [*truth.teams], truth.severity)] = 1.0
             picks = dice.choice(len(held.hypotheses), size=draws, p=held.probabilities).tolist()
             ranks = dice.choice(len(SEVERITIES), size=draws, p=list(held.severities.values()))
             for number, (pick, rank) in enumerate(zip(picks, ranks.tolist(), strict=True)):
-                wanted = self._of(
-                    held.hypotheses[pick], held.teams_of(held.hypotheses[pick]), SEVERITIES[rank]
-                )
+                hypothesis = held.hypotheses[pick]
+                wanted = self._of(hypothesis, held.teams_of(hypothesis), SEVERITIES[rank])
                 self.drawn[1 + number, row, wanted] = 1.0
         self.drawn -= likely.astype(np.float32)
         self.variance: Floats = likely * (1.0 - likely)
-
-    def _likely(self, held: Belief) -> Floats:
-        """The probability of each answer."""
-        row = np.zeros(len(self.names))
-        for name, chance in held.severities.items():
-            row[self._place[name]] = chance
-        for hypothesis, chance in zip(held.hypotheses, held.probabilities, strict=True):
-            if chance > _NEGLIGIBLE:
-                row[self._of(hypothesis, held.teams_of(hypothesis))] += chance
-        return row
 
     def _of(
         self, hypothesis: Hypothesis, teams: Sequence[str], severity: Severity | None = None
     ) -> list[int]:
         """The places of the answers that a hypothesis gives, and of a severity, if any."""
-        names = {
-            *teams,
-            *(kind for kind, _ in hypothesis.faults),
-            *([severity] if severity else []),
-        }
+        said = [] if severity is None else [severity]
+        names = {*teams, *(kind for kind, _ in hypothesis.faults), *said}
         roots = {self._roots + service for _, service in hypothesis.faults}
         return [*([] if hypothesis.faults else [0]), *(self._place[name] for name in names), *roots]
 
@@ -305,24 +284,12 @@ class Answers:
         scaled: Floats = sums * scale
         return scaled
 
-    def of_pointers(self, pointers: Sequence["Pointer"]) -> Floats:
-        """Standardised sums (1 + draws, pointers) of weights by the root causes pointed to."""
-        sums = np.zeros((len(self.drawn), len(pointers)))
-        for at, pointer in enumerate(pointers):
-            places, weights = self._roots + np.array(pointer.services, np.int64), pointer.weights
-            spread = float((weights**2 * self.variance[pointer.screens, places]).sum())
-            if spread >= _LEAST_VARIANCE:
-                excess = self.drawn[:, pointer.screens, places] @ weights.astype(np.float32)
-                sums[:, at] = excess / np.sqrt(spread)
-        return sums
-
-
-class Pointer(NamedTuple):
-    """A feature that points at services: on which screens, at which service, by what weight."""
-
-    screens: list[int]
-    services: list[int]
-    weights: Floats
+    def of_pointer(self, pointed: dict[int, int]) -> Floats:
+        """Standardised sums (1 + draws,) over screens of the root cause at a place, by screen."""
+        screens, places = [*pointed], self._roots + np.array([*pointed.values()], np.int64)
+        spread = float(self.variance[screens, places].sum())
+        sums: Floats = self.drawn[:, screens, places].sum(axis=1, dtype=np.float64)
+        return sums / np.sqrt(spread) if spread >= _LEAST_VARIANCE else 0.0 * sums
 
 
 # -- seeds -------------------------------------------------------------------------------
@@ -334,21 +301,21 @@ def seeds(work: Work) -> Outcome:
     Numbers in all public fields and texts are compared with them: for equality, for a constant
     difference, and for a constant XOR.
     """
-    drawn = shown(work.subject, work.sizes.screens)
+    drawn = work.shared(_shown)
     ties: dict[str, Counter[tuple[str, str, int]]] = defaultdict(Counter)
     held: dict[str, set[frozenset[int]]] = defaultdict(set)
-    for state in drawn:
-        secrets = _secrets(state.incident)
-        here: dict[str, set[tuple[str, str, int]]] = defaultdict(set)
+    for screen in drawn:
         numbers: dict[str, set[int]] = defaultdict(set)
-        for path, value in public_leaves(state):
-            for number in _numbers(value):
-                numbers[path].add(number)
-                for name, secret in secrets:
-                    here[path] |= {(name, "plus", secret - number), (name, "xor", secret ^ number)}
-        for path, tied in here.items():
-            ties[path].update(tied)
-            held[path].add(frozenset(numbers[path]))
+        for path, value in screen.leaves:
+            if found := _numbers(value):
+                numbers[path] |= found
+        secrets = _secrets(screen.state.incident)
+        for path, said in numbers.items():
+            held[path].add(frozenset(said))
+            ties[path].update(
+                {(name, "plus", secret - number) for name, secret in secrets for number in said}
+                | {(name, "xor", secret ^ number) for name, secret in secrets for number in said}
+            )
     # What is the same everywhere, such as a fingerprint, tells nothing.
     least = max(3.0, _SHARE_OF_SEEDS * len(drawn))
     telling = {
@@ -362,7 +329,6 @@ def seeds(work: Work) -> Outcome:
         "; ".join(telling.values())
         or f"no number in the fields of {len(drawn):,} screens, {len(ties)} of which hold any, "
         "tells the seed or the number of the incident",
-        screens=len(drawn),
         telling=sorted(telling),
     )
 
