@@ -4,7 +4,7 @@ import attrs
 import numpy as np
 import pytest
 
-from logtriage import Incident, Severity, get_task, make_incident
+from logtriage import get_task, make_incident
 from logtriage.actions import RequestMoreLogs, all_actions
 from logtriage.audit import QUICK, Finding, Verdict, audit
 from logtriage.audit.action_lists import Scorer
@@ -69,23 +69,6 @@ def test_what_a_new_process_cannot_import_is_said() -> None:
 
 
 # -- leaks ------------------------------------------------------------------------------
-
-
-def by_parity(split: str, number: int) -> Incident:
-    """Even numbers are P1: the number gives it away."""
-    wanted = number % 2 == 0
-    drawn = (make_incident(f"single_crash-v4/{split}/{1000 * number + i}") for i in range(1000))
-    return next(
-        incident for incident in drawn if (incident.truth.severity is Severity.P1) == wanted
-    )
-
-
-def test_an_answer_in_the_number_is_found() -> None:
-    report = audit(by_parity, families=["leaks"], checks=["variety", "leaks"], sizes=QUICK)
-    leaking = report.finding("leaks").evidence["leaking"]
-    assert {"feature", "answer"} <= leaking[0].keys()
-    assert ("number modulo 2", "severity") in {(o["feature"], o["answer"]) for o in leaking}
-    assert report.failed == ("leaks",)
 
 
 def test_an_answer_in_the_order_of_what_is_shown_is_found() -> None:

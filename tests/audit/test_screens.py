@@ -7,7 +7,7 @@ import pytest
 
 from logtriage import Incident, make_incident
 from logtriage.audit import Verdict, audit, subject_of
-from logtriage.audit.screens import leaves, shown
+from logtriage.audit.public_fields import leaves, shown
 from logtriage.audit.subject import NUMBERS, seed_of
 from tests.audit.planted.holes import FEW
 from tests.audit.planted.tasks import SIGNS_TASK, WORLD_TASK, pickled_with_the_root

@@ -4,8 +4,8 @@ from collections.abc import Hashable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from logtriage.actions import Escalate
-from logtriage.audit.action_lists import Plan, Scorer, best_blind_policy, kind_of
+from logtriage.actions import Action, Escalate
+from logtriage.audit.action_lists import Scorer, best_blind_policy, kind_of
 from logtriage.audit.failing import score
 from logtriage.audit.findings import Outcome, Verdict, judged
 from logtriage.audit.situations import Searched, Situations
@@ -163,7 +163,7 @@ def _varied_first(incidents: Sequence[Incident]) -> list[Incident]:
     return [incidents[place] for place in places]
 
 
-def _with_a_move(plan: Plan) -> Iterator[Plan]:
+def _with_a_move(plan: tuple[Action, ...]) -> Iterator[tuple[Action, ...]]:
     """The list with each action at each other place."""
     for place, action in enumerate(plan):
         others = (*plan[:place], *plan[place + 1 :])

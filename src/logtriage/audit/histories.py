@@ -267,8 +267,8 @@ def _ordered(history: _History, place: int, silent: _Plan) -> Iterator[tuple[_Pl
             said = [action.service for action in plan if isinstance(action, IdentifyRootCause)]
             if right and (not truth.several or said.count(service) == 1):
                 yield silent, plan
-            for confidence in _COMPARED if stated is not None else ():
-                if confidence != stated and (confidence > stated) is right:
+            for confidence in _COMPARED:
+                if stated not in (None, confidence) and (confidence > (stated or 0.0)) is right:
                     yield plan, _put(plan, place, attrs.evolve(named, confidence=confidence))
         case Escalate(team) if team in truth.teams:
             yield silent, plan

@@ -67,7 +67,7 @@ class Sizes:
     #: Their search ends after so many lists, each counted once for every system.
     lists: int = 1_000_000
     #: Test incidents that the panel plays.
-    panel: int = 1_000
+    panel: int = 500
     #: Test incidents for the oracle and the exact search.
     oracle: int = 2_000
     #: The most kinds of incident that are searched exactly.
@@ -78,7 +78,7 @@ class Sizes:
     #: Benign incidents, and half as many as real faults, of each split and range of numbers for
     #: random histories; and the histories of each such incident.
     fuzzed: int = 4
-    histories: int = 500
+    histories: int = 150
     #: Train incidents for the test for leaks.
     leaks: int = 5_000
     #: Shuffles of the truth, for its baseline, or draws of it from the posterior.
@@ -86,16 +86,16 @@ class Sizes:
     #: Incidents of each split and range of numbers that may be in no other split.
     splits: int = 60
     #: Screens whose fields are searched; an eighth where there may be several faults.
-    screens: int = 600
+    screens: int = 480
     #: Incidents whose episodes are graded again: for measures, determinism, replay and renaming.
     same: int = 20
     #: Topologies for which the chance of an unseen fault is computed, and of each task of a world
     #: those whose prompts are measured.
     models: int = 20
     #: Incidents that the observer decides at each worth of a hand-over.
-    prices: int = 300
+    prices: int = 200
     #: Incidents that are shown with other truths and the same tokens.
-    twins: int = 60
+    twins: int = 40
     #: Incidents of a world that get a full look.
     looks: int = 240
     #: Incidents of a world that observer and expert play for their net value.

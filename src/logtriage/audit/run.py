@@ -21,7 +21,8 @@ from logtriage.audit.handing_over import risk
 from logtriage.audit.histories import looks, monotonicity, undeserved
 from logtriage.audit.leaks import leaks, splits, variety
 from logtriage.audit.limits import FULL, PRICED, STANDARD, WORLD, Sizes, Thresholds
-from logtriage.audit.screens import screens, seeds
+from logtriage.audit.public_fields import seeds
+from logtriage.audit.screens import screens
 from logtriage.audit.subject import Draw, Oracle, Subject, Work, subject_of
 from logtriage.audit.symptoms import symptom
 from logtriage.errors import UnknownName
