@@ -45,10 +45,10 @@ class Bounds:
     @cached_property
     def oracle(self) -> dict[Incident, float]:
         """The oracle's score on each incident."""
-        return {incident: self._oracle_on(incident) for incident in self.incidents}
-
-    def _oracle_on(self, incident: Incident) -> float:
-        return score(play(incident, self.subject.perfect(incident))[0], self.rubric)
+        return {
+            incident: score(play(incident, self.subject.perfect(incident))[0], self.rubric)
+            for incident in self.incidents
+        }
 
     @cached_property
     def _kinds(self) -> tuple[list[Situations], int]:
@@ -123,9 +123,7 @@ class Bounds:
 
     def gain(self, candidate: Candidate) -> float:
         """How much more than the oracle a candidate earns."""
-        incident = candidate.state.incident
-        known = self.oracle.get(incident)
-        return candidate.score - (self._oracle_on(incident) if known is None else known)
+        return candidate.score - self.oracle[candidate.state.incident]
 
     @property
     def beaten(self) -> str:

@@ -17,7 +17,7 @@ from typing import Any, Final
 import attrs
 
 from logtriage.actions import Action, Escalate, IdentifyRootCause
-from logtriage.audit.failing import failure, grade, rules_of, score
+from logtriage.audit.failing import grade, guarded, rules_of, score
 from logtriage.audit.findings import Outcome, Verdict, judged
 from logtriage.audit.subject import Subject, Work
 from logtriage.audit.vocabulary import CLAIM, IDLE, SAID
@@ -78,10 +78,7 @@ def measures(work: Work) -> Outcome:
         state, _ = play(incident, actions)
         for kind, name, rule in rules_of(rubric, incident):
             rules.add((kind, name))
-            try:
-                answer = rule(state)
-            except Exception as error:
-                raise failure(error, state, rubric) from error
+            answer = guarded(partial(rule, state), state, rubric)
             if fault := _unusable(kind, answer):
                 wrong.setdefault(f"{kind} {name!r}", f"{fault} on {incident.id}")
     return judged(
@@ -198,12 +195,9 @@ def replay(work: Work) -> Outcome:
     known = {state.incident.id: state.incident for state in states}
     differing = []
     for state in states:
-        line = encode_transcript(transcript_of(state)).encode()
-        try:
-            again = grade_transcript(decode_transcript(line), rubric, resolve=known.__getitem__)
-        except Exception as error:
-            raise failure(error, state, rubric) from error
-        if again != grade(state, rubric):
+        read = decode_transcript(encode_transcript(transcript_of(state)).encode())
+        regrade = partial(grade_transcript, read, rubric, resolve=known.__getitem__)
+        if guarded(regrade, state, rubric) != grade(state, rubric):
             differing.append(state.incident.id)
     return judged(
         not differing,

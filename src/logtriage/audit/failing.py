@@ -6,7 +6,7 @@ calls measures through this module.
 """
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, TypeVar
 
 import attrs
 
@@ -16,6 +16,8 @@ from logtriage.errors import LogTriageError
 from logtriage.grading import Grade, Rubric
 from logtriage.incident import Incident
 from logtriage.state import State
+
+_Answer = TypeVar("_Answer")
 
 
 class AuditedCodeFailed(LogTriageError):
@@ -61,25 +63,23 @@ def failure(error: Exception, state: State, rubric: Rubric) -> AuditedCodeFailed
     return AuditedCodeFailed(who, f"{in_words(error)} ({where})")
 
 
-def score(state: State, rubric: Rubric) -> float:
-    """:func:`logtriage.grading.score`.
+def guarded(call: Callable[[], _Answer], state: State, rubric: Rubric) -> _Answer:
+    """What a call answers that asks a rule of the rubric about a state.
 
     Raises:
-        AuditedCodeFailed: if a measure raises, or the total is no finite number.
+        AuditedCodeFailed: if the rule raises, or the total is no finite number.
     """
     try:
-        return grading.score(state, rubric)
+        return call()
     except Exception as error:
         raise failure(error, state, rubric) from error
+
+
+def score(state: State, rubric: Rubric) -> float:
+    """:func:`logtriage.grading.score`, guarded."""
+    return guarded(lambda: grading.score(state, rubric), state, rubric)
 
 
 def grade(state: State, rubric: Rubric) -> Grade:
-    """:func:`logtriage.grading.grade`.
-
-    Raises:
-        AuditedCodeFailed: if a measure raises, or the total is no finite number.
-    """
-    try:
-        return grading.grade(state, rubric)
-    except Exception as error:
-        raise failure(error, state, rubric) from error
+    """:func:`logtriage.grading.grade`, guarded."""
+    return guarded(lambda: grading.grade(state, rubric), state, rubric)

@@ -22,7 +22,7 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from logtriage.actions import Action
-from logtriage.audit.failing import failure, rules_of, score
+from logtriage.audit.failing import rules_of, score
 from logtriage.audit.vocabulary import IDLE, vocabulary
 from logtriage.dynamics import apply, transition
 from logtriage.grading import Measured, Rubric, criteria, priced, recordings, triage
@@ -153,11 +153,8 @@ class Situations:
 
     def of(self, state: State) -> Hashable:
         """Everything that the rubric can tell of a state, except the tick."""
-        try:
-            wrong = state.facts.wrong_pages > 0
-            return state.closing, wrong, *(read(state) for read in self._reads)
-        except Exception as error:
-            raise failure(error, state, self.rubric) from error
+        wrong = state.facts.wrong_pages > 0
+        return state.closing, wrong, *(read(state) for read in self._reads)
 
     def class_of(self, action: Action) -> Hashable:
         """Everything that the rubric can tell of an action, from its effect on an empty history."""

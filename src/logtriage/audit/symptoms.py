@@ -60,7 +60,9 @@ def judged_unseen(rows: Mapping[str, Fraction], most: float) -> Outcome:
     """Whether no fault stays unseen more often than that; ``rows`` says how often, by fault."""
     worst = sorted(rows, key=lambda fault: -rows[fault])
     above = [fault for fault in worst if rows[fault] > most]
-    named = ", ".join(f"{fault} ({float(rows[fault]):.2g})" for fault in (above or worst)[:_NAMED])
+    named = ", ".join(
+        f"{fault} ({float(rows[fault]):.2g})" for fault in above[:_NAMED] or worst[:1]
+    )
     more = f" and {len(above) - _NAMED:,} more" if len(above) > _NAMED else ""
     return judged(
         not above,
