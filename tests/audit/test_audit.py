@@ -86,7 +86,7 @@ def test_a_function_of_ones_own_can_be_audited() -> None:
 def test_a_task_sheet_that_is_not_registered_can_be_audited() -> None:
     spec = attrs.evolve(get_task("single_crash-v4"), horizon=9, benign=0)
     subject = subject_of(spec)
-    assert subject.draw == DrawnTask(spec, by_id=False)
+    assert subject.draw == DrawnTask(spec)
     assert subject.incident("test", 3).horizon == 9
     assert audit(subject, sizes=ONE_KIND, families=["ceiling"]).passed
 
@@ -94,7 +94,7 @@ def test_a_task_sheet_that_is_not_registered_can_be_audited() -> None:
 def test_a_registered_task_is_drawn_by_its_ids() -> None:
     for task in TASKS:
         subject = subject_of(task)
-        assert subject.draw == DrawnTask(task, by_id=True)
+        assert subject.draw == DrawnTask(task)
         assert subject.incident("ood", 5) is make_incident(f"{task.id}/ood/5")
         assert subject.rubric is rubric_of(subject.incident("test", 0))
 
@@ -124,8 +124,10 @@ def test_what_cannot_be_audited_is_refused_with_a_reason() -> None:
         audit("x")
     with pytest.raises(InvalidInput, match="got int"):
         subject_of(3)  # type: ignore[arg-type]
-    with pytest.raises(InvalidInput, match="no_incident: drew str, expected an Incident"):
+    with pytest.raises(
+        InvalidInput, match="no_incident: drew str for test/0, expected an Incident"
+    ):
         subject_of(no_incident)
     draw: Draw = no_incident
-    with pytest.raises(InvalidInput, match="drawing test/0 gave str"):
+    with pytest.raises(InvalidInput, match="drew str for test/0"):
         audit(draw, TRIAGE_3, families=["ceiling"])
