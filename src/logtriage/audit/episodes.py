@@ -189,67 +189,60 @@ def _in_child(job: bytes, name: str, count: int, seed: str) -> str | None:
 # -- records, stories, names ---------------------------------------------------------------
 
 
-def replay(work: Work) -> Outcome:
-    """An episode is graded the same from its transcript."""
-    rubric, states = work.subject.rubric, work.shared(_played)
-    known = {state.incident.id: state.incident for state in states}
-    differing = []
-    for state in states:
-        read = decode_transcript(encode_transcript(transcript_of(state)).encode())
-        regrade = partial(grade_transcript, read, rubric, resolve=known.__getitem__)
-        if guarded(regrade, state, rubric) != grade(state, rubric):
-            differing.append(state.incident.id)
+def _compared(work: Work, same: Callable[[State], bool], how: str) -> Outcome:
+    """Whether all episodes are the ``same`` once more; ``how`` says in words what they are."""
+    states = work.shared(_played)
+    differing = [state.incident.id for state in states if not same(state)]
     return judged(
         not differing,
-        f"{len(states) - len(differing)} of {len(states)} episodes are graded the same from their "
-        "transcript" + (f"; not on {differing[0]}" if differing else ""),
+        f"{len(states) - len(differing)} of {len(states)} episodes {how}"
+        + (f"; not on {differing[0]}" if differing else ""),
         tried=len(states),
         differing=len(differing),
     )
 
 
+def replay(work: Work) -> Outcome:
+    """An episode is graded the same from its transcript."""
+    rubric = work.subject.rubric
+
+    def same(state: State) -> bool:
+        read = decode_transcript(encode_transcript(transcript_of(state)).encode())
+        regrade = partial(grade_transcript, read, rubric, resolve=lambda _: state.incident)
+        return guarded(regrade, state, rubric) == grade(state, rubric)
+
+    return _compared(work, same, "are graded the same from their transcript")
+
+
 def blindness(work: Work) -> Outcome:
     """The grade reads the truth and the actions; not telemetry, directory, id or agent."""
-    incidents = work.subject.incidents("test", work.sizes.same)
+    incidents, rubric = work.subject.incidents("test", work.sizes.same), work.subject.rubric
     following = dict(zip(incidents, (*incidents[1:], incidents[0]), strict=True))
-    states, differing = work.shared(_played), 0
-    for state in states:
+
+    def same(state: State) -> bool:
         swapped = attrs.evolve(
             state.incident,
             id="another/test/1",
             telemetry=following[state.incident].telemetry,
             directory=tuple(reversed(state.incident.directory)),
         )
-        elsewhere, _ = play(swapped, state.actions)
-        differing += score(elsewhere, work.subject.rubric) != score(state, work.subject.rubric)
-    return judged(
-        not differing,
-        f"{len(states) - differing} of {len(states)} episodes earn the same with the telemetry of "
-        "another incident, another id and another directory",
-        tried=len(states),
-        differing=differing,
-    )
+        return score(play(swapped, state.actions)[0], rubric) == score(state, rubric)
+
+    how = "earn the same with the telemetry of another incident, another id and another directory"
+    return _compared(work, same, how)
 
 
 def renaming(work: Work) -> Outcome:
     """Other names for services and teams change no score."""
-    states, rubric = work.shared(_played), work.subject.rubric
-    worst, where = 0.0, ""
-    for state in states:
+    rubric = work.subject.rubric
+
+    def same(state: State) -> bool:
         there, translate = renamed(state.incident)
         elsewhere, _ = play(there, [translate(action) for action in state.actions])
         off = abs(score(elsewhere, rubric) - score(state, rubric))
-        if off > worst:
-            worst, where = off, state.incident.id
-    changed = worst > work.limits.tolerance
-    return judged(
-        not changed,
-        f"new names for services and teams change the score by {worst:.4f} on {where}"
-        if changed
-        else f"new names for services and teams change none of {len(states)} scores",
-        tried=len(states),
-        worst=worst,
-    )
+        return off <= work.limits.tolerance
+
+    return _compared(work, same, "earn the same with other names for services and teams")
 
 
 def renamed(incident: Incident) -> tuple[Incident, Callable[[Action], Action]]:
