@@ -2,31 +2,17 @@
 
 from collections.abc import Hashable, Iterator, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 from logtriage.actions import Action, Escalate
 from logtriage.audit.action_lists import Scorer, best_blind_policy, kind_of
 from logtriage.audit.failing import score
 from logtriage.audit.findings import Outcome, Verdict, judged
-from logtriage.audit.situations import Searched, Situations
+from logtriage.audit.situations import Scored, Searched, Situations
 from logtriage.audit.subject import Work
 from logtriage.audit.vocabulary import words
 from logtriage.dynamics import play
 from logtriage.incident import Incident
-from logtriage.state import State
-
-
-class Candidate(NamedTuple):
-    """A history with its score, and the search or script that came up with it."""
-
-    score: float
-    state: State
-    by: str
-
-    @property
-    def plan(self) -> str:
-        """Its actions in words."""
-        return words(self.state.actions) or "nothing"
 
 
 class Bounds:
@@ -110,44 +96,42 @@ class Bounds:
         )
 
     @cached_property
-    def best(self) -> Candidate:
-        """The candidate that beats the oracle by most, or comes nearest to it."""
-        candidates = [Candidate(*result.best, "the search") for result in self.searched]
+    def best(self) -> Scored:
+        """The history that beats the oracle by most, or comes nearest to it."""
+        found = [result.best for result in self.searched]
         for incident in self._unsearched:
             scorer, plan = Scorer([incident], self.rubric), self.subject.perfect(incident)
             start = scorer.best([plan, *_with_a_move(plan)])
             climbed = best_blind_policy(scorer, [start.actions])
-            state = play(incident, climbed.actions)[0]
-            candidates.append(Candidate(climbed.mean, state, "changes of the oracle's list"))
-        return max(candidates, key=self.gain)
+            found.append(Scored(climbed.mean, play(incident, climbed.actions)[0]))
+        return max(found, key=self.gain)
 
-    def gain(self, candidate: Candidate) -> float:
-        """How much more than the oracle a candidate earns."""
-        return candidate.score - self.oracle[candidate.state.incident]
+    def gain(self, found: Scored) -> float:
+        """How much more than the oracle a history earns."""
+        return found.score - self.oracle[found.state.incident]
 
     @property
     def beaten(self) -> str:
-        """In words that the best candidate beats the oracle."""
-        best = self.best
+        """In words that the best history beats the oracle."""
+        best, incident = self.best, self.best.state.incident
+        by = "changes of the oracle's list" if incident in self._unsearched else "the search"
         return (
-            f"a list beats the oracle by {self.gain(best):.4f} on {best.state.incident.id}, "
-            f"found by {best.by}: {best.plan}"
+            f"a list beats the oracle by {self.gain(best):.4f} on {incident.id}, found by {by}: "
+            f"{words(best.state.actions)}"
         )
 
     @cached_property
-    def misrouted(self) -> Candidate | None:
-        """The best candidate with a mis-page; None if no mis-page was ever played."""
-        found = [result.misrouted for result in self.searched]
-        candidates = [Candidate(*one, "the search") for one in found if one is not None]
+    def misrouted(self) -> Scored | None:
+        """The best history with a mis-page; None if no mis-page was ever played."""
+        found = [row for result in self.searched if (row := result.misrouted)]
         for incident in self._unsearched:
             plan = self.subject.perfect(incident)
             for team in incident.topology.teams:
                 for place in range(len(plan) + 1):
                     state, _ = play(incident, (*plan[:place], Escalate(team), *plan[place:]))
                     if state.facts.wrong_pages:
-                        worth = score(state, self.rubric)
-                        candidates.append(Candidate(worth, state, "a mis-page put in"))
-        known = [row for row in candidates if pages_known(row.state.incident)]
+                        found.append(Scored(score(state, self.rubric), state))
+        known = [row for row in found if pages_known(row.state.incident)]
         return max(known, key=lambda row: row.score, default=None)
 
 
@@ -213,7 +197,7 @@ def exact_maximum(work: Work) -> Outcome:
         f"{bounds.beaten if beaten else lead + why} ({bounds.in_words})",
         **bounds.how,
         gap=gain,
-        witness=bounds.best.plan if beaten else None,
+        witness=words(bounds.best.state.actions) if beaten else None,
     )
 
 
@@ -226,8 +210,9 @@ def mis_page(work: Work) -> Outcome:
             return Outcome(Verdict.UNTESTED, "no mis-page was ever played")
         return Outcome(Verdict.SKIPPED, "of none of these incidents a mis-page is known")
     paid, exact = best.score > bounds.rubric.bounds[0], bounds.how["exact"]
+    plan = words(best.state.actions)
     lead = (
-        f"{best.score:.4f} with a mis-page on {best.state.incident.id}: {best.plan}"
+        f"{best.score:.4f} with a mis-page on {best.state.incident.id}: {plan}"
         if paid
         else f"no list of actions {'' if exact else 'found '}with a mis-page earns anything"
     )
@@ -236,5 +221,5 @@ def mis_page(work: Work) -> Outcome:
         f"{lead} ({bounds.in_words})",
         **bounds.how,
         most=best.score,
-        witness=best.plan if paid else None,
+        witness=plan if paid else None,
     )
