@@ -80,20 +80,20 @@ class Sizes:
     fuzzed: int = 4
     histories: int = 150
     #: Train incidents for the test for leaks.
-    leaks: int = 3_000
+    leaks: int = 5_000
     #: Shuffles of the truth, for its baseline, or draws of it from the posterior.
     permutations: int = 400
     #: Incidents of each split and range of numbers that may be in no other split.
     splits: int = 60
     #: Screens whose fields are searched; an eighth where there may be several faults.
-    screens: int = 400
+    screens: int = 600
     #: Incidents whose episodes are graded again: for measures, determinism, replay and renaming.
     same: int = 20
     #: Topologies for which the chance of an unseen fault is computed, and of each task of a world
     #: those whose prompts are measured.
     models: int = 20
     #: Incidents that the observer decides at each worth of a hand-over.
-    prices: int = 150
+    prices: int = 300
     #: Incidents that are shown with other truths and the same tokens.
     twins: int = 30
     #: Incidents of a world that get a full look.
