@@ -58,7 +58,6 @@ class DecisionRow:
 
     index: int
     value: float
-    halfway: float
     at_3: float
     at_5: float
     at_7: float

@@ -95,8 +95,7 @@ class _Figures:
         """The observer's decisions in a task."""
         rows: Sequence[DecisionRow] = self._by_key[task, "test", DECISIONS]
         return [
-            Decision(one.value, one.halfway, (one.at_3, one.at_5, one.at_7, one.at_8, one.at_9))
-            for one in rows
+            Decision(one.value, (one.at_3, one.at_5, one.at_7, one.at_8, one.at_9)) for one in rows
         ]
 
     def pooled(self, policy: str, tasks: Iterable[str] = ONE_FAULT) -> list[Row]:

@@ -148,7 +148,7 @@ def play_cell(cell: Cell, folder: Path, shard: tuple[int, int]) -> None:
 def _played(cell: Cell, incident: Incident, index: int) -> Row | DecisionRow:
     if cell.policy == DECISIONS:
         found = decision_of(incident)
-        return DecisionRow(index, found.value, found.halfway, *found.worths)
+        return DecisionRow(index, found.value, *found.worths)
     policy = make_policy(cell.policy)(incident)
     return episode(incident, index, policy, believing=cell.policy in BELIEVING)
 

@@ -23,7 +23,7 @@ WHOLE = sum(1.0 - worth for worth in WORTHS_OF_HAND_OVER)
 
 
 def decided(*values: float) -> list[Decision]:
-    return [Decision(value, value, PROMPT) for value in values]
+    return [Decision(value, PROMPT) for value in values]
 
 
 def test_who_never_hands_over_loses_what_each_worth_is_above_what_is_expected() -> None:

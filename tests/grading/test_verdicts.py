@@ -60,7 +60,7 @@ def test_nothing_is_made_up_for_a_perfect_episode() -> None:
 
 def test_luck_stands_in_the_first_sentence() -> None:
     luck = ["at the page dba-team was 11 % likely"]
-    acts = [RIGHT_SEVERITY, RIGHT_CAUSE, RIGHT_PAGE, FIX, Resolve()]
+    acts: list[lt.Action] = [RIGHT_SEVERITY, RIGHT_CAUSE, RIGHT_PAGE, FIX, Resolve()]
     told = verdict_of(lt.grade(played(INCIDENT, *acts)), luck)
     assert told == "Score 1.00, by luck: at the page dba-team was 11 % likely."
     less = lt.grade(played(INCIDENT, *acts[1:]))

@@ -12,8 +12,7 @@ from logtriage import (
     initial_state,
     observe,
 )
-from logtriage.audit.scoring import Scorer
-from logtriage.audit.search import best_blind_policy, best_constant_list
+from logtriage.audit.action_lists import Scorer, best_blind_policy, best_constant_list
 from logtriage.grading import DEFAULT, grade
 from logtriage.playing import play
 from logtriage.policies import ConstantPolicy

@@ -8,6 +8,7 @@ from typing import Final
 import attrs
 
 from logtriage.audit.ceiling import exact_maximum, mis_page, oracle_reaches
+from logtriage.audit.episodes import blindness, determinism, measures, renaming, replay
 from logtriage.audit.fairness import fairness
 from logtriage.audit.findings import Finding, Outcome, Report, findings_of
 from logtriage.audit.floor import (
@@ -23,9 +24,8 @@ from logtriage.audit.handing_over import risk
 from logtriage.audit.histories import looks, monotonicity, undeserved
 from logtriage.audit.leaks import leaks, splits, variety
 from logtriage.audit.limits import FULL, STANDARD, WITH_WORTH, WORLD, Sizes, Thresholds
-from logtriage.audit.measures import measures
-from logtriage.audit.public import screens, seeds
-from logtriage.audit.stability import blindness, determinism, renaming, replay
+from logtriage.audit.public_fields import seeds
+from logtriage.audit.screens import screens
 from logtriage.audit.subject import Draw, Oracle, Subject, Work, subject_of
 from logtriage.audit.symptoms import symptom
 from logtriage.errors import UnknownName
@@ -36,11 +36,7 @@ from logtriage.tasks import TaskSpec
 #: The checks by family, in the order in which they are made. ``docs/audit.md`` explains each.
 FAMILIES: Final[Mapping[str, Mapping[str, Callable[[Work], Outcome]]]] = {
     "measures": {"measures": measures},
-    "ceiling": {
-        "oracle": oracle_reaches,
-        "exact-maximum": exact_maximum,
-        "mis-page": mis_page,
-    },
+    "ceiling": {"oracle": oracle_reaches, "exact-maximum": exact_maximum, "mis-page": mis_page},
     "floor": {
         "idle": idle,
         "blind": blind,
@@ -49,11 +45,7 @@ FAMILIES: Final[Mapping[str, Mapping[str, Callable[[Work], Outcome]]]] = {
         "chance": chance,
         "expert": expert,
     },
-    "histories": {
-        "undeserved": undeserved,
-        "looks": looks,
-        "monotonicity": monotonicity,
-    },
+    "histories": {"undeserved": undeserved, "looks": looks, "monotonicity": monotonicity},
     "leaks": {
         "variety": variety,
         "splits": splits,

@@ -98,7 +98,7 @@ def grade(
                 tally.bad += 1
                 fail(found)
             else:
-                tally.add(found.grade, found.price)
+                tally.add(found.grade, found.worth)
                 if out is not None:
                     kept.append(found.transcript)
                 if as_json:

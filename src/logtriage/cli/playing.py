@@ -134,7 +134,7 @@ def play(
         state, cause = failure.state, failure.cause
     graded = unscored(incident, cause, actions=state.actions) if cause else grade(state)
     say(console, f"{policy} on {incident.id}" if brief else "", "bold")
-    why, luck = None, ()
+    why, luck = None, tuple[str, ...]()
     if explain and roles is None and state.is_closed and incident.setting is not None:
         why, luck = _hindsight(state, explanation)
     put(console, debrief(state, graded, roles, luck))

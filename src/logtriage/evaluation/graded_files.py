@@ -22,12 +22,12 @@ _LINES: Final = 64
 
 
 @attrs.frozen
-class Graded:
-    """A transcript with its grade; ``price`` is what handing its incident over is worth."""
+class GradedLine:
+    """A transcript with its grade; ``worth`` is what handing its incident over is worth."""
 
     transcript: Transcript
     grade: Graded
-    price: float | None
+    worth: float | None
 
 
 def grade_files(
@@ -37,7 +37,7 @@ def grade_files(
     rubric: str | None = None,
     role_split: RoleSplit | None = None,
     jobs: int | Workers = 1,
-) -> Generator[Graded | TranscriptError, None, None]:
+) -> Generator[GradedLine | TranscriptError, None, None]:
     """The grade of each line, in order, or the error of a line that cannot be graded.
 
     In one process a line is graded as soon as it is read.
@@ -70,9 +70,9 @@ class _Grader:
     rubric: str | None
     role_split: RoleSplit | None
 
-    def __call__(self, lines: "_Lines") -> list[Graded | TranscriptError]:
+    def __call__(self, lines: "_Lines") -> list[GradedLine | TranscriptError]:
         rubric = None if self.rubric is None else rubric_named(self.rubric)
-        found: list[Graded | TranscriptError] = []
+        found: list[GradedLine | TranscriptError] = []
         incident: Incident | None = None
 
         def resolve(incident_id: str) -> Incident:
@@ -94,7 +94,7 @@ class _Grader:
         try:
             for transcript, graded in pairs:
                 assert incident is not None, "it was found for the grade"
-                found.append(Graded(transcript, graded, incident.worth_of_hand_over))
+                found.append(GradedLine(transcript, graded, incident.worth_of_hand_over))
         except SealError as error:
             number, _, reason = str(error).removeprefix(f"{lines.name}:").partition(":")
             raise SealError(f"{lines.name}:{lines.place(int(number))}:{reason}") from None
@@ -121,7 +121,7 @@ class _Lines:
         return self.lines[number - 1][0]
 
 
-def _graded(lines: _Lines) -> list[Graded | TranscriptError]:
+def _graded(lines: _Lines) -> list[GradedLine | TranscriptError]:
     if lines.failure is None:
         return lines.grader(lines)
     if isinstance(lines.failure, TranscriptError):  # of a line

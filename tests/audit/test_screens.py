@@ -7,7 +7,7 @@ import pytest
 
 from logtriage import Incident, make_incident
 from logtriage.audit import Verdict, audit, subject_of
-from logtriage.audit.public import leaves, public_leaves, shown
+from logtriage.audit.public_fields import leaves, shown
 from logtriage.audit.subject import NUMBERS, seed_of
 from tests.audit.planted.holes import FEW
 from tests.audit.planted.tasks import SIGNS_TASK, WORLD_TASK, pickled_with_the_root
@@ -43,14 +43,14 @@ def test_every_scalar_is_walked_to() -> None:
 
 
 def test_what_is_searched_survives_pickling_and_is_not_only_what_is_compared() -> None:
-    state = shown(subject_of(pickled_with_the_root), 1)[0]
-    found = dict(public_leaves(state))
-    root = state.incident.topology.names[0]
-    assert found["topology.root"] in {root, *state.incident.truth.root_causes}
+    (screen,) = shown(subject_of(pickled_with_the_root), 1)
+    incident = screen.state.incident
+    found = dict(screen.leaves)["topology.root"]
+    assert found in {incident.topology.names[0], *incident.truth.root_causes}
 
 
 def test_screens_are_of_all_splits_and_of_large_numbers() -> None:
-    states = shown(subject_of(WORLD_TASK), 8)
+    states = [screen.state for screen in shown(subject_of(WORLD_TASK), 8)]
     ids = [state.incident.id.split("/") for state in states]
     assert {split for _, split, _ in ids} == {"train", "val", "test", "ood"}
     assert {int(number) for *_, number in ids} == {NUMBERS[-1], NUMBERS[-1] + 1}
