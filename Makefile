@@ -8,7 +8,8 @@ TORCHRL_VENV ?= .venv-torchrl
 # What benchmarks training: the interpreter of test-multi-frameworks, where that was made.
 TORCH_PYTHON ?= $(wildcard $(TORCHRL_VENV)/bin/python)
 WORKERS ?= auto
-VERSIONS ?= 3.12 3.13 3.14
+# Other Pythons, the newest first.
+VERSIONS ?= 3.14 3.13 3.12
 # Frameworks to test against: name:extras:tests, each in .venv-name with constraints/name.txt.
 ADAPTERS ?= inspect:inspect:tests/adapters/inspect_ai trl:train,openai:tests/adapters/trl,tests/adapters/local,tests/training/test_language.py \
 	verifiers:verifiers:tests/adapters/verifiers skyrl:skyrl:tests/adapters/skyrl \
@@ -52,7 +53,7 @@ DEMO_EVAL := eval oracle observer expert first_error random --task all --split t
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
 .PHONY: help demo install test release-check release-ready lint format types layers browser docs picture kernels unit properties bench-smoke bench \
-	test-versions test-wheel test-adapters test-trainers test-multi-frameworks \
+	test-versions test-newest test-wheel test-adapters test-trainers test-multi-frameworks \
 	check-python clean
 
 help: ## this list
@@ -74,11 +75,11 @@ demo: $(DEMO_STAMP) ## scripted agents triage drawn incidents, graded (installs 
 	@echo "transcripts and summary: $(DEMO_OUT); triage that incident yourself:"
 	@echo "  $(DEMO_VENV)/bin/pip install '.[play]' && $(DEMO_VENV)/bin/logtriage play $(DEMO_INCIDENT)"
 
-test: lint types layers docs unit properties bench-smoke test-versions test-wheel test-adapters ## every check, from nothing; what CI runs
+test: lint types layers docs unit properties bench-smoke test-newest test-wheel test-adapters ## every check, from nothing; what CI runs
 	@echo "all checks passed"
 
 # What is quick to see comes first, then what takes hours.
-release-check: release-ready browser test ## what a release needs: a dated changelog, a clean tree, the browser's files, every check
+release-check: release-ready browser test-versions test ## what a release needs: a dated changelog, a clean tree, the browser's files, every check
 	@echo "ready: tag it v$(VERSION)"
 
 VERSION = $(shell sed -n 's/^version = "\([^"]*\)".*/\1/p' pyproject.toml)
@@ -135,6 +136,10 @@ bench: $(STAMP) kernels ## the benchmarks in earnest; writes docs/results/benchm
 
 test-versions: ## golden transcripts under the other supported Pythons that are found
 	scripts/test_versions.sh $(VERSIONS)
+
+# Each Python takes an environment; a release asks them all.
+test-newest: ## golden transcripts under the newest other Python that is found
+	scripts/test_versions.sh --first $(VERSIONS)
 
 test-wheel: $(STAMP) kernels ## build the wheel and use it from outside the source tree
 	scripts/test_wheel.sh $(BIN)/python "$(DEMO_EVAL)" "$(DEMO_INCIDENT)"

@@ -93,8 +93,8 @@ def bench_grade_batch_by_logtriage_3(benchmark: Benchmark) -> None:
     """The rubric under which a hand-over has a worth; one list in eight ends with it."""
     truths, actions = batch(SIZES[-1])
     draws = np.random.default_rng(0)
-    price = draws.choice([0.3, 0.5, 0.7, 0.8, 0.9], len(truths))
-    truths = attrs.evolve(truths, worth_of_hand_over=price)
+    worth = draws.choice([0.3, 0.5, 0.7, 0.8, 0.9], len(truths))
+    truths = attrs.evolve(truths, worth_of_hand_over=worth)
     actions = np.ascontiguousarray(actions.T)
     actions[-1, draws.random(len(truths)) < 1 / 8] = truths.ranges.hand_over
     timed(
@@ -116,7 +116,7 @@ def bench_grade_batch_of_several_faults(benchmark: Benchmark) -> None:
 
 @pytest.mark.benchmark(group="grade 12-action transcripts")
 def bench_grade_batch_of_new_truths(benchmark: Benchmark) -> None:
-    """Truths never seen before: what is derived from them once is part of the price."""
+    """Truths never seen before: what is derived from them once is part of the cost."""
     truths, actions = batch(SIZES[-1])
     actions = np.ascontiguousarray(actions.T)
     timed(

@@ -133,7 +133,7 @@ def bench_own_decode(benchmark: Benchmark, transcripts: Path) -> None:
 
 @pytest.mark.benchmark(group="jsonl")
 def bench_grade_jsonl(benchmark: Benchmark, transcripts: Path) -> None:
-    """Every round starts with no incident at hand: drawing them is part of the price."""
+    """Every round starts with no incident at hand: drawing them is part of the cost."""
 
     def run() -> int:
         open_incident.cache_clear()

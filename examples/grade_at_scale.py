@@ -23,9 +23,8 @@ from typing import IO, Any
 import logtriage as lt
 from logtriage.codec import encode_transcript
 from logtriage.errors import TranscriptError
-from logtriage.evaluation import Incidents, play_episode
+from logtriage.evaluation import Incidents
 from logtriage.grading import grade_jsonl
-from logtriage.registry import make_policy
 
 Summary = dict[str, Any]
 
@@ -122,7 +121,7 @@ def write_sample(folder: Path) -> list[str]:
         lines = []
         for one in lt.incident_ids("single_crash-v4", "val", 5, 5 * number):
             incident = lt.make_incident(one)
-            state = play_episode(incident, make_policy("expert")(incident))
+            state = lt.play(incident, "expert")
             lines.append(encode_transcript(lt.transcript_of(state, agent="expert")))
         path = folder / f"part-{number}.jsonl"
         path.write_text("\n".join(lines) + ("\n" if number else "\n{broken\n"), encoding="utf-8")

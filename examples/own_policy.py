@@ -10,8 +10,6 @@ import attrs
 
 import logtriage as lt
 from logtriage.observation import Observation
-from logtriage.policies import Policy
-from logtriage.registry import make_policy
 from logtriage.world.runbook import severity_of
 
 TASKS = ("single_crash-v4", "cascading_failure-v4", "silent_degradation-v4")
@@ -63,21 +61,13 @@ class Follower:
         return next((name for name in (*complained, *alerting) if name not in memory.asked), None)
 
 
-def play(incident: lt.Incident, policy: Policy) -> lt.Grade:
-    state, memory = lt.initial_state(incident), None
-    while not state.is_closed:
-        action, memory = policy.act(lt.observe(state), memory)
-        state = lt.transition(state, action)
-    return lt.grade(state)
-
-
 def main() -> None:
     print(f"{'task':24} {'first_error':>12} {'Follower':>12} {'expert':>12}")
     for task in TASKS:
         incidents = [lt.make_incident(one) for one in lt.incident_ids(task, "train", 20)]
         means = []
-        for factory in (make_policy("first_error"), lambda _: Follower(), make_policy("expert")):
-            scores = [play(incident, factory(incident)).score or 0.0 for incident in incidents]
+        for policy in ("first_error", Follower(), "expert"):
+            scores = [lt.grade(lt.play(incident, policy)).score for incident in incidents]
             means.append(sum(scores) / len(scores))
         print(f"{task:24} " + " ".join(f"{mean:12.3f}" for mean in means))
 

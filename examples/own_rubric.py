@@ -8,7 +8,6 @@ import attrs
 import logtriage as lt
 from logtriage.errors import RubricError
 from logtriage.grading import DEFAULT, Criterion
-from logtriage.registry import make_policy
 
 
 def thrift(state: lt.State) -> tuple[float, str]:
@@ -40,23 +39,13 @@ RESEARCH = attrs.evolve(
 )
 
 
-def final_state(incident_id: str, spec: str) -> lt.State:
-    incident = lt.make_incident(incident_id)
-    policy, memory = make_policy(spec)(incident), None
-    state = lt.initial_state(incident)
-    while not state.is_closed:
-        action, memory = policy.act(lt.observe(state), memory)
-        state = lt.transition(state, action)
-    return state
-
-
 def main() -> None:
     ids = lt.incident_ids("single_crash-v4", "val", 25)
     print(f"{'policy':12} {DEFAULT.id:>18} {RESEARCH.id:>20}")
     for spec in ("oracle", "expert", "first_error", "random"):
-        states = [final_state(incident_id, spec) for incident_id in ids]
+        states = [lt.play(lt.make_incident(incident_id), spec) for incident_id in ids]
         means = [
-            sum(lt.grade(state, rubric).score or 0.0 for state in states) / len(states)
+            sum(lt.grade(state, rubric).score for state in states) / len(states)
             for rubric in (DEFAULT, RESEARCH)
         ]
         print(f"{spec:12} {means[0]:18.3f} {means[1]:20.3f}")

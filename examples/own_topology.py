@@ -11,7 +11,6 @@ from logtriage.drawing.generator import draw_incident
 from logtriage.drawing.ids import parse_incident_id
 from logtriage.errors import TopologyError, UnknownName
 from logtriage.grading import grade_transcript
-from logtriage.registry import make_policy
 
 BOOKSHOP = load_topology(Path(__file__).with_name("bookshop.json"))
 TASKS = ("single_crash-v4", "cascading_failure-v4", "silent_degradation-v4")
@@ -27,12 +26,7 @@ def draw(incident_id: str) -> lt.Incident:
 
 
 def play(incident: lt.Incident) -> lt.Transcript:
-    policy, memory = make_policy("expert")(incident), None
-    state = lt.initial_state(incident)
-    while not state.is_closed:
-        action, memory = policy.act(lt.observe(state), memory)
-        state = lt.transition(state, action)
-    return lt.transcript_of(state, agent="expert")
+    return lt.transcript_of(lt.play(incident, "expert"), agent="expert")
 
 
 def main() -> None:
@@ -42,7 +36,7 @@ def main() -> None:
     for task in TASKS:
         ids = [f"{one}@{BOOKSHOP.name}" for one in lt.incident_ids(task, "val", 20)]
         grades = [grade_transcript(play(draw(one)), resolve=draw) for one in ids]
-        mean = sum(grade.score or 0.0 for grade in grades) / len(grades)
+        mean = sum(grade.score for grade in grades) / len(grades)
         print(f"  {task:24} mean grade {mean:.3f}")
 
     print("\nwhat is wrong with a topology is said with the place:")

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from logtriage import Action, Incident, State, make_incident, transition
-from logtriage.audit.exact import Searched, Situations
-from logtriage.audit.scoring import Scorer
+from logtriage.audit.action_lists import Scorer
+from logtriage.audit.situations import Searched, Situations
 from logtriage.dynamics import play
 from logtriage.grading import RECORDED, rubric_of, score
 from logtriage.policies.constant import fitted
@@ -72,10 +72,10 @@ def test_equal_situations_have_equal_scores_now_and_later(
 
 
 @given(st.data(), ANY)
-def test_an_action_leads_to_the_same_situation_in_every_tick(
+def test_a_tick_changes_no_situation_and_never_pays(
     data: st.DataObject, incident: Incident
 ) -> None:
-    """So the search looks steps up: only the last tick, after which time closes, is apart."""
+    """So the search meets a situation once, at its earliest tick."""
     incident = attrs.evolve(incident, horizon=incident.horizon + 4)
     situations = Situations(incident, rubric_of(incident))
     plan = data.draw(plans(incident, max_size=8))
@@ -85,9 +85,20 @@ def test_an_action_leads_to_the_same_situation_in_every_tick(
         if one.is_closed or two.is_closed:
             break
         assert situations.of(one) == situations.of(two)
+        assert score(one) == score(two)
         one, two = transition(one, action), transition(two, action)
     if max(one.tick, two.tick) < incident.horizon:
         assert situations.of(one) == situations.of(two)
+        assert score(one) >= score(two)
+
+
+@given(st.data(), ANY)
+def test_running_out_of_time_changes_no_score(data: st.DataObject, incident: Incident) -> None:
+    """So the search need not wait in each situation until the time is over."""
+    wait = [idle(Situations(incident, rubric_of(incident)))] * incident.horizon
+    state, _ = play(incident, data.draw(plans(incident, max_size=incident.horizon - 1)))
+    if not state.is_closed:
+        assert score(play(incident, [*state.actions, *wait])[0]) == score(state)
 
 
 @given(st.data(), triage_incidents())

@@ -165,7 +165,7 @@ def test_the_mean_grade_of_the_best_plan_is_its_mean_value(task: str) -> None:
     for number in range(250):
         incident = make_incident(f"{task}/val/{number}")
         after, value = carry_out(asked(incident, 1 + number % 5))
-        gaps.append((grade(after).score or 0.0) - value)
+        gaps.append(grade(after).score - value)
     mean = sum(gaps) / len(gaps)
     spread = sqrt(sum((gap - mean) ** 2 for gap in gaps) / (len(gaps) - 1))
     assert abs(mean) < 4 * spread / sqrt(len(gaps))

@@ -14,7 +14,7 @@ from logtriage import (
     make_incident,
     transition,
 )
-from logtriage.audit.exact import Situations
+from logtriage.audit.situations import Situations
 from logtriage.drawing.ids import SPLITS
 from logtriage.dynamics import play, play_jointly
 from logtriage.grading import rubric_of, score

@@ -16,79 +16,24 @@ from logtriage.recorded import import_capture
 from logtriage.world.channels import Channel
 from property_tests.strategies import DRAWN, incidents, json_values
 from tests.recorded.importing import stack
+from tests.recorded.importing import test_hostile as hostile
 from tests.recorded.importing.test_shapes import EXAMPLES
 
 #: A document of each kind.
 DOCUMENTS: tuple[dict[str, Any], ...] = (
     *EXAMPLES,
-    stack.log_line(239, "shop", 9, "hello", "ab" * 16),
+    hostile.log(),
     stack.request(200)[1],
-    stack.metrics_line(
-        "payments",
-        {"name": "a", "unit": "s", "gauge": {"dataPoints": [stack.point(239, asDouble=0.5)]}},
-        {
-            "name": "b",
-            "sum": {
-                "aggregationTemporality": 1,
-                "isMonotonic": True,
-                "dataPoints": [stack.point(239, asInt="7")],
-            },
-        },
-        {
-            "name": "c",
-            "histogram": {
-                "aggregationTemporality": 1,
-                "dataPoints": [stack.point(239, count="3", sum=1.5)],
-            },
-        },
-        {
-            "name": "d",
-            "summary": {
-                "dataPoints": [
-                    stack.point(
-                        239, count="3", sum=1.5, quantileValues=[{"quantile": 0.5, "value": 2}]
-                    )
-                ]
-            },
-        },
+    hostile.gauge(asDouble=0.5),
+    hostile.grown("sum", of={"isMonotonic": True}, asInt="7"),
+    hostile.grown("histogram", count="3", sum=1.5),
+    hostile.grown("summary", count="3", sum=1.5, quantileValues=[{"quantile": 0.5, "value": 2}]),
+    hostile.prometheus(stack.START + 210, "4"),
+    hostile.jaeger(
+        references=[{"refType": "CHILD_OF", "traceID": "t", "spanID": "r"}],
+        tags=[{"key": "span.kind", "value": "client"}],
+        logs=[{"timestamp": 10**15, "fields": [{"key": "event", "value": "error"}]}],
     ),
-    {
-        "status": "success",
-        "data": {
-            "resultType": "matrix",
-            "result": [
-                {
-                    "metric": {"__name__": "jobs_total", "app": "payments", "code": "200"},
-                    "values": [[1_935_828_210, "1"], [1_935_828_225.5, "4"]],
-                }
-            ],
-        },
-    },
-    {
-        "data": [
-            {
-                "traceID": "t",
-                "spans": [
-                    {
-                        "traceID": "t",
-                        "spanID": "s",
-                        "references": [{"refType": "CHILD_OF", "traceID": "t", "spanID": "r"}],
-                        "startTime": 1_935_828_239_000_000,
-                        "duration": 5,
-                        "tags": [{"key": "span.kind", "value": "client"}],
-                        "logs": [
-                            {
-                                "timestamp": 1_935_828_239_000_000,
-                                "fields": [{"key": "event", "value": "error"}],
-                            }
-                        ],
-                        "processID": "p",
-                    }
-                ],
-                "processes": {"p": {"serviceName": "shop"}},
-            }
-        ]
-    },
 )
 
 

@@ -96,8 +96,6 @@ def test_enumerating_answers_never_beats_one_correct_answer(
     right = grade_actions(incident, perfect_actions(incident))
     for closing in ([], [Resolve()], [Ignore()]):
         enumerated = grade_actions(incident, [*guesses[: incident.horizon - 1], *closing])
-        assert enumerated.score is not None
-        assert right.score is not None
         assert enumerated.score <= right.score
 
 

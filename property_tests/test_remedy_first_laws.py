@@ -34,7 +34,7 @@ Believed = list[tuple[float, Faults]]
 
 
 def drawn(task: str, number: int) -> Incident:
-    """An incident of ``logtriage/3`` at the lowest price, where no tick costs."""
+    """An incident of ``logtriage/3`` at the lowest worth, where no tick costs."""
     one = with_hand_over(make_incident(f"{task}/train/{number}"))
     return attrs.evolve(one, worth_of_hand_over=0.3, par=one.horizon)
 

@@ -33,7 +33,7 @@ from logtriage.rng import MASK
 from logtriage.tasks import TASKS, TaskSpec, tasks_of
 from logtriage.vector import BatchedTriage, Step, action_mask, encode_tokens
 from logtriage.vector.engine import NOTHING
-from logtriage.vector.tokens.incidents import PRICES
+from logtriage.vector.tokens.incidents import WORTHS
 from logtriage.world.simulation import Simulation
 from property_tests.strategies import OTHER_WORLDS, topologies
 
@@ -280,7 +280,7 @@ def test_drawn_arrays_are_the_drawn_incidents(
         assert isinstance(world, Simulation)
         assert int(arrays.seed[row]) == world.seed
         assert SEVERITIES[arrays.severity[row]] is truth.severity
-        assert PRICES[arrays.price[row]] == incident.worth_of_hand_over
+        assert WORTHS[arrays.worth[row]] == incident.worth_of_hand_over
         hypothesis = arrays.hypothesis[row]
         assert tables.recovers[0, hypothesis] == (not truth.benign)
         if not truth.benign:

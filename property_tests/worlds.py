@@ -391,10 +391,7 @@ def _topics(
         for name, order in zip(names, orders, strict=True)
     }
     del rows["everyday"]["word"]
-    rows["everyday"] |= {
-        "ordinary": True,
-        "by_tier": {tier: _phrasings(f"nothing at {tier}", "{ms}") for tier in tiers},
-    }
+    rows["everyday"] |= {"ordinary": True, "phrasings": _phrasings("nothing", "{ms}")}
     for name in topics:
         rows[name]["phrasings"] = _phrasings(
             name, draw(st.sampled_from(("{pct}", "{v}", "{cause}")))

@@ -24,7 +24,7 @@ POLICIES: Final = (
 #: Those of which it is written down what the belief expected when they asked no more.
 BELIEVING: Final = ("observer", "top_suspect")
 QUESTIONS: Final = (0, 1, 2, 3, 4, 6, 8)
-#: Not a policy: what the observer decides at each price (:mod:`logtriage.audit.handing_over`).
+#: Not a policy: what the observer decides at each worth (:mod:`logtriage.audit.handing_over`).
 DECISIONS: Final = "decisions"
 
 
@@ -36,7 +36,7 @@ class Row:
 
     index: int
     grade: float
-    price: float
+    worth: float
     benign: bool
     closing: str
     handed_over: bool
@@ -53,12 +53,11 @@ class Row:
 class DecisionRow:
     """What going on is worth where the observer asks no more, and what a hand-over is worth.
 
-    ``at_3`` to ``at_9`` are for the prices 0.3, 0.5, 0.7, 0.8 and 0.9.
+    ``at_3`` to ``at_9`` are for the worths 0.3, 0.5, 0.7, 0.8 and 0.9.
     """
 
     index: int
     value: float
-    halfway: float
     at_3: float
     at_5: float
     at_7: float

@@ -48,7 +48,11 @@ _NAMES: Final = {HAND_OVER: "always hand over", DISMISS: "always dismiss"}
 
 
 def shown(one: Interval | None) -> str:
-    return "–" if one is None else f"{one.mean:.3f} [{one.low:.2f}, {one.high:.2f}]"
+    if one is None:
+        return "–"
+    # Rounded as in the file first: other pages print what the file says.
+    mean, low, high = (round(each, 4) for each in (one.mean, one.low, one.high))
+    return f"{mean:.3f} [{low:.2f}, {high:.2f}]"
 
 
 def called(policy: str) -> str:
@@ -56,7 +60,7 @@ def called(policy: str) -> str:
 
 
 def net_of(rows: Iterable[Row]) -> Interval | None:
-    return net_value([(row.grade, row.price) for row in rows])
+    return net_value([(row.grade, row.worth) for row in rows])
 
 
 def grade_of(rows: Iterable[Row]) -> Interval | None:
@@ -91,8 +95,7 @@ class _Figures:
         """The observer's decisions in a task."""
         rows: Sequence[DecisionRow] = self._by_key[task, "test", DECISIONS]
         return [
-            Decision(one.value, one.halfway, (one.at_3, one.at_5, one.at_7, one.at_8, one.at_9))
-            for one in rows
+            Decision(one.value, (one.at_3, one.at_5, one.at_7, one.at_8, one.at_9)) for one in rows
         ]
 
     def pooled(self, policy: str, tasks: Iterable[str] = ONE_FAULT) -> list[Row]:
@@ -116,7 +119,7 @@ The command plays the first incidents of split `test` (fog 2 by default) under r
 incident over. Brackets are 95 % bootstrap intervals. [oncall.csv](oncall.csv) has the figures, and
 [policies](../policies.md) describes the policies.
 
-![Net value over fog and over the number of questions; handed over by price; grade over what the
+![Net value over fog and over the number of questions; handed over by worth; grade over what the
 belief expected](oncall.png)
 """
 
@@ -131,8 +134,8 @@ def _sections(found: _Figures) -> Iterator[str]:
         yield f"## {title}\n\n" + table(("policy", *tasks), rows)
     yield _counts(found)
     yield "## How they get there\n\n" + _detail(found, ONE_FAULT, POLICIES)
-    yield "## Does the price bind?\n\n" + _binding(found)
-    yield "## Handed over by price\n\n" + _by_price(found)
+    yield "## Does the worth of a hand-over bind?\n\n" + _binding(found)
+    yield "## Handed over by worth\n\n" + _by_worth(found)
     yield "## What the belief expected\n\n" + _expected(found)
     yield (
         "## Split `ood`\n\nThis split has held-out pairs of service and fault, other phrasings, "
@@ -240,7 +243,7 @@ def _binding(found: _Figures) -> str:
                 *(f"{share:.1%}" for share in handed_over(decisions).values()),
             ]
         )
-    shares = (f"handed over, c = {price:g}" for price in WORTHS_OF_HAND_OVER)
+    shares = (f"handed over, c = {worth:g}" for worth in WORTHS_OF_HAND_OVER)
     head = ("task", "expected net value", "lost by never handing over",
             "lost by the best fixed bar", *shares)  # fmt: skip
     return (
@@ -252,20 +255,20 @@ def _binding(found: _Figures) -> str:
     )
 
 
-def at_price(rows: Iterable[Row], price: float) -> list[Row]:
-    return [one for one in rows if one.price == price]
+def at_worth(rows: Iterable[Row], worth: float) -> list[Row]:
+    return [one for one in rows if one.worth == worth]
 
 
-def _by_price(found: _Figures) -> str:
-    head = ("policy", *(f"c = {price:g}" for price in WORTHS_OF_HAND_OVER))
+def _by_worth(found: _Figures) -> str:
+    head = ("policy", *(f"c = {worth:g}" for worth in WORTHS_OF_HAND_OVER))
     rows = []
     for policy in POLICIES:
         pooled = found.pooled(policy)
-        groups = [at_price(pooled, price) for price in WORTHS_OF_HAND_OVER]
+        groups = [at_worth(pooled, worth) for worth in WORTHS_OF_HAND_OVER]
         rows.append([called(policy), *(_share_and_net(group) for group in groups)])
     return (
         "Each cell has the share of incidents that were handed over, and the net value at that "
-        f"price, over the four tasks.\n\n{table(head, rows)}"
+        f"worth, over the four tasks.\n\n{table(head, rows)}"
     )
 
 
@@ -306,17 +309,17 @@ def _expected(found: _Figures) -> str:
 
 
 def _csv(found: _Figures) -> str:
-    """Every cell with its figures, also by price."""
+    """Every cell with its figures, also by worth."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     shares = ("handed_over", "paged", "mispaged", "root_cause", "severity", "questions", "ticks")
     writer.writerow(
-        ("task", "fog", "split", "policy", "price", "episodes", "net_value", "net_low", "net_high",
+        ("task", "fog", "split", "policy", "worth", "episodes", "net_value", "net_low", "net_high",
          "grade", "grade_low", "grade_high", *shares)
     )  # fmt: skip
     for cell, rows in found.played.items():
-        for price in (None, *WORTHS_OF_HAND_OVER) if cell.policy != DECISIONS else ():
-            group = list(rows) if price is None else at_price(rows, price)
+        for worth in (None, *WORTHS_OF_HAND_OVER) if cell.policy != DECISIONS else ():
+            group = list(rows) if worth is None else at_worth(rows, worth)
             net, grade = net_of(group), grade_of(group)
             if net is None or grade is None:
                 continue
@@ -324,7 +327,7 @@ def _csv(found: _Figures) -> str:
             means = (fmean(float(getattr(one, name)) for one in group) for name in shares)
             writer.writerow(
                 (cell.task, get_task(cell.task).fog, cell.split, cell.policy,
-                 "all" if price is None else price, len(group),
+                 "all" if worth is None else worth, len(group),
                  *(f"{one:.4f}" for one in (*figures, *means)))
             )  # fmt: skip
     return text.getvalue()
@@ -341,7 +344,7 @@ def _picture(found: _Figures) -> bytes:
         axes = figure.subplots(2, 2)
         _over_fog(axes[0, 0], found)
         _over_questions(axes[0, 1], found)
-        _over_price(axes[1, 0], found)
+        _over_worth(axes[1, 0], found)
         _over_expected(axes[1, 1], found)
         picture = io.BytesIO()
         figure.savefig(picture, format="png", dpi=130, metadata={"Software": None})
@@ -375,15 +378,15 @@ def _over_questions(axes: Axes, found: _Figures) -> None:
     axes.set(title="The observer's net value over questions", xlabel="questions at most")
 
 
-def _over_price(axes: Axes, found: _Figures) -> None:
+def _over_worth(axes: Axes, found: _Figures) -> None:
     for policy in ("observer", "top_suspect", "expert"):
         pooled = found.pooled(policy)
         shares = [
-            mean_interval([float(one.handed_over) for one in at_price(pooled, price)])
-            for price in WORTHS_OF_HAND_OVER
+            mean_interval([float(one.handed_over) for one in at_worth(pooled, worth)])
+            for worth in WORTHS_OF_HAND_OVER
         ]
         _line(axes, WORTHS_OF_HAND_OVER, shares, policy)
-    axes.set(title="Handed over by price, four tasks", xlabel="c", ylim=(0, 1.03))
+    axes.set(title="Handed over by worth, four tasks", xlabel="c", ylim=(0, 1.03))
 
 
 def _over_expected(axes: Axes, found: _Figures) -> None:

@@ -70,14 +70,14 @@ def episode(incident: Incident, index: int, policy: Policy, *, believing: bool) 
 
 def row_of(state: lt.State, index: int, expected: float | None = None) -> Row:
     incident, facts, truth = state.incident, state.facts, state.incident.truth
-    asked, price = facts.doings, incident.worth_of_hand_over
-    if price is None:
+    asked, worth = facts.doings, incident.worth_of_hand_over
+    if worth is None:
         raise SystemExit(f"{incident.id}: expected an incident with a worth of hand-over")
     dismissed = truth.benign and state.closing is Closing.IGNORED and facts.root_cause is None
     return Row(
         index,
         score(state),
-        price,
+        worth,
         truth.benign,
         str(state.closing),
         is_handed_over(state),
@@ -148,7 +148,7 @@ def play_cell(cell: Cell, folder: Path, shard: tuple[int, int]) -> None:
 def _played(cell: Cell, incident: Incident, index: int) -> Row | DecisionRow:
     if cell.policy == DECISIONS:
         found = decision_of(incident)
-        return DecisionRow(index, found.value, found.halfway, *found.prices)
+        return DecisionRow(index, found.value, *found.worths)
     policy = make_policy(cell.policy)(incident)
     return episode(incident, index, policy, believing=cell.policy in BELIEVING)
 

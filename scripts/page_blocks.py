@@ -31,11 +31,8 @@ from logtriage.actions import (
     all_actions,
 )
 from logtriage.beliefs.explain import explain
-from logtriage.conversations.tools import TOOLS
 from logtriage.grading import TRIAGE_3, Criterion
-from logtriage.incident import Incident
-from logtriage.policies import PolicyFactory
-from logtriage.registry import make_policy
+from logtriage.parsing.tools import TOOLS
 from logtriage.tasks import BENCHMARK_FOG, TASKS
 from logtriage.world import prior
 from logtriage.world.default import default_world
@@ -49,15 +46,6 @@ BENCHMARK = tuple(task for task in TASKS if task.fog == BENCHMARK_FOG)
 EXAMPLE = "cascading_failure-v4/test/246"
 #: The incident of the explained episode.
 EXPLAINED = "cascading_failure-v4/test/10"
-
-
-def play(incident: Incident, factory: PolicyFactory) -> lt.State:
-    policy, memory = factory(incident), None
-    state = lt.initial_state(incident)
-    while not state.is_closed:
-        action, memory = policy.act(lt.observe(state), memory)
-        state = lt.transition(state, action)
-    return state
 
 
 def percent(share: float) -> str:
@@ -258,7 +246,7 @@ def tools() -> str:
 
 def debrief() -> str:
     incident = lt.make_incident(EXAMPLE)
-    graded = lt.grade(play(incident, make_policy("first_error")))
+    graded = lt.grade(lt.play(incident, "first_error"))
     rows = [
         [f"`{one.name}`", f"{one.score:g}", f"{one.weight:.2f}", one.reason]
         for one in graded.criteria
@@ -335,7 +323,7 @@ def net_values() -> str:
         rows = {
             (row["policy"], row["task"]): row
             for row in csv.DictReader(file)
-            if (row["fog"], row["split"], row["price"]) == ("2", "test", "all")
+            if (row["fog"], row["split"], row["worth"]) == ("2", "test", "all")
         }
     lines = [f"| net value | {' | '.join(f'`{task}`' for task in SHOWN_TASKS)} |"]
     lines.append("| --- " * (len(SHOWN_TASKS) + 1) + "|")

@@ -58,7 +58,7 @@ SIZES: Final = attrs.evolve(
     splits=10,
     screens=60,
     same=2,
-    prices=60,
+    worths=60,
     twins=2,
 )
 #: CPU seconds for a family of checks on one task.
@@ -167,9 +167,9 @@ def card(findings: list[dict[str, Any]], oncall: list[dict[str, str]], calibrati
         "This card is for suites that report these tasks: difficulty, coverage, "
         "contamination, floor, ceiling, calibration, and known holes.",
         "`python -m scripts.quality_card` writes it from the findings of the [audit](audit.md) on "
-        f"{', '.join(f'`{task}`' for task in tasks)}, rubric {rubric}. Samples are smaller than "
-        "those of `logtriage audit`; each finding says how large. A row shows the finding of "
-        "the task that came out worst, or of the first task if all came out alike."
+        f"{len(tasks)} tasks, rubric {rubric}. Samples are smaller than those of `logtriage "
+        f"audit`; each finding says how large. A row shows the finding of `{tasks[0]}`, or of the "
+        "task that came out worse."
         + (f" Tasks without an audit: {', '.join(f'`{task}`' for task in left)}." if left else ""),
         "## Difficulty",
         "A net value of 1 solves everything, and 0 is no better than handing everything over "
@@ -188,7 +188,7 @@ def card(findings: list[dict[str, Any]], oncall: list[dict[str, str]], calibrati
 
 def _difficulty(tasks: Iterable[str], oncall: list[dict[str, str]]) -> str:
     known = {(row["policy"], row["task"]): row for row in oncall
-             if (row["fog"], row["split"], row["price"]) == ("2", "test", "all")}  # fmt: skip
+             if (row["fog"], row["split"], row["worth"]) == ("2", "test", "all")}  # fmt: skip
     rows = []
     for policy, name in SHOWN.items():
         cells = []
@@ -222,7 +222,8 @@ def _row(check: str, findings: list[dict[str, Any]]) -> tuple[str, str, str]:
     counts = {rank: sum(row["verdict"] == rank for row in findings) for rank in ranks}
     verdicts = ", ".join(f"{count} {rank}" for rank, count in counts.items() if count)
     summary = worst["summary"].replace("|", "\\|")
-    return f"`{check}`", verdicts, f"`{worst['subject']}`: {summary}"
+    where = "" if worst is findings[0] else f"`{worst['subject']}`: "
+    return f"`{check}`", verdicts, where + summary
 
 
 def _calibration(page: str) -> str:
@@ -238,11 +239,12 @@ def _calibration(page: str) -> str:
 
 
 def _holes(findings: list[dict[str, Any]]) -> str:
-    lines = [
-        f"- `{row['subject']}`, `{row['check']}` ({row['verdict']}): {row['summary']}"
-        for row in findings
-        if row["verdict"] not in ("passed", "skipped")
-    ]
+    open_: dict[tuple[str, str], list[str]] = {}
+    for row in findings:
+        if row["verdict"] not in ("passed", "skipped"):
+            named = f"`{row['check']}` ({row['verdict']}): {row['summary']}"
+            open_.setdefault((named, row["verdict"]), []).append(f"`{row['subject']}`")
+    lines = [f"- {', '.join(subjects)}, {named}" for (named, _), subjects in open_.items()]
     lines += [
         "- No audit sees [what a grade cannot tell you](overview.md#what-a-grade-cannot-tell-you) "
         "and [the limits](overview.md#limits).",

@@ -2,16 +2,21 @@
 
 Plays one incident, writes its replay page, and opens it in a headless Chromium at the tick and the
 size of the picture. The page is drawn from the incident alone, so that only a change of the
-page changes the picture (but for the fonts of the machine).
+page changes the picture (but for the fonts of the machine). Beside the pictures stands the digest
+of what the page is made of, and a test compares it: an older picture fails.
 """
 
 import sys
+from hashlib import sha256
+from importlib.resources import files
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
+import logtriage as lt
 from logtriage.evaluation import RunSpec, evaluate
 from logtriage.report.replay import write_replay
+from logtriage.report.replay.page import PARTS
 from tests.chromium import Browser, find_chromium
 
 ROOT: Final = Path(__file__).resolve().parent.parent
@@ -20,7 +25,18 @@ NUMBER: Final = 246
 POLICIES: Final = ("observer", "expert", "first_error")
 ADDRESS: Final = f"#/e/observer/{TASK}/test/{NUMBER}?t=1&truth=1"
 WIDTH: Final = 1400
-HEIGHT: Final = 1010
+HEIGHT: Final = 1100
+#: The digest of the page that the pictures show.
+DIGEST: Final = ROOT / "docs" / "images" / "replay.sha256"
+
+
+def digest() -> str:
+    """A digest of the page's sources and of the screens that the picture shows."""
+    opened = lt.initial_state(lt.make_incident(f"{TASK}/test/{NUMBER}"))
+    asked = lt.transition(opened, lt.RequestMetrics(opened.incident.topology.names[0]))
+    texts = [lt.render_observation(lt.observe(state)) for state in (opened, asked)]
+    texts += [files("logtriage.report.replay").joinpath(name).read_text("utf-8") for name in PARTS]
+    return sha256("\n".join(texts).encode()).hexdigest()
 
 
 def main() -> None:
@@ -38,6 +54,7 @@ def main() -> None:
                 tab.picture(out / name, whole=False)
             if tab.errors:
                 sys.exit(f"the page has errors: {tab.errors}")
+    (out / DIGEST.name).write_text(f"{digest()}\n")
     print(out)
 
 

@@ -22,10 +22,8 @@ from logtriage.adapters.episode import opening
 from logtriage.conversations.rows import transcript_of_row
 from logtriage.conversations.tools import call_from_action
 from logtriage.conversations.wires import actions_of_conversation
-from logtriage.evaluation import play_episode
 from logtriage.grading import grade_actions, grade_transcript
 from logtriage.parsing import render_action
-from logtriage.registry import make_policy
 
 TASKS, SPLIT, EPISODES, POLICY = ("single_crash-v4", "cascading_failure-v4"), "val", 25, "expert"
 IDS = [one for task in TASKS for one in lt.incident_ids(task, SPLIT, EPISODES)]
@@ -36,7 +34,7 @@ Result = tuple[float | None, str]
 def played(incident_id: str) -> lt.State:
     """The episode of the scripted model, by the core."""
     incident = lt.make_incident(incident_id)
-    return play_episode(incident, make_policy(POLICY)(incident))
+    return lt.play(incident, POLICY)
 
 
 def core() -> dict[str, Result]:

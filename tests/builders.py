@@ -1,6 +1,6 @@
 """Small hand-made incidents and episodes, so that a test can state every fact it uses."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from itertools import count
 from typing import Any, Final
 
@@ -18,16 +18,12 @@ from logtriage import (
     State,
     Topology,
     all_actions,
-    initial_state,
-    observe,
-    transition,
 )
 from logtriage.actions import TEAM_ACTION_TYPES
 from logtriage.drawing.incidents import worth_of_hand_over
 from logtriage.dynamics import play
 from logtriage.grading import DEFAULT, Criterion, Discount, Rubric, criteria
 from logtriage.incident import Fault, Truth
-from logtriage.policies import PolicyFactory
 from logtriage.roles import VIEWS, Role, RoleSplit
 from logtriage.tasks import DRAWN_TASKS, TASKS, TaskSpec
 from logtriage.topology import Service
@@ -191,8 +187,8 @@ def benign_incident(horizon: int = 15) -> Incident:
 def with_hand_over(incident: Incident) -> Incident:
     """The same, graded by ``logtriage/3`` and with the worth of a hand-over of its seed."""
     assert incident.simulation is not None
-    price = worth_of_hand_over(incident.simulation.seed)
-    return attrs.evolve(incident, rubric="logtriage/3", worth_of_hand_over=price)
+    worth = worth_of_hand_over(incident.simulation.seed)
+    return attrs.evolve(incident, rubric="logtriage/3", worth_of_hand_over=worth)
 
 
 def with_actions(number: int) -> Topology:
@@ -215,22 +211,6 @@ def played(incident: Incident, *actions: Action) -> State:
 def waits(count: int) -> tuple[Action, ...]:
     """Actions that only cost time."""
     return (WAIT,) * count
-
-
-def episode(incident: Incident, factory: PolicyFactory) -> Iterator[State]:
-    """Every state of an episode of a policy, the first and the last one included."""
-    policy, memory, state = factory(incident), None, initial_state(incident)
-    yield state
-    while not state.is_closed:
-        action, memory = policy.act(observe(state), memory)
-        state = transition(state, action)
-        yield state
-
-
-def final_state(incident: Incident, factory: PolicyFactory) -> State:
-    """The state in which an episode of a policy ends."""
-    *_, last = episode(incident, factory)
-    return last
 
 
 def own_topology(

@@ -57,7 +57,7 @@ def test_the_canonical_order_of_the_default_topology() -> None:
     assert actions[71:] == (Resolve(), Ignore())
 
 
-def test_a_hand_over_is_the_last_action_where_it_has_a_price_and_none_elsewhere() -> None:
+def test_a_hand_over_is_the_last_action_where_it_has_a_worth_and_none_elsewhere() -> None:
     plain = all_actions(FIVE_TEAMS)
     assert all_actions(FIVE_TEAMS, hand_over=True) == (*plain, HandOver())
     assert action_id(HandOver(), FIVE_TEAMS, hand_over=True) == len(plain) == 74

@@ -3,6 +3,7 @@
 import contextlib
 import doctest
 import io
+import json
 import re
 import shlex
 import subprocess
@@ -191,3 +192,17 @@ def test_every_generated_block_is_used_and_closed() -> None:
     text = "".join(page.read_text(encoding="utf-8") for page in PAGES)
     used = {found["name"] for found in page_blocks.BLOCK.finditer(text)}
     assert used == page_blocks.FACTS.keys()
+
+
+@pytest.mark.parametrize("name", ["grade-your-agent", "train-with-grpo"])
+def test_quick_tutorials_print_what_is_stored_with_them(name: str) -> None:
+    """The third takes minutes; ``make docs`` runs it."""
+    notebook = json.loads((ROOT / "docs" / "tutorials" / f"{name}.ipynb").read_text("utf-8"))
+    shared: dict[str, Any] = {}
+    for cell in notebook["cells"]:
+        if cell["cell_type"] == "code":
+            printed = io.StringIO()
+            with contextlib.redirect_stdout(printed):
+                exec(compile("".join(cell["source"]), name, "exec"), shared)
+            streams = [one for one in cell["outputs"] if one["output_type"] == "stream"]
+            assert printed.getvalue() == "".join("".join(one["text"]) for one in streams)

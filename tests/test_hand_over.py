@@ -12,29 +12,30 @@ from logtriage import (
     transcript_of,
     transition,
 )
-from logtriage.conversations.tools import call_from_action, tools_of, wire_from_call
+from logtriage.conversations.tools import call_from_action, tools_of
 from logtriage.drawing.incidents import WORTHS_OF_HAND_OVER, worth_of_hand_over
 from logtriage.dynamics import apply, play, transition_jointly
 from logtriage.grading.offered import useful_actions
 from logtriage.parsing import render_action
+from logtriage.parsing.calls import wire_from_call
 from logtriage.roles import Role, RoleSplit
 from logtriage.roles.splits import get_role_split
 from logtriage.state import Closing
 from tests.builders import RIGHT_CAUSE, RIGHT_PAGE, WAIT, played, real_incident
 
-PRICED = attrs.evolve(real_incident(), worth_of_hand_over=0.7)
+WITH_WORTH = attrs.evolve(real_incident(), worth_of_hand_over=0.7)
 FREE = real_incident()
-DRAWN_PRICED = make_incident("single_crash-v4/test/0")
+DRAWN_WITH_WORTH = make_incident("single_crash-v4/test/0")
 #: The same where nobody can be handed anything.
-DRAWN = attrs.evolve(DRAWN_PRICED, rubric="mine/1", worth_of_hand_over=None)
+DRAWN = attrs.evolve(DRAWN_WITH_WORTH, rubric="mine/1", worth_of_hand_over=None)
 
 
-def test_it_closes_an_incident_in_which_it_has_a_price() -> None:
-    state = played(PRICED, WAIT, HandOver())
+def test_it_closes_an_incident_in_which_it_has_a_worth() -> None:
+    state = played(WITH_WORTH, WAIT, HandOver())
     assert state.closing is Closing.HANDED_OVER
     assert (state.tick, state.closed_at) == (2, 2)
-    assert transition(transition(initial_state(PRICED), WAIT), HandOver()) == state
-    assert play(PRICED, [HandOver(), WAIT])[1] == 1
+    assert transition(transition(initial_state(WITH_WORTH), WAIT), HandOver()) == state
+    assert play(WITH_WORTH, [HandOver(), WAIT])[1] == 1
 
 
 def test_it_costs_a_tick_where_it_has_none() -> None:
@@ -44,16 +45,16 @@ def test_it_costs_a_tick_where_it_has_none() -> None:
 
 
 def test_the_roles_that_act_after_it_in_a_tick_do_nothing() -> None:
-    state = transition_jointly(initial_state(PRICED), [RIGHT_CAUSE, HandOver(), RIGHT_PAGE])
+    state = transition_jointly(initial_state(WITH_WORTH), [RIGHT_CAUSE, HandOver(), RIGHT_PAGE])
     assert state.actions == (RIGHT_CAUSE, HandOver())
     assert state.closing is Closing.HANDED_OVER
 
 
-def test_it_is_a_tool_where_it_has_a_price_and_read_as_one_everywhere() -> None:
+def test_it_is_a_tool_where_it_has_a_worth_and_read_as_one_everywhere() -> None:
     assert call_from_action(HandOver()) == ("hand_over", {})
     assert wire_from_call("mcp__logtriage__hand_over") == {"action_type": "hand_over"}
-    assert useful_actions(DRAWN_PRICED) == (*useful_actions(DRAWN), "hand_over")
-    names = [tool.name for tool in tools_of(DRAWN_PRICED)]
+    assert useful_actions(DRAWN_WITH_WORTH) == (*useful_actions(DRAWN), "hand_over")
+    names = [tool.name for tool in tools_of(DRAWN_WITH_WORTH)]
     assert names == [*(tool.name for tool in tools_of(DRAWN)), "hand_over"]
 
 
@@ -70,7 +71,7 @@ def test_a_benign_incident_has_the_par_of_its_task_beside_its_own() -> None:
 
 def test_who_may_page_may_hand_over() -> None:
     split = get_role_split("trio")
-    assert set(useful_actions(DRAWN_PRICED)) <= set().union(*(one.kinds for one in split.roles))
+    assert set(useful_actions(DRAWN_WITH_WORTH)) <= set().union(*(one.kinds for one in split.roles))
     able = [role for role in split.roles if "escalate" in role.may]
     assert 0 < len(able) < len(split)
     for role in split.roles:
@@ -85,17 +86,17 @@ def test_a_transcript_of_joint_play_is_read_by_role() -> None:
         "asker", ("alerts",), (*rest, "request_more_logs", "request_metrics", "request_traces")
     )
     split = RoleSplit("two", (asker, pager))
-    start = initial_state(DRAWN_PRICED)
+    start = initial_state(DRAWN_WITH_WORTH)
     state = transition_jointly(start, [WAIT, HandOver()])
     made = transcript_of(state, role_split=split)
-    again = replay(made, resolve=lambda _: DRAWN_PRICED, splits=lambda _: split)[-1]
+    again = replay(made, resolve=lambda _: DRAWN_WITH_WORTH, splits=lambda _: split)[-1]
     assert again == state
     assert apply(start, HandOver()).closing is Closing.HANDED_OVER
 
 
-def test_prices_are_drawn_evenly_from_a_stream_of_their_own() -> None:
+def test_worths_are_drawn_evenly_from_a_stream_of_their_own() -> None:
     drawn = [worth_of_hand_over(seed) for seed in range(5000)]
-    counts = {price: drawn.count(price) for price in WORTHS_OF_HAND_OVER}
+    counts = {worth: drawn.count(worth) for worth in WORTHS_OF_HAND_OVER}
     assert sum(counts.values()) == len(drawn)
     # Five standard deviations of a count.
     assert all(abs(count - 1000) < 5 * (5000 * 0.2 * 0.8) ** 0.5 for count in counts.values())

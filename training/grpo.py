@@ -38,12 +38,10 @@ from logtriage.drawing.generator import make_incident
 from logtriage.errors import InvalidInput, LogTriageError
 from logtriage.rng import hash_name
 from logtriage.state import State
-from training.common.figures import EPISODES, Row, figures, row_of, write_rows
-from training.common.files import save_json, save_text
+from training.common.figures import EPISODES, Row, figures, row_of, tell_end, write_rows
+from training.common.files import RUN, save_json, save_text
 from training.common.language import (
     HARDWARE,
-    RUN,
-    TRAIN_SPLIT,
     LanguageSettings,
     begin,
     incidents_of,
@@ -53,14 +51,11 @@ from training.common.language import (
     play_held_out,
     progress,
     quieten,
-    rows_of,
     save,
-    tell_end,
-    unreadable,
 )
 from training.common.memory import presets, verdict
 from training.common.options import add_options, parsed
-from training.common.tasks import add_world, task_in
+from training.common.tasks import TRAIN_SPLIT, add_world, task_in, words_for
 
 #: The training episodes, a line each, and the steps.
 PLAYED: Final = "played.jsonl"
@@ -399,10 +394,7 @@ def run(settings: Settings, out: Path, command: str, *, resume: bool = False) ->
     after = max((int(path.name.rpartition("-")[2]) for path in checkpoints), default=0)
     before: list[Row] = []
     if settings.held_out:
-        held_out = play_held_out(model, chat, settings, console, "held-out, before")
-        before = rows_of(held_out)
-        if note := unreadable(held_out):
-            console.print(f"before: {note}", soft_wrap=True, markup=False)
+        before = play_held_out(model, chat, settings, console, "before")
     with progress(console) as bar:
         record = Record(out, settings, bar, after)
         trainer = make_trainer(settings, out, model, chat, record)
@@ -413,16 +405,14 @@ def run(settings: Settings, out: Path, command: str, *, resume: bool = False) ->
     save(model, chat, out)
     rows: list[Row] = []
     if settings.held_out:
-        held_out = play_held_out(model, chat, settings, console, "held-out, after")
-        rows = rows_of(held_out)
-        if note := unreadable(held_out):
-            console.print(f"after: {note}", soft_wrap=True, markup=False)
+        rows = play_held_out(model, chat, settings, console, "after")
         write_rows(out / EPISODES, ["when"], {("before",): before, ("after",): rows})
         about |= {"before": figures(before), "after": figures(rows)}
     about["seconds"] += time.perf_counter() - began[0]
     about["cpu_seconds"] += time.process_time() - began[1]
     save_json(out / RUN, {**about, "finished": True})
-    tell_end(console, before, rows, out, settings.task)
+    played = f"expert observer {words_for(settings.task)} --episodes 300 --out {out}-eval"
+    tell_end(console, out, before, rows, f"logtriage eval hf:{out} {played}")
     return about
 
 

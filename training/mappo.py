@@ -21,7 +21,6 @@ from typing import Any, Final, Protocol
 import attrs
 import numpy as np
 import torch
-from logtriage.vector.tokens.cells import owners_of
 from numpy.typing import NDArray
 from rich.console import Console
 from tensordict import TensorDict
@@ -44,6 +43,7 @@ from logtriage.actions import (
     Resolve,
     Wait,
 )
+from logtriage.adapters.sources import is_own_task
 from logtriage.codec import encode_transcript, role_split_to_json
 from logtriage.dynamics import transition_jointly
 from logtriage.errors import LogTriageError
@@ -58,35 +58,46 @@ from logtriage.vector import CREDITS, BatchedTeam, TeamBeliefs, TeamStep
 from logtriage.vector.marginals import Marginals, kinds_of
 from logtriage.vector.role_inputs import Pointers, RoleInput
 from logtriage.vector.tokens.episodes import NEVER
+from logtriage.vector.tokens.setting import owners_of
 from training.common.figures import (
     CURVE,
     EPISODES,
+    Row,
     figures,
     line_of,
     row_of,
     save_table,
+    tell_end,
     write_rows,
 )
-from training.common.files import Refused, load_json, machine, replace, save_json, save_text
+from training.common.files import RUN, Refused, load_json, machine, replace, save_json, save_text
 from training.common.options import add_options
 from training.common.ppo import (
-    CHOICE_SPLIT,
-    EVAL_SPLIT,
     MEASURED,
     POLICY,
-    TRAIN_SPLIT,
     VALUE,
     PPOSettings,
     advantages,
     clipped_loss,
     imitation_loss,
     masked_actor,
+    next_with_seed,
     perceptrons,
+    tell_point,
 )
-from training.common.tasks import add_world, ids_of, incident_of, role_split_of, task_in
+from training.common.tasks import (
+    CHOICE_SPLIT,
+    EVAL_SPLIT,
+    TRAIN_SPLIT,
+    add_world,
+    ids_of,
+    incident_of,
+    role_split_of,
+    task_in,
+    words_for,
+)
 
 Numbers = NDArray[np.int64]
-RUN: Final = "run.json"
 TRANSCRIPTS: Final = "transcripts.jsonl"
 LIBRARIES: Final = ("torch", "torchrl", "tensordict", "numpy")
 #: A critic that sees what any role sees (MAPPO), or one a role on what it sees (IPPO).
@@ -360,13 +371,13 @@ class Teacher:
             0.45 * team.max(axis=1) + 0.25 * marginals.root.max(axis=1)
             + 0.25 * np.minimum(best @ np.array([1.0, 0.6]), 1.0),
         )  # fmt: skip
-        price = engine.incidents.price / 10
+        worth = engine.incidents.worth / 10
         paged, tried = episodes.paged_at != NEVER, episodes.remedies.astype(np.int64)
         weights = union.weights
         fixed = np.where(union.fixed, weights, 0).sum(axis=1) > weights.sum(axis=1) / 2
         last = screen.tick >= self._batch.task.horizon - 1
         decides = screen.tick >= DECIDES
-        gives_up = decides & ~paged & (tried == 0) & (acting < price)
+        gives_up = decides & ~paged & (tried == 0) & (acting < worth)
         acts = decides & ~gives_up
         classified, declared = episodes.severity >= 0, episodes.root_cause >= 0
         remedies = [
@@ -819,16 +830,16 @@ def run(settings: Settings, out: Path, command: str) -> None:
     training = Training(settings)
     save_json(out / RUN, about)
 
+    before: list[Row] = []
+
     def report(training: Training) -> None:
+        if not before:
+            played = play_held_out(training.team, settings)
+            before.extend(row_of(state) for state in played.states(settings))
         save_team(out, training.team, settings)
         save_table(out / CURVE, training.points)
         point = training.points[-1]
-        console.print(
-            f"{point['seconds']:6.0f} s {point['ticks']:10,} ticks  "
-            f"net {point['val_net_value']:+.3f}  grade {point['val_grade']:.3f}  "
-            f"mis-paged {point['val_mis_paged']:5.1%}",
-            soft_wrap=True,
-        )
+        tell_point(console, point, "ticks")
 
     training.run(report)
     played = play_held_out(training.team, settings)
@@ -846,12 +857,21 @@ def run(settings: Settings, out: Path, command: str) -> None:
         "cpu_seconds": time.process_time() - began[1],
         "ticks": training.points[-1]["ticks"],
         "episodes": training.points[-1]["episodes"],
+        "before": figures(before),
         "after": {words: figures(rows[words,]) for (words,) in rows},
         "scalar_core_agrees": agrees,
     }
     save_json(out / RUN, {**about, **facts})
-    for (words,), episodes in rows.items():
-        console.print(f"{EVAL_SPLIT}, {words} words: {line_of(episodes)}", soft_wrap=True)
+    if (SCRAMBLED,) in rows:
+        heard = line_of(rows[SCRAMBLED,])
+        console.print(f"after, with the words of other incidents: {heard}", soft_wrap=True)
+    following = next_with_seed(command, "--output-dir", out, settings.seed)
+    if not is_own_task(settings.task):
+        following = (
+            f"logtriage eval net:{out} expert observer --split-roles {settings.split} "
+            f"{words_for(settings.task)} --episodes 300 --out {out}-eval"
+        )
+    tell_end(console, out, before, rows[OWN,], following)
     if not agrees:
         raise SystemExit(f"{out}: the scalar core grades the last evaluation otherwise")
 

@@ -36,6 +36,7 @@ from logtriage.actions import (
     action_id,
     all_actions,
 )
+from logtriage.adapters.sources import is_own_task
 from logtriage.errors import LogTriageError
 from logtriage.grading import grade_actions
 from logtriage.grading.action_lists import ranges_of
@@ -47,28 +48,44 @@ from logtriage.vector import BatchedTriage, BeliefScreens, Step, TokenLayout, to
 from logtriage.vector.layout import Floats
 from logtriage.world.setting import Setting
 from logtriage.world.tables import alphabet, places
-from training.common.figures import CURVE, EPISODES, Row, figures, line_of, save_table, write_rows
-from training.common.files import load_json, machine, replace, save_json
+from training.common.figures import (
+    CURVE,
+    EPISODES,
+    Row,
+    figures,
+    save_table,
+    tell_end,
+    write_rows,
+)
+from training.common.files import RUN, load_json, machine, replace, save_json
 from training.common.options import add_options
 from training.common.ppo import (
-    CHOICE_SPLIT,
-    EVAL_SPLIT,
     MEASURED,
     POLICY,
-    TRAIN_SPLIT,
     VALUE,
     PPOSettings,
     advantages,
     clipped_loss,
     imitation_loss,
     masked_actor,
+    next_with_seed,
     perceptrons,
+    tell_point,
 )
-from training.common.tasks import add_world, ids_of, incident_of, sheet_of, task_in
+from training.common.tasks import (
+    CHOICE_SPLIT,
+    EVAL_SPLIT,
+    TRAIN_SPLIT,
+    add_world,
+    ids_of,
+    incident_of,
+    sheet_of,
+    task_in,
+    words_for,
+)
 
 Numbers = NDArray[np.int64]
 CHECKPOINT: Final = "checkpoint.pt"
-RUN: Final = "run.json"
 LIBRARIES: Final = ("torch", "torchrl", "tensordict", "numpy")
 #: What the agent is given: a screen alone, every token so far counted, or the exact belief.
 KINDS: Final = ("belief", "counts", "screen")
@@ -319,7 +336,7 @@ class Teacher:
         asks = self._asks[screen.tick % len(self._asks)] + root.argmax(axis=1)
         by_case = [
             (~paged & unsure & (screen.tick < QUESTIONS), asks),
-            (~paged & (of("acting")[:, 0] < of("price")[:, 0]), ranges.hand_over),
+            (~paged & (of("acting")[:, 0] < of("worth")[:, 0]), ranges.hand_over),
             (~classified & (paged | (benign > 0.5)) & (left > 1), self._severities()),
             (~paged & (benign > 0.5), ranges.ignore),
             (~paged, ranges.page + team.argmax(axis=1)),
@@ -644,18 +661,16 @@ def run(settings: Settings, out: Path, command: str) -> None:
         "machine": machine(LIBRARIES),
     }
     points: list[dict[str, Any]] = []
+    before: list[Row] = []
 
     def report(point: dict[str, Any], agent: Agent) -> None:
+        if not points:
+            before.extend(play_held_out(agent, settings).rows())
         points.append(point)
         replace(out / CHECKPOINT, lambda where: torch.save(agent.networks.state_dict(), where))
         save_table(out / CURVE, points, list(points[-1]))
         save_json(out / RUN, {**about, "finished": False})
-        console.print(
-            f"{point['seconds']:6.0f} s {point['steps']:10,} steps  "
-            f"net {point['val_net_value']:+.3f}  grade {point['val_grade']:.3f}  "
-            f"mis-paged {point['val_mis_paged']:5.1%}",
-            soft_wrap=True,
-        )
+        tell_point(console, point, "steps")
 
     began = time.perf_counter(), time.process_time()
     agent = train(settings, report)
@@ -669,12 +684,17 @@ def run(settings: Settings, out: Path, command: str) -> None:
         "cpu_seconds": time.process_time() - began[1],
         "steps": points[-1]["steps"],
         "episodes": points[-1]["episodes"],
+        "before": figures(before),
         "after": {split: figures(rows[split,]) for split in played},
         "scalar_core_agrees": test.regraded() == test.scores.tolist(),
     }
     save_json(out / RUN, {**about, **facts})
-    console.print(f"{EVAL_SPLIT}: {line_of(rows[EVAL_SPLIT,])}", soft_wrap=True)
-    console.print(f"{facts['steps']:,} steps in {facts['seconds']:.0f} s; see {out}")
+    # No command plays this network: the next step is what others earn on the same incidents.
+    following = next_with_seed(command, "--out", out, settings.seed)
+    if not is_own_task(settings.task):
+        number = settings.eval_incidents
+        following = f"logtriage eval expert observer {words_for(settings.task)} --episodes {number}"
+    tell_end(console, out, before, rows[EVAL_SPLIT,], following)
 
 
 def load_agent(out: Path) -> tuple[Agent, Settings]:

@@ -38,17 +38,15 @@ from training.common.figures import (
     save_table,
     write_rows,
 )
-from training.common.files import load_json, save_text
+from training.common.files import RUN, load_json, save_text
 from training.common.language import (
-    CHOICE_SPLIT,
-    EVAL_SPLIT,
-    RUN,
     LanguageSettings,
     incidents_of,
     progress,
     quieten,
     rows_of,
 )
+from training.common.tasks import CHOICE_SPLIT, EVAL_SPLIT
 
 BODIES: Final = ("pretrained", "random")
 #: The temperature at which GRPO samples, and at which trained models and starts are compared.
@@ -76,15 +74,17 @@ class Size:
 
 CPU: Final = Size(
     task="single_crash-v4-fog0",
-    sft={"episodes": 1200, "rounds": 2, "own": 200, "batch": 4, "lr": 5e-4, "lora-r": 16},
-    grpo={"steps": 30, "incidents": 4, "group": 8, "batch": 4, "barred": 0.25, "lora-r": 16},
+    sft={"episodes": 700, "rounds": 1, "own": 100, "batch": 1, "lr": 1e-3, "lora-r": 16,
+         "save-steps": 200, "play-batch": 32},
+    grpo={"steps": 12, "incidents": 4, "group": 8, "batch": 4, "barred": 0.25, "lora-r": 16,
+          "play-batch": 32},
     seeds=(0,),
     judged=300,
     rates=(1e-5,),
     trial=0,
     controls=False,
     at_once=2,
-)
+)  # fmt: skip
 CUDA: Final = Size(
     task="single_crash-v4-fog1",
     sft={"episodes": 4000, "rounds": 2, "own": 1000, "batch": 16, "lr": 5e-5, "lora-r": 0,
@@ -127,9 +127,9 @@ class Study:
         size = self.size
         self._parts({f"sft-{body}": self._sft(body) for body in BODIES})
         for body in BODIES:
-            for split in (CHOICE_SPLIT, EVAL_SPLIT):
-                for temperature in (0.0, TEMPERATURE):
-                    self.judge(f"sft-{body}", split, temperature)
+            self.judge(f"sft-{body}", CHOICE_SPLIT, 0.0)
+            for temperature in (0.0, TEMPERATURE):
+                self.judge(f"sft-{body}", EVAL_SPLIT, temperature)
         self.write()
         rate = self._rate()
         arms = {

@@ -1,11 +1,13 @@
 """What type checkers must accept of the public names. Checked by mypy, never run."""
 
+from collections.abc import Iterable
 from typing import assert_never, assert_type
 
 import logtriage as lt
 import logtriage.dynamics as dynamics
 from logtriage import belief
 from logtriage.beliefs import Belief
+from logtriage.grading import Graded, Unscored
 
 
 def name_of(action: lt.Action) -> str:
@@ -34,4 +36,18 @@ def played(policy: lt.Policy) -> lt.Grade:
     assert_type(lt.transition(state, lt.Resolve()), lt.State)
     assert_type(dynamics.transition_jointly(state, [lt.Resolve()]), lt.State)
     assert_type(belief(state), Belief)
-    return lt.grade(lt.play(state.incident, policy))
+    graded = lt.grade(lt.play(state.incident, policy))
+    assert_type(graded.score, float)
+    return graded
+
+
+def total_of(graded: Iterable[Graded]) -> float:
+    """What a transcript gives may be unscored: its type says so, and a check tells them apart."""
+    total = 0.0
+    for grade in graded:
+        if grade.score is None:
+            assert_type(grade, Unscored)
+        else:
+            assert_type(grade, lt.Grade)
+            total += grade.score
+    return total

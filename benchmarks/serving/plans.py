@@ -8,7 +8,7 @@ from logtriage import incident_ids, make_incident
 from logtriage.grading import grade_actions, grade_to_json
 from logtriage.parsing import action_to_wire
 from logtriage.registry import make_policy
-from logtriage.server.public import listed_grade
+from logtriage.server.episode import listed_grade
 
 
 class Plan(NamedTuple):

@@ -140,7 +140,7 @@ class Ignore:
 class HandOver:
     """Hand the incident to the duty manager, who belongs to no team. This closes it.
 
-    Where a hand-over has no price it costs its tick and changes nothing.
+    Where a hand-over has no worth it costs its tick and changes nothing.
     """
 
 
@@ -264,7 +264,7 @@ ACTION_TYPES: Final[dict[str, type[Action]]] = {
 RECORDED_ACTION_TYPES: Final[dict[str, type[Action]]] = {"classify_fault": ClassifyFault}
 #: What closes an incident besides, where a hand-over has a worth. Only there it is offered, and
 #: has a canonical integer.
-PRICED_ACTION_TYPES: Final[dict[str, type[Action]]] = {"hand_over": HandOver}
+HAND_OVER_TYPES: Final[dict[str, type[Action]]] = {"hand_over": HandOver}
 #: What a single agent may do, with what only roles in joint play may do.
 TEAM_ACTION_TYPES: Final[dict[str, type[Action]]] = {
     **ACTION_TYPES,
@@ -276,7 +276,7 @@ OPTIONAL_ACTION_TYPES: Final[dict[str, type[Action]]] = {"report_impact": Report
 ACTION_NAMES: Final[dict[type[Action], str]] = {
     kind: name
     for name, kind in (
-        TEAM_ACTION_TYPES | RECORDED_ACTION_TYPES | PRICED_ACTION_TYPES | OPTIONAL_ACTION_TYPES
+        TEAM_ACTION_TYPES | RECORDED_ACTION_TYPES | HAND_OVER_TYPES | OPTIONAL_ACTION_TYPES
     ).items()
 }
 #: What stands between a caller and its callee in a report of an impact.

@@ -31,27 +31,22 @@ def evidence(
         InvalidInput: as :func:`simulation_of`.
     """
     world = simulation_of(state.incident)
-    shown = _evidence(state, world) if not since else _since(state, world, since)
+    if since:
+        found = dict[Cell, Evidence]()
+        for now in range(since, state.tick + 1):
+            for cell in world.shown(now, state.facts.doings):
+                found.setdefault(cell.cell, cell)
+        shown = tuple(found.values())
+    else:
+        whole = traced(state, world, whole=True).evidence
+        assert whole is not None  # as the whole was asked for
+        shown = whole
     if role is None:
         return shown
     roles = role.roles if isinstance(role, RoleSplit) else (role,)
     return tuple(
         cell for cell in shown if any(is_shown(cell, viewer, world.topology) for viewer in roles)
     )
-
-
-def _evidence(state: State, world: Simulation) -> tuple[Evidence, ...]:
-    shown = traced(state, world, whole=True).evidence
-    assert shown is not None  # as the whole was asked for
-    return shown
-
-
-def _since(state: State, world: Simulation, since: int) -> tuple[Evidence, ...]:
-    doings, cells = state.facts.doings, dict[Cell, Evidence]()
-    for now in range(since, state.tick + 1):
-        for cell in world.shown(now, doings):
-            cells.setdefault(cell.cell, cell)
-    return tuple(cells.values())
 
 
 def simulation_of(incident: Incident) -> Simulation:

@@ -48,7 +48,8 @@ def play(incident: Incident, policy: str | Policy | PolicyFactory | Iterable[Act
     if callable(policy) and (isinstance(policy, type) or not hasattr(policy, "act")):
         policy = policy(incident)
     if hasattr(policy, "act"):
-        return play_episode(incident, cast(Policy, policy))
+        *_, last = steps(incident, cast(Policy, policy))
+        return last
     return play_actions(incident, cast(Iterable[Action], policy))[0]
 
 
@@ -73,16 +74,6 @@ def steps(incident: Incident, policy: Policy) -> Generator[State, None, Memory]:
         state = after
         yield state
     return memory
-
-
-def play_episode(incident: Incident, policy: Policy) -> State:
-    """Let a policy play an incident until it is closed.
-
-    Raises:
-        PolicyFailure: as :func:`steps`.
-    """
-    *_, last = steps(incident, policy)
-    return last
 
 
 def failure_of(state: State, cause: Exception | str) -> PolicyFailure:

@@ -78,8 +78,8 @@ class TaskSpec:
 
     @property
     def takes_hand_over(self) -> bool:
-        """Whether its incidents can be handed over, each at a price of its own."""
-        return self.rubric == PRICED
+        """Whether its incidents can be handed over, each at a worth of its own."""
+        return self.rubric == WITH_WORTH
 
     @property
     def several(self) -> bool:
@@ -103,7 +103,7 @@ class TaskSpec:
 
 
 #: The rubric under which a hand-over has a worth, and silence none.
-PRICED: Final = "logtriage/3"
+WITH_WORTH: Final = "logtriage/3"
 #: Fog of the benchmark: the tasks whose ids name none.
 BENCHMARK_FOG: Final = 2
 #: The version of the tasks of the default world.
@@ -204,7 +204,7 @@ def _drawn(world: World, row: Task, fog: int, version: int | None) -> TaskSpec:
         title=row.title,
         hard=row.hard,
         horizon=row.horizon,
-        rubric=PRICED,
+        rubric=WITH_WORTH,
         history=() if version is None else _HISTORY,
         benign=row.benign,
         severity_weights=row.severities,

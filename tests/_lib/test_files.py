@@ -147,7 +147,7 @@ def test_a_gzip_is_unpacked_and_anything_else_is_left_as_it_is(peeks: bool) -> N
         (gzip.compress(b"\n" * 2_000, mtime=0), "x: more than 1,000 blank lines in a row"),
         (gzip.compress(b"line\n" * 99, mtime=0)[:-9], "x: damaged gzip: "),
         (b"\x1f\x8bnothing", "x: damaged gzip: "),
-        (b"BZh91AY", "x: a file of bzip2, not lines of JSON; unpack it first"),
+        (b"BZh91AY", "x: a file of bzip2, not lines of text; unpack it first"),
     ],
 )
 def test_a_gzip_that_grows_beyond_measure_or_is_damaged_is_refused(

@@ -9,16 +9,9 @@ from typing import Any
 import pytest
 
 from logtriage import InvalidInput
-from logtriage.adapters.desk import (
-    ALL_DONE,
-    NONE_OPEN,
-    STILL_OPEN,
-    STOPPED,
-    Desk,
-    IncidentBook,
-    ShiftBook,
-)
-from logtriage.adapters.team_desk import TeamBook, TeamDesk, TeamSeat, team_of
+from logtriage.adapters.books import STOPPED, IncidentBook, ShiftBook, TeamBook, team_of
+from logtriage.adapters.desk import ALL_DONE, NONE_OPEN, STILL_OPEN, Desk
+from logtriage.adapters.team_desk import TeamDesk, TeamSeat
 from logtriage.errors import UnknownName
 from logtriage.evaluation import Incidents, LoadedRun, RunSpec, load_run
 from logtriage.evaluation.keeping import keeping

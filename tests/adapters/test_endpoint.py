@@ -15,9 +15,10 @@ import pytest
 from logtriage import grade, make_incident
 from logtriage.adapters.endpoint import ChatEndpoint
 from logtriage.adapters.request_limits import EndpointError
-from logtriage.evaluation import PolicyFailure, play_episode
+from logtriage.evaluation import PolicyFailure
 from logtriage.evaluation.episodes import record_episode
 from logtriage.evaluation.usage import Usage
+from logtriage.playing import play
 from logtriage.policies import ChatPolicies
 
 INCIDENT = make_incident("single_crash-v4/test/0")
@@ -78,7 +79,7 @@ def server(handler: Handler) -> Iterator[tuple[str, list[dict[str, Any]]]]:
 def test_a_model_behind_an_endpoint_plays_an_episode() -> None:
     with server(lambda _: (200, completion('{"action_type": "resolve"}'))) as (url, seen):
         ask = ChatEndpoint("m", base_url=url, api_key="k", temperature=0.0, seed=7, max_tokens=50)
-        state = play_episode(INCIDENT, ChatPolicies(ask)(INCIDENT))
+        state = play(INCIDENT, ChatPolicies(ask)(INCIDENT))
     assert grade(state).score == 0.0
     (body,) = seen
     assert (body["path"], body["key"], body["model"]) == ("/v1/chat/completions", "Bearer k", "m")
@@ -135,7 +136,7 @@ def test_a_dead_and_a_slow_endpoint_are_named() -> None:
     with server(lambda _: (200, b"{}")) as (url, _):
         pass  # shut down: nobody listens any more
     with pytest.raises(PolicyFailure, match=r"EndpointError: <m at .*APIConnectionError"):
-        play_episode(INCIDENT, ChatPolicies(ChatEndpoint("m", base_url=url, retries=0))(INCIDENT))
+        play(INCIDENT, ChatPolicies(ChatEndpoint("m", base_url=url, retries=0))(INCIDENT))
 
     def slow(_: dict[str, Any]) -> tuple[int, bytes]:
         time.sleep(1)

@@ -3,20 +3,20 @@
 import json
 from typing import Any
 
+import logtriage as lt
 from logtriage import Incident, grade, make_incident
 from logtriage.actions import Malformed, RequestMoreLogs
 from logtriage.adapters.endpoint import ChatEndpoint
 from logtriage.adapters.episode import Episode
 from logtriage.adapters.served import play_served
-from logtriage.conversations.tools import TOOLS, call_from_action, openai_tools
-from logtriage.evaluation import play_episode
+from logtriage.conversations.tools import call_from_action, openai_tools
 from logtriage.evaluation.usage import Usage
 from logtriage.parsing.replies import ENDED_THINKING
-from logtriage.registry import make_policy
+from logtriage.parsing.tools import TOOLS
 from tests.adapters.test_endpoint import completion, server
 
 INCIDENT = make_incident("single_crash-v4/test/0")
-BEST = play_episode(INCIDENT, make_policy("oracle")(INCIDENT)).actions
+BEST = lt.play(INCIDENT, "oracle").actions
 
 
 def call(number: int, name: str, arguments: object) -> dict[str, Any]:

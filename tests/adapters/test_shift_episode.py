@@ -6,8 +6,8 @@ from logtriage import InvalidInput
 from logtriage.adapters.shift_episode import ShiftEpisode
 from logtriage.adapters.trl import ShiftEnv
 from logtriage.adapters.turns import LEFT_OUT
-from logtriage.conversations.tools import SHIFT_TOOLS
 from logtriage.errors import EpisodeOver
+from logtriage.parsing.tools import SHIFT_TOOLS
 from logtriage.shift import make_shift, play, score, shift_action_to_wire
 
 SHIFT = make_shift("quiet_shift-v1/train/0")

@@ -14,13 +14,12 @@ from logtriage.adapters.trl import (
     triage_reward,
     triage_rows,
 )
-from logtriage.conversations.tools import TOOLS, call_from_action
+from logtriage.conversations.tools import call_from_action
 from logtriage.errors import UnknownName
-from logtriage.evaluation import play_episode
 from logtriage.grading import RECORDED, grade_actions
 from logtriage.parsing import action_to_wire
+from logtriage.parsing.tools import TOOLS
 from logtriage.policies import perfect_actions
-from logtriage.registry import make_policy
 
 INCIDENT = "single_crash-v4/train/1"
 IDS = [
@@ -32,7 +31,7 @@ IDS = [
 
 def episode(incident_id: str, policy: str) -> lt.State:
     incident = lt.make_incident(incident_id)
-    return play_episode(incident, make_policy(policy)(incident))
+    return lt.play(incident, policy)
 
 
 def plan(state: lt.State) -> str:

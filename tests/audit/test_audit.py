@@ -3,9 +3,9 @@
 import attrs
 import pytest
 
-from logtriage import Incident, get_task, incident_ids, make_incident
+from logtriage import Incident, get_task, make_incident
 from logtriage.audit import FAMILIES, QUICK, Draw, Report, Verdict, audit, subject_of
-from logtriage.audit.limits import PRICED
+from logtriage.audit.limits import WITH_WORTH
 from logtriage.audit.subject import DrawnTask
 from logtriage.drawing.generator import draw_incident
 from logtriage.drawing.ids import IncidentId
@@ -16,7 +16,6 @@ from logtriage.recorded import shipped_incidents
 from logtriage.tasks import TASKS
 from logtriage.world.topologies import random_topology
 from tests.audit.planted.holes import FEW
-from tests.audit.planted.mutants import MUTANTS
 
 #: One kind of incident for the exact search and the laws, which say the same of every kind.
 ONE_KIND = attrs.evolve(QUICK, oracle=1, kinds=1, same=2)
@@ -41,14 +40,14 @@ def test_a_drawn_task_passes() -> None:
     assert report.rubric == "logtriage/3"
 
 
-def oddly_priced(split: str, number: int) -> Incident:
+def of_odd_worth(split: str, number: int) -> Incident:
     """A worth of a hand-over that no task has."""
     return attrs.evolve(make_incident(f"single_crash-v4/{split}/{number}"), worth_of_hand_over=0.6)
 
 
-def test_an_odd_price_ends_no_audit() -> None:
-    sizes = attrs.evolve(QUICK, search=60, panel=40, prices=20)
-    report = audit(oddly_priced, families=["floor", "risk"], sizes=sizes, limits=PRICED)
+def test_an_odd_worth_ends_no_audit() -> None:
+    sizes = attrs.evolve(QUICK, search=60, panel=40, worths=20)
+    report = audit(of_odd_worth, families=["floor", "risk"], sizes=sizes, limits=WITH_WORTH)
     assert (report.failed, report.unsettled) == ((), ())
 
 
@@ -87,7 +86,7 @@ def test_a_function_of_ones_own_can_be_audited() -> None:
 def test_a_task_sheet_that_is_not_registered_can_be_audited() -> None:
     spec = attrs.evolve(get_task("single_crash-v4"), horizon=9, benign=0)
     subject = subject_of(spec)
-    assert subject.draw == DrawnTask(spec, by_id=False)
+    assert subject.draw == DrawnTask(spec)
     assert subject.incident("test", 3).horizon == 9
     assert audit(subject, sizes=ONE_KIND, families=["ceiling"]).passed
 
@@ -95,40 +94,15 @@ def test_a_task_sheet_that_is_not_registered_can_be_audited() -> None:
 def test_a_registered_task_is_drawn_by_its_ids() -> None:
     for task in TASKS:
         subject = subject_of(task)
-        assert subject.draw == DrawnTask(task, by_id=True)
+        assert subject.draw == DrawnTask(task)
         assert subject.incident("ood", 5) is make_incident(f"{task.id}/ood/5")
         assert subject.rubric is rubric_of(subject.incident("test", 0))
-
-
-def priced(split: str, number: int) -> Incident:
-    """Every third incident is benign, the others have a short horizon."""
-    incident = benign(split, number)
-    if number % 3:
-        incident = make_incident(f"single_crash-v4/{split}/{number}")
-    par, price = 2 if incident.truth.benign else 5, (0.3, 0.5, 0.9)[number % 3]
-    return attrs.evolve(incident, par=par, worth_of_hand_over=price)
-
-
-SOME = attrs.evolve(QUICK, oracle=5, kinds=1, search=6, same=2)
-
-
-def test_a_discount_that_is_not_known_makes_the_search_a_lower_bound() -> None:
-    broken = next(mutant.rubric for mutant in MUTANTS if mutant.name == "silence-on-benign")
-    report = audit(priced, broken, sizes=SOME, families=["ceiling"])
-    assert "oracle" in report.failed  # it dismisses rightly, and pages nobody
-    assert "nobody says what is read by unescalated" in report.finding("exact-maximum").summary
 
 
 def recorded(split: str, number: int) -> Incident:
     """The shipped recordings: a label for the root cause, and nothing else."""
     shipped = shipped_incidents()
     return shipped[(number + len(split)) % len(shipped)]
-
-
-def benign(split: str, number: int) -> Incident:
-    """Look-alikes only: nothing to page, blame or remedy."""
-    block = incident_ids("silent_degradation-v4", split, 100, 100 * number)
-    return next(incident for incident in map(make_incident, block) if incident.truth.benign)
 
 
 def test_recorded_incidents_can_be_audited() -> None:
@@ -150,8 +124,10 @@ def test_what_cannot_be_audited_is_refused_with_a_reason() -> None:
         audit("x")
     with pytest.raises(InvalidInput, match="got int"):
         subject_of(3)  # type: ignore[arg-type]
-    with pytest.raises(InvalidInput, match="no_incident: drew str, expected an Incident"):
+    with pytest.raises(
+        InvalidInput, match="no_incident: drew str for test/0, expected an Incident"
+    ):
         subject_of(no_incident)
     draw: Draw = no_incident
-    with pytest.raises(InvalidInput, match="drawing test/0 gave str"):
+    with pytest.raises(InvalidInput, match="drew str for test/0"):
         audit(draw, TRIAGE_3, families=["ceiling"])

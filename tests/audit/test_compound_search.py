@@ -13,7 +13,7 @@ from logtriage import (
     Resolve,
     grade,
 )
-from logtriage.audit.exact import Situations
+from logtriage.audit.situations import Situations
 from logtriage.dynamics import play
 from logtriage.grading import TRIAGE_3
 from logtriage.incident import Fault, Part

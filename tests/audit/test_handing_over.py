@@ -18,15 +18,15 @@ from logtriage.drawing.incidents import WORTHS_OF_HAND_OVER
 from logtriage.state import initial_state
 
 PROMPT = WORTHS_OF_HAND_OVER
-#: What all prices of an incident leave to be gained.
-WHOLE = sum(1.0 - price for price in WORTHS_OF_HAND_OVER)
+#: What all worths of an incident leave to be gained.
+WHOLE = sum(1.0 - worth for worth in WORTHS_OF_HAND_OVER)
 
 
 def decided(*values: float) -> list[Decision]:
-    return [Decision(value, value, PROMPT) for value in values]
+    return [Decision(value, PROMPT) for value in values]
 
 
-def test_who_never_hands_over_loses_what_each_price_is_above_what_is_expected() -> None:
+def test_who_never_hands_over_loses_what_each_worth_is_above_what_is_expected() -> None:
     rows = decided(0.6, 1.0)
     # 0.7, 0.8 and 0.9 are above 0.6; nothing is above 1.
     assert lost_by_ignoring(rows) == pytest.approx([(0.1 + 0.2 + 0.3) / WHOLE, 0.0])
@@ -43,7 +43,7 @@ def test_a_bar_loses_on_both_sides_of_itself() -> None:
 
 def test_the_best_bar_loses_no_more_than_never_or_always_handing_over() -> None:
     rows = decided(0.2, 0.45, 0.6, 0.85, 0.99)
-    always = sum(max(0.0, row.value - price) for row in rows for price in PROMPT)
+    always = sum(max(0.0, row.value - worth) for row in rows for worth in PROMPT)
     lost = sum(lost_by_a_bar(rows)[1])
     assert lost <= min(sum(lost_by_ignoring(rows)), always / WHOLE)
 
@@ -55,16 +55,16 @@ def test_shares_and_net_value_follow_the_better_of_the_two() -> None:
     assert net_value_at_best(rows) == pytest.approx(gained / (2 * WHOLE))
 
 
-def test_prices_are_those_of_the_tick_of_the_decision() -> None:
+def test_worths_are_those_of_the_tick_of_the_decision() -> None:
     incident = make_incident("single_crash-v4/train/1")
     decision = decision_of(incident)
-    assert all(0.9 * c <= price <= c for price, c in zip(decision.prices, PROMPT, strict=True))
+    assert all(0.9 * c <= worth <= c for worth, c in zip(decision.worths, PROMPT, strict=True))
     assert decision == decision_of(attrs.evolve(incident, worth_of_hand_over=0.9))
     start = attrs.evolve(incident, worth_of_hand_over=None)
     assert decision.value >= belief(initial_state(start)).value() - 0.05
 
 
 def test_other_levels_of_fog_are_reported_and_not_judged() -> None:
-    few = attrs.evolve(QUICK, prices=3)
+    few = attrs.evolve(QUICK, worths=3)
     report = audit("single_crash-v4-fog0", families=["risk"], sizes=few)
     assert report.finding("risk").verdict is Verdict.REPORTED

@@ -9,14 +9,15 @@ from logtriage.audit import QUICK, Verdict, audit, subject_of
 from logtriage.audit.histories import drawn_histories
 from logtriage.audit.vocabulary import IMPACTS, vocabulary
 from logtriage.dynamics import play
-from logtriage.grading import DEFAULT, Criterion, Measured
+from logtriage.grading import DEFAULT, TRIAGE_3, Criterion, Measured, paging
+from logtriage.grading.rubric import Discount
 from logtriage.recorded import shipped_incidents
 from logtriage.state import State
-from logtriage.tasks import DRAWN_TASKS
 from tests.audit.planted.holes import FEW, LOOKING
 from tests.audit.planted.measures import looking_oracle
 
 TASK = "single_crash-v4"
+PAGED_FIRST = "cascading_failure-v4"
 
 
 def recorded(split: str, number: int) -> Incident:
@@ -26,7 +27,7 @@ def recorded(split: str, number: int) -> Incident:
     return shipped[(2 * number + place) % len(shipped)]
 
 
-@pytest.mark.parametrize("task", [*DRAWN_TASKS, "compound_failure-v4", "compound_fleet-v4"])
+@pytest.mark.parametrize("task", ["silent_degradation-v4", "compound_failure-v4"])
 def test_the_tasks_of_the_benchmark_pass(task: str) -> None:
     report = audit(task, families=["histories"], sizes=attrs.evolve(QUICK, histories=25))
     assert (report.failed, report.unsettled) == ((), ())
@@ -55,7 +56,7 @@ def frugal_fix(state: State) -> Measured:
     return (max(0.0, 1.0 - asked / 5) * (state.facts.fixed_at is not None), "few requests")
 
 
-def test_a_price_on_looking_is_said_with_a_history() -> None:
+def test_a_worth_on_looking_is_said_with_a_history() -> None:
     rows = (attrs.evolve(row, weight=0.9 * row.weight) for row in DEFAULT.criteria)
     frugal = attrs.evolve(
         DEFAULT, id="test/frugal-1", criteria=(*rows, Criterion("frugal", 0.1, frugal_fix))
@@ -94,3 +95,16 @@ def test_reports_of_an_impact_have_every_length() -> None:
     lengths = [len(word.calls) for word in words if isinstance(word, ReportImpact)]
     assert lengths == list(range(1, 1 + min(IMPACTS, calls)))
     assert 4 in lengths
+
+
+def test_only_a_fix_before_its_page_may_cost() -> None:
+    few = attrs.evolve(QUICK, fuzzed=1, histories=40)
+    report = audit(PAGED_FIRST, families=["histories"], sizes=few)
+    assert report.finding("monotonicity").verdict is Verdict.PASSED
+    dearer = attrs.evolve(
+        TRIAGE_3,
+        id="dearer-1",
+        discounts=(*TRIAGE_3.discounts, Discount("again", paging.unapproved_fix)),
+    )
+    report = audit(PAGED_FIRST, rubric=dearer, families=["histories"], sizes=few)
+    assert report.failed == ("monotonicity",)

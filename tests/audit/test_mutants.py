@@ -1,6 +1,6 @@
 """The laws kill every broken grader of the catalogue, each at least once.
 
-The laws are those of ``property_tests/test_priced_laws.py``, ``test_grading_laws.py`` and
+The laws are those of ``property_tests/test_worth_laws.py``, ``test_grading_laws.py`` and
 ``test_triage_laws.py``, loaded once more so that they can run with few examples and without
 shrinking, and the one about errors that stands in ``tests/grading``. Mutants are broken
 ``logtriage/3``, of which the last of the three says nothing: its laws kill what is broken in code.
@@ -19,7 +19,7 @@ from hypothesis import HealthCheck, Phase, settings
 from logtriage import grade, initial_state
 from logtriage.errors import RubricError
 from logtriage.grading import Criterion, Rubric
-from property_tests import test_grading_laws, test_priced_laws, test_triage_laws
+from property_tests import test_grading_laws, test_triage_laws, test_worth_laws
 from tests.audit.broken import BROKEN, NAMES, broken
 from tests.builders import named, real_incident
 
@@ -43,7 +43,7 @@ OF_CODE = (
     "test_handing_over_at_once_is_worth_c_whatever_is_the_matter",
 )
 #: The modules of laws.
-SOURCES = (test_priced_laws, test_grading_laws, test_triage_laws)
+SOURCES = (test_worth_laws, test_grading_laws, test_triage_laws)
 #: Tasks of one fault or none: mistakes in what several are worth have tests of their own.
 TASKS = ("single_crash-v4", "cascading_failure-v4-fog0")
 # Hypothesis draws some of its examples from constants of whatever modules are loaded, so
@@ -79,7 +79,7 @@ def loaded_laws(count: int, source: ModuleType) -> ModuleType:
         assert spec.loader is not None
         module = module_from_spec(spec)
         spec.loader.exec_module(module)
-        if source is test_priced_laws:
+        if source is test_worth_laws:
             vars(module)["TASKS"] = TASKS
         return module
     finally:

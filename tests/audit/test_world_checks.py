@@ -8,16 +8,18 @@ import pytest
 from logtriage.audit import QUICK, Finding, Verdict, check_world
 from logtriage.audit.limits import WORLD
 from logtriage.audit.symptoms import chances
-from logtriage.audit.worlds.check import priced
-from logtriage.audit.worlds.twins import twins
+from logtriage.audit.world_checks import with_worth
+from logtriage.audit.world_doubts import twins
 from logtriage.drawing.generator import make_incident
 from logtriage.errors import UnknownName
 from logtriage.evaluation import net_values
 from logtriage.grading import TRIAGE_3
+from logtriage.incident import Incident
+from logtriage.world.channels import Channel
 from logtriage.world.copies import copy_world
 from logtriage.world.loading import load_world
 from logtriage.world.model import World
-from tests.audit.seen import is_seen
+from logtriage.world.schedule import Doings
 from tests.worlds.folders import edit
 
 FEW = attrs.evolve(QUICK, looks=24, net_values=6, bars=6)
@@ -33,6 +35,22 @@ def own_world(tmp_path: Path) -> Path:
 
 def checked(world: World) -> dict[str, Finding]:
     return {finding.check: finding for finding in check_world(world, sizes=FEW)}
+
+
+def is_seen(incident: Incident) -> bool:
+    """Whether a screen before the horizon shows the fault, if nothing is done."""
+    drawn = incident.simulation
+    assert drawn is not None
+    usual = {
+        Channel.EDGE: drawn.setting.world.edge_tokens[0],
+        Channel.ALERT: drawn.setting.world.tokens.alert.ordinary,
+    }
+    return any(
+        cell.token != usual.get(cell.channel, cell.token)
+        and (cell.channel is Channel.EDGE or cell.service in drawn.reached)
+        for now in range(incident.horizon)
+        for cell in drawn.shown(now, Doings())
+    )
 
 
 def twin_of_overload(
@@ -131,10 +149,10 @@ def test_a_fault_stays_unseen_as_often_as_is_said_whatever_is_blind(own: Path) -
         if not real.truth.faults:
             continue
         rows = chances(real.setting, real.topology, real.held, incident.horizon)
-        (row,) = (row for row in rows if row.hypothesis == real.truth)
+        chance = rows[real.truth]
         unseen += not is_seen(incident)
-        expected += float(row.chance)
-        spread += float(row.chance * (1 - row.chance))
+        expected += float(chance)
+        spread += float(chance * (1 - chance))
         if index < 30:
             other = make_incident(f"outage/train/{index}", world=sharp).simulation
             assert other is not None
@@ -183,21 +201,21 @@ def test_confusions_are_shares_and_follow_the_signatures(own: Path) -> None:
     assert rows["overload"]["bits"] > before["bits"] + 0.5
 
 
-def test_what_has_no_price_gets_the_one_that_its_seed_has() -> None:
+def test_what_has_no_worth_gets_the_one_that_its_seed_has() -> None:
     incident = make_incident("tiny:outage/test/0")
-    found = priced(incident)
+    found = with_worth(incident)
     assert (found.rubric, found.truth) == (TRIAGE_3.id, incident.truth)
     assert found.worth_of_hand_over is not None
-    assert priced(found) is found
+    assert with_worth(found) is found
 
 
 def test_a_dearer_hand_over_is_worth_it_more_often_and_the_best_bar_loses_less_than_none() -> None:
     found = checked(TINY)["hand-over"].evidence
-    for column in ("price", "handed_over", "gained"):
-        values = [row[column] for row in found["by_price"]]
+    for column in ("worth", "handed_over", "gained"):
+        values = [row[column] for row in found["by_worth"]]
         assert values == sorted(values)
-    whole = sum(1 - row["price"] for row in found["by_price"])
-    gained = sum(row["gained"] for row in found["by_price"])
+    whole = sum(1 - row["worth"] for row in found["by_worth"])
+    gained = sum(row["gained"] for row in found["by_worth"])
     assert found["ignored"]["mean"] == pytest.approx(gained / whole)
     assert 0 <= found["fixed"] <= found["ignored"]["mean"] + 1e-9
     assert net_values.net_value([]) is None

@@ -11,10 +11,10 @@ from logtriage.beliefs import belief
 from logtriage.beliefs.explain import Explanation, Leading, Step, explain
 from logtriage.beliefs.shaping import shaped_reward, value_of
 from logtriage.drawing.generator import make_incident
-from logtriage.dynamics import play
 from logtriage.errors import InvalidInput
-from logtriage.evaluation import PARTS, play_episode, steps
+from logtriage.evaluation import PARTS, steps
 from logtriage.grading import reward, score
+from logtriage.playing import play
 from logtriage.recorded import shipped_incidents
 from logtriage.registry import make_policy
 from logtriage.state import initial_state
@@ -30,7 +30,7 @@ EPISODES = (
 
 def explained(policy: str, incident_id: str) -> Explanation:
     incident = make_incident(incident_id)
-    return explain(play_episode(incident, make_policy(policy)(incident)), samples=1)
+    return explain(play(incident, policy), samples=1)
 
 
 @pytest.mark.parametrize(("policy", "incident_id"), EPISODES)
@@ -85,11 +85,11 @@ def test_pages_and_first_root_causes_are_judged_by_the_belief_of_their_moment() 
         Escalate(team),
         Resolve(),
     )
-    asked, declared, again, paged, closed = explain(play(incident, actions)[0], samples=1).steps
-    held = belief(play(incident, actions[:1])[0])
+    asked, declared, again, paged, closed = explain(play(incident, actions), samples=1).steps
+    held = belief(play(incident, actions[:1]))
     assert declared.justified is (held.root_causes[service] >= 0.5)
     assert declared.right is True
-    held = belief(play(incident, actions[:3])[0])
+    held = belief(play(incident, actions[:3]))
     assert paged.justified is (held.teams[team] >= held.bar(team))
     assert paged.right is True
     assert paged.leading == Leading.of(held)
@@ -115,12 +115,12 @@ def test_each_part_reads_right_on_an_episode_of_its_own() -> None:
     incident = make_incident("single_crash-v4/test/2")
     held = belief(initial_state(incident))
     wrong = next(team for team in reversed(held.teams) if team not in incident.truth.teams)
-    found = explain(play(incident, [Escalate(wrong)])[0], samples=2)
+    found = explain(play(incident, [Escalate(wrong)]), samples=2)
     assert found.asking_gained == 0.0
     assert found.decision_cost == pytest.approx(found.at_first - held.teams[wrong], abs=0.1)
     assert found.luck < 0.0
     (team,) = incident.truth.teams
-    right = explain(play(incident, [Escalate(team), Resolve()])[0], samples=2)
+    right = explain(play(incident, [Escalate(team), Resolve()]), samples=2)
     assert right.luck > 0.0
 
 
@@ -139,6 +139,6 @@ def test_what_cannot_be_explained_is_refused() -> None:
     with pytest.raises(InvalidInput, match="still open"):
         explain(initial_state(incident))
     with pytest.raises(InvalidInput, match="samples must be at least 1, got 0"):
-        explain(play(incident, [Ignore()])[0], samples=0)
+        explain(play(incident, [Ignore()]), samples=0)
     with pytest.raises(InvalidInput, match="its probabilities are not known"):
-        explain(play(shipped_incidents()[0], [Ignore()])[0])
+        explain(play(shipped_incidents()[0], [Ignore()]))

@@ -4,7 +4,7 @@ import re
 
 import logtriage as lt
 from logtriage.beliefs import belief
-from logtriage.beliefs.then import decisions_then, likely_then
+from logtriage.beliefs.then import decisions_then, likely_then, lucky_then
 
 ID = "cascading_failure-v4/test/0"  # backend-team was right
 
@@ -18,10 +18,10 @@ def test_a_wrong_page_is_held_beside_the_right_one() -> None:
     held = belief(state)
     wrong, right = held.teams.get("dba-team", 0.0), held.teams["backend-team"]
     assert likely_then(held, state, lt.Escalate("dba-team")) == (
-        f"escalate dba-team: {wrong:.0%} right; {right:.0%} backend-team"
+        f"escalate dba-team: {100 * wrong:.0f} % right; {100 * right:.0f} % backend-team"
     )
     assert likely_then(held, state, lt.Escalate("backend-team")) == (
-        f"escalate backend-team: {right:.0%} right"
+        f"escalate backend-team: {100 * right:.0f} % right"
     )
     assert likely_then(held, state, lt.RequestMetrics("user-db")) is None
 
@@ -45,9 +45,9 @@ def test_a_benign_incident_has_nobody_to_page() -> None:
     held = belief(state)
     words = likely_then(held, state, lt.Escalate("dba-team"))
     assert words is not None
-    assert words.endswith(f" right; {held.benign:.0%} benign, as it was")
+    assert words.endswith(f" right; {100 * held.benign:.0f} % benign, as it was")
     assert likely_then(held, state, lt.Ignore()) == (
-        f"ignore: {held.benign:.0%} that nothing was to be done"
+        f"ignore: {100 * held.benign:.0f} % that nothing was to be done"
     )
 
 
@@ -55,8 +55,24 @@ def test_decisions_are_told_with_the_belief_of_their_own_tick() -> None:
     state = opened()
     asked = lt.transition(state, lt.RequestMetrics("notification-service"))
     done = lt.transition(asked, lt.Escalate("backend-team"))
-    ((tick, words),) = decisions_then(done)
+    ((tick, words),), _ = decisions_then(done)
     assert tick == "tick 1"
-    assert words == f"escalate backend-team: {belief(asked).teams['backend-team']:.0%} right"
+    share = 100 * belief(asked).teams["backend-team"]
+    assert words == f"escalate backend-team: {share:.0f} % right"
     assert belief(asked).teams != belief(state).teams
-    assert re.search(r"\d+% right", words)
+    assert re.search(r"\d+ % right", words)
+
+
+def test_a_right_page_below_its_bar_is_lucky() -> None:
+    state = opened()
+    held = belief(state)
+    share = held.teams["backend-team"]
+    assert share < held.bar("backend-team")
+    words = f"at the page backend-team was {100 * share:.0f} % likely"
+    assert lucky_then(held, state, lt.Escalate("backend-team")) == words
+    assert lucky_then(held, state, lt.Escalate("dba-team")) is None
+    done = lt.transition(state, lt.Escalate("backend-team"))
+    assert decisions_then(done)[1] == (words,)
+    root = next(iter(state.incident.truth.root_causes))
+    known = held.root_causes[root] >= 0.5
+    assert (lucky_then(held, state, lt.IdentifyRootCause(root)) is None) == known

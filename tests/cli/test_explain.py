@@ -10,8 +10,9 @@ import pytest
 from logtriage.beliefs.explain import explain
 from logtriage.cli import hindsight
 from logtriage.drawing.generator import make_incident
-from logtriage.evaluation import explaining, load_run, play_episode
-from logtriage.registry import make_policy
+from logtriage.evaluation import explaining, load_run
+from logtriage.playing import play
+from logtriage.report.text import signed
 from tests.cli.test_cli import lines as told
 from tests.cli.test_cli import logtriage
 
@@ -54,7 +55,7 @@ def test_json_has_the_losses(tmp_path: Path) -> None:
     first, _ = lines(result)
     assert first["losses"]["episodes"] == 1
     assert set(first["losses"]["luck"]) == {"mean", "low", "high"}
-    assert sum(one["incidents"] for one in first["net"]["by_price"]) == 3
+    assert sum(one["incidents"] for one in first["net"]["by_worth"]) == 3
     summary = json.loads((tmp_path / "run" / "summary.json").read_text())
     assert summary["rows"][0] == first
 
@@ -108,10 +109,10 @@ def test_debrief_shows_the_belief_beside_each_action() -> None:
     assert result.exit_code == 0, result.output
     belief = " ".join(result.stdout.partition("\nBELIEF\n")[2].split())
     incident = make_incident(INCIDENT)
-    found = explain(play_episode(incident, make_policy("random")(incident)), samples=1)
+    found = explain(play(incident, "random"), samples=1)
     for step in found.steps:
-        assert f"Expected grade {step.before:.3f};" in belief
-        assert f"after seeing {step.after_seeing:.3f}." in belief
+        assert f"Expected grade {step.before:.3f}, " in belief
+        assert f"{signed(step.worth)} by acting, {signed(step.luck)} by what came of it" in belief
         assert step.leading.team is not None
         assert f"{step.leading.team[0]} {100 * step.leading.team[1]:.0f} %" in belief
     assert f"{found.at_first:.3f} expected at first" in belief

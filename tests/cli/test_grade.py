@@ -112,18 +112,18 @@ def test_net_value_stands_beside_always_handing_over(tmp_path: Path) -> None:
     texts = played("expert", 8, agent="me")
     path = write(tmp_path / "runs.jsonl", *texts)
     grades_ = [grade_transcript(decode_transcript(text)) for text in texts]
-    prices = [make_incident(one.incident).worth_of_hand_over or 0.0 for one in grades_]
-    net = net_value([(one.score or 0.0, price) for one, price in zip(grades_, prices, strict=True)])
+    worths = [make_incident(one.incident).worth_of_hand_over or 0.0 for one in grades_]
+    net = net_value([(one.score or 0.0, worth) for one, worth in zip(grades_, worths, strict=True)])
     assert net is not None
     shown = logtriage("grade", path).stderr
     assert (
         f"net value {net.mean:.3f} [{net.low:.3f}, {net.high:.3f}]; always handing over 0" in shown
     )
-    assert f"always handing over {fmean(prices):.3f}" in shown
+    assert f"always handing over {fmean(worths):.3f}" in shown
     (agent,) = lines(logtriage("grade", path, "--json"))[-1]["summary"]["agents"]
     assert agent["net_value"] == attrs.asdict(net)
     assert agent["always_handing_over"] == {
-        "grade": pytest.approx(fmean(prices)),
+        "grade": pytest.approx(fmean(worths)),
         "net_value": 0.0,
     }
 
@@ -177,7 +177,7 @@ def test_a_gzip_is_read_and_other_bytes_are_named(tmp_path: Path) -> None:
     assert len(grades(logtriage("grade", path, "--json"))) == 2
     path.write_bytes(b"\x28\xb5\x2f\xfd....")
     refused = logtriage("grade", path)
-    assert (refused.exit_code, "a file of zstd, not lines of JSON" in refused.stderr) == (2, True)
+    assert (refused.exit_code, "a file of zstd, not lines of text" in refused.stderr) == (2, True)
 
 
 # -- a run of a file -------------------------------------------------------------------------
@@ -196,7 +196,7 @@ def test_a_run_of_a_file_is_like_any_other(tmp_path: Path) -> None:
     assert [one["difference"]["mean"] for one in lines(gate) if one["difference"]] == [0.0] * 3
     assert lines(logtriage("compare", base, mine, "--json"))[0]["difference"]["mean"] == 0.0
     assert logtriage("calibration", mine).exit_code == 0
-    assert logtriage("replay", mine, "--beliefs", 0).exit_code == 0
+    assert logtriage("replay", mine, "--beliefs", 0, "--explain", 0).exit_code == 0
     assert (mine / "replay.html").is_file()
     again = logtriage("grade", file, "--out", mine)
     assert (again.exit_code, "holds a run already" in again.stderr) == (2, True)

@@ -57,7 +57,7 @@ def test_the_page_is_worked_through(tmp_path: Path, monkeypatch: pytest.MonkeyPa
                 assert done.exit_code == 0, (line, done.output)
                 last, ran = done.stdout, ran + 1
     assert next(written, None) is None
-    assert ran == 9
+    assert ran == 11
     assert "dns_misconfig" in load_world(tmp_path / "my-shop").kind_names
 
 

@@ -153,7 +153,7 @@ def test_the_rules_for_people_are_those_of_an_agent() -> None:
 def test_commands_and_completions_are_of_what_the_incident_offers() -> None:
     incident = make_incident(INCIDENT)
     usages = [usage for usage, _ in commands(incident)]
-    # A recording has the class, an incident with a price the hand-over.
+    # A recording has the class, an incident with a worth the hand-over.
     for name in set(WORDS.values()) - {"classify_fault", "hand_over", "remediate"}:
         words = [word for word, meant in WORDS.items() if meant == name]
         assert any(usage.split()[0] in words for usage in usages)
@@ -206,6 +206,17 @@ def test_policy_that_fails_is_not_scored(monkeypatch: pytest.MonkeyPatch) -> Non
     graded = json.loads(result.stdout)
     assert graded["score"] is None
     assert graded["cause"] == "policy failed in tick 0: RuntimeError: out of ideas"
+
+
+def test_the_first_incident_of_a_kind_is_played() -> None:
+    said = logtriage(
+        "play", "single_crash-v4/test/3", "--kind", "memory_leak", "--policy", "expert", "--brief"
+    ).stdout
+    played = said.split("\n")[0].removeprefix("expert on ")
+    assert make_incident(played).truth.fault_kind == "memory_leak"
+    refused = logtriage("play", INCIDENT, "--kind", "leek", "--policy", "expert")
+    assert refused.exit_code == 2
+    assert "unknown kind 'leek'" in refused.stderr
 
 
 def test_brief_shows_the_debrief_without_the_screens() -> None:

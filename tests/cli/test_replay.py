@@ -19,7 +19,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_page_beside_the_run(run: Path) -> None:
-    result = logtriage("replay", run)
+    result = logtriage("replay", run, "--explain", 1)
     assert result.exit_code == 0
     wrote = re.escape(f"wrote {run / 'replay.html'}: 4 episodes, beliefs of ")
     assert re.fullmatch(rf"{wrote}[1-4]\n", result.stderr)

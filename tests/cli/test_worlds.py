@@ -1,7 +1,6 @@
 """``--world`` in the commands that take a task, an incident or records of them."""
 
 import json
-import re
 from pathlib import Path
 
 import attrs
@@ -141,11 +140,6 @@ def test_a_check_has_exit_codes(folder: Path, monkeypatch: pytest.MonkeyPatch) -
     told = logtriage("world", "check", folder, "--quick", "--task", "outage")
     assert told.exit_code == 1
     assert "AFTER A FULL LOOK" in told.stdout
-    steps = re.findall(
-        r"^checking: (\d+) of 51 incidents \((\S+) done\)$", told.stderr, re.MULTILINE
-    )
-    assert [int(done) for done, _ in steps] == [6, 11, 16, 21, 26, 31, 36, 41, 46, 51]
-    assert [finding for _, finding in steps] == ["prompt", *8 * ["full-look"], "net-value"]
     edit(folder / "kinds/overload.toml", "high = 75", 'high = "75"')
     wrong = logtriage("world", "check", folder)
     assert wrong.exit_code == 2

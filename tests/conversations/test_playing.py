@@ -7,11 +7,9 @@ import pytest
 
 import logtriage as lt
 from logtriage.adapters.episode import Episode
-from logtriage.conversations.dialects import messages_of
 from logtriage.conversations.fields import conversation_of
-from logtriage.conversations.playing import played
 from logtriage.conversations.rows import Reading, reading_of, transcript_of_row
-from logtriage.conversations.wires import Style, steps_of_conversation
+from logtriage.conversations.wires import Style
 from logtriage.drawing.sealing import incident_of
 from logtriage.errors import TranscriptError
 from logtriage.grading import grade_transcript
@@ -23,10 +21,8 @@ from tests.conversations.episodes import (
     INCIDENT,
     PROMPT,
     Messages,
-    each,
     in_text,
     openai,
-    openai_turn,
 )
 
 WHOLE: Messages = openai()["messages"]
@@ -334,11 +330,3 @@ def test_a_command_is_played_whatever_its_output_says(answer: str) -> None:
             read(messages)
     else:
         assert names(read(messages)) == ["escalate"]
-
-
-def test_messages_alone_are_compared_too() -> None:
-    messages = messages_of(WHOLE)
-    incident = lt.make_incident(INCIDENT)
-    found = played(incident, messages, steps_of_conversation(messages, incident.topology))
-    assert (len(found.wires), found.left_out, found.screens) == (6, 0, 6)
-    assert len(each(openai_turn)) == 12

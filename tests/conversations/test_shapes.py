@@ -541,7 +541,7 @@ def test_an_exception_of_the_harness_is_a_status_and_a_limit_is_not() -> None:
     [
         (b"", "empty: there is nothing to convert"),
         (b"\n \n", "empty: there is nothing to convert"),
-        (b"PK\x03\x04....", "a zip archive, not lines of JSON; unpack it first"),
+        (b"PK\x03\x04....", "a zip archive, not lines of text; unpack it first"),
         (b"PAR1....", "a file of Parquet, not lines"),
         (gzip.compress(json.dumps(openai()).encode(), mtime=0)[:-20], "damaged gzip: "),
     ],

@@ -19,18 +19,12 @@ from logtriage.actions import (
     Resolve,
     all_actions,
 )
-from logtriage.conversations.tools import (
-    ALL_TOOLS,
-    TOOLS,
-    anthropic_tools,
-    call_from_action,
-    openai_tools,
-    tools_of,
-    wire_from_call,
-)
+from logtriage.conversations.tools import anthropic_tools, call_from_action, openai_tools, tools_of
 from logtriage.drawing.generator import make_incident
 from logtriage.incident import Incident
 from logtriage.parsing import action_from_wire, render_action
+from logtriage.parsing.calls import wire_from_call
+from logtriage.parsing.tools import ALL_TOOLS, TOOLS
 from tests.builders import SEVEN_SERVICES
 
 KILL = Remediate("kill-query", "user-db")

@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -57,158 +58,123 @@ def with_screens(messages: Messages) -> Messages:
     return [one for message in messages for one in (SCREEN, message)]
 
 
-OPENAI = [
-    said(
-        content=None,
-        tool_calls=[
-            {
-                "id": "c",
-                "type": "function",
-                "function": {"name": name, "arguments": json.dumps(arguments)},
-            }
-        ],
+def of(message: Callable[[str, dict[str, Any]], dict[str, Any]]) -> Messages:
+    """A message of the agent for each call."""
+    return [message(name, given) for name, given in CALLS]
+
+
+def function(name: str, given: Any, **others: Any) -> dict[str, Any]:
+    return {"type": "function", "function": {"name": name, "arguments": given}, **others}
+
+
+def use(name: str, given: Any, number: str = "c") -> dict[str, Any]:
+    return {"type": "tool_use", "id": number, "name": name, "input": given}
+
+
+OPENAI = of(
+    lambda name, given: said(content=None, tool_calls=[function(name, json.dumps(given), id="c")])
+)
+INSPECT = of(
+    lambda name, given: said(
+        tool_calls=[{"id": "c", "function": name, "arguments": given, "type": "function"}]
     )
-    for name, arguments in CALLS
-]
-TRL = [
-    said(tool_calls=[{"type": "function", "function": {"name": name, "arguments": arguments}}])
-    for name, arguments in CALLS
-]
-RESPONSES = [
-    {"type": "function_call", "call_id": "c", "name": name, "arguments": json.dumps(arguments)}
-    for name, arguments in CALLS
-]
-OLD_OPENAI = [
-    said(function_call={"name": name, "arguments": json.dumps(arguments)})
-    for name, arguments in CALLS
-]
-ANTHROPIC = [
-    said(
-        content=[
-            {"type": "text", "text": "let me see"},
-            {"type": "tool_use", "id": "c", "name": name, "input": arguments},
-        ]
-    )
-    for name, arguments in CALLS
-]
-INSPECT = [
-    said(tool_calls=[{"id": "c", "function": name, "arguments": arguments, "type": "function"}])
-    for name, arguments in CALLS
-]
-VERIFIERS = [
-    said(tool_calls=[{"id": "c", "name": name, "arguments": json.dumps(arguments)}])
-    for name, arguments in CALLS
-]
-LANGCHAIN = [
-    said(role="ai", tool_calls=[{"id": "c", "name": name, "args": arguments}])
-    for name, arguments in CALLS
-]
-PARALLEL = [said(tool_calls=[call for message in OPENAI for call in message["tool_calls"]])]
-PADDED = [
-    said(
-        tool_calls=[
-            {
-                "function": {
-                    "name": name,
-                    "arguments": {
-                        **dict.fromkeys(["service", "team", "remedy", "severity", "confidence"]),
-                        **arguments,
-                    },
-                },
-                "name": None,
-                "input": None,
-            }
-        ],
-        function_call=None,
-    )
-    for name, arguments in CALLS
-]
-COMPLETIONS = [
-    {"object": "chat.completion", "choices": [{"index": 0, "message": one}], "usage": {}}
-    for one in OPENAI
-]
-ANSWERED_BY_RESPONSES = [
-    {
-        "object": "response",
-        "output": [
-            {"type": "reasoning", "summary": []},
-            {"type": "message", "role": "assistant", "content": [{"type": "output_text"}]},
-            one,
-        ],
+)
+RESPONSES = of(
+    lambda name, given: {
+        "type": "function_call",
+        "call_id": "c",
+        "name": name,
+        "arguments": json.dumps(given),
     }
-    for one in RESPONSES
-]
-ANTHROPIC_RESPONSES = [
-    {"id": "msg_1", "type": "message", "model": "m", "stop_reason": "tool_use", **one}
-    for one in ANTHROPIC
-]
-GEMINI = [
-    {
+)
+ANTHROPIC = of(
+    lambda name, given: said(content=[{"type": "text", "text": "let me see"}, use(name, given)])
+)
+GEMINI = of(
+    lambda name, given: {
         "role": "model",
         "parts": [
             {"text": "escalate now?", "thought": True},
             {"text": "let me see"},
-            {"functionCall": {"name": name, "args": arguments}, "thoughtSignature": "x"},
+            {"functionCall": {"name": name, "args": given}, "thoughtSignature": "x"},
         ],
     }
-    for name, arguments in CALLS
-]
-GEMINI_RESPONSES = [
-    {"candidates": [{"content": one, "finishReason": "STOP"}], "modelVersion": "m"}
-    for one in GEMINI
-]
-GEMINI_PYTHON = [
-    {"role": "model", "parts": [{"text": None, "function_call": {"name": name, "args": made}}]}
-    for name, made in CALLS
-]
-BEDROCK = [
-    said(content=[{"text": "so"}, {"toolUse": {"toolUseId": "t", "name": name, "input": made}}])
-    for name, made in CALLS
-]
-LANGCHAIN_TWICE = [
+)
+#: LangChain says each call twice.
+LANGCHAIN = [
     {
         "type": "ai",
-        "content": [{"type": "tool_use", "id": f"c{number}", "name": name, "input": made}],
-        "tool_calls": [{"id": f"c{number}", "name": name, "args": made, "type": "tool_call"}],
+        "content": [use(name, given, f"c{number}")],
+        "tool_calls": [{"id": f"c{number}", "name": name, "args": given, "type": "tool_call"}],
         "invalid_tool_calls": [],
     }
-    for number, (name, made) in enumerate(CALLS)
+    for number, (name, given) in enumerate(CALLS)
 ]
-LANGCHAIN_DICTS = [{"type": "ai", "data": one} for one in LANGCHAIN_TWICE]
-ENCODED_TWICE = [
-    said(tool_calls=[{"function": {"name": name, "arguments": json.dumps(json.dumps(made))}}])
-    for name, made in CALLS
+NOTHING: dict[str, Any] = dict.fromkeys(["service", "team", "remedy", "severity", "confidence"])
+REASONED = [
+    {"type": "reasoning", "summary": []},
+    {"type": "message", "role": "assistant", "content": [{"type": "output_text"}]},
 ]
-IN_TEXT = [
-    said(content=f"<think>hm</think><tool_call>{json.dumps({'name': name, 'arguments': made})}")
-    for name, made in CALLS
-]
-TEXT = [said(content=f"So: {render_action(action)}") for action in ACTIONS]
-BLOCKS = [said(content=[{"type": "text", "text": render_action(one)}]) for one in ACTIONS]
+#: A provider's raw responses.
+RAW: dict[str, Messages] = {
+    "completions": [
+        {"object": "chat.completion", "choices": [{"index": 0, "message": one}], "usage": {}}
+        for one in OPENAI
+    ],
+    "responses": [{"object": "response", "output": [*REASONED, one]} for one in RESPONSES],
+    "anthropic": [
+        {"id": "msg_1", "type": "message", "model": "m", "stop_reason": "tool_use", **one}
+        for one in ANTHROPIC
+    ],
+    "gemini": [{"candidates": [{"content": one, "finishReason": "STOP"}]} for one in GEMINI],
+}
+IN_WORDS: dict[str, Messages] = {
+    "text": [said(content=f"So: {render_action(action)}") for action in ACTIONS],
+    "blocks": [said(content=[{"type": "text", "text": render_action(one)}]) for one in ACTIONS],
+}
 KINDS: dict[str, Messages] = {
+    **{f"{name}, raw": messages for name, messages in RAW.items()},
+    **IN_WORDS,
     "openai": OPENAI,
-    "trl": TRL,
+    "trl": of(lambda name, given: said(tool_calls=[function(name, given)])),
     "responses": RESPONSES,
-    "old openai": OLD_OPENAI,
+    "old openai": of(
+        lambda name, given: said(function_call=function(name, json.dumps(given))["function"])
+    ),
     "anthropic": ANTHROPIC,
     "inspect": INSPECT,
-    "verifiers": VERIFIERS,
-    "langchain": LANGCHAIN,
-    "parallel": PARALLEL,
-    "completions": COMPLETIONS,
-    "responses, raw": ANSWERED_BY_RESPONSES,
-    "anthropic, raw": ANTHROPIC_RESPONSES,
+    "langchain": of(
+        lambda name, given: said(role="ai", tool_calls=[{"id": "c", "name": name, "args": given}])
+    ),
+    "langchain, twice": LANGCHAIN,
+    "langchain, dicts": [{"type": "ai", "data": one} for one in LANGCHAIN],
+    "parallel": [said(tool_calls=[call for message in OPENAI for call in message["tool_calls"]])],
     "gemini": GEMINI,
-    "gemini, raw": GEMINI_RESPONSES,
-    "gemini, python": GEMINI_PYTHON,
-    "bedrock": BEDROCK,
-    "langchain, twice": LANGCHAIN_TWICE,
-    "langchain, dicts": LANGCHAIN_DICTS,
-    "encoded twice": ENCODED_TWICE,
-    "in the text": IN_TEXT,
-    "padded": PADDED,
-    "text": TEXT,
-    "blocks": BLOCKS,
+    "gemini, python": of(
+        lambda name, given: {
+            "role": "model",
+            "parts": [{"text": None, "function_call": {"name": name, "args": given}}],
+        }
+    ),
+    "bedrock": of(
+        lambda name, given: said(
+            content=[{"text": "so"}, {"toolUse": {"toolUseId": "t", "name": name, "input": given}}]
+        )
+    ),
+    "encoded twice": of(
+        lambda name, given: said(tool_calls=[function(name, json.dumps(json.dumps(given)))])
+    ),
+    "in the text": of(
+        lambda name, given: said(
+            content=f"<think>hm</think><tool_call>{json.dumps({'name': name, 'arguments': given})}"
+        )
+    ),
+    "padded": of(
+        lambda name, given: said(
+            tool_calls=[{**function(name, {**NOTHING, **given}), "name": None, "input": None}],
+            function_call=None,
+        )
+    ),
 }
 
 
@@ -216,15 +182,13 @@ KINDS: dict[str, Messages] = {
 def test_the_same_episode_in_any_words_is_the_same_actions(kind: str) -> None:
     messages = with_screens(KINDS[kind])
     assert played(messages) == list(ACTIONS)
-    if kind not in ("text", "blocks"):
+    if kind not in IN_WORDS:
         assert played(messages, style="tools") == list(ACTIONS)
 
 
-@pytest.mark.parametrize(
-    "one", [COMPLETIONS[0], ANSWERED_BY_RESPONSES[0], ANTHROPIC_RESPONSES[0], GEMINI_RESPONSES[0]]
-)
-def test_a_raw_response_is_a_conversation_of_one_reply(one: dict[str, Any]) -> None:
-    wires = actions_of_conversation(one, SEVEN_SERVICES)
+@pytest.mark.parametrize("provider", RAW)
+def test_a_raw_response_is_a_conversation_of_one_reply(provider: str) -> None:
+    wires = actions_of_conversation(RAW[provider][0], SEVEN_SERVICES)
     assert actions_from_wire(wires, SEVEN_SERVICES) == list(ACTIONS[:1])
 
 
@@ -370,53 +334,17 @@ def test_what_is_no_conversation_is_refused_by_field(messages: Any, message: str
 
 
 KEYS = st.sampled_from(
-    [
-        "role",
-        "type",
-        "content",
-        "parts",
-        "tool_calls",
-        "function",
-        "name",
-        "arguments",
-        "id",
-        "index",
-        "choices",
-        "delta",
-        "message",
-        "candidates",
-        "output",
-        "data",
-        "text",
-        "messages",
-        "function_call",
-        "functionCall",
-        "args",
-        "input",
-        "call_id",
-        "source",
-        "object",
-    ]
+    (
+        *("role", "type", "content", "parts", "tool_calls", "function", "name", "arguments", "id"),
+        *("index", "choices", "delta", "message", "candidates", "output", "data", "text", "args"),
+        *("messages", "function_call", "functionCall", "input", "call_id", "source", "object"),
+    )
 )
 WORDS = st.sampled_from(
-    [
-        "assistant",
-        "user",
-        "model",
-        "ai",
-        "tool",
-        "function_call",
-        "tool_use",
-        "text",
-        "resolve",
-        "escalate",
-        "{}",
-        '{"team":"dba-team"}',
-        "<tool_call>",
-        "<think>",
-        "c1",
-        "message",
-    ]
+    (
+        *("assistant", "user", "model", "ai", "tool", "function_call", "tool_use", "text", "c1"),
+        *("resolve", "escalate", "{}", '{"team":"dba-team"}', "<tool_call>", "<think>", "message"),
+    )
 )
 ANYTHING = st.recursive(
     st.none() | st.booleans() | st.integers(0, 2) | st.just(math.nan) | WORDS | st.text(max_size=5),

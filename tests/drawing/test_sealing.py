@@ -26,7 +26,7 @@ from logtriage.drawing.sealing import (
 from logtriage.dynamics import tick
 from logtriage.env import TriageVectorEnv
 from logtriage.errors import EpisodeOver, InvalidInput, SealError
-from logtriage.evaluation import Incidents, RunSpec, compare_runs, evaluate, load_run, play_episode
+from logtriage.evaluation import Incidents, RunSpec, compare_runs, evaluate, load_run
 from logtriage.grading import grade_actions, grade_jsonl, grade_transcript
 from logtriage.multi import triage_team_v1
 from logtriage.registry import make_policy
@@ -197,7 +197,7 @@ def test_every_command_takes_the_key_from_a_file_and_shows_none(
 ) -> None:
     out, page = tmp_path / "run", tmp_path / "page.html"
     record = tmp_path / "record.jsonl"
-    state = play_episode(
+    state = lt.play(
         lt.make_incident(ID, seal=SEAL), make_policy("expert")(incident_of(f"{TASK}/test/7"))
     )
     record.write_text(f"{encode_transcript(lt.transcript_of(state))}\n", encoding="utf-8")
@@ -206,7 +206,7 @@ def test_every_command_takes_the_key_from_a_file_and_shows_none(
         (*evaluating, "--out", out),
         (*evaluating, "--explain", 1, "--out", out),
         ("report", out),
-        ("report", out, page, "--html"),
+        ("report", out, page, "--explain", 0, "--html"),
         ("compare", out, out),
         ("grade", record),
         ("grade", record, "--json"),

@@ -7,10 +7,11 @@ import pytest
 from logtriage.conversations.words import words_of
 from logtriage.errors import UnknownName
 from logtriage.evaluation import LoadedRun, load_run
-from logtriage.evaluation.answers import Graded, SheetError, grade_answers, records_of, template
+from logtriage.evaluation.answers import SheetResult, grade_answers, records_of
 from logtriage.evaluation.calibration import calibrate
 from logtriage.evaluation.money import Prices, worth_of
 from logtriage.evaluation.repeats import pooled, repeats_of
+from logtriage.evaluation.sheets import SheetError, template
 from logtriage.evaluation.summary import summarise
 from logtriage.recorded import dump_bundle, load_records, shipped_records
 from logtriage.recorded.records import RecordedIncident
@@ -20,7 +21,7 @@ ROOTS = {CONTACTS: "ts-contacts-service", BASIC: "ts-basic-service"}
 HEADER = "id,root_cause,fault_class,confidence,handed_over,seconds,cost,notes"
 
 
-def graded(folder: Path, *rows: str, header: str = HEADER) -> tuple[Graded, LoadedRun]:
+def graded(folder: Path, *rows: str, header: str = HEADER) -> tuple[SheetResult, LoadedRun]:
     sheet = folder / "answers.csv"
     sheet.write_text("\n".join([header, *rows, ""]), encoding="utf-8")
     sources = map(records_of, ("trainticket", "petshop"))
@@ -38,8 +39,8 @@ def test_a_sheet_is_graded_as_a_run(tmp_path: Path) -> None:
     assert run.complete
     (task,) = run.tasks
     scores = [grade.score for grade in run.grades["us", task]]
-    price = run.incidents(run.grades["us", task][2].incident).worth_of_hand_over
-    assert scores == [1.0, 0.0, pytest.approx(price)]
+    over = run.incidents(run.grades["us", task][2].incident).worth_of_hand_over
+    assert scores == [1.0, 0.0, pytest.approx(over)]
     assert run.policies[1:] == (
         "constant:hand_over",
         "constant:identify_root_cause=ts-contacts-service,classify_fault=code",
@@ -123,14 +124,15 @@ def test_wrong_columns_are_named(tmp_path: Path, header: str, mistake: str) -> N
 
 def test_the_template_has_every_incident(tmp_path: Path) -> None:
     sheet = tmp_path / "sheet.jsonl"
-    assert template("recorded", sheet) == 3
+    template(list(records_of("recorded")), sheet)
     filled = sheet.read_text("utf-8").replace('"handed_over": null', '"handed_over": true')
     sheet.write_text(filled, encoding="utf-8")
     what = grade_answers(sheet, [records_of("recorded")], tmp_path / "run", "us")
     assert (what.repeats, what.missing) == (1, 0)
-    assert template("petshop", tmp_path / "sheet.csv") == 2
+    template(list(records_of("petshop")), tmp_path / "sheet.csv")
+    assert len((tmp_path / "sheet.csv").read_text("utf-8").splitlines()) == 3
     with pytest.raises(UnknownName, match="nothing"):
-        template("nothing", sheet)
+        records_of("nothing")
 
 
 def test_a_bundle_of_one_s_own_and_a_stretch_without_a_fault(tmp_path: Path) -> None:

@@ -63,9 +63,7 @@ def test_a_comparison_has_the_bounds_of_what_both_planned(run: Path) -> None:
     assert (after.bound_a, after.bound_b) == (before.bound_a, before.bound_b)
     flags = ["--policy-a", "random:3", "--policy-b", "random:2"]
     shown = CliRunner().invoke(
-        app,
-        ["compare", str(run), str(run.parent / "other"), *flags],
-        env={"COLUMNS": "200"},
+        app, ["compare", str(run), str(run.parent / "other"), *flags], env={"COLUMNS": "200"}
     )
     assert shown.exit_code == 0, shown.output
     assert f"{after.bound_a:.3f}" in shown.output

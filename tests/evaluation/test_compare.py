@@ -60,6 +60,14 @@ def test_policies_of_other_names_are_paired_on_request(tmp_path: Path) -> None:
     assert (comparison.policy_a, comparison.policy_b) == ("expert", "oracle")
 
 
+def test_other_names_are_paired_by_position(tmp_path: Path) -> None:
+    a = played(tmp_path / "a", ["expert", "random"])
+    b = played(tmp_path / "b", ["oracle", "chain"])
+    assert [(one.policy_a, one.policy_b) for one in compare_runs(a, b)] == [
+        ("expert", "oracle"), ("random", "chain"),
+    ]  # fmt: skip
+
+
 def test_which_policies_is_asked_where_it_is_not_clear(tmp_path: Path) -> None:
     a = played(tmp_path / "a", ["expert", "random"])
     b = played(tmp_path / "b", ["oracle"])

@@ -82,10 +82,7 @@ def test_shares_the_other_way_round_have_the_opposite_interval(
 ) -> None:
     before = [False] * gained + [True] * lost + [True] * same
     after = [True] * gained + [False] * lost + [True] * same
-    found, back = (
-        paired_share_difference(before, after),
-        paired_share_difference(after, before),
-    )
+    found, back = (paired_share_difference(before, after), paired_share_difference(after, before))
     assert found is not None
     assert back is not None
     assert found.mean == (gained - lost) / (gained + lost + same)

@@ -10,14 +10,7 @@ import pytest
 
 from logtriage.actions import Action, Resolve
 from logtriage.errors import InvalidInput
-from logtriage.evaluation import (
-    RunSpec,
-    evaluate,
-    hit_at,
-    load_run,
-    locate,
-    record_episode,
-)
+from logtriage.evaluation import RunSpec, evaluate, hit_at, load_run, locate, record_episode
 from logtriage.evaluation.localisation import check_ranking, ranking_of, ranking_to_json
 from logtriage.observation import Observation
 from logtriage.policies import Memory, Ranking
@@ -107,9 +100,7 @@ def test_a_ranking_is_kept_with_the_transcript_and_read_back(tmp_path: Path) -> 
     roots = [(next(iter(incident.truth.root_causes)),) for incident in shipped_incidents()]
     said = (roots[1], roots[0])
     rows = evaluate(
-        RunSpec(["own", "expert"], ["recorded"]),
-        tmp_path,
-        factories={"own": lambda _: _Says(said)},
+        RunSpec(["own", "expert"], ["recorded"]), tmp_path, factories={"own": lambda _: _Says(said)}
     )
     everything = rows[0].located[0]
     assert (everything.kind, everything.incidents) == (None, 3)

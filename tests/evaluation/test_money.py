@@ -20,10 +20,10 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> LoadedRun:
 
 
 def test_worth_is_what_is_gained_less_what_it_costs(run: LoadedRun) -> None:
-    prices = [
+    worths = [
         run.incidents(grade.incident).worth_of_hand_over for grade in run.grades["oracle", TASK]
     ]
-    gained = sum(100.0 * (1.0 - price) for price in prices if price is not None)
+    gained = sum(100.0 * (1.0 - worth) for worth in worths if worth is not None)
     oracle, nothing = worth_of(run, Prices(100.0, per_episode=2.0))
     assert oracle.worth.mean == pytest.approx(gained - 10.0)
     assert oracle.worth.low <= oracle.worth.mean <= oracle.worth.high

@@ -34,7 +34,7 @@ def free(incident_id: str) -> Incident:
     return attrs.evolve(make_incident(incident_id), worth_of_hand_over=None)
 
 
-def without_prices(run: LoadedRun) -> LoadedRun:
+def without_worths(run: LoadedRun) -> LoadedRun:
     """The same run, as if its incidents had no worth of a hand-over."""
     return attrs.evolve(run, incidents=cast(Any, free))
 
@@ -61,13 +61,13 @@ def test_always_handing_over_is_exactly_nothing_and_solving_everything_is_one() 
         transition(initial_state(make_incident(f"{TASK}/test/{number}")), HandOver())
         for number in range(40)
     ]
-    rows = [(state, grade(state).score or 0.0) for state in states]
+    rows = [(state, grade(state).score) for state in states]
     value = net_value_of(rows)
     assert value is not None
     assert attrs.astuple(value.net) == (0.0, 0.0, 0.0)
     assert (value.handed_over, value.paged_right, value.mis_paged) == (1.0, 0.0, 0.0)
-    assert all(attrs.astuple(row.net) == (0.0, 0.0, 0.0) for row in value.by_price)
-    assert sum(row.incidents for row in value.by_price) == value.incidents == 40
+    assert all(attrs.astuple(row.net) == (0.0, 0.0, 0.0) for row in value.by_worth)
+    assert sum(row.incidents for row in value.by_worth) == value.incidents == 40
     perfect = net_value_of([(state, 1.0) for state, _ in rows])
     assert perfect is not None
     assert attrs.astuple(perfect.net) == (1.0, 1.0, 1.0)
@@ -80,7 +80,7 @@ def test_what_became_of_incidents() -> None:
         played(REAL, RIGHT_PAGE, WRONG_PAGE),
         played(REAL, WRONG_PAGE),
     ]
-    value = net_value_of([(state, grade(state).score or 0.0) for state in states])
+    value = net_value_of([(state, grade(state).score) for state in states])
     assert value is not None
     assert (value.handed_over, value.paged_right, value.mis_paged) == (0.25, 0.25, 0.5)
     assert net_value_of([(played(real_incident(), RIGHT_PAGE), 0.5)]) is None
@@ -102,8 +102,8 @@ def _printed(put: Any, *shown: Any) -> str:
 
 
 def test_runs_are_compared_by_it(run: LoadedRun) -> None:
-    unpriced = without_prices(run)
-    (plain,) = compare_runs(unpriced, unpriced, policy_a="expert", policy_b="oracle")
+    unknown = without_worths(run)
+    (plain,) = compare_runs(unknown, unknown, policy_a="expert", policy_b="oracle")
     assert plain.net is None
     assert "net" not in _printed(print_comparisons, [plain], ("A", "B"))
     (comparison,) = compare_runs(run, run, policy_a="expert", policy_b="oracle")

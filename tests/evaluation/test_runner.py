@@ -19,20 +19,12 @@ from logtriage.actions import (
 )
 from logtriage.drawing.generator import make_incident
 from logtriage.errors import LogTriageError, UnknownName
-from logtriage.evaluation import (
-    RunSpec,
-    evaluate,
-    load_run,
-    play_episode,
-    record_episode,
-    steps,
-)
-from logtriage.grading import GradeStatus, grade, grade_transcript
+from logtriage.evaluation import RunSpec, evaluate, load_run, record_episode
+from logtriage.grading import Unscored, grade_transcript
 from logtriage.incident import Incident
 from logtriage.observation import Observation
 from logtriage.policies import ConstantPolicy, Policy
 from logtriage.registry import make_policy
-from logtriage.state import Closing
 from logtriage.transcript import Transcript
 
 INCIDENT = make_incident("cascading_failure-v4/test/42")
@@ -81,24 +73,12 @@ def contents(directory: Path) -> dict[str, bytes]:
     }
 
 
-def test_episode_is_played_until_it_closes() -> None:
-    state = play_episode(INCIDENT, make_policy("oracle")(INCIDENT))
-    assert state.closing is Closing.RESOLVED
-    assert grade(state).score == 1.0
-
-
-def test_steps_are_every_state_from_the_first_to_the_closed_one() -> None:
-    seen = list(steps(INCIDENT, make_policy("expert")(INCIDENT)))
-    assert [state.tick for state in seen] == list(range(len(seen)))
-    assert [state.is_closed for state in seen] == [False] * (len(seen) - 1) + [True]
-
-
 def test_failure_of_a_policy_is_unscored_with_its_cause_and_never_a_zero() -> None:
     transcript = record_episode(INCIDENT, lambda _: Failing(RuntimeError("no answer")), "mine")
     assert transcript.status == "policy failed in tick 1: RuntimeError: no answer"
     assert [action["action_type"] for action in transcript.actions] == ["classify_severity"]
     graded = grade_transcript(transcript)
-    assert graded.status is GradeStatus.UNSCORED
+    assert isinstance(graded, Unscored)
     assert graded.score is None
     assert graded.cause == transcript.status
     assert graded.agent == "mine"
@@ -156,22 +136,6 @@ def test_interrupted_and_resumed_is_as_if_never_interrupted(tmp_path: Path, stop
     assert len(seen) == 28 - stop_at + 1
     evaluate(SPEC, tmp_path / "whole")
     assert contents(tmp_path / "run") == contents(tmp_path / "whole")
-
-
-def test_torn_last_line_is_played_again(tmp_path: Path) -> None:
-    evaluate(SPEC, tmp_path / "run")
-    whole = contents(tmp_path / "run")
-    path = tmp_path / "run" / "transcripts" / "random--single_crash-v4.jsonl"
-    content = path.read_bytes()
-    path.write_bytes(content[:-10])
-    seen: list[tuple[int, bool]] = []
-
-    def look(done: int, _: int) -> None:
-        seen.append((done, (tmp_path / "run" / "summary.json").exists()))
-
-    evaluate(SPEC, tmp_path / "run", on_progress=look)
-    assert seen == [(27, True), (28, False)]  # no summary speaks of what is being played
-    assert contents(tmp_path / "run") == whole
 
 
 @pytest.mark.parametrize("jobs", [1, 2])

@@ -8,13 +8,7 @@ import pytest
 
 from logtriage.drawing.generator import make_incident
 from logtriage.errors import InvalidInput, RubricError, TranscriptError, UnknownName
-from logtriage.evaluation import (
-    Incidents,
-    RunSpec,
-    evaluate,
-    load_run,
-    plan,
-)
+from logtriage.evaluation import Incidents, RunSpec, evaluate, load_run, plan
 from logtriage.evaluation.cell_files import slug
 from logtriage.grading import DEFAULT, grade_transcript
 from logtriage.incident import Incident
@@ -95,6 +89,23 @@ def test_directory_of_another_run_is_refused(
         evaluate(attrs.evolve(SPEC, **changed), run)
     assert difference in str(caught.value)
     assert contents(run) == before
+
+
+def test_a_run_of_kinds_is_read_back_resumed_and_no_other(tmp_path: Path) -> None:
+    kinds = ["memory_leak", "slow_query"]
+    spec = RunSpec(["expert"], ["single_crash-v4"], episodes=5, kinds=kinds)
+    evaluate(spec, tmp_path / "run")
+    whole = (tmp_path / "run" / FIRST).read_bytes()
+    (tmp_path / "run" / FIRST).write_bytes(b"".join(whole.splitlines(keepends=True)[:2]))
+    evaluate(spec, tmp_path / "run")
+    assert (tmp_path / "run" / FIRST).read_bytes() == whole
+    run = load_run(tmp_path / "run")
+    assert run.manifest.spec.kinds == tuple(kinds)
+    played = [run.incidents(one.incident) for one in run.transcripts["expert", "single_crash-v4"]]
+    assert len(played) == 5
+    assert {one.truth.fault_kind for one in played} <= set(kinds)
+    with pytest.raises(InvalidInput, match="kinds is memory_leak, slow_query, asked for null"):
+        evaluate(attrs.evolve(spec, kinds=()), tmp_path / "run")
 
 
 def test_run_of_another_version_is_not_mixed_with_this_one(run: Path) -> None:
@@ -191,14 +202,7 @@ def test_torn_line_is_played_again(run: Path, torn: bytes) -> None:
     assert contents(run) == whole
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        b"the only copy of my notes",
-        b"\x00" * 4096,
-        b"{1: 2}",
-    ],
-)
+@pytest.mark.parametrize("content", [b"the only copy of my notes", b"\x00" * 4096, b"{1: 2}"])
 @pytest.mark.parametrize("kept", [0, 1])
 def test_what_is_no_torn_line_is_never_cut_off(run: Path, content: bytes, kept: int) -> None:
     lines = (run / FIRST).read_bytes().splitlines(keepends=True)[:kept]
@@ -372,6 +376,8 @@ def test_names_given_twice_count_once() -> None:
         ({"split": "exam"}, "unknown split 'exam'"),
         ({"episodes": 0}, "episodes must be at least 1, got 0"),
         ({"start": -1}, "start must not be negative, got -1"),
+        ({"kinds": ["crash"]}, "unknown kind 'crash'"),
+        ({"tasks": ["recorded"], "kinds": ["crash"]}, "recorded has no kinds of a world"),
     ],
 )
 def test_definitions_that_make_no_sense(fields: dict[str, Any], reason: str) -> None:

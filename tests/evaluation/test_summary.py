@@ -4,14 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from logtriage.actions import (
-    Action,
-    Escalate,
-    IdentifyRootCause,
-    Ignore,
-    ReportImpact,
-    Resolve,
-)
+from logtriage.actions import Action, Escalate, IdentifyRootCause, Ignore, ReportImpact, Resolve
 from logtriage.drawing.generator import make_incident
 from logtriage.drawing.ids import incident_ids
 from logtriage.dynamics import play as play_actions
@@ -105,9 +98,7 @@ def neighbours(benign: bool) -> str:
     )
 
 
-def test_benign_incidents_have_no_root_cause_to_find_and_no_fault_to_ignore(
-    tmp_path: Path,
-) -> None:
+def test_benign_incidents_have_no_root_cause_to_find_and_no_fault_to_ignore(tmp_path: Path) -> None:
     row = play(tmp_path, {neighbours(True): perfect}, "silent_degradation-v4")
     assert row.grade == Interval(1.0, 1.0, 1.0)
     assert (row.root_cause, row.ignored, row.ticks) == (None, None, None)

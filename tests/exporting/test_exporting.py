@@ -209,6 +209,3 @@ def test_the_command_line(tmp_path: Path) -> None:
     result = runner.invoke(app, ["export", "otlp", INCIDENT, str(out), "--opened", "noon"])
     assert result.exit_code == 2
     assert "--opened must be a time with an offset" in result.output
-
-
-# --- worlds whose signs stay -------------------------------------------------------------

@@ -29,7 +29,7 @@ from logtriage.evaluation import Incidents
 from logtriage.grading import Grade
 from logtriage.parsing import action_from_wire, action_to_wire
 from logtriage.recorded import HISTORY, shipped_incidents
-from logtriage.recorded.records import task_id
+from logtriage.recorded.bundle import task_id
 from logtriage.registry import make_policy
 from logtriage.state import State
 from logtriage.tasks import BENCHMARK_FOG, TASKS, TaskSpec

@@ -231,7 +231,7 @@ CELLS: list[tuple[Incident, list[Action], float, list[float], str | None, str | 
         2,
         0,
     ),
-    # Handed over within par, whatever was declared: the price.
+    # Handed over within par, whatever was declared: the worth.
     (
         REAL,
         [ClassifySeverity("P3"), HandOver(), LOOK],

@@ -35,7 +35,6 @@ from logtriage.grading import (
     Criterion,
     Discount,
     Gate,
-    GradeStatus,
     Measured,
     Rubric,
     get_rubric,
@@ -195,7 +194,6 @@ def test_a_grade_says_what_was_graded() -> None:
 
 def test_an_unscored_episode_has_no_score_at_all() -> None:
     one = unscored(real_incident(), "the model server is down", actions=PERFECT[:2], agent="me")
-    assert one.status is GradeStatus.UNSCORED
     assert one.score is None
     assert one.criteria == ()
     assert (one.cause, one.agent, one.gate) == ("the model server is down", "me", None)

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from logtriage.errors import RubricError
-from logtriage.grading import TRIAGE_3, Criterion, Rubric, criteria, priced
+from logtriage.grading import TRIAGE_3, Criterion, Rubric, criteria, paging
 from logtriage.grading import tables as tables_module
 from logtriage.grading.tables import (
     CREDITS,
@@ -72,7 +72,7 @@ def test_levels_of_several_faults_by_hand() -> None:
     assert MEASURES[criteria.escalation].scores(two).tolist() == [0.0, 1.0, 0.0, 0.5, 1.0]
     assert [share_begin(faults) for faults in (1, 2, 3)] == [0, 2, 5]
     assert [fix_begin(faults) // (CREDITS + 1) for faults in (1, 2, 3)] == [0, 2, 5]
-    fixes = MEASURES[priced.remediation].scores(two)
+    fixes = MEASURES[paging.remediation].scores(two)
     assert len(fixes) == fix_begin(3)
     left = np.array([1.0, 0.6, 1 - 0.8, 0.0])
     assert fixes.reshape(5, 4) == pytest.approx(np.outer([0.0, 1.0, 0.0, 0.5, 1.0], left))
@@ -84,19 +84,19 @@ def test_factors_of_discounts_by_hand() -> None:
         scores: list[float] = found.scores(attrs.evolve(SPAN, faults=faults)).tolist()
         return scores
 
-    assert factors(priced.unescalated) == [0.32, 1.0]
-    assert factors(priced.unescalated, 2)[3] == pytest.approx(0.66)
-    assert factors(priced.unapproved) == pytest.approx([1.0, 0.3, 0.09, 0.027])
-    assert factors(priced.unapproved_fix, 2) == pytest.approx([1.0, 0.7, 0.49])
+    assert factors(paging.unescalated) == [0.32, 1.0]
+    assert factors(paging.unescalated, 2)[3] == pytest.approx(0.66)
+    assert factors(paging.unapproved) == pytest.approx([1.0, 0.3, 0.09, 0.027])
+    assert factors(paging.unapproved_fix, 2) == pytest.approx([1.0, 0.7, 0.49])
 
 
-def test_a_hand_over_leaves_of_its_price_what_its_ticks_do() -> None:
+def test_a_hand_over_leaves_of_its_worth_what_its_ticks_do() -> None:
     found = HANDED.scores(Span(12, ((12, 5),)))
     assert found[1 + 5] == 1.0
     assert found[1 + 12] == pytest.approx(0.9)
     assert tables_of(TRIAGE_3, SPAN).handed_weight == 1.0
-    unpriced = attrs.evolve(TRIAGE_3, id="mine/1", handed_over=())
-    assert tables_of(unpriced, SPAN).handed_weight < 0.0
+    without = attrs.evolve(TRIAGE_3, id="mine/1", handed_over=())
+    assert tables_of(without, SPAN).handed_weight < 0.0
 
 
 def test_what_has_no_kernel_is_named() -> None:

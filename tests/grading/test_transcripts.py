@@ -29,8 +29,8 @@ from logtriage.facts import Play
 from logtriage.grading import (
     TRIAGE_3,
     Criterion,
-    GradeStatus,
     Rubric,
+    Unscored,
     grade_actions,
     grade_jsonl,
     grade_transcript,
@@ -164,7 +164,7 @@ def test_a_transcript_gets_the_grade_of_its_state() -> None:
 @pytest.mark.parametrize("status", ["failed: connection lost", "cancelled", "", "Completed"])
 def test_what_did_not_complete_is_unscored_with_its_cause(status: str) -> None:
     graded = grade_transcript(Transcript(ID, PERFECT, status, "me"))
-    assert graded.status is GradeStatus.UNSCORED
+    assert isinstance(graded, Unscored)
     assert (graded.score, graded.cause, graded.agent) == (None, status, "me")
     assert graded.criteria == ()
     assert graded.rubric == "logtriage/3"
@@ -297,8 +297,8 @@ def test_a_file_is_read_as_a_stream() -> None:
 def test_unscored_lines_are_neither_zeroes_nor_errors() -> None:
     text = f"{line(status='timeout')}\n{line(status=None)}\n"
     first, second = grade_jsonl(io.StringIO(text))
-    assert (first.status, first.score, first.cause) == (GradeStatus.UNSCORED, None, "timeout")
-    assert (second.status, second.score) == (GradeStatus.SCORED, 1.0)
+    assert (first.score, first.cause) == (None, "timeout")
+    assert second.score == 1.0
 
 
 class BrokenGraderError(Exception):

@@ -18,7 +18,7 @@ from logtriage import (
 )
 from logtriage.dynamics import play_jointly
 from logtriage.facts import Play
-from logtriage.grading import priced, triage
+from logtriage.grading import paging, triage
 from logtriage.state import State
 from tests.builders import (
     FIX,
@@ -59,7 +59,7 @@ def test_remediation_with_wrong_remedies_before_and_after_the_fix(
 ) -> None:
     for before in range(wrong + 1):
         rest = (*(WRONG_REMEDY,) * before, FIX, *(WRONG_REMEDY,) * (wrong - before))
-        score, reason = priced.remediation(played(REAL, *first, *rest))
+        score, reason = paging.remediation(played(REAL, *first, *rest))
         assert score == pytest.approx(left, abs=1e-12)
         assert f"fixed in tick {before + 1}" in reason
         assert ("wrong remed" in reason) == bool(wrong)
@@ -67,7 +67,7 @@ def test_remediation_with_wrong_remedies_before_and_after_the_fix(
 
 @pytest.mark.parametrize("wrong", range(4))
 def test_remediation_without_an_accepted_remedy(wrong: int) -> None:
-    score, reason = priced.remediation(played(REAL, RIGHT_PAGE, *(WRONG_REMEDY,) * wrong))
+    score, reason = paging.remediation(played(REAL, RIGHT_PAGE, *(WRONG_REMEDY,) * wrong))
     assert score == 0.0
     assert "kill-query:user-db" in reason
 
@@ -75,7 +75,7 @@ def test_remediation_without_an_accepted_remedy(wrong: int) -> None:
 def test_remediation_an_accepted_remedy_again_is_not_wrong() -> None:
     incident = real_incident(remedies=(("kill-query", "user-db"), ("restart", "user-db")))
     both = played(incident, RIGHT_PAGE, Remediate("restart", "user-db"), FIX, FIX)
-    assert priced.remediation(both)[0] == 1.0
+    assert paging.remediation(both)[0] == 1.0
 
 
 #: (horizon, par) -> {ticks used when closed: score}
@@ -116,14 +116,14 @@ def test_closure_only_by_resolving(actions: tuple[Action, ...]) -> None:
 def test_malformed_actions_only_cost_time() -> None:
     noise = Malformed("?", "unreadable")
     state = played(real_incident(horizon=8), *(noise,) * 4, RIGHT_PAGE, FIX, END)
-    assert priced.remediation(state)[0] == 1.0
+    assert paging.remediation(state)[0] == 1.0
     assert triage.closure(state)[0] == pytest.approx(1 / 3)
 
 
 @pytest.mark.parametrize("service", SEVEN_SERVICES.names)
 def test_dismissal_is_void_if_anyone_was_blamed(service: str) -> None:
     state = played(BENIGN, IdentifyRootCause(service), Ignore())
-    assert priced.dismissal(state) == (0.0, f"dismissed, but {service} was blamed")
+    assert paging.dismissal(state) == (0.0, f"dismissed, but {service} was blamed")
     assert triage.benign_closure(state)[0] == 0.0
 
 
@@ -134,7 +134,7 @@ def test_dismissal_is_void_if_anyone_was_blamed(service: str) -> None:
 )
 def test_dismissal_only_by_ignoring(actions: tuple[Action, ...]) -> None:
     state = played(BENIGN, *actions)
-    assert priced.dismissal(state)[0] == 0.0
+    assert paging.dismissal(state)[0] == 0.0
     assert triage.benign_closure(state)[0] == 0.0
 
 
@@ -214,11 +214,11 @@ def test_approval_takes_an_earlier_tick() -> None:
     together = joint((0, RIGHT_PAGE), (0, probe), (1, probe), (1, FIX))
     assert together.facts.unapproved_remedies == 1
     assert together.facts.paged_at == 0
-    assert priced.unapproved_fix(together) is None
-    early = priced.unapproved_fix(joint((0, FIX), (0, RIGHT_PAGE)))
+    assert paging.unapproved_fix(together) is None
+    early = paging.unapproved_fix(joint((0, FIX), (0, RIGHT_PAGE)))
     assert early is not None
     assert early[0] == 0.7
-    assert priced.unapproved_fix(initial_state(REAL)) is None
+    assert paging.unapproved_fix(initial_state(REAL)) is None
 
 
 def test_repeating_what_came_too_late_restores_nothing() -> None:

@@ -6,6 +6,7 @@ import pytest
 import logtriage as lt
 from logtriage.actions import HandOver, Ignore, Resolve
 from logtriage.grading import unscored
+from logtriage.grading.debrief import verdict_of
 from tests.builders import FIX, RIGHT_CAUSE, RIGHT_PAGE, WAIT, WRONG_PAGE, played, real_incident
 
 INCIDENT = real_incident()
@@ -27,7 +28,7 @@ def test_the_criterion_that_lost_most_decides(left_out: str) -> None:
     graded = lt.grade(played(INCIDENT, *acts.values(), RIGHT_PAGE, FIX, Resolve()))
     missed = graded.criterion(left_out)
     name = left_out.replace("_", " ").capitalize()
-    told = f"{name} cost {missed.weight:.2f}: {missed.reason}. Score {graded.score:.2f}."
+    told = f"{name} −{missed.weight:.2f}: {missed.reason}. Score {graded.score:.2f}."
     assert graded.verdict == told
 
 
@@ -39,8 +40,8 @@ def test_a_discount_decides_where_it_takes_most() -> None:
 
 
 def test_a_hand_over_decides_alone() -> None:
-    priced = attrs.evolve(INCIDENT, rubric="logtriage/3", worth_of_hand_over=0.7)
-    graded = lt.grade(played(priced, WAIT, HandOver()))
+    with_worth = attrs.evolve(INCIDENT, rubric="logtriage/3", worth_of_hand_over=0.7)
+    graded = lt.grade(played(with_worth, WAIT, HandOver()))
     assert graded.verdict.startswith("Handed over in 2 ticks, worth 0.7")
 
 
@@ -55,6 +56,20 @@ def test_who_earned_nothing_is_told_of_the_heaviest_criteria() -> None:
 def test_nothing_is_made_up_for_a_perfect_episode() -> None:
     graded = lt.grade(played(INCIDENT, RIGHT_SEVERITY, RIGHT_CAUSE, RIGHT_PAGE, FIX, Resolve()))
     assert graded.verdict == "Nothing went wrong in 5 ticks. Score 1.00."
+
+
+def test_luck_stands_in_the_first_sentence() -> None:
+    luck = ["at the page dba-team was 11 % likely"]
+    acts: list[lt.Action] = [RIGHT_SEVERITY, RIGHT_CAUSE, RIGHT_PAGE, FIX, Resolve()]
+    told = verdict_of(lt.grade(played(INCIDENT, *acts)), luck)
+    assert told == "Score 1.00, by luck: at the page dba-team was 11 % likely."
+    less = lt.grade(played(INCIDENT, *acts[1:]))
+    assert verdict_of(less, luck).startswith(f"Score {less.score:.2f}, by luck: {luck[0]}. Sever")
+    gated = lt.grade(played(INCIDENT, WRONG_PAGE))
+    assert verdict_of(gated, luck) == gated.verdict
+    priced = attrs.evolve(INCIDENT, rubric="logtriage/3", worth_of_hand_over=0.7)
+    handed = lt.grade(played(priced, WAIT, HandOver()))
+    assert verdict_of(handed, luck) == handed.verdict
 
 
 def test_an_unscored_episode_says_why() -> None:

@@ -109,6 +109,9 @@ def test_marks_without_types_give_a_confidence_as_a_number() -> None:
         '<parameter name="confidence">0.5</parameter></invoke>'
     )
     assert parse_action(call, SEVEN_SERVICES) == IdentifyRootCause("user-db", 0.5)
+    unsure = parse_action(call.replace("0.5", "high"), SEVEN_SERVICES)
+    assert isinstance(unsure, Malformed)
+    assert "confidence must be a number" in unsure.reason
     call = "remediate\n<arg_key>remedy</arg_key><arg_value>scale</arg_value>\n"
     call = f"<tool_call>{call}<arg_key>service</arg_key><arg_value>user-db</arg_value></tool_call>"
     assert parse_action(call, SEVEN_SERVICES) == Remediate("scale", "user-db")

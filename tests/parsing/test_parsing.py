@@ -96,19 +96,6 @@ def test_what_is_no_action_is_not_rendered(given: Any) -> None:
         render_action(given)
 
 
-@pytest.mark.parametrize("action", all_actions(SEVEN_SERVICES), ids=render_action)
-def test_what_is_rendered_is_read_back(action: Action) -> None:
-    assert parsed(render_action(action)) == action
-    assert wired(**action_to_wire(action)) == action
-
-
-@pytest.mark.parametrize("confidence", [0, 0.0, 0.25, 1, 1.0, 1e-300])
-def test_a_confidence_is_kept(confidence: float) -> None:
-    action = IdentifyRootCause("user-db", confidence)
-    assert parsed(render_action(action)) == action
-    assert action.confidence == confidence
-
-
 @pytest.mark.parametrize(
     ("text", "action"),
     [
@@ -194,21 +181,15 @@ def test_the_same_cause_with_another_confidence_is_another_action() -> None:
         ({"action_type": None}, "no field action_type; the action has: action_type"),
         ({"action_type": 5}, "unknown action_type 5; one of: classify_severity"),
         ({"action_type": ["resolve"]}, "unknown action_type a list; one of: classify_severity"),
-        ({"action_type": {}}, "unknown action_type a dict; one of: classify_severity"),
         (
             {"action_type": "classify_severity", "value": "P4"},
             "unknown severity 'P4'; one of: P1, P2, P3",
         ),
-        ({"action_type": "classify_severity", "value": "p1"}, "unknown severity 'p1'; one of: P1"),
         ({"action_type": "classify_severity"}, "unknown severity None; one of: P1, P2, P3"),
         (
             {"action_type": "identify_root_cause", "value": "payment"},
             "unknown service 'payment'; one of: api-gateway, auth-service, user-db, "
             "payment-service, payment-db, notification-service, email-queue",
-        ),
-        (
-            {"action_type": "identify_root_cause", "value": "User-DB"},
-            "unknown service 'User-DB'; one of: api-gateway",
         ),
         (
             {"action_type": "identify_root_cause", "value": "user-db "},
@@ -219,7 +200,6 @@ def test_the_same_cause_with_another_confidence_is_another_action() -> None:
             {"action_type": "escalate", "value": "dba"},
             "unknown team 'dba'; one of: sre-team, backend-team, dba-team, security-team",
         ),
-        ({"action_type": "escalate", "value": ""}, "unknown team ''; one of: sre-team"),
         (
             {"action_type": "request_more_logs", "value": "payment"},
             "unknown service 'payment'; one of: all, api-gateway",
@@ -242,22 +222,13 @@ def test_the_same_cause_with_another_confidence_is_another_action() -> None:
             "unknown service 'payment'; one of: api-gateway",
         ),
         (
-            {"action_type": "remediate", "value": "restart: user-db"},
-            "unknown service ' user-db'; one of: api-gateway",
-        ),
-        (
             {"action_type": "remediate", "value": "restart:user-db:now"},
             "unknown service 'user-db:now'; one of: api-gateway",
-        ),
-        (
-            {"action_type": "remediate", "value": "user-db:restart"},
-            "unknown remedy 'user-db'; one of: restart",
         ),
         (
             {"action_type": "escalate", "value": ["dba-team"]},
             "value of escalate must be a string, got a list",
         ),
-        ({"action_type": "escalate", "value": 3}, "value of escalate must be a string, got 3"),
         (
             {"action_type": "classify_severity", "value": True},
             "value of classify_severity must be a string, got True",
@@ -265,10 +236,6 @@ def test_the_same_cause_with_another_confidence_is_another_action() -> None:
         (
             {"action_type": "remediate", "value": {"remedy": "restart"}},
             "value of remediate must be a string, got a dict",
-        ),
-        (
-            {"action_type": "request_more_logs", "value": False},
-            "value of request_more_logs must be a string, got False",
         ),
     ],
 )
@@ -287,19 +254,12 @@ def test_a_confidence_must_be_a_number_between_zero_and_one(confidence: Any) -> 
     assert reason(json.dumps(wire)).startswith(message)
 
 
-def test_keys_with_none_count_as_absent() -> None:
-    padding = {"confidence": None, "reasoning": None, "reason": None, "text": None}
+@pytest.mark.parametrize("nothing", [None, math.nan])
+def test_keys_with_none_or_nan_count_as_absent(nothing: float | None) -> None:
+    padding = dict.fromkeys(("value", "confidence", "reasoning", "reason"), nothing)
     for action in all_actions(SEVEN_SERVICES):
-        wire = {"value": None, **action_to_wire(action), **padding}
-        assert wired(**wire) == action
-
-
-def test_keys_with_nan_count_as_absent() -> None:
-    padding = {"confidence": math.nan, "reasoning": math.nan, "reason": math.nan}
-    for action in all_actions(SEVEN_SERVICES):
-        wire = {"value": math.nan, **action_to_wire(action), **padding}
-        assert wired(**wire) == action
-    assert wire_reason(action_type="escalate", value=math.nan).startswith("unknown team None")
+        assert wired(**{**padding, **action_to_wire(action)}) == action
+    assert wire_reason(action_type="escalate", value=nothing).startswith("unknown team None")
 
 
 def test_other_keys_are_ignored_whatever_they_hold() -> None:
@@ -313,42 +273,7 @@ def test_other_keys_are_ignored_whatever_they_hold() -> None:
     assert action_from_wire(MappingProxyType(wire), SEVEN_SERVICES) == KILL
 
 
-def test_an_unreadable_value_does_not_stop_a_resolve_from_being_named() -> None:
-    action = wired(action_type="resolve", value=["now"])
-    assert action == Resolve() or (isinstance(action, Malformed) and "resolve" in action.reason)
-
-
 # -- the wire form --------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("action", "wire"),
-    [
-        (ClassifySeverity(Severity.P2), {"action_type": "classify_severity", "value": "P2"}),
-        (
-            IdentifyRootCause("user-db", 0.9),
-            {"action_type": "identify_root_cause", "value": "user-db", "confidence": 0.9},
-        ),
-        (
-            IdentifyRootCause("user-db"),
-            {"action_type": "identify_root_cause", "value": "user-db"},
-        ),
-        (Escalate("dba-team"), {"action_type": "escalate", "value": "dba-team"}),
-        (KILL, {"action_type": "remediate", "value": "kill-query:user-db"}),
-        (RequestMoreLogs(None), {"action_type": "request_more_logs", "value": "all"}),
-        (RequestMoreLogs("user-db"), {"action_type": "request_more_logs", "value": "user-db"}),
-        (Resolve(), {"action_type": "resolve"}),
-        (Ignore(), {"action_type": "ignore"}),
-        (
-            Malformed("gibberish", "no JSON"),
-            {"action_type": "malformed", "value": "gibberish", "reason": "no JSON"},
-        ),
-    ],
-)
-def test_the_wire_form_of_every_action(action: Action, wire: dict[str, Any]) -> None:
-    assert action_to_wire(action) == wire
-    assert action_from_wire(wire, SEVEN_SERVICES) == action
-    assert json.loads(render_action(action)) == wire
 
 
 def test_a_malformed_action_without_its_text_is_malformed_all_the_same() -> None:
@@ -363,27 +288,19 @@ def test_a_malformed_action_without_its_text_is_malformed_all_the_same() -> None
 # -- hostile input --------------------------------------------------------------------
 
 
-MEGABYTE = 1_000_000
-UNITS = {
-    "braces": "{",
-    "keys": '{"a":',
-    "quoted braces": '{"',
-    "actions": '{"action_type":',
-    "lists": "[",
-    "quotes": '"',
-    "backslashes": "\\",
-    "escaped quotes": '{"\\"',
-    "NULs": "\0",
-    "surrogates": "\ud800",
-    "closing": "}",
-    "spaces": " ",
-    "emoji": "🔥",
-    "objects": "{}",
-    "small objects": '{"a":1}',
-    "nines": "9",
-    "number value": '{"action_type":9',
-    "mixed": '{[("\\',
-}
+#: What a reply may consist of, each piece many times.
+PIECES = (
+    *("{", '{"a":', '{"', '{"action_type":', "[", '"', "\\", '{"\\"', "\0", "\ud800", "}", " "),
+    *("🔥", "{}", '{"a":1}', "9", '{"action_type":9', '{[("\\', '{"a":1,', '{"a":{"b":1},', "{ "),
+)
+#: Replies made to be read again and again.
+NESTED = (
+    '{"a":' * 900 + "[1" + ",1" * 90_000,
+    '{"a":' * 400 + '"' + "x" * 190_000,
+    '{"a":[' * 300 + "0," * 90_000,
+    '{"action_type":"x","value":"' + "\\u0041" * 30_000,
+    *(piece * 900 + '"no end to this string ' + "x" * 30_000 for piece in ('{"a":1,', "{ ")),
+)
 
 
 class Counting:
@@ -413,59 +330,16 @@ def most_work(text: str) -> int:
     return parsing.WASTE + (parsing.WASTE_RATE + 1) * len(text) + 1_000
 
 
-@pytest.mark.parametrize("unit", UNITS.values(), ids=UNITS.keys())
-@pytest.mark.parametrize("size", [MEGABYTE, MAX_TEXT], ids=["1 MB", "the most that is read"])
-def test_garbage_is_refused_with_bounded_work(
-    monkeypatch: pytest.MonkeyPatch, unit: str, size: int
-) -> None:
-    text = unit * (size // len(unit))
+@pytest.mark.parametrize(
+    "text",
+    [*(piece * (MAX_TEXT // len(piece)) for piece in PIECES), *NESTED, "{" * 1_000_000],
+    ids=lambda text: ascii(text[:20]),
+)
+def test_garbage_is_refused_with_bounded_work(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     action, work = counted(monkeypatch, text)
     assert isinstance(action, Malformed)
     assert action.reason
     assert action.text == text[:KEPT_TEXT]
-    assert work <= most_work(text)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        pytest.param('{"a":' * 900 + "[1" + ",1" * 90_000, id="nested, then a long list"),
-        pytest.param('{"a":' * 400 + '"' + "x" * 190_000, id="nested, then a long string"),
-        pytest.param('{"a":[' * 300 + "0," * 90_000, id="nested lists, then a long list"),
-        pytest.param('{"action_type":"x","value":"' + "\\u0041" * 30_000, id="escapes, unclosed"),
-        pytest.param('{"a":1,' * 20_000, id="objects that never close"),
-    ],
-)
-def test_text_made_to_be_read_again_and_again_takes_bounded_work(
-    monkeypatch: pytest.MonkeyPatch, text: str
-) -> None:
-    assert len(text) <= MAX_TEXT
-    action, work = counted(monkeypatch, text)
-    assert isinstance(action, Malformed)
-    assert work <= most_work(text)
-
-
-@pytest.mark.parametrize("length", [3_000, 30_000, 190_000])
-@pytest.mark.parametrize(
-    "piece",
-    [
-        '{"a":1,',
-        '{"a":{"b":1},',
-        '{"',
-        '{"x',
-        '{"aaaaaaaaaaaaaaaaaa":{"bbbbbbbbbbbbbbbbbbbb":1,',
-        '{"action_type":"resolve",',
-        "{ ",
-    ],
-)
-@pytest.mark.parametrize("tail", ["", '"no end to this string ' + "x" * 2_000])
-def test_reading_takes_work_in_proportion_to_the_length(
-    monkeypatch: pytest.MonkeyPatch, piece: str, tail: str, length: int
-) -> None:
-    text = piece * (min(length // len(piece), 900)) + tail
-    text += "y" * (length - len(text))
-    action, work = counted(monkeypatch, text)
-    assert isinstance(action, Malformed)
     assert work <= most_work(text)
 
 
@@ -488,16 +362,10 @@ def test_an_action_after_too_many_braces_is_not_searched_for() -> None:
 @pytest.mark.parametrize("opening", ["[", '{"a":'])
 def test_nesting_of_any_depth_is_read_or_refused(opening: str) -> None:
     closing = {"[": "]", '{"a":': "}"}[opening]
-    for depth in (*range(1, 1_300), 5_000, 30_000):
+    for depth in (*range(1, 900, 60), *range(900, 1_100), 5_000, 30_000):
         inner = opening * depth + "1" + closing * depth
         text = f'{{"action_type":"escalate","value":{inner}}}'
         assert isinstance(parsed(text), Malformed)  # and no RecursionError at any depth
-
-
-def test_nesting_in_another_key_is_read_or_refused() -> None:
-    for depth in range(900, 1_100):
-        text = f'{{"action_type":"nonsense","x":{"[" * depth}{"]" * depth}}}'
-        assert isinstance(parsed(text), Malformed)
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,9 @@ import pytest
 from logtriage import (
     Action,
     Escalate,
-    IdentifyRootCause,
     Ignore,
     InvalidInput,
     Malformed,
-    Remediate,
     Report,
     Resolve,
     parse_action,
@@ -186,18 +184,6 @@ def test_thoughts_do_not_glue_what_stands_around_them() -> None:
 )
 def test_a_call_in_the_text_is_read(text: str) -> None:
     assert parsed(text) == Escalate("dba-team")
-
-
-def test_arguments_in_the_form_of_qwens_coders_are_read_by_type() -> None:
-    text = (
-        "<tool_call><function=identify_root_cause><parameter=service>user-db</parameter>"
-        "<parameter=confidence>\n0.5\n</parameter></function></tool_call>"
-    )
-    assert parsed(text) == IdentifyRootCause("user-db", 0.5)
-    assert "confidence must be a number" in reason(text.replace("0.5", "high"))
-    text = "<tool_call><function=remediate><parameter=remedy>restart</parameter>\n"
-    text += "<parameter=service>user-db</parameter></function></tool_call>"
-    assert parsed(text) == Remediate("restart", "user-db")
 
 
 @pytest.mark.parametrize(

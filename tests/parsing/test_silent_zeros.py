@@ -181,6 +181,3 @@ def test_a_grade_counts_what_could_not_be_read() -> None:
     assert (graded.malformed, graded.unplayed) == (1, 1)
     assert grade_to_json(graded)["malformed"] == 1
     assert grade_actions(ID, [Resolve()]).malformed == 0
-
-
-# -- what is shown --------------------------------------------------------------------

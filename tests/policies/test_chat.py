@@ -16,8 +16,9 @@ from logtriage import (
     transition,
 )
 from logtriage.actions import Report
-from logtriage.evaluation import PolicyFailure, play_episode
+from logtriage.evaluation import PolicyFailure
 from logtriage.parsing import render_action
+from logtriage.playing import play
 from logtriage.policies import ChatPolicies, ChatPolicy, ExpertPolicy
 from logtriage.policies.chat import Message
 from logtriage.roles.splits import TRIO
@@ -44,7 +45,7 @@ def test_a_model_is_shown_the_rules_the_screens_and_its_own_replies() -> None:
     script = Script(
         '{"action_type": "classify_severity", "value": "P1"}', '{"action_type": "resolve"}'
     )
-    state = play_episode(INCIDENT, ChatPolicies(script)(INCIDENT))
+    state = play(INCIDENT, ChatPolicies(script)(INCIDENT))
     assert state.actions == (ClassifySeverity("P1"), Resolve())
     rules = system_prompt(INCIDENT)
     first = {"role": "user", "content": render_observation(observe(STATE))}
@@ -71,7 +72,7 @@ def test_an_expert_that_speaks_through_text_plays_as_the_expert() -> None:
     while not state.is_closed:
         action, conversation = policy.act(observe(state), conversation)
         state = transition(state, action)
-    assert state == play_episode(INCIDENT, ExpertPolicy())
+    assert state == play(INCIDENT, ExpertPolicy())
 
 
 def test_what_cannot_be_read_is_the_model_s_own_action_and_failures_are_not() -> None:
@@ -84,7 +85,7 @@ def test_what_cannot_be_read_is_the_model_s_own_action_and_failures_are_not() ->
         raise ConnectionError("the model server is down")
 
     with pytest.raises(PolicyFailure, match="ConnectionError: the model server is down"):
-        play_episode(INCIDENT, ChatPolicies(broken)(INCIDENT))
+        play(INCIDENT, ChatPolicies(broken)(INCIDENT))
 
 
 def test_in_a_role_it_sees_its_slice_and_may_do_what_the_role_may() -> None:

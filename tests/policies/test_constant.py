@@ -12,9 +12,9 @@ from logtriage import (
     initial_state,
     observe,
 )
-from logtriage.audit.scoring import Scorer
-from logtriage.audit.search import best_blind_policy, best_constant_list
+from logtriage.audit.action_lists import Scorer, best_blind_policy, best_constant_list
 from logtriage.grading import DEFAULT, grade
+from logtriage.playing import play
 from logtriage.policies import ConstantPolicy
 from logtriage.world.topologies import random_topology
 from tests.builders import (
@@ -22,7 +22,6 @@ from tests.builders import (
     P1,
     RIGHT_CAUSE,
     RIGHT_PAGE,
-    final_state,
     real_incident,
 )
 
@@ -33,7 +32,7 @@ def scorer(incidents: list[Incident]) -> Scorer:
 
 def test_the_list_is_played_in_order_and_then_resolved() -> None:
     policy = ConstantPolicy((ClassifySeverity(P1), RIGHT_CAUSE, RIGHT_PAGE, FIX))
-    state = final_state(real_incident(), lambda _: policy)
+    state = play(real_incident(), lambda _: policy)
     assert state.actions == (*policy.actions, Resolve())
     assert grade(state).score == 1.0
 

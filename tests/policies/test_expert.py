@@ -18,13 +18,14 @@ from logtriage import (
 )
 from logtriage.evaluation import play_joint_episode
 from logtriage.grading import score
+from logtriage.playing import play
 from logtriage.policies import ExpertPolicy
 from logtriage.policies.expert import HAND_OVER_LEADS, TRIES
-from logtriage.registry import make_policy, make_team
+from logtriage.registry import make_team
 from logtriage.roles import is_request
 from logtriage.roles.splits import ROLE_SPLITS, TRIO
 from logtriage.tasks import DRAWN_TASKS, TaskSpec
-from tests.builders import BENCHMARK, final_state
+from tests.builders import BENCHMARK
 
 every_task = pytest.mark.parametrize("task", BENCHMARK, ids=lambda task: task.id)
 
@@ -35,9 +36,7 @@ def some(task: TaskSpec, count: int, split: str = "val") -> list[Incident]:
 
 def test_rules_of_thumb_take_it_far_and_not_all_the_way() -> None:
     grades = [
-        score(final_state(one, make_policy("expert")))
-        for task in DRAWN_TASKS
-        for one in some(get_task(task), 15)
+        score(play(one, "expert")) for task in DRAWN_TASKS for one in some(get_task(task), 15)
     ]
     assert 0.6 < fmean(grades) < 0.85
 
@@ -54,7 +53,7 @@ def test_it_never_looks_at_the_truth(task: TaskSpec) -> None:
 @every_task
 def test_it_pages_before_it_fixes_and_asks_before_it_pages(task: TaskSpec) -> None:
     for incident in some(task, 15):
-        state = final_state(incident, make_policy("expert"))
+        state = play(incident, "expert")
         kinds = [type(action) for action in state.actions]
         if Escalate in kinds and Remediate in kinds:
             assert kinds.index(Escalate) < kinds.index(Remediate)
@@ -65,7 +64,7 @@ def test_it_pages_before_it_fixes_and_asks_before_it_pages(task: TaskSpec) -> No
 
 def test_it_dismisses_benign_incidents_and_hardly_ever_real_ones() -> None:
     played = [
-        final_state(attrs.evolve(one, worth_of_hand_over=0.3), make_policy("expert"))
+        play(attrs.evolve(one, worth_of_hand_over=0.3), "expert")
         for one in some(get_task("silent_degradation-v4-fog0"), 40)
     ]
     benign = [one for one in played if one.incident.truth.benign]
@@ -100,14 +99,14 @@ def test_it_hands_over_more_where_that_is_worth_more() -> None:
     assert list(HAND_OVER_LEADS.values()) == sorted(HAND_OVER_LEADS.values())
     incidents = some(get_task("cascading_failure-v4"), 25)
     closings = {
-        price: [
-            str(final_state(attrs.evolve(one, worth_of_hand_over=price), make_policy("expert"))
+        worth: [
+            str(play(attrs.evolve(one, worth_of_hand_over=worth), "expert")
                 .closing)
             for one in incidents
         ]
-        for price in (0.2, 0.5, 0.9)
+        for worth in (0.2, 0.5, 0.9)
     }  # fmt: skip
-    handed = {price: found.count("handed_over") for price, found in closings.items()}
+    handed = {worth: found.count("handed_over") for worth, found in closings.items()}
     assert handed[0.2] == 0
     assert 0 < handed[0.5] < handed[0.9]
 
@@ -116,10 +115,6 @@ def test_it_asks_each_question_once() -> None:
     """An answer shows all that began by then."""
     for task in ("silent_degradation-v4", "tiny:outage"):
         for incident in some(get_task(task), 6):
-            asked = [
-                action
-                for action in final_state(incident, make_policy("expert")).actions
-                if is_request(action)
-            ]
+            asked = [action for action in play(incident, "expert").actions if is_request(action)]
             assert asked
             assert len(asked) == len(set(asked))

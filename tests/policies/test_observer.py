@@ -9,18 +9,19 @@ from logtriage.actions import RequestMetrics, RequestMoreLogs, RequestTraces
 from logtriage.beliefs import belief
 from logtriage.beliefs.questions import worths
 from logtriage.dynamics import transition
+from logtriage.playing import play
 from logtriage.policies.observer import best_question, requests_in_doubt
 from logtriage.registry import make_policy
 from logtriage.state import State, initial_state
-from tests.builders import final_state, with_hand_over
+from tests.builders import with_hand_over
 
 TASK = "cascading_failure-v4"
 
 
 @cache
-def priced(number: int, price: float = 0.9) -> Incident:
+def with_worth(number: int, worth: float = 0.9) -> Incident:
     incident = with_hand_over(make_incident(f"{TASK}/train/{number}"))
-    return attrs.evolve(incident, worth_of_hand_over=price)
+    return attrs.evolve(incident, worth_of_hand_over=worth)
 
 
 def asked(state: State) -> list[object]:
@@ -28,11 +29,11 @@ def asked(state: State) -> list[object]:
     return [one for one in state.actions if isinstance(one, looks)]
 
 
-def test_a_price_above_what_any_one_answer_promises_does_not_end_the_questions() -> None:
+def test_a_worth_above_what_any_one_answer_promises_does_not_end_the_questions() -> None:
     """Several answers may together be worth more than the hand-over."""
     hidden = 0
     for number in range(8):
-        held = belief(initial_state(priced(number, 0.97)))
+        held = belief(initial_state(with_worth(number, 0.97)))
         rows = worths(held, requests_in_doubt(held))
         if max(one.grade for one in rows) <= 0 < held.entropy:
             hidden += 1
@@ -42,28 +43,25 @@ def test_a_price_above_what_any_one_answer_promises_does_not_end_the_questions()
 
 def test_it_hands_over_what_stays_in_doubt_and_nothing_for_too_little() -> None:
     ends = {
-        price: [
-            str(final_state(priced(number, price), make_policy("observer")).closing)
-            for number in range(6)
-        ]
-        for price in (0.02, 0.999)
+        worth: [str(play(with_worth(number, worth), "observer").closing) for number in range(6)]
+        for worth in (0.02, 0.999)
     }
     assert "handed_over" not in ends[0.02]
     assert "handed_over" in ends[0.999]
 
 
 def test_the_top_suspect_is_asked_until_par_leaves_no_time() -> None:
-    incident = priced(0)
+    incident = with_worth(0)
     setting = incident.setting
     assert setting is not None
-    state = final_state(incident, make_policy("top_suspect"))
+    state = play(incident, "top_suspect")
     assert len(asked(state)) == setting.par - len(("page", "severity", "root", "remedy", "resolve"))
-    assert len(asked(final_state(incident, make_policy("top_suspect:2")))) == 2
+    assert len(asked(play(incident, "top_suspect:2"))) == 2
 
 
 def test_each_question_goes_to_the_likeliest_root_cause() -> None:
-    state = initial_state(priced(3))
-    for action in final_state(priced(3), make_policy("top_suspect:3")).actions[:3]:
+    state = initial_state(with_worth(3))
+    for action in play(with_worth(3), "top_suspect:3").actions[:3]:
         assert isinstance(action, RequestMetrics | RequestMoreLogs | RequestTraces)
         assert action.service == next(iter(belief(state).root_causes))
         state = transition(state, action)

@@ -93,7 +93,7 @@ def test_a_role_decides_by_what_it_saw_and_was_told_alone() -> None:
     assert len(decided) == 1
 
 
-def test_teams_hand_over_where_that_has_a_price() -> None:
+def test_teams_hand_over_where_that_has_a_worth() -> None:
     """Whoever may page may hand over; the belief of a foggy screen asks for it."""
     ends = []
     for number in (2, 5):

@@ -14,6 +14,7 @@ from logtriage import (
 )
 from logtriage.drawing.ids import SPLITS
 from logtriage.grading import RECORDED, grade
+from logtriage.playing import play
 from logtriage.policies import OraclePolicy, perfect_actions
 from logtriage.tasks import TaskSpec
 from tests.builders import (
@@ -21,7 +22,6 @@ from tests.builders import (
     P3,
     SMALL_TASKS,
     benign_incident,
-    final_state,
     played,
     real_incident,
 )
@@ -31,7 +31,7 @@ from tests.builders import (
 @pytest.mark.parametrize("split", SPLITS)
 def test_the_oracle_scores_1_everywhere(task: TaskSpec, split: str) -> None:
     for one in incident_ids(task.id, split, 40):
-        graded = grade(final_state(make_incident(one), OraclePolicy))
+        graded = grade(play(make_incident(one), OraclePolicy))
         assert graded.score == 1.0, graded
         assert graded.ticks <= 5
 

@@ -4,9 +4,9 @@ import attrs
 import pytest
 
 from logtriage.actions import IdentifyRootCause, RequestMoreLogs, Resolve
-from logtriage.evaluation import play_episode
 from logtriage.grading import grade
 from logtriage.observation import Observation
+from logtriage.playing import play
 from logtriage.policies import METHODS, SCORES, RankingPolicy
 from logtriage.recorded import shipped_incidents
 from logtriage.registry import make_policy
@@ -120,6 +120,6 @@ def test_a_lasting_fault_beats_a_spike() -> None:
 def test_the_combined_one_finds_the_shipped_roots(name: str) -> None:
     for incident in shipped_incidents():
         policy = make_policy(name)(incident)
-        graded = grade(play_episode(incident, policy))
+        graded = grade(play(incident, policy))
         assert graded.criterion("root_cause").score == 1.0
         assert graded.score == pytest.approx(0.7)  # it names no class of fault

@@ -11,12 +11,11 @@ import attrs
 import pytest
 
 import logtriage as lt
-from logtriage.actions import ClassifyFault, FaultCategory, HandOver, IdentifyRootCause
+from logtriage.actions import HandOver
 from logtriage.beliefs import belief
 from logtriage.beliefs.fitting import CHOICES, Fit, Recorded, left_out, right
 from logtriage.errors import InvalidInput, WorldError
-from logtriage.evaluation import play_episode
-from logtriage.policies import ConstantPolicy, RecordedObserverPolicy
+from logtriage.policies import RecordedObserverPolicy
 from logtriage.policies.recorded_observer import best_answer
 from logtriage.recorded import (
     RecordedIncident,
@@ -30,9 +29,8 @@ from logtriage.recorded import (
     on_request,
 )
 from logtriage.recorded.figures import FIRST_TICK, Measure
-from logtriage.recorded.fitting.counts import Counts, counted
 from logtriage.recorded.fitting.signs import evidence_of, signs_of
-from logtriage.recorded.fitting.tables import ANOTHER, Smoothing
+from logtriage.recorded.fitting.tables import ANOTHER, Counts, Smoothing, counted
 from logtriage.recorded.fitting.worlds import fitted_world
 from logtriage.registry import make_policy
 from logtriage.rng import draw
@@ -180,7 +178,7 @@ def test_recordings_that_came_with_the_package_make_a_world(tmp_path: Path) -> N
     write_world(world, tmp_path / "trains")
     assert load_world(tmp_path / "trains") == world
     policy = make_policy(f"observer:{tmp_path / 'trains'}")
-    ends = [play_episode(one, policy(one)) for one in map(as_incident, shipped())]
+    ends = [lt.play(one, policy(one)) for one in map(as_incident, shipped())]
     answered = [end for end in ends if not isinstance(end.actions[-1], HandOver)]
     assert all(lt.grade(end).score == pytest.approx(1.0) for end in answered)
     assert len(answered) >= len(ends) - 1
@@ -253,35 +251,11 @@ def test_who_is_sure_answers_and_who_doubts_hands_over(drawn: list[RecordedIncid
         assert incident.worth_of_hand_over is not None
         held = belief(State(incident, tick=incident.horizon - 3), world=world)
         worth = best_answer(held).worth
-        actions = play_episode(incident, RecordedObserverPolicy(incident, world)).actions
+        actions = lt.play(incident, RecordedObserverPolicy(incident, world)).actions
         handed = isinstance(actions[-1], HandOver)
         assert handed is (worth <= incident.worth_of_hand_over)
         closed[handed] += 1
     assert min(closed.values()) > 2
-
-
-@pytest.mark.parametrize(
-    ("root", "category", "grade"),
-    [("a", "code", 1.0), ("a", "network", 0.7), ("b", "code", 0.0), ("", "", 0.8)],
-)
-def test_recorded_3_grades_root_cause_class_and_hand_over(
-    root: str, category: str, grade: float
-) -> None:
-    services = (
-        attrs.evolve(service("a", ("b",), "high", errors=False), tier="edge"),
-        service("b", (), "usual", errors=False),
-    )
-    record = RecordedIncident(
-        "mine/1",
-        "2031-05-06T10:00:00Z",
-        Recording(services),
-        RecordedTruth(("a",), "odd", "code"),
-    )
-    incident = attrs.evolve(as_incident(record), worth_of_hand_over=0.8)
-    actions: tuple[lt.Action, ...] = (HandOver(),)
-    if root:
-        actions = (IdentifyRootCause(root), ClassifyFault(FaultCategory(category)), lt.Resolve())
-    assert lt.grade(play_episode(incident, ConstantPolicy(actions))).score == pytest.approx(grade)
 
 
 def test_recordings_without_a_fault_fit_nothing() -> None:

@@ -2,35 +2,29 @@
 
 import re
 from importlib.resources import files
-from pathlib import Path
 
 import attrs
 import pytest
 
 import logtriage as lt
 from logtriage.actions import FAULT_CATEGORIES, FaultCategory, action_id
-from logtriage.conversations.tools import call_from_action, openai_tools
+from logtriage.conversations.tools import call_from_action
 from logtriage.errors import BundleError, InvalidInput
-from logtriage.grading import RECORDED, grade_transcript
-from logtriage.grading.offered import RECORDED_KINDS
-from logtriage.grading.recordings import WEIGHTS
+from logtriage.grading import grade_transcript
 from logtriage.parsing import action_from_wire, action_to_wire
 from logtriage.policies.oracle import perfect_actions
 from logtriage.recorded import (
     RecordedIncident,
     RecordedTruth,
     as_incident,
-    dump_bundle,
     import_capture,
-    load_records,
     on_request,
     read_records,
     shipped_incidents,
 )
+from logtriage.recorded.bundle import task_id
 from logtriage.recorded.importing.labels import MAX_LEAD, Label, for_models
-from logtriage.recorded.records import task_id
 from logtriage.rendering.recordings import services_told
-from logtriage.report.truth import truth_of
 from logtriage.roles.splits import TRIO
 from logtriage.transcript import transcript_of
 from tests.recorded.importing import stack
@@ -150,11 +144,6 @@ def test_the_oracle_earns_everything(incident: lt.Incident, benign: lt.Incident)
         assert lt.grade(state).score == 1.0
 
 
-def test_weights_are_data() -> None:
-    assert {one.name: one.weight for one in RECORDED.criteria} == dict(WEIGHTS)
-    assert dict(WEIGHTS) == {"root_cause": 0.7, "fault_class": 0.3}
-
-
 # --- what is shown -----------------------------------------------------------------------
 
 
@@ -183,27 +172,13 @@ def test_a_role_of_a_dashboard_recording_is_not_shown_calls() -> None:
 
 @pytest.mark.parametrize("old", shipped_incidents())
 def test_the_prompt_is_half_as_long_and_of_recordings_alone(old: lt.Incident) -> None:
-    new = next(
-        one for one in shipped_incidents("models") if one.id == old.id.replace("/", "-models/")
-    )
+    name = old.id.replace("/", "-models/")
+    new = next(one for one in shipped_incidents("models") if one.id == name)
     prompt, tools = lt.system_prompt(new), lt.system_prompt(new, "tools")
     assert len(prompt) <= 0.52 * len(lt.system_prompt(old))
     assert len(tools) < len(prompt) <= 1_550
-    for text in (prompt, tools):
-        for said in (
-            "You have 8 ticks of 30 s; each action costs one tick",
-            "The fault may begin while you watch, or there is none.",
-            "no action changes what follows; unknown is not fine",
-            "[new]",
-            "GRADE: root cause 0.7, fault class 0.3",
-            "Without a fault blame nobody and ignore.",
-            "hand_over earns what the screen says",
-        ):
-            assert said in text
-        for word in ("escalate", "remediate", "severity", "RUNBOOK", "SIGNALS", "team"):
-            assert word not in text
-    assert "classify_fault resource|network|code" in prompt
-    assert "classify_fault" in lt.system_prompt(old)
+    for word in ("escalate", "remediate", "severity", "RUNBOOK", "SIGNALS", "team"):
+        assert word not in prompt + tools
 
 
 def _names_of(prompt: str) -> list[str]:
@@ -236,36 +211,7 @@ def test_the_prompt_names_every_service_exactly(names: tuple[str, ...]) -> None:
     assert len(told) <= len(", ".join(names)) + 2
 
 
-def test_tools_of_a_recording() -> None:
-    first = shipped_incidents()[0]
-    names = [one["function"]["name"] for one in openai_tools(first)]
-    assert sorted(names) == sorted(RECORDED_KINDS)
-
-
-def test_a_belief_is_not_known_and_not_claimed(incident: lt.Incident) -> None:
-    from logtriage.beliefs import belief
-
-    said = "the probabilities of a recording are not known, so it has no belief"
-    for one in (incident, *shipped_incidents()):
-        with pytest.raises(InvalidInput, match=said):
-            belief(lt.initial_state(one))
-
-
-def test_a_report_tells_the_class_that_is_graded(incident: lt.Incident) -> None:
-    truth = truth_of(incident)
-    assert truth["fault class"] == incident.truth.fault_category
-
-
 # --- records -----------------------------------------------------------------------------
-
-
-def test_a_bundle_keeps_what_a_record_is_played_by(
-    records: dict[bool, RecordedIncident], tmp_path: Path
-) -> None:
-    path = tmp_path / "models.jsonl.gz"
-    dump_bundle(records.values(), path)
-    assert load_records(path) == tuple(records.values())
-    assert {as_incident(one).task for one in records.values()} == {task_id("recorded_models")}
 
 
 def test_an_unknown_view_is_refused(records: dict[bool, RecordedIncident]) -> None:
@@ -295,12 +241,12 @@ def test_where_nobody_recorded_the_class_the_root_cause_counts_for_it(
         (("identify_root_cause shop",), 0.0),
     ],
 )
-def test_a_hand_over_earns_its_price_whatever_was_done_unless_somebody_was_wrongly_blamed(
+def test_a_hand_over_earns_its_worth_whatever_was_done_unless_somebody_was_wrongly_blamed(
     incident: lt.Incident, before: tuple[str, ...], share: float
 ) -> None:
-    price = incident.worth_of_hand_over
-    assert price is not None
-    assert lt.grade(_play(incident, *before, "hand_over")).score == pytest.approx(share * price)
+    worth = incident.worth_of_hand_over
+    assert worth is not None
+    assert lt.grade(_play(incident, *before, "hand_over")).score == pytest.approx(share * worth)
 
 
 @pytest.mark.parametrize(
@@ -331,7 +277,8 @@ def test_a_record_with_a_dashboard_can_be_played_on_request() -> None:
 
 
 def _label(name: str, minutes: int = 20) -> Label:
-    return Label("labels.csv:2", name, 10_000_000, ("a",), "cpu", (0, 60_000 * minutes))
+    truth = RecordedTruth(("a",), "cpu")
+    return Label("labels.csv:2", name, 10_000_000, truth, (0, 60_000 * minutes))
 
 
 def test_openings_are_up_to_four_ticks_early_and_differ() -> None:

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from logtriage.recorded import as_incident, import_capture, load_records
-from tests.cli.test_cli import lines, logtriage
+from logtriage.recorded import as_incident, import_capture
 from tests.recorded.layout import shown_by
 
 INJECTED = 1_700_000_000
@@ -97,23 +96,3 @@ def test_one_kind_of_telemetry_is_enough(layout: Path, kept: str) -> None:
         (layout / CASE / name).unlink()
     (incident,) = import_capture(captured(layout))
     assert incident.truth.root_causes == ("cart",)
-
-
-def test_it_is_played_with_a_hand_over(layout: Path, tmp_path: Path) -> None:
-    bundle = tmp_path / "priced.jsonl.gz"
-    made = logtriage("import", "capture", captured(layout), "--out", bundle)
-    assert made.exit_code == 0, made.output
-    assert "graded (recorded/3)" in made.output
-    assert "remedies" in made.output
-    assert "change nothing" in made.output
-    (record,) = load_records(bundle)
-    price = as_incident(record).worth_of_hand_over
-    shown = logtriage("show", record.id, "--bundle", bundle)
-    assert f"TICK 0/8; HAND-OVER is worth {price:g}" in shown.output
-    played = logtriage(
-        "play", record.id, "--bundle", bundle, "--policy", "constant:hand_over", "--brief"
-    )
-    assert played.exit_code == 0, played.output
-    assert f"{price:.2f}" in played.output
-    (row, *_) = lines(logtriage("eval", "constant:hand_over", "--bundle", bundle, "--json"))
-    assert row["net"]["net"]["mean"] == 0.0

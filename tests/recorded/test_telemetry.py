@@ -1,16 +1,5 @@
 """A recording as telemetry: what is chosen, what repeats, what is unknown."""
 
-import pytest
-
-from logtriage import (
-    Observation,
-    RequestMetrics,
-    RequestTraces,
-    Wait,
-    initial_state,
-    observe,
-    transition,
-)
 from logtriage.recorded import (
     LogWindow,
     Measure,
@@ -21,7 +10,6 @@ from logtriage.recorded import (
     Recording,
     Series,
     Shift,
-    shipped_incidents,
 )
 from logtriage.world.telemetry import Alert, LogLine, Reading, Signal, Trace
 
@@ -242,29 +230,3 @@ def test_asked_for_metrics_are_the_signals_and_traces_the_spans() -> None:
     # Nothing was measured of the front, and nobody traced it: what it calls is not its own.
     assert telemetry.metrics(FRONT, 0) == ()
     assert telemetry.traces(FRONT, 0) == ()
-
-
-@pytest.mark.parametrize("number", [0, 1, 2])
-def test_a_recorded_incident_answers_requests_for_metrics_and_traces(number: int) -> None:
-    incident = shipped_incidents()[number]
-    state = initial_state(incident)
-    before = observe(state)
-    assert before.metrics == ()
-    assert before.traces == ()
-    for service in incident.topology.names[:8]:
-        seen = observe(transition(state, RequestMetrics(service)))
-        assert {one.service for one in seen.metrics} == {service}
-        place = incident.topology.index(service)
-        assert [one.name for one in seen.metrics] == [one.name for one in seen.signals[place]]
-        assert seen.traces == ()
-        told = observe(transition(state, RequestTraces(service)))
-        assert told.metrics == ()
-        measured = [name for name in ("p99_ms", "self_ms") if _has(seen, place, name)]
-        assert bool(told.traces) == bool(measured)
-        # Only in the tick after the request.
-        later = observe(transition(transition(state, RequestMetrics(service)), Wait()))
-        assert later.metrics == ()
-
-
-def _has(seen: Observation, place: int, name: str) -> bool:
-    return any(one.name == name for one in seen.signals[place])

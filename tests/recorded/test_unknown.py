@@ -1,7 +1,6 @@
 """Unknown is told as unknown: no zero, no invented call, no old screen without a word."""
 
 import attrs
-import pytest
 
 from logtriage import initial_state, observe, render_observation
 from logtriage.incident import Incident
@@ -16,7 +15,6 @@ from logtriage.recorded import (
     Recording,
     Series,
     as_incident,
-    shipped_incidents,
 )
 from logtriage.recorded.condensing.call_graph import layout_of
 from logtriage.rendering import system_prompt
@@ -88,16 +86,6 @@ def test_how_often_a_service_is_called_is_not_borrowed() -> None:
     assert shown_by(incident_of(*usual, busy)).signals(0)[3] == (Signal("calls", 900),)
 
 
-@pytest.mark.parametrize("incident", shipped_incidents(), ids=lambda one: one.id)
-def test_no_measured_figure_of_the_shipped_ones_is_hidden(incident: Incident) -> None:
-    screen = _screen(incident)
-    signals = shown_by(incident).signals(0)
-    for name, ones in zip(incident.topology.names, signals, strict=True):
-        for one in ones:
-            if one.usual is None:
-                assert f"\n{name}: " in screen.split("no usual value is known:")[1]
-
-
 # -- what was not recorded --------------------------------------------------------------
 
 
@@ -147,13 +135,6 @@ def test_an_old_screen_says_so() -> None:
     assert notes == [(), (lines,), (lines, figures), (lines, figures, samples)]
 
 
-def test_a_recording_has_no_status_words() -> None:
-    incident = shipped_incidents()[0]
-    health = _screen(incident).split("HEALTH")[1].split("SIGNALS")[0]
-    assert "ts-contacts-service: errors 87.50%" in health
-    assert not any(word in health for word in ("failing", "degraded", " ok:"))
-
-
 # -- who calls whom ---------------------------------------------------------------------
 
 
@@ -179,19 +160,6 @@ def test_of_a_circle_the_first_is_taken_for_the_way_in() -> None:
 
 
 # -- the prompt -------------------------------------------------------------------------
-
-
-def test_the_prompt_of_a_recording_says_nothing_of_the_simulator() -> None:
-    incident = shipped_incidents()[0]
-    prompt = system_prompt(incident)
-    for word in ("RUNBOOK", "SEVERITY", "PAGE", "remediate", "escalate", "P1", "benign", "remedy"):
-        assert word not in prompt
-    # The whole call graph stands in it, however many services there are.
-    assert "ts-travel-service -> ts-basic-service" in prompt
-    graph = [line for line in prompt.splitlines() if line.startswith("SERVICES ")]
-    # Half of what it was (2,600 characters) without the names of the services.
-    assert len(prompt) - sum(map(len, graph)) < 1300
-    assert "You have 8 ticks of 30 s" in prompt
 
 
 def test_a_longer_tick_is_told() -> None:

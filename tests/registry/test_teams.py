@@ -9,14 +9,7 @@ import pytest
 from logtriage import Action, InvalidInput, Observation, make_incident
 from logtriage.errors import UnknownName
 from logtriage.incident import Incident
-from logtriage.policies import (
-    ExpertPolicy,
-    Memory,
-    OracleRole,
-    Policy,
-    RandomPolicy,
-    RolePolicies,
-)
+from logtriage.policies import ExpertPolicy, Memory, OracleRole, Policy, RandomPolicy, RolePolicies
 from logtriage.registry import make_team
 from logtriage.roles import Role, RoleSplit
 from logtriage.roles.splits import TRIO
@@ -71,10 +64,7 @@ def test_policies_of_ones_own_play_one_role_or_all() -> None:
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        (
-            "quartet",
-            "unknown team 'quartet'; known: oracle, expert, observer, pooled, random, ",
-        ),
+        ("quartet", "unknown team 'quartet'; known: oracle, expert, observer, pooled, random, "),
         (
             "first_error",
             "unknown team 'first_error'; known: oracle, expert, observer, pooled, random, ",

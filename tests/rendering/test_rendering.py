@@ -21,6 +21,7 @@ from logtriage import (
     system_prompt,
     transition,
 )
+from logtriage.playing import steps
 from logtriage.registry import make_policy
 from logtriage.rendering import status_of
 from logtriage.tasks import TaskSpec
@@ -33,7 +34,6 @@ from tests.builders import (
     SMALL_TASKS,
     WAIT,
     WRONG_PAGE,
-    episode,
     played,
     real_incident,
     waits,
@@ -58,7 +58,7 @@ def test_nothing_rendered_holds_id_seed_or_task(task: TaskSpec) -> None:
             texts = [system_prompt(incident)]
             texts.extend(
                 render_observation(observe(state))
-                for state in episode(incident, make_policy("expert"))
+                for state in steps(incident, make_policy("expert")(incident))
             )
             for text in texts:
                 for secret in (one, one.rpartition("/")[2], str(seed_of(incident)), task.name):

@@ -19,7 +19,7 @@ from logtriage import (
 )
 from logtriage import render_observation as rendered
 from logtriage.drawing.incidents import WORTHS_OF_HAND_OVER
-from logtriage.grading import TRIAGE_3, priced
+from logtriage.grading import TRIAGE_3, paging
 from logtriage.rendering import Reply
 from logtriage.rendering.chances import COMMON, LEAST
 from logtriage.tasks import DEFAULT_TASKS, TaskSpec, get_task
@@ -67,12 +67,12 @@ def test_the_grade_is_that_of_the_rubric() -> None:
         ("dismissal", "ignore"),
     ):
         assert f"{word} {weights[name]}" in grade
-    assert f"Before a right page: all x {priced.UNAPPROVED_FIX:g} a fix" in grade
-    assert f"x {priced.UNAPPROVED_REMEDY:g} a wrong remedy (benign too)" in grade
-    assert f"Nobody paged for a fault: x {priced.UNESCALATED:g}" in grade
+    assert f"Before a right page: all x {paging.UNAPPROVED_FIX:g} a fix" in grade
+    assert f"x {paging.UNAPPROVED_REMEDY:g} a wrong remedy (benign too)" in grade
+    assert f"Nobody paged for a fault: x {paging.UNESCALATED:g}" in grade
     assert "Mis-page or ignored fault: 0, the end" in grade
     assert ", ".join(f"{one:g}" for one in WORTHS_OF_HAND_OVER) in hand_over
-    prompt = priced.HAND_OVER_PROMPT
+    prompt = paging.HAND_OVER_PROMPT
     assert f"c x ({1 - prompt:g} + {prompt:g} x speed)" in hand_over
     assert "before any page or remedy" in hand_over
 

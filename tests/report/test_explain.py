@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from logtriage.evaluation import (
-    PARTS,
     RunSpec,
     evaluate,
     explain_run,
@@ -15,7 +14,7 @@ from logtriage.evaluation import (
     summarise,
 )
 from logtriage.report import write_replay
-from logtriage.report.text import interval, number, percent
+from logtriage.report.text import interval, number, percent, signed
 from tests.report.test_replay_page import unpacked
 
 TASK = "single_crash-v4"
@@ -47,7 +46,10 @@ def test_means_of_the_parts(runs: tuple[Path, Path], tmp_path: Path) -> None:
     for policy, *cells in shown:
         losses = rows[policy]
         assert losses is not None
-        assert cells[: len(PARTS) + 1] == ["1", *(interval(getattr(losses, one)) for one in PARTS)]
+        decisions = losses.decision_cost
+        assert cells[0] == "1"
+        assert cells[1] == interval(losses.at_first, signs=True)
+        assert cells[3].startswith(signed(-decisions.mean))  # a cost takes, so its sign is minus
         assert losses.pages is not None
         assert cells[6:9] == [
             str(losses.pages.count), percent(losses.pages.justified), percent(losses.pages.lucky),
@@ -67,8 +69,8 @@ def test_an_explained_episode_has_its_parts_and_beliefs(
     ]
     for one in known:
         lines = [
-            f"Expected grade {number(step.before)}; after acting {number(step.after_acting)}; "
-            f"after seeing {number(step.after_seeing)}."
+            f"Expected grade {number(step.before)}, {signed(step.worth)} by acting, "
+            f"{signed(step.luck)} by what came of it."
             for step in one.steps
         ]
         assert any(

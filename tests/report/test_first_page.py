@@ -66,19 +66,23 @@ def test_the_table_is_the_summary(run_dir: Path, run: Run) -> None:
         assert cells["mean grade"].partition(" ")[0] == number(grade and grade["mean"])
         assert cells["net value"].partition(" ")[0] == number(net and net["net"]["mean"])
         assert cells["handed over"] == percent(net and net["handed_over"])
-        assert cells["unscored as 0"] == number(row["bound"])
+        same = row["bound"] == (grade and grade["mean"])
+        assert cells["unscored as 0"] == ("–" if same else number(row["bound"]))
         assert cells["mis-page"] == percent(row["mis_paged"])
         assert cells["ticks"] == number(row["ticks"], 1)
-        assert (cells["unscored"], cells["episodes"]) == (str(row["unscored"]), str(EPISODES))
+        assert (cells["unscored"], cells["episodes"]) == (
+            str(row["unscored"] or "–"),
+            str(EPISODES),
+        )
 
 
 def test_it_says_what_was_run(run: Run) -> None:
     page = first_page(run)
     facts = dict(page["facts"])
     assert facts["version"] == lt.__version__
-    assert facts["tasks"] == ", ".join(TASKS)
     assert facts["rubrics"] == "logtriage/3"
-    assert facts["policies"].endswith(r"failing \x1b")
+    assert facts["agents"].endswith(r"failing \x1b")
+    assert "tasks" not in facts  # the title names them
     assert page["unfinished"] is None
 
 
@@ -252,26 +256,26 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_headline_says_what_a_policy_is_worth_and_what_changed(run_dir: Path, base: Path) -> None:
     (alone,) = (words for policy, words in read_run(run_dir).headlines if policy == "expert")
     assert re.fullmatch(r"net value \S+ \[\S+, \S+\] on 12 episodes", alone)
-    told = dict(read_run(run_dir, bases=[base]).headlines)
-    assert told["baseline: expert"] == (
-        f"{alone}; 0 [0, 0] on {EPISODES} incidents beside before: expert"
-    )
-    assert "beside" not in told["baseline: random"]  # nobody says which policy is meant
-    back = dict(read_run(base, bases=[run_dir]).headlines)
-    compared = {one.policy_a: one for one in compare_runs(load_run(run_dir), load_run(base))}
-    net = compared["expert"].net
-    assert net is not None
-    assert back["before: expert"].startswith(f"net value {number(net.b)} [")
+    beside = read_run(run_dir, bases=[base])
+    assert dict(beside.headlines)["baseline: expert"] == alone
+    same = f"net value 0 [0, 0] on {EPISODES} incidents"
+    assert list(beside.changes) == [("baseline: expert", "before: expert", same)]
 
 
-def test_the_difference_beside_a_base_is_that_of_compare(tmp_path: Path) -> None:
+def test_other_names_are_paired_by_position(tmp_path: Path) -> None:
     evaluate(RunSpec(["observer"], TASKS[:1], episodes=EPISODES), tmp_path / "new")
     evaluate(RunSpec(["chain"], TASKS[:1], episodes=EPISODES), tmp_path / "old")
-    ((_, words),) = read_run(tmp_path / "new", bases=[tmp_path / "old"]).headlines
+    ((new, old, words),) = read_run(tmp_path / "new", bases=[tmp_path / "old"]).changes
     (one,) = compare_runs(load_run(tmp_path / "old"), load_run(tmp_path / "new"))
+    assert (new, old) == ("new: observer", "old: chain")
     assert one.net is not None
     assert one.net.difference.mean != 0
-    assert f"; {interval(one.net.difference, signs=True)} on " in words
+    assert words == f"net value {interval(one.net.difference, signs=True)} on {EPISODES} incidents"
+
+
+def test_agents_of_ones_own_stand_apart_from_scripted_ones(run: Run, base: Path) -> None:
+    assert run.own == ("failing \x1b",)
+    assert read_run(base).own == ("expert", "chain")
 
 
 def test_runs_that_cannot_stand_beside_each_other_are_refused(

@@ -17,7 +17,7 @@ from tests.chromium import Browser, needs_chromium
 pytestmark = needs_chromium
 
 TASK = "single_crash-v4"
-FIRST = f"{TASK}/test/0"
+FIRST, SECOND = f"{TASK}/test/2", f"{TASK}/test/3"
 #: The incident of the team, which closes it by a fix.
 JOINT = "cascading_failure-v4/test/0"
 HOSTILE = '</script><script>alert(1)</script><img src=x onerror="alert(2)">'
@@ -39,7 +39,7 @@ def shouts(_: lt.Incident) -> Shouts:
 def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """A page of single agents, one of a team, and one of a recorded incident."""
     place = tmp_path_factory.mktemp("runs")
-    sole = RunSpec(["expert", "first_error", HOSTILE], [TASK], episodes=2)
+    sole = RunSpec(["expert", "first_error", HOSTILE], [TASK], episodes=2, start=2)
     evaluate(sole, place / "sole", factories={HOSTILE: shouts})
     path = place / "sole" / "transcripts" / f"expert--{TASK}.jsonl"
     records = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
@@ -95,7 +95,7 @@ def test_keys_move_and_the_address_says_where(tab: Browser, pages: dict[str, Pat
     tab.press("Home")
     stands_at(tab, f"#/e/expert/{FIRST}?truth=1")
     tab.press("j")
-    stands_at(tab, f"#/e/expert/{TASK}/test/1?truth=1")
+    tab.wait(f"document.getElementById('main').dataset.ready !== '#/e/expert/{FIRST}?truth=1'")
     tab.press("k")
     stands_at(tab, f"#/e/expert/{FIRST}?truth=1")
     tab.press("?")
@@ -118,14 +118,13 @@ def test_search_and_filters_stand_in_the_address(tab: Browser, pages: dict[str, 
     assert tab.ask("document.querySelectorAll('.episodes tbody tr').length") == 2
     tab.press("/")
     assert tab.ask("document.activeElement.id") == "search"
-    for key in "test/1":
+    for key in "test/3":
         tab.press(key)
-    stands_at(tab, "#/?q=test%2F1&policy=first_error")
+    stands_at(tab, "#/?q=test%2F3&policy=first_error")
     assert tab.ask("document.querySelectorAll('.episodes tbody tr').length") == 1
     assert tab.ask("document.activeElement.id") == "search"
-    assert "Failures: " in text(tab, "#failures-title")
     tab.ask("document.querySelector('.episodes a').click()")
-    stands_at(tab, f"#/e/first_error/{TASK}/test/1?q=test%2F1&policy=first_error")
+    stands_at(tab, f"#/e/first_error/{SECOND}?q=test%2F3&policy=first_error")
 
 
 def test_a_chosen_service_tells_what_was_seen_of_it(tab: Browser, pages: dict[str, Path]) -> None:
@@ -136,8 +135,7 @@ def test_a_chosen_service_tells_what_was_seen_of_it(tab: Browser, pages: dict[st
     service = cells[at].partition(asked)[2].partition(",")[0]
     tab.open(pages["sole"], f"#/e/expert/{FIRST}?t={at + 1}&service={service}")
     seen = text(tab, ".seen")
-    assert f"METRICS {service} (" in seen
-    assert f"tick {at + 1}CPU " in seen
+    assert f"tick {at + 1}METRICS {service}" in seen
 
 
 def test_two_agents_side_by_side(tab: Browser, pages: dict[str, Path]) -> None:
@@ -146,7 +144,7 @@ def test_two_agents_side_by_side(tab: Browser, pages: dict[str, Path]) -> None:
     stands_at(tab, f"#/e/expert/{FIRST}?with=first_error")
     assert tab.ask("document.querySelectorAll('.side').length") == 2
     assert tab.ask("document.querySelectorAll('.cells .parted').length") == 2
-    assert text(tab, ".parting").startswith("The same until tick ")
+    assert re.search(r"expert beside first_error: \w+.* [+−][0-9.]+", text(tab, ".parting"))
     assert tab.ask("new Set([...document.querySelectorAll('[id]')].map(e => e.id)).size") == (
         tab.ask("document.querySelectorAll('[id]').length")
     )
@@ -154,7 +152,7 @@ def test_two_agents_side_by_side(tab: Browser, pages: dict[str, Path]) -> None:
 
 def test_what_a_model_wrote_runs_nothing(tab: Browser, pages: dict[str, Path]) -> None:
     tab.open(pages["sole"], f"#/e/expert/{FIRST}")
-    assert text(tab, ".reasoning") == f"because {HOSTILE}"
+    assert text(tab, ".reasoning") == text(tab, ".said") == f"because {HOSTILE}"
     tab.open(pages["sole"], "#/?q=alert")
     tab.ask("document.querySelector('.episodes a').click()")
     tab.wait("document.querySelector('.wrote') !== null")
@@ -168,7 +166,7 @@ def test_what_a_model_wrote_runs_nothing(tab: Browser, pages: dict[str, Path]) -
 def test_belief_where_there_is_one(tab: Browser, pages: dict[str, Path]) -> None:
     tab.open(pages["sole"], f"#/e/expert/{FIRST}")
     assert "The observer would" in text(tab, ".belief")
-    tab.open(pages["sole"], f"#/e/expert/{TASK}/test/1")
+    tab.open(pages["sole"], f"#/e/expert/{SECOND}")
     tab.open(pages["recorded"], "")
     tab.ask("document.querySelector('.episodes a').click()")
     tab.wait("document.querySelector('.services') !== null")
@@ -187,13 +185,27 @@ def test_below_the_figures_is_every_episode(tab: Browser, pages: dict[str, Path]
     assert tab.ask("document.getElementById('figures').checkVisibility()")
 
 
+def test_hand_overs_stand_apart_from_failures(tab: Browser, pages: dict[str, Path]) -> None:
+    tab.open(pages["sole"])
+    rows = "[...document.querySelectorAll('.ends tbody tr')].filter(r => r.cells.length > 1)"
+    counts = tab.ask(f"{rows}.map(r => [...r.cells].slice(1, 5).map(c => parseInt(c.textContent)))")
+    assert len(counts) == 3
+    assert all(played == solved + handed + lost for played, solved, handed, lost in counts)
+    assert text(tab, ".ends tbody th") == HOSTILE  # one's own agent is first
+    tab.open(pages["sole"], "#/?end=handed+over")
+    outcomes = tab.ask("[...document.querySelectorAll('td.outcome')].map(e => e.textContent)")
+    assert outcomes == ["handed over"] * sum(row[2] for row in counts)
+
+
 def test_the_first_page_draws_its_figures(tab: Browser, pages: dict[str, Path]) -> None:
     tab.open(pages["sole"])
     assert tab.ask("document.querySelectorAll('#results tbody th[scope=row]').length") == 3
     assert tab.ask("document.querySelectorAll('#figures figure').length") == 2
     widest = "Math.max(...[...document.querySelectorAll('.bins > i')].map(i => i.offsetHeight))"
     assert tab.ask(widest) == 43  # the fullest bin fills the plot
-    assert tab.ask("document.querySelector('.stack i').offsetWidth") > 0
+    assert tab.ask(
+        "Math.max(...[...document.querySelectorAll('.stack i')].map(i => i.offsetWidth))"
+    )
 
 
 def test_a_section_of_the_first_page_keeps_the_filters(
@@ -211,7 +223,10 @@ def test_a_team_has_lanes(tab: Browser, pages: dict[str, Path]) -> None:
     assert tab.ask("document.querySelectorAll('.lanes .lane').length") == 3
     assert tab.ask("document.querySelectorAll('.lanes .message').length") > 0
     assert tab.ask("document.querySelectorAll('.screen').length") == 3
-    board = text(tab, ".board")
+    assert tab.ask(
+        "[...document.querySelectorAll('.lanes .value')].every(e => !/…/.test(e.textContent))"
+    )
+    board = text(tab, ".journal")
     assert "seen by escalation, remediation" in board  # declarations have no bits
     assert re.search(r"seen by escalation \([+−0][0-9.]* bits, (not )?heeded\)", board)
 
@@ -222,8 +237,8 @@ def test_a_team_has_its_doubts_and_its_news(tab: Browser, pages: dict[str, Path]
         "all roles", "triage", "escalation", "remediation"
     ]  # fmt: skip
     assert "None." in text(tab, ".talk")
-    told = "[...document.querySelectorAll('.board li')].filter(e => / bits/.test(e.textContent))"
-    tick = int(tab.ask(f"{told}[0].querySelector('.tick').textContent").removeprefix("tick "))
+    told = "[...document.querySelectorAll('.journal tr')].filter(e => / bits/.test(e.textContent))"
+    tick = int(tab.ask(f"{told}[0].querySelector('button').textContent").removeprefix("tick "))
     tab.open(pages["team"], f"#/e/observer/{JOINT}?t={tick + 1}")
     assert re.search(
         r" bits about the truth; (without the news|it acts the same)", text(tab, ".news")

@@ -18,6 +18,7 @@ from logtriage.beliefs import belief
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.evaluation import RunSpec, evaluate, explaining
 from logtriage.grading import score
+from logtriage.grading.debrief import rule_words
 from logtriage.policies import ObserverPolicy, RandomPolicy
 from logtriage.replaying import replay
 from logtriage.report.episode import Episode
@@ -132,7 +133,8 @@ def test_every_episode_is_there_with_its_grade_and_reasons(run_dir: Path, found:
     rows = unpacked(found.index)
     episodes = list(read_run(run_dir).episodes)
     assert [row[2:5] for row in rows] == [
-        [one.incident.id, one.grade.score, one.grade.gate] for one in episodes
+        [one.incident.id, one.grade.score, one.grade.gate and rule_words(one.grade.gate)]
+        for one in episodes
     ]
     for row, one in zip(rows, episodes, strict=True):
         chunk, data = episode(found, row)
@@ -162,6 +164,20 @@ def test_the_belief_is_the_exact_one(found: Document) -> None:
     assert "asks" not in data[-1]
 
 
+def test_luck_stands_in_the_verdict_of_a_believed_episode() -> None:
+    incident = lt.make_incident("cascading_failure-v4/test/0")
+    actions: list[lt.Action] = [lt.Escalate("backend-team"), lt.Resolve()]
+    state = lt.play(incident, actions)
+    held = belief(lt.initial_state(incident))
+    assert held.teams["backend-team"] < held.bar("backend-team")
+    lucky = Episode("me", incident, lt.transcript_of(state), lt.grade(state))
+    (told,), (plain,) = (
+        unpacked(document("run", "1", [lucky], beliefs=count).index) for count in (1, 0)
+    )
+    assert re.match(r"Score 0\.\d\d, by luck: at the page backend-team was \d\d % lik", told[11])
+    assert plain[11] == lucky.grade.verdict
+
+
 def test_of_one_incident_everything_is_explained(run_dir: Path, tmp_path: Path) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(explaining, "SAMPLES", 1)
@@ -171,9 +187,7 @@ def test_of_one_incident_everything_is_explained(run_dir: Path, tmp_path: Path) 
     assert few.believed == 1
     for row in unpacked(found.index):
         _, data = episode(found, row)
-        parts = dict(data["parts"])
-        made = parts["at first"] + parts["asking gained"] - parts["decision cost"] + parts["luck"]
-        assert made == pytest.approx(row[3])
+        assert sum(points for _, points in data["parts"]) == pytest.approx(row[3])
 
 
 def test_what_is_not_there_is_refused(run_dir: Path, tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """The timeline of shifts."""
 
 import json
+import re
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -37,8 +38,7 @@ def test_every_incident_has_its_bar_and_what_was_done_to_it(tmp_path: Path) -> N
     assert "replay" in replays
     assert 'class="alert"' in page
     assert "&lt;b&gt;mine&lt;/b&gt;" in page
-    for mark in (">P<title>", ">R<title>", ">✓<title>"):
-        assert mark in page
+    assert re.search(r">P\d+ C\d+ R\d+ S\d+ ✓\d+ · [01]\.\d\d</text>", page)
     assert "<script" not in page
     assert "http" not in page
 
@@ -46,7 +46,17 @@ def test_every_incident_has_its_bar_and_what_was_done_to_it(tmp_path: Path) -> N
 def test_hand_overs_are_marked(tmp_path: Path) -> None:
     kept(tmp_path, "forward_all")
     assert write_timelines(tmp_path, tmp_path / "page.html", beliefs=0) == 1
-    assert ">H<title>" in (tmp_path / "page.html").read_text()
+    assert re.search(r">H\d+ · 0\.\d\d<", (tmp_path / "page.html").read_text())
+
+
+def test_an_incident_that_was_left_open_has_its_episode(tmp_path: Path) -> None:
+    system = make_shift(SHIFT).arrivals[0].system
+    ask = {"system": system, "action_type": "request_more_logs", "value": "all"}
+    actions = [ask, {"action_type": "wait"}, {"action_type": "wait"}]
+    record = {"shift": SHIFT, "policy": "mine", "actions": actions}
+    (tmp_path / "shifts.jsonl").write_text(f"{json.dumps(record)}\n")
+    assert write_timelines(tmp_path, tmp_path / "page.html", beliefs=0) == 1
+    assert 'class="none">nothing was decided · 0.' in (tmp_path / "page.html").read_text()
 
 
 def test_a_broken_line_is_named(tmp_path: Path) -> None:

@@ -60,7 +60,7 @@ def test_always_handing_over_is_worth_exactly_nothing(tmp_path: Path) -> None:
     oncall_results.play_cell(cell, tmp_path, (1, 1))
     rows = oncall_results.rows_of(cell, tmp_path).values()
     assert all(row.handed_over for row in rows)
-    net = net_value([(row.grade, row.price) for row in rows])
+    net = net_value([(row.grade, row.worth) for row in rows])
     assert net is not None
     assert net.mean == 0.0
 

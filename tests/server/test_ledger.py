@@ -11,9 +11,8 @@ import pytest
 import logtriage as lt
 from logtriage.drawing import Seal
 from logtriage.errors import InvalidInput, SealError
-from logtriage.server.episode import Episode
+from logtriage.server.episode import CLOSED_GRADE, OPEN_GRADE, Episode
 from logtriage.server.ledger import UNFINISHED, Ledger
-from logtriage.server.public import CLOSED_GRADE, OPEN_GRADE
 from logtriage.transcript import Transcript
 
 SEAL = Seal(b"the key of these tests, 0123456789")

@@ -54,7 +54,7 @@ def test_alone_the_observer_earns_what_it_earns_on_a_shift_of_one() -> None:
     assert score(ends) == score(play(shift, "first_come"))
 
 
-def test_a_belief_has_the_price_that_a_hand_over_has_now() -> None:
+def test_a_belief_has_the_worth_that_a_hand_over_has_now() -> None:
     state = begin(make_shift("busy_shift-v1/train/0"))
     while len(state.open) < 2:
         state = transition(state, Wait())

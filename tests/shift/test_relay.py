@@ -1,14 +1,7 @@
 from logtriage import RequestMetrics, RequestTraces, Wait
 from logtriage.evidence import evidence
 from logtriage.shift import On, begin, play, transition
-from logtriage.shift.relay import (
-    half_time,
-    noted,
-    relayed,
-    relieved,
-    second,
-    told_by,
-)
+from logtriage.shift.relay import half_time, noted, relayed, relieved, second, told_by
 from logtriage.shift.states import MAX_NOTE, Note
 from tests.shift.shifts import small_shift
 

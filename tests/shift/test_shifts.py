@@ -28,7 +28,7 @@ def test_incidents_arrive_at_the_rate_of_the_task_each_on_a_system_of_its_own() 
             assert len({row.system for row in one.arrivals}) == len(one.arrivals)
 
 
-def test_incidents_are_those_of_the_split_priced_and_otherwise_as_they_were() -> None:
+def test_incidents_are_those_of_the_split_with_a_worth_and_otherwise_as_they_were() -> None:
     for split in SPLITS:
         shift = make_shift(f"quiet_shift-v1/{split}/1")
         for arrival in shift.arrivals:

@@ -1,13 +1,6 @@
 import pytest
 
-from logtriage import (
-    HandOver,
-    Ignore,
-    InvalidInput,
-    RequestMetrics,
-    Resolve,
-    Wait,
-)
+from logtriage import HandOver, Ignore, InvalidInput, RequestMetrics, Resolve, Wait
 from logtriage.errors import EpisodeOver, UnknownName
 from logtriage.shift import Note, On, begin, play, transition
 from logtriage.state import Closing
@@ -44,13 +37,13 @@ def test_what_nobody_touches_runs_out_of_time() -> None:
 
 def test_each_hand_over_takes_a_share_off_the_next_one_for_fifty_ticks() -> None:
     state = begin(small_shift(0, 0, 0, 60))
-    price = [one.incident.worth_of_hand_over or 0.0 for one in state.states]
+    worth = [one.incident.worth_of_hand_over or 0.0 for one in state.states]
     state = transition(state, On("checkout", HandOver()))
     assert (state.hand_overs, state.fade) == (1, 0.8)
     state = transition(state, On("search", HandOver()))
-    assert state.states[0].incident.worth_of_hand_over == price[0]
-    assert state.states[1].incident.worth_of_hand_over == pytest.approx(0.8 * price[1])
-    assert state.open["billing"].incident.worth_of_hand_over == pytest.approx(0.6 * price[2])
+    assert state.states[0].incident.worth_of_hand_over == worth[0]
+    assert state.states[1].incident.worth_of_hand_over == pytest.approx(0.8 * worth[1])
+    assert state.open["billing"].incident.worth_of_hand_over == pytest.approx(0.6 * worth[2])
     for _ in range(48):
         state = transition(state, Wait())
     assert (state.tick, state.hand_overs) == (50, 2)

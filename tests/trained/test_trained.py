@@ -21,9 +21,9 @@ from logtriage.codec import role_split_to_json
 from logtriage.evaluation import RunSpec, evaluate, joint_steps, play_joint_episode
 from logtriage.policies import RolePolicies
 from logtriage.recorded import shipped_incidents
+from logtriage.registry import make_team
 from logtriage.roles import RoleSplit, role_actions
 from logtriage.roles.splits import TRIO, TRIO_WITHOUT_REPORTS
-from logtriage.trained import make_team
 from logtriage.trained.files import SCHEMA, TEAM, WEIGHTS, read_team
 from logtriage.vector import role_tokens_of
 from logtriage.vector.role_inputs import RoleInput

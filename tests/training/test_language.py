@@ -5,6 +5,7 @@ from pathlib import Path
 
 import attrs
 import pytest
+from rich.console import Console
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("trl")
@@ -19,7 +20,7 @@ from logtriage.parsing import render_action  # noqa: E402
 from logtriage.registry import make_policy  # noqa: E402
 from tests.training.tiny import tiny_model  # noqa: E402
 from training import grpo, sft, weights  # noqa: E402
-from training.common.figures import read_rows  # noqa: E402
+from training.common.figures import gain, in_words, line_of, read_rows  # noqa: E402
 from training.common.files import Refused, load_json  # noqa: E402
 from training.common.language import load, style_and_rules  # noqa: E402
 from training.common.memory import GIB, GPUS, estimate, presets, qwen3, verdict  # noqa: E402
@@ -68,11 +69,57 @@ def test_a_run_leaves_a_model_of_notation_with_figures_before_and_after(imitator
         sft.run(SFT, Path(imitator), "again")
 
 
+def test_a_run_that_was_cut_off_still_tells_what_was_before(tmp_path, monkeypatch, capsys):
+    settings, save = attrs.evolve(SFT, rounds=1, own=4), sft.save_json
+
+    def killed(path, about):
+        save(path, about)
+        if about["rounds_done"] == 1:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(sft, "save_json", killed)
+        with pytest.raises(KeyboardInterrupt):
+            sft.run(settings, tmp_path / "run", "sft")
+    before = read_rows(tmp_path / "run" / "episodes.csv")["before",]
+    capsys.readouterr()
+    sft.run(settings, tmp_path / "run", "sft", resume=True)
+    rows = read_rows(tmp_path / "run" / "episodes.csv")
+    assert rows["before",] == before
+    assert capsys.readouterr().err.splitlines()[-5:] == [
+        f"before: {line_of(before)}",
+        f"after:  {line_of(rows['after',])}",
+        f"gain in net value: {in_words(gain(before, rows['after',]))}",
+        f"run:    {tmp_path}/run",
+        f"next:   logtriage eval hf:{tmp_path}/run expert observer --task {settings.task} "
+        f"--episodes 300 --out {tmp_path}/run-eval",
+    ]
+
+
 def test_imitation_learns_what_the_teacher_does(tmp_path):
     settings = attrs.evolve(SFT, episodes=24, epochs=8, held_out=0)
     about = sft.run(settings, tmp_path / "run", "sft")
     first = sft.run(attrs.evolve(settings, epochs=1), tmp_path / "short", "sft")
     assert about["rounds"][0]["loss"] < first["rounds"][0]["loss"] - 1.0
+
+
+def test_the_loss_of_notation_is_among_actions_with_a_small_weight_on_other_tokens(tmp_path):
+    model, chat = load(SFT, style_and_rules("notation", "auto"))
+    incidents = [make_incident(f"single_crash-v4/train/{number}") for number in (0, 1)]
+    examples = [sft.taught(chat, incident, "expert") for incident in incidents]
+    losses = []
+    for example in examples:
+        with torch.no_grad():
+            logits = model(input_ids=torch.tensor([example.input_ids])).logits[0]
+        for place, label in enumerate(example.labels):
+            if label != sft.SCREEN:
+                before = logits[place - 1]
+                among = before[list(chat.actions)].log_softmax(0)[list(chat.actions).index(label)]
+                share = before.softmax(0)[list(chat.actions)].sum()
+                losses.append(-among - sft.OTHERS * share.log())
+    settings = attrs.evolve(SFT, batch=2)
+    learnt = sft.learn(model, chat, examples, settings, tmp_path, Console(quiet=True), "")
+    assert learnt == [pytest.approx(float(sum(losses) / len(losses)), rel=1e-3)]
 
 
 def test_corrections_are_what_the_teacher_would_do_on_the_models_own_screens():

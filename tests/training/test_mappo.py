@@ -16,13 +16,13 @@ from logtriage import (
     Resolve,
     initial_state,
     make_incident,
-    trained,
 )
 from logtriage.beliefs import belief
 from logtriage.codec import role_split_to_json
 from logtriage.drawing.ids import parse_incident_id
 from logtriage.evaluation import play_joint_episode
 from logtriage.grading import grade_jsonl
+from logtriage.registry import make_team as make_players
 from logtriage.roles import role_actions
 from logtriage.roles.splits import ROLE_SPLITS
 from logtriage.tasks import get_task
@@ -308,8 +308,20 @@ def run(out: Path, *options: str) -> None:
 def test_the_command_leaves_team_curve_and_transcripts(tmp_path: Path, capsys):
     out = tmp_path / "run"
     run(out, "--split", "duo", "--seed", "3")
-    said = [line for line in capsys.readouterr().err.splitlines() if "ticks  net" in line]
+    lines = capsys.readouterr().err.splitlines()
+    said = [line for line in lines if "ticks  net" in line]
     assert len(said) == 3
+    assert [line[:7] for line in lines[-5:]] == [
+        "before:",
+        "after: ",
+        "gain in",
+        "run:   ",
+        "next:  ",
+    ]
+    assert lines[-1] == (
+        f"next:   logtriage eval net:{out} expert observer --split-roles duo --task {TASK} "
+        f"--episodes 300 --out {out}-eval"
+    )
     assert {path.name for path in out.iterdir()} == {
         "curve.csv", "episodes.csv", "run.json", "team.json",
         "team.npz", "transcripts.jsonl",
@@ -327,6 +339,7 @@ def test_the_command_leaves_team_curve_and_transcripts(tmp_path: Path, capsys):
     grades = list(grade_jsonl(out / "transcripts.jsonl"))
     rows = read_rows(out / EPISODES)["own",]
     assert [one.score for one in grades] == [one.grade for one in rows]
+    assert f"before: net value {facts['before']['net_value']:+.3f} (" in lines[-5]
     assert facts["after"]["own"]["grade"] == pytest.approx(np.mean([one.grade for one in rows]))
     assert facts["after"]["own"]["net_value"] == pytest.approx(net_value(rows).mean)
 
@@ -352,7 +365,7 @@ def test_a_network_plays_on_the_scalar_core_what_it_plays_in_batches(tmp_path, a
     played = play_held_out(team, settings)
     assert len(played.actions) == get_task(TASK).horizon
     save_team(tmp_path, team, settings)
-    networks = trained.make_team(f"net:{tmp_path}", split)
+    networks = make_players(f"net:{tmp_path}", split)
     for state, name in zip(played.states(settings), played.ids, strict=True):
         incident = make_incident(name)
         assert play_joint_episode(incident, networks(incident), split).actions == state.actions

@@ -23,7 +23,8 @@ pytest.importorskip("rich")
 
 from training import ppo  # noqa: E402 (after the skips)
 from training.common import files  # noqa: E402
-from training.common.figures import EPISODES, figures, net_value, read_rows  # noqa: E402
+from training.common.figures import EPISODES, figures, line_of, net_value, read_rows  # noqa: E402
+from training.common.tasks import words_for  # noqa: E402
 from training.ppo import (  # noqa: E402
     KINDS,
     Collector,
@@ -133,7 +134,7 @@ def test_rewards_between_restarts_sum_to_the_grades():
     )
 
 
-def test_the_teacher_heeds_the_price_and_beats_handing_everything_over():
+def test_the_teacher_heeds_the_worth_and_beats_handing_everything_over():
     played = play_held_out(None, TINY, "val", incidents=300)
     assert played.regraded() == played.scores.tolist()
     shown = figures(played.rows())
@@ -260,7 +261,7 @@ def test_the_page_of_an_owner_follows_the_directory():
 
 
 @pytest.mark.parametrize("task", [TASK, f"{__name__}:OWN"])
-def test_the_command_leaves_a_run_in_figures(tmp_path: Path, task):
+def test_the_command_leaves_a_run_in_figures_and_tells_its_end(tmp_path: Path, task, capsys):
     out = tmp_path / "run"
     options = "--num-envs 16 --rollout 8 --width 8 --eval-incidents 20 --rounds 1 --seed 3"
     ppo.main(["--task", task, *options.split(), "--out", str(out)])
@@ -277,6 +278,15 @@ def test_the_command_leaves_a_run_in_figures(tmp_path: Path, task):
     assert facts["after"]["test"]["net_value"] == pytest.approx(net_value(rows["test",]).mean)
     assert play_held_out(agent, settings).rows() == rows["test",]
 
+    end = capsys.readouterr().err.splitlines()[-5:]
+    mean = facts["before"]["net_value"]
+    assert end[0].startswith(f"before: net value {mean:+.3f} (")
+    assert end[1] == f"after:  {line_of(rows['test',])}"
+    assert end[3] == f"run:    {out}"
+    again = f"python -m training.ppo --task {task} {options} --out {out} --seed 4 --out {out}-seed4"
+    theirs = f"logtriage eval expert observer --task {task} --episodes 20"
+    assert end[4] == f"next:   {theirs if task == TASK else again}"
+
 
 def test_it_trains_in_a_world_of_one_s_own(tmp_path: Path, monkeypatch):
     """The command of docs/own-world.md, with fewer rounds."""
@@ -291,5 +301,6 @@ def test_it_trains_in_a_world_of_one_s_own(tmp_path: Path, monkeypatch):
     ppo.main([*options, "--num-envs", "16", "--eval-incidents", "20"])
     about = json.loads((tmp_path / "run" / "run.json").read_text("utf-8"))
     assert about["settings"]["task"] == "teashop:outage"
+    assert words_for("teashop:outage") == f"--task teashop:outage --world {root}/examples/teashop"
     assert about["finished"]
     assert about["scalar_core_agrees"]

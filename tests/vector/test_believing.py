@@ -55,16 +55,16 @@ def test_the_value_of_acting_is_that_of_the_best_plan_without_a_hand_over() -> N
     ask = RequestTraces(batch.topology.names[0])
     actions = np.full(12, action_id(ask, batch.topology))
     later = screens.read(batch.step(actions), actions)
-    acting, price = (seen[:, screens.layout[name]][:, 0] for name in ("acting", "price"))
+    acting, worth = (seen[:, screens.layout[name]][:, 0] for name in ("acting", "worth"))
     for row in range(12):
         incident = make_incident(f"{TASK}/train/{row}")
-        assert price[row] == pytest.approx(incident.worth_of_hand_over)
+        assert worth[row] == pytest.approx(incident.worth_of_hand_over)
         state = initial_state(attrs.evolve(incident, worth_of_hand_over=None))
         assert acting[row] == np.float32(value_of(state))
         after = value_of(transition(state, ask))
         assert later[row, screens.layout["acting"]] == np.float32(after)
-    assert (acting < price).any()
-    assert (acting > price).any()
+    assert (acting < worth).any()
+    assert (acting > worth).any()
 
 
 def test_it_says_since_when_a_service_was_asked() -> None:

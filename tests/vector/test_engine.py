@@ -72,7 +72,7 @@ def test_tasks_that_no_batch_holds_are_refused() -> None:
         BatchedTriage("compound_failure-v4")
 
 
-def test_a_hand_over_is_the_last_action_and_pays_its_price() -> None:
+def test_a_hand_over_is_the_last_action_and_pays_its_worth() -> None:
     batch = begun(60)
     last = batch.action_count - 1
     assert last == action_id(HandOver(), batch.topology, hand_over=True)

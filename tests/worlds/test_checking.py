@@ -95,8 +95,6 @@ BROKEN = [
     (KIND, '"demand above capacity"', '"demand above {n}"', KIND, "no placeholder can stand here"),
     (FAILED, 'word = "~failed"', 'word = "hot"', FAILED, "word: 'hot' stands for high, too"),
     (FAILED, 'word = "~failed"', "", FAILED, "word: expected one printable line"),
-    (FAILED, "[phrasings]", "[by_tier.edge]", FAILED,
-     "by_tier: expected edge, service, datastore; got edge"),
     # figures
     (TOKENS, 'shows = { usual = "usual", high', 'shows = { usual = "usuals", high', TOKENS,
      "cpu: readings[0].shows.usual: unknown figure 'usuals'"),

@@ -53,11 +53,11 @@ def test_a_technology_of_ones_own_words_the_topics_that_it_has(tmp_path: Path) -
     (own / "technologies/lsm.toml").write_text(OWN)
     world = load_world(own)
     (lsm,) = world.technologies
-    assert world.phrases("everyday", "datastore", lsm)[0] == (
+    assert world.phrases("everyday", lsm)[0] == (
         ("INFO", "compacted {shard} in {ms} ms"),
         ("WARN", "level of {shard} is {pct}% full"),
     )
-    assert world.phrases("failed", "datastore", lsm) == world.phrases("failed", "datastore", None)
+    assert world.phrases("failed", lsm) == world.phrases("failed", None)
 
 
 BROKEN = [

@@ -13,11 +13,12 @@ from logtriage import (
     system_prompt,
     transition,
 )
-from logtriage.evaluation import play_episode, play_joint_episode
+from logtriage.evaluation import play_joint_episode
 from logtriage.observation import Observation
+from logtriage.playing import play
 from logtriage.policies.notebook import Notebook, write_down
 from logtriage.policies.suspicion import suspects
-from logtriage.registry import make_policy, make_team
+from logtriage.registry import make_team
 from logtriage.report.replay.knowledge import knowledge
 from logtriage.roles import role_actions
 from logtriage.roles.splits import TRIO
@@ -37,7 +38,7 @@ def screens(policy: str, of: Incident) -> list[Observation]:
     """What a policy is shown from the first screen to the last."""
     state = initial_state(of)
     found = [observe(state)]
-    for action in play_episode(of, make_policy(policy)(of)).actions:
+    for action in play(of, policy).actions:
         state = transition(state, action)
         found.append(observe(state))
     return found

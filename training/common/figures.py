@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import attrs
+from rich.console import Console
 
 from logtriage.evaluation.net_values import net_difference
 from logtriage.evaluation.net_values import net_value as net_of
@@ -117,6 +118,19 @@ def line_of(rows: Sequence[Row]) -> str:
         f"{told['paged_right']:.0%}, mis-paged {told['mis_paged']:.0%}, {told['ticks']:.1f} ticks; "
         f"handed over {shares}"
     )
+
+
+def tell_end(
+    console: Console, out: Path, before: Sequence[Row], after: Sequence[Row], following: str
+) -> None:
+    """Print held-out play before and after, the gain, where the run is, and what to type next."""
+    lines = [f"before: {line_of(before)}"] if before else []
+    if after:
+        lines.append(f"after:  {line_of(after)}")
+    if before and after:
+        lines.append(f"gain in net value: {in_words(gain(before, after))}")
+    for line in (*lines, f"run:    {out}", f"next:   {following}"):
+        console.print(line, soft_wrap=True, markup=False, highlight=False)
 
 
 def _mean(values: Sequence[float]) -> float:

@@ -6,9 +6,12 @@ import platform
 from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from logtriage.errors import LogTriageError
+
+#: What a run leaves beside what it trained.
+RUN: Final = "run.json"
 
 
 class Refused(LogTriageError):

@@ -1,4 +1,4 @@
-"""Parts of the recipes for language models: settings, loading, held-out play, the end."""
+"""Parts of the recipes for language models: settings, loading, held-out play."""
 
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,13 +30,11 @@ from logtriage.errors import InvalidInput
 from logtriage.incident import Incident
 from logtriage.rendering import STYLES, check_style
 from logtriage.tasks import get_task
-from training.common.figures import Row, gain, in_words, line_of, row_of
-from training.common.files import check_empty, load_json, machine, save_json
+from training.common.figures import Row, row_of
+from training.common.files import RUN, check_empty, load_json, machine, save_json
+from training.common.tasks import EVAL_SPLIT
 
 LIBRARIES: Final = ("torch", "transformers", "trl", "peft", "numpy")
-TRAIN_SPLIT, CHOICE_SPLIT, EVAL_SPLIT = "train", "val", "test"
-#: What a run leaves beside the model.
-RUN: Final = "run.json"
 HARDWARE: Final = (
     "Runs on one CPU core (float32, or bfloat16 where the processor has it) and, untested, on one "
     "GPU with CUDA. Never run: several GPUs, vLLM, 4 bits on a GPU, the presets of Qwen3."
@@ -294,27 +292,34 @@ STYLE_CHOICES: Final = STYLES
 RULES_CHOICES: Final = ("auto", "on", "off")
 
 
-# -- playing and ends ------------------------------------------------------------------------
+# -- playing ---------------------------------------------------------------------------------
 
 
 def play_held_out(
-    model: Any, chat: Chat, settings: LanguageSettings, console: Console, title: str
-) -> list[Attempt]:
-    """The held-out episodes, in order."""
+    model: Any, chat: Chat, settings: LanguageSettings, console: Console, when: str
+) -> list[Row]:
+    """The held-out episodes in figures, in order; says how many replies cannot be read.
+
+    Raises:
+        RuntimeError: as :func:`rows_of`.
+    """
     incidents = [
         (incident, 0) for incident in incidents_of(settings, EVAL_SPLIT, 0, settings.held_out)
     ]
     with progress(console) as bar:
-        task = bar.add_task(title, total=len(incidents))
+        task = bar.add_task(f"held-out, {when}", total=len(incidents))
         with torch.autocast(
             settings.where.type,
             settings.arithmetic,
             enabled=settings.arithmetic != torch.float32,
         ):
-            return play(
+            attempts = play(
                 model, chat, incidents, settings.decoding,
                 on_progress=lambda done, _: bar.update(task, completed=done),
             )  # fmt: skip
+    if note := unreadable(attempts):
+        console.print(f"{when}: {note}", soft_wrap=True, markup=False)
+    return rows_of(attempts)
 
 
 def rows_of(attempts: Sequence[Attempt]) -> list[Row]:
@@ -341,24 +346,6 @@ def unreadable(attempts: Sequence[Attempt]) -> str:
         return ""
     replies = sum(len(attempt.replies) for attempt in attempts)
     return f"{len(wrong)} of {replies} replies cannot be read; the first: {wrong[0]!r:.200}"
-
-
-def tell_end(
-    console: Console, before: Sequence[Row], after: Sequence[Row], out: Path, task: str
-) -> None:
-    """Print net value before and after, and the command that comes next."""
-    say = console.print
-    if before:
-        say(f"before: {line_of(before)}", soft_wrap=True, markup=False)
-    if after:
-        say(f"after:  {line_of(after)}", soft_wrap=True, markup=False)
-    if before and after:
-        say(f"gain in net value: {in_words(gain(before, after))}", soft_wrap=True, markup=False)
-    tasks = " ".join(f"--task {name}" for name in task.split())
-    say(
-        f"next: logtriage eval hf:{out} expert observer {tasks} --episodes 300 --out {out}-eval",
-        soft_wrap=True, markup=False,
-    )  # fmt: skip
 
 
 def note_in_log(bar: Progress, done: int, total: int, text: str) -> None:

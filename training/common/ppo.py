@@ -1,10 +1,12 @@
 """Parts that `training.ppo` and `training.mappo` share: settings, perceptrons, TorchRL's loss."""
 
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
 
 import attrs
 import torch
+from rich.console import Console
 from tensordict import TensorDict
 from tensordict.nn import TensorDictModule
 from torch import Tensor, nn
@@ -17,10 +19,6 @@ from training.common.tasks import is_playable, sheet_of
 
 #: Evaluations play this many incidents.
 EVAL_INCIDENTS: Final = 1_000
-TRAIN_SPLIT: Final = "train"
-EVAL_SPLIT: Final = "test"
-#: The split for evaluations during a run, so that nothing is chosen on the reported split.
-CHOICE_SPLIT: Final = "val"
 ACTIVATIONS: Final = {"tanh": nn.Tanh, "relu": nn.ReLU}
 #: The scale of the last layer's initial weights: a first policy is nearly uniform.
 POLICY: Final = 0.01
@@ -157,3 +155,21 @@ def advantages(
         settings.gamma, settings.lmbda, value, following, reward[..., None], ends, ends, time_dim=0
     )
     return advantage, target
+
+
+# -- what is told ----------------------------------------------------------------------------
+
+
+def tell_point(console: Console, point: Mapping[str, Any], unit: str) -> None:
+    """Print a point of the curve; ``unit`` names the column that counts experience."""
+    console.print(
+        f"{point['seconds']:6.0f} s {point[unit]:10,} {unit}  "
+        f"net {point['val_net_value']:+.3f}  grade {point['val_grade']:.3f}  "
+        f"mis-paged {point['val_mis_paged']:5.1%}",
+        soft_wrap=True,
+    )
+
+
+def next_with_seed(command: str, flag: str, out: Path, seed: int) -> str:
+    """The command of a run once more, with the next seed and another directory."""
+    return f"{command} --seed {seed + 1} {flag} {out}-seed{seed + 1}"

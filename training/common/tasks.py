@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import shlex
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
@@ -17,11 +18,13 @@ from logtriage.errors import InvalidInput, WorldError
 from logtriage.incident import Incident
 from logtriage.roles import RoleSplit
 from logtriage.roles.splits import ROLE_SPLITS, get_role_split
-from logtriage.tasks import TASKS, TaskSpec, benchmark_of, get_task
-from logtriage.world.loading import WORLDS_VARIABLE, load_world, world_named
+from logtriage.tasks import OF_WORLD, TASKS, TaskSpec, benchmark_of, get_task
+from logtriage.world.loading import WORLDS_VARIABLE, load_world, shipped_worlds, world_named
 
 #: Stands for the tasks of a world that have one fault.
 ALL: Final = "all"
+#: Splits: for training, for evaluations during a run, and for what is reported.
+TRAIN_SPLIT, CHOICE_SPLIT, EVAL_SPLIT = "train", "val", "test"
 
 
 @lru_cache(maxsize=64)
@@ -130,3 +133,15 @@ def task_in(world: str | None, task: str) -> str:
     os.environ[WORLDS_VARIABLE] = os.pathsep.join(folders)
     assert world_named(loaded.name) == loaded, "its folder is searched first"
     return " ".join(dict.fromkeys(names))
+
+
+def words_for(tasks: str) -> str:
+    """The options by which ``logtriage eval`` plays these tasks, in a shell without our world."""
+    names = tasks.split()
+    world, colon, _ = names[0].partition(OF_WORLD)
+    options = [f"--task {name}" for name in names]
+    if colon and world not in shipped_worlds():
+        places = (Path(place, world) for place in os.environ[WORLDS_VARIABLE].split(os.pathsep))
+        folder = next(place for place in places if place.is_dir())
+        options.append(f"--world {shlex.quote(str(folder))}")
+    return " ".join(options)

@@ -7,11 +7,11 @@ from logtriage.errors import MissingExtra
 
 
 @contextmanager
-def imports_of(extra: str, feature: str, framework: str) -> Iterator[None]:
-    """Import a framework inside; if it is missing, the error names the extra for the feature."""
+def imports_of(extra: str, feature: str, *frameworks: str) -> Iterator[None]:
+    """Import frameworks inside; if one is missing, the error names the extra for the feature."""
     try:
         yield
     except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] != framework:
+        if (error.name or "").partition(".")[0] not in frameworks:
             raise
         raise MissingExtra(feature, extra) from None

@@ -169,7 +169,7 @@ def unpacked(stream: Any, name: str) -> Any:
         stream.seek(place)
     for mark, kind in _PACKED.items():
         if begins.startswith(mark):
-            raise InvalidInput(f"{name}: {kind}, not lines of JSON; unpack it first")
+            raise InvalidInput(f"{name}: {kind}, not lines of text; unpack it first")
     return _Unpacked(stream, name) if begins.startswith(_GZIP) else stream
 
 

@@ -17,15 +17,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, Self
 
 from logtriage.adapters.rewards import by_criterion
-from logtriage.adapters.turns import ERROR, OUT_OF_TURNS, Message, Stopping, TextEpisode
-from logtriage.conversations.messages import text_of
+from logtriage.adapters.turns import ERROR, OUT_OF_TURNS, Stopping, TextEpisode, named_in
 from logtriage.conversations.tools import openai_tools
-from logtriage.conversations.wires import calls_of, no_call, wire_of
 from logtriage.conversations.words import kept
 from logtriage.drawing.sealing import incident_of
 from logtriage.dynamics import play_parsed, transition
 from logtriage.errors import InvalidInput
-from logtriage.grading import Grade, Resolver, Rubric, grade, score, unscored
+from logtriage.grading import Graded, Resolver, Rubric, grade, score, unscored
 from logtriage.incident import Incident
 from logtriage.observation import observe
 from logtriage.parsing import (
@@ -37,14 +35,7 @@ from logtriage.parsing import (
     parse_plan,
 )
 from logtriage.parsing.calls import Wire
-from logtriage.rendering import (
-    Reply,
-    Style,
-    check_style,
-    ending,
-    render_observation,
-    system_prompt,
-)
+from logtriage.rendering import Reply, Style, check_style, ending, render_observation, system_prompt
 from logtriage.rendering.notation import ended
 from logtriage.state import State, initial_state
 from logtriage.transcript import COMPLETED, Transcript, check_drawn
@@ -130,7 +121,7 @@ class GradedEpisode(Stopping):
         return None if self._state.closing is None else str(self._state.closing)
 
     @property
-    def grade(self) -> Grade:
+    def grade(self) -> Graded:
         """The grade so far, with its reasons; unscored after an error."""
         if self.error is not None:
             return unscored(self.incident, self.error, self._rubric, self._state.actions)
@@ -208,13 +199,7 @@ class Episode(GradedEpisode, TextEpisode):
                 another world than here.
             SealError: for a sealed incident without its key, or with another key.
         """
-        incident_id = row.get("incident")
-        if not isinstance(incident_id, str):
-            raise InvalidInput(
-                f"the row's column 'incident' must be an incident id, got {incident_id!r}; "
-                f"columns: {', '.join(map(str, row)) or 'none'}"
-            )
-        incident = resolve(incident_id)
+        incident = resolve(named_in(row, "incident"))
         check_drawn(row.get("seal"), row.get("world"), incident)
         return cls(incident, reply, style=style, rubric=rubric, turns=turns)
 
@@ -240,18 +225,12 @@ class Episode(GradedEpisode, TextEpisode):
         """The present screen."""
         return render_observation(observe(self._state), self._style)
 
-    def _read(self, messages: Sequence[Message]) -> tuple[Sequence[Any], list[Wire]]:
-        text = "\n".join(filter(None, map(text_of, messages)))
+    def _wires_in(self, text: str) -> list[Wire]:
         topology = self._state.incident.topology
-        if self.reply == "tools":
-            calls = [call for message in messages for call in calls_of(message)]
-            return (calls, list(map(wire_of, calls))) if calls else ([None], [no_call(text)])
         if self.reply == "plan":
-            wires = list(map(action_to_wire, parse_plan(text, topology)))
-        else:
-            form: Form = "word" if self.reply == "word" else "json"
-            wires = [action_to_wire(parse_action(text, topology, form=form))]
-        return [None] * len(wires), wires
+            return list(map(action_to_wire, parse_plan(text, topology)))
+        form: Form = "word" if self.reply == "word" else "json"
+        return [action_to_wire(parse_action(text, topology, form=form))]
 
     # -- where it stands ------------------------------------------------------------------
 

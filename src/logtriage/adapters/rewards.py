@@ -7,7 +7,7 @@ applied. So it makes no difference whether a trainer weighs them one by one or t
 from typing import Final
 
 from logtriage.errors import InvalidInput
-from logtriage.grading import Grade, Rubric
+from logtriage.grading import Graded, Rubric
 from logtriage.grading.grade import GRID
 
 #: The reward beside the criteria, which bounds and rounding add.
@@ -26,7 +26,7 @@ def reward_names(rubric: Rubric) -> tuple[str, ...]:
     return *names, REST
 
 
-def by_criterion(grade: Grade) -> dict[str, float]:
+def by_criterion(grade: Graded) -> dict[str, float]:
     """Each criterion's share of the grade, and the ``rest``; they add up to the score.
 
     A share is weight times score times all discounts. If a gate or a bound replaced the sum,
@@ -54,7 +54,7 @@ def by_criterion(grade: Grade) -> dict[str, float]:
     return {**shares, REST: grade.score - earned}
 
 
-def metrics_of(grade: Grade) -> dict[str, float]:
+def metrics_of(grade: Graded) -> dict[str, float]:
     """Every criterion, whether a gate held, ticks used, actions after the closing action.
 
     An unscored grade has none.

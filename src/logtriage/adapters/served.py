@@ -21,13 +21,12 @@ from logtriage.errors import InvalidInput
 from logtriage.evaluation import record_joint_episode
 from logtriage.evaluation.usage import Usage
 from logtriage.incident import Incident
-from logtriage.policies import ChatPolicies, Policy, RoleFactory
+from logtriage.policies import ChatPolicies, Policy, RoleFactory, TeamFactory
 from logtriage.policies.chat import Complete
-from logtriage.registry import roles_of
+from logtriage.registry import make_team, roles_of
 from logtriage.registry.policies import ENDPOINT as NAME
 from logtriage.rendering import Reply, Style, check_style
 from logtriage.roles import Role, RoleSplit
-from logtriage.trained import make_team
 from logtriage.transcript import COMPLETED, Transcript
 
 if TYPE_CHECKING:
@@ -107,7 +106,7 @@ class ServedPlayer:
         reply: one of :data:`REPLIES`.
         style: how rules and screens are written.
         split: the role split of a team.
-        team: who plays its roles (:func:`logtriage.trained.make_team`).
+        team: who plays its roles (:func:`logtriage.registry.make_team`).
         listening: ask roles again in ticks with a new report.
         spent: the usage of finished episodes.
     """
@@ -137,10 +136,10 @@ class ServedPlayer:
             play_served(ask, episode)
             transcript = episode.transcript(agent)
         else:
-            transcript = record_team(
-                counted, incident, self.team, self.split, agent,
-                listening=self.listening, again=True, style=self.style,  # a model may waver
-            )  # fmt: skip
+            factory = _team(self.team, self.split, counted, self.style)
+            transcript = record_joint_episode(  # a model may waver, so it is asked again
+                incident, factory, agent, self.split, listening=self.listening, again=True
+            )
         if transcript.status != COMPLETED:
             for ask in counted.values():
                 if ask.never_answered is not None:
@@ -178,8 +177,7 @@ def served_player(policy: str, endpoint: Endpoint, split: RoleSplit | None = Non
     """
     asked = {name: endpoint.ask(name) for name in endpoints_in(policy)}
     if split is not None:
-        roles = {name: _role_of(ask, endpoint.style) for name, ask in asked.items()}
-        make_team(policy, split, roles=roles)
+        _team(policy, split, asked, endpoint.style)  # refuses a wrong team
     elif policy not in asked:
         raise InvalidInput(f"policy {policy!r} is a team: expected a role split beside it")
     return ServedPlayer(asked, endpoint.description, endpoint.reply, endpoint.style, split, policy)
@@ -202,25 +200,10 @@ def json_object(option: str, text: str) -> dict[str, Any]:
     return fields
 
 
-def record_team(
-    models: Mapping[str, Complete],
-    incident: Incident,
-    team: str,
-    split: RoleSplit,
-    agent: str,
-    *,
-    listening: bool = False,
-    again: bool = False,
-    style: Style = "text",
-) -> Transcript:
-    """An episode of a team in which models play their roles, each with its own conversation.
-
-    Raises:
-        UnknownName, InvalidInput: for a team that does not exist.
-    """
+def _team(team: str, split: RoleSplit, models: Mapping[str, Complete], style: Style) -> TeamFactory:
+    """A team in which models play their roles, each with a conversation of its own."""
     roles = {name: _role_of(complete, style) for name, complete in models.items()}
-    factory = make_team(team, split, roles=roles)
-    return record_joint_episode(incident, factory, agent, split, listening=listening, again=again)
+    return make_team(team, split, roles=roles)
 
 
 def _role_of(complete: Complete, style: Style) -> RoleFactory:

@@ -8,14 +8,14 @@
 ('SHIFT TICK 3/200', 0.0, False)
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any, Final, Self
 
-from logtriage.adapters.turns import ERROR, Message, TextEpisode
-from logtriage.conversations.messages import text_of
-from logtriage.conversations.tools import SHIFT_TOOLS, Wire, as_openai
-from logtriage.conversations.wires import calls_of, no_call, wire_of
+from logtriage.adapters.turns import ERROR, Message, TextEpisode, named_in
+from logtriage.conversations.tools import as_openai
 from logtriage.errors import InvalidInput
+from logtriage.parsing.calls import Wire
+from logtriage.parsing.tools import SHIFT_TOOLS
 from logtriage.rendering import Reply
 from logtriage.shift.grades import ShiftGrade, grade, score
 from logtriage.shift.screens import observe, render, shift_prompt
@@ -40,6 +40,8 @@ class ShiftEpisode(TextEpisode):
         InvalidInput: for what is no shift, or fewer than 1 screen.
     """
 
+    _tools = SHIFT_TOOLS
+
     def __init__(self, shift: Shift, reply: Reply = "tools", *, screens: int | None = None) -> None:
         self._state = begin(shift)
         if screens is not None and screens < 1:
@@ -60,12 +62,7 @@ class ShiftEpisode(TextEpisode):
         Raises:
             UnknownName, InvalidInput: if the row names no shift that exists.
         """
-        if not isinstance(row.get("shift"), str):
-            raise InvalidInput(
-                f"the row's column 'shift' must be the id of a shift, got {row.get('shift')!r}; "
-                f"columns: {', '.join(map(str, row)) or 'none'}"
-            )
-        return cls(make_shift(row["shift"]), reply, screens=screens)
+        return cls(make_shift(named_in(row, "shift")), reply, screens=screens)
 
     def play(self, messages: Iterable[Message]) -> Self:
         """Play the agent's messages of a whole conversation, until the shift is over."""
@@ -74,14 +71,8 @@ class ShiftEpisode(TextEpisode):
                 self.step(message)
         return self
 
-    def _read(self, messages: Sequence[Message]) -> tuple[Sequence[Any], list[Wire]]:
-        text = "\n".join(filter(None, map(text_of, messages)))
-        if self.reply != "tools":
-            return [None], [wire_in(text)]
-        calls = [call for message in messages for call in calls_of(message)]
-        if not calls:
-            return [None], [no_call(text)]
-        return calls, [wire_of(call, SHIFT_TOOLS) for call in calls]
+    def _wires_in(self, text: str) -> list[Wire]:
+        return [wire_in(text)]
 
     def _play(self, wire: Wire) -> str:
         if self._state.is_over:

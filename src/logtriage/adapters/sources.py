@@ -56,10 +56,7 @@ class Sources:
         self._worlds: dict[str, World] = {}
 
     def allow(
-        self,
-        tasks: Iterable[str] = (),
-        bundle: str | None = None,
-        world: WorldLike | None = None,
+        self, tasks: Iterable[str] = (), bundle: str | None = None, world: WorldLike | None = None
     ) -> None:
         """Let rows name incidents of these tasks, of this bundle and of this world.
 

@@ -5,153 +5,29 @@ called a tool. Scripted policies play the roles that are not at the desk.
 """
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from time import monotonic
-from typing import Any, Final
-
-import attrs
+from typing import Final
 
 from logtriage.actions import Action, Wait
-from logtriage.adapters.desk import (
-    ALL_DONE,
-    NEXT,
-    STILL_OPEN,
-    STOPPED,
-    Desk,
-    RunBook,
-    merged,
-)
+from logtriage.adapters.books import Round, TeamBook
+from logtriage.adapters.desk import ALL_DONE, NEXT, STILL_OPEN, Desk
 from logtriage.adapters.episode import closed
-from logtriage.conversations.teams import role_action, role_opening, role_screen
-from logtriage.conversations.tools import Tool, tools_of
-from logtriage.dynamics import transition_jointly
 from logtriage.errors import InvalidInput
 from logtriage.evaluation.usage import Usage
-from logtriage.incident import Incident
-from logtriage.joint import observe_roles, requests_left
-from logtriage.observation import Observation
+from logtriage.joint import observe_roles
 from logtriage.parsing import action_to_wire
 from logtriage.parsing.calls import tool_name
+from logtriage.parsing.tools import Tool
 from logtriage.playing import failure_of
-from logtriage.policies import Memory, RoleFailure, TeamFactory, TeamPolicy, as_taken
+from logtriage.policies import RoleFailure, as_taken
 from logtriage.registry import roles_of
-from logtriage.replaying import replay
-from logtriage.roles import Role, RoleSplit
-from logtriage.roles.splits import splits_with
-from logtriage.state import State, initial_state
-from logtriage.trained import make_team
-from logtriage.transcript import COMPLETED, Transcript, transcript_of
+from logtriage.roles import Role
 
 #: Seconds that a tick waits for a role that says nothing; then the role waits in that tick.
 PATIENCE: Final = 300.0
 _BROKE_OFF: Final = "The incident broke off, and not for a reason of yours."
-
-
-@attrs.define
-class _Hand:
-    """The player of a role at the desk: it does what its agent has just called."""
-
-    action: Action = attrs.Factory(Wait)
-
-    def act(self, _: Observation, memory: Memory) -> tuple[Action, Memory]:
-        return self.action, memory
-
-
-@attrs.define(eq=False)
-class Round:
-    """An incident being played, with the calls of the tick so far, by role."""
-
-    name: str
-    state: State
-    team: TeamPolicy
-    hands: Mapping[str, _Hand]
-    memory: Memory = None
-    said: dict[str, Action] = attrs.Factory(dict)
-    ticked: asyncio.Event = attrs.Factory(asyncio.Event)
-    usage: Usage | None = None
-    error: str | None = None
-
-    @property
-    def done(self) -> bool:
-        """Whether nothing more can be done."""
-        return self.error is not None or self.state.is_closed
-
-
-def team_of(split: RoleSplit, agent: str, roles: Sequence[str], others: str | None) -> str:
-    """The team in which ``agent`` plays ``roles``, and the policy ``others`` the others.
-
-    Raises:
-        UnknownName: for a role that the split does not have.
-        InvalidInput: if nobody plays the other roles, or no role is left to an agent.
-    """
-    for role in roles:
-        split.role(role)
-    if not roles:
-        raise InvalidInput(f"role: which of {', '.join(split.names)} does an agent play?")
-    left = [name for name in split.names if name not in roles]
-    if left and others is None:
-        raise InvalidInput(f"others: who plays {', '.join(left)}? Name a policy, such as expert")
-    return ",".join(f"{name}={agent if name in roles else others}" for name in split.names)
-
-
-@attrs.frozen(slots=False)
-class TeamBook(RunBook):
-    """Incidents for a team, which :func:`team_of` writes: its ``agent`` plays at the desk."""
-
-    agent: str = attrs.field(kw_only=True)
-    split: RoleSplit = attrs.field(kw_only=True)
-
-    def __attrs_post_init__(self) -> None:
-        self._made({})  # refuses a wrong policy before anything is played
-
-    @property
-    def tools(self) -> tuple[Tool, ...]:
-        """The tools of all roles."""
-        return tuple(dict.fromkeys(tool for role in self.split.names for tool in self.of(role)))
-
-    def of(self, role: str) -> tuple[Tool, ...]:
-        """The tools that a role is offered."""
-        may = self.split.role(role).kinds
-        return merged(tool for incident in self.firsts for tool in tools_of(incident, may))
-
-    def open(self, name: str) -> Round:
-        """A round at its beginning."""
-        incident, hands = self.begin(name), dict[str, _Hand]()
-        return Round(name, initial_state(incident), self._made(hands)(incident), hands)
-
-    def recover(self, name: str, done: Sequence[Any]) -> None:
-        """Keep what was done; it is unscored, unless the incident was closed."""
-        incident = self.kept.incidents(name)
-        transcript = Transcript(
-            name,
-            tuple(wire for _, wire in done),
-            agent=self.policy,
-            ticks=tuple(tick for tick, _ in done),
-            seal=incident.seal,
-            role_split=self.split.name,
-            world=incident.world_mark,
-        )
-        states = replay(transcript, resolve=self.kept.incidents, splits=splits_with(self.split))
-        if not states[-1].is_closed:
-            transcript = attrs.evolve(transcript, status=f"error: {STOPPED}")
-        self.write(transcript, {})
-
-    def keep(self, name: str, played: Round, extra: Mapping[str, Any]) -> None:  # noqa: ARG002
-        """Append the transcript to its cell."""
-        status = played.error or COMPLETED
-        self.write(
-            transcript_of(played.state, agent=self.policy, status=status, role_split=self.split),
-            extra,
-        )
-
-    def _made(self, hands: dict[str, _Hand]) -> TeamFactory:
-        """The team, with the players of the roles at the desk put into ``hands``."""
-
-        def make(_: Incident, __: RoleSplit, role: Role) -> _Hand:
-            return hands.setdefault(role.name, _Hand())
-
-        return make_team(self.policy, self.split, roles={self.agent: make})
 
 
 class TeamDesk:
@@ -161,11 +37,7 @@ class TeamDesk:
     """
 
     def __init__(
-        self,
-        book: TeamBook,
-        clock: Callable[[], float] = monotonic,
-        *,
-        patience: float = PATIENCE,
+        self, book: TeamBook, clock: Callable[[], float] = monotonic, *, patience: float = PATIENCE
     ) -> None:
         self.book, self.split = book, book.split
         self.roles = tuple(name for name, who in roles_of(book.policy) if who == book.agent)
@@ -193,7 +65,7 @@ class TeamDesk:
         """A role has gone: it waits from now on. When all have gone, the incident is left open."""
         self._seated.discard(role)
         now = self._round
-        if now is None or now.done:
+        if now is None or now.episode.done:
             return
         if self._seated:
             self._tick_if_all_called(now)
@@ -203,8 +75,9 @@ class TeamDesk:
 
     def after(self, last: Round | None) -> Round | None:
         """The round after ``last``: the present one, or a new one; None if all are done."""
-        if self._round is not None and self._round is not last and not self._round.done:
-            return self._round
+        now = self._round
+        if now is not None and now is not last and not now.episode.done:
+            return now
         taken = self.desk.take()
         if taken is None:
             return None
@@ -227,20 +100,20 @@ class TeamDesk:
             self._tick(now)
 
     def _tick(self, now: Round) -> None:
-        state = now.state
+        state = now.episode.state
         for role, hand in now.hands.items():
             hand.action = now.said.get(role, Wait())
         try:
             actions, now.memory = now.team.act(observe_roles(state, self.split), now.memory)
         except RoleFailure as failure:
-            cause = RuntimeError(f"{self.split.names[failure.number]}: {failure.cause}")
-            now.error = failure_of(state, cause).cause
+            cause = f"{self.split.names[failure.number]}: {failure.cause}"
+            now.episode.fail(failure_of(state, cause).cause)
         else:
             taken = as_taken(actions, self.split, state)
             plays = [[state.tick, action_to_wire(action)] for action in taken]
             self.desk.under_way.add(now.name, *plays)
-            now.state = transition_jointly(state, taken)
-        if now.done:
+            now.episode.play(taken)
+        if now.episode.done:
             self._keep(now)
         ticked, now.ticked, now.said = now.ticked, asyncio.Event(), {}
         ticked.set()
@@ -261,28 +134,23 @@ class TeamSeat:
 
         A call that cannot be read, or that the role may not make, loses the role's turn.
         """
-        now, role, split = self._round, self._role, self._desk.split
-        if now is not None and not now.done and usage is not None:
+        now, role = self._round, self._role
+        if now is not None and not now.episode.done and usage is not None:
             now.usage = (now.usage or Usage()) + usage
         if tool_name(tool) == NEXT.name:
             return "\n\n".join(self._next())
         if now is None:
             return self._desk.desk.before
-        if now.done:
+        if now.episode.done:
             return f"The incident is closed; this had no effect. {self._desk.desk.then}"
         if role.name in now.said:
             return "You have acted in this tick already: one call a tick. This had no effect."
         call = {"role": "assistant", "tool_calls": [{"name": tool, "arguments": arguments}]}
-        left = requests_left(now.state, split, role)
-        action = role_action(call, role, now.state.incident.topology, left)
-        await self._desk.say(now, role.name, action)
-        return self._answer(now)
-
-    def _answer(self, now: Round) -> str:
-        screen = role_screen(now.state, self._desk.split, self._role)
-        if not now.done:
+        await self._desk.say(now, role.name, now.episode.read(role, call))
+        episode, screen = now.episode, now.episode.screen(role)
+        if not episode.done:
             return screen
-        end = closed(now.state, too_late=False) if now.error is None else _BROKE_OFF
+        end = closed(episode.state, too_late=False) if episode.error is None else _BROKE_OFF
         return f"{screen}\n{end} {self._desk.desk.then}"
 
     def leave(self) -> None:
@@ -290,7 +158,7 @@ class TeamSeat:
         self._desk.leave(self._role.name)
 
     def _next(self) -> Iterator[str]:
-        still_open = self._round is not None and not self._round.done
+        still_open = self._round is not None and not self._round.episode.done
         now = self._round if still_open else self._desk.after(self._round)
         if now is None:
             yield ALL_DONE
@@ -298,6 +166,6 @@ class TeamSeat:
         self._round = now
         if still_open:
             yield STILL_OPEN
-        rules, _ = role_opening(now.state.incident, self._desk.split, self._role)
+        rules, _ = now.episode.prompts[self._role.name]
         yield rules["content"]
-        yield role_screen(now.state, self._desk.split, self._role)
+        yield now.episode.screen(self._role)

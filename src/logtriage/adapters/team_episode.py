@@ -4,10 +4,11 @@ In each tick every role sees its screen and answers once; then time passes. The 
 grade; each turn also says what each role added.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import attrs
 
+from logtriage.actions import Action
 from logtriage.adapters.episode import GradedEpisode
 from logtriage.adapters.turns import Message
 from logtriage.conversations.teams import role_action, role_opening, role_screen
@@ -17,7 +18,7 @@ from logtriage.grading import Rubric, score
 from logtriage.grading.credit import credits_of
 from logtriage.incident import Incident
 from logtriage.joint import requests_left
-from logtriage.roles import RoleSplit
+from logtriage.roles import Role, RoleSplit
 from logtriage.state import State, initial_state
 
 
@@ -66,24 +67,32 @@ class TeamEpisode(GradedEpisode):
         """
         if self.done:
             raise EpisodeOver(f"the episode has stopped ({self.error or self._state.closing})")
-        roles, before = self.split.roles, self._state
         if replies.keys() != set(self.split.names):
             raise InvalidInput(
                 f"replies of {', '.join(map(str, replies)) or 'nobody'}: expected one of each "
                 f"role: {', '.join(self.split.names)}"
             )
-        topology = before.incident.topology
-        acts = [
-            role_action(replies[role.name], role, topology, requests_left(before, self.split, role))
-            for role in roles
-        ]
+        return self.play([self.read(role, replies[role.name]) for role in self.split.roles])
+
+    def read(self, role: Role, reply: Message) -> Action:
+        """The action of a role's reply; malformed if the role may not take it now."""
+        left = requests_left(self._state, self.split, role)
+        return role_action(reply, role, self.incident.topology, left)
+
+    def play(self, acts: Sequence[Action]) -> TeamTurn:
+        """Play one tick: the action of each role, in role order."""
+        before = self._state
         self._state = after = transition_jointly(before, acts)
         now = score(after, self._rubric)
         earned = now - score(before, self._rubric)
         credit = dict(zip(self.split.names, credits_of(before, acts, self._rubric), strict=True))
         self.rewards, self._credit = (*self.rewards, earned), (*self._credit, credit)
-        screens = {role.name: role_screen(after, self.split, role) for role in roles}
+        screens = {role.name: self.screen(role) for role in self.split.roles}
         return TeamTurn(screens, earned, credit, self.done)
+
+    def screen(self, role: Role) -> str:
+        """The present screen of a role."""
+        return role_screen(self._state, self.split, role)
 
     @property
     def by_agent(self) -> dict[str, float]:

@@ -2,16 +2,18 @@
 
 import copy
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final, Self
 
 import attrs
 
 from logtriage._lib.jsonvalues import json_kind
-from logtriage.conversations.wires import is_in_text
+from logtriage.conversations.messages import text_of
+from logtriage.conversations.wires import calls_of, is_in_text, no_call, wire_of
 from logtriage.conversations.words import THOUGHTS, Words, beside, own_words
 from logtriage.errors import EpisodeOver, InvalidInput
 from logtriage.parsing.calls import Wire
+from logtriage.parsing.tools import SOLO_TOOLS
 from logtriage.rendering import Reply
 
 Message = Mapping[str, Any]
@@ -93,6 +95,8 @@ class TextEpisode(Stopping):
     words: Words = ()
     rewards: tuple[float, ...] = ()
     _said: tuple[Message, ...] = ()
+    #: The names of the tools whose calls are read.
+    _tools: Collection[str] = SOLO_TOOLS
     _screens: int | None = None
 
     def step(self, reply: str | Message | Sequence[Message]) -> Turn:
@@ -149,9 +153,20 @@ class TextEpisode(Stopping):
 
     _score: float
 
-    @abstractmethod
     def _read(self, messages: Sequence[Message]) -> tuple[Sequence[Any], Sequence[Wire]]:
         """The calls of a reply and their wire actions; the call is None for text."""
+        text = "\n".join(filter(None, map(text_of, messages)))
+        if self.reply == "tools":
+            calls = [call for message in messages for call in calls_of(message)]
+            if not calls:
+                return [None], [no_call(text)]
+            return calls, [wire_of(call, self._tools) for call in calls]
+        wires = self._wires_in(text)
+        return [None] * len(wires), wires
+
+    @abstractmethod
+    def _wires_in(self, text: str) -> Sequence[Wire]:
+        """The wire actions in the text of a reply without tool calls."""
 
     @abstractmethod
     def _play(self, wire: Wire) -> str:
@@ -169,6 +184,21 @@ class TextEpisode(Stopping):
 def _without_thoughts(message: Message) -> Message:
     """A message as it goes back to its server."""
     return {name: value for name, value in message.items() if name not in THOUGHTS}
+
+
+def named_in(row: Mapping[str, Any], column: str) -> str:
+    """The id in a column of a data set's row.
+
+    Raises:
+        InvalidInput: if there is none.
+    """
+    name = row.get(column)
+    if not isinstance(name, str):
+        raise InvalidInput(
+            f"the row's column {column!r} must be an id, got {name!r}; "
+            f"columns: {', '.join(map(str, row)) or 'none'}"
+        )
+    return name
 
 
 def too_old(roles: Sequence[str], screens: int | None) -> Sequence[int]:

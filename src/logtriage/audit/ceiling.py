@@ -2,32 +2,17 @@
 
 from collections.abc import Hashable, Iterator, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
-from logtriage.actions import Escalate
-from logtriage.audit.exact import Searched, Situations
+from logtriage.actions import Action, Escalate
+from logtriage.audit.action_lists import Scorer, best_blind_policy, kind_of
 from logtriage.audit.failing import score
-from logtriage.audit.findings import Outcome, judged, searched, skipped, untested
-from logtriage.audit.scoring import Plan, Scorer, kind_of
-from logtriage.audit.search import best_blind_policy
+from logtriage.audit.findings import Outcome, Verdict, judged
+from logtriage.audit.situations import Scored, Searched, Situations
 from logtriage.audit.subject import Work
 from logtriage.audit.vocabulary import words
 from logtriage.dynamics import play
 from logtriage.incident import Incident
-from logtriage.state import State
-
-
-class Candidate(NamedTuple):
-    """A history with its score, and the search or script that came up with it."""
-
-    score: float
-    state: State
-    by: str
-
-    @property
-    def plan(self) -> str:
-        """Its actions in words."""
-        return words(self.state.actions) or "nothing"
 
 
 class Bounds:
@@ -46,15 +31,10 @@ class Bounds:
     @cached_property
     def oracle(self) -> dict[Incident, float]:
         """The oracle's score on each incident."""
-        return {incident: self._oracle_on(incident) for incident in self.incidents}
-
-    def _oracle_on(self, incident: Incident) -> float:
-        return score(play(incident, self.subject.perfect(incident))[0], self.rubric)
-
-    @cached_property
-    def searched(self) -> list[Searched]:
-        """An exact search of each kind of incident for which there can be one."""
-        return [kind.search() for kind in self._kinds[0] if not kind.unknown]
+        return {
+            incident: score(play(incident, self.subject.perfect(incident))[0], self.rubric)
+            for incident in self.incidents
+        }
 
     @cached_property
     def _kinds(self) -> tuple[list[Situations], int]:
@@ -76,6 +56,16 @@ class Bounds:
                 chosen.setdefault(kind, situations)
             covered += 1
         return list(chosen.values()), covered
+
+    @cached_property
+    def searched(self) -> list[Searched]:
+        """An exact search of each kind of incident for which there can be one."""
+        return [kind.search() for kind in self._kinds[0] if not kind.unknown]
+
+    @property
+    def _unsearched(self) -> list[Incident]:
+        """Incidents for which there is no exact search."""
+        return [kind.incident for kind in self._kinds[0] if kind.unknown]
 
     @cached_property
     def how(self) -> dict[str, Any]:
@@ -106,47 +96,42 @@ class Bounds:
         )
 
     @cached_property
-    def best(self) -> Candidate:
-        """The candidate that beats the oracle by most, or comes nearest to it."""
-        candidates = [Candidate(*result.best, "the search") for result in self.searched]
+    def best(self) -> Scored:
+        """The history that beats the oracle by most, or comes nearest to it."""
+        found = [result.best for result in self.searched]
         for incident in self._unsearched:
             scorer, plan = Scorer([incident], self.rubric), self.subject.perfect(incident)
-            starts = [plan, *_with_a_move(plan)]
-            start = starts[int(scorer.means(starts).argmax())]
-            climbed = best_blind_policy(scorer, [start])
-            state = play(incident, climbed.actions)[0]
-            candidates.append(Candidate(climbed.mean, state, "changes of the oracle's list"))
-        return max(candidates, key=self.gain)
+            start = scorer.best([plan, *_with_a_move(plan)])
+            climbed = best_blind_policy(scorer, [start.actions])
+            found.append(Scored(climbed.mean, play(incident, climbed.actions)[0]))
+        return max(found, key=self.gain)
+
+    def gain(self, found: Scored) -> float:
+        """How much more than the oracle a history earns."""
+        return found.score - self.oracle[found.state.incident]
 
     @property
-    def _unsearched(self) -> list[Incident]:
-        """Incidents for which there is no exact search."""
-        return [kind.incident for kind in self._kinds[0] if kind.unknown]
-
-    def gain(self, candidate: Candidate) -> float:
-        """How much more than the oracle a candidate earns."""
-        incident = candidate.state.incident
-        known = self.oracle.get(incident)
-        return candidate.score - (self._oracle_on(incident) if known is None else known)
+    def beaten(self) -> str:
+        """In words that the best history beats the oracle."""
+        best, incident = self.best, self.best.state.incident
+        by = "changes of the oracle's list" if incident in self._unsearched else "the search"
+        return (
+            f"a list beats the oracle by {self.gain(best):.4f} on {incident.id}, found by {by}: "
+            f"{words(best.state.actions)}"
+        )
 
     @cached_property
-    def misrouted(self) -> Candidate | None:
-        """The best candidate with a mis-page; None if no mis-page was ever played."""
-        candidates = [
-            Candidate(*result.misrouted, "the search")
-            for result in self.searched
-            if result.misrouted is not None
-        ]
+    def misrouted(self) -> Scored | None:
+        """The best history with a mis-page; None if no mis-page was ever played."""
+        found = [row for result in self.searched if (row := result.misrouted)]
         for incident in self._unsearched:
             plan = self.subject.perfect(incident)
             for team in incident.topology.teams:
                 for place in range(len(plan) + 1):
-                    changed = (*plan[:place], Escalate(team), *plan[place:])
-                    state = play(incident, changed)[0]
+                    state, _ = play(incident, (*plan[:place], Escalate(team), *plan[place:]))
                     if state.facts.wrong_pages:
-                        found = score(state, self.rubric)
-                        candidates.append(Candidate(found, state, "a mis-page put in"))
-        known = [row for row in candidates if pages_known(row.state.incident)]
+                        found.append(Scored(score(state, self.rubric), state))
+        known = [row for row in found if pages_known(row.state.incident)]
         return max(known, key=lambda row: row.score, default=None)
 
 
@@ -156,12 +141,11 @@ def _varied_first(incidents: Sequence[Incident]) -> list[Incident]:
     for place, incident in enumerate(incidents):
         truth = incident.truth
         first.setdefault((truth.severity, truth.benign, len(truth.remedies)), place)
-    chosen = set(first.values())
-    rest = (place for place in range(len(incidents)) if place not in chosen)
-    return [incidents[place] for place in (*first.values(), *rest)]
+    places = dict.fromkeys((*first.values(), *range(len(incidents))))
+    return [incidents[place] for place in places]
 
 
-def _with_a_move(plan: Plan) -> Iterator[Plan]:
+def _with_a_move(plan: tuple[Action, ...]) -> Iterator[tuple[Action, ...]]:
     """The list with each action at each other place."""
     for place, action in enumerate(plan):
         others = (*plan[:place], *plan[place + 1 :])
@@ -193,25 +177,9 @@ def oracle_reaches(work: Work) -> Outcome:
         passed = not beaten and lowest >= work.limits.oracle
         lead += (
             f"; never less than {lowest:.4f}, at least {work.limits.oracle:g} wanted of your own; "
-            + (_beaten(bounds) if beaten else "nothing that was tried earns more")
+            + (bounds.beaten if beaten else "nothing that was tried earns more")
         )
-    return judged(
-        passed,
-        lead,
-        incidents=count,
-        short=len(short),
-        lowest=lowest,
-        examples=short[:3],
-        own=own,
-    )
-
-
-def _beaten(bounds: Bounds) -> str:
-    best = bounds.best
-    return (
-        f"a list beats the oracle by {bounds.gain(best):.4f} on {best.state.incident.id}, found by "
-        f"{best.by}: {best.plan}"
-    )
+    return judged(passed, lead, incidents=count, short=len(short), lowest=lowest)
 
 
 def exact_maximum(work: Work) -> Outcome:
@@ -224,15 +192,12 @@ def exact_maximum(work: Work) -> Outcome:
     settled = bounds.how["exact"] or unbeatable
     lead = "no list of actions beats the oracle" if settled else "nothing found beats the oracle"
     why = "; the oracle earns the most that the rubric gives" if unbeatable else ""
-    return searched(
-        broken=beaten,
-        settled=settled,
-        summary=f"{_beaten(bounds) if beaten else lead + why} ({bounds.in_words})",
+    return judged(
+        False if beaten else settled or None,
+        f"{bounds.beaten if beaten else lead + why} ({bounds.in_words})",
         **bounds.how,
-        unbeatable=unbeatable,
         gap=gain,
-        witness=bounds.best.plan if beaten else None,
-        by=bounds.best.by,
+        witness=words(bounds.best.state.actions) if beaten else None,
     )
 
 
@@ -242,19 +207,19 @@ def mis_page(work: Work) -> Outcome:
     best = bounds.misrouted
     if best is None:
         if any(map(pages_known, bounds.incidents)):
-            return untested("no mis-page was ever played")
-        return skipped("of none of these incidents a mis-page is known")
+            return Outcome(Verdict.UNTESTED, "no mis-page was ever played")
+        return Outcome(Verdict.SKIPPED, "of none of these incidents a mis-page is known")
     paid, exact = best.score > bounds.rubric.bounds[0], bounds.how["exact"]
+    plan = words(best.state.actions)
     lead = (
-        f"{best.score:.4f} with a mis-page on {best.state.incident.id}: {best.plan}"
+        f"{best.score:.4f} with a mis-page on {best.state.incident.id}: {plan}"
         if paid
         else f"no list of actions {'' if exact else 'found '}with a mis-page earns anything"
     )
-    return searched(
-        broken=paid,
-        settled=exact,
-        summary=f"{lead} ({bounds.in_words})",
+    return judged(
+        False if paid else exact or None,
+        f"{lead} ({bounds.in_words})",
         **bounds.how,
         most=best.score,
-        witness=best.plan if paid else None,
+        witness=plan if paid else None,
     )

@@ -6,7 +6,7 @@ calls measures through this module.
 """
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, TypeVar
 
 import attrs
 
@@ -16,6 +16,8 @@ from logtriage.errors import LogTriageError
 from logtriage.grading import Grade, Rubric
 from logtriage.incident import Incident
 from logtriage.state import State
+
+_Answer = TypeVar("_Answer")
 
 
 class AuditedCodeFailed(LogTriageError):
@@ -47,58 +49,37 @@ def in_words(error: Exception) -> str:
     return f"raised {type(error).__name__}: {str(error)[:200]}".rstrip(": ")
 
 
-class Blaming:
-    """A context that turns exceptions of measures into :class:`AuditedCodeFailed`.
-
-    The error names the measure that raises on ``state``. An audit enters this context hundreds of
-    thousands of times, and a generator would take three times as long.
-    """
-
-    __slots__ = ("_rubric", "_state")
-
-    def __init__(self, rubric: Rubric, state: State) -> None:
-        self._rubric = rubric
-        self._state = state
-
-    def __enter__(self) -> None:
-        """Set up nothing."""
-
-    def __exit__(
-        self, _kind: type[BaseException] | None, error: BaseException | None, _trace: object
-    ) -> None:
-        """Raise :class:`AuditedCodeFailed` for an :class:`Exception`; others pass through."""
-        if not isinstance(error, Exception) or isinstance(error, AuditedCodeFailed):
-            return
-        played = ", ".join(map(describe, self._state.actions)) or "nothing"
-        where = f"on {self._state.incident.id} after {played[:300]}"
-        who = _culprit(self._rubric, self._state)
-        raise AuditedCodeFailed(who, f"{in_words(error)} ({where})") from error
-
-
-def _culprit(rubric: Rubric, state: State) -> str:
+def failure(error: Exception, state: State, rubric: Rubric) -> AuditedCodeFailed:
+    """What to raise if grading a state raised: it names the measure that raises there."""
+    who = f"rubric {rubric.id!r}"
     for kind, name, rule in rules_of(rubric, state.incident):
         try:
             rule(state)
         except Exception:  # the caller raises the error itself
-            return f"{kind} {name!r}"
-    return f"rubric {rubric.id!r}"
+            who = f"{kind} {name!r}"
+            break
+    played = ", ".join(map(describe, state.actions)) or "nothing"
+    where = f"on {state.incident.id} after {played[:300]}"
+    return AuditedCodeFailed(who, f"{in_words(error)} ({where})")
+
+
+def guarded(call: Callable[[], _Answer], state: State, rubric: Rubric) -> _Answer:
+    """What a call answers that asks a rule of the rubric about a state.
+
+    Raises:
+        AuditedCodeFailed: if the rule raises, or the total is no finite number.
+    """
+    try:
+        return call()
+    except Exception as error:
+        raise failure(error, state, rubric) from error
 
 
 def score(state: State, rubric: Rubric) -> float:
-    """:func:`logtriage.grading.score`.
-
-    Raises:
-        AuditedCodeFailed: if a measure raises, or the total is no finite number.
-    """
-    with Blaming(rubric, state):
-        return grading.score(state, rubric)
+    """:func:`logtriage.grading.score`, guarded."""
+    return guarded(lambda: grading.score(state, rubric), state, rubric)
 
 
 def grade(state: State, rubric: Rubric) -> Grade:
-    """:func:`logtriage.grading.grade`.
-
-    Raises:
-        AuditedCodeFailed: if a measure raises, or the total is no finite number.
-    """
-    with Blaming(rubric, state):
-        return grading.grade(state, rubric)
+    """:func:`logtriage.grading.grade`, guarded."""
+    return guarded(lambda: grading.grade(state, rubric), state, rubric)

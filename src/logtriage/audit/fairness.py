@@ -26,9 +26,9 @@ from logtriage.actions import (
     RequestMoreLogs,
     RequestTraces,
 )
-from logtriage.audit.findings import NOT_OF_A_WORLD, Outcome, judged, skipped
+from logtriage.audit.findings import NOT_OF_A_WORLD, Outcome, Verdict, judged
 from logtriage.audit.subject import Work
-from logtriage.audit.vocabulary import word
+from logtriage.audit.vocabulary import matter, word
 from logtriage.drawing.incidents import truth_of
 from logtriage.dynamics import transition
 from logtriage.evidence import evidence
@@ -37,7 +37,6 @@ from logtriage.observation import observe
 from logtriage.rendering import render_observation
 from logtriage.rng import hash_name, mix
 from logtriage.state import State, initial_state
-from logtriage.topology import Topology
 from logtriage.world.channels import Evidence
 from logtriage.world.compounds import set_prior
 from logtriage.world.conditions import Hypothesis, accepted_remedies, teams_of
@@ -56,7 +55,7 @@ def fairness(work: Work) -> Outcome:
     drawn = work.subject.incidents("test", work.sizes.twins)
     incidents = [incident for incident in drawn if incident.simulation]
     if not incidents:
-        return skipped(NOT_OF_A_WORLD)
+        return Outcome(Verdict.SKIPPED, NOT_OF_A_WORLD)
     screens = pairs = sets = 0
     differences: list[str] = []
     for incident in incidents:
@@ -138,22 +137,15 @@ def _plan(incident: Incident, world: World, other: Hypothesis, number: int) -> _
     order = [*dict.fromkeys((*guilty, *names))]
     shared = truth.teams.intersection(teams_of(world, topology, incident.directory, other))
     wanted = accepted_remedies(world, topology, other)
-    accepted = {*truth.remedies, *wanted}
     fixing = sorted(truth.remedies.intersection(wanted)) if truth.several else []
-    wrong = [
-        Remediate(remedy, name)
-        for name in order
-        for remedy in topology.remedies
-        if (remedy, name) not in accepted
-    ]
-    asked: list[Action] = []
-    for name in order:
-        asked += [RequestMoreLogs(name), RequestMetrics(name), RequestTraces(name)]
+    remedies = [(remedy, name) for name in order for remedy in topology.remedies]
+    wrong = [remedy for remedy in remedies if remedy not in {*truth.remedies, *wanted}]
+    kinds = (RequestMoreLogs, RequestMetrics, RequestTraces)
+    asked: list[Action] = [kind(name) for name in order for kind in kinds]
     start: list[Action] = [
         IdentifyRootCause(order[0]),
         *map(Escalate, sorted(shared)),
-        wrong[number],
-        *(Remediate(*remedy) for remedy in fixing[:1]),
+        *(Remediate(*remedy) for remedy in (wrong[number], *fixing[:1])),
     ]
     plan = [*start, *asked[:6], RequestMoreLogs(None), *asked[6:]]
     return tuple(plan[: incident.horizon])
@@ -182,7 +174,7 @@ def _twin(
 
     kind = type("Twin", (type(world),), {"row": row})
     values = {row.alias: getattr(world, row.name) for row in attrs.fields(type(world)) if row.init}
-    other = kind(**{**values, "truth": truth, "severity": severity})
+    other = kind(**values | {"truth": truth, "severity": severity})
     public = world.setting.world
     teams = teams_of(public, incident.topology, world.directory, truth)
     answer = truth_of(public, incident.topology, teams, truth, severity)
@@ -194,11 +186,6 @@ def _difference(world: Simulation, other: Hypothesis, first: str, second: str) -
     lines = zip_longest(first.splitlines(), second.splitlines(), fillvalue="(no line)")
     left, right = next(pair for pair in lines if len(set(pair)) > 1)
     return (
-        f"{left[:120]!r} under {_named(world.truth, world.topology)} and {right[:120]!r} under "
-        f"{_named(other, world.topology)}"
+        f"{left[:120]!r} under {matter(world.truth, world.topology)} and {right[:120]!r} under "
+        f"{matter(other, world.topology)}"
     )
-
-
-def _named(truth: Hypothesis, topology: Topology) -> str:
-    rows = truth.faults or (truth.benign,)
-    return " and ".join(f"{row[0]} at {topology.names[row[1]]}" for row in rows if row)

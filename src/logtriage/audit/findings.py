@@ -12,10 +12,6 @@ from logtriage.evaluation import PolicyFailure
 
 #: Why checks of probabilities have nothing to look at.
 NOT_OF_A_WORLD: Final = "the probabilities of these incidents are not known"
-#: Why checks of single faults have nothing to look at.
-OF_SEVERAL: Final = (
-    "these incidents may have several faults at once: the check knows single faults alone"
-)
 
 
 class Verdict(StrEnum):
@@ -42,30 +38,10 @@ class Outcome:
     evidence: dict[str, Any] = attrs.field(factory=dict)
 
 
-def judged(passed: bool, summary: str, **evidence: Any) -> Outcome:
-    """A check that passed or failed."""
-    return Outcome(Verdict.PASSED if passed else Verdict.FAILED, summary, evidence)
-
-
-def searched(*, broken: bool, settled: bool, summary: str, **evidence: Any) -> Outcome:
-    """A search: it fails if something ``broken`` turned up, and passes only if it is settled."""
-    clean = Verdict.PASSED if settled else Verdict.NOT_EXACT
-    return Outcome(Verdict.FAILED if broken else clean, summary, evidence)
-
-
-def reported(summary: str, **evidence: Any) -> Outcome:
-    """A figure without a threshold."""
-    return Outcome(Verdict.REPORTED, summary, evidence)
-
-
-def untested(why: str, **evidence: Any) -> Outcome:
-    """A check that could not be made."""
-    return Outcome(Verdict.UNTESTED, why, evidence)
-
-
-def skipped(why: str) -> Outcome:
-    """A check that does not apply."""
-    return Outcome(Verdict.SKIPPED, why)
+def judged(passed: bool | None, summary: str, **evidence: Any) -> Outcome:
+    """A check that passed or failed; None: it found nothing, and could not look everywhere."""
+    verdicts = {True: Verdict.PASSED, False: Verdict.FAILED, None: Verdict.NOT_EXACT}
+    return Outcome(verdicts[passed], summary, evidence)
 
 
 @attrs.frozen
@@ -100,7 +76,7 @@ def findings_of(
         try:
             outcome = check()
         except PolicyFailure as error:  # not the subject's fault: the script is the audit's
-            outcome = untested(f"a script could not play: {error}")
+            outcome = Outcome(Verdict.UNTESTED, f"a script could not play: {error}")
         except AuditedCodeFailed as error:
             outcome = judged(False, str(error), failing=error.who)
         findings.append(Finding(name, outcome.verdict, outcome.summary, outcome.evidence))
@@ -144,19 +120,8 @@ class Report:
         """
         return {row.check: row for row in self.findings}[check]
 
-    def to_json(self) -> list[dict[str, Any]]:
-        """One JSON object a finding."""
-        return [
-            finding_to_json(self.subject, self.rubric, self.rubric_digest, row)
-            for row in self.findings
-        ]
-
 
 def finding_to_json(subject: str, rubric: str, digest: str, finding: Finding) -> dict[str, Any]:
     """A finding as JSON data, with its subject and rubric."""
-    return {
-        "subject": subject,
-        "rubric": rubric,
-        "rubric_digest": digest,
-        **attrs.asdict(finding, recurse=False),
-    }
+    about = {"subject": subject, "rubric": rubric, "rubric_digest": digest}
+    return {**about, **attrs.asdict(finding, recurse=False)}

@@ -1,89 +1,80 @@
 """Whether the worth of a hand-over binds: the loss of an agent that does not heed it.
 
-By Chow's rule [1]_ an agent goes on if it expects more than the price c, and hands over if not.
+By Chow's rule [1]_ an agent goes on if it expects more than its worth c, and hands over if not.
 The rule tests nothing if c hardly ever decides. So the observer asks as if nobody took the
 incident over, until no question pays. At that point the expected grade V of going on is known
-exactly, and so is the worth of a hand-over at each price: no grade is sampled, and one play
-stands for all prices.
+exactly, and so is the worth of a hand-over late, for each c: no grade is sampled, and one play
+stands for every c.
 
 .. [1] C. K. Chow, "On optimum recognition error and reject tradeoff", IEEE Transactions on
    Information Theory 16 (1970), doi:10.1109/TIT.1970.1054406.
 """
 
 from collections.abc import Sequence
-from math import fsum, sqrt
-from statistics import correlation, fmean, median, pstdev
-from typing import Final
+from math import fsum
+from statistics import fmean
+from typing import Any, Final
 
 import attrs
 
-from logtriage.audit.findings import NOT_OF_A_WORLD, Outcome, judged, reported, skipped
+from logtriage.audit.findings import NOT_OF_A_WORLD, Outcome, Verdict, judged
+from logtriage.audit.limits import Thresholds
 from logtriage.audit.subject import Work
 from logtriage.beliefs import belief
 from logtriage.beliefs.stakes import stakes_for
 from logtriage.drawing.incidents import WORTHS_OF_HAND_OVER
 from logtriage.dynamics import transition
+from logtriage.evaluation import Interval, mean_interval
 from logtriage.incident import Incident
 from logtriage.policies.observer import best_question
 from logtriage.state import initial_state
 from logtriage.tasks import BENCHMARK_FOG
 
-NO_PRICE: Final = "no incident of the sample has a worth of hand-over"
-#: So many standard errors are allowed for.
-ERRORS: Final = 2.0
-#: The most to gain in an incident beyond handing it over, over all prices.
-_GAINED: Final = sum(1.0 - price for price in WORTHS_OF_HAND_OVER)
+NO_WORTH: Final = "no incident of the sample has a worth of hand-over"
+#: The most to gain in an incident beyond handing it over, over all worths.
+_GAINED: Final = sum(1.0 - worth for worth in WORTHS_OF_HAND_OVER)
 
 
 @attrs.frozen
 class Decision:
     """The point at which the observer asks no more, as if nobody took the incident over.
 
-    ``value`` is the expected grade of going on, ``halfway`` the same after half of the
-    questions; ``prices`` holds the worth of a hand-over then, at each price of the list.
+    ``value`` is the expected grade of going on; ``worths`` holds that of a hand-over then, for
+    each worth at the beginning.
     """
 
     value: float
-    halfway: float
-    prices: tuple[float, ...]
+    worths: tuple[float, ...]
 
 
 def decision_of(incident: Incident) -> Decision:
     """The observer's decision in an incident of a world."""
     setting = incident.setting
     assert setting is not None, "only incidents of a world are looked at"
-    states = [initial_state(attrs.evolve(incident, worth_of_hand_over=None))]
-    while True:
-        question = best_question(belief(states[-1]))
-        after = None if question is None else transition(states[-1], question)
-        if after is None or after.is_closed:
+    state = initial_state(attrs.evolve(incident, worth_of_hand_over=None))
+    while (question := best_question(held := belief(state))) is not None:
+        after = transition(state, question)
+        if after.is_closed:
             break
-        states.append(after)
-    stakes = stakes_for(states[0].incident, setting.par, setting.par_benign)
+        state = after
+    stakes = stakes_for(state.incident, setting.par, setting.par_benign)
     worths = (
-        attrs.evolve(stakes, worth_of_hand_over=price).handed_over(states[-1].tick + 1)
-        for price in WORTHS_OF_HAND_OVER
+        attrs.evolve(stakes, worth_of_hand_over=worth).handed_over(state.tick + 1)
+        for worth in WORTHS_OF_HAND_OVER
     )
-    return Decision(
-        belief(states[-1]).value(),
-        belief(states[len(states) // 2]).value(),
-        tuple(0.0 if worth is None else worth for worth in worths),
-    )
+    return Decision(held.value(), tuple(0.0 if worth is None else worth for worth in worths))
 
 
 # -- what is lost ------------------------------------------------------------------------
 
 
 def lost_by_ignoring(decisions: Sequence[Decision]) -> list[float]:
-    """The loss of each decision by never handing over, over all prices, as net value."""
-    return [
-        sum(max(0.0, price - decision.value) for price in decision.prices) / _GAINED
-        for decision in decisions
-    ]
+    """The loss of each decision by never handing over, over all worths, as net value."""
+    return _lost_at(0.0, decisions)
 
 
 def lost_by_a_bar(decisions: Sequence[Decision]) -> tuple[float, list[float]]:
-    """The best fixed bar of expected grade, whatever the price; the loss of each decision by it."""
+    """The best fixed bar of expected grade, whatever the worth; the loss of each decision by it."""
     values = sorted({decision.value for decision in decisions})
     rows = [(_lost_at(bar, decisions), bar) for bar in (*values, values[-1] + 1.0)]
     lost, bar = min(rows, key=lambda row: (fsum(row[0]), row[1]))
@@ -94,84 +85,85 @@ def _lost_at(bar: float, decisions: Sequence[Decision]) -> list[float]:
     """The loss of each decision by handing over exactly if it is worth less than the bar."""
     signs = (-1.0 if decision.value < bar else 1.0 for decision in decisions)
     return [
-        sum(max(0.0, sign * (price - decision.value)) for price in decision.prices) / _GAINED
+        sum(max(0.0, sign * (worth - decision.value)) for worth in decision.worths) / _GAINED
         for sign, decision in zip(signs, decisions, strict=True)
     ]
 
 
 def handed_over(decisions: Sequence[Decision]) -> dict[float, float]:
-    """The share of decisions in which a hand-over is worth more than going on, by price."""
+    """The share of decisions in which a hand-over is worth more than going on, by its worth."""
     return {
-        price: fmean(decision.prices[place] > decision.value for decision in decisions)
-        for place, price in enumerate(WORTHS_OF_HAND_OVER)
+        worth: fmean(decision.worths[place] > decision.value for decision in decisions)
+        for place, worth in enumerate(WORTHS_OF_HAND_OVER)
     }
 
 
 def net_value_at_best(decisions: Sequence[Decision]) -> float:
     """The expected net value of going on or handing over, whichever is worth more."""
     gained = fsum(
-        max(decision.value, worth) - price
+        max(decision.value, late) - worth
         for decision in decisions
-        for worth, price in zip(decision.prices, WORTHS_OF_HAND_OVER, strict=True)
+        for late, worth in zip(decision.worths, WORTHS_OF_HAND_OVER, strict=True)
     )
     return gained / (len(decisions) * _GAINED)
 
 
-# -- the checks ----------------------------------------------------------------------------
+# -- the check -----------------------------------------------------------------------------
 
 
 def risk(work: Work) -> Outcome:
-    """C decides often enough, and it matters."""
-    incidents, limits = work.subject.incidents("test", work.sizes.prices), work.limits
+    """C decides often enough, and it matters; at other levels of fog it is reported."""
+    incidents = work.subject.incidents("test", work.sizes.worths)
     if any(incident.simulation is None for incident in incidents):
-        return skipped(NOT_OF_A_WORLD)
+        return Outcome(Verdict.SKIPPED, NOT_OF_A_WORLD)
     if not all(incident.takes_hand_over for incident in incidents):
-        return skipped(NO_PRICE)
-    decisions = [decision_of(incident) for incident in incidents]
-    values = [decision.value for decision in decisions]
-    unheeding, (bar, unbending) = lost_by_ignoring(decisions), lost_by_a_bar(decisions)
-    ignoring, by_bar, shares = fmean(unheeding), fmean(unbending), handed_over(decisions)
-    wrong = []
-    for price, low, high in limits.handed_over:
-        margin = ERRORS * sqrt(shares[price] * (1.0 - shares[price]) / len(decisions))
-        if not low - margin <= shares[price] <= high + margin:
-            wrong.append(
-                f"{shares[price]:.0%} are handed over at c = {price:g}, {low:.0%} to {high:.0%} "
-                "wanted"
-            )
-    if ignoring + _margin(unheeding) < limits.ignoring:
-        wrong.append("ignoring what a hand-over is worth loses too little")
-    if by_bar + _margin(unbending) < limits.fixed_bar:
-        wrong.append("a bar that is the same at every worth loses too little")
-    halfway = [decision.halfway for decision in decisions]
-    varied = min(pstdev(values), pstdev(halfway)) > 0.0
-    foreseen = correlation(halfway, values) if varied else 0.0
-    summary = (
-        f"over {len(decisions)} incidents and every worth, ignoring it loses "
-        f"{ignoring:.3f} of net value ({limits.ignoring:g} wanted), the best fixed bar "
-        f"({bar:.2f}) {by_bar:.3f} ({limits.fixed_bar:g} wanted); handed over are "
-        + ", ".join(f"{share:.0%} at {price:g}" for price, share in shares.items())
-        + f"; V has the median {median(values):.2f} and the deviation {pstdev(values):.2f}, and "
-        f"halfway a correlation of {foreseen:.2f} with V at the end"
-    )
-    evidence = {
-        "incidents": len(decisions),
-        "net_value": net_value_at_best(decisions),
-        "ignoring": ignoring,
-        "fixed_bar": by_bar,
-        "bar": bar,
-        "handed_over": {str(price): share for price, share in shares.items()},
-        "wrong": wrong,
-        "mean": fmean(values),
-        "deviation": pstdev(values),
-        "halfway": foreseen,
-    }
+        return Outcome(Verdict.SKIPPED, NO_WORTH)
+    outcome = weighed([decision_of(incident) for incident in incidents], work.limits)
     setting = incidents[0].setting
     if setting is not None and setting.fog != BENCHMARK_FOG:
-        return reported(summary, **evidence)
-    return judged(not wrong, "; ".join((*wrong, summary)), **evidence)
+        return attrs.evolve(outcome, verdict=Verdict.REPORTED)
+    return outcome
 
 
-def _margin(values: Sequence[float]) -> float:
-    """The allowance for a mean, since few incidents may be a biased lot."""
-    return ERRORS * pstdev(values) / sqrt(len(values))
+def weighed(decisions: Sequence[Decision], limits: Thresholds) -> Outcome:
+    """Whether c decides often enough: what an observer loses that does not heed it.
+
+    A figure is wrong if its whole interval is, since few incidents may be a biased lot.
+    """
+    (bar, lost), shares = lost_by_a_bar(decisions), handed_over(decisions)
+    ignored, fixed = _mean(lost_by_ignoring(decisions)), _mean(lost)
+    wrong, by_worth = [], list[dict[str, Any]]()
+    for place, (worth, share) in enumerate(shares.items()):
+        above = [decision.worths[place] - decision.value for decision in decisions]
+        gained = fmean(max(0.0, gain) for gain in above)
+        by_worth.append({"worth": worth, "handed_over": share, "gained": gained})
+        interval = _mean([float(gain > 0.0) for gain in above])
+        for limited, least, most in limits.handed_over:
+            if limited == worth and not (interval.high >= least and interval.low <= most):
+                wanted = f"{least:.0%} to {most:.0%} wanted"
+                wrong.append(f"{share:.0%} are handed over at c = {worth:g}, {wanted}")
+    if ignored.high < limits.ignoring:
+        wrong.append("ignoring what a hand-over is worth loses too little")
+    if fixed.high < limits.fixed_bar:
+        wrong.append("a bar that is the same at every worth loses too little")
+    summary = (
+        f"over {len(decisions)} incidents and every worth, ignoring it loses {ignored.mean:.3f} "
+        f"[{ignored.low:.3f}, {ignored.high:.3f}] of net value ({limits.ignoring:g} wanted), the "
+        f"best fixed bar ({bar:.2f}) {fixed.mean:.3f} ({limits.fixed_bar:g} wanted); handed over "
+        "are " + ", ".join(f"{share:.0%} at {worth:g}" for worth, share in shares.items())
+    )
+    return judged(
+        not wrong,
+        "; ".join((*wrong, summary)),
+        incidents=len(decisions),
+        ignored=attrs.asdict(ignored),
+        fixed=fixed.mean,
+        by_worth=by_worth,
+        wrong=wrong,
+    )
+
+
+def _mean(values: Sequence[float]) -> Interval:
+    interval = mean_interval(values)
+    assert interval is not None, "an audit draws at least one incident"
+    return interval

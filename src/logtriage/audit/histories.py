@@ -16,7 +16,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from functools import cached_property
 from itertools import cycle, islice
-from typing import Final, NamedTuple
+from typing import Final
 
 import attrs
 import numpy as np
@@ -37,59 +37,40 @@ from logtriage.actions import (
     RequestMoreLogs,
     RequestTraces,
     Resolve,
-    Severity,
     Wait,
 )
 from logtriage.audit.ceiling import pages_known
 from logtriage.audit.failing import score
-from logtriage.audit.findings import Outcome, judged, untested
+from logtriage.audit.findings import Outcome, Verdict, judged
 from logtriage.audit.subject import NUMBERS, Subject, Work
 from logtriage.audit.vocabulary import CONFIDENCES, IDLE, vocabulary, words
 from logtriage.drawing.incidents import WORTHS_OF_HAND_OVER
 from logtriage.dynamics import play
-from logtriage.grading import priced
+from logtriage.grading import paging
 from logtriage.incident import Incident
 from logtriage.rng import hash_name
 from logtriage.state import Closing, State
 
 _Plan = tuple[Action, ...]
+#: A law and two histories; a sound score of the second is at least that of the first minus a slack.
+_Change = tuple[str, _Plan, _Plan, float]
 #: How often a burst is of each sort; actions that often end a history with nothing are rare.
 _SORTS: Final[dict[type[Action], float]] = {
-    IdentifyRootCause: 5,
-    RequestMoreLogs: 4,
-    ClassifySeverity: 3,
-    RequestMetrics: 2,
-    RequestTraces: 2,
-    Remediate: 2,
-    ReportImpact: 2,
-    ClassifyFault: 1,
-    Malformed: 1,
-    Report: 1,
-    Wait: 1,
-    Escalate: 0.5,
-    Ignore: 0.5,
-    Resolve: 0.5,
-}
+    IdentifyRootCause: 5, RequestMoreLogs: 4, ClassifySeverity: 3, RequestMetrics: 2,
+    RequestTraces: 2, Remediate: 2, ReportImpact: 2, ClassifyFault: 1, Malformed: 1, Report: 1,
+    Wait: 1, Escalate: 0.5, Ignore: 0.5, Resolve: 0.5,
+}  # fmt: skip
 _LOOKS: Final = (RequestMoreLogs, RequestMetrics, RequestTraces)
 #: Actions that answer nothing; no sound rubric pays for them.
 _BESIDE: Final = (Malformed, Report, ReportImpact, Wait)
 #: So many incidents are drawn from each number on, to get benign incidents and real faults.
 _DRAWN: Final = 24
-#: Prices that incidents get in turn: their own, those of the tasks, and another price.
-_PRICES: Final = (None, *WORTHS_OF_HAND_OVER, 0.45)
+#: Worths that incidents get in turn: their own, those of the tasks, and another worth.
+_WORTHS: Final = (None, *WORTHS_OF_HAND_OVER, 0.45)
 #: A wrong first root cause is tried with so many confidences, different each time.
 _STATED: Final = 4
 #: Confidences that a stated confidence is compared with.
 _COMPARED: Final = (0.0, 0.5, 1.0)
-
-
-class _Change(NamedTuple):
-    """Two histories; a sound score of ``better`` is at least that of ``worse`` minus ``slack``."""
-
-    law: str
-    worse: _Plan
-    better: _Plan
-    slack: float = 0.0
 
 
 @attrs.define
@@ -109,16 +90,14 @@ def undeserved(work: Work) -> Outcome:
 
 def looks(work: Work) -> Outcome:
     """A look changes no score, beside its tick."""
-    return work.shared(_Fuzzed).outcome(
-        "looks", "a look changes the score by {by:.4f}, beside its tick"
-    )
+    broken = "a look changes the score by {by:.4f}, beside its tick"
+    return work.shared(_Fuzzed).outcome("looks", broken)
 
 
 def monotonicity(work: Work) -> Outcome:
     """A better answer, a saved tick or a truer confidence never lowers the score."""
-    return work.shared(_Fuzzed).outcome(
-        "monotonicity", "a better answer or a saved tick costs {by:.4f}"
-    )
+    broken = "a better answer or a saved tick costs {by:.4f}"
+    return work.shared(_Fuzzed).outcome("monotonicity", broken)
 
 
 class _Fuzzed:
@@ -130,24 +109,24 @@ class _Fuzzed:
         self.tolerance = work.limits.tolerance
         self._confidences = cycle(CONFIDENCES)
         discounts = work.subject.rubric.discounts
+        ordered = any(row.factor is paging.unapproved_fix for row in discounts)
         #: The share of the total that a right remedy may cost before the right page.
-        self._hasty = 0.0
-        if any(row.factor is priced.unapproved_fix for row in discounts):
-            self._hasty = 1.0 - priced.UNAPPROVED_FIX
+        self._hasty = 1.0 - paging.UNAPPROVED_FIX if ordered else 0.0
 
     def outcome(self, name: str, broken: str) -> Outcome:
         """The verdict on a law; ``broken`` says what breaks it."""
         law = self._laws[name]
         if not law.tried:
-            return untested("no history has such an action")
+            return Outcome(Verdict.UNTESTED, "no history has such an action")
         failed = law.worst > self.tolerance
+        numbers = ", ".join(f"{number:,}" for number in NUMBERS)
         return judged(
             not failed,
             f"{broken.format(by=law.worst)}: {law.witness}"
             if failed
             else f"{law.tried:,} histories of {len(self.incidents)} incidents are worth what they "
             f"should be after one change ({', '.join(self.subject.splits)}; numbers from "
-            f"{', '.join(f'{number:,}' for number in NUMBERS)} on)",
+            f"{numbers} on)",
             tried=law.tried,
             incidents=len(self.incidents),
             worst=law.worst,
@@ -156,7 +135,7 @@ class _Fuzzed:
 
     @cached_property
     def incidents(self) -> list[Incident]:
-        """Real faults and benign incidents of each split and range of numbers, at many prices."""
+        """Real faults and benign incidents of each split and range of numbers, at many worths."""
         chosen: list[Incident] = []
         for split in self.subject.splits:
             for start in NUMBERS:
@@ -165,8 +144,8 @@ class _Fuzzed:
                 real = [incident for incident in drawn if not incident.truth.benign]
                 chosen += (*benign[: self.sizes.fuzzed], *real[: 2 * self.sizes.fuzzed])
         return [
-            attrs.evolve(incident, worth_of_hand_over=price)
-            if (price := _PRICES[place % len(_PRICES)]) and incident.takes_hand_over
+            attrs.evolve(incident, worth_of_hand_over=worth)
+            if (worth := _WORTHS[place % len(_WORTHS)]) and incident.takes_hand_over
             else incident
             for place, incident in enumerate(chosen)
         ]
@@ -178,16 +157,13 @@ class _Fuzzed:
             for drawn in drawn_histories(self.subject, incident, self.sizes.histories):
                 state, _ = play(incident, drawn)
                 history = _History(self.subject, state)
-                for change in self._changes(history):
-                    law = laws[change.law]
+                for name, worse, better, slack in self._changes(history):
+                    law = laws[name]
                     law.tried += 1
-                    breach = history.worth(change.worse) - history.worth(change.better)
-                    breach -= change.slack
+                    breach = history.worth(worse) - history.worth(better) - slack
                     if breach > max(law.worst, self.tolerance):
                         law.worst = breach
-                        law.witness = (
-                            f"{incident.id}: {words(change.worse)}; against {words(change.better)}"
-                        )
+                        law.witness = f"{incident.id}: {words(worse)}; against {words(better)}"
         return laws
 
     def _changes(self, history: "_History") -> Iterator[_Change]:
@@ -196,53 +172,19 @@ class _Fuzzed:
         for place, action in enumerate(plan):
             silent = _put(plan, place, IDLE)
             if isinstance(action, _LOOKS):
-                yield _Change("looks", silent, plan)
+                yield "looks", silent, plan, 0.0
                 if not self.subject.has_own_oracle:  # where your own oracle looks, a look may pay
-                    yield _Change("looks", plan, silent)
+                    yield "looks", plan, silent, 0.0
             elif action != IDLE and _is_undeserved(plan, place, incident):
-                yield _Change("undeserved", plan, silent)
+                yield "undeserved", plan, silent, 0.0
                 if isinstance(action, IdentifyRootCause) and not _is_second(plan, place):
                     for confidence in islice(self._confidences, _STATED):
                         stated = attrs.evolve(action, confidence=confidence)
-                        yield _Change("undeserved", _put(plan, place, stated), silent)
-            for worse, better, slack in self._ordered(history, place, silent):
-                yield _Change("monotonicity", worse, better, slack)
-
-    def _ordered(
-        self, history: "_History", place: int, silent: _Plan
-    ) -> Iterator[tuple[_Plan, _Plan, float]]:
-        """(worse, better, slack) of a history and others that differ in the action at a place."""
-        plan, truth = history.plan, history.incident.truth
-        match plan[place]:
-            case ClassifySeverity() as said if truth.severity is not None:
-                for severity in _nearer(said.severity, truth.severity):
-                    yield plan, _put(plan, place, ClassifySeverity(severity)), 0.0
-                if said.severity is truth.severity:
-                    yield silent, plan, 0.0
-            case IdentifyRootCause() as named:
-                right = named.service in truth.root_causes
-                if right and (not truth.several or _times_named(plan, named.service) == 1):
-                    yield silent, plan, 0.0
-                for confidence in _COMPARED:
-                    stated = named.confidence
-                    if stated is None or stated == confidence:
-                        continue
-                    if (confidence > stated) is right:
-                        changed = attrs.evolve(named, confidence=confidence)
-                        yield plan, _put(plan, place, changed), 0.0
-            case Escalate() as page if page.team in truth.teams:
-                yield silent, plan, 0.0
-            case Remediate() as fix if (fix.remedy, fix.service) in truth.remedies:
-                yield silent, plan, self._cost_of_order(history, place, silent)
-            case Resolve() if not truth.benign:
-                yield silent, plan, 0.0
-            case Ignore() if truth.benign:
-                yield silent, plan, 0.0
-            case Ignore():
-                yield plan, silent, 0.0
-                yield plan, _put(plan, place, Resolve()), 0.0
-            case Malformed() | Report() | Wait() if history.closing is not Closing.OUT_OF_TIME:
-                yield plan, (*plan[:place], *plan[place + 1 :]), 0.0
+                        yield "undeserved", _put(plan, place, stated), silent, 0.0
+            for worse, better in _ordered(history, place, silent):
+                yield "monotonicity", worse, better, 0.0
+            if isinstance(action, Remediate) and _is_right(action, incident):
+                yield "monotonicity", silent, plan, self._cost_of_order(history, place, silent)
 
     def _cost_of_order(self, history: "_History", place: int, silent: _Plan) -> float:
         """The most that a fix may cost: a later root cause, and a share before the page."""
@@ -286,8 +228,8 @@ def drawn_histories(subject: Subject, incident: Incident, count: int) -> Iterato
     by_sort: dict[type[Action], list[Action]] = defaultdict(list)
     for action in vocabulary(incident.topology):
         by_sort[type(action)].append(action)
-    shares = np.array([_SORTS[sort] for sort in _SORTS])
-    sorts, shares = list(_SORTS), shares / shares.sum()
+    sorts, often = list(_SORTS), np.array([*_SORTS.values()])
+    shares = often / often.sum()
     draws = np.random.default_rng(
         hash_name(f"audit histories {incident.id} {incident.worth_of_hand_over}")
     )
@@ -295,16 +237,13 @@ def drawn_histories(subject: Subject, incident: Incident, count: int) -> Iterato
         plan = [action for action in perfect if draws.random() < 0.85]
         for _ in range(int(draws.integers(1, 4))):
             sort = sorts[int(draws.choice(len(sorts), p=shares))]
-            choices = by_sort[sort]
+            choices, own = by_sort[sort], [action for action in perfect if isinstance(action, sort)]
             most = incident.horizon if draws.random() < 0.5 else 3
             length = int(draws.integers(1, max(2, most)))
             if draws.random() < 0.5:
                 plan = [action for action in plan if not isinstance(action, sort)]
             burst = [choices[number] for number in draws.permutation(len(choices))[:length]]
-            repeats, own = (
-                draws.random(),
-                [action for action in perfect if isinstance(action, sort)],
-            )
+            repeats = draws.random()
             if repeats < 0.4:
                 burst = (own if own and repeats < 0.2 else burst)[:1] * length
             place = int(draws.integers(len(plan) + 1))
@@ -312,21 +251,44 @@ def drawn_histories(subject: Subject, incident: Incident, count: int) -> Iterato
         yield tuple(plan[: incident.horizon])
 
 
+def _ordered(history: _History, place: int, silent: _Plan) -> Iterator[tuple[_Plan, _Plan]]:
+    """(worse, better) of a history and others that differ in the action at a place."""
+    plan, truth = history.plan, history.incident.truth
+    match plan[place]:
+        case ClassifySeverity(severity) if truth.severity is not None:
+            off = abs(SEVERITIES.index(severity) - SEVERITIES.index(truth.severity))
+            for nearer in SEVERITIES:
+                if abs(SEVERITIES.index(nearer) - SEVERITIES.index(truth.severity)) < off:
+                    yield plan, _put(plan, place, ClassifySeverity(nearer))
+            if not off:
+                yield silent, plan
+        case IdentifyRootCause(service, stated) as named:
+            right = service in truth.root_causes
+            said = [action.service for action in plan if isinstance(action, IdentifyRootCause)]
+            if right and (not truth.several or said.count(service) == 1):
+                yield silent, plan
+            for confidence in _COMPARED:
+                if stated not in (None, confidence) and (confidence > (stated or 0.0)) is right:
+                    yield plan, _put(plan, place, attrs.evolve(named, confidence=confidence))
+        case Escalate(team) if team in truth.teams:
+            yield silent, plan
+        case Resolve() if not truth.benign:
+            yield silent, plan
+        case Ignore() if truth.benign:
+            yield silent, plan
+        case Ignore():
+            yield plan, silent
+            yield plan, _put(plan, place, Resolve())
+        case Malformed() | Report() | Wait() if history.closing is not Closing.OUT_OF_TIME:
+            yield plan, (*plan[:place], *plan[place + 1 :])
+
+
+def _is_right(fix: Remediate, incident: Incident) -> bool:
+    return (fix.remedy, fix.service) in incident.truth.remedies
+
+
 def _put(plan: _Plan, place: int, action: Action) -> _Plan:
     return (*plan[:place], action, *plan[place + 1 :])
-
-
-def _nearer(said: Severity, truth: Severity) -> list[Severity]:
-    """The severities that lie nearer to the truth."""
-    ranks = {severity: rank for rank, severity in enumerate(SEVERITIES)}
-    distance = abs(ranks[said] - ranks[truth])
-    return [rank for rank in SEVERITIES if abs(ranks[rank] - ranks[truth]) < distance]
-
-
-def _times_named(plan: _Plan, service: str) -> int:
-    return sum(
-        isinstance(action, IdentifyRootCause) and action.service == service for action in plan
-    )
 
 
 def _is_second(plan: _Plan, place: int) -> bool:
@@ -354,7 +316,6 @@ def _is_undeserved(plan: _Plan, place: int, incident: Incident) -> bool:
             return pages_known(incident) and (second or action.team not in truth.teams)
         case Remediate():
             known = truth.benign or bool(truth.remedies)
-            wrong = known and (action.remedy, action.service) not in truth.remedies
-            return wrong or action in plan[:place]
+            return (known and not _is_right(action, incident)) or action in plan[:place]
         case _:
             return isinstance(action, _BESIDE)

@@ -2,18 +2,15 @@
 
 *Nuisances* must carry nothing: ids, seeds, numbers of lines, the order in which things are
 listed, white space, the horizon, the worth of a hand-over. Evidence may carry something;
-:mod:`logtriage.audit.public` compares it with the posterior.
+:mod:`logtriage.audit.screens` compares it with the posterior.
 
 A nuisance is tested by its mutual information with each part of the truth, estimated by
 plugging in the observed frequencies [1]_. That estimate is above 0 even where there is
 nothing to find, so it is compared with the same estimate after the truth was shuffled
-among the incidents. All pairs of feature and answer are tested at once by the largest
-standardised value of each shuffle [2]_, so that many tests do not make an alarm.
+among the incidents.
 
 .. [1] L. Paninski, "Estimation of entropy and mutual information", Neural Computation
    15 (2003), doi:10.1162/089976603321780272.
-.. [2] P. H. Westfall, S. S. Young, "Resampling-Based Multiple Testing", Wiley 1993
-   (the single-step maxT procedure).
 """
 
 from collections import Counter
@@ -23,7 +20,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from logtriage.audit.findings import Outcome, judged, untested
+from logtriage.audit.findings import Outcome, Verdict, judged
 from logtriage.audit.subject import NUMBERS, Work, seed_of
 from logtriage.incident import Incident
 from logtriage.observation import Observation, observe
@@ -33,12 +30,26 @@ from logtriage.state import initial_state
 from logtriage.world.telemetry import Alert
 
 Codes = NDArray[np.int64]
+Floats = NDArray[np.float64]
 #: Stands for *not defined here*: such incidents are left out of a test.
 _UNDEFINED: Final = None
 #: Features that the directory may tell of: the team is read from it.
 _OF_DIRECTORY: Final = ("unusual owners", "characters in the directory")
 #: Why nothing leaks where every incident has the same answers.
 NEVER_VARIES: Final = "the truth never varies: it is known before anything is shown"
+
+
+def family_wise(seen: Floats, drawn: Floats) -> Floats:
+    """The chance that any of all statistics is as large as each of ``seen``, by chance alone.
+
+    ``seen`` has shape (tests,), ``drawn`` (draws, tests) the same statistics where nothing is to be
+    found. So many tests at once raise no false alarm: it is the single-step maxT procedure [1]_.
+
+    .. [1] P. H. Westfall, S. S. Young, "Resampling-Based Multiple Testing", Wiley 1993.
+    """
+    highest = drawn.max(axis=1)
+    chances: Floats = (1 + (highest[:, np.newaxis] >= seen).sum(axis=0)) / (1 + len(highest))
+    return chances
 
 
 class Shown(NamedTuple):
@@ -63,11 +74,8 @@ def first_screens(work: Work) -> list[Shown]:
 def variety(work: Work) -> Outcome:
     """No truth is shared by more than its share of the incidents."""
     shown, most = work.shared(first_screens), work.limits.commonest
-    truths = Counter(
-        (row.incident.truth.severity, row.incident.truth.root_causes, row.incident.truth.teams,
-         row.incident.truth.remedies)
-        for row in shown
-    )  # fmt: skip
+    drawn = (row.incident.truth for row in shown)
+    truths = Counter((row.severity, row.root_causes, row.teams, row.remedies) for row in drawn)
     share = truths.most_common(1)[0][1] / len(shown)
     return judged(
         share <= most,
@@ -75,19 +83,41 @@ def variety(work: Work) -> Outcome:
         f"{len(shown):,} incidents, at most {most:.0%} wanted",
         truths=len(truths),
         commonest=share,
-        threshold=most,
     )
 
 
-# -- the truth, in parts --------------------------------------------------------------
+def splits(work: Work) -> Outcome:
+    """No incident is in two splits: none has the truth and the telemetry of another split's."""
+    subject, count = work.subject, 0
+    first: dict[Hashable, str] = {}
+    shared = []
+    for split in subject.splits:
+        for number in (start + more for start in NUMBERS for more in range(work.sizes.splits)):
+            incident = subject.incident(split, number)
+            world = incident.simulation
+            source: Hashable = incident.telemetry if world is None else world.seed
+            other = first.setdefault((incident.truth, incident.directory, source), split)
+            count += 1
+            if other != split:
+                shared.append(f"{incident.id} is in {other}, too")
+    return judged(
+        not shared,
+        f"{len(shared):,} incidents are in two splits: {shared[0]}"
+        if shared
+        else f"none of {count:,} incidents of {', '.join(subject.splits)} is in two of them",
+        incidents=count,
+        examples=shared[:3],
+    )
+
+
+# -- the truth, in parts, and what must carry nothing ----------------------------------------
 
 
 def _least(names: Iterable[str]) -> Hashable:
     return min(names, default=None)
 
 
-#: The parts of the truth that something may tell of.
-ANSWERS: Final[Mapping[str, Callable[[Incident], Hashable]]] = {
+_ANSWERS: Final[Mapping[str, Callable[[Incident], Hashable]]] = {
     "severity": lambda incident: incident.truth.severity,
     "root cause": lambda incident: _least(incident.truth.root_causes),
     "fault": lambda incident: incident.truth.fault and incident.truth.fault.kind,
@@ -99,11 +129,14 @@ ANSWERS: Final[Mapping[str, Callable[[Incident], Hashable]]] = {
 def varied_answers(work: Work) -> dict[str, Codes]:
     """The answers of the first screens, by the parts of the truth that vary."""
     drawn = [row.incident for row in work.shared(first_screens)]
-    answers = {name: codes(map(read, drawn)) for name, read in ANSWERS.items()}
+    answers = {name: _codes(map(read, drawn)) for name, read in _ANSWERS.items()}
     return {name: coded for name, coded in answers.items() if coded.any()}
 
 
-# -- what must carry nothing -------------------------------------------------------------
+def _codes(values: Iterable[Hashable]) -> Codes:
+    """Values as small integers; all are 0 if no value differs from the first."""
+    numbers: dict[Hashable, int] = {}
+    return np.array([numbers.setdefault(value, len(numbers)) for value in values], np.int64)
 
 
 def _rises(values: Sequence[Any]) -> Hashable:
@@ -157,95 +190,7 @@ _NUISANCES: Final[Mapping[str, Callable[[Shown], Hashable]]] = {
 }
 
 
-def leaks(work: Work) -> Outcome:
-    """Ids, seeds, horizon, worth of a hand-over, order and lengths say nothing of the truth."""
-    shown, answers = work.shared(first_screens), work.shared(varied_answers)
-    if not answers:
-        return judged(False, NEVER_VARIES)
-    pairs: list[Pair] = []
-    constant: list[str] = []
-    for name, read in _NUISANCES.items():
-        values = [read(row) for row in shown]
-        coded = codes(value for value in values if value is not _UNDEFINED)
-        if not coded.any():
-            constant.append(name)
-            continue
-        defined = np.flatnonzero([value is not _UNDEFINED for value in values])
-        for answer in answers:
-            if answer != "team" or name not in _OF_DIRECTORY:
-                pairs.append(Pair(name, answer, coded, defined))
-    if not pairs:
-        return untested(f"nothing varies: {', '.join(constant)}")
-    test = Shuffled(pairs, answers, work.sizes.permutations)
-    leaking = [
-        {
-            "feature": pairs[place].feature,
-            "answer": pairs[place].answer,
-            "bits": float(test.bits[place]),
-            "by_chance": float(test.by_chance[place]),
-            "p": float(test.chance[place]),
-        }
-        for place in test.beyond(work.limits.leak)
-    ]
-    lead = "; ".join(
-        f"{row['feature']} tells {row['bits']:.3f} bits of the {row['answer']} (p {row['p']:.3g})"
-        for row in leaking
-    )
-    nearest = pairs[test.nearest]
-    return judged(
-        not leaking,
-        lead
-        or f"{len(pairs)} pairs of feature and answer on {len(shown):,} incidents: nothing beyond "
-        f"chance; nearest {nearest.feature} and {nearest.answer}, {test.in_words}"
-        + (f"; the same everywhere, and so untested: {', '.join(constant)}" if constant else ""),
-        pairs=len(pairs),
-        incidents=len(shown),
-        permutations=work.sizes.permutations,
-        leaking=leaking,
-        least_p=float(test.chance.min()),
-        untested=constant,
-    )
-
-
-# -- splits -------------------------------------------------------------------------------
-
-
-def splits(work: Work) -> Outcome:
-    """No incident is in two splits: none has the truth and the telemetry of another split's."""
-    subject = work.subject
-    first: dict[Hashable, str] = {}
-    shared = []
-    for split in subject.splits:
-        for start in NUMBERS:
-            for number in range(start, start + work.sizes.splits):
-                incident = subject.incident(split, number)
-                world = incident.simulation
-                source: Hashable = incident.telemetry if world is None else world.seed
-                other = first.setdefault((incident.truth, incident.directory, source), split)
-                if other != split:
-                    shared.append(f"{incident.id} is in {other}, too")
-    count = len(subject.splits) * len(NUMBERS) * work.sizes.splits
-    return judged(
-        not shared,
-        f"{len(shared):,} incidents are in two splits: {shared[0]}"
-        if shared
-        else f"none of {count:,} incidents of {', '.join(subject.splits)} is in two of them",
-        incidents=count,
-        shared=len(shared),
-        examples=shared[:3],
-    )
-
-
-# -- estimates -----------------------------------------------------------------------------
-
-
-def codes(values: Iterable[Hashable]) -> Codes:
-    """Values as small integers; all are 0 if no value differs from the first."""
-    numbers: dict[Hashable, int] = {}
-    return np.array([numbers.setdefault(value, len(numbers)) for value in values], np.int64)
-
-
-class Pair(NamedTuple):
+class _Pair(NamedTuple):
     """A feature to hold against an answer: its values, and the places that have a value."""
 
     feature: str
@@ -253,51 +198,59 @@ class Pair(NamedTuple):
     values: Codes
     places: Codes
 
+    def bits(self, answers: Mapping[str, Codes]) -> float:
+        return mutual_information(self.values, answers[self.answer][self.places])
 
-class Shuffled:
-    """All pairs of feature and answer, tested at once against shuffled truths.
 
-    Attributes:
-        bits: the mutual information of each pair.
-        by_chance: its mean over shuffled truths.
-        chance: the family-wise chance of as much.
-        nearest: the place of the pair that lies the furthest above chance.
-    """
-
-    def __init__(
-        self, pairs: Sequence[Pair], answers: Mapping[str, Codes], permutations: int
-    ) -> None:
-        def information(coded: Mapping[str, Codes]) -> list[float]:
-            return [
-                mutual_information(pair.values, coded[pair.answer][pair.places]) for pair in pairs
-            ]
-
-        draws = np.random.default_rng(hash_name("audit of leaks"))
-        shuffled = np.empty((permutations, len(pairs)))
-        for row in range(permutations):
-            order = draws.permutation(len(next(iter(answers.values()))))
-            shuffled[row] = information({name: coded[order] for name, coded in answers.items()})
-        self.bits = np.array(information(answers))
-        self.by_chance = shuffled.mean(axis=0)
-        spread = np.maximum(shuffled.std(axis=0), 1e-12)
-        highest = ((shuffled - self.by_chance) / spread).max(axis=1)
-        scaled = (self.bits - self.by_chance) / spread
-        above = (highest[:, np.newaxis] >= scaled).sum(axis=0)
-        self.chance = (1 + above) / (1 + permutations)
-        self.nearest = int(scaled.argmax())
-
-    def beyond(self, rate: float) -> list[int]:
-        """The places of the pairs that tell something, at this family-wise error rate."""
-        return np.flatnonzero(self.chance <= rate).tolist()
-
-    @property
-    def in_words(self) -> str:
-        """How much the nearest pair tells."""
-        at = self.nearest
-        return (
-            f"{self.bits[at]:.4f} bits where shuffling gives {self.by_chance[at]:.4f} "
-            f"(family-wise p {self.chance[at]:.2g})"
-        )
+def leaks(work: Work) -> Outcome:
+    """Ids, seeds, horizon, worth of a hand-over, order and lengths say nothing of the truth."""
+    shown, answers = work.shared(first_screens), work.shared(varied_answers)
+    if not answers:
+        return judged(False, NEVER_VARIES)
+    pairs, constant = list[_Pair](), list[str]()
+    for name, read in _NUISANCES.items():
+        values = [read(row) for row in shown]
+        coded = _codes(value for value in values if value is not _UNDEFINED)
+        if not coded.any():
+            constant.append(name)
+            continue
+        defined = np.flatnonzero([value is not _UNDEFINED for value in values])
+        for answer in answers:
+            if answer != "team" or name not in _OF_DIRECTORY:
+                pairs.append(_Pair(name, answer, coded, defined))
+    if not pairs:
+        return Outcome(Verdict.UNTESTED, f"nothing varies: {', '.join(constant)}")
+    draws = np.random.default_rng(hash_name("audit of leaks"))
+    shuffled = np.empty((work.sizes.permutations, len(pairs)))
+    for row in shuffled:
+        order = draws.permutation(len(shown))
+        permuted = {name: coded[order] for name, coded in answers.items()}
+        row[:] = [pair.bits(permuted) for pair in pairs]
+    bits, usual = np.array([pair.bits(answers) for pair in pairs]), shuffled.mean(axis=0)
+    spread = np.maximum(shuffled.std(axis=0), 1e-12)
+    scaled = (bits - usual) / spread
+    chances = family_wise(scaled, (shuffled - usual) / spread)
+    leaking = [
+        {"feature": pairs[at].feature, "answer": pairs[at].answer, "bits": float(bits[at]),
+         "p": float(chances[at])}
+        for at in np.flatnonzero(chances <= work.limits.leak)
+    ]  # fmt: skip
+    lead = "; ".join(
+        f"{row['feature']} tells {row['bits']:.3f} bits of the {row['answer']} (p {row['p']:.3g})"
+        for row in leaking
+    )
+    at = int(scaled.argmax())
+    return judged(
+        not leaking,
+        lead
+        or f"{len(pairs)} pairs of feature and answer on {len(shown):,} incidents: nothing beyond "
+        f"chance; nearest {pairs[at].feature} and {pairs[at].answer}, {bits[at]:.4f} bits where "
+        f"shuffling gives {usual[at]:.4f} (family-wise p {chances[at]:.2g})"
+        + (f"; the same everywhere, and so untested: {', '.join(constant)}" if constant else ""),
+        leaking=leaking,
+        least_p=float(chances.min()),
+        untested=constant,
+    )
 
 
 def mutual_information(first: Codes, second: Codes) -> float:

@@ -1,10 +1,10 @@
 """Every threshold and every sample size of an audit, in one place.
 
-:data:`PRICED` holds the thresholds of tasks in which every hand-over has a worth: no blind policy
-may be worth having on call, and the expert must be. :data:`WORLD` holds those of other simulated
-tasks: evidence is in doubt, and the expert goes by rules of thumb. :data:`STANDARD` is for all
-other tasks: a good reader should find the answer. For a task that is meant to be easier or harder,
-hand your own thresholds to :func:`logtriage.audit.audit`.
+:data:`WITH_WORTH` holds the thresholds of tasks in which every hand-over has a worth: no blind
+policy may be worth having on call, and the expert must be. :data:`WORLD` holds those of other
+simulated tasks: evidence is in doubt, and the expert goes by rules of thumb. :data:`STANDARD` is
+for all other tasks: a good reader should find the answer. For a task that is meant to be easier or
+harder, hand your own thresholds to :func:`logtriage.audit.audit`.
 """
 
 from typing import Final
@@ -18,105 +18,98 @@ class Thresholds:
 
     ``blind`` to ``chance`` and ``expert`` are mean grades. If every hand-over has a worth,
     they are net values; handing everything over has net value 0.
-
-    Attributes:
-        blind: the most that a policy may earn, on average, that looks at nothing.
-        commonest: the largest share of incidents that may have the same truth.
-        shallow: the most that a reflex to the first screen may earn.
-        unread: the most that a policy may earn that reads no log line, but treats
-            services and watches the panel.
-        chance: the most that random actions may earn.
-        expert: the least that the scripted expert must earn.
-        oracle: the least that an oracle of your own must earn on every incident; the
-            built-in oracle must reach the rubric's upper bound.
-        leak: family-wise error rate of the test for leaks.
-        unseen: the most often that a fault may show neither at the edge nor in an alert.
-        ignoring: the least of net value that never handing over must lose.
-        fixed_bar: the least of net value that the best fixed bar for handing over must lose.
-        handed_over: (price, least, most) shares of the incidents to be handed over at a price.
-        prompt: the most characters that a world's system prompt may have,
-            with ``prompt_service`` more for each service.
-        tolerance: scores closer than this count as equal (tests of "never more").
     """
 
+    #: The most that a policy may earn, on average, that looks at nothing.
     blind: float = 0.25
+    #: The largest share of incidents that may have the same truth.
     commonest: float = 0.25
+    #: The most that a reflex to the first screen may earn.
     shallow: float = 0.60
+    #: The most that a policy may earn that reads no log line, but treats and watches the panel.
     unread: float = 0.65
+    #: The most that random actions may earn.
     chance: float = 0.10
+    #: The least that the scripted expert must earn.
     expert: float = 0.90
+    #: The least that an oracle of your own must earn on every incident; the built-in oracle must
+    #: reach the rubric's upper bound.
     oracle: float = 0.90
+    #: Family-wise error rate of the tests for leaks.
     leak: float = 0.01
+    #: The most often that a fault may show neither at the edge nor in an alert.
     unseen: float = 0.05
+    #: The least of net value that never handing over must lose, and that the best fixed bar must.
     ignoring: float = 0.06
     fixed_bar: float = 0.03
+    #: (Worth, least, most) shares of the incidents to be handed over at a worth.
     handed_over: tuple[tuple[float, float, float], ...] = (
         (0.3, 0.0, 0.05),
         (0.7, 0.15, 1.0),
         (0.9, 0.30, 1.0),
     )
+    #: The most characters of a world's system prompt, with so many more for each service.
     prompt: int = 7_000
     prompt_service: int = 40
+    #: Scores closer than this count as equal.
     tolerance: float = 1e-9
 
 
 @attrs.frozen
 class Sizes:
-    """How much is drawn and played.
+    """How much is drawn and played."""
 
-    Attributes:
-        search: train incidents that blind policies are optimised on.
-        slow: systems that they are optimised on, and kinds of incident if ``grade_batch`` does
-            not know a measure of the rubric.
-        lists: their search ends after so many lists, each counted once for every system.
-        panel: test incidents that the panel plays.
-        oracle: test incidents for the oracle and the exact search.
-        searches: the most kinds of incident that are searched exactly.
-        kinds: kinds of incident for which the oracle's list is changed, where the rubric has
-            measures that the search does not know.
-        fuzzed: benign incidents, and half as many as real faults, of each split and range of
-            numbers for random histories.
-        histories: random histories of each such incident.
-        leaks: train incidents for the test for leaks.
-        permutations: of the truth, for its baseline, or draws of it from the posterior.
-        splits: incidents of each split and range of numbers that may be in no other split.
-        screens: screens whose fields are searched; an eighth where there may be several faults.
-        same: incidents for determinism, replay and renaming.
-        models: topologies for which the chance of an unseen fault is computed, and of each task
-            of a world those whose prompts are measured.
-        prices: incidents that the observer decides at each worth of a hand-over.
-        twins: incidents that are shown with other truths and the same tokens.
-        looks: incidents of a world that get a full look.
-        net_values: incidents of a world that observer and expert play for their net value.
-        bars: incidents of a world for weighing a hand-over.
-    """
-
+    #: Train incidents that blind policies are optimised on.
     search: int = 2_000
+    #: Systems that they are optimised on, and kinds of incident if ``grade_batch`` does not know a
+    #: measure of the rubric.
     slow: int = 40
+    #: Their search ends after so many lists, each counted once for every system.
     lists: int = 1_000_000
-    panel: int = 1_000
+    #: Test incidents that the panel plays.
+    panel: int = 500
+    #: Test incidents for the oracle and the exact search.
     oracle: int = 2_000
+    #: The most kinds of incident that are searched exactly.
     searches: int = 40
+    #: Kinds of incident for which the oracle's list is changed, where the rubric has measures that
+    #: the search does not know.
     kinds: int = 8
+    #: Benign incidents, and half as many as real faults, of each split and range of numbers for
+    #: random histories; and the histories of each such incident.
     fuzzed: int = 4
-    histories: int = 500
+    histories: int = 150
+    #: Train incidents for the test for leaks.
     leaks: int = 5_000
+    #: Shuffles of the truth, for its baseline, or draws of it from the posterior.
     permutations: int = 400
+    #: Incidents of each split and range of numbers that may be in no other split.
     splits: int = 60
+    #: Screens whose fields are searched; an eighth where there may be several faults.
     screens: int = 600
+    #: Incidents whose episodes are graded again: for measures, determinism, replay and renaming.
     same: int = 20
+    #: Topologies for which the chance of an unseen fault is computed, and of each task of a world
+    #: those whose prompts are measured.
     models: int = 20
-    prices: int = 300
-    twins: int = 60
+    #: Incidents that the observer decides at each worth of a hand-over.
+    worths: int = 300
+    #: Incidents that are shown with other truths and the same tokens.
+    twins: int = 30
+    #: Incidents of a world that get a full look.
     looks: int = 240
+    #: Incidents of a world that observer and expert play for their net value.
     net_values: int = 200
+    #: Incidents of a world for weighing a hand-over.
     bars: int = 100
 
 
 #: Thresholds for tasks without a simulated world.
 STANDARD: Final = Thresholds()
 WORLD: Final = Thresholds(shallow=0.45, unread=0.35, expert=0.50)
-PRICED: Final = attrs.evolve(WORLD, blind=0.02, shallow=0.0, unread=0.0, chance=0.0, expert=0.05)
+WITH_WORTH: Final = attrs.evolve(
+    WORLD, blind=0.02, shallow=0.0, unread=0.0, chance=0.0, expert=0.05
+)
 #: Samples of a full audit.
 FULL: Final = Sizes()
 #: For a first look, and for tests: seconds instead of a minute.
@@ -136,7 +129,7 @@ QUICK: Final = Sizes(
     screens=160,
     same=4,
     models=2,
-    prices=60,
+    worths=60,
     twins=5,
     looks=40,
     net_values=20,

@@ -1,17 +1,21 @@
 """The audit: every family of checks on one subject."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
+from contextlib import closing
 from functools import partial
 from typing import Final
 
+import attrs
+
 from logtriage.audit.ceiling import exact_maximum, mis_page, oracle_reaches
+from logtriage.audit.episodes import blindness, determinism, measures, renaming, replay
 from logtriage.audit.fairness import fairness
 from logtriage.audit.findings import Finding, Outcome, Report, findings_of
 from logtriage.audit.floor import (
     blind,
     chance,
     expert,
-    has_priced_hand_overs,
+    has_hand_overs,
     idle,
     shallow,
     unread,
@@ -19,24 +23,20 @@ from logtriage.audit.floor import (
 from logtriage.audit.handing_over import risk
 from logtriage.audit.histories import looks, monotonicity, undeserved
 from logtriage.audit.leaks import leaks, splits, variety
-from logtriage.audit.limits import FULL, PRICED, STANDARD, WORLD, Sizes, Thresholds
-from logtriage.audit.measures import measures
-from logtriage.audit.public import screens, seeds
-from logtriage.audit.stability import blindness, determinism, renaming, replay
+from logtriage.audit.limits import FULL, STANDARD, WITH_WORTH, WORLD, Sizes, Thresholds
+from logtriage.audit.public_fields import seeds
+from logtriage.audit.screens import screens
 from logtriage.audit.subject import Draw, Oracle, Subject, Work, subject_of
 from logtriage.audit.symptoms import symptom
 from logtriage.errors import UnknownName
+from logtriage.evaluation.parallel import Workers, alone, in_order, workers_of
 from logtriage.grading import Rubric
 from logtriage.tasks import TaskSpec
 
 #: The checks by family, in the order in which they are made. ``docs/audit.md`` explains each.
 FAMILIES: Final[Mapping[str, Mapping[str, Callable[[Work], Outcome]]]] = {
     "measures": {"measures": measures},
-    "ceiling": {
-        "oracle": oracle_reaches,
-        "exact-maximum": exact_maximum,
-        "mis-page": mis_page,
-    },
+    "ceiling": {"oracle": oracle_reaches, "exact-maximum": exact_maximum, "mis-page": mis_page},
     "floor": {
         "idle": idle,
         "blind": blind,
@@ -45,11 +45,7 @@ FAMILIES: Final[Mapping[str, Mapping[str, Callable[[Work], Outcome]]]] = {
         "chance": chance,
         "expert": expert,
     },
-    "histories": {
-        "undeserved": undeserved,
-        "looks": looks,
-        "monotonicity": monotonicity,
-    },
+    "histories": {"undeserved": undeserved, "looks": looks, "monotonicity": monotonicity},
     "leaks": {
         "variety": variety,
         "splits": splits,
@@ -78,6 +74,7 @@ def audit(
     checks: Collection[str] = (),
     sizes: Sizes = FULL,
     limits: Thresholds | None = None,
+    jobs: int | Workers = 1,
     on_finding: Callable[[Finding], None] | None = None,
 ) -> Report:
     """Check a task with its rubric, and say with what evidence it passed or failed.
@@ -95,25 +92,95 @@ def audit(
         sizes: how much is drawn and played; :data:`logtriage.audit.QUICK` for a look.
         limits: the thresholds; by default those of the world that the incidents are of
             (:func:`limits_for`).
-        on_finding: called with each finding as it is made.
+        jobs: processes or workers, as for :func:`logtriage.evaluation.evaluate`; each makes a
+            family of checks at a time.
+        on_finding: called with each finding, in order.
 
     Raises:
         UnknownName: for a task, family or check that does not exist.
         InvalidInput: for a task that is none of the above.
+        LogTriageError: if a worker died.
+    """
+    named = chosen_checks(families, checks)
+    subject = subject_of(task, rubric, oracle=oracle)
+    findings = []
+    for _, finding in audits([subject], named, sizes=sizes, limits=limits, jobs=jobs):
+        findings.append(finding)
+        if on_finding is not None:
+            on_finding(finding)
+    return Report(subject.name, subject.rubric.id, subject.rubric.digest, tuple(findings))
+
+
+def audits(
+    subjects: Sequence[Subject],
+    checks: Mapping[str, tuple[str, ...]],
+    *,
+    sizes: Sizes = FULL,
+    limits: Thresholds | None = None,
+    jobs: int | Workers = 1,
+) -> Generator[tuple[Subject, Finding], None, None]:
+    """:func:`audit` of several subjects: each finding with its subject, in order.
+
+    ``checks`` are those of :func:`chosen_checks`.
+    """
+    workers = workers_of(jobs)
+    works = (
+        Work(subject, sizes, limits_for(subject) if limits is None else limits)
+        for subject in subjects
+    )
+    shares = (_Share(work, *some) for work in works for some in _shares(checks, workers))
+    with closing(in_order(_made, shares, workers)) as made:
+        for share, findings in made:
+            yield from ((share.work.subject, finding) for finding in findings)
+
+
+def chosen_checks(
+    families: Collection[str] = tuple(FAMILIES), checks: Collection[str] = ()
+) -> Mapping[str, tuple[str, ...]]:
+    """The names of the checks to make, by family: those in ``checks``, or all if it is empty.
+
+    Raises:
+        UnknownName: for a family that does not exist, or a check that is in none of them.
     """
     for name in families:
         if name not in FAMILIES:
             raise UnknownName("family of checks", name, FAMILIES)
-    subject = subject_of(task, rubric, oracle=oracle)
-    work = Work(subject, sizes, limits_for(subject) if limits is None else limits)
-    chosen = {
-        name: partial(check, work)
+    known = [name for family in FAMILIES if family in families for name in FAMILIES[family]]
+    for name in checks:
+        if name not in known:
+            raise UnknownName("check", name, known)
+    return {
+        family: tuple(name for name in rows if not checks or name in checks)
         for family, rows in FAMILIES.items()
-        for name, check in rows.items()
         if family in families
     }
-    findings = findings_of(chosen, checks, on_finding)
-    return Report(subject.name, subject.rubric.id, subject.rubric.digest, findings)
+
+
+@attrs.frozen
+class _Share:
+    """Some checks of a family, for one worker."""
+
+    work: Work
+    family: str
+    names: tuple[str, ...]
+
+
+def _shares(
+    checks: Mapping[str, tuple[str, ...]], workers: Workers
+) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The checks of a family go to one worker, since they share what is costly.
+
+    Alone, each finding is told as it is made.
+    """
+    for family, names in checks.items():
+        for some in [(name,) for name in names] if alone(workers) else [names]:
+            if some:
+                yield family, some
+
+
+def _made(share: _Share) -> tuple[Finding, ...]:
+    rows = FAMILIES[share.family]
+    return findings_of({name: partial(rows[name], share.work) for name in share.names})
 
 
 def limits_for(subject: Subject) -> Thresholds:
@@ -121,4 +188,4 @@ def limits_for(subject: Subject) -> Thresholds:
     first = subject.incident("test", 0)
     if first.simulation is None:
         return STANDARD
-    return PRICED if has_priced_hand_overs(subject, [first]) else WORLD
+    return WITH_WORTH if has_hand_overs(subject, [first]) else WORLD

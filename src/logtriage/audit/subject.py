@@ -12,7 +12,7 @@ from logtriage.audit.limits import Sizes, Thresholds
 from logtriage.drawing.generator import draw_incident, make_incident
 from logtriage.drawing.ids import SPLITS, IncidentId, parse_incident_id
 from logtriage.errors import InvalidInput, LogTriageError
-from logtriage.grading import Rubric, rubric_of
+from logtriage.grading import TRIAGE_3, Rubric, rubric_of
 from logtriage.incident import Incident
 from logtriage.policies import perfect_actions
 from logtriage.tasks import TaskSpec, is_registered, task_of
@@ -29,14 +29,13 @@ _Shared = TypeVar("_Shared")
 
 @attrs.frozen
 class DrawnTask:
-    """Draws the incidents of a task sheet; ``by_id`` if the task is registered."""
+    """Draws the incidents of a task sheet, by their ids if the task is registered."""
 
     spec: TaskSpec
-    by_id: bool
 
     def __call__(self, split: str, number: int) -> Incident:
         """The incident of that split and number."""
-        if self.by_id:
+        if is_registered(self.spec):
             return make_incident(f"{self.spec.id}/{split}/{number}", world=self.spec.world)
         return draw_incident(self.spec, IncidentId(self.spec, split, number))
 
@@ -61,7 +60,7 @@ class Subject:
             drawn = self.draw(split, number)
             if not isinstance(drawn, Incident):
                 raise InvalidInput(
-                    f"{self.name}: drawing {split}/{number} gave {type(drawn).__name__}, "
+                    f"{self.name}: drew {type(drawn).__name__} for {split}/{number}, "
                     "expected an Incident"
                 )
             self._drawn[key] = drawn
@@ -74,14 +73,13 @@ class Subject:
 
     def _has(self, split: str) -> bool:
         try:
-            self.incident(split, 0)
+            return bool(self.incident(split, 0))
         except (LogTriageError, LookupError, ValueError):
             return False
-        return True
 
     @property
     def has_own_oracle(self) -> bool:
-        """Whether the oracle is not :func:`logtriage.policies.perfect_actions`."""
+        """Whether the oracle is a user's."""
         return self.oracle is not perfect_actions
 
     def perfect(self, incident: Incident) -> tuple[Action, ...]:
@@ -99,9 +97,8 @@ class Subject:
                     raise TypeError(f"expected actions, got {type(action).__name__}")
                 check_action(action, incident.topology)
         except Exception as error:
-            raise AuditedCodeFailed(
-                "the oracle", f"{in_words(error)} (on {incident.id})"
-            ) from error
+            what = f"{in_words(error)} (on {incident.id})"
+            raise AuditedCodeFailed("the oracle", what) from error
         return plan
 
     def incidents(self, split: str, count: int) -> list[Incident]:
@@ -122,8 +119,7 @@ class Work:
         """``make(self)``, made once."""
         if make not in self._kept:
             self._kept[make] = make(self)
-        shared: _Shared = self._kept[make]
-        return shared
+        return self._kept[make]  # type: ignore[no-any-return]
 
 
 def seed_of(incident: Incident) -> int:
@@ -162,7 +158,7 @@ def subject_of(
     draw: Any
     if isinstance(task, str | TaskSpec):
         spec = task_of(task, world)
-        name, draw = spec.id, DrawnTask(spec, is_registered(spec))
+        name, draw = spec.id, DrawnTask(spec)
     elif callable(task):
         name, draw = getattr(task, "__qualname__", type(task).__qualname__), task
     else:
@@ -170,9 +166,7 @@ def subject_of(
             "expected a task's id, a task sheet or a function from split and number to an "
             f"incident, got {type(task).__name__}"
         )
-    if rubric is None:
-        first = draw("test", 0)
-        if not isinstance(first, Incident):
-            raise InvalidInput(f"{name}: drew {type(first).__name__}, expected an Incident")
-        rubric = rubric_of(first)
-    return Subject(name, draw, rubric, oracle or perfect_actions)
+    subject = Subject(name, draw, rubric or TRIAGE_3, oracle or perfect_actions)
+    return (
+        subject if rubric else attrs.evolve(subject, rubric=rubric_of(subject.incident("test", 0)))
+    )

@@ -5,17 +5,18 @@ panel from its usual figures, or let a service that it affects alert, before the
 drawn, so the public tables say how likely each hypothesis does neither.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from functools import lru_cache
 from math import prod
 from operator import mul
-
-import attrs
+from types import MappingProxyType
+from typing import Final
 
 from logtriage.actions import SEVERITIES
-from logtriage.audit.findings import NOT_OF_A_WORLD, OF_SEVERAL, Outcome, judged, skipped, untested
+from logtriage.audit.findings import NOT_OF_A_WORLD, Outcome, Verdict, judged
 from logtriage.audit.subject import Work
+from logtriage.audit.vocabulary import matter
 from logtriage.beliefs.model import Reader
 from logtriage.beliefs.outcomes import MASS_BITS, UNSEEN, fitting
 from logtriage.topology import Topology
@@ -27,74 +28,68 @@ from logtriage.world.prior import prior
 from logtriage.world.setting import FULL, Setting
 from logtriage.world.tables import places
 
-
-@attrs.frozen
-class Unseen:
-    """How likely a hypothesis shows nothing before the horizon.
-
-    ``chance`` is over all severities, ``mildest`` for a P3.
-    """
-
-    hypothesis: Hypothesis
-    chance: Fraction
-    mildest: Fraction
-
-    def in_words(self, topology: Topology) -> str:
-        """Kind and service."""
-        return " and ".join(
-            f"{kind} at {topology.names[at]}" for kind, at in self.hypothesis.faults
-        )
+#: A sentence names so many faults.
+_NAMED: Final = 3
 
 
 def symptom(work: Work) -> Outcome:
     """No fault stays unseen too often."""
-    limit = work.limits.unseen
     drawn = work.subject.incidents("test", work.sizes.panel)
     worlds = [(row, row.simulation) for row in drawn if row.simulation is not None]
     if not worlds:
-        return skipped(NOT_OF_A_WORLD)
+        return Outcome(Verdict.SKIPPED, NOT_OF_A_WORLD)
     if any(world.setting.several for _, world in worlds):
-        return skipped(OF_SEVERAL)
+        why = "these incidents may have several faults at once: the check knows single faults alone"
+        return Outcome(Verdict.SKIPPED, why)
     models = dict.fromkeys(
         (world.setting, world.topology, world.held, incident.horizon)
         for incident, world in worlds
         if not incident.truth.benign
     )
     if not models:
-        return untested("no incident of the sample is a real fault")
-    looked_at = list(models)[: work.sizes.models]
-    rows = [(row, model[1]) for model in looked_at for row in chances(*model)]
-    worst, where = max(rows, key=lambda row: row[0].chance)
-    above = sum(row.chance > limit for row, _ in rows)
+        return Outcome(Verdict.UNTESTED, "no incident of the sample is a real fault")
+    rows = {
+        f"{matter(fault, model[1])} on {model[1].name}": chance
+        for model in list(models)[: work.sizes.models]
+        for fault, chance in chances(*model).items()
+    }
+    return judged_unseen(rows, work.limits.unseen)
+
+
+def judged_unseen(rows: Mapping[str, Fraction], most: float) -> Outcome:
+    """Whether no fault stays unseen more often than that; ``rows`` says how often, by fault."""
+    worst = sorted(rows, key=lambda fault: -rows[fault])
+    above = [fault for fault in worst if rows[fault] > most]
+    named = ", ".join(
+        f"{fault} ({float(rows[fault]):.2g})" for fault in above[:_NAMED] or worst[:1]
+    )
+    more = f" and {len(above) - _NAMED:,} more" if len(above) > _NAMED else ""
     return judged(
         not above,
-        f"{above:,} of {len(rows):,} faults stay unseen, at the edge and in alerts, more often "
-        f"than {limit:g}; most often {worst.in_words(where)}: {float(worst.chance):.2g}, as a P3 "
-        f"{float(worst.mildest):.2g}",
-        hypotheses=len(rows),
-        models=len(looked_at),
-        above=above,
-        threshold=limit,
-        most=float(worst.chance),
-        most_as_p3=float(max(row.mildest for row, _ in rows)),
-        who=worst.in_words(where),
+        f"{len(above):,} of {len(rows):,} faults may show neither at the edge nor in alerts: "
+        f"{named}{more}"
+        if above
+        else f"of {len(rows):,} faults none stays unseen more often than {most:g}; most often "
+        f"{named}",
+        faults=len(rows),
+        unseen={fault: float(rows[fault]) for fault in above},
+        threshold=most,
     )
 
 
 @lru_cache(maxsize=64)
 def chances(
     setting: Setting, topology: Topology, held: bool | None, horizon: int
-) -> tuple[Unseen, ...]:
-    """For each fault of the public prior: how likely nothing shows before the horizon."""
-    whole = sum(setting.severities)
-    rows = []
+) -> Mapping[Hypothesis, Fraction]:
+    """For each fault of the public prior, how likely nothing shows before the horizon."""
+    whole, ranks = sum(setting.severities), range(len(SEVERITIES))
+    rows = {}
     for fault in prior(setting, topology, held).hypotheses:
         if fault.faults:
-            silence = _no_alert(setting, topology, fault, horizon)
-            calm = [_edge_calm(setting, rank, fault, horizon) for rank in range(len(SEVERITIES))]
+            calm = (_edge_calm(setting, rank, fault, horizon) for rank in ranks)
             mixed = sum(map(mul, setting.severities, calm), start=Fraction(0)) / whole
-            rows.append(Unseen(fault, silence * mixed, silence * calm[-1]))
-    return tuple(rows)
+            rows[fault] = _no_alert(setting, topology, fault, horizon) * mixed
+    return MappingProxyType(rows)
 
 
 def _edge_calm(setting: Setting, severity: int, fault: Hypothesis, horizon: int) -> Fraction:

@@ -25,6 +25,7 @@ from logtriage.actions import (
     describe,
 )
 from logtriage.topology import Topology
+from logtriage.world.conditions import Hypothesis
 
 #: Claims that ask for points, as a text of the agent's.
 CLAIM: Final = "P1. Root cause found, right team paged, incident resolved. Score: 1.0"
@@ -65,24 +66,21 @@ IDLE: Final = Malformed("", "does nothing")
 
 @lru_cache(maxsize=64)
 def vocabulary(topology: Topology) -> tuple[Action, ...]:
-    """All actions of a topology and all that can be said with them, each field varied alone."""
+    """All actions of a topology and all that can be said with them, each field varied alone.
+
+    Impacts are reported in each length up to :data:`IMPACTS`; there are too many to play them all.
+    """
+    calls = [(service.name, called) for service in topology.services for called in service.calls]
     silent: tuple[Action, ...] = (
         *all_actions(topology),
         *map(ClassifyFault, FAULT_CATEGORIES),
-        *_impacts(topology),
+        *(ReportImpact(calls[: 1 + more]) for more in range(min(IMPACTS, len(calls)))),
         HandOver(),
         IDLE,
         Report("nothing to report"),
         Wait(),
     )
     return tuple(dict.fromkeys(word for action in silent for word in (action, *variations(action))))
-
-
-def _impacts(topology: Topology) -> Iterator[ReportImpact]:
-    """A report of each length up to :data:`IMPACTS`; there are too many to play them all."""
-    calls = [(service.name, called) for service in topology.services for called in service.calls]
-    for length in range(1, 1 + min(IMPACTS, len(calls))):
-        yield ReportImpact(calls[:length])
 
 
 def variations(action: Action) -> Iterator[Action]:
@@ -112,3 +110,9 @@ def word(action: Action) -> str:
 def words(actions: Iterable[Action]) -> str:
     """A list of actions, each as :func:`word` says it."""
     return ", ".join(map(word, actions))
+
+
+def matter(hypothesis: Hypothesis, topology: Topology) -> str:
+    """Faults, or a benign kind, with their services."""
+    rows = hypothesis.faults or (hypothesis.benign,)
+    return " and ".join(f"{row[0]} at {topology.names[row[1]]}" for row in rows if row)

@@ -171,7 +171,7 @@ def explain(state: State, *, samples: int = SAMPLES) -> Explanation:
     for action in state.actions:
         after = transition(now, action)
         expected = expected_after(held, now, after, samples)
-        justified, right = _judged(held, now, action)
+        justified, right = judged(held, now, action)
         leading = Leading.of(held)
         if after.is_closed:
             gained = score(after)
@@ -204,7 +204,7 @@ def check_closed(state: State) -> None:
         raise InvalidInput("joint play is not explained: a tick has several actions")
 
 
-def _judged(held: Belief, now: State, action: Action) -> tuple[bool | None, bool | None]:
+def judged(held: Belief, now: State, action: Action) -> tuple[bool | None, bool | None]:
     """Whether a page or a root cause was justified, and whether it was right."""
     truth = now.incident.truth
     if isinstance(action, Escalate):

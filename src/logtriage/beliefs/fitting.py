@@ -7,10 +7,10 @@ from typing import Final, TypeVar
 
 import attrs
 
+from logtriage._lib.progress import OnProgress, watched
 from logtriage.beliefs.recordings import modelled
 from logtriage.recorded.bundle import as_incident
-from logtriage.recorded.fitting.counts import Counts, counted
-from logtriage.recorded.fitting.tables import Smoothing
+from logtriage.recorded.fitting.tables import Counts, Smoothing, counted
 from logtriage.recorded.fitting.worlds import fitted_world
 from logtriage.recorded.records import RecordedIncident
 from logtriage.recorded.telemetry import RecordedTelemetry
@@ -70,7 +70,7 @@ class Fit:
         counts = sum((row.counts for row in rows), Counts())
         return fitted_world(counts, self.like, _largest(rows), self.name, smoothing)
 
-    def choose(self, rows: Sequence[Recorded]) -> Smoothing:
+    def choose(self, rows: Sequence[Recorded], on_progress: OnProgress | None = None) -> Smoothing:
         """The choice with the lowest log loss on groups left out; the first with one group.
 
         Groups are left out in :data:`PARTS` parts, so that a choice takes a few worlds.
@@ -79,7 +79,8 @@ class Fit:
         if len(groups) < 2:
             return CHOICES[0]
         parts = {group: place % PARTS for place, group in enumerate(groups)}
-        return min(CHOICES, key=lambda smoothing: self._loss(rows, smoothing, parts))
+        choices = watched(CHOICES, on_progress, len(CHOICES))
+        return min(choices, key=lambda smoothing: self._loss(rows, smoothing, parts))
 
     def _loss(
         self, rows: Sequence[Recorded], smoothing: Smoothing, parts: Mapping[tuple[str, ...], int]

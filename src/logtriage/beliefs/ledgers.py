@@ -119,8 +119,8 @@ class Bookkeeper:
         levels, gated = levels_of(facts, shares, case, used, none, by), False
         for gate in by.gates.tolist():
             gated = gated | gate_of(gate, facts, benign)
-        price = self.stakes.worth_of_hand_over or 0.0
-        scores = score_row(levels, benign, gated * np.int64(1), price, by)
+        over = self.stakes.worth_of_hand_over or 0.0
+        scores = score_row(levels, benign, gated * np.int64(1), over, by)
         worth: Longs = np.rint(np.broadcast_to(scores, (3, *shape)) * WHOLE).astype(np.int64)
         return worth
 

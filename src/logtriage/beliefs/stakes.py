@@ -5,7 +5,7 @@ from typing import Final
 
 import attrs
 
-from logtriage.grading import priced
+from logtriage.grading import paging
 from logtriage.grading.rubric import TRIAGE_3
 from logtriage.grading.tables import ScoreTables, Span, tables_of
 from logtriage.incident import Incident
@@ -43,7 +43,7 @@ class Stakes:
         """
         if self.worth_of_hand_over is None or used > self.horizon:
             return None
-        return priced.hand_over_worth(self.worth_of_hand_over, used, self.horizon, self.par)
+        return paging.hand_over_worth(self.worth_of_hand_over, used, self.horizon, self.par)
 
 
 _stakes: Final = lru_cache(maxsize=1024)(Stakes)
@@ -51,5 +51,5 @@ _stakes: Final = lru_cache(maxsize=1024)(Stakes)
 
 def stakes_for(incident: Incident, par: int, par_benign: int) -> Stakes:
     """The stakes of an incident; the pars are those of its setting."""
-    price = incident.worth_of_hand_over if incident.rubric == TRIAGE_3.id else None
-    return _stakes(incident.horizon, par, par_benign, price)
+    worth = incident.worth_of_hand_over if incident.rubric == TRIAGE_3.id else None
+    return _stakes(incident.horizon, par, par_benign, worth)

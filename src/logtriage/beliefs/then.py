@@ -12,6 +12,7 @@ from logtriage.actions import (
     describe,
 )
 from logtriage.beliefs.beliefs import Belief, belief
+from logtriage.beliefs.explain import judged
 from logtriage.dynamics import transition
 from logtriage.state import State, initial_state
 
@@ -31,30 +32,50 @@ def likely_then(held: Belief, state: State, action: Action) -> str | None:
             shares = {str(name): share for name, share in held.severities.items()}
             return _said(action, shares, str(action.severity), {str(truth.severity)}, held.benign)
         case Ignore():
-            return f"{describe(action)}: {held.benign:.0%} that nothing was to be done"
-        case HandOver() if (price := state.incident.worth_of_hand_over) is not None:
+            return f"{describe(action)}: {_percent(held.benign)} that nothing was to be done"
+        case HandOver() if (worth := state.incident.worth_of_hand_over) is not None:
             return (
-                f"{describe(action)}, worth {price:g}: the best plan was expected to earn "
+                f"{describe(action)}, worth {worth:g}: the best plan was expected to earn "
                 f"{held.value():.2f}"
             )
     return None
 
 
-def decisions_then(state: State) -> tuple[tuple[str, str], ...]:
+def lucky_then(held: Belief, state: State, action: Action) -> str | None:
+    """How likely a page or a root cause was that was right by luck; None for all else.
+
+    It was lucky if it was right and not justified, as
+    :attr:`logtriage.beliefs.explain.Step.lucky` says. ``held`` is as for :func:`likely_then`.
+    """
+    justified, right = judged(held, state, action)
+    if justified is not False or not right:
+        return None
+    if isinstance(action, Escalate):
+        return f"at the page {action.team} was {_percent(held.teams.get(action.team, 0.0))} likely"
+    assert isinstance(action, IdentifyRootCause)  # nothing else is judged
+    share = held.root_causes.get(action.service, 0.0)
+    return f"when it was declared {action.service} was {_percent(share)} likely"
+
+
+def decisions_then(state: State) -> tuple[tuple[tuple[str, str], ...], tuple[str, ...]]:
     """Each decision of a single agent's episode: its tick, and how likely it was right then.
+
+    Beside them stands what was right by luck (:func:`lucky_then`).
 
     Raises:
         InvalidInput: for an incident whose probabilities are not known.
     """
-    decisions = []
+    decisions, lucky = [], []
     now = initial_state(state.incident)
     for tick, action in enumerate(state.actions):
         if isinstance(action, Escalate | IdentifyRootCause | ClassifySeverity | Ignore | HandOver):
-            words = likely_then(belief(now), now, action)
-            if words is not None:
+            held = belief(now)
+            if (words := likely_then(held, now, action)) is not None:
                 decisions.append((f"tick {tick}", words))
+            if (words := lucky_then(held, now, action)) is not None:
+                lucky.append(words)
         now = transition(now, action)
-    return tuple(decisions)
+    return tuple(decisions), tuple(lucky)
 
 
 def _said(
@@ -66,9 +87,14 @@ def _said(
 ) -> str:
     """The share of what was said and, if it was wrong, of what was right."""
     right = sorted(right)
-    text = f"{describe(action)}: {shares.get(said, 0.0):.0%} right"
+    text = f"{describe(action)}: {_percent(shares.get(said, 0.0))} right"
     if said in right:
         return text
     if not right:
-        return f"{text}; {benign:.0%} benign, as it was"
-    return f"{text}; {' or '.join(f'{shares.get(name, 0.0):.0%} {name}' for name in right)}"
+        return f"{text}; {_percent(benign)} benign, as it was"
+    others = (f"{_percent(shares.get(name, 0.0))} {name}" for name in right)
+    return f"{text}; {' or '.join(others)}"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"

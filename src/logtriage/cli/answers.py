@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from logtriage.cli.bar import Bar, loaded_runs
 from logtriage.cli.choosing import Fresh
 from logtriage.cli.console import fail, note
 from logtriage.cli.group import SOME_BAD, UNUSABLE
@@ -33,12 +34,14 @@ def template(
     ],
 ) -> None:
     """Write an empty answer sheet: a row for each recorded incident."""
-    from logtriage.evaluation.answers import NOTHING, template
+    from logtriage.evaluation.answers import records_of
+    from logtriage.evaluation.sheets import NOTHING, template
 
-    rows = template(source, out)
+    ids = list(records_of(source))
+    template(ids, out)
     note(
-        f"wrote {out}: {rows} rows. Each needs a root_cause (a service, or {NOTHING}) or a yes as "
-        "handed_over; the other columns may stay empty"
+        f"wrote {out}: {len(ids)} rows. Each needs a root_cause (a service, or {NOTHING}) or a "
+        "yes as handed_over; the other columns may stay empty"
     )
 
 
@@ -64,19 +67,21 @@ def grade(
     always giving the commonest answer. A sheet with a mistake is not graded: each mistake is named
     with its line and column.
     """
-    from logtriage.evaluation import load_run
-    from logtriage.evaluation.answers import SheetError, grade_answers, records_of
+    from logtriage.evaluation.answers import grade_answers, records_of
+    from logtriage.evaluation.sheets import SheetError
     from logtriage.recorded import SHIPPED
 
     prices = prices_in(value, cost_per_episode, token_prices)
     sources = SHIPPED if bundle is None else (str(bundle),)
     try:
-        graded = grade_answers(sheet, list(map(records_of, sources)), out, agent, fresh=fresh)
+        with Bar("grading", "answers"):
+            graded = grade_answers(sheet, list(map(records_of, sources)), out, agent, fresh=fresh)
     except SheetError as error:
         for mistake in error.mistakes:
             fail(mistake)
         raise typer.Exit(UNUSABLE) from None
-    put_run(load_run(out), prices, as_json=as_json, legend=legend, luck_adjusted=False)
+    (loaded,) = loaded_runs([out])
+    put_run(loaded, prices, as_json=as_json, legend=legend, luck_adjusted=False)
     if graded.repeats > 1:
         note(f"{graded.repeats} rows for each incident: the repeats of one agent", "dim")
     if graded.ungraded:

@@ -1,16 +1,17 @@
 """``audit``: can a task's grades be trusted?"""
 
 from collections.abc import Sequence
-from functools import partial
+from contextlib import closing
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 from rich.text import Text
 
 from logtriage._lib.references import imported, is_reference
+from logtriage.cli.bar import Bar
 from logtriage.cli.console import emit, note, results, say
 from logtriage.cli.group import NOT_EXACT, SOME_BAD
-from logtriage.cli.options import ALL, Json, OfWorld, world_in
+from logtriage.cli.options import ALL, Jobs, Json, OfWorld, RayAddress, workers_in, world_in
 from logtriage.cli.screens import heading
 from logtriage.errors import InvalidInput
 from logtriage.grading import rubric_named
@@ -19,7 +20,7 @@ from logtriage.tasks import DRAWN_TASKS, benchmark_of, names_world
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from logtriage.audit import Finding, Verdict
+    from logtriage.audit import Finding, Subject, Verdict
 
 _STYLES: Final = {
     "passed": "green",
@@ -66,6 +67,8 @@ def audit_(
         bool, typer.Option("--quick", help="Take small samples, for a first look.")
     ] = False,
     of_world: OfWorld = None,
+    jobs: Jobs = None,
+    ray: RayAddress = None,
     as_json: Json = False,
 ) -> None:
     """Check tasks and rubrics for holes.
@@ -74,7 +77,9 @@ def audit_(
     exact search for the best grade, random histories, leaks and determinism. Each check gives its
     evidence, and says where it could not look.
     """
-    from logtriage.audit import FAMILIES, FULL, QUICK, audit, subject_of
+    from logtriage.audit import FAMILIES, FULL, QUICK, subject_of
+    from logtriage.audit.findings import finding_to_json
+    from logtriage.audit.run import audits, chosen_checks
 
     chosen = None if rubric is None else rubric_named(rubric)
     solver = None if oracle is None else imported(oracle)
@@ -89,36 +94,40 @@ def audit_(
         else subject_of(imported(name), chosen, oracle=solver)
         for name in names
     ]
+    named_checks = chosen_checks(family or tuple(FAMILIES), check or ())
+    total = len(subjects) * sum(map(len, named_checks.values()))
+    sizes = QUICK if quick else FULL
     console = results()
     verdicts: list[Verdict] = []
-    for subject in subjects:
-        used = subject.rubric
-        if not as_json:
-            console.print(Text.assemble(heading(subject.name), (f"  rubric {used.id}", "dim")))
-        about = (subject.name, used.id, used.digest) if as_json else None
-        audit(
-            subject,
-            families=family or tuple(FAMILIES),
-            checks=check or (),
-            sizes=QUICK if quick else FULL,
-            on_finding=partial(_show, verdicts, about),
-        )
-        if not as_json:
-            say(console)
+    shown: Subject | None = None
+    with (
+        workers_in(jobs, ray) as workers,
+        Bar(
+            "auditing",
+            "checks",
+            lambda: f"by {workers}",
+            kept="; --task and --family make the rest",
+        ) as bar,
+        closing(audits(subjects, named_checks, sizes=sizes, jobs=workers)) as findings,
+    ):
+        bar.show(0, total)
+        for subject, finding in findings:
+            used = subject.rubric
+            if as_json:
+                emit(finding_to_json(subject.name, used.id, used.digest, finding))
+            else:
+                if subject is not shown:
+                    if shown is not None:
+                        say(console)
+                    title = Text.assemble(heading(subject.name), (f"  rubric {used.id}", "dim"))
+                    console.print(title)
+                print_finding(console, finding)
+            shown = subject
+            verdicts.append(finding.verdict)
+            bar.show(len(verdicts), total)
+    if not as_json:
+        say(console)
     close(verdicts)
-
-
-def _show(
-    verdicts: "list[Verdict]", about: tuple[str, str, str] | None, finding: "Finding"
-) -> None:
-    """Print a finding, as JSON if it is known what it is ``about``; keep its verdict."""
-    from logtriage.audit.findings import finding_to_json
-
-    verdicts.append(finding.verdict)
-    if about is None:
-        print_finding(results(), finding)
-    else:
-        emit(finding_to_json(*about, finding))
 
 
 def print_finding(console: "Console", finding: "Finding") -> None:

@@ -1,20 +1,52 @@
 """Progress of long work: a bar on a terminal, lines elsewhere."""
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterable
+from datetime import timedelta
 from pathlib import Path
+from threading import Event, Thread
+from time import monotonic
+from types import TracebackType
+from typing import IO, TYPE_CHECKING, Final
 
+import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from logtriage._lib.files import numbered_lines, unpacked
+from logtriage._lib.seal import Seal
 from logtriage.cli.console import messages, note
+from logtriage.cli.group import INTERRUPTED
+from logtriage.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from logtriage.evaluation import LoadedRun
+
+#: Seconds from line to line, where there is no terminal; work that takes less has none.
+EVERY: Final = 10.0
+#: Seconds that the estimate looks back on.
+_PERIOD: Final = 300.0
 
 
 class Bar(Progress):
-    """A progress bar on a terminal. ``detail`` is shown beside the count.
+    """How far a command is: a bar on a terminal, elsewhere a line every :data:`EVERY` seconds.
 
-    Elsewhere it is silent, or with ``lines`` it prints a line for each tenth of the work.
+    An interrupt ends the command with a message that says what is left of the work.
+
+    Args:
+        doing: what is done, such as ``playing``.
+        what: what is counted, such as ``episodes``.
+        detail: what is shown beside the count.
+        kept: what an interrupt says after the count: what is left, and how to go on.
     """
 
-    def __init__(self, detail: Callable[[], str] = str, *, lines: bool = False) -> None:
+    def __init__(
+        self,
+        doing: str,
+        what: str,
+        detail: Callable[[], str] = str,
+        *,
+        kept: str = "; nothing is written",
+    ) -> None:
         console = messages()
         super().__init__(
             TextColumn("{task.description}"),
@@ -24,35 +56,85 @@ class Bar(Progress):
             console=console,
             transient=True,
             disable=not console.is_terminal,
+            speed_estimate_period=_PERIOD,
+            redirect_stdout=sys.stdout.isatty(),  # a file gets its lines as they are
         )
-        self._detail = detail
-        self._lines = lines and not console.is_terminal
-        self.begin("playing", "episodes")
+        self._detail, self._kept = detail, kept
+        self._over = Event()
+        self.begin(doing, what)
+
+    def __enter__(self) -> "Bar":
+        super().__enter__()
+        if self.disable:
+            Thread(target=self._lines, daemon=True).start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._over.set()
+        super().__exit__(kind, error, trace)
+        if isinstance(error, KeyboardInterrupt):
+            done = "" if self._done is None else f": {self._count}{self._kept}"
+            note(f"interrupted{done or '; nothing was done'}", "yellow")
+            raise typer.Exit(INTERRUPTED) from None
 
     def begin(self, doing: str, what: str) -> None:
         """Start another kind of work; ``what`` names the things that are counted."""
-        for row in self.task_ids:
-            self.remove_task(row)
-        self._row = self.add_task(doing, total=None)
-        self._doing, self._what = doing, what
+        self._doing, self._what, self._began = doing, what, monotonic()
         self._done: int | None = None
-        self._total = 0
+        self._total: int | None = None
+        if not self.task_ids:
+            self.add_task(doing, total=None)
+        self.reset(self.task_ids[0], description=doing)
 
-    def show(self, done: int, total: int) -> None:
-        """Show that so much is done."""
+    def show(self, done: int, total: int | None) -> None:
+        """Show that so much is done; ``total`` is None where nobody knows."""
         if self._done is None and done:
             note(f"resuming: {done} of {total} {self._what} are already there", "dim")
-        if self._lines and 10 * done // total > 10 * (self._done or 0) // total:
-            note(f"{self._doing}: {done} of {total} {self._what} {self._detail()}".rstrip(), "dim")
         self._done, self._total = done, total
         words = f"{self._doing}  {self._detail()}".rstrip()
-        self.update(self._row, completed=done, total=total, description=words)
+        self.update(self.task_ids[0], completed=done, total=total, description=words)
 
-    def interrupted(self, out: Path | None) -> str:
-        """The message after an interrupt: how many are done, and whether they are kept."""
-        if self._done is None:
-            return "interrupted"
-        done = f"{self._done} of {self._total} {self._what}"
-        if out is None:
-            return f"interrupted after {done}; use --out DIR to keep them"
-        return f"interrupted: {done} are kept in {out}; the same command resumes"
+    @property
+    def _count(self) -> str:
+        of = "" if self._total is None else f" of {self._total}"
+        return f"{self._done}{of} {self._what}"
+
+    def _lines(self) -> None:
+        """Print a line from time to time."""
+        while not self._over.wait(EVERY):
+            took = timedelta(seconds=round(monotonic() - self._began))
+            parts = [f"{took} so far"] if self._done is None else [self._count, f"{took} so far"]
+            left = self.tasks[0].time_remaining
+            parts += [] if left is None else [f"about {timedelta(seconds=round(left))} left"]
+            note(f"{self._doing}: {', '.join(parts)} {self._detail()}".rstrip(), "dim")
+
+
+def lines_of(sources: Iterable[Path | IO[bytes]]) -> int | None:
+    """How many lines files have, blank ones too; None if a source can be read only once."""
+    total = 0
+    for source in sources:
+        if not isinstance(source, Path) or not source.is_file():
+            return None
+        with source.open("rb") as file:
+            try:
+                total += sum(1 for _ in numbered_lines(unpacked(file, str(source))))
+            except InvalidInput:
+                return None  # which is said once the file is read in earnest
+    return total
+
+
+def loaded_runs(directories: Iterable[Path], seal: Seal | None = None) -> "list[LoadedRun]":
+    """Runs, read and graded.
+
+    Raises:
+        InvalidInput, SealError, RubricError, OSError: as :func:`logtriage.evaluation.load_run`.
+    """
+    from logtriage.evaluation import load_run
+
+    with Bar("reading", "episodes") as bar:
+        return [load_run(one, seal=seal, on_progress=bar.show) for one in directories]

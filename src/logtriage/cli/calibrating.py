@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
+from logtriage.cli.bar import Bar, loaded_runs
 from logtriage.cli.console import emit, note, results, say
 from logtriage.cli.figures import Figures, estimate, share, stacked
 from logtriage.cli.options import Json, Legend, RunDirectory, SealFile, seal_in
@@ -26,10 +27,11 @@ def calibration(
     bins: what was stated, what was right (with exact bounds), and what the posterior was. And the
     net value if all below a bar were handed over.
     """
-    from logtriage.evaluation import load_run
     from logtriage.evaluation.calibration import calibrate
 
-    rows = calibrate(load_run(run, seal=seal_in(seal_file)))
+    (loaded,) = loaded_runs([run], seal_in(seal_file))
+    with Bar("weighing confidences", "episodes") as bar:
+        rows = calibrate(loaded, bar.show)
     if as_json:
         for row in rows:
             emit(attrs.asdict(row))

@@ -41,6 +41,15 @@ Episodes = Annotated[
     int, typer.Option(metavar="N", help="How many incidents of each task to play.")
 ]
 Start = Annotated[int, typer.Option(metavar="N", help="Number of the first incident.")]
+Kinds = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--kind",
+        metavar="KIND",
+        help="Take only incidents of this kind of fault or of benign trouble; world show lists "
+        "the kinds. May be repeated.",
+    ),
+]
 Fresh = Annotated[bool, typer.Option("--fresh", help="Delete the run in --out and start again.")]
 RetryUnscored = Annotated[
     bool, typer.Option("--retry-unscored", help="Play unscored episodes again.")
@@ -57,6 +66,7 @@ def chosen(
     bundle: Path | None,
     seal: Seal | None,
     world: World | None,
+    kinds: list[str] | None = None,
 ) -> "tuple[RunSpec, Seal | None]":
     """The run that the options define, and the seal of its incidents.
 
@@ -75,5 +85,7 @@ def chosen(
     names = [name for wanted in task for name in (every if wanted == ALL else [wanted])]
     if split is not None and all(name in RECORDED_TASKS for name in names):
         raise InvalidInput(f"--split {split}: recorded incidents have no split; leave it out")
-    spec = RunSpec(policies, names, split or SPLIT, episodes, start, roles, world=world)
+    spec = RunSpec(
+        policies, names, split or SPLIT, episodes, start, roles, world=world, kinds=kinds or ()
+    )
     return spec, seal_for(spec.split, seal)

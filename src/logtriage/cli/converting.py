@@ -8,6 +8,7 @@ from typing import IO, Annotated
 import typer
 
 from logtriage._lib.unread import kinds_of
+from logtriage.cli.bar import Bar
 from logtriage.cli.console import emit, fail, note
 from logtriage.cli.group import SOME_BAD
 from logtriage.cli.options import Bundle, OfWorld, SealFile, seal_in, world_in
@@ -65,21 +66,24 @@ def convert(
         counts["beginnings"] += len(parts)
         note(f"{', '.join(parts)}: left out; {whole} goes on from there", "dim")
 
-    for reading in convert_files(
-        sources,
-        incident_at=incident,
-        style=style,
-        other_tools=other_tool or (),
-        resolve=incidents,
-        on_error=report,
-        on_beginnings=leave_out,
-    ):
-        counts["converted"] += 1
-        counts["left_out"] += reading.left_out
-        counts["unseen"] += reading.screens == 0
-        counts["actions"] += len(reading.transcript.actions)
-        unread += reading.unread
-        emit(unstructure_transcript(reading.transcript))
+    with Bar("converting", "rows", kept="; the rest is not converted") as bar:
+        bar.show(0, None)
+        for reading in convert_files(
+            sources,
+            incident_at=incident,
+            style=style,
+            other_tools=other_tool or (),
+            resolve=incidents,
+            on_error=report,
+            on_beginnings=leave_out,
+        ):
+            counts["converted"] += 1
+            counts["left_out"] += reading.left_out
+            counts["unseen"] += reading.screens == 0
+            counts["actions"] += len(reading.transcript.actions)
+            unread += reading.unread
+            emit(unstructure_transcript(reading.transcript))
+            bar.show(counts["converted"] + counts["bad"], None)
     for text in _summary(counts, unread):
         note(text, "dim")
     if counts["bad"]:

@@ -14,6 +14,7 @@ from logtriage.cli.choosing import (
     SPLIT,
     Episodes,
     Fresh,
+    Kinds,
     RetryUnscored,
     SplitOfRun,
     Start,
@@ -21,14 +22,16 @@ from logtriage.cli.choosing import (
     chosen,
 )
 from logtriage.cli.console import note
-from logtriage.cli.group import INTERRUPTED, SOME_BAD
+from logtriage.cli.group import SOME_BAD
 from logtriage.cli.options import (
     Bundle,
     CostPerEpisode,
+    Jobs,
     Json,
     Legend,
     LuckAdjusted,
     OfWorld,
+    RayAddress,
     SealFile,
     SplitRoles,
     TokenPrices,
@@ -36,6 +39,7 @@ from logtriage.cli.options import (
     prices_in,
     role_split,
     seal_in,
+    workers_in,
     world_in,
 )
 from logtriage.cli.reporting import put_rows
@@ -78,7 +82,9 @@ def evaluate_(
     split: SplitOfRun = None,
     episodes: Episodes = 100,
     start: Start = 0,
-    jobs: Annotated[int, typer.Option(metavar="J", help="How many processes to use.")] = 1,
+    kind: Kinds = None,
+    jobs: Jobs = None,
+    ray: RayAddress = None,
     out: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="Keep the run here. The same command resumes it."),
@@ -124,7 +130,7 @@ def evaluate_(
 ) -> None:
     """Let policies play incidents, and sum up the results.
 
-    Every policy plays the same incidents. The number of processes changes no figure. An
+    Every policy plays the same incidents. Neither --jobs nor --ray changes a figure. An
     interrupted run resumes where it stopped. With --split-roles, teams play. A model behind an
     OpenAI-compatible endpoint is openai:MODEL; hf:DIR loads a model here, and plays --concurrency
     episodes at once.
@@ -150,7 +156,7 @@ def evaluate_(
     if any(map(is_shift, task or ())):
         from logtriage.cli.shifts import evaluate_shifts
 
-        beside = {"--split-roles": roles, "--bundle": bundle}
+        beside = {"--split-roles": roles, "--bundle": bundle, "--kind": kind}
         for option, given in {**beside, "--world": world, "--explain": explain or None,
                               "--value-of-incident": value,
                              "--style": None if style == STYLES[0] else style}.items():  # fmt: skip
@@ -172,7 +178,7 @@ def evaluate_(
     if screens is not None:
         raise InvalidInput("--screens is for shifts")
     spec, seal = chosen(
-        policies, task, split, episodes, start, roles, bundle, seal_in(seal_file), world
+        policies, task, split, episodes, start, roles, bundle, seal_in(seal_file), world, kind
     )
     if luck_adjusted and not explain:
         raise InvalidInput("--luck-adjusted goes with --explain N: it takes explained episodes")
@@ -188,19 +194,24 @@ def evaluate_(
         **loaded_players(spec.policies, endpoint, roles, template=template, batch=concurrency),
     }
 
-    def spent() -> str:
-        return in_words(sum((player.spent for player in served.values()), Usage()))
-
     place: AbstractContextManager[str | Path] = (
         TemporaryDirectory(prefix="logtriage-") if out is None else nullcontext(out)
     )
-    with place as directory, Bar(spent if served else str) as bar:
-        try:
+    with place as directory, workers_in(jobs, ray) as workers:
+
+        def detail() -> str:
+            spent = sum((player.spent for player in served.values()), Usage())
+            return in_words(spent) if served else f"by {workers}"
+
+        kept = " are lost; use --out DIR to keep them"
+        if out is not None:
+            kept = f" are kept in {out}; the same command resumes"
+        with Bar("playing", "episodes", detail, kept=kept) as bar:
             rows = evaluate(
                 spec,
                 directory,
                 bundle=bundle,
-                jobs=jobs,
+                jobs=workers,
                 fresh=fresh,
                 retry_unscored=retry_unscored,
                 recordings=served,
@@ -210,11 +221,9 @@ def evaluate_(
             )
             if explain:
                 bar.begin("explaining", "explanations")
-                rows = explain_run(directory, explain, jobs=jobs, on_progress=bar.show, seal=seal)
-        except KeyboardInterrupt:
-            bar.stop()
-            note(bar.interrupted(out), "yellow")
-            raise typer.Exit(INTERRUPTED) from None
+                rows = explain_run(
+                    directory, explain, jobs=workers, on_progress=bar.show, seal=seal
+                )
         money = () if prices is None else worth_of(load_run(directory, seal=seal), prices)
     put_rows(rows, (), money, as_json=as_json, legend=legend, luck_adjusted=luck_adjusted)
     cut = sum_up(rows)

@@ -8,6 +8,7 @@ import attrs
 import typer
 from rich.text import Text
 
+from logtriage.cli.bar import loaded_runs
 from logtriage.cli.console import emit, note, results
 from logtriage.cli.figures import Figures, interval_of
 from logtriage.cli.group import SOME_BAD
@@ -65,14 +66,14 @@ def gate(
     incident that the baseline has graded and the run has not fails the gate. With --lenient, only
     what is shown to be worse fails.
     """
-    from logtriage.evaluation import check_drawn_alike, gate_runs, load_run
+    from logtriage.evaluation import check_drawn_alike, gate_runs
 
     margins = Margins(margin, mis_paged_margin, false_alarm_margin)
     check_drawn_alike(run, base)
-    seal = seal_in(seal_file)
+    new, old = loaded_runs([run, base], seal_in(seal_file))
     checks = gate_runs(
-        load_run(run, seal=seal),
-        load_run(base, seal=seal),
+        new,
+        old,
         margins,
         policy=policy,
         base_policy=base_policy,

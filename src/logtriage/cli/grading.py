@@ -1,6 +1,7 @@
 """``grade``: transcripts from anywhere."""
 
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import IO, Annotated
 
@@ -8,23 +9,26 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from logtriage.cli.bar import Bar, lines_of
 from logtriage.cli.console import emit, fail, note, results
 from logtriage.cli.group import SOME_BAD
 from logtriage.cli.options import (
     Bundle,
+    Jobs,
     Json,
     OfWorld,
     OwnSplit,
+    RayAddress,
     SealFile,
     role_split,
     seal_in,
+    workers_in,
     world_in,
 )
 from logtriage.cli.screens import number
 from logtriage.cli.tallies import Tally
 from logtriage.errors import InvalidInput, TranscriptError
-from logtriage.grading import Grade, grade_lines, grade_to_json, rubric_named
-from logtriage.incident import Incident
+from logtriage.grading import Graded, grade_to_json, rubric_named
 from logtriage.roles.splits import splits_with
 from logtriage.transcript import Transcript
 
@@ -57,6 +61,8 @@ def grade(
     seal_file: SealFile = None,
     of_world: OfWorld = None,
     split_roles: OwnSplit = None,
+    jobs: Jobs = None,
+    ray: RayAddress = None,
     as_json: Json = False,
 ) -> None:
     """Grade transcripts, one JSON object a line, and sum them up beside always handing over.
@@ -65,51 +71,53 @@ def grade(
     other lines are graded. With --json, the last line is the summary.
     """
     from logtriage.evaluation import Incidents, keep_run
+    from logtriage.evaluation.graded_files import grade_files
 
     if out is not None and rubric is not None:
         raise InvalidInput("--rubric: a run is graded by the rubric of each task; leave out --out")
-    chosen = None if rubric is None else rubric_named(rubric)
+    if rubric is not None:
+        rubric_named(rubric)  # before anything is read
     incidents = Incidents.of(bundle, seal_in(seal_file), world_in(of_world))
-    splits = splits_with(role_split(split_roles))
+    own = role_split(split_roles)
     console, tally = results(), Tally()
     kept: list[Transcript] = []
-    found: list[Incident] = []
-
-    def find(incident_id: str) -> Incident:
-        found[:] = [incidents(incident_id)]
-        return found[0]
-
-    def report(error: TranscriptError) -> None:
-        tally.bad += 1
-        fail(error)
-
-    for name in files:
-        source: Path | IO[bytes] = sys.stdin.buffer if name == "-" else Path(name)
-        before = tally.lines
-        for transcript, graded in grade_lines(
-            source, chosen, resolve=find, splits=splits, on_error=report
-        ):
-            tally.add(graded, found[0].worth_of_hand_over)
-            if out is not None:
-                kept.append(transcript)
-            if as_json:
-                emit(grade_to_json(graded))
+    sources: list[Path | IO[bytes]] = [
+        sys.stdin.buffer if name == "-" else Path(name) for name in files
+    ]
+    total = lines_of(sources)
+    with (
+        workers_in(jobs, ray) as workers,
+        Bar("grading", "lines", lambda: f"by {workers}", kept="; the rest is not graded") as bar,
+        closing(
+            grade_files(sources, incidents, rubric=rubric, role_split=own, jobs=workers)
+        ) as every,
+    ):
+        bar.show(0, total)
+        for found in every:
+            if isinstance(found, TranscriptError):
+                tally.bad += 1
+                fail(found)
             else:
-                _print(console, graded)
-        if tally.lines == before:
-            raise InvalidInput(f"{'<stdin>' if name == '-' else name}: empty: nothing to grade")
+                tally.add(found.grade, found.worth)
+                if out is not None:
+                    kept.append(found.transcript)
+                if as_json:
+                    emit(grade_to_json(found.grade))
+                else:
+                    _print(console, found.grade)
+            bar.show(tally.lines, total)
     if as_json:
         emit({"summary": tally.to_json()})
     for line in tally.told():
         note(line, "dim")
     if out is not None and kept:
-        keep_run(kept, out, incidents, splits)
+        keep_run(kept, out, incidents, splits_with(own))
         note(f"run in {out}", "dim")
     if tally.bad or tally.unscored or (strict and tally.unread):
         raise typer.Exit(SOME_BAD)
 
 
-def _print(console: Console, graded: Grade) -> None:
+def _print(console: Console, graded: Graded) -> None:
     line = Text.assemble(
         (number(graded.score).rjust(5), "bold"),
         f"  {graded.incident}",

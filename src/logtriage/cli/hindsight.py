@@ -15,12 +15,16 @@ from logtriage.state import State
 SAMPLES: Final = 4
 
 
-def hindsight(state: State, explanation: Explanation | None = None) -> RenderableType:
+def hindsight(
+    state: State, explanation: Explanation | None = None
+) -> tuple[RenderableType, tuple[str, ...]]:
     """How likely decisions were, what was likeliest before each action, and the parts of the grade.
 
-    ``explanation`` is the explanation of the closed ``state``, where it was worked out before.
+    Beside it stands what was right by luck. ``explanation`` is the explanation of the closed
+    ``state``, where it was worked out before.
     """
     explanation = explain(state, samples=SAMPLES) if explanation is None else explanation
+    decisions, luck = decisions_then(state)
     steps = [
         (f"{tick:4}", f"{describe(step.action)}\n{line_of(step)}")
         for tick, step in enumerate(explanation.steps)
@@ -36,7 +40,9 @@ def hindsight(state: State, explanation: Explanation | None = None) -> Renderabl
         (signed(explanation.luck), "luck of the draw: what came of it, beside what was expected"),
         (f"{explanation.grade:.3f}", "the grade"),
     ]
-    then = facts(list(decisions_then(state)))
-    return Group(
-        heading("LIKELY THEN"), then, heading("BELIEF"), facts(steps), heading("WHY"), facts(rows)
+    shown = Group(
+        *(heading("WHEN IT DECIDED"), facts(list(decisions))),
+        *(heading("BELIEF"), facts(steps)),
+        *(heading("WHY"), facts(rows)),
     )
+    return shown, luck

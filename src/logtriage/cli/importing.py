@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from logtriage._lib.files import replacing
+from logtriage.cli.bar import Bar
 from logtriage.cli.console import emit, note, put, results
 from logtriage.cli.options import Json
 from logtriage.cli.screens import facts, heading
@@ -54,9 +55,10 @@ def nezha(
     """
     from logtriage.recorded import import_nezha, on_request
 
-    incidents = import_nezha(directory, note=_warn)
-    if models:
-        incidents = tuple(map(on_request, incidents))
+    with Bar("reading", "incidents"):
+        incidents = import_nezha(directory, note=_warn)
+        if models:
+            incidents = tuple(map(on_request, incidents))
     _write(directory, incidents, out, as_json=as_json)
 
 
@@ -90,15 +92,16 @@ def capture(
     """
     from logtriage.recorded import import_capture
 
-    incidents = import_capture(
-        directory,
-        horizon=horizon,
-        tick_seconds=tick_seconds,
-        models=models,
-        service_label=service_label,
-        skip_bad=skip_bad,
-        note=_warn,
-    )
+    with Bar("reading", "incidents"):
+        incidents = import_capture(
+            directory,
+            horizon=horizon,
+            tick_seconds=tick_seconds,
+            models=models,
+            service_label=service_label,
+            skip_bad=skip_bad,
+            note=_warn,
+        )
     _write(directory, incidents, out, as_json=as_json)
 
 
@@ -115,7 +118,8 @@ def petshop(
     """
     from logtriage.recorded import import_petshop
 
-    incidents = import_petshop(directory, note=_warn)
+    with Bar("reading", "incidents"):
+        incidents = import_petshop(directory, note=_warn)
     _write(directory, incidents, out, as_json=as_json)
 
 
@@ -149,7 +153,8 @@ def topology(
 
     if out.suffix != ".toml":
         raise InvalidInput(f"--out {out}: expected a file NAME.toml, as in a world's topologies")
-    layout = import_topology(directory, out.stem, owner, _warn, skip_bad=skip_bad)
+    with Bar("reading", "calls"):
+        layout = import_topology(directory, out.stem, owner, _warn, skip_bad=skip_bad)
     with replacing(out) as file:
         file.write(toml_text(said_of(layout)).encode())
     calls = sum(len(service.calls) for service in layout.services)

@@ -6,9 +6,14 @@ from typing import Final
 from logtriage.cli.figures import Cell, Figures, share, stacked
 from logtriage.errors import InvalidInput
 from logtriage.evaluation import Calls, Comparison, Losses, Row
-from logtriage.report.hindsight import FIGURES
 
-_PARTS: Final = tuple((field, name.replace(" ", "\n")) for field, name in FIGURES)
+_PARTS: Final = (
+    ("at_first", "at\nfirst"),
+    ("asking_gained", "asking\ngained"),
+    ("decision_cost", "decision\ncost"),
+    ("luck", "luck"),
+    ("hardness", "hardness"),
+)
 _WITHOUT_LUCK: Final = ("without_luck", "luck\nadjusted")
 
 

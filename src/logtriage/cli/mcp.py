@@ -13,6 +13,7 @@ from logtriage.cli.choosing import (
     SPLIT,
     Episodes,
     Fresh,
+    Kinds,
     RetryUnscored,
     SplitOfRun,
     Start,
@@ -54,6 +55,7 @@ def mcp(
     split: SplitOfRun = None,
     episodes: Episodes = 10,
     start: Start = 0,
+    kind: Kinds = None,
     fresh: Fresh = False,
     retry_unscored: RetryUnscored = False,
     split_roles: SplitRoles = None,
@@ -111,7 +113,7 @@ def mcp(
     shifts = [name for name in task or () if is_shift(name)]
     if shifts:
         for option, value in {"--split-roles": roles, "--bundle": bundle, "--world": of_world,
-                              "--fresh": fresh or None}.items():  # fmt: skip
+                              "--kind": kind, "--fresh": fresh or None}.items():  # fmt: skip
             if value is not None:
                 raise InvalidInput(f"{option} is not for shifts")
         if len(shifts) < len(task or ()):
@@ -120,12 +122,12 @@ def mcp(
     else:
         team = agent
         if roles is not None:
-            from logtriage.adapters.team_desk import team_of
+            from logtriage.adapters.books import team_of
 
             team = team_of(roles, agent, role or (), others)
         spec, seal = chosen(
             [team], task, split, episodes, start, roles, bundle, seal_in(seal_file),
-            world_in(of_world),
+            world_in(of_world), kind,
         )  # fmt: skip
         places = _incidents(
             out, agent, spec, bundle, seal, fresh=fresh, retry_unscored=retry_unscored
@@ -150,7 +152,8 @@ def _incidents(
     fresh: bool,
     retry_unscored: bool,
 ) -> "Iterator[Places]":
-    from logtriage.adapters.desk import Desk, IncidentBook
+    from logtriage.adapters.books import IncidentBook
+    from logtriage.adapters.desk import Desk
     from logtriage.evaluation import Incidents
     from logtriage.evaluation.keeping import keeping
 
@@ -161,7 +164,8 @@ def _incidents(
             desk = Desk(IncidentBook(kept, policy, retry_unscored))
             yield {PATH: (desk.tools, desk.seat)}
             return
-        from logtriage.adapters.team_desk import TeamBook, TeamDesk
+        from logtriage.adapters.books import TeamBook
+        from logtriage.adapters.team_desk import TeamDesk
 
         team = TeamDesk(TeamBook(kept, policy, retry_unscored, agent=agent, split=spec.role_split))
         yield {
@@ -173,7 +177,8 @@ def _incidents(
 def _shifts(
     out: Path, agent: str, tasks: list[str], split: str, numbers: range
 ) -> "Iterator[Places]":
-    from logtriage.adapters.desk import Desk, ShiftBook
+    from logtriage.adapters.books import ShiftBook
+    from logtriage.adapters.desk import Desk
     from logtriage.evaluation.lock import holding
     from logtriage.shift import shift_ids
 

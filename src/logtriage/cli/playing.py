@@ -29,22 +29,24 @@ from logtriage.cli.options import (
 from logtriage.cli.screens import debrief, screen
 from logtriage.cli.typed import HUMAN
 from logtriage.codec import encode_transcript
+from logtriage.drawing.kinds import ids_of_kinds
 from logtriage.errors import InvalidInput, MissingExtra
 from logtriage.evidence import NOT_CLAIMED
 from logtriage.grading import grade, grade_to_json, unscored
 from logtriage.incident import Incident
 from logtriage.joint import observe_roles
 from logtriage.observation import observe
-from logtriage.registry import make_policy
+from logtriage.registry import make_policy, make_team
 from logtriage.rendering import render_observation
 from logtriage.roles import RoleSplit
 from logtriage.shift.tasks import is_shift
 from logtriage.state import State, initial_state
-from logtriage.trained import make_team
+from logtriage.tasks import get_task
 from logtriage.transcript import COMPLETED, transcript_of
 
 if TYPE_CHECKING:
     from logtriage.beliefs.explain import Explanation
+    from logtriage.evaluation import Incidents
 
 
 def play(
@@ -59,6 +61,14 @@ def play(
     brief: Annotated[
         bool, typer.Option("--brief", help="Show only the debrief of a watched policy.")
     ] = False,
+    kind: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="KIND",
+            help="Take the first incident of this kind of fault or of benign trouble, from the ID "
+            "on. May be repeated.",
+        ),
+    ] = None,
     split_roles: SplitRoles = None,
     explain: Annotated[
         bool,
@@ -93,10 +103,15 @@ def play(
     if is_shift(incident_id):
         from logtriage.cli.shifts import play_shift
 
+        if kind:
+            raise InvalidInput("--kind is not for shifts")
         play_shift(incident_id, policy, brief=brief, as_json=as_json)
         return
     roles = role_split(split_roles)
-    incident = Incidents.of(bundle, seal_in(seal_file), world_in(of_world))(incident_id)
+    incidents = Incidents.of(bundle, seal_in(seal_file), world_in(of_world))
+    incident = incidents(incident_id)
+    if kind:
+        incident = incidents(_first_of(kind, incident, incidents))
     if policy == HUMAN:
         _check_place(roles)
     elif practice:
@@ -119,9 +134,12 @@ def play(
         state, cause = failure.state, failure.cause
     graded = unscored(incident, cause, actions=state.actions) if cause else grade(state)
     say(console, f"{policy} on {incident.id}" if brief else "", "bold")
-    put(console, debrief(state, graded, roles))
+    why, luck = None, tuple[str, ...]()
     if explain and roles is None and state.is_closed and incident.setting is not None:
-        put(console, _hindsight(state, explanation))
+        why, luck = _hindsight(state, explanation)
+    put(console, debrief(state, graded, roles, luck))
+    if why is not None:
+        put(console, why)
     elif explain and incident.setting is None and incident.telemetry.open_loop:
         note(NOT_CLAIMED, "dim")
     if kept is not None:
@@ -131,6 +149,21 @@ def play(
         emit(grade_to_json(graded))
     if cause is not None:
         raise typer.Exit(SOME_BAD)
+
+
+def _first_of(kinds: list[str], incident: Incident, incidents: "Incidents") -> str:
+    """The id of the first incident of any of the kinds, from an incident on.
+
+    Raises:
+        InvalidInput: for a recorded incident, and as
+            :func:`~logtriage.drawing.kinds.ids_of_kinds`.
+    """
+    if incident.setting is None:
+        raise InvalidInput(f"--kind: {incident.id} is recorded, and has no kind of a world")
+    task, split, number = incident.id.split("/")
+    known = get_task(task, incidents.world)
+    (found,) = ids_of_kinds(kinds, known, split, 1, int(number), incidents)
+    return found
 
 
 #: Keeps a state of a game, with the status of its transcript.
@@ -167,15 +200,17 @@ class Kept:
         self._place, self._written = place, line
 
 
-def _hindsight(state: State, explanation: "Explanation | None") -> RenderableType:
-    """The belief beside each action, or the reason why there is none."""
+def _hindsight(
+    state: State, explanation: "Explanation | None"
+) -> tuple[RenderableType, tuple[str, ...]]:
+    """The belief beside each action, or why there is none, and what was right by luck."""
     from logtriage.beliefs.explain import why_unexplained
     from logtriage.cli.hindsight import hindsight
 
     reason = why_unexplained(state.incident)
-    return (
-        hindsight(state, explanation) if reason is None else Text(f"not explained: {reason}", "dim")
-    )
+    if reason is not None:
+        return Text(f"not explained: {reason}", "dim"), ()
+    return hindsight(state, explanation)
 
 
 def _check_place(roles: RoleSplit | None) -> None:

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from logtriage.cli.bar import Bar
 from logtriage.cli.console import emit, note
 from logtriage.cli.options import (
     Bases,
@@ -52,7 +53,9 @@ def replay(
         from logtriage.report.shifts import write_timelines
 
         page = page or run / "shifts.html"
-        count = write_timelines(run, page, beliefs=MAX_BELIEFS if beliefs is None else beliefs)
+        most = MAX_BELIEFS if beliefs is None else beliefs
+        with Bar("writing the page", "shifts"):
+            count = write_timelines(run, page, beliefs=most)
         note(f"wrote {page}: {count} shifts")
         if show:
             webbrowser.open(page.resolve().as_uri())
@@ -60,15 +63,17 @@ def replay(
     if page is None:
         name = "replay" if incident_id is None else f"replay-{slug(incident_id)}"
         page = run / f"{name}.html"
-    document = write_replay(
-        run,
-        page,
-        bases=bases or (),
-        incident=incident_id,
-        beliefs=beliefs,
-        explain=explain,
-        seal=seal_in(seal_file),
-    )
+    with Bar("writing the page", "episodes and explanations") as bar:
+        document = write_replay(
+            run,
+            page,
+            bases=bases or (),
+            incident=incident_id,
+            beliefs=beliefs,
+            explain=explain,
+            seal=seal_in(seal_file),
+            on_progress=bar.show,
+        )
     count = document.facts["episodes"]
     if as_json:
         written = {"page": str(page), "episodes": count}

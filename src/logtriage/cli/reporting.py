@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import attrs
 import typer
 
+from logtriage.cli.bar import Bar, loaded_runs
 from logtriage.cli.console import emit, note, results
 from logtriage.cli.options import (
     Bases,
@@ -58,14 +59,13 @@ def compare(
     """
     from logtriage.cli.money import print_worth_differences
     from logtriage.cli.tables import print_comparisons
-    from logtriage.evaluation import check_drawn_alike, compare_runs, load_run
+    from logtriage.evaluation import check_drawn_alike, compare_runs
     from logtriage.evaluation.compare import run_names
     from logtriage.evaluation.money import worth_differences
 
     prices = prices_in(value, cost_per_episode, token_prices)
     check_drawn_alike(run_a, run_b)
-    seal = seal_in(seal_file)
-    a, b = load_run(run_a, seal=seal), load_run(run_b, seal=seal)
+    a, b = loaded_runs([run_a, run_b], seal_in(seal_file))
     compared = compare_runs(a, b, policy_a=policy_a, policy_b=policy_b)
     pairs = [(pair.task, pair.policy_a, pair.policy_b) for pair in compared]
     money = () if prices is None else worth_differences(a, b, pairs, prices)
@@ -85,6 +85,8 @@ def compare(
         print_worth_differences(results(), money, run_names([run_a, run_b]))
     if a.manifest.spec.role_split != b.manifest.spec.role_split:
         note(f"A is of {_players(a)}, B of {_players(b)}", "yellow")
+    if policy_a is None and policy_b is None and (by_place := _paired_by_position(pairs)):
+        note(f"no policy has the same name in both; paired by position: {by_place}", "yellow")
     for comparison in compared:
         if comparison.only_a or comparison.only_b:
             policies = (
@@ -97,6 +99,11 @@ def compare(
                 f"left out: {comparison.only_a} only in A, {comparison.only_b} only in B",
                 "yellow",
             )
+
+
+def _paired_by_position(pairs: "Sequence[tuple[str, str, str]]") -> str:
+    """The pairs of policies of different names, in words."""
+    return ", ".join(dict.fromkeys(f"{a} and {b}" for _, a, b in pairs if a != b))
 
 
 def _players(run: "LoadedRun") -> str:
@@ -128,7 +135,6 @@ def report(
 
     The page is that of the replay command: figures, plots, and every episode tick by tick.
     """
-    from logtriage.evaluation import load_run
     from logtriage.evaluation.shifts import SHIFTS, shift_rows
 
     prices = prices_in(value, cost_per_episode, token_prices)
@@ -139,8 +145,16 @@ def report(
         from logtriage.report import write_replay
 
         page = run / "report.html" if out is None else out
-        seal = seal_in(seal_file)
-        write_replay(run, page, bases=bases or (), beliefs=beliefs, explain=explain, seal=seal)
+        with Bar("writing the page", "episodes and explanations") as bar:
+            write_replay(
+                run,
+                page,
+                bases=bases or (),
+                beliefs=beliefs,
+                explain=explain,
+                seal=seal_in(seal_file),
+                on_progress=bar.show,
+            )
         note(f"wrote {page}")
         if show:
             webbrowser.open(page.resolve().as_uri())
@@ -154,7 +168,7 @@ def report(
 
         put_shifts(shift_rows(run / SHIFTS), as_json=as_json)
         return
-    loaded = load_run(run, seal=seal_in(seal_file))
+    (loaded,) = loaded_runs([run], seal_in(seal_file))
     put_run(loaded, prices, as_json=as_json, legend=legend, luck_adjusted=luck_adjusted)
     if not loaded.complete:
         note("this run is not finished: the command that began it resumes it", "yellow")

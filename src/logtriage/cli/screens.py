@@ -1,6 +1,7 @@
 """How incidents, truths and grades look in a terminal."""
 
 import re
+from collections.abc import Sequence
 from typing import Final
 
 from rich.console import Group, RenderableType
@@ -8,7 +9,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from logtriage.grading import Grade
+from logtriage.grading import Graded
 from logtriage.grading.debrief import COLUMNS, debrief_of
 from logtriage.incident import Incident
 from logtriage.rendering.sparklines import sparklined
@@ -68,9 +69,11 @@ def truth(incident: Incident) -> RenderableType:
     return facts(list(truth_of(incident).items()))
 
 
-def debrief(state: State, grade: Grade, roles: RoleSplit | None = None) -> RenderableType:
-    """The grade with its reasons, the truth, and what was done."""
-    words = debrief_of(grade, None if roles is None else roles.names)
+def debrief(
+    state: State, grade: Graded, roles: RoleSplit | None = None, luck: Sequence[str] = ()
+) -> RenderableType:
+    """The grade with its reasons, the truth, and what was done; ``luck`` is as for verdicts."""
+    words = debrief_of(grade, None if roles is None else roles.names, luck)
     return Group(
         Text(words.verdict, style="bold"),
         heading("GRADE"),
@@ -88,7 +91,7 @@ def heading(text: str) -> Text:
     return Text(text, style="bold cyan")
 
 
-def criteria(grade: Grade) -> Table:
+def criteria(grade: Graded) -> Table:
     """Every criterion with its score, weight, points and reason."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
     name, *figures, why = COLUMNS
@@ -104,7 +107,7 @@ def criteria(grade: Grade) -> Table:
     return table
 
 
-def total(grade: Grade) -> Text:
+def total(grade: Graded) -> Text:
     """The score, then the gates and discounts that changed it."""
     score, *others = debrief_of(grade).total
     text = Text(f"  {score}", style="bold yellow" if grade.score is None else "bold")

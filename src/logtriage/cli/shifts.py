@@ -10,6 +10,7 @@ import typer
 from logtriage.actions import Malformed
 from logtriage.adapters.served import ENDPOINT, Endpoint, ServedPlayer, play_served
 from logtriage.adapters.shift_episode import ShiftEpisode
+from logtriage.cli.bar import Bar
 from logtriage.cli.console import emit, messages, note, results, say
 from logtriage.cli.figures import Figures, estimate
 from logtriage.cli.group import SOME_BAD
@@ -77,7 +78,15 @@ def evaluate_shifts(
     for task, ids in every.items():
         for policy, recorder in recorders.items():
             workers = concurrency if policy in served else 1
-            records = record_shifts(ids, policy, recorder, file=file, workers=workers)
+            kept = f" are kept in {out}; the same command resumes"
+            with Bar(
+                f"{policy} plays",
+                "shifts",
+                kept=" are lost; use --out DIR to keep them" if out is None else kept,
+            ) as bar:
+                records = record_shifts(
+                    ids, policy, recorder, file=file, workers=workers, on_progress=bar.show
+                )
             rows.append(shift_row(policy, task, records))
     put_shifts(rows, as_json=as_json)
     for policy, player in served.items():
@@ -149,7 +158,7 @@ def play_shift(shift_id: str, policy: str, *, brief: bool, as_json: bool) -> Non
         return
     say(console, f"\n{policy} on {shift_id}: {number(graded.score)} (shift/1)", "bold")
     for row in graded.incidents:
-        text = f"{row.system} (counts {row.weight}): {number(row.grade.score or 0.0)}"
+        text = f"{row.system} (counts {row.weight}): {number(row.grade.score)}"
         say(console, f"{text}, {row.closing or 'open'}: {row.reason}")
 
 

@@ -51,7 +51,7 @@ def print_rows(
         count = f"{played} episodes{roles}"
         say(console, _title(task, mine[0].split, count, mine[0].rubric, mine[0].seal))
         _put_rows(figures, mine, unscored=unscored)
-        _put_by_price(figures, mine)
+        _put_by_worth(figures, mine)
         _put_located(figures, mine)
         put_losses(figures, mine, luck_adjusted=luck_adjusted)
         _put_teamwork(figures, mine)
@@ -117,20 +117,20 @@ def _unscored(row: Row) -> Cell:
     return Text(str(row.unscored), style="bold yellow" if row.unscored else "")
 
 
-def _put_by_price(figures: Figures, rows: Sequence[Row]) -> None:
+def _put_by_worth(figures: Figures, rows: Sequence[Row]) -> None:
     """Net value and hand-overs for each worth of a hand-over."""
     figures.put(
         ("policy", "worth", "net value\n[95 % interval]", "handed\nover"),
         [
             [
                 row.policy,
-                f"{priced.price:g} ({priced.incidents})",
-                estimate(priced.net),
-                share(priced.handed_over),
+                f"{group.worth:g} ({group.incidents})",
+                estimate(group.net),
+                share(group.handed_over),
             ]
             for row in rows
             if row.net is not None
-            for priced in row.net.by_price
+            for group in row.net.by_worth
         ],
     )
 
@@ -252,7 +252,7 @@ def _put_comparisons(
         )
 
     if any(pair.net for pair in comparisons):
-        put(["net A", "net B", "net B - A [95 % interval]"], _net)
+        put(["net B - A [95 % interval]", "net A", "net B"], _net)
     # The columns are left out where they repeat the means.
     bounded = any(
         (pair.bound_a, pair.bound_b) != (pair.mean_a, pair.mean_b) for pair in comparisons
@@ -260,13 +260,13 @@ def _put_comparisons(
     titles = ["mean A", "mean B"]
     titles += ["A, unscored\nas 0", "B, unscored\nas 0"] if bounded else []
     put(
-        [*titles, "B - A [95 % interval]", "better", "worse", "same"],
+        ["B - A [95 % interval]", "better", "worse", "same", *titles],
         lambda pair: (
+            _signed(pair.difference),
+            *(str(count) for count in (pair.better, pair.worse, pair.same)),
             number(pair.mean_a),
             number(pair.mean_b),
             *((number(pair.bound_a), number(pair.bound_b)) if bounded else ()),
-            _signed(pair.difference),
-            *(str(count) for count in (pair.better, pair.worse, pair.same)),
         ),
     )
 
@@ -274,7 +274,7 @@ def _put_comparisons(
 def _net(pair: Comparison) -> Sequence[Cell]:
     if pair.net is None:
         return (NO_FIGURE,) * 3
-    return number(pair.net.a), number(pair.net.b), _signed(pair.net.difference)
+    return _signed(pair.net.difference), number(pair.net.a), number(pair.net.b)
 
 
 def _signed(difference: Interval) -> Text:

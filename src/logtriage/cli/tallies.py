@@ -9,7 +9,7 @@ import attrs
 from logtriage._lib.unread import kinds_of
 from logtriage.cli.figures import estimate
 from logtriage.cli.screens import number
-from logtriage.grading import Grade
+from logtriage.grading import Graded
 
 if TYPE_CHECKING:
     from logtriage.evaluation import Interval
@@ -20,8 +20,8 @@ class _Agent:
     """What an agent has earned, and what handing the same incidents over is worth."""
 
     scores: list[float] = attrs.field(factory=list)
-    #: (score, price) where an incident has a worth; of lost episodes with score 0.
-    priced: list[tuple[float, float]] = attrs.field(factory=list)
+    #: (score, worth) where an incident has a worth; of lost episodes with score 0.
+    pairs: list[tuple[float, float]] = attrs.field(factory=list)
     lost: list[tuple[float, float]] = attrs.field(factory=list)
     unscored: int = 0
 
@@ -51,17 +51,17 @@ class Tally:
         """How many lines there were."""
         return self.graded + self.unscored + self.bad
 
-    def add(self, graded: Grade, price: float | None) -> None:
-        """Count a grade; ``price`` is what handing its incident over is worth."""
+    def add(self, graded: Graded, worth: float | None) -> None:
+        """Count a grade; ``worth`` is what handing its incident over is worth."""
         agent = self.agents.setdefault(graded.agent, _Agent())
         if graded.seal is not None:
             self.seals.add(graded.seal)
         if graded.score is None:
             agent.unscored += 1
-            agent.lost += [] if price is None else [(0.0, price)]
+            agent.lost += [] if worth is None else [(0.0, worth)]
             return
         agent.scores.append(graded.score)
-        agent.priced += [] if price is None else [(graded.score, price)]
+        agent.pairs += [] if worth is None else [(graded.score, worth)]
         self.actions += len(graded.actions)
         self.unread += graded.unread
 
@@ -97,9 +97,9 @@ def _told(agent: _Agent, bad: int) -> Iterator[str]:
 
     if not agent.scores:
         return
-    net, handed_over = _net(agent.priced), _handed_over(agent.priced)
+    net, handed_over = _net(agent.pairs), _handed_over(agent.pairs)
     if net is not None:
-        less = _net([*agent.priced, *agent.lost]) if agent.lost else None
+        less = _net([*agent.pairs, *agent.lost]) if agent.lost else None
         with_lost = f" ({number(less.mean)} with what is unscored as 0)" if less else ""
         yield f"net value {estimate(net).plain}{with_lost}; always handing over 0"
     else:
@@ -114,27 +114,27 @@ def _told(agent: _Agent, bad: int) -> Iterator[str]:
 def _to_json(name: str | None, agent: _Agent) -> dict[str, Any]:
     from logtriage.evaluation.statistics import mean_interval
 
-    grade, net = mean_interval(agent.scores), _net(agent.priced)
+    grade, net = mean_interval(agent.scores), _net(agent.pairs)
     return {
         "agent": name,
         "graded": len(agent.scores),
         "unscored": agent.unscored,
         "grade": grade and attrs.asdict(grade),
         "net_value": net and attrs.asdict(net),
-        "priced": len(agent.priced),
+        "with_worth": len(agent.pairs),
         "always_handing_over": {
-            "grade": _handed_over(agent.priced),
+            "grade": _handed_over(agent.pairs),
             "net_value": None if net is None else 0.0,
         },
     }
 
 
-def _net(priced: Sequence[tuple[float, float]]) -> "Interval | None":
+def _net(pairs: Sequence[tuple[float, float]]) -> "Interval | None":
     from logtriage.evaluation import net_value
 
-    return net_value(priced)
+    return net_value(pairs)
 
 
-def _handed_over(priced: Sequence[tuple[float, float]]) -> float | None:
-    """The mean grade of always handing over: the mean price."""
-    return fsum(price for _, price in priced) / len(priced) if priced else None
+def _handed_over(pairs: Sequence[tuple[float, float]]) -> float | None:
+    """The mean grade of always handing over: the mean worth."""
+    return fsum(worth for _, worth in pairs) / len(pairs) if pairs else None

@@ -6,7 +6,7 @@ from typing import Final
 from logtriage.actions import (
     ACTION_TYPES,
     FAULT_CATEGORIES,
-    PRICED_ACTION_TYPES,
+    HAND_OVER_TYPES,
     RECORDED_ACTION_TYPES,
     SEVERITIES,
     Action,
@@ -70,7 +70,7 @@ _KINDS: Final = {
     "ignore": ("ignore", "close the incident as nothing to act on"),
     "hand_over": ("handover", "hand the incident to the duty manager, which closes it"),
 }
-_TYPED: Final = (*ACTION_TYPES, *RECORDED_ACTION_TYPES, *PRICED_ACTION_TYPES)
+_TYPED: Final = (*ACTION_TYPES, *RECORDED_ACTION_TYPES, *HAND_OVER_TYPES)
 _OTHERS: Final = (
     ("{…}", "any action as JSON, as an agent writes it"),
     ("rules", "show the runbook and the rules"),

@@ -128,7 +128,7 @@ def shown_json(world: World) -> dict[str, Any]:
 
 
 def checked(console: Console, findings: Sequence["Finding"]) -> None:
-    """Print two tables: kinds confused after a full look, and what each price changes."""
+    """Print two tables: kinds confused after a full look, and what each worth changes."""
     by_name = {finding.check: finding.evidence for finding in findings}
     figures = Figures(console)
     say(console, heading("AFTER A FULL LOOK"))
@@ -140,8 +140,8 @@ def checked(console: Console, findings: Sequence["Finding"]) -> None:
     figures.put(
         ["c", "better handed over", "gained"],
         [
-            [number(row["price"], 1), _percent(row["handed_over"]), number(row["gained"])]
-            for row in by_name["hand-over"]["by_price"]
+            [number(row["worth"], 1), _percent(row["handed_over"]), number(row["gained"])]
+            for row in by_name["hand-over"]["by_worth"]
         ],
     )
     figures.legend()

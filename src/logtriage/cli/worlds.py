@@ -70,8 +70,9 @@ def fit_world(
     place = checked_place(out.absolute())
     rows = [Recorded.of(record) for record in load_records(bundle)]
     fit = Fit(as_world(folder_or_name(like)), place)
-    smoothing = fit.choose(rows)
-    made = fit.world(rows, smoothing)
+    with Bar("fitting", "choices of smoothing") as bar:
+        smoothing = fit.choose(rows, bar.show)
+        made = fit.world(rows, smoothing)
     write_world(made, out)
     if as_json:
         emit({"world": made.name, "recordings": len(rows), **attrs.asdict(smoothing)})
@@ -115,26 +116,26 @@ def check_world_(
     after a full look, what observer and expert are worth, and whether the worth of a hand-over
     changes what to do.
     """
-    from logtriage.audit import FULL, QUICK, check_world
+    from logtriage.audit import FULL, QUICK, Finding, check_world
 
     loaded = as_world(world_in(world))
-    doing: list[str] = []
-    with Bar(lambda: doing[-1] if doing else "", lines=True) as bar:
-        bar.begin("checking", "incidents")
-        findings = check_world(
-            loaded,
-            task or (),
-            sizes=QUICK if quick else FULL,
-            on_finding=lambda finding: doing.append(f"({finding.check} done)"),
-            on_progress=bar.show,
-        )
     console = results()
-    for finding in findings:
+
+    def tell(finding: Finding) -> None:
         if as_json:
             about: dict[str, Any] = {"world": loaded.name, "fingerprint": loaded.fingerprint}
             emit({**about, **json.loads(json.dumps(attrs.asdict(finding)))})
         else:
             print_finding(console, finding)
+
+    with Bar("checking", "incidents", kept="; the findings above stand") as bar:
+        findings = check_world(
+            loaded,
+            task or (),
+            sizes=QUICK if quick else FULL,
+            on_finding=tell,
+            on_progress=bar.show,
+        )
     if not as_json:
         say(console)
         checked(console, findings)

@@ -83,19 +83,12 @@ def _within(raw: Block, keys: tuple[str, ...]) -> Block:
     return {**raw, **inside, **(value if isinstance(value, Mapping) else {})}
 
 
-def _text(block: Block, where: str) -> list[dict[str, Any]]:
-    del where
+def _text(block: Block, _: str) -> list[dict[str, Any]]:
     return [{"type": "text", "text": plain(first(block, ("text", "content")))}]
 
 
-def _data(block: Block, where: str) -> list[dict[str, Any]]:
-    del block, where
-    return [{"type": "data"}]
-
-
-def _thought(block: Block, where: str) -> list[dict[str, Any]]:
+def _thought(block: Block, _: str) -> list[dict[str, Any]]:
     """A thought: no action is read from it, and a transcript keeps it."""
-    del where
     said = plain(first(block, ("thinking", "reasoning", "text", "content")))
     return [{"type": "thinking", "thinking": said} if said else {"type": "data"}]
 
@@ -181,7 +174,7 @@ BLOCKS: Final = (
     ),
     Way(_thought, frozenset({"thinking", "reasoning", "thought"}), ("reasoningContent",)),
     Way(
-        _data,
+        lambda *_: [{"type": "data"}],
         frozenset({"redacted_thinking", "refusal", "image", "image_url"})
         | {"input_image", "audio", "input_audio", "video", "document", "file", "data"}
         | {"server_tool_use", "web_search_tool_result", "builtin-tool-call", "step-start"}

@@ -8,9 +8,9 @@ from contextlib import suppress
 from itertools import takewhile
 from typing import Any, Final
 
-from logtriage.conversations.tools import SOLO_TOOLS, Wire, wire_from_call
+from logtriage.parsing.calls import Wire, wire_from_call
 from logtriage.parsing.marks import MAX_TEXT
-from logtriage.parsing.tools import ARGUMENTS
+from logtriage.parsing.tools import ARGUMENTS, SOLO_TOOLS
 
 #: Tools that run what they are given in a shell.
 SHELLS: Final = frozenset(

@@ -7,6 +7,7 @@ A row is one JSON object: a conversation and the id of its incident.
 import json
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any, Final
 
@@ -162,7 +163,7 @@ def _values(stream: Any, name: str) -> Iterator[_Record]:
         return
     number, line = first
     is_document = name.removesuffix(".gz").endswith(".json")
-    value = TranscriptError(TOO_LONG) if line is None else _decoded(line)
+    value = _decoded(line)
     if isinstance(value, TranscriptError) and line is not None:
         rest = _rest(lines, len(line))
         whole = _decoded(line[:0].join((line, *(text for _, text in rest if text is not None))))
@@ -177,12 +178,10 @@ def _values(stream: Any, name: str) -> Iterator[_Record]:
         if second is None:
             yield from _document(value, name)
             return
-        yield name, number, value
-        number, line = second
-        value = TranscriptError(TOO_LONG) if line is None else _decoded(line)
+        lines = chain((second,), lines)
     yield name, number, value
     for number, line in lines:
-        yield name, number, TranscriptError(TOO_LONG) if line is None else _decoded(line)
+        yield name, number, _decoded(line)
 
 
 def _rest(lines: Iterator[tuple[int, Any]], size: int) -> list[tuple[int, Any]]:
@@ -211,8 +210,10 @@ def _document(document: Any, name: str) -> Iterator[_Record]:
             yield f"{name}{inside or '[0]'}", None, row
 
 
-def _decoded(text: str | bytes) -> Any:
-    """The JSON of a text, or the error that stands for it."""
+def _decoded(text: str | bytes | None) -> Any:
+    """The JSON of a line, or the error that stands for it; None: it is too long."""
+    if text is None:
+        return TranscriptError(TOO_LONG)
     try:
         return json.loads(text)
     except RecursionError:

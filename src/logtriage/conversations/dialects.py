@@ -135,15 +135,6 @@ def _autogen(raw: Message, where: str) -> Messages:
     return [{"role": role, "content": plain(content)}]
 
 
-def _spoken(raw: Message, where: str) -> Messages:
-    return _read({"role": raw["from"], "content": raw["value"]}, where)
-
-
-def _event(raw: Message, where: str) -> Messages:
-    """An event of Google's ADK: the content of a model or of the user."""
-    return _read({"role": "user", **raw["content"]}, where)
-
-
 def _step(raw: Message, where: str) -> Messages:
     """A step of smolagents: the model's output, its calls, and what came of them."""
     said = {"role": "assistant", "content": plain(raw.get("model_output"))}
@@ -152,11 +143,6 @@ def _step(raw: Message, where: str) -> Messages:
     if not absent(raw.get("observations")):
         messages.append({"role": "user", "content": plain(raw["observations"])})
     return messages
-
-
-def _output_item(raw: Message, where: str) -> Messages:
-    del where
-    return [{"role": "tool", "content": [answer(raw.get("call_id"), raw)]}]
 
 
 def _ran_item(raw: Message, where: str) -> Messages:
@@ -209,11 +195,15 @@ SHAPES: Final = (
         ),
         _autogen,
     ),
-    Shape("ShareGPT", lambda raw: "role" not in raw and {"from", "value"} <= set(raw), _spoken),
+    Shape(
+        "ShareGPT",
+        lambda raw: "role" not in raw and {"from", "value"} <= set(raw),
+        lambda raw, where: _read({"role": raw["from"], "content": raw["value"]}, where),
+    ),
     Shape(
         "Google's ADK",
         lambda raw: isinstance(raw.get("content"), Mapping) and "parts" in raw["content"],
-        _event,
+        lambda raw, where: _read({"role": "user", **raw["content"]}, where),
     ),
     Shape(
         "smolagents",
@@ -223,7 +213,7 @@ SHAPES: Final = (
     Shape(
         "OpenAI: answers to calls",
         lambda raw: absent(raw.get("role")) and among(raw.get("type"), OUTPUT_ITEMS),
-        _output_item,
+        lambda raw, _: [{"role": "tool", "content": [answer(raw.get("call_id"), raw)]}],
     ),
     Shape("OpenAI, Codex: calls with their answers", _is_ran, _ran_item),
 )

@@ -192,24 +192,12 @@ def _joint_transcript(row: Mapping[str, Any], resolve: Resolver) -> Transcript:
     )
 
 
-def _at(row: Row, path: str) -> Any:
-    """What stands at a dotted path. verifiers keeps ``info`` as a text of JSON."""
-    field, _, rest = path.partition(".")
-    text = row.get(field)
-    if rest and isinstance(text, str) and text.startswith("{"):
-        try:
-            return at(json.loads(text), rest)
-        except (ValueError, RecursionError):
-            return None
-    return at(row, path)
-
-
 def _incident(conversation: Conversation, incident_at: str | None, resolve: Resolver) -> Incident:
     """The incident of a row, drawn with the key and in the world that the row names beside it."""
     row = conversation.row
     given = incident_at if incident_at is not None and "/" in incident_at else None
     for path in INCIDENT_AT if given or incident_at is None else (incident_at,):
-        name = _at(row, path)
+        name = at(row, path)
         if isinstance(name, str):
             if given not in (None, name):
                 raise TranscriptError(
@@ -217,7 +205,7 @@ def _incident(conversation: Conversation, incident_at: str | None, resolve: Reso
                 )
             incident = resolve(name)
             if incident.seal is not None or incident.world_mark is not None:
-                beside = _at(row, path.rpartition(".")[0]) if "." in path else row
+                beside = at(row, path.rpartition(".")[0]) if "." in path else row
                 marks = (beside.get("seal"), beside.get("world"))
                 seal, world = (mark if isinstance(mark, str) else None for mark in marks)
                 check_drawn(seal, world, incident)

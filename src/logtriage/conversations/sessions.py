@@ -14,17 +14,11 @@ Rows = list[dict[str, Any]]
 
 #: Lines of Claude Code that hold no message.
 _CLAUDE_OTHERS = frozenset(
-    {"summary", "system", "progress", "file-history-snapshot", "queue-operation", "attachment"}
-    | {
-        "result",
-        "rate_limit_event",
-        "custom-title",
-        "ai-title",
-        "last-prompt",
-        "agent-name",
-        "mode",
-    }
-    | {"permission-mode", "bridge-session"}
+    (
+        *("summary", "system", "progress", "file-history-snapshot", "queue-operation"),
+        *("attachment", "result", "rate_limit_event", "custom-title", "ai-title", "last-prompt"),
+        *("agent-name", "mode", "permission-mode", "bridge-session"),
+    )
 )
 _CODEX = frozenset({"session_meta", "response_item", "event_msg", "turn_context", "compacted"})
 _CODEX_EVENTS = ("thread.", "turn.", "item.")

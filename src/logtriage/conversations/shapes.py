@@ -4,6 +4,7 @@
 several rows. :data:`ROWS`: a row that is not yet messages and an incident.
 """
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
@@ -59,8 +60,13 @@ class One(NamedTuple):
 
 
 def at(row: object, path: str) -> Any:
-    """What stands at a dotted path; None if nothing does."""
+    """What stands at a dotted path; None if nothing does. Objects may be texts of JSON."""
     for key in path.split("."):
+        if isinstance(row, str) and row.startswith("{"):  # the info of verifiers
+            try:
+                row = json.loads(row)
+            except (ValueError, RecursionError):
+                return None
         row = row.get(key) if isinstance(row, Mapping) else None
     return row
 

@@ -9,11 +9,12 @@ from collections.abc import Mapping, Sequence
 from logtriage.actions import Action, Malformed, signed
 from logtriage.conversations.dialects import messages_of
 from logtriage.conversations.messages import Message, is_agents, text_of
-from logtriage.conversations.tools import TEAM_TOOLS, Wire
 from logtriage.conversations.wires import calls_of, no_call, wire_of
 from logtriage.incident import Incident
 from logtriage.joint import observe_role
 from logtriage.parsing import action_to_wire, actions_from_wire
+from logtriage.parsing.calls import Wire
+from logtriage.parsing.tools import TEAM_TOOLS
 from logtriage.rendering import render_observation, system_prompt
 from logtriage.roles import Role, RoleSplit, as_allowed, is_request
 from logtriage.state import State, initial_state

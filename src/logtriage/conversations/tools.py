@@ -20,33 +20,7 @@ from logtriage.actions import (
 )
 from logtriage.grading.offered import useful_actions
 from logtriage.incident import Incident
-from logtriage.parsing.calls import Wire, wire_from_call
-from logtriage.parsing.tools import (
-    ALL_TOOLS,
-    SHIFT_TOOLS,
-    SOLO_TOOLS,
-    TEAM_TOOLS,
-    TOOLS,
-    Parameter,
-    Tool,
-)
-
-__all__ = [
-    "ALL_TOOLS",
-    "SHIFT_TOOLS",
-    "SOLO_TOOLS",
-    "TEAM_TOOLS",
-    "TOOLS",
-    "Parameter",
-    "Tool",
-    "Wire",
-    "anthropic_tools",
-    "as_openai",
-    "call_from_action",
-    "openai_tools",
-    "tools_of",
-    "wire_from_call",
-]
+from logtriage.parsing.tools import ALL_TOOLS, Tool
 
 
 def tools_of(incident: Incident, may: Container[str] | None = None) -> tuple[Tool, ...]:

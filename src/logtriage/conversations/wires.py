@@ -30,10 +30,10 @@ from logtriage.conversations.messages import (
     is_agents,
     text_of,
 )
-from logtriage.conversations.tools import SOLO_TOOLS, Wire, wire_from_call
 from logtriage.parsing import Form, action_to_wire, parse_action, parse_plan
-from logtriage.parsing.calls import malformed, tool_name
+from logtriage.parsing.calls import Wire, malformed, tool_name, wire_from_call
 from logtriage.parsing.replies import calls_in
+from logtriage.parsing.tools import SOLO_TOOLS
 from logtriage.topology import Topology
 
 #: Why a reply without a call is no action.

@@ -1,4 +1,4 @@
-"""Draws incidents of a world: topology, owners, truth, severity, prices."""
+"""Draws incidents of a world: topology, owners, truth, severity, worth of hand-over."""
 
 from bisect import bisect_right
 from enum import IntEnum
@@ -23,6 +23,7 @@ from logtriage.world.topologies import fitting, random_topology
 
 TRUTH_STREAM: Final = hash_name("truth of the second world")
 DIRECTORY_STREAM: Final = hash_name("directory of the second world")
+#: The name is part of every draw, and stays as it was.
 HAND_OVER_STREAM: Final = hash_name("price of hand-over")
 
 
@@ -36,7 +37,7 @@ class Slot(IntEnum):
     COUNT = 5
 
 
-#: The prices of hand-over.
+#: What a hand-over may be worth.
 WORTHS_OF_HAND_OVER: Final = (0.3, 0.5, 0.7, 0.8, 0.9)
 #: Phrasing groups: train and val share a group, and so do test and sealed.
 _PHRASING: Final = {"train": 0, "val": 0, "test": 1, SEALED: 1, "ood": 2}

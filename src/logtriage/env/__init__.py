@@ -11,14 +11,10 @@ an id with the module as its prefix:
 Needs the extra ``env`` (gymnasium), and for many at once ``fast`` (numba).
 """
 
-from logtriage.errors import MissingExtra
+from logtriage._lib.extras import imports_of
 
-try:
+with imports_of("env", "logtriage.env", "gymnasium"):
     import gymnasium
-except ModuleNotFoundError as error:
-    if error.name != "gymnasium":
-        raise
-    raise MissingExtra("logtriage.env", "env") from None
 
 from logtriage.env.batched import TriageVectorEnv
 from logtriage.env.scalar import TriageEnv

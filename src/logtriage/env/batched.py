@@ -160,13 +160,7 @@ class TriageVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
         shown = screen.observation
         if self._beliefs is not None:
             shown = self._beliefs.read(screen, chosen, free)
-        return (
-            shown,
-            reward,
-            self._closed & ~truncations,
-            truncations,
-            self._infos(screen),
-        )
+        return (shown, reward, self._closed & ~truncations, truncations, self._infos(screen))
 
     def _infos(self, screen: Step) -> dict[str, Any]:
         values = {

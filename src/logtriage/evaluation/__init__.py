@@ -20,10 +20,11 @@ from logtriage.evaluation.episodes import (
 from logtriage.evaluation.explaining import explain_run
 from logtriage.evaluation.gate import Check, Margins, Verdict, gate_runs
 from logtriage.evaluation.incidents import RECORDED_TASK, RECORDED_TASKS, Incidents
+from logtriage.evaluation.keeping import keep_run
 from logtriage.evaluation.loading import LoadedRun, load_run
 from logtriage.evaluation.localisation import Located, hit_at, locate
 from logtriage.evaluation.losses import PARTS, Calls, Losses
-from logtriage.evaluation.net_values import AtPrice, NetValue, net_value
+from logtriage.evaluation.net_values import AtWorth, NetValue, net_value
 from logtriage.evaluation.runner import evaluate
 from logtriage.evaluation.spec import RunSpec, plan
 from logtriage.evaluation.statistics import (
@@ -36,15 +37,14 @@ from logtriage.evaluation.statistics import (
     pass_hat_k,
 )
 from logtriage.evaluation.summary import SOLVED, Row, summarise
-from logtriage.evaluation.transcript_runs import keep_run
-from logtriage.playing import PolicyFailure, play_episode, steps
+from logtriage.playing import PolicyFailure, steps
 
 __all__ = [
     "PARTS",
     "RECORDED_TASK",
     "RECORDED_TASKS",
     "SOLVED",
-    "AtPrice",
+    "AtWorth",
     "Calls",
     "Check",
     "Comparison",
@@ -77,7 +77,6 @@ __all__ = [
     "pass_at_k",
     "pass_hat_k",
     "plan",
-    "play_episode",
     "play_joint_episode",
     "played_state",
     "record_episode",

@@ -1,84 +1,30 @@
-"""Answer sheets: what an agent with tools of its own says about recorded incidents, as a run.
+"""Answer sheets (:mod:`logtriage.evaluation.sheets`), graded as a run."""
 
-A sheet is a CSV file, or one JSON object a line. A row has the ``id`` of an incident and either
-``root_cause`` or ``handed_over``. Several rows for each incident, as many for all, are repeats.
-"""
-
-import csv
-import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from math import isfinite
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 import attrs
 
-from logtriage._lib.files import numbered_lines, replacing
-from logtriage.actions import FAULT_CATEGORIES, SEVERITIES
 from logtriage.conversations.words import beside, cut, kept
-from logtriage.errors import InvalidInput, LogTriageError, UnknownName
+from logtriage.errors import UnknownName
 from logtriage.evaluation.episodes import record_episode
-from logtriage.evaluation.incidents import (
-    RECORDED_TASK,
-    RECORDED_TASKS,
-    Incidents,
-    digest_of,
-)
+from logtriage.evaluation.incidents import RECORDED_TASK, RECORDED_TASKS, Incidents, digest_of
 from logtriage.evaluation.keeping import Kept, keeping, line_of
 from logtriage.evaluation.repeats import repeat_name
+from logtriage.evaluation.sheets import NOTHING, Answer, read_answers
 from logtriage.evaluation.spec import Cell, RunSpec
 from logtriage.grading.offered import useful_actions
 from logtriage.incident import Incident
-from logtriage.recorded import (
-    SHIPPED,
-    as_incident,
-    dump_bundle,
-    load_records,
-    shipped_records,
-)
+from logtriage.recorded import SHIPPED, as_incident, dump_bundle, load_records, shipped_records
 from logtriage.recorded.records import RecordedIncident
 from logtriage.registry import make_policy
 from logtriage.transcript import Transcript
 
-#: What ``root_cause`` says where nothing is wrong.
-NOTHING: Final = "none"
 #: The key of a transcript under which it keeps its row.
 ANSWER: Final = "answer"
-COLUMNS: Final = (
-    *("id", "root_cause", "fault_class", "page", "severity", "confidence", "handed_over"),
-    *("seconds", "cost", "notes"),
-)
-_BOOLEANS: Final = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
-#: Names that an error lists.
-_LISTED: Final = 12
-
-
-@attrs.frozen
-class Answer:
-    """A row of a sheet, with the number of its line; None and "" where it says nothing."""
-
-    line: int
-    id: str
-    root_cause: str = ""
-    fault_class: str = ""
-    page: str = ""
-    severity: str = ""
-    confidence: float | None = None
-    handed_over: bool = False
-    seconds: float | None = None
-    cost: float | None = None
-    notes: str = ""
-
-
-class SheetError(InvalidInput):
-    """What is wrong in a sheet: a message for each mistake, with its file, line and column."""
-
-    def __init__(self, mistakes: Sequence[str]) -> None:
-        self.mistakes = tuple(mistakes)
-        super().__init__("; ".join(mistakes))
-
 
 #: Records as sheets are graded by them, by the ids that a sheet says.
 Records = Mapping[str, RecordedIncident]
@@ -99,189 +45,6 @@ def records_of(source: str) -> Records:
     else:
         raise UnknownName("bundle or task of recorded incidents", source, names)
     return {record.id: record for record in records}
-
-
-def template(source: str, out: Path) -> int:
-    """Write an empty sheet, CSV or JSONL by the name's ending; returns how many rows it has.
-
-    Raises:
-        UnknownName, BundleError, OSError: as :func:`records_of`.
-    """
-    columns = [name for name in COLUMNS if name not in ("page", "severity")]
-    ids = list(records_of(source))
-    with replacing(out) as file:
-        if out.suffix == ".jsonl":
-            rows = [json.dumps({**dict.fromkeys(columns), "id": name}) for name in ids]
-        else:
-            rows = [",".join(columns), *(name + "," * (len(columns) - 1) for name in ids)]
-        file.writelines(f"{row}\n".encode() for row in rows)
-    return len(ids)
-
-
-def read_answers(path: Path, incidents: Mapping[str, Incident]) -> tuple[Answer, ...]:
-    """The answers of a sheet about ``incidents``, each checked.
-
-    Raises:
-        SheetError: with every mistake in it.
-        OSError: if it cannot be read.
-    """
-    mistakes: list[str] = []
-    answers: list[Answer] = []
-    for line, row in _rows(path):
-        try:
-            answers.append(_answer(line, row, incidents))
-        except LogTriageError as error:
-            mistakes.append(f"{path}:{line}: {error}")
-    if not mistakes:
-        mistakes += (f"{path}:{mistake}" for mistake in _uneven(answers))
-    if not mistakes and not answers:
-        mistakes.append(f"{path}: no answers; expected a row for each incident")
-    if mistakes:
-        raise SheetError(mistakes)
-    return tuple(answers)
-
-
-def _rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The rows of a file with their lines.
-
-    Raises:
-        SheetError: for a file without the columns of a sheet, or a line that cannot be read.
-    """
-    if path.suffix == ".jsonl":
-        with path.open("rb") as lines:
-            for number, line in numbered_lines(lines):
-                if line is None or not line.strip():
-                    continue
-                yield number, _object(path, number, line)
-        return
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        try:
-            rows = csv.reader(file, strict=True)
-            header = [name.strip() for name in next(rows, [])]
-            _check_columns(f"{path}:1", header, whole=True)
-            for cells in rows:
-                if not any(cell.strip() for cell in cells):
-                    continue
-                if len(cells) != len(header):
-                    wrong = f"{path}:{rows.line_num}: {len(cells)} cells; the header has"
-                    raise SheetError([f"{wrong} {len(header)}"])
-                yield rows.line_num, dict(zip(header, cells, strict=True))
-        except (csv.Error, UnicodeDecodeError) as error:
-            raise SheetError([f"{path}: not CSV in UTF-8: {error}"]) from None
-
-
-def _object(path: Path, number: int, line: bytes) -> dict[str, Any]:
-    where = f"{path}:{number}"
-    try:
-        row = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise SheetError([f"{where}: not JSON: {error}"]) from None
-    if not isinstance(row, dict):
-        raise SheetError([f"{where}: expected an object"])
-    _check_columns(where, list(row), whole=False)
-    return row
-
-
-def _check_columns(where: str, names: Sequence[str], *, whole: bool) -> None:
-    wrong = [name for name in names if name not in COLUMNS]
-    if wrong:
-        raise SheetError([f"{where}: unknown column {wrong[0]!r:.60}; one of {', '.join(COLUMNS)}"])
-    twice = [name for name, times in Counter(names).items() if times > 1]
-    if twice:
-        raise SheetError([f"{where}: column {twice[0]} stands there twice"])
-    if "id" not in names or (whole and not {"root_cause", "handed_over"} & set(names)):
-        raise SheetError([f"{where}: expected the columns id, and root_cause or handed_over"])
-
-
-def _answer(line: int, row: Mapping[str, Any], incidents: Mapping[str, Incident]) -> Answer:
-    """A row, checked against its incident.
-
-    Raises:
-        InvalidInput, UnknownName: naming the column, its value and what is expected.
-    """
-    texts = {name: _text(name, row.get(name)) for name in COLUMNS}
-    if texts["id"] not in incidents:
-        raise InvalidInput(f"id: {_unknown(texts['id'], 'one of', incidents)}")
-    incident = incidents[texts["id"]]
-    root = texts["root_cause"]
-    handed_over = _one_of("handed_over", texts["handed_over"].lower() or "no", _BOOLEANS)
-    if not root and not _BOOLEANS[handed_over]:
-        raise InvalidInput("root_cause: empty; expected a service, or yes as handed_over")
-    if root not in ("", NOTHING, *incident.topology.names):
-        known = incident.topology.names
-        raise InvalidInput(f"root_cause: {_unknown(root, f'{NOTHING}, or a service of', known)}")
-    if root in ("", NOTHING) and texts["confidence"]:
-        raise InvalidInput("confidence: given without a service as root_cause, to which it belongs")
-    if root == NOTHING and texts["fault_class"]:
-        raise InvalidInput(f"fault_class: given beside root_cause {NOTHING}")
-    if _BOOLEANS[handed_over] and incident.worth_of_hand_over is None:
-        raise InvalidInput(f"handed_over: a hand-over has no price by {incident.rubric}")
-    for name, choices in (("fault_class", FAULT_CATEGORIES), ("severity", SEVERITIES)):
-        if texts[name]:
-            _one_of(name, texts[name], list(map(str, choices)))
-    return Answer(
-        line,
-        texts["id"],
-        root,
-        texts["fault_class"],
-        texts["page"],
-        texts["severity"],
-        _number("confidence", texts["confidence"], most=1.0),
-        _BOOLEANS[handed_over],
-        _number("seconds", texts["seconds"]),
-        _number("cost", texts["cost"]),
-        texts["notes"],
-    )
-
-
-def _text(name: str, value: Any) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, str | int | float):
-        return str(value).strip()
-    raise InvalidInput(f"{name}: expected a text or a number, got {json.dumps(value):.60}")
-
-
-def _one_of(name: str, value: str, choices: Iterable[str]) -> str:
-    if value not in choices:
-        raise InvalidInput(f"{name}: expected one of {', '.join(choices)}, got {value!r:.60}")
-    return value
-
-
-def _number(name: str, text: str, most: float | None = None) -> float | None:
-    if not text:
-        return None
-    wanted = "a number from 0 on" if most is None else f"a number from 0 to {most:g}, such as 0.87"
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not isfinite(value) or value < 0.0 or (most is not None and value > most):
-        raise InvalidInput(f"{name}: expected {wanted}, got {text!r:.60}")
-    return value
-
-
-def _unknown(value: str, what: str, known: Iterable[str]) -> str:
-    names = list(known)
-    more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
-    return f"unknown: {value!r:.80}; {what}: {', '.join(names[:_LISTED])}{more}"
-
-
-def _uneven(answers: Sequence[Answer]) -> Iterator[str]:
-    """Incidents with more rows than others: a mistake, since repeats are as many for all."""
-    lines: dict[str, list[int]] = {}
-    for answer in answers:
-        lines.setdefault(answer.id, []).append(answer.line)
-    fewest = min(map(len, lines.values()), default=0)
-    for name, at in lines.items():
-        if len(at) > fewest:
-            yield (
-                f"{at[fewest]}: id: {name} stands in {len(at)} rows (lines "
-                f"{', '.join(map(str, at))}), and others in {fewest}; give each incident one row, "
-                "or repeat all of them as often"
-            )
 
 
 def transcript_of_answer(answer: Answer, incident: Incident, agent: str) -> Transcript:
@@ -308,7 +71,7 @@ def transcript_of_answer(answer: Answer, incident: Incident, agent: str) -> Tran
 
 
 @attrs.frozen
-class Graded:
+class SheetResult:
     """What became of a sheet.
 
     Attributes:
@@ -324,7 +87,7 @@ class Graded:
 
 def grade_answers(
     sheet: Path, bundles: Iterable[Records], out: Path, agent: str, *, fresh: bool = False
-) -> Graded:
+) -> SheetResult:
     """Make a run of a sheet about the incidents of some bundles, those without a row left out.
 
     Beside the answers play two policies that know nothing: one hands everything over, one always
@@ -351,7 +114,7 @@ def grade_answers(
             for cell in run.left():
                 run.keep(cell, b"".join(map(line_of, _played(cell, agents, attempts, run))))
             run.finish()
-    return Graded(len(attempts), len(known) - len(said), _ungraded(answers, known))
+    return SheetResult(len(attempts), len(known) - len(said), _ungraded(answers, known))
 
 
 def _attempts(

@@ -13,6 +13,7 @@ from typing import Any, Final
 import attrs
 import numpy as np
 
+from logtriage._lib.progress import OnProgress, watched
 from logtriage.actions import IdentifyRootCause
 from logtriage.beliefs import belief
 from logtriage.dynamics import transition
@@ -42,14 +43,14 @@ class Stated:
     """A root cause that was declared with a confidence.
 
     ``posterior`` is the exact probability of the service at that tick; None where probabilities are
-    unknown, or a team played. ``grade`` and ``price`` are those of the episode.
+    unknown, or a team played. ``grade`` and ``worth`` are those of the episode.
     """
 
     confidence: float
     right: bool
     posterior: float | None
     grade: float
-    price: float | None
+    worth: float | None
 
 
 @attrs.frozen
@@ -102,9 +103,19 @@ class Calibration:
     bars: tuple[Bar, ...]
 
 
-def calibrate(run: LoadedRun) -> tuple[Calibration, ...]:
+def calibrate(run: LoadedRun, on_progress: OnProgress | None = None) -> tuple[Calibration, ...]:
     """The confidences of a run, for each policy and task."""
-    return tuple(_calibration(run, policy, task) for task in run.tasks for policy in run.policies)
+    cells = [(policy, task) for task in run.tasks for policy in run.policies]
+    every = [
+        (cell, grade)
+        for cell in cells
+        for policy, task in [cell]
+        for grade in run.scored(policy, [task]).values()
+    ]
+    stated: dict[tuple[str, str], list[Stated | None]] = {cell: [] for cell in cells}
+    for cell, grade in watched(every, on_progress, len(every)):
+        stated[cell].append(_stated(played_state(run.incidents(grade.incident), grade), grade))
+    return tuple(_calibration(*cell, stated[cell]) for cell in cells)
 
 
 def ece(confidences: Sequence[float], right: Sequence[bool]) -> float:
@@ -120,15 +131,13 @@ def share_bounds(hits: int, count: int, level: float) -> tuple[float, float]:
     )
 
 
-def _calibration(run: LoadedRun, policy: str, task: str) -> Calibration:
-    scored = run.scored(policy, [task]).values()
-    rows = (_stated(played_state(run.incidents(grade.incident), grade), grade) for grade in scored)
+def _calibration(policy: str, task: str, rows: Sequence["Stated | None"]) -> Calibration:
     known = [row for row in rows if row is not None]
     stated, right = [row.confidence for row in known], [row.right for row in known]
     over = [row.confidence - row.posterior for row in known if row.posterior is not None]
     error, by_chance = _error_of(stated, right) if known else (None, None)
     return Calibration(
-        policy, task, len(scored), len(known), error, by_chance, mean_interval(over),
+        policy, task, len(rows), len(known), error, by_chance, mean_interval(over),
         brier(stated, right), augrc(stated, right), _bins(known), _bars(known),
     )  # fmt: skip
 
@@ -147,8 +156,8 @@ def _stated(state: State, grade: Grade) -> Stated | None:
             now = transition(now, action)
         posterior = belief(now).root_causes.get(facts.root_cause, 0.0)
     right = facts.root_cause in incident.truth.root_causes
-    score, price = grade.score or 0.0, incident.worth_of_hand_over
-    return Stated(facts.confidence, right, posterior, score, price)
+    score, worth = grade.score, incident.worth_of_hand_over
+    return Stated(facts.confidence, right, posterior, score, worth)
 
 
 def _error_of(stated: Sequence[float], right: Sequence[bool]) -> tuple[Interval, float]:
@@ -197,15 +206,15 @@ def _bins(known: Sequence[Stated]) -> tuple[Bin, ...]:
 
 def _bars(known: Sequence[Stated]) -> tuple[Bar, ...]:
     """The hand-over curve over the bars 0, 0.1, ..., 1, of incidents that have a worth."""
-    priced = [(row, row.price) for row in known if row.price is not None]
+    pairs = [(row, row.worth) for row in known if row.worth is not None]
     bars = []
     for number in range(BINS + 1):
         bar = number / BINS
-        graded = [(price if row.confidence < bar else row.grade, price) for row, price in priced]
+        graded = [(worth if row.confidence < bar else row.grade, worth) for row, worth in pairs]
         net = net_value(graded)
         if net is not None:
-            below = sum(row.confidence < bar for row, _ in priced)
-            bars.append(Bar(bar, below / len(priced), net))
+            below = sum(row.confidence < bar for row, _ in pairs)
+            bars.append(Bar(bar, below / len(pairs), net))
     return tuple(bars)
 
 

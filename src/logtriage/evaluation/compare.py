@@ -63,8 +63,8 @@ def compare_runs(
 ) -> tuple[Comparison, ...]:
     """Compare two runs task by task, policy with policy of the same name.
 
-    Name both policies to compare policies of different names. A run of a single policy needs
-    no name.
+    Runs without a name in common are paired by position, if they have as many policies. Name
+    both policies to compare two others. A run of a single policy needs no name.
 
     Raises:
         UnknownName: for a policy that its run did not play.
@@ -91,7 +91,10 @@ def pair_runs(
         UnknownName, InvalidInput, RubricError, SealError: as :func:`compare_runs`.
     """
     _drawn_alike((a.directory, a.manifest), (b.directory, b.manifest))
-    pairs = _pairs(a, b, policy_a, policy_b)
+    if policy_a is None and policy_b is None and (found := pairs_of(a, b)):
+        pairs = found
+    else:
+        pairs = [(_policy(a, policy_a, "A"), _policy(b, policy_b, "B"))]
     tasks = [task for task in a.tasks if task in b.tasks]
     if not tasks:
         raise InvalidInput(f"no task in common: {_list(a.tasks)} and {_list(b.tasks)}")
@@ -113,14 +116,15 @@ def run_names(directories: Sequence[Path]) -> tuple[str, ...]:
     return tuple("/".join(way[-length:]) for way in ways)
 
 
-def _pairs(
-    a: LoadedRun, b: LoadedRun, policy_a: str | None, policy_b: str | None
-) -> list[tuple[str, str]]:
-    if policy_a is None and policy_b is None:
-        common = [(name, name) for name in a.policies if name in b.policies]
-        if common:
-            return common
-    return [(_policy(a, policy_a, "A"), _policy(b, policy_b, "B"))]
+def pairs_of(a: LoadedRun, b: LoadedRun) -> list[tuple[str, str]]:
+    """The policies of two runs that belong together: by name, or else by position.
+
+    Empty if no name is common and one run has more policies than the other.
+    """
+    common = [(name, name) for name in a.policies if name in b.policies]
+    if common or len(a.policies) != len(b.policies):
+        return common
+    return list(zip(a.policies, b.policies, strict=True))
 
 
 def _policy(run: LoadedRun, name: str | None, side: str) -> str:
@@ -170,13 +174,13 @@ def _compare(a: LoadedRun, b: LoadedRun, task: str, name_a: str, name_b: str) ->
 def net_of(
     run: LoadedRun, shared: Sequence[str], before: Sequence[float], after: Sequence[float]
 ) -> NetComparison | None:
-    """The net values of scores on ``shared`` incidents; None if one of them has no price."""
-    prices = [run.incidents(name).worth_of_hand_over for name in shared]
-    known = [price for price in prices if price is not None]
-    if len(known) < len(prices):
+    """The net values of scores on ``shared`` incidents; None if one of them has no worth."""
+    worths = [run.incidents(name).worth_of_hand_over for name in shared]
+    known = [worth for worth in worths if worth is not None]
+    if len(known) < len(worths):
         return None
-    priced_a, priced_b = (list(zip(side, known, strict=True)) for side in (before, after))
-    a, b, difference = net_value(priced_a), net_value(priced_b), net_difference(priced_a, priced_b)
+    pairs_a, pairs_b = (list(zip(side, known, strict=True)) for side in (before, after))
+    a, b, difference = net_value(pairs_a), net_value(pairs_b), net_difference(pairs_a, pairs_b)
     if a is None or b is None or difference is None:
         return None
     return NetComparison(a.mean, b.mean, difference)
@@ -190,8 +194,7 @@ def _losses(a: LoadedRun, b: LoadedRun, task: str, name_a: str, name_b: str) -> 
 
 def scores_of(run: LoadedRun, policy: str, tasks: Iterable[str]) -> dict[str, float]:
     """The scores of a policy on some tasks, by incident."""
-    scored = run.scored(policy, tasks).items()
-    return {incident: grade.score for incident, grade in scored if grade.score is not None}
+    return {incident: grade.score for incident, grade in run.scored(policy, tasks).items()}
 
 
 def _planned(run: LoadedRun, policy: str, task: str) -> frozenset[str]:

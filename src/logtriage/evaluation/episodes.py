@@ -7,7 +7,7 @@ import attrs
 from logtriage.dynamics import play, play_jointly, transition_jointly
 from logtriage.evaluation.listening import LISTENED, News, listened
 from logtriage.evaluation.localisation import RANKING, check_ranking, ranking_to_json
-from logtriage.grading import Grade
+from logtriage.grading import Graded
 from logtriage.incident import Incident
 from logtriage.joint import observe_roles
 from logtriage.observation import observe
@@ -145,8 +145,8 @@ def _record(
     return transcript_of(last, agent=agent, extra=extra, role_split=split)
 
 
-def played_state(incident: Incident, graded: Grade) -> State:
-    """The state of a scored grade."""
+def played_state(incident: Incident, graded: Graded) -> State:
+    """The state that was graded."""
     if graded.schedule is None:
         return play(incident, graded.actions)[0]
     return play_jointly(incident, tuple(zip(graded.schedule, graded.actions, strict=True)))[0]

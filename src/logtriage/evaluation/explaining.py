@@ -1,4 +1,4 @@
-"""Explaining the episodes of an existing run, over several processes."""
+"""Explaining the episodes of an existing run, over several workers."""
 
 from contextlib import closing
 from os import PathLike
@@ -7,6 +7,7 @@ from typing import Final
 
 import attrs
 
+from logtriage._lib.progress import OnProgress, watched
 from logtriage._lib.seal import Seal
 from logtriage.beliefs.explain import SAMPLES, Explanation, explain, why_unexplained
 from logtriage.errors import InvalidInput
@@ -18,12 +19,11 @@ from logtriage.evaluation.incidents import Incidents
 from logtriage.evaluation.loading import LoadedRun, load_run
 from logtriage.evaluation.lock import holding
 from logtriage.evaluation.manifest import read_manifest
-from logtriage.evaluation.parallel import in_order
-from logtriage.evaluation.runner import OnProgress
+from logtriage.evaluation.parallel import Workers, in_order, workers_of
 from logtriage.evaluation.spec import Cell, RunSpec, plan
 from logtriage.evaluation.summary import Row, rows_to_json, summarise
 from logtriage.evidence import NOT_CLAIMED
-from logtriage.grading import Grade
+from logtriage.grading import Graded
 from logtriage.incident import Incident
 
 #: The most incidents of a task that are tried before it counts as unexplained.
@@ -34,7 +34,7 @@ def explain_run(
     directory: str | PathLike[str],
     episodes: int,
     *,
-    jobs: int = 1,
+    jobs: int | Workers = 1,
     on_progress: OnProgress | None = None,
     seal: Seal | None = None,
 ) -> tuple[Row, ...]:
@@ -48,7 +48,7 @@ def explain_run(
     Args:
         directory: where the run is kept.
         episodes: how many of each policy and task.
-        jobs: processes, spawned as by :func:`logtriage.evaluation.evaluate`.
+        jobs: processes or workers, as for :func:`logtriage.evaluation.evaluate`.
         on_progress: called at the start and after each episode.
         seal: that of a run of sealed incidents; by default that of the environment.
 
@@ -56,30 +56,25 @@ def explain_run(
         InvalidInput: if there is nothing to explain, the directory holds no run or a
             damaged run, or another evaluation works in it.
         SealError: if the run is of sealed incidents, and there is no key or another key.
-        LogTriageError: if a process died.
+        LogTriageError: if a worker died.
     """
-    for name, value in (("episodes", episodes), ("jobs", jobs)):
-        if value < 1:
-            raise InvalidInput(f"{name} must be at least 1, got {value}")
+    if episodes < 1:
+        raise InvalidInput(f"episodes must be at least 1, got {episodes}")
+    workers_of(jobs)  # before anything is read
     directory = Path(directory)
     read_manifest(directory)  # before anything is made there
     with holding(directory):
         run = load_run(directory, seal=seal)
+        workers = workers_of(jobs, run.incidents.seal)
         check_explainable(run.manifest.spec, run.incidents)
         for cell in run.planned:
             mend(cell_path(directory, EXPLANATIONS, cell))
         tasks = [task for cell in run.planned for task in _left(run, cell, episodes)]
-        done, total = 0, len(tasks)
-        if on_progress is not None:
-            on_progress(done, total)
         if tasks:
             (directory / store.SUMMARY_FILE).unlink(missing_ok=True)
-        with closing(in_order(_explain, tasks, jobs)) as explained:
-            for task, line in explained:
+        with closing(in_order(_explain, tasks, workers)) as explained:
+            for task, line in watched(explained, on_progress, len(tasks)):
                 append(cell_path(directory, EXPLANATIONS, task.cell), line)
-                done += 1
-                if on_progress is not None:
-                    on_progress(done, total)
         for cell in run.planned:
             put_in_order(cell_path(directory, EXPLANATIONS, cell), cell.ids)
         run = load_run(directory, seal=seal)
@@ -117,7 +112,7 @@ def check_explainable(spec: RunSpec, incidents: Incidents) -> tuple[str, ...]:
 class _Task:
     cell: Cell
     incidents: Incidents
-    graded: Grade
+    graded: Graded
 
 
 def _left(run: LoadedRun, cell: Cell, episodes: int) -> list[_Task]:
@@ -133,7 +128,7 @@ def _left(run: LoadedRun, cell: Cell, episodes: int) -> list[_Task]:
     ]
 
 
-def explained_state(incident: Incident, graded: Grade) -> Explanation:
+def explained_state(incident: Incident, graded: Graded) -> Explanation:
     """The explanation of one scored episode of a single agent.
 
     Raises:

@@ -15,7 +15,7 @@ from logtriage.codec import structured
 from logtriage.errors import InvalidInput
 from logtriage.evaluation.cell_files import EXPLANATIONS, cell_path, read_lines
 from logtriage.evaluation.spec import Cell
-from logtriage.grading import Grade
+from logtriage.grading import Graded
 
 #: How far the parts may be from what they explain: rounding, and nothing else.
 _TOLERANCE: Final = 1e-9
@@ -48,7 +48,7 @@ class _Line:
     steps: tuple[_Step, ...]
 
 
-def encode_explanation(graded: Grade, explanation: Explanation) -> bytes:
+def encode_explanation(graded: Graded, explanation: Explanation) -> bytes:
     """An explanation as its line."""
     figures = attrs.asdict(
         explanation,
@@ -60,7 +60,7 @@ def encode_explanation(graded: Grade, explanation: Explanation) -> bytes:
 
 
 def read_explanations(
-    directory: Path, cell: Cell, grades: Mapping[str, Grade]
+    directory: Path, cell: Cell, grades: Mapping[str, Graded]
 ) -> dict[str, Explanation]:
     """The explanations of a cell by incident, checked against the grades that they explain."""
     path = cell_path(directory, EXPLANATIONS, cell)
@@ -79,7 +79,7 @@ def read_explanations(
     return explanations
 
 
-def decode_explanation(line: bytes, graded: Grade) -> Explanation:
+def decode_explanation(line: bytes, graded: Graded) -> Explanation:
     """An explanation from its line, checked against the grade that it explains.
 
     Raises:
@@ -88,7 +88,7 @@ def decode_explanation(line: bytes, graded: Grade) -> Explanation:
     return _explanation(structured(line, _Line, InvalidInput), graded)
 
 
-def _explanation(kept: _Line, graded: Grade | None) -> Explanation:
+def _explanation(kept: _Line, graded: Graded | None) -> Explanation:
     if graded is None or graded.score is None:
         raise InvalidInput(f"incident: no scored episode of this run: {kept.incident!r:.80}")
     if kept.digest != graded.digest:

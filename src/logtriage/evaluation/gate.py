@@ -114,7 +114,7 @@ def _checks(
     verdict = Verdict.WORSE if lost else Verdict.NO_WORSE
     yield Check(mine, theirs, UNSCORED, verdict, len(before), float(lost), 0.0)
     shared = [(before[name], after[name]) for name in before if name in after]
-    grades = [(old.score or 0.0, new.score or 0.0) for old, new in shared]
+    grades = [(old.score, new.score) for old, new in shared]
     yield judged(Check(mine, theirs, GRADE, Verdict.UNMEASURED, 0), grades, margins.grade)
     states = [
         (

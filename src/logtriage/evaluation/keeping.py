@@ -1,18 +1,24 @@
 """A run whose episodes come one by one: what is left to play, what is kept, and its end.
 
 :func:`keeping` opens the directory for whoever plays: :func:`logtriage.evaluation.evaluate`, a
-server of tools, or a file of answers. The result is the same run.
+server of tools, or a file of answers. :func:`keep_run` keeps transcripts that were made elsewhere.
+The result is the same run.
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from os import PathLike
 from pathlib import Path
+from typing import Final
 
 import attrs
 
 from logtriage._lib.seal import Seal
 from logtriage.codec import encode_transcript, unstructure_transcript
+from logtriage.drawing.ids import SEALED
+from logtriage.errors import InvalidInput
 from logtriage.evaluation import store
 from logtriage.evaluation.cell_files import (
     TRANSCRIPTS,
@@ -22,13 +28,17 @@ from logtriage.evaluation.cell_files import (
     put_in_order,
     read_cell,
 )
-from logtriage.evaluation.incidents import Incidents
+from logtriage.evaluation.incidents import RECORDED_TASK, Incidents, is_recorded
 from logtriage.evaluation.loading import load_run
 from logtriage.evaluation.lock import holding
-from logtriage.evaluation.manifest import Manifest
+from logtriage.evaluation.manifest import RUN_FILE, Manifest
 from logtriage.evaluation.spec import Cell, RunSpec, plan
 from logtriage.evaluation.summary import Row, rows_to_json, summarise
-from logtriage.transcript import COMPLETED, Transcript
+from logtriage.roles.splits import get_role_split
+from logtriage.transcript import COMPLETED, Splits, Transcript
+
+#: The name of an agent that its transcripts do not name.
+UNNAMED: Final = "agent"
 
 
 @attrs.frozen
@@ -111,7 +121,7 @@ def keeping(
     manifest = Manifest.of(spec, incidents, players)
     with holding(directory):
         store.open_run(directory, manifest, incidents, fresh=fresh)
-        yield Kept(directory, incidents, plan(spec, incidents), incidents.seal)
+        yield Kept(directory, incidents, plan(manifest.spec, incidents), incidents.seal)
 
 
 def line_of(transcript: Transcript) -> bytes:
@@ -120,3 +130,63 @@ def line_of(transcript: Transcript) -> bytes:
         return f"{encode_transcript(transcript)}\n".encode()
     except UnicodeEncodeError:  # half of a surrogate pair, which JSON can only escape
         return f"{json.dumps(unstructure_transcript(transcript))}\n".encode()
+
+
+def keep_run(
+    transcripts: Sequence[Transcript],
+    directory: str | PathLike[str],
+    incidents: Incidents,
+    splits: Splits = get_role_split,
+) -> tuple[Row, ...]:
+    """Write a run of transcripts, and sum it up. They must be gradable.
+
+    Each agent is a policy. Further attempts of an agent at an incident are policies of their own,
+    ``name#2`` and so on.
+
+    Raises:
+        InvalidInput: if there are no transcripts, if they are of several worlds, some of them
+            sealed, or of several role splits, or if there is a run in the directory already.
+        OSError: if the directory cannot be written.
+    """
+    directory = Path(directory)
+    if (directory / RUN_FILE).exists():
+        raise InvalidInput(f"{directory}: holds a run already; choose another directory")
+    own = _by_policy(transcripts)
+    ids = [transcript.incident for transcript in transcripts]
+    tasks = [RECORDED_TASK if is_recorded(name) else incidents(name).task for name in ids]
+    of_split = {name.split("/")[1] for name in ids if not is_recorded(name)}
+    if SEALED in of_split and (len(of_split) > 1 or any(map(is_recorded, ids))):
+        raise InvalidInput("sealed incidents and others: make a run of each")
+    named = {transcript.role_split for transcript in transcripts}
+    if len(named) > 1:
+        shown = ", ".join(sorted(name or "single agents" for name in named))
+        raise InvalidInput(f"transcripts of several role splits ({shown}): make a run of each")
+    role_split = named.pop() if named else None
+    spec = RunSpec(
+        tuple(own),
+        tuple(tasks),
+        of_split.pop() if len(of_split) == 1 else "test",
+        max(map(len, own.values()), default=0),
+        role_split=None if role_split is None else splits(role_split),
+        world=incidents.world,
+        incidents={name: tuple(played) for name, played in own.items()},
+    )
+    with keeping(directory, spec, incidents, {}) as kept:
+        for cell in kept.cells:
+            played = own[cell.policy]
+            lines = (line_of(attrs.evolve(played[name], agent=cell.policy)) for name in cell.ids)
+            kept.keep(cell, b"".join(lines))
+        return kept.finish()
+
+
+def _by_policy(transcripts: Sequence[Transcript]) -> dict[str, dict[str, Transcript]]:
+    """The transcripts of each policy, by incident."""
+    own: defaultdict[str, dict[str, Transcript]] = defaultdict(dict)
+    for transcript in transcripts:
+        name, attempt = transcript.agent or UNNAMED, 1
+        policy = name
+        while transcript.incident in own[policy]:
+            attempt += 1
+            policy = f"{name}#{attempt}"
+        own[policy][transcript.incident] = transcript
+    return own

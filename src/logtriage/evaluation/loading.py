@@ -3,11 +3,13 @@
 import os
 from collections.abc import Iterable, Mapping
 from functools import cached_property
+from itertools import chain, islice
 from pathlib import Path
 
 import attrs
 
 from logtriage import __version__
+from logtriage._lib.progress import OnProgress, watched
 from logtriage._lib.seal import Seal
 from logtriage.beliefs.explain import Explanation
 from logtriage.drawing.sealing import seal_of_run
@@ -18,7 +20,7 @@ from logtriage.evaluation.incidents import RECORDED_TASKS, Incidents, is_recorde
 from logtriage.evaluation.manifest import RUN_FILE, Manifest, read_manifest
 from logtriage.evaluation.spec import Cell, plan
 from logtriage.evaluation.store import BUNDLES, copies_of
-from logtriage.grading import Grade, Rubric, get_rubric, grade_transcript
+from logtriage.grading import Grade, Graded, Rubric, get_rubric, grade_transcript
 from logtriage.roles.splits import splits_with
 from logtriage.transcript import Transcript
 
@@ -38,7 +40,7 @@ class LoadedRun:
     incidents: Incidents
     rubrics: Mapping[str, tuple[str, str]]
     transcripts: Mapping[tuple[str, str], tuple[Transcript, ...]]
-    grades: Mapping[tuple[str, str], tuple[Grade, ...]]
+    grades: Mapping[tuple[str, str], tuple[Graded, ...]]
     explained: Mapping[tuple[str, str], Mapping[str, Explanation]]
 
     @property
@@ -78,12 +80,13 @@ def load_run(
     rubric: Rubric | None = None,
     *,
     seal: Seal | None = None,
+    on_progress: OnProgress | None = None,
 ) -> LoadedRun:
     """Read a run, finished or not, and grade its transcripts.
 
     ``rubric`` grades everything by another rubric than that of each task; explanations
     are of the task's own, and then left out. ``seal`` is that of a run of sealed
-    incidents; by default that of the environment.
+    incidents; by default that of the environment. ``on_progress`` is called after each episode.
 
     Raises:
         InvalidInput: if the directory holds no run, or a damaged run; the message
@@ -110,13 +113,12 @@ def load_run(
         )
     splits = splits_with(manifest.spec.role_split)
     transcripts = {(cell.policy, cell.task): read_cell(directory, cell) for cell in planned}
-    grades = {
-        key: tuple(
-            grade_transcript(transcript, rubric, resolve=incidents, splits=splits)
-            for transcript in played
-        )
-        for key, played in transcripts.items()
-    }
+    graded = (
+        grade_transcript(transcript, rubric, resolve=incidents, splits=splits)
+        for transcript in chain(*transcripts.values())
+    )
+    every = iter(list(watched(graded, on_progress, sum(map(len, transcripts.values())))))
+    grades = {key: tuple(islice(every, len(played))) for key, played in transcripts.items()}
     explained: dict[tuple[str, str], dict[str, Explanation]] = {}
     for cell in planned:
         key = cell.policy, cell.task

@@ -60,6 +60,7 @@ class _Written:
     role_split: RoleSplit | None = None
     bundle: str | None = None
     incidents: dict[str, tuple[str, ...]] | None = None
+    kinds: tuple[str, ...] = ()
 
 
 @attrs.frozen
@@ -68,7 +69,8 @@ class Manifest:
 
     ``bundle`` is the digest of the caller's recorded incidents; ``players`` the names or
     descriptions of the caller's policies and teams, and the settings of served models; ``seal`` the
-    fingerprint of the key of sealed incidents. A world other than the default world has its name
+    fingerprint of the key of sealed incidents. A run of ``kinds`` lists the ids that it found, so
+    that nobody draws all the others again. A world other than the default world has its name
     and fingerprint here, and its content in :data:`WORLD_FILE`.
     """
 
@@ -93,6 +95,12 @@ class Manifest:
         cells = plan(spec, incidents)
         rubrics = {cell.task: (cell.rubric, get_rubric(cell.rubric).digest) for cell in cells}
         seal = None if incidents.seal is None else incidents.seal.fingerprint
+        if spec.kinds:
+            ids = {
+                policy: tuple(name for cell in cells if cell.policy == policy for name in cell.ids)
+                for policy in spec.policies
+            }
+            spec = attrs.evolve(spec, incidents=ids)
         return cls(spec, __version__, rubrics, incidents.digest, players or {}, seal)
 
     def to_json(self) -> dict[str, Any]:
@@ -109,6 +117,7 @@ class Manifest:
             **({} if self.world is None else {"world": attrs.asdict(self.world)}),
             "episodes": self.spec.episodes,
             "start": self.spec.start,
+            **({"kinds": list(self.spec.kinds)} if self.spec.kinds else {}),
             **({} if own is None else {"incidents": {name: list(own[name]) for name in own}}),
             "role_split": None if split is None else role_split_to_json(split),
             "bundle": self.bundle,
@@ -146,6 +155,7 @@ def _manifest(written: _Written, directory: Path) -> Manifest:
         written.role_split,
         world=None if written.world is None else _world(written.world, directory),
         incidents=written.incidents,
+        kinds=written.kinds,
     )
     rubrics = {task: (mark.id, mark.digest) for task, mark in written.rubrics.items()}
     return Manifest(spec, written.logtriage, rubrics, written.bundle, written.players, written.seal)

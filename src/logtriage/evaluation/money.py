@@ -2,7 +2,7 @@
 
     worth = sum of value x (grade - c) - cost
 
-over the scored episodes whose incident has a price of hand-over c. ``value`` is what it saves to
+over the scored episodes whose hand-over has a worth c. ``value`` is what it saves to
 have one incident solved. Handing everything over at once, for nothing, is worth 0.
 """
 
@@ -88,7 +88,7 @@ class Worth:
     """The worth of a policy, or of all repeats of an agent, on a task.
 
     Attributes:
-        episodes: scored episodes whose incident has a price of hand-over.
+        episodes: scored episodes whose hand-over has a worth.
         worth: over all of them, with its interval.
         cost: of all of them.
         worthless_at: the cost of an episode at which the policy is worth nothing; below 0, it
@@ -117,7 +117,7 @@ class WorthDifference:
 
 
 def worth_of(run: LoadedRun, prices: Prices) -> tuple[Worth, ...]:
-    """The worth of each policy on each task; nothing where incidents have no price.
+    """The worth of each policy on each task; nothing where hand-overs have no worth.
 
     Raises:
         InvalidInput: as :meth:`Prices.costs`.
@@ -167,9 +167,9 @@ def _gains(
     transcripts, grades = run.transcripts[policy, task], run.grades[policy, task]
     rows = {}
     for cost, grade in zip(prices.costs(transcripts), grades, strict=True):
-        price = run.incidents(grade.incident).worth_of_hand_over
-        if grade.score is not None and price is not None:
-            gained = (on_grid(grade.score) - on_grid(price)) / GRID
+        worth = run.incidents(grade.incident).worth_of_hand_over
+        if grade.score is not None and worth is not None:
+            gained = (on_grid(grade.score) - on_grid(worth)) / GRID
             rows[grade.incident] = prices.value * gained, cost
     return rows
 

@@ -1,4 +1,4 @@
-"""Net value: what an agent is worth beyond handing every incident over; overall and by price.
+"""Net value: what an agent is worth beyond handing every incident over; overall and by worth.
 
     net value = sum of (grade - c) / sum of (1 - c)
 
@@ -16,35 +16,35 @@ from logtriage.grading.grade import GRID, is_handed_over
 from logtriage.state import State
 
 #: A grade, and the worth of a hand-over of its incident.
-Priced = tuple[float, float]
+Outcome = tuple[float, float]
 
 
 def on_grid(value: float) -> int:
-    """A grade or a price in units of 2**-50, in which grades are kept."""
+    """A grade or a worth in units of 2**-50, in which grades are kept."""
     return round(value * GRID)
 
 
-def net_value(graded: Sequence[Priced]) -> Interval | None:
-    """Net value of (grade, price) pairs, with its bootstrap interval; None without any.
+def net_value(graded: Sequence[Outcome]) -> Interval | None:
+    """Net value of (grade, worth) pairs, with its bootstrap interval; None without any.
 
     A ratio of sums, in whole units of 2**-50, so that handing over at once is exactly 0.
     """
-    gained = [on_grid(grade) - on_grid(price) for grade, price in graded]
-    return ratio_interval(gained, [on_grid(1.0) - on_grid(price) for _, price in graded])
+    gained = [on_grid(grade) - on_grid(worth) for grade, worth in graded]
+    return ratio_interval(gained, [on_grid(1.0) - on_grid(worth) for _, worth in graded])
 
 
-def net_difference(before: Sequence[Priced], after: Sequence[Priced]) -> Interval | None:
+def net_difference(before: Sequence[Outcome], after: Sequence[Outcome]) -> Interval | None:
     """Net value of ``after`` less that of ``before``, on the same incidents, in order."""
-    prices = [price for _, price in before]
+    worths = [worth for _, worth in before]
     gained = [on_grid(new) - on_grid(old) for (old, _), (new, _) in zip(before, after, strict=True)]
-    return ratio_interval(gained, [on_grid(1.0) - on_grid(price) for price in prices])
+    return ratio_interval(gained, [on_grid(1.0) - on_grid(worth) for worth in worths])
 
 
 @attrs.frozen
-class AtPrice:
-    """The incidents of one price: net value, and the share that was handed over."""
+class AtWorth:
+    """The incidents of one worth: net value, and the share that was handed over."""
 
-    price: float
+    worth: float
     incidents: int
     net: Interval
     handed_over: float
@@ -63,26 +63,26 @@ class NetValue:
     handed_over: float
     paged_right: float
     mis_paged: float
-    by_price: tuple[AtPrice, ...]
+    by_worth: tuple[AtWorth, ...]
 
 
 def net_value_of(played: Iterable[tuple[State, float]]) -> NetValue | None:
     """The net value of closed states with their grades; None if no incident has a worth."""
     rows = [
-        (state, grade, price)
+        (state, grade, worth)
         for state, grade in played
-        if (price := state.incident.worth_of_hand_over) is not None
+        if (worth := state.incident.worth_of_hand_over) is not None
     ]
-    net = net_value([(grade, price) for _, grade, price in rows])
+    net = net_value([(grade, worth) for _, grade, worth in rows])
     if net is None:
         return None
-    by_price = []
-    for price in sorted({price for _, _, price in rows}):
-        states = [state for state, _, its_price in rows if its_price == price]
-        at_price = net_value([(grade, price) for _, grade, its_price in rows if its_price == price])
-        assert at_price is not None
+    by_worth = []
+    for worth in sorted({worth for _, _, worth in rows}):
+        states = [state for state, _, its_worth in rows if its_worth == worth]
+        at_worth = net_value([(grade, worth) for _, grade, its_worth in rows if its_worth == worth])
+        assert at_worth is not None
         handed_over = fmean(map(is_handed_over, states))
-        by_price.append(AtPrice(price, len(states), at_price, handed_over))
+        by_worth.append(AtWorth(worth, len(states), at_worth, handed_over))
     facts = [state.facts for state, _, _ in rows]
     return NetValue(
         net,
@@ -90,5 +90,5 @@ def net_value_of(played: Iterable[tuple[State, float]]) -> NetValue | None:
         fmean(is_handed_over(state) for state, _, _ in rows),
         fmean(bool(played.pages) and not played.wrong_pages for played in facts),
         fmean(played.wrong_pages > 0 for played in facts),
-        tuple(by_price),
+        tuple(by_worth),
     )

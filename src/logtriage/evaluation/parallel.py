@@ -1,66 +1,148 @@
-"""Work spread over processes, or over threads that mostly wait for a server."""
+"""Work spread over processes or machines, or over threads that mostly wait for a server."""
 
 import signal
 import threading
-from collections.abc import Callable, Generator, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
+from contextlib import AbstractContextManager, contextmanager
+from itertools import chain, islice
 from multiprocessing import get_context
 from multiprocessing.reduction import ForkingPickler
 from queue import Empty, SimpleQueue
 from threading import Event, Lock, Thread
-from typing import Final, TypeVar
+from typing import Any, Final, Protocol, TypeVar
+
+import attrs
 
 from logtriage._lib.seal import Seal, reduce_with_key
-from logtriage.errors import LogTriageError
+from logtriage.errors import InvalidInput, LogTriageError, SealError
 
 Chunk = TypeVar("Chunk")
 Result = TypeVar("Result")
-#: At most this many episodes travel to a process at a time ...
+#: At most this many episodes travel to a worker at a time ...
 MAX_CHUNK: Final = 16
-#: ... and each process gets at least so many chunks, if there are episodes for them.
+#: ... and each worker gets at least so many chunks, if there are episodes for them.
 CHUNKS: Final = 4
+#: So many chunks for each worker are handed out before the first of them is back.
+AHEAD: Final = 16
 
 # From process to process, by a pipe; a pickle of any other kind holds no key.
 ForkingPickler.register(Seal, reduce_with_key)
 
 
-def chunk_size(episodes: int, jobs: int) -> int:
-    """How many episodes travel to a process at a time."""
+class Workers(Protocol):
+    """Who works chunks off side by side: :class:`Processes`, or a Ray cluster.
+
+    ``str`` says who they are, for people. Results never depend on the workers.
+    """
+
+    @property
+    def count(self) -> int:
+        """How many chunks are worked off at a time."""
+
+    @property
+    def hold_keys(self) -> bool:
+        """Whether the key of sealed incidents may travel to them."""
+
+    def pool(self) -> AbstractContextManager[Executor]:
+        """What takes functions with their arguments; left by an error, it drops what is left.
+
+        The functions are of modules, or can be pickled by name otherwise. A future raises what the
+        function raised, or ``BrokenExecutor`` if its worker died.
+        """
+
+
+@attrs.frozen
+class Processes:
+    """Processes of this machine, spawned for each piece of work; a single one is this process."""
+
+    count: int
+    hold_keys: bool = attrs.field(default=True, init=False)
+
+    def __str__(self) -> str:
+        return f"{self.count} processes" if self.count > 1 else "1 process"
+
+    @contextmanager
+    def pool(self) -> Iterator[Executor]:
+        """As :meth:`Workers.pool`."""
+        pool = _Spawned(self.count, mp_context=get_context("spawn"), initializer=_be_quiet)
+        try:
+            yield pool
+        except BaseException:  # nobody waits for the rest
+            for process in list((pool._processes or {}).values()):
+                process.terminate()
+            raise
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+
+
+class _Spawned(ProcessPoolExecutor):
+    """Starts processes as work comes, which inherit that an interrupt is held back."""
+
+    def submit(self, *work: Any, **options: Any) -> Future[Any]:
+        with _uninterrupted():
+            return super().submit(*work, **options)
+
+
+def workers_of(jobs: int | Workers, seal: Seal | None = None) -> Workers:
+    """The workers that ``jobs`` stands for: a number of processes, or workers as they are.
+
+    Raises:
+        InvalidInput: for a number below 1.
+        SealError: for workers that may not have the key of ``seal``.
+    """
+    if not isinstance(jobs, int):
+        if seal is not None and not jobs.hold_keys:
+            raise SealError(f"seal {seal.fingerprint}: its key stays here, and is not sent to Ray")
+        return jobs
+    if jobs < 1:
+        raise InvalidInput(f"jobs must be at least 1, got {jobs}")
+    return Processes(jobs)
+
+
+def chunk_size(episodes: int, workers: Workers) -> int:
+    """How many episodes travel to a worker at a time."""
     # Alone, each episode is written when it is over; others share the work in small shares.
+    jobs = workers.count
     return 1 if jobs == 1 else max(1, min(MAX_CHUNK, episodes // (jobs * CHUNKS)))
 
 
+def alone(workers: Workers) -> bool:
+    """Whether all the work is done in this process."""
+    return isinstance(workers, Processes) and workers.count == 1
+
+
 def in_order(
-    function: Callable[[Chunk], Result], chunks: Sequence[Chunk], jobs: int
+    function: Callable[[Chunk], Result], chunks: Iterable[Chunk], workers: Workers
 ) -> Generator[tuple[Chunk, Result], None, None]:
-    """Each chunk with its result, in the order of the chunks, over at most ``jobs`` processes."""
-    jobs = min(jobs, len(chunks))
-    if jobs <= 1:
-        return ((chunk, function(chunk)) for chunk in chunks)
-    return _spread(function, chunks, jobs)
+    """Each chunk with its result, in the order of the chunks, which are taken as they are needed.
 
-
-def _spread(
-    function: Callable[[Chunk], Result], chunks: Sequence[Chunk], jobs: int
-) -> Generator[tuple[Chunk, Result], None, None]:
-    done = False
-    pool = ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=_be_quiet)
+    Raises:
+        LogTriageError: if a worker died.
+    """
+    left = iter(chunks)
+    first = [] if alone(workers) else list(islice(left, 2))
+    if len(first) < 2:  # a single chunk is not worth a worker
+        yield from ((chunk, function(chunk)) for chunk in chain(first, left))
+        return
+    waiting: deque[tuple[Chunk, Future[Result]]] = deque()
     try:
-        with _uninterrupted():  # the processes are started here, and inherit it
-            results = pool.map(function, chunks)
-        yield from zip(chunks, results, strict=True)
-        done = True
-    except BrokenProcessPool as error:
+        with workers.pool() as pool:
+            most = AHEAD * workers.count
+            for chunk in chain(first, left):
+                waiting.append((chunk, pool.submit(function, chunk)))
+                while waiting and (len(waiting) >= most or waiting[0][1].done()):
+                    done, result = waiting.popleft()
+                    yield done, result.result()
+            while waiting:
+                done, result = waiting.popleft()
+                yield done, result.result()
+    except BrokenExecutor as error:
+        why = str(error).partition("\n")[0]
         raise LogTriageError(
-            "a process that played episodes died; what was finished is kept"
+            f"{workers}: one of them died; what was finished is kept ({why})"
         ) from error
-    finally:
-        if not done:  # nobody waits for the rest
-            for process in list((pool._processes or {}).values()):
-                process.terminate()
-        pool.shutdown(wait=True, cancel_futures=True)
 
 
 @contextmanager

@@ -8,8 +8,7 @@ from logtriage.evaluation.episodes import record_episode, record_joint_episode
 from logtriage.evaluation.spec import RunSpec
 from logtriage.incident import Incident
 from logtriage.policies import PolicyFactory, TeamFactory
-from logtriage.registry import make_policy
-from logtriage.trained import make_team
+from logtriage.registry import make_policy, make_team
 from logtriage.transcript import Transcript
 
 

@@ -77,17 +77,17 @@ def _repeats(run: LoadedRun, name: str, group: Sequence[str], task: str) -> Repe
     shared = [incident for incident in graded[0] if all(incident in row for row in graded)]
     if not shared:
         return None
-    scores = [[row[incident].score or 0.0 for row in graded] for incident in shared]
+    scores = [[row[incident].score for row in graded] for incident in shared]
     passed = [sum(_solves(row[incident]) for row in graded) for incident in shared]
-    prices = [run.incidents(incident).worth_of_hand_over for incident in shared]
-    known = [price for price in prices if price is not None]
+    worths = [run.incidents(incident).worth_of_hand_over for incident in shared]
+    known = [worth for worth in worths if worth is not None]
     net = None
-    if len(known) == len(prices):
+    if len(known) == len(worths):
         gained = [
-            sum(on_grid(score) - on_grid(price) for score in row)
-            for row, price in zip(scores, known, strict=True)
+            sum(on_grid(score) - on_grid(worth) for score in row)
+            for row, worth in zip(scores, known, strict=True)
         ]
-        net = ratio_interval(gained, [count * (on_grid(1.0) - on_grid(price)) for price in known])
+        net = ratio_interval(gained, [count * (on_grid(1.0) - on_grid(worth)) for worth in known])
     return Repeats(
         name,
         task,
@@ -102,7 +102,7 @@ def _repeats(run: LoadedRun, name: str, group: Sequence[str], task: str) -> Repe
 
 def _solves(grade: Grade) -> bool:
     """Whether a repeat passes: a hand-over solves nothing, whatever it is worth."""
-    return (grade.score or 0.0) >= SOLVED and grade.closing is not Closing.HANDED_OVER
+    return grade.score >= SOLVED and grade.closing is not Closing.HANDED_OVER
 
 
 def _mean(values: Iterable[float]) -> Interval:
@@ -139,7 +139,7 @@ def _pooled(rows: Sequence[Row], of: Repeats) -> Row:
         unscored=sum(row.unscored for row in rows),
         grade=of.grade,
         bound=of.grade.mean if whole else fmean(bounds),  # a rounding looks like missing episodes
-        net=attrs.evolve(nets[0], net=of.net, by_price=(), **shares) if nets and of.net else None,
+        net=attrs.evolve(nets[0], net=of.net, by_worth=(), **shares) if nets and of.net else None,
         located=(attrs.evolve(every[0], **ranked),) if every else (),
         confidences=sum(row.confidences for row in rows),
         **_means(_MEANS, rows),

@@ -1,6 +1,6 @@
-"""Playing a whole run, over several processes.
+"""Playing a whole run, over several workers.
 
-Whatever the number of processes, the files of a run are the same to the byte: results
+Whatever the workers, the files of a run are the same to the byte: results
 stand in the order of the plan at the end, not in that of their arrival.
 """
 
@@ -12,22 +12,19 @@ from pathlib import Path
 
 import attrs
 
+from logtriage._lib.progress import OnProgress
 from logtriage._lib.references import player_name
 from logtriage._lib.seal import Seal
 from logtriage.drawing.sealing import seal_for
 from logtriage.errors import InvalidInput
 from logtriage.evaluation.incidents import Incidents
 from logtriage.evaluation.keeping import keeping, line_of
-from logtriage.evaluation.parallel import chunk_size, in_order, threaded
+from logtriage.evaluation.parallel import Workers, chunk_size, in_order, threaded, workers_of
 from logtriage.evaluation.recorders import Record, Recording, Together, records_of
 from logtriage.evaluation.spec import Cell, RunSpec
 from logtriage.evaluation.summary import Row
 from logtriage.policies import PolicyFactory, TeamFactory
-from logtriage.registry import is_own, make_policy, roles_of
-from logtriage.trained import has_network, make_team
-
-#: Called with the episodes that are done and those there are in all.
-OnProgress = Callable[[int, int], None]
+from logtriage.registry import has_network, is_own, make_policy, make_team, roles_of
 
 
 def evaluate(
@@ -35,7 +32,7 @@ def evaluate(
     directory: str | PathLike[str],
     *,
     bundle: str | PathLike[str] | None = None,
-    jobs: int = 1,
+    jobs: int | Workers = 1,
     fresh: bool = False,
     retry_unscored: bool = False,
     factories: Mapping[str, PolicyFactory] | None = None,
@@ -55,8 +52,9 @@ def evaluate(
         spec: what to play.
         directory: where the run is kept (see :mod:`logtriage.evaluation.store`).
         bundle: recorded incidents in place of the shipped incidents.
-        jobs: processes. They are spawned, so a script that asks for several must be
-            guarded by ``if __name__ == "__main__"``, and its factories be picklable.
+        jobs: processes, or workers such as :class:`logtriage.adapters.ray.RayWorkers`. Processes
+            are spawned, so a script that asks for several must be guarded by
+            ``if __name__ == "__main__"``, and its factories be picklable.
         fresh: throw away a run that is in the directory already.
         retry_unscored: play episodes again that broke off, and replace their transcripts.
         factories: policies that the registry does not know, by their names in ``spec``.
@@ -80,13 +78,13 @@ def evaluate(
         SealError: if the split is sealed and there is no key.
         TranscriptError: naming file and line, if the directory has what this run did not
             write.
-        LogTriageError: if a process died.
+        LogTriageError: if a worker died.
     """
-    for name, number in (("jobs", jobs), ("concurrency", concurrency)):
-        if number < 1:
-            raise InvalidInput(f"{name} must be at least 1, got {number}")
+    if concurrency < 1:
+        raise InvalidInput(f"concurrency must be at least 1, got {concurrency}")
     directory = Path(directory)
     seal = seal_for(spec.split, seal)
+    workers = workers_of(jobs, seal)
     incidents = Incidents.of(bundle, seal, spec.world)
     alone = recordings or {}
     made = records_of(spec, factories or {}, teams or {}, alone, listening=listening)
@@ -123,7 +121,7 @@ def evaluate(
             kept.keep(chunk.cell, lines)
 
         with (
-            closing(_spread(others, jobs, keep)) as computed,
+            closing(_spread(others, workers, keep)) as computed,
             closing(threaded(_play, keep, _pieces(served, 1), concurrency)) as asked,
             closing(threaded(_play, keep, batches, 1)) as loaded,
         ):
@@ -172,11 +170,11 @@ def _pieces(chunks: Iterable[_Chunk], size: int) -> list[_Chunk]:
 
 
 def _spread(
-    chunks: Sequence[_Chunk], jobs: int, keep: Callable[[_Chunk, bytes], None]
+    chunks: Sequence[_Chunk], workers: Workers, keep: Callable[[_Chunk, bytes], None]
 ) -> Generator[bytes, None, None]:
-    """The transcripts as lines, played over several processes; each is kept at once."""
-    size = chunk_size(_episodes(chunk.cell for chunk in chunks), jobs)
-    with closing(in_order(_play, _pieces(chunks, size), jobs)) as played:
+    """The transcripts as lines, played by all workers; each is kept at once."""
+    size = chunk_size(_episodes(chunk.cell for chunk in chunks), workers)
+    with closing(in_order(_play, _pieces(chunks, size), workers)) as played:
         for chunk, lines in played:
             keep(chunk, lines)
             yield lines

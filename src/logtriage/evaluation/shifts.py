@@ -2,15 +2,17 @@
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 import attrs
 
+from logtriage._lib.progress import OnProgress, watched
 from logtriage.evaluation.cell_files import append, mend, read_lines
 from logtriage.evaluation.net_values import net_value
+from logtriage.evaluation.parallel import threaded
 from logtriage.evaluation.statistics import Interval, mean_interval
 from logtriage.shift import (
     Shift,
@@ -110,16 +112,19 @@ def record_shifts(
     *,
     file: Path | None = None,
     workers: int = 1,
+    on_progress: OnProgress | None = None,
 ) -> list[dict[str, Any]]:
     """:func:`record_shift` of each id; records that ``file`` has are not played again.
 
-    New records are appended to ``file`` as they come. ``workers`` shifts are played at a time.
+    New records are appended to ``file`` in order. ``workers`` shifts are played at a time; an
+    interrupt waits for none of them.
     """
     kept = {} if file is None else kept_shifts(file, policy)
     played = list(ids)
     left = [shift_id for shift_id in played if shift_id not in kept]
-    with ThreadPoolExecutor(workers) as pool:
-        for record in pool.map(partial(record_shift, policy=policy, recorder=recorder), left):
+    play_one = partial(record_shift, policy=policy, recorder=recorder)
+    with closing(threaded(play_one, lambda *_: None, left, workers)) as records:
+        for record in watched(records, on_progress, len(left)):
             kept[record["shift"]] = record
             if file is not None:
                 keep_shift(file, record)

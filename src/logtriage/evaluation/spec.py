@@ -6,6 +6,7 @@ from typing import Any
 import attrs
 
 from logtriage.drawing.ids import SEALED, check_split, incident_ids
+from logtriage.drawing.kinds import check_kinds, ids_of_kinds
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.evaluation.incidents import RECORDED_TASKS, Incidents
 from logtriage.incident import Incident
@@ -38,13 +39,14 @@ class RunSpec:
     ``tasks`` are ids of drawn tasks, and :data:`RECORDED_TASKS` for recorded incidents,
     which have no split and may be fewer. A name given twice counts once. With a ``role_split`` (or
     the name of a built-in split) ``policies`` are teams that play jointly, else single agents.
-    ``world`` is the world of all tasks, as in :func:`~logtriage.tasks.get_task`. ``incidents`` are
-    the ids of each policy, where these are not those of ``split``, ``episodes`` and ``start``.
+    ``world`` is the world of all tasks, as in :func:`~logtriage.tasks.get_task`. With ``kinds``,
+    only incidents of these kinds of faults or benign trouble count. ``incidents`` are the ids of
+    each policy, where these are not those of ``split``, ``episodes``, ``start`` and ``kinds``.
 
     Raises:
-        UnknownName: for a world, task, split or role split that does not exist.
-        InvalidInput: if there is nothing to play, a task has no such split, tasks are of several
-            worlds, or a number makes no sense.
+        UnknownName: for a world, task, split, kind or role split that does not exist.
+        InvalidInput: if there is nothing to play, a task has no such split, or never draws a kind,
+            tasks are of several worlds, or a number makes no sense.
     """
 
     policies: tuple[str, ...] = attrs.field(converter=_distinct, validator=_not_empty)
@@ -57,6 +59,7 @@ class RunSpec:
     incidents: Mapping[str, tuple[str, ...]] | None = attrs.field(
         default=None, kw_only=True, hash=False
     )
+    kinds: tuple[str, ...] = attrs.field(default=(), kw_only=True, converter=_distinct)
 
     def __attrs_post_init__(self) -> None:
         world = world_of_tasks(
@@ -69,6 +72,12 @@ class RunSpec:
         for task in self.tasks:
             if self.split == SEALED and task in RECORDED_TASKS:
                 raise InvalidInput(f"recorded incidents have no split {SEALED!r}: they are public")
+            if self.kinds and task in RECORDED_TASKS:
+                raise InvalidInput(
+                    f"kind {self.kinds[0]!r}: {task} has no kinds of a world; leave out one of them"
+                )
+            if self.kinds:
+                check_kinds(self.kinds, get_task(task, world), self.split)
         if self.episodes < 1:
             raise InvalidInput(f"episodes must be at least 1, got {self.episodes}")
         if self.start < 0:
@@ -117,7 +126,8 @@ def plan(spec: RunSpec, incidents: Incidents) -> tuple[Cell, ...]:
         return tuple(_given(spec.incidents, incidents))
     tasks: dict[str, tuple[str, tuple[str, ...]]] = {}
     for name in spec.tasks:
-        own = _recorded(spec, incidents, name) if name in RECORDED_TASKS else _drawn(spec, name)
+        drawn = name not in RECORDED_TASKS
+        own = (_drawn if drawn else _recorded)(spec, incidents, name)
         for task, (rubric, ids) in own.items():
             if task in tasks and tasks[task] != (rubric, ids):
                 raise InvalidInput(f"a recorded task has the name of a drawn task: {task!r}")
@@ -147,10 +157,15 @@ def _two_rubrics(incident: Incident, used: str) -> InvalidInput:
     return InvalidInput(f"{incident.id}: task {incident.task!r} is graded by {used!r} elsewhere")
 
 
-def _drawn(spec: RunSpec, task: str) -> dict[str, tuple[str, tuple[str, ...]]]:
-    world = spec.world
-    ids = incident_ids(task, spec.split, spec.episodes, spec.start, world=world)
-    return {task: (get_task(task, world).rubric, ids)}
+def _drawn(
+    spec: RunSpec, incidents: Incidents, name: str
+) -> dict[str, tuple[str, tuple[str, ...]]]:
+    task, split, count, start = get_task(name, spec.world), spec.split, spec.episodes, spec.start
+    if spec.kinds:
+        ids = ids_of_kinds(spec.kinds, task, split, count, start, incidents)
+    else:
+        ids = incident_ids(name, split, count, start, world=spec.world)
+    return {name: (task.rubric, ids)}
 
 
 def _recorded(

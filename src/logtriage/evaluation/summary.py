@@ -124,7 +124,7 @@ def _row(run: LoadedRun, policy: str, task: str, rubric: str, planned: int) -> R
     grades, split = run.grades[policy, task], run.manifest.spec.role_split
     transcripts = run.transcripts[policy, task]
     scored = list(run.scored(policy, [task]).values())
-    scores = [grade.score for grade in scored if grade.score is not None]
+    scores = [grade.score for grade in scored]
     states = [played_state(run.incidents(grade.incident), grade) for grade in scored]
     stated = [state for state in states if state.facts.confidence is not None]
     confidences = [state.facts.confidence or 0.0 for state in stated]

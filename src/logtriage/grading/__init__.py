@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from logtriage.grading.criteria import Measure, Measured
-from logtriage.grading.debrief import AppliedDiscount, CriterionScore, Grade, GradeStatus
+from logtriage.grading.debrief import AppliedDiscount, CriterionScore, Grade, Graded, Unscored
 from logtriage.grading.encoding import grade_to_json
 from logtriage.grading.grade import (
     RUBRICS,
@@ -61,12 +61,13 @@ __all__ = [
     "Discount",
     "Gate",
     "Grade",
-    "GradeStatus",
+    "Graded",
     "Measure",
     "Measured",
     "Resolver",
     "Rubric",
     "Truths",
+    "Unscored",
     "action_array",
     "get_rubric",
     "grade",

@@ -38,7 +38,7 @@ def grade_compiled(
     The integer is the first incident whose list goes on after its padding, or -1.
 
     Raises:
-        RubricError: for a price that the rubric asks for and an incident does not have.
+        RubricError: for a worth that the rubric asks for and an incident does not have.
     """
     count = len(truths)
     by = tables_of(rubric, span)
@@ -70,19 +70,19 @@ def grade_compiled(
 
 
 def _prices(truths: Truths, by: ScoreTables) -> Floats:
-    """The prices of hand-overs (N,), 0 where nobody takes the incident over.
+    """The worths of hand-overs (N,), 0 where nobody takes the incident over.
 
     Raises:
-        RubricError: for a price outside [0, 1].
+        RubricError: for a worth outside [0, 1].
     """
-    price = np.nan_to_num(truths.worth_of_hand_over)
-    bad = (price < 0.0) | (price > 1.0)
+    worth = np.nan_to_num(truths.worth_of_hand_over)
+    bad = (worth < 0.0) | (worth > 1.0)
     if by.handed_weight >= 0.0 and bad.any():
         row = int(bad.argmax())
         raise RubricError(
-            f"worth_of_hand_over[{row}] must be a number from 0 to 1, got {price[row]}"
+            f"worth_of_hand_over[{row}] must be a number from 0 to 1, got {worth[row]}"
         )
-    return price
+    return worth
 
 
 #: The answers of truths that are still at hand, by span and type.

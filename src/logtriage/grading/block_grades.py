@@ -122,7 +122,7 @@ def _places(n: Int, part: Int, group: Int, to: Int, by: ScoreTables, room: Room)
 
 @kernel
 def _score(
-    n: Int, first: Int, benign: Any, price: Any, by: ScoreTables, room: Room, out: Out
+    n: Int, first: Int, benign: Any, worth: Any, by: ScoreTables, room: Room, out: Out
 ) -> None:
     """As :func:`logtriage.grading.scores.score_row`, step by step for the whole block."""
     levels, scores = room.levels, out.scores
@@ -146,7 +146,7 @@ def _score(
     if by.handed_weight >= 0.0:
         for at in range(n):
             total, level = scores[first + at], np.int64(levels[_HANDED + at])
-            scores[first + at] = handed_over(total, level, price[first + at], by)
+            scores[first + at] = handed_over(total, level, worth[first + at], by)
     for at in range(n):
         gated = np.int64(out.gates[first + at] >= 0)
         scores[first + at] = finished(scores[first + at], gated, by)
@@ -158,14 +158,14 @@ def grade_rows(
     index: Any,
     to: Letters,
     answers: Answers,
-    price: Any,
+    worth: Any,
     by: ScoreTables,
     room: Room,
     out: Out,
 ) -> Int:
     """Grade all lists ``acts`` (T, N); the first that goes on after padding, or -1.
 
-    ``index`` (T,) is the tick of each action. ``price`` (N,) is that of a hand-over, empty where
+    ``index`` (T,) is the tick of each action. ``worth`` (N,) is that of a hand-over, empty where
     the rubric reads none.
     """
     count, length = np.uint64(acts.shape[1]), np.uint64(acts.shape[0])
@@ -191,5 +191,5 @@ def grade_rows(
             blocks.share(n, blocks.FIRST_FAULT + fault * blocks.FAULT_SIZE, none, work)
         _close(n, first, answers, by.gates, work, out)
         _sum_up(n, first, answers, none, work, by, room.levels)
-        _score(n, first, answers.benign, price, by, room, out)
+        _score(n, first, answers.benign, worth, by, room, out)
     return np.int64(-1)

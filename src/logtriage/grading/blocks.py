@@ -27,7 +27,7 @@ LANES: Final = np.uint64(BLOCK)
 
 # Where the rows of the work array begin: of each incident, its facts, its shares. What a loop reads
 # beside the rows that it writes stands there, too: the compiler must see that they are apart.
-ACTION, RIGHT, COUNTED, LIMIT, PRESENT, STRICT, PRICED, FAULTY = (
+ACTION, RIGHT, COUNTED, LIMIT, PRESENT, STRICT, TAKES, FAULTY = (
     np.uint64(row * BLOCK) for row in range(8)
 )
 SEVERITY, SEEN, RIGHTLY, PAGED, MISPAGED, REMEDIES, WRONG, EARLY, CLOSING = (
@@ -47,14 +47,14 @@ FAULT_SIZE: Final = np.uint64(FAULT_ROWS * BLOCK)
 class Answers(NamedTuple):
     """What is right, of N incidents of at most K faults.
 
-    ``accepted`` (K, M, N) are the actions that each fault accepts. ``strict`` and ``priced`` (N,)
+    ``accepted`` (K, M, N) are the actions that each fault accepts. ``strict`` and ``takes`` (N,)
     are the closing rules. ``horizon`` (N,) in ticks is cut off at what the type of the work array
     holds. The others (N,) are the fields of :class:`logtriage.grading.scores.Case`.
     """
 
     accepted: Ints
     strict: Ints
-    priced: Ints
+    takes: Ints
     horizon: Ints
     severity: Ints
     benign: Ints
@@ -117,7 +117,7 @@ def shares(work: Any, at: Int) -> Shares:
 
 @kernel
 def _move(work: Any, at: Int, to: Letters) -> Move:
-    rules = Rules(work[STRICT + at], work[PRICED + at])
+    rules = Rules(work[STRICT + at], work[TAKES + at])
     return move_of(np.int64(work[ACTION + at]), np.int64(work[RIGHT + at]), rules, to)
 
 
@@ -137,7 +137,7 @@ def begin(n: Int, first: Int, answers: Answers, none: Int, work: Any) -> None:
     for at in range(n):
         work[STRICT + at] = answers.strict[first + at]
     for at in range(n):
-        work[PRICED + at] = answers.priced[first + at]
+        work[TAKES + at] = answers.takes[first + at]
     for at in range(n):
         work[FAULTY + at] = answers.faults[first + at]
     row = FIRST_FAULT

@@ -1,12 +1,11 @@
 """A grade with its reasons, worded for people."""
 
 from collections.abc import Iterator, Sequence
-from enum import StrEnum
 from functools import cached_property
 from hashlib import blake2b
 from itertools import groupby
 from math import prod
-from typing import Final
+from typing import ClassVar, Final, cast
 
 import attrs
 
@@ -20,13 +19,6 @@ from logtriage.state import Closing
 HARDLY: Final = 0.005
 #: What stands over the columns of the criteria.
 COLUMNS = ("criterion", "score", "weight", "points", "why")
-
-
-class GradeStatus(StrEnum):
-    """Whether there is a score. A failure of the infrastructure is never a silent 0."""
-
-    SCORED = "scored"
-    UNSCORED = "unscored"
 
 
 @attrs.frozen(slots=False)
@@ -52,8 +44,8 @@ class AppliedDiscount:
 
 
 @attrs.frozen(slots=False)
-class Grade:
-    """A score with its reasons; ``print(grade)`` shows what was done, what it earned and why.
+class _Graded:
+    """What a grade and its absence have in common.
 
     Attributes:
         incident: the incident's id.
@@ -61,23 +53,11 @@ class Grade:
         rubric: the id of the rubric.
         rubric_digest: a hash of everything in the rubric that decides a score.
         actions: the actions graded.
-        status: whether there is a score.
-        score: within the bounds of the rubric, [0, 1] as a rule; None if unscored.
-        criteria: what was earned; under a gate, what would have been.
-        gate: the gate that holds, and sets the score to 0; None if none does.
-        gate_reason: why it holds.
-        closing: why the incident was closed; None if it was left open.
-        ticks: ticks used.
-        unplayed: how many actions came after the closing action, and were not graded.
-        cause: why there is no score, in words.
         agent: who played, if the transcript says so.
         schedule: the tick of each action in joint play, where several may share one.
         fault_kind: what was injected (of several faults all kinds, ``a + b``). No rubric
             weighs it.
-        discounts: those that applied, each to all that the criteria add up to.
         seal: the fingerprint of the key of a sealed incident.
-        impact: what a report of how the damage spread is worth; None if there was none. No
-            rubric weighs it.
     """
 
     incident: str
@@ -85,21 +65,10 @@ class Grade:
     rubric: str
     rubric_digest: str
     actions: tuple[Action, ...]
-    status: GradeStatus
-    score: float | None
-    criteria: tuple[CriterionScore, ...]
-    gate: str | None = None
-    gate_reason: str | None = None
-    closing: Closing | None = None
-    ticks: int = 0
-    unplayed: int = 0
-    cause: str | None = None
-    agent: str | None = None
-    schedule: tuple[int, ...] | None = None
-    fault_kind: str | None = None
-    discounts: tuple[AppliedDiscount, ...] = ()
-    seal: str | None = None
-    impact: Impact | None = None
+    agent: str | None = attrs.field(default=None, kw_only=True)
+    schedule: tuple[int, ...] | None = attrs.field(default=None, kw_only=True)
+    fault_kind: str | None = attrs.field(default=None, kw_only=True)
+    seal: str | None = attrs.field(default=None, kw_only=True)
 
     @cached_property
     def digest(self) -> str:
@@ -128,6 +97,39 @@ class Grade:
         """How many of the actions could not be read."""
         return len(self.unread)
 
+    def __str__(self) -> str:
+        """The debrief: what was done, what it earned and why."""
+        return plain(cast("Graded", self))
+
+
+@attrs.frozen(slots=False)
+class Grade(_Graded):
+    """A score with its reasons; ``print(grade)`` shows what was done, what it earned and why.
+
+    Attributes:
+        score: within the bounds of the rubric, [0, 1] as a rule.
+        criteria: what was earned; under a gate, what would have been.
+        gate: the gate that holds, and sets the score to 0; None if none does.
+        gate_reason: why it holds.
+        closing: why the incident was closed; None if it was left open.
+        ticks: ticks used.
+        unplayed: how many actions came after the closing action, and were not graded.
+        discounts: those that applied, each to all that the criteria add up to.
+        impact: what a report of how the damage spread is worth; None if there was none. No
+            rubric weighs it.
+    """
+
+    score: float
+    criteria: tuple[CriterionScore, ...]
+    gate: str | None = None
+    gate_reason: str | None = None
+    closing: Closing | None = None
+    ticks: int = 0
+    unplayed: int = 0
+    discounts: tuple[AppliedDiscount, ...] = ()
+    impact: Impact | None = None
+    cause: ClassVar[None] = None
+
     @property
     def verdict(self) -> str:
         """One sentence: what decided the score.
@@ -135,11 +137,9 @@ class Grade:
         A gate, a hand-over, or the criterion or discount that took the most points; without
         any points, the heaviest criteria. A second sentence counts actions that could not be read.
         """
-        return verdict_of(self)
-
-    def __str__(self) -> str:
-        """The debrief: what was done, what it earned and why."""
-        return plain(self)
+        reasons = self.unread
+        more = f" {unread(reasons, len(self.actions))}." if reasons else ""
+        return _decided(self) + more
 
     def criterion(self, name: str) -> CriterionScore:
         """The criterion of that name.
@@ -151,6 +151,34 @@ class Grade:
             if row.name == name:
                 return row
         raise UnknownName("criterion", name, (row.name for row in self.criteria))
+
+
+@attrs.frozen(slots=False)
+class Unscored(_Graded):
+    """An attempt that must not be scored. A failure of the infrastructure is never a silent 0.
+
+    It has the fields of a grade, all empty, and the ``cause``: why there is no score, in words.
+    """
+
+    cause: str
+    score: ClassVar[None] = None
+    criteria: ClassVar[tuple[CriterionScore, ...]] = ()
+    gate: ClassVar[None] = None
+    gate_reason: ClassVar[None] = None
+    closing: ClassVar[None] = None
+    ticks: ClassVar[int] = 0
+    unplayed: ClassVar[int] = 0
+    discounts: ClassVar[tuple[AppliedDiscount, ...]] = ()
+    impact: ClassVar[None] = None
+
+    @property
+    def verdict(self) -> str:
+        """One sentence: why there is no score."""
+        return f"Not scored: {self.cause}."
+
+
+#: What grading a transcript gives.
+Graded = Grade | Unscored
 
 
 @attrs.frozen
@@ -168,17 +196,31 @@ class Debrief:
     total: tuple[str, ...]
 
 
-def debrief_of(grade: Grade, roles: Sequence[str] | None = None) -> Debrief:
-    """The debrief of a grade; of joint play with the names of the ``roles``, in their order."""
+def debrief_of(
+    grade: Graded, roles: Sequence[str] | None = None, luck: Sequence[str] = ()
+) -> Debrief:
+    """The debrief of a grade; of joint play with the names of the ``roles``, in their order.
+
+    ``luck`` is as for :func:`verdict_of`.
+    """
     return Debrief(
-        grade.verdict,
+        verdict_of(grade, luck),
         tuple((f"tick {when}", text) for when, text in _told(grade, roles)),
-        tuple(_row(criterion) for criterion in grade.criteria),
+        tuple(
+            (
+                row.name,
+                f"{row.score:.2f}",
+                f"{row.weight:.2f}",
+                f"{row.score * row.weight:.3f}",
+                row.reason,
+            )
+            for row in grade.criteria
+        ),
         tuple(_total(grade)),
     )
 
 
-def _told(grade: Grade, roles: Sequence[str] | None) -> Iterator[tuple[int, str]]:
+def _told(grade: Graded, roles: Sequence[str] | None) -> Iterator[tuple[int, str]]:
     """Each action with its tick, and in joint play with the role that took it."""
     ticks = range(len(grade.actions)) if grade.schedule is None else grade.schedule
     plays = zip(ticks, grade.actions, strict=False)
@@ -190,44 +232,45 @@ def _told(grade: Grade, roles: Sequence[str] | None) -> Iterator[tuple[int, str]
             yield when, f"{role}: {describe(action)}"
 
 
-def _row(criterion: CriterionScore) -> tuple[str, ...]:
-    points = criterion.score * criterion.weight
-    return (
-        criterion.name,
-        f"{criterion.score:.2f}",
-        f"{criterion.weight:.2f}",
-        f"{points:.3f}",
-        criterion.reason,
-    )
+def verdict_of(grade: Graded, luck: Sequence[str] = ()) -> str:
+    """What decided a score, and a sentence of what could not be read, if any.
 
-
-def verdict_of(grade: Grade) -> str:
-    """One sentence that says what decided a score, and one of what could not be read, if any."""
+    The first sentence says what was right by ``luck``, as the belief of that tick has it
+    (:func:`logtriage.beliefs.then.lucky_then`); a score that owes nothing to it leaves it out.
+    """
     if grade.score is None:
         return f"Not scored: {grade.cause}."
     reasons = grade.unread
     more = f" {unread(reasons, len(grade.actions))}." if reasons else ""
-    return _decided(grade) + more
+    if grade.gate is not None:
+        return f"{rule_words(grade.gate).capitalize()}: {grade.gate_reason}. Score 0.{more}"
+    why, score = _decided(grade), f"Score {grade.score:.2f}"
+    if luck and grade.score and not _handed_over(grade):
+        lost = f" {why}" if max(_losses(grade))[0] >= HARDLY else ""
+        return f"{score}, by luck: {'; '.join(luck)}.{lost}{more}"
+    return f"{why} {score}.{more}"
+
+
+def _handed_over(grade: Grade) -> bool:
+    """Whether a hand-over is all that counts."""
+    return grade.closing is Closing.HANDED_OVER and len(grade.criteria) == 1
 
 
 def _decided(grade: Grade) -> str:
-    """What decided a score."""
-    if grade.gate is not None:
-        return f"{_words(grade.gate)}: {grade.gate_reason}. Score 0."
-    score = f"{grade.score:.2f}"
-    if grade.closing is Closing.HANDED_OVER and len(grade.criteria) == 1:
-        return f"{grade.criteria[0].reason.capitalize()}. Score {score}."
+    """What decided a score that no gate holds."""
+    if _handed_over(grade):
+        return f"{grade.criteria[0].reason.capitalize()}."
     lost, name, reason = max(_losses(grade), default=(0.0, "", ""))
     spent = f"{grade.ticks} tick{'s' * (grade.ticks != 1)}"
     if lost < HARDLY:
-        return f"Nothing went wrong in {spent}. Score {score}."
+        return f"Nothing went wrong in {spent}."
     if all(row.score <= 0.0 for row in grade.criteria):
         heaviest = max(row.weight for row in grade.criteria)
         reasons = "; ".join(row.reason for row in grade.criteria if row.weight == heaviest)
-        return f"Nothing was earned in {spent}: {reasons}. Score {score}."
+        return f"Nothing was earned in {spent}: {reasons}."
     if any(discount.name == name for discount in grade.discounts):
-        return f"{reason[:1].upper()}{reason[1:]} (−{lost:.2f}). Score {score}."
-    return f"{_words(name)} cost {lost:.2f}: {reason}. Score {score}."
+        return f"{reason[:1].upper()}{reason[1:]} (−{lost:.2f})."
+    return f"{rule_words(name).capitalize()} −{lost:.2f}: {reason}."
 
 
 def _losses(grade: Grade) -> Iterator[tuple[float, str, str]]:
@@ -242,12 +285,12 @@ def _losses(grade: Grade) -> Iterator[tuple[float, str, str]]:
         total *= discount.factor
 
 
-def _words(name: str) -> str:
-    """The name of a rule as a sentence begins with it; a page to a wrong team is a mis-page."""
-    return "Mis-page" if name == "wrong_escalation" else name.replace("_", " ").capitalize()
+def rule_words(name: str) -> str:
+    """The name of a rule in words; a page to a wrong team is a mis-page."""
+    return "mis-page" if name == "wrong_escalation" else name.replace("_", " ")
 
 
-def _total(grade: Grade) -> Iterator[str]:
+def _total(grade: Graded) -> Iterator[str]:
     if grade.score is None:
         yield f"not scored: {grade.cause}"
     else:
@@ -266,7 +309,7 @@ def _total(grade: Grade) -> Iterator[str]:
         yield f"{grade.unplayed} actions after the closing one were not played"
 
 
-def plain(grade: Grade) -> str:
+def plain(grade: Graded) -> str:
     """The debrief as plain text, without a line break at its end."""
     debrief = debrief_of(grade)
     by = "" if grade.agent is None else f", played by {grade.agent}"

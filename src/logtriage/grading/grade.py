@@ -8,7 +8,7 @@ from typing import Any, Final
 from logtriage.actions import Action
 from logtriage.errors import RubricError, UnknownName, kind_of
 from logtriage.grading.criteria import Measured
-from logtriage.grading.debrief import AppliedDiscount, CriterionScore, Grade, GradeStatus
+from logtriage.grading.debrief import AppliedDiscount, CriterionScore, Grade, Unscored
 from logtriage.grading.impact import reported_impact
 from logtriage.grading.rubric import RECORDED, TRIAGE_3, Discount, Rubric, check_rubric
 from logtriage.incident import Incident
@@ -73,7 +73,6 @@ def grade(
         rubric.id,
         rubric.digest,
         state.actions,
-        GradeStatus.SCORED,
         total if gate is None else 0.0,
         criteria,
         gate,
@@ -81,13 +80,12 @@ def grade(
         state.closing,
         state.tick,
         unplayed,
-        None,
-        agent,
-        state.schedule,
-        incident.truth.fault_kind,
         discounts,
-        incident.seal,
         reported_impact(state),
+        agent=agent,
+        schedule=state.schedule,
+        fault_kind=incident.truth.fault_kind,
+        seal=incident.seal,
     )
 
 
@@ -206,19 +204,16 @@ def unscored(
     actions: Iterable[Action] = (),
     *,
     agent: str | None = None,
-) -> Grade:
-    """The grade of an episode that must not be scored, with its cause in words."""
+) -> Unscored:
+    """An episode that must not be scored, with its cause in words."""
     rubric = _chosen(incident, rubric)
-    return Grade(
+    return Unscored(
         incident.id,
         incident.task,
         rubric.id,
         rubric.digest,
         tuple(actions),
-        GradeStatus.UNSCORED,
-        None,
-        (),
-        cause=cause,
+        cause,
         agent=agent,
         fault_kind=incident.truth.fault_kind,
         seal=incident.seal,

@@ -6,7 +6,7 @@ graded cannot be missing in one of them.
 
 from typing import Final
 
-from logtriage.actions import ACTION_TYPES, PRICED_ACTION_TYPES
+from logtriage.actions import ACTION_TYPES, HAND_OVER_TYPES
 from logtriage.grading import TRIAGE_3
 from logtriage.incident import Incident
 from logtriage.world.simulation import Simulation
@@ -20,14 +20,14 @@ RECORDED_KINDS: Final = (
     "request_traces",
     "resolve",
     "ignore",
-    *PRICED_ACTION_TYPES,
+    *HAND_OVER_TYPES,
 )
 
 
 def useful_kinds(rubric: str, *, simulated: bool) -> tuple[str, ...]:
     """The kinds of action, by their wire names, of incidents that a rubric grades."""
     if simulated:
-        return (*ACTION_TYPES, *(PRICED_ACTION_TYPES if rubric == TRIAGE_3.id else ()))
+        return (*ACTION_TYPES, *(HAND_OVER_TYPES if rubric == TRIAGE_3.id else ()))
     return RECORDED_KINDS
 
 

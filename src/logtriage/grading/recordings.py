@@ -49,13 +49,13 @@ def hand_over(state: State) -> Measured:
     """The worth of a hand-over, whenever it comes and whatever was done before.
 
     Raises:
-        RubricError: for a price that is missing or outside [0, 1].
+        RubricError: for a worth that is missing or outside [0, 1].
     """
     incident = state.incident
-    price = incident.worth_of_hand_over
-    if price is None or not 0.0 <= price <= 1.0:
+    worth = incident.worth_of_hand_over
+    if worth is None or not 0.0 <= worth <= 1.0:
         raise RubricError(
             f"incident {incident.id!r}: worth_of_hand_over must be a number from 0 to 1 where it "
-            f"was handed over, got {price!r}"
+            f"was handed over, got {worth!r}"
         )
-    return (price, f"handed over, worth {price:g}")
+    return (worth, f"handed over, worth {worth:g}")

@@ -12,7 +12,7 @@ import attrs
 from logtriage._lib.references import name_in_module
 from logtriage.errors import InvalidInput, RubricError, kind_of
 from logtriage.grading import criteria as measures
-from logtriage.grading import priced, recordings, triage
+from logtriage.grading import paging, recordings, triage
 from logtriage.grading.criteria import Measure, Measured
 from logtriage.state import State
 
@@ -198,13 +198,13 @@ TRIAGE_3: Final = Rubric(
             ("severity", measures.severity),
             ("root_cause", triage.root_cause),
             ("escalation", measures.escalation),
-            ("remediation", priced.remediation),
+            ("remediation", paging.remediation),
             ("closure", triage.closure),
         )
     ),
     benign=(
         Criterion("severity", 0.20, measures.severity),
-        Criterion("dismissal", 0.70, priced.dismissal),
+        Criterion("dismissal", 0.70, paging.dismissal),
         Criterion("closure", 0.10, triage.benign_closure),
     ),
     gates=(
@@ -212,11 +212,11 @@ TRIAGE_3: Final = Rubric(
         Gate("ignored_incident", measures.ignored_incident),
     ),
     discounts=(
-        Discount("unescalated", priced.unescalated),
-        Discount("unapproved", priced.unapproved),
-        Discount("unapproved_fix", priced.unapproved_fix),
+        Discount("unescalated", paging.unescalated),
+        Discount("unapproved", paging.unapproved),
+        Discount("unapproved_fix", paging.unapproved_fix),
     ),
-    handed_over=(Criterion("hand_over", 1.0, priced.hand_over),),
+    handed_over=(Criterion("hand_over", 1.0, paging.hand_over),),
 )
 
 #: What drawn incidents are graded by: ``logtriage/3``.

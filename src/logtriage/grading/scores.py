@@ -1,6 +1,6 @@
 """The score of a list from its facts: levels, their points, discounts, and the gate.
 
-The measures of :mod:`logtriage.grading.triage` and :mod:`logtriage.grading.priced`, by the tables
+The measures of :mod:`logtriage.grading.triage` and :mod:`logtriage.grading.paging`, by the tables
 of :class:`logtriage.grading.tables.ScoreTables`. Each argument is a number or an array of them, as
 in :mod:`logtriage.grading.steps`.
 """
@@ -115,10 +115,10 @@ def share_left(share: Any, discount: Discount, benign: Int) -> Any:
     return share * applies + (1.0 - applies)
 
 
-def handed_over(total: Any, level: Int, price: Any, by: ScoreTables) -> Any:
-    """The total; after a hand-over as the first intervention, its worth at its price."""
-    worth = by.handed_weight * (price * by.handed[np.uint64(level)])
-    return worth * (level > 0) + total * (level == 0)
+def handed_over(total: Any, level: Int, worth: Any, by: ScoreTables) -> Any:
+    """The total; after a hand-over as the first intervention, its worth after its ticks."""
+    left = by.handed_weight * (worth * by.handed[np.uint64(level)])
+    return left * (level > 0) + total * (level == 0)
 
 
 def finished(total: Any, gated: Int, by: ScoreTables) -> Any:
@@ -127,7 +127,7 @@ def finished(total: Any, gated: Int, by: ScoreTables) -> Any:
     return np.rint(bounded * by.grid) * (1.0 / by.grid) * (gated == 0)
 
 
-def score_row(levels: Levels, benign: Int, gated: Int, price: Any, by: ScoreTables) -> Any:
+def score_row(levels: Levels, benign: Int, gated: Int, worth: Any, by: ScoreTables) -> Any:
     """The score of one list, or of each row of arrays."""
     part, total = (benign != 0) * np.int64(1), 0.0
     for group in range(by.begins.shape[1]):
@@ -139,5 +139,5 @@ def score_row(levels: Levels, benign: Int, gated: Int, price: Any, by: ScoreTabl
         discount = discount_at(number, by)
         total = total * share_left(share_at(levels[discount.level], discount, by), discount, benign)
     if by.handed_weight >= 0.0:
-        total = handed_over(total, levels.handed, price, by)
+        total = handed_over(total, levels.handed, worth, by)
     return finished(total, gated, by)

@@ -34,7 +34,7 @@ class Rules(NamedTuple):
     """Whether a wrong page and a hand-over close an incident."""
 
     strict: Int
-    priced: Int
+    takes: Int
 
 
 class Letters(NamedTuple):
@@ -135,7 +135,7 @@ def move_of(action: Int, right: Int, rules: Rules, to: Letters) -> Move:
     """What an action is; ``right`` whether it is accepted."""
     pages = (action >= np.int64(to.page)) & (action < np.int64(to.page_end))
     ignores = action == np.int64(to.ignore)
-    hands = (action == np.int64(to.hand_over)) & (rules.priced != 0)
+    hands = (action == np.int64(to.hand_over)) & (rules.takes != 0)
     misroutes = pages & (right == 0) & (rules.strict != 0)
     closing = RESOLVED + ignores * np.int64(IGNORED - RESOLVED)
     closing = closing + hands * np.int64(HANDED_OVER - RESOLVED)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from logtriage.actions import SEVERITIES
 from logtriage.errors import RubricError
-from logtriage.grading import criteria, priced, triage
+from logtriage.grading import criteria, paging, triage
 from logtriage.grading.criteria import Measure, Measured
 from logtriage.grading.grade import GRID
 from logtriage.grading.rubric import Criterion, Rubric
@@ -122,7 +122,7 @@ def _fixed_powers(left: float, span: Span) -> Iterator[float]:
 
 
 def _silent(unpaged: float) -> float:
-    return unpaged * priced.UNESCALATED + (1.0 - unpaged)
+    return unpaged * paging.UNESCALATED + (1.0 - unpaged)
 
 
 @attrs.frozen
@@ -153,24 +153,24 @@ MEASURES: Final[Mapping[Measure, Leveled]] = MappingProxyType(
         triage.root_cause: Leveled("named", partial(_shares, truediv)),
         triage.closure: Leveled("resolved", partial(_by_clock, criteria.promptness)),
         triage.benign_closure: Leveled("calmed", partial(_by_clock, criteria.promptness)),
-        priced.remediation: Leveled("fixes", _fixes),
-        priced.dismissal: Leveled("dismissed", _yes_or_no),
+        paging.remediation: Leveled("fixes", _fixes),
+        paging.dismissal: Leveled("dismissed", _yes_or_no),
     }
 )
-#: What a hand-over leaves of its price: :func:`priced.hand_over`, the one measure of
+#: What a hand-over leaves of its worth: :func:`paging.hand_over`, the one measure of
 #: ``handed_over`` that kernels take.
-HANDED: Final = Leveled("handed", partial(_by_clock, partial(priced.hand_over_worth, 1.0)))
+HANDED: Final = Leveled("handed", partial(_by_clock, partial(paging.hand_over_worth, 1.0)))
 #: The gates and the discounts that kernels take.
 GATES: Final = (criteria.wrong_escalation, criteria.ignored_incident)
 DISCOUNTS: Final[Mapping[Factor, Discounting]] = MappingProxyType(
     {
-        priced.unescalated: Discounting(
+        paging.unescalated: Discounting(
             "paged", partial(_shares, lambda part, faults: _silent((faults - part) / faults))
         ),
-        priced.unapproved: Discounting(
-            "early", partial(_powers, priced.UNAPPROVED_REMEDY), everywhere=True
+        paging.unapproved: Discounting(
+            "early", partial(_powers, paging.UNAPPROVED_REMEDY), everywhere=True
         ),
-        priced.unapproved_fix: Discounting("hasty", partial(_fixed_powers, priced.UNAPPROVED_FIX)),
+        paging.unapproved_fix: Discounting("hasty", partial(_fixed_powers, paging.UNAPPROVED_FIX)),
     }
 )
 
@@ -181,7 +181,7 @@ class ScoreTables(NamedTuple):
     The total of a list is the sum of ``points`` at ``begins`` (2, G) plus the sum of levels times
     ``strides`` (2, G, L), group by group, for faults and for benign incidents. ``discounts``
     (D, 3) has for each its level, where its ``factors`` begin, and whether it is everywhere.
-    ``gates`` are places in :data:`GATES`. ``handed`` is what a hand-over leaves of its price, by
+    ``gates`` are places in :data:`GATES`. ``handed`` is what a hand-over leaves of its worth, by
     level, and ``handed_weight`` what its criterion weighs, -1 if there is none. ``credits`` is the
     highest level of wrong remedies, ``grid`` is :data:`~logtriage.grading.grade.GRID`.
     """
@@ -295,7 +295,7 @@ def _rules(rubric: Rubric) -> Iterator[tuple[str, str, AnyCall, tuple[AnyCall, .
     for row in (*rubric.criteria, *rubric.benign, *rubric.penalties):
         yield "measure", row.name, row.measure, tuple(MEASURES)
     for place, row in enumerate(rubric.handed_over):
-        yield "measure", row.name, row.measure, () if place else (priced.hand_over,)
+        yield "measure", row.name, row.measure, () if place else (paging.hand_over,)
     for gate in rubric.gates:
         yield "gate", gate.name, gate.holds, GATES
     for discount in rubric.discounts:

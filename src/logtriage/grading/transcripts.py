@@ -18,7 +18,7 @@ from logtriage.errors import (
     TranscriptError,
     kind_of,
 )
-from logtriage.grading.debrief import Grade
+from logtriage.grading.debrief import Grade, Graded
 from logtriage.grading.grade import grade, unscored
 from logtriage.grading.rubric import Rubric
 from logtriage.incident import Incident
@@ -80,7 +80,7 @@ def grade_transcript(
     *,
     resolve: Resolver = make_incident,
     splits: Splits = get_role_split,
-) -> Grade:
+) -> Graded:
     """Grade a transcript; unscored, with its status as cause, unless it is completed.
 
     Roles share a tick only as the transcript's role split allows. ``splits`` finds it by its name:
@@ -130,7 +130,7 @@ def grade_jsonl(
     resolve: Resolver = make_incident,
     splits: Splits = get_role_split,
     on_error: Callable[[TranscriptError], None] | None = None,
-) -> Iterator[Grade]:
+) -> Iterator[Graded]:
     """Grade a file of transcripts, one JSON object a line, as a stream; gzipped or not.
 
     Blank lines are skipped. A line that cannot be graded goes to ``on_error`` as a
@@ -155,21 +155,21 @@ def grade_lines(
     resolve: Resolver = make_incident,
     splits: Splits = get_role_split,
     on_error: Callable[[TranscriptError], None] | None = None,
-) -> Iterator[tuple[Transcript, Grade]]:
+) -> Iterator[tuple[Transcript, Graded]]:
     """:func:`grade_jsonl`, each grade with its transcript."""
     grade_line = partial(grade_transcript, rubric=rubric, resolve=resolve, splits=splits)
     if not isinstance(source, str | Path):
         return _graded(source, grade_line, on_error)
     grades = _graded_file(Path(source), grade_line, on_error)
     next(grades)  # opens the file now, so that the caller learns at once that it is missing
-    return cast(Iterator[tuple[Transcript, Grade]], grades)
+    return cast(Iterator[tuple[Transcript, Graded]], grades)
 
 
 def _graded_file(
     path: Path,
-    grade_line: Callable[[Transcript], Grade],
+    grade_line: Callable[[Transcript], Graded],
     on_error: Callable[[TranscriptError], None] | None,
-) -> Iterator[tuple[Transcript, Grade] | None]:
+) -> Iterator[tuple[Transcript, Graded] | None]:
     """Yield None once the file is open, then its grades."""
     with path.open("rb") as stream:
         yield None
@@ -178,9 +178,9 @@ def _graded_file(
 
 def _graded(
     source: IO[str] | IO[bytes],
-    grade_line: Callable[[Transcript], Grade],
+    grade_line: Callable[[Transcript], Graded],
     on_error: Callable[[TranscriptError], None] | None,
-) -> Iterator[tuple[Transcript, Grade]]:
+) -> Iterator[tuple[Transcript, Graded]]:
     name = str(getattr(source, "name", "<stream>"))
     for number, line in numbered_lines(unpacked(source, name)):
         if line is not None and not line.strip():

@@ -102,11 +102,6 @@ class Truths:
         return np.logical_not(self.root_causes.any(axis=1))
 
     @cached_property
-    def any_benign(self) -> bool:
-        """Whether any incident is benign."""
-        return bool(self.benign.any())
-
-    @cached_property
     def ranges(self) -> ActionRanges:
         """The canonical integers of the topology's actions, and of a hand-over if any has one."""
         return ranges_of(self.topology, hand_over=bool(self.takes_hand_over.any()))
@@ -177,7 +172,7 @@ def truths_of(incidents: Iterable[Incident]) -> Truths:
     count = np.array([len(incident.truth.several) for incident in listed], np.int8)
     kept = np.empty(rows, np.object_)
     kept[:] = listed
-    prices = (incident.worth_of_hand_over for incident in listed)
+    worths = (incident.worth_of_hand_over for incident in listed)
     return Truths(
         topology,
         np.array([severity_index[incident.truth.severity] for incident in listed], np.int8),
@@ -188,7 +183,7 @@ def truths_of(incidents: Iterable[Incident]) -> Truths:
         np.array([incident.wrong_page_closes for incident in listed]),
         np.array([incident.par for incident in listed], np.int32),
         np.array([incident.task_par for incident in listed], np.int32),
-        np.array([np.nan if price is None else price for price in prices], np.float64),
+        np.array([np.nan if worth is None else worth for worth in worths], np.float64),
         kept,
         tuple(dict.fromkeys(incident.rubric for incident in listed)),
         FaultArrays(count, *parts) if most else None,

@@ -16,7 +16,7 @@ Importing this package loads nothing; the versioned modules need the extra ``mul
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from logtriage.errors import MissingExtra
+from logtriage._lib.extras import imports_of
 
 if TYPE_CHECKING:
     from logtriage.multi import relay_v1, triage_team_v1
@@ -28,11 +28,7 @@ __all__ = ["ScriptedTeam", "relay_v1", "triage_team_v1"]
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    try:
+    with imports_of("multi", "logtriage.multi", "pettingzoo", "gymnasium"):
         if name == "ScriptedTeam":
             return import_module(f"{__name__}.scripted").ScriptedTeam
         return import_module(f"{__name__}.{name}")
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in ("pettingzoo", "gymnasium"):
-            raise
-        raise MissingExtra("logtriage.multi", "multi") from None

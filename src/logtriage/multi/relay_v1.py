@@ -72,11 +72,7 @@ class Relay(pettingzoo.ParallelEnv[str, Any, Any]):
     }
 
     def __init__(
-        self,
-        task: str = "busy_shift-v1",
-        split: str = "train",
-        *,
-        render_mode: str | None = None,
+        self, task: str = "busy_shift-v1", split: str = "train", *, render_mode: str | None = None
     ) -> None:
         shift_ids(task, split, 0)
         if render_mode not in (None, "ansi"):

@@ -9,8 +9,8 @@ from logtriage.joint import observe_roles
 from logtriage.multi.parallel import TriageTeam
 from logtriage.policies import RolePolicies, TeamFactory
 from logtriage.policies.base import Memory
+from logtriage.registry import make_team
 from logtriage.state import State
-from logtriage.trained import make_team
 
 
 class ScriptedTeam:
@@ -30,7 +30,7 @@ class ScriptedTeam:
     Args:
         env: by turns or parallel; wrappers do not matter.
         team: a specification such as ``expert`` or ``triage=oracle,escalation=net:DIR,…``
-            (:func:`logtriage.trained.make_team`), or what makes a team for an incident.
+            (:func:`logtriage.registry.make_team`), or what makes a team for an incident.
 
     Raises:
         UnknownName, InvalidInput: for a specification without a team for these roles.

@@ -1,15 +1,13 @@
 """Replies, tool calls and wire JSON of an agent become actions. Parsing is total."""
 
-from logtriage.parsing.actions import (
-    MAX_OBJECTS,
+from logtriage.parsing.actions import MAX_OBJECTS, parse_action, parse_plan
+from logtriage.parsing.wires import (
     SOLO_KINDS,
     TEAM_KINDS,
     Form,
     action_from_wire,
     action_to_wire,
     actions_from_wire,
-    parse_action,
-    parse_plan,
     render_action,
 )
 

@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping
 from typing import Any, Final
 
 from logtriage._lib.jsonvalues import absent, json_kind
-from logtriage.actions import ACTION_TYPES, PRICED_ACTION_TYPES, RECORDED_ACTION_TYPES, Malformed
+from logtriage.actions import ACTION_TYPES, HAND_OVER_TYPES, RECORDED_ACTION_TYPES, Malformed
 from logtriage.parsing.marks import MAX_TEXT
 from logtriage.parsing.tools import ARGUMENTS
 from logtriage.parsing.words import wires_in_words
@@ -16,7 +16,7 @@ MALFORMED: Final = "malformed"
 #: Tools that may be called though no schema offers them; the parser says who may. ``act`` takes
 #: an action in one word.
 _UNLISTED: Final = frozenset({"report_impact", "hand_over", "act"})
-_SOLO: Final = frozenset((*ACTION_TYPES, *RECORDED_ACTION_TYPES, *PRICED_ACTION_TYPES))
+_SOLO: Final = frozenset((*ACTION_TYPES, *RECORDED_ACTION_TYPES, *HAND_OVER_TYPES))
 #: Further arguments of calls on a shift.
 _OF_SHIFTS: Final = ("system", "ticks")
 _NAME: Final = "abcdefghijklmnopqrstuvwxyz_"

@@ -9,6 +9,7 @@ import ast
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
 from logtriage._lib.jsonvalues import absent
@@ -155,7 +156,6 @@ _NAMED: Final = re.compile(
     r"(?:```)?\s*",
     re.DOTALL,
 )
-_FENCE: Final = "```"
 _JSON: Final = json.JSONDecoder()
 
 
@@ -195,16 +195,9 @@ def _texts(name: str, pairs: Iterable[tuple[str, str]]) -> TextCall:
     arguments: dict[str, Any] = {
         key.strip(): value.partition("</")[0].strip("\n") for key, value in pairs
     }
-    if "confidence" in arguments:
-        arguments["confidence"] = _number(arguments["confidence"])
+    with suppress(KeyError, ValueError):
+        arguments["confidence"] = float(arguments["confidence"])
     return {"name": name, "arguments": arguments}
-
-
-def _number(text: str) -> float | str:
-    try:
-        return float(text)
-    except ValueError:
-        return text
 
 
 def _json_calls(body: str, *, strict: bool = False) -> list[TextCall]:
@@ -249,14 +242,11 @@ def _call(value: Any, *, strict: bool) -> TextCall | None:
     if name is None and len(value) == 1:  # Apertus: {"NAME": {…}}
         name, arguments = next(iter(value.items()))
         return {"name": name, "arguments": arguments} if name in ARGUMENTS else None
-    given = [
-        value[key]
-        for key in ("arguments", "parameters", "args", "input")
-        if not absent(value.get(key))
-    ]
-    if name is None or (strict and not given):
+    keys = ("arguments", "parameters", "args", "input")
+    given = next((value[key] for key in keys if not absent(value.get(key))), None)
+    if name is None or (strict and given is None):
         return None
-    return {"name": name, "arguments": given[0] if given else None}
+    return {"name": name, "arguments": given}
 
 
 def _named(body: str) -> list[TextCall]:
@@ -298,8 +288,8 @@ def _python_call(node: ast.expr) -> TextCall | None:
 
 def _unfenced(text: str) -> str:
     inside = text.strip()
-    if inside.startswith(_FENCE) and inside.endswith(_FENCE) and "\n" in inside:
-        return inside.partition("\n")[2].removesuffix(_FENCE)
+    if inside.startswith("```") and inside.endswith("```") and "\n" in inside:
+        return inside.partition("\n")[2].removesuffix("```")
     return text
 
 

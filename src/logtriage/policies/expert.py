@@ -5,7 +5,7 @@ most of them, looks at that service's traces and metrics, counts the signs that 
 the runbook (:mod:`logtriage.policies.suspicion`), and asks for the channel that tells the first
 row from the next row with another page or another remedy; then it looks at the other suspects. It
 asks each question once. When the time for questions is over it hands the incident over if its lead
-is not worth the price. Else it pages, declares, fixes and resolves, or dismisses an incident that
+is not worth the risk. Else it pages, declares, fixes and resolves, or dismisses an incident that
 troubles nobody. It knows no probabilities.
 
 A role takes the steps that it may take, by its own slice, and reports its diagnosis. A role that
@@ -112,11 +112,11 @@ def _steps(observation: Observation, book: Notebook, role: Role) -> Iterator[Act
         if observation.hidden:  # others still ask
             return
     top = ranked[0]
-    price = observation.worth_of_hand_over
+    worth = observation.worth_of_hand_over
     needed = max(
-        (row for least, row in HAND_OVER_LEADS.items() if least <= (price or 0)), default=0
+        (row for least, row in HAND_OVER_LEADS.items() if least <= (worth or 0)), default=0
     )
-    if price is not None and not acted and lead < needed:
+    if worth is not None and not acted and lead < needed:
         yield HandOver()
     if top.benign:
         yield from _dismiss(observation, role)

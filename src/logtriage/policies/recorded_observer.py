@@ -75,7 +75,7 @@ class RecordedObserverPolicy:
         return (action if isinstance(action, RequestMetrics) else None), asked
 
     def _answer(self, state: State) -> Action:
-        facts, price = state.facts, self.incident.worth_of_hand_over
+        facts, worth = state.facts, self.incident.worth_of_hand_over
         if facts.root_cause is not None and facts.fault_category is not None:
             return Resolve()
         held = belief(state, world=self.world)
@@ -83,7 +83,7 @@ class RecordedObserverPolicy:
             classes = _classes(held, facts.root_cause)
             return ClassifyFault(max(classes, key=classes.__getitem__)) if classes else Resolve()
         answer = best_answer(held)
-        if price is not None and price >= answer.worth:
+        if worth is not None and worth >= answer.worth:
             return HandOver()
         return Ignore() if answer.root_cause is None else IdentifyRootCause(answer.root_cause)
 

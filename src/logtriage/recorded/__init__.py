@@ -20,6 +20,7 @@ from logtriage.recorded.bundle import (
     dump_bundle,
     load_bundle,
     load_records,
+    on_request,
     open_bundle,
     read_records,
 )
@@ -37,7 +38,6 @@ from logtriage.recorded.records import (
     RecordedLine,
     RecordedService,
     Recording,
-    on_request,
 )
 from logtriage.recorded.telemetry import RecordedTelemetry
 from logtriage.recorded.truth import RecordedTruth

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any, Final
 
+import attrs
 from cattrs import BaseValidationError, transform_error
 
 from logtriage._lib.files import replacing
@@ -21,12 +22,17 @@ from logtriage.errors import BundleError
 from logtriage.grading.rubric import RECORDED
 from logtriage.incident import Fault, Incident, Truth
 from logtriage.recorded.importing.source_files import json_lines
-from logtriage.recorded.records import SCHEMA, TEAM, VIEWS, RecordedIncident, task_id
+from logtriage.recorded.records import SCHEMA, TASKS, TEAM, VERSION, VIEWS, RecordedIncident
 from logtriage.recorded.telemetry import RecordedTelemetry
 from logtriage.rng import hash_name
 
 #: A reason that names a field inside of the one that was read.
 _INNER: Final = re.compile(r"([a-z_][a-z_.]*): ")
+
+
+def task_id(name: str) -> str:
+    """The id of a recorded task, such as ``recorded_trainticket-v5``."""
+    return f"{name}-v{VERSION}"
 
 
 def as_incident(record: RecordedIncident) -> Incident:
@@ -53,6 +59,17 @@ def as_incident(record: RecordedIncident) -> Incident:
         wrong_page_closes=False,  # nobody knows whom to page
         rubric=RECORDED.id,
         worth_of_hand_over=worth_of_hand_over(hash_name(record.id)),
+    )
+
+
+def on_request(record: RecordedIncident) -> RecordedIncident:
+    """A record with a dashboard as it is shown on request, opened when it was."""
+    source, _, rest = record.id.partition("/")
+    return attrs.evolve(
+        record,
+        id=f"{source}-models/{rest}",
+        task=record.task.replace(TASKS[VIEWS[0]], TASKS[VIEWS[1]], 1),
+        view=VIEWS[1],
     )
 
 

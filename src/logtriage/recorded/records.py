@@ -52,13 +52,6 @@ HISTORY: Final = (
     "incident can be handed over; recorded changes are shown; the health panel calls unknown only "
     "what was not measured",
 )
-
-
-def task_id(name: str) -> str:
-    """The id of a recorded task, such as ``recorded_trainticket-v5``."""
-    return f"{name}-v{VERSION}"
-
-
 #: The schema of a line of a bundle.
 SCHEMA: Final = "logtriage.recorded/2"
 #: The team that owns every service: a recording names no teams.
@@ -301,14 +294,3 @@ class RecordedIncident:
                 unknown = UnknownName("service", name, sorted(known))
                 raise BundleError(f"truth.root_causes: {unknown}")
         self.recording.topology(self.id)
-
-
-def on_request(record: RecordedIncident) -> RecordedIncident:
-    """A record with a dashboard as it is shown on request, opened when it was."""
-    source, _, rest = record.id.partition("/")
-    return attrs.evolve(
-        record,
-        id=f"{source}-models/{rest}",
-        task=record.task.replace(TASKS[VIEWS[0]], TASKS[VIEWS[1]], 1),
-        view=VIEWS[1],
-    )

@@ -86,26 +86,17 @@ class RecordedTelemetry:
         return tuple(_change(*seen, now) for seen in rows[-MOST_CHANGES:])
 
     def window(self, tick: int) -> tuple[LogLine, ...]:
-        """A few lines of one window, the loudest levels first.
-
-        At most :data:`~logtriage.recorded.shown_lines.WINDOW_LINES`. Within a level every service
-        gets a line before any gets a second.
-        """
+        """A few lines of one window: :func:`~logtriage.recorded.shown_lines.sample`."""
         return _at(self._windows, tick)
 
     def overview(self, tick: int) -> tuple[LogLine, ...]:
-        """One line each of the loudest services.
-
-        At most :data:`~logtriage.recorded.shown_lines.OVERVIEW_LINES`.
-        """
+        """One line each of the loudest: :func:`~logtriage.recorded.shown_lines.overview_of`."""
         return _at(self._overviews, tick)
 
     def service_logs(self, service: int, tick: int) -> tuple[LogLine, ...]:
-        """The lines of one service in the last minute, and its figures.
+        """The loudest and new lines of one service in the last minute, in order of time.
 
-        At most :data:`~logtriage.recorded.shown_lines.SERVICE_LINES` lines, loudest and new ones
-        first when there are more, in order of time; then one INFO line with the figures now
-        and as usual.
+        Then one INFO line with its figures now and as usual.
         """
         recorded = self.recording.services[service]
         lines = self._service_lines[min(max(tick, 0), self._recorded_ticks[-1])]
@@ -149,8 +140,8 @@ class RecordedTelemetry:
 
         Empty where no spans were recorded of it.
         """
-        services = self.recording.services
-        asked, by_name = services[service], {row.name: row for row in services}
+        by_name = {row.name: row for row in self.recording.services}
+        asked = self.recording.services[service]
         text = time_spent(asked, [by_name[name] for name in asked.calls], tick)
         return (Trace(asked.name, "time", (tick,), (), text),) if text else ()
 

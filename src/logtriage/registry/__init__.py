@@ -2,14 +2,16 @@
 
 from logtriage.registry.own import is_own
 from logtriage.registry.policies import CONSTANT, POLICIES, constant_actions, make_policy
-from logtriage.registry.teams import TEAMS, make_team, roles_of
+from logtriage.registry.teams import TEAMS, has_network, is_shipped, make_team, roles_of
 
 __all__ = [
     "CONSTANT",
     "POLICIES",
     "TEAMS",
     "constant_actions",
+    "has_network",
     "is_own",
+    "is_shipped",
     "make_policy",
     "make_team",
     "roles_of",

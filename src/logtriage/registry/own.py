@@ -14,10 +14,7 @@ from logtriage.roles import Role, RoleSplit
 
 #: Words with a meaning of their own before a colon, so no modules.
 _TAKEN: Final = frozenset(
-    (
-        *("constant", "hf", "net", "observer"),
-        *("openai", "random", "top_suspect"),
-    )
+    (*("constant", "hf", "net", "observer"), *("openai", "random", "top_suspect"))
 )
 
 

@@ -21,7 +21,7 @@ from logtriage.policies import (
     oracles,
 )
 from logtriage.registry.own import is_own, own_role
-from logtriage.registry.policies import seed_of
+from logtriage.registry.policies import CONSTANT, POLICIES, seed_of
 from logtriage.rng import hash_name
 from logtriage.roles import Role, RoleSplit
 
@@ -32,6 +32,8 @@ _ROLE_PLAYERS: Final = (
 )
 #: What :func:`make_team` takes; ``docs/teams.md`` says what each does.
 TEAMS: Final = ("oracle", "expert", "observer", "pooled", "random", "ROLE=POLICY,...")
+#: The beginning of a trained role in a specification; the directory of a run follows.
+NETWORK: Final = "net:"
 #: Between the parts of ``ROLE=POLICY,...``: arguments may hold other commas.
 _BETWEEN: Final = re.compile(r",(?=\s*\w+\s*=)")
 
@@ -68,16 +70,17 @@ def make_team(
 
     ``observer`` and ``pooled`` play by the exact belief. ``oracle``, ``expert``, ``observer``
     and ``random[:SEED]`` play single roles, too. ``ROLE=POLICY,...`` names a policy for each.
+    ``net:DIR`` is a trained network: alone in every role, or in the role that it is named for.
     ``module:name`` makes the policy of a role from the incident, the split and the role.
     ``roles`` are policies that the registry does not know, by their names; a name alone
     plays all roles. Factories can be pickled, if those in ``roles`` can.
 
     Raises:
         UnknownName: for a team, policy or role that does not exist.
-        InvalidInput: for a role that is left out or named twice, or a seed that cannot
-            be read.
+        InvalidInput: for a role that is left out or named twice, a seed that cannot be read,
+            and a directory that holds no trained team, or one whose roles are not the split's.
     """
-    own = roles or {}
+    own = {**_networks(spec, split), **(roles or {})}
     if spec == "oracle" and spec not in own:
         return partial(oracles, split=split)
     factory = _role_factory(spec, own)
@@ -88,12 +91,44 @@ def make_team(
     raise UnknownName("team", spec, (*TEAMS, *own))
 
 
+def is_shipped(spec: str) -> bool:
+    """Whether a policy, or each policy of a team, is one of the scripted ones, by its name."""
+    parts = [policy for _, policy in roles_of(spec)] or [spec]
+    scripted = {*POLICIES, *TEAMS, CONSTANT}
+    return all(part.partition("#")[0].partition(":")[0] in scripted for part in parts)
+
+
 def roles_of(spec: str) -> tuple[tuple[str, str], ...]:
     """The roles that ``ROLE=POLICY,...`` names, with their policies; none in other specs."""
     if not re.match(r"\s*\w+\s*=", spec):
         return ()
     parts = (part.partition("=") for part in _BETWEEN.split(spec))
     return tuple((name.strip(), wanted.strip()) for name, _, wanted in parts)
+
+
+def has_network(spec: str) -> bool:
+    """Whether a trained network plays in the team of a specification."""
+    return any(policy.startswith(NETWORK) for policy in (spec, *dict(roles_of(spec)).values()))
+
+
+def _networks(spec: str, split: RoleSplit) -> dict[str, RoleFactory]:
+    """The trained networks of a specification, by their names."""
+    wanted: dict[str, tuple[str, ...]] = {}
+    if spec.startswith(NETWORK):
+        wanted[spec] = split.names
+    for role, policy in roles_of(spec):
+        if policy.startswith(NETWORK) and role in split.names:
+            wanted[policy] = (*wanted.get(policy, ()), role)
+    return {name: _network(name, split, of) for name, of in wanted.items()}
+
+
+def _network(spec: str, split: RoleSplit, roles: tuple[str, ...]) -> RoleFactory:
+    from logtriage.trained.role import network_roles  # loads NumPy
+
+    where = spec.removeprefix(NETWORK)
+    if not where:
+        raise InvalidInput(f"policy {spec!r}: expected the directory of a run after {NETWORK}")
+    return network_roles(where, split, roles)
 
 
 def _role_factory(spec: str, own: Mapping[str, RoleFactory]) -> RoleFactory | None:

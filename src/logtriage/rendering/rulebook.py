@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from logtriage.actions import SEVERITIES
 from logtriage.drawing.incidents import WORTHS_OF_HAND_OVER
-from logtriage.grading import TRIAGE_3, priced, triage
+from logtriage.grading import TRIAGE_3, paging, triage
 from logtriage.rendering.chances import ANY, runbook, short_runbook
 from logtriage.topology import Topology
 from logtriage.world.channels import EARLIEST, NOTE_DELAY, SCRAPE, WINDOW_LINES
@@ -266,8 +266,8 @@ def _grade(horizon: int, setting: Setting) -> str:
         f"{weights['root_cause']} ({first}; 0 after the fix), right page {weights['escalation']}, "
         f"remedy {weights['remediation']} (-{triage.WRONG_REMEDY_COST:.0%} a wrong one), resolve "
         f"once fixed {weights['closure']} x speed. Before a right page: all x "
-        f"{priced.UNAPPROVED_FIX:g} a fix, x {priced.UNAPPROVED_REMEDY:g} a wrong remedy (benign "
-        f"too). Nobody paged for a fault: x {priced.UNESCALATED:g}. Mis-page or ignored fault: "
+        f"{paging.UNAPPROVED_FIX:g} a fix, x {paging.UNAPPROVED_REMEDY:g} a wrong remedy (benign "
+        f"too). Nobody paged for a fault: x {paging.UNESCALATED:g}. Mis-page or ignored fault: "
         f"0, the end. Benign: severity {benign['severity']}, ignore "
         f"{benign['dismissal']} (0 if you blamed a service) + {benign['closure']} x speed. Speed "
         f"is 1 by action {setting.par}{ignoring}, 0 at {horizon}."
@@ -275,11 +275,11 @@ def _grade(horizon: int, setting: Setting) -> str:
 
 
 def _hand_over() -> str:
-    prices = ", ".join(f"{price:g}" for price in WORTHS_OF_HAND_OVER)
-    prompt = priced.HAND_OVER_PROMPT
+    worths = ", ".join(f"{worth:g}" for worth in WORTHS_OF_HAND_OVER)
+    prompt = paging.HAND_OVER_PROMPT
     return (
         f"hand_over ends it, worth c x ({1 - prompt:g} + {prompt:g} x speed) before any page or "
-        f"remedy, as resolve after one. c, on screens: {prices}. Hand over if you expect "
+        f"remedy, as resolve after one. c, on screens: {worths}. Hand over if you expect "
         "less."
     )
 

@@ -7,8 +7,8 @@ from typing import Literal
 
 from logtriage.actions import (
     FAULT_CATEGORIES,
+    HAND_OVER_TYPES,
     MAX_REPORT,
-    PRICED_ACTION_TYPES,
     RECORDED_ACTION_TYPES,
     SEVERITIES,
     TEAM_ACTION_TYPES,
@@ -230,7 +230,7 @@ def _action_rules(
     known = set(useful if role is None else role.may)
     if role is not None:
         known |= (role.kinds - role.may).intersection(useful)
-    types = (*TEAM_ACTION_TYPES, *RECORDED_ACTION_TYPES, *PRICED_ACTION_TYPES)
+    types = (*TEAM_ACTION_TYPES, *RECORDED_ACTION_TYPES, *HAND_OVER_TYPES)
     may = tuple(kind for kind in types if kind in known)
     remedies = topology.remedies
     example = _example(topology, may, remedies[0])

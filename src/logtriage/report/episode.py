@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from logtriage.grading import Grade
+from logtriage.grading import Graded
 from logtriage.incident import Incident
 from logtriage.roles import RoleSplit
 from logtriage.transcript import Transcript
@@ -26,7 +26,7 @@ class Episode:
     policy: str
     incident: Incident
     transcript: Transcript
-    grade: Grade
+    grade: Graded
     roles: RoleSplit | None = None
     explained: "Explanation | None" = None
     kept: "Kept | None" = None

@@ -8,7 +8,7 @@ from typing import Final
 import attrs
 
 from logtriage.evaluation import played_state
-from logtriage.grading import CriterionScore, Grade, GradeStatus
+from logtriage.grading import CriterionScore, Graded
 from logtriage.report.confusion import PLACES, place_of
 from logtriage.report.episode import Episode
 from logtriage.report.run import Run
@@ -88,13 +88,13 @@ def points_of(criterion: CriterionScore) -> float:
     return criterion.score * criterion.weight
 
 
-def kept_of(grade: Grade) -> float:
+def kept_of(grade: Graded) -> float:
     """The share of the points that remains after gates and discounts."""
     return 0.0 if grade.gate is not None else prod(discount.factor for discount in grade.discounts)
 
 
 def _cell(task: str, policy: str, episodes: list[Episode], bound: float | None) -> Cell:
-    scored = [episode for episode in episodes if episode.grade.status is GradeStatus.SCORED]
+    scored = [episode for episode in episodes if episode.grade.score is not None]
     count = max(1, len(scored))
     bins = [0] * BINS
     points: dict[str, list[float]] = {}

@@ -6,12 +6,12 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
-from logtriage.evaluation import SOLVED, Calls, Row
+from logtriage.evaluation import SOLVED, Calls, Interval, Row
 from logtriage.report.confusion import MEANING, PLACES
 from logtriage.report.figures import Cell, cells_of, criterion_names
-from logtriage.report.hindsight import FIGURES
+from logtriage.report.hindsight import HARDNESS, PARTS
 from logtriage.report.run import Run
-from logtriage.report.text import clean, interval, number, percent
+from logtriage.report.text import NAMED, NO_FIGURE, clean, interval, number, percent
 
 #: How many colours criteria have, ``--c0`` and on; further criteria reuse them.
 CRITERION_COLOURS: Final = 10
@@ -20,46 +20,41 @@ _SPANS: Final = (slice(0, 1), slice(1, 10), slice(10, 18), slice(18, None))
 #: Decimal places of a share of a plot's width or height.
 _PLACES: Final = 4
 
-#: Columns of a table: the head, and the text of a row's cell.
-Columns = Sequence[tuple[str, Callable[[Row], str]]]
+#: Columns of a table: the head, the text of a row's cell, and what it means, if that is not plain.
+Columns = Sequence[tuple[str, Callable[[Row], str], str]]
 
-_NET: Final[Columns] = (
-    ("net value", lambda row: interval(row.net.net if row.net else None)),
-    ("handed over", lambda row: percent(row.net.handed_over if row.net else None)),
-    ("paged right", lambda row: percent(row.net.paged_right if row.net else None)),
-)
 _RESULTS: Final[Columns] = (
-    ("mean grade", lambda row: interval(row.grade)),
-    ("unscored as 0", lambda row: number(row.bound)),
-    ("solved", lambda row: percent(row.solved)),
-    ("root cause", lambda row: percent(row.root_cause)),
-    ("severity", lambda row: percent(row.severity)),
-    ("mis-page", lambda row: percent(row.mis_paged)),
-    ("ignored", lambda row: percent(row.ignored)),
-    ("ticks", lambda row: number(row.ticks, 1)),
-    ("Brier", lambda row: number(row.brier)),
-    ("AUGRC", lambda row: number(row.augrc)),
-    ("unscored", lambda row: str(row.unscored)),
-    ("episodes", lambda row: str(row.episodes)),
-)
-_FAULT_CLASS: Final[Columns] = (("fault class", lambda row: percent(row.fault_class)),)
-_NET_NOTE: Final = (
-    "Net value: the sum of grade − c over the sum of 1 − c, with c the worth of a hand-over; 1 "
-    "solves everything, 0 is no better than handing everything over. "
-)
-_RESULTS_NOTE: Final = (
-    "Means over the scored episodes, with 95 % bootstrap intervals. "
-    f"Solved: a grade of at least {SOLVED}. Root cause, fault class and ignored are shares of the "
-    "real faults; mis-page: a team was paged that was not accepted. Ticks: used where a fault was "
-    "resolved after its fix. Brier: mean squared error of the stated confidences (0 is best); "
-    "AUGRC: area under their generalised risk over coverage (0 is best, ½ the worst). Unscored as "
-    "0: the mean grade with 0 for each episode that is unscored or missing."
-)
+    ("net value", lambda row: interval(row.net.net if row.net else None),
+     "Net value: the sum of grade − c over the sum of 1 − c, with c the worth of a hand-over; 1 "
+     "solves everything, 0 is no better than handing everything over."),
+    ("handed over", lambda row: percent(row.net.handed_over if row.net else None), ""),
+    ("paged right", lambda row: percent(row.net.paged_right if row.net else None), ""),
+    ("mean grade", lambda row: interval(row.grade), ""),
+    ("unscored as 0", lambda row: number(None if row.bound == _mean(row) else row.bound),
+     "Unscored as 0: the mean grade with 0 for each episode that is unscored or missing."),
+    ("solved", lambda row: percent(row.solved), f"Solved: a grade of at least {SOLVED}."),
+    ("root cause", lambda row: percent(row.root_cause), ""),
+    ("fault class", lambda row: percent(row.fault_class), ""),
+    ("severity", lambda row: percent(row.severity), ""),
+    ("mis-page", lambda row: percent(row.mis_paged),
+     "Mis-page: a team was paged that was not accepted."),
+    ("ignored", lambda row: percent(row.ignored),
+     "Root cause, fault class and ignored are shares of the real faults."),
+    ("ticks", lambda row: number(row.ticks, 1),
+     "Ticks: used where a fault was resolved after its fix."),
+    ("Brier", lambda row: number(row.brier),
+     "Brier: mean squared error of the stated confidences (0 is best)."),
+    ("AUGRC", lambda row: number(row.augrc),
+     "AUGRC: area under their generalised risk over coverage (0 is best, ½ the worst)."),
+    ("unscored", lambda row: str(row.unscored or "–"), ""),
+    ("episodes", lambda row: str(row.episodes), ""),
+)  # fmt: skip
+_RESULTS_NOTE: Final = "Means over the scored episodes, with 95 % bootstrap intervals."
 _LOSSES_NOTE: Final = (
-    "Grade = at first + asking gained − decision cost + luck: means over the explained episodes, "
-    "with 95 % bootstrap intervals. At first: the expected grade before any action. Asking "
-    "gained: what requests were expected to add. Decision cost: what all other actions were "
-    "expected to lose. Luck: how much better than expected the outcomes were. Hardness: what all "
+    "The parts add up to the grade: means over the explained episodes, with 95 % bootstrap "
+    "intervals. At first: the expected grade before any action. Asking: what requests were "
+    "expected to add. Decisions: what all other actions were expected to change; below 0 they "
+    "lost. Luck: how much better than expected the outcomes were. Hardness is no part: what all "
     "evidence together would leave in doubt. Justified: the exact belief gave a page at least its "
     "bar, a root cause at least one half. Lucky: right, and not justified."
 )
@@ -103,18 +98,26 @@ def _facts(run: Run) -> Iterable[tuple[str, str]]:
     yield "split", f"{spec.split}{f' (seal {manifest.seal})' if manifest.seal else ''}"
     start = f", from number {spec.start}" if spec.start else ""
     yield "episodes", f"{len(run.episodes)} ({spec.episodes} per task and policy{start})"
-    yield "tasks", ", ".join(run.tasks)
+    if spec.kinds:
+        yield "kinds", ", ".join(spec.kinds)
     yield "rubrics", ", ".join(run.rubrics)
     if run.roles is not None:
         yield "roles", f"{run.roles.name} ({', '.join(run.roles.names)})"
-    yield ("policies" if run.roles is None else "teams"), ", ".join(run.policies)
+    for name, values in (("tasks", run.tasks), ("agents", run.policies)):
+        if len(values) > NAMED:  # else the title names them
+            yield name, ", ".join(values)
+
+
+def _mean(row: Row) -> float | None:
+    return None if row.grade is None else row.grade.mean
 
 
 def _results(run: Run) -> dict[str, Any]:
-    priced = any(row.net is not None for row in run.rows)
-    classed = any(row.fault_class is not None for row in run.rows)
-    columns = (*(_NET if priced else ()), *_RESULTS, *(_FAULT_CLASS if classed else ()))
-    note = (_NET_NOTE if priced else "") + _RESULTS_NOTE
+    """The figures of the rows, without columns that have no figure."""
+    columns = [
+        column for column in _RESULTS if any(column[1](row) != NO_FIGURE for row in run.rows)
+    ]
+    note = " ".join(filter(None, (_RESULTS_NOTE, *(meaning for _, _, meaning in columns))))
     return _table(run, "results", "Results", note, columns)
 
 
@@ -123,39 +126,51 @@ def _losses(run: Run) -> dict[str, Any] | None:
     if all(row.losses is None for row in run.rows):
         return None
     columns: Columns = (
-        ("explained", lambda row: str(row.losses.episodes if row.losses else 0)),
-        *((words, _part(field)) for field, words in FIGURES),
+        ("explained", lambda row: str(row.losses.episodes if row.losses else 0), ""),
+        *((words, _part(field, sign), "") for field, sign, words in (*PARTS, HARDNESS)),
         *_calls("pages"),
         *_calls("root_causes"),
     )
     return _table(run, "losses", "Why grades are what they are", _LOSSES_NOTE, columns)
 
 
-def _part(field: str) -> Callable[[Row], str]:
-    return lambda row: interval(getattr(row.losses, field) if row.losses else None)
+def _part(field: str, sign: int) -> Callable[[Row], str]:
+    def text(row: Row) -> str:
+        if row.losses is None:
+            return NO_FIGURE
+        part: Interval = getattr(row.losses, field)
+        if sign < 0:
+            part = Interval(-part.mean, -part.high, -part.low)
+        return interval(part, signs=sign != 0)
+
+    return text
 
 
 def _calls(field: str) -> Columns:
     def told(write: Callable[[Calls], str]) -> Callable[[Row], str]:
-        return lambda row: write(getattr(row.losses, field)) if row.losses else "–"
+        return lambda row: write(getattr(row.losses, field)) if row.losses else NO_FIGURE
 
     return (
-        (field.replace("_", " "), told(lambda calls: str(calls.count))),
-        ("justified", told(lambda calls: percent(calls.justified))),
-        ("lucky", told(lambda calls: percent(calls.lucky))),
+        (field.replace("_", " "), told(lambda calls: str(calls.count)), ""),
+        ("justified", told(lambda calls: percent(calls.justified)), ""),
+        ("lucky", told(lambda calls: percent(calls.lucky)), ""),
     )
 
 
 def _table(run: Run, name: str, title: str, note: str, columns: Columns) -> dict[str, Any]:
     groups = [
-        [task, [_texts(row, columns) for row in run.rows if row.task == task]] for task in run.tasks
+        [
+            task,
+            [
+                [clean(row.policy), *(text(row) for _, text, _ in columns)]
+                for row in run.rows
+                if row.task == task
+            ],
+        ]
+        for task in run.tasks
     ]
-    head = ["policy", *(words for words, _ in columns)]
+    head = ["agent", *(words for words, _, _ in columns)]
     return {"id": name, "title": title, "note": note, "head": head, "groups": groups}
-
-
-def _texts(row: Row, columns: Columns) -> list[str]:
-    return [clean(row.policy), *(text(row) for _, text in columns)]
 
 
 def _places(run: Run, cells: Sequence[Cell]) -> dict[str, Any]:
@@ -167,7 +182,7 @@ def _places(run: Run, cells: Sequence[Cell]) -> dict[str, Any]:
         "id": "places",
         "title": "Where the declared root cause lies",
         "note": _PLACES_NOTE,
-        "head": ["policy", "incidents", *PLACES],
+        "head": ["agent", "incidents", *PLACES],
         "groups": [[task, [texts(cell) for cell in cells if cell.task == task]]
                    for task in run.tasks],
     }  # fmt: skip
@@ -182,7 +197,7 @@ def _plot(task: str, cells: Sequence[Cell]) -> dict[str, Any]:
         "least": min((left for cell in cells for _, left, _ in cell.stacked), default=0.0),
         "cells": [_drawn(cell) for cell in cells],
         "scores": {
-            "head": ["policy", "scored", "gated", "below 0.05", "0.05 – 0.5", "0.5 – 0.9",
+            "head": ["agent", "scored", "gated", "below 0.05", "0.05 – 0.5", "0.5 – 0.9",
                      "0.9 – 1"],
             "rows": [
                 [clean(cell.policy), str(cell.scored), percent(cell.gated),
@@ -191,7 +206,7 @@ def _plot(task: str, cells: Sequence[Cell]) -> dict[str, Any]:
             ],
         },
         "points": {
-            "head": ["policy", *names, "lost"],
+            "head": ["agent", *names, "lost"],
             "rows": [
                 [clean(cell.policy), *(number(cell.points.get(name, 0.0)) for name in names),
                  number(cell.lost)]

@@ -2,27 +2,28 @@
 
 from typing import TYPE_CHECKING, Final
 
-from logtriage.report.text import number, percent
+from logtriage.report.text import number, percent, signed
 
 if TYPE_CHECKING:  # they would load NumPy, and a page in a browser has none
     from logtriage.beliefs.explain import Leading, Step
 
-#: The figures of an explanation and what they are called.
-FIGURES: Final = (
-    ("at_first", "at first"),
-    ("asking_gained", "asking gained"),
-    ("decision_cost", "decision cost"),
-    ("luck", "luck"),
-    ("hardness", "hardness"),
+#: The parts of a grade: the field of an explanation, the sign with which it counts, and its name.
+PARTS: Final = (
+    ("at_first", 1, "at first"),
+    ("asking_gained", 1, "asking"),
+    ("decision_cost", -1, "decisions"),
+    ("luck", 1, "luck"),
 )
+#: What stands beside the parts.
+HARDNESS: Final = ("hardness", 0, "hardness")
 
 
 def line_of(step: "Step") -> str:
     """What was likeliest before a step, what the step was worth, and whether it was justified."""
     likeliest = ", ".join(f"{name} {percent(share)}" for name, share in _likeliest(step.leading))
     line = (
-        f"Likeliest: {likeliest}. Expected grade {number(step.before)}; "
-        f"after acting {number(step.after_acting)}; after seeing {number(step.after_seeing)}."
+        f"Likeliest: {likeliest}. Expected grade {number(step.before)}, "
+        f"{signed(step.worth)} by acting, {signed(step.luck)} by what came of it."
     )
     if step.justified is None:
         return line

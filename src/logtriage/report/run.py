@@ -14,10 +14,12 @@ from logtriage.evaluation.compare import (
     check_drawn_alike,
     net_of,
     pair_runs,
+    pairs_of,
     run_names,
     scores_of,
 )
 from logtriage.evaluation.statistics import paired_difference
+from logtriage.registry import is_shipped
 from logtriage.report.episode import Episode
 from logtriage.report.kept import Kept
 from logtriage.report.text import interval, titled
@@ -109,16 +111,26 @@ class Run:
 
     @property
     def headlines(self) -> Iterator[tuple[str, str]]:
-        """(policy, its worth and its difference to each base, in words) of each policy."""
+        """(policy, its worth in words) of each policy of the run."""
         for policy in self.loaded.policies:
-            words = [_worth(self.loaded, policy)]
-            for base, name in self._runs[1:]:
-                if policy not in base.policies and len(base.policies) > 1:
-                    continue  # nobody says which of them is meant
-                rival = policy if policy in base.policies else base.policies[0]
+            yield self._named(self.name, policy), _worth(self.loaded, policy)
+
+    @property
+    def changes(self) -> Iterator[tuple[str, str, str]]:
+        """(policy, the policy of a base that it is paired with, the difference in words)."""
+        for base, name in self._runs[1:]:
+            for rival, policy in pairs_of(base, self.loaded):
                 if (change := _change(base, self.loaded, rival, policy)) is not None:
-                    words.append(f"{change} beside {self._named(name, rival)}")
-            yield self._named(self.name, policy), "; ".join(words)
+                    yield self._named(self.name, policy), self._named(name, rival), change
+
+    @cached_property
+    def own(self) -> tuple[str, ...]:
+        """The agents that the run is about: without those of bases, and without scripted ones.
+
+        A run of scripted policies alone is about all of them.
+        """
+        mine = [policy for policy in self.loaded.policies if not is_shipped(policy)]
+        return tuple(self._named(self.name, one) for one in mine or self.loaded.policies)
 
     @property
     def _runs(self) -> list[tuple[LoadedRun, str]]:
@@ -166,13 +178,13 @@ def read_run(directory: Path, seal: Seal | None = None, bases: Sequence[str | Pa
 
 
 def _worth(run: LoadedRun, policy: str) -> str:
-    """The net value of a policy over all tasks, or its mean grade if an incident has no price."""
+    """The net value of a policy over all tasks, or its mean grade if an incident has no worth."""
     scores = scores_of(run, policy, run.tasks)
-    prices = (run.incidents(incident).worth_of_hand_over for incident in scores)
-    pairs = list(zip(scores.values(), prices, strict=True))
-    priced = [(score, price) for score, price in pairs if price is not None]
-    if pairs and len(priced) == len(pairs):
-        return f"net value {interval(net_value(priced))} on {len(pairs)} episodes"
+    worths = (run.incidents(incident).worth_of_hand_over for incident in scores)
+    pairs = list(zip(scores.values(), worths, strict=True))
+    known = [(score, worth) for score, worth in pairs if worth is not None]
+    if pairs and len(known) == len(pairs):
+        return f"net value {interval(net_value(known))} on {len(pairs)} episodes"
     return f"mean grade {interval(mean_interval([*scores.values()]))} on {len(pairs)} episodes"
 
 
@@ -186,4 +198,5 @@ def _change(base: LoadedRun, run: LoadedRun, before: str, after: str) -> str | N
     difference = paired_difference(old, new) if net is None else net.difference
     if difference is None:
         return None
-    return f"{interval(difference, signs=True)} on {len(shared)} incidents"
+    what = "mean grade" if net is None else "net value"
+    return f"{what} {interval(difference, signs=True)} on {len(shared)} incidents"

@@ -11,8 +11,11 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
 
+import attrs
+
 from logtriage import __version__
 from logtriage._lib.files import replacing
+from logtriage.actions import Wait, describe
 from logtriage.errors import InvalidInput
 from logtriage.grading import grade as grade_alone
 from logtriage.report.episode import Episode
@@ -25,11 +28,12 @@ from logtriage.shift.states import Note, On
 from logtriage.state import State
 from logtriage.transcript import transcript_of
 
-#: Pixels of a tick, of a row, and of the names on the left.
+#: Pixels of a tick, of a row, of the names on the left, and of the decisions after a bar.
 _TICK: Final = 5
 _ROW: Final = 22
 _LEFT: Final = 110
-#: How an action is marked on the line of its incident; others are dots.
+_AFTER: Final = 230
+#: What a decision is called after the bar of its incident; others are requests and notes.
 _MARKS: Final = {
     "Escalate": "P",
     "Remediate": "R",
@@ -40,13 +44,19 @@ _MARKS: Final = {
     "Ignore": "✓",
 }
 _STYLE: Final = (
-    "body{font:14px system-ui;margin:2em;max-width:1250px}text{font:12px system-ui}"
+    ":root{color-scheme:light dark}body{font:14px system-ui;margin:2em}p{max-width:92ch}"
+    "text{font:12px system-ui;fill:CanvasText}a text{fill:LinkText}.none{opacity:.65}"
+    ".deed{stroke:CanvasText;stroke-width:1.5}.deed.asked{opacity:.45}.grid{stroke:CanvasText;opacity:.15}"
     "line.alert{stroke:#c60;stroke-width:3}rect{stroke:#777}summary{cursor:pointer}"
+    ".wide{overflow-x:auto}svg{display:block}"
 )
+_NONE: Final = ' class="none"'
 _LEGEND: Final = (
-    "A bar is an incident from its first alert to its end, the fuller of colour the better its "
-    "grade; its upper edge is orange while an alert fires. · asked, S severity, C root cause, "
-    "P page, R remedy, H hand-over, ✓ closed; N a note."
+    "Time runs to the right, in ticks. A bar is an incident from its first alert to its end, the "
+    "fuller of colour the better its grade; its upper edge is orange while an alert fires. A line "
+    "in it is an action: short and faint for a request, high for a decision. After it stand its "
+    "decisions, each with its ticks since the first alert (P page, C root cause, S severity, "
+    "R remedy, H hand-over, ✓ closed), and the grade. N below is a note."
 )
 
 
@@ -72,8 +82,7 @@ def write_timelines(run: Path, out: Path, *, beliefs: int = MAX_BELIEFS) -> int:
         shown.append(_timeline(policy, state, firing, incidents.name))
         for alone in state.states:
             if alone.history:
-                transcript = transcript_of(alone, agent=policy)
-                episodes.append(Episode(policy, alone.incident, transcript, grade_alone(alone)))
+                episodes.append(_alone(policy, alone))
     page = (
         '<!doctype html><html lang="en"><meta charset="utf-8"><title>Shifts</title>'
         f"<style>{_STYLE}</style><h1>Shifts</h1><p>{_LEGEND}</p>{''.join(shown)}</html>\n"
@@ -83,6 +92,13 @@ def write_timelines(run: Path, out: Path, *, beliefs: int = MAX_BELIEFS) -> int:
         with replacing(path) as handle:
             handle.write(text.encode("utf-8", "backslashreplace"))
     return len(shown)
+
+
+def _alone(policy: str, state: State) -> Episode:
+    """An incident of a shift as an episode; the ticks after its last action are a wait."""
+    if state.tick > state.history[-1][0] + 1:
+        state = attrs.evolve(state, history=(*state.history, (state.tick - 1, Wait())))
+    return Episode(policy, state.incident, transcript_of(state, agent=policy), grade_alone(state))
 
 
 def _played(
@@ -104,7 +120,7 @@ def _timeline(policy: str, state: ShiftState, firing: Mapping[str, list[int]], r
     where = f"{replays}#/e/{quote(policy, safe='')}"
     lines = "".join(_row(at, state, *row, firing, where) for at, row in enumerate(rows))
     height = _ROW * (len(graded.incidents) + 2)
-    width = _LEFT + _TICK * state.shift.task.ticks + 20
+    width = _LEFT + _TICK * state.shift.task.ticks + _AFTER
     reasons = "".join(
         f"<li><b>{escape(row.system)}</b> (counts {row.weight}) {row.grade.score:.3f}: "
         f"{escape(row.reason)}</li>"
@@ -112,8 +128,8 @@ def _timeline(policy: str, state: ShiftState, firing: Mapping[str, list[int]], r
     )
     return (
         f"<h2>{escape(policy)} on {escape(graded.shift)}: {graded.score:.3f}</h2>"
-        f'<svg width="{width}" height="{height}" role="img" aria-label="timeline">'
-        f"{''.join(_axis(state, height))}{lines}</svg>"
+        f'<div class="wide"><svg width="{width}" height="{height}" role="img" '
+        f'aria-label="timeline">{"".join(_axis(state, height))}{lines}</svg></div>'
         f"<details><summary>Why each incident earned what it did</summary><ul>{reasons}</ul>"
         "</details>"
     )
@@ -121,7 +137,10 @@ def _timeline(policy: str, state: ShiftState, firing: Mapping[str, list[int]], r
 
 def _axis(state: ShiftState, height: int) -> Iterator[str]:
     for tick in range(0, state.shift.task.ticks + 1, 20):
-        yield f'<text x="{_x(tick)}" y="14" text-anchor="middle">{tick}</text>'
+        yield (
+            f'<text x="{_x(tick)}" y="14" text-anchor="middle">{tick}</text>'
+            f'<path class="grid" d="M{_x(tick)} {_ROW}V{height - _ROW}"/>'
+        )
     for tick, action in enumerate(state.history):
         if isinstance(action, Note):
             text = escape(action.text)
@@ -139,7 +158,7 @@ def _row(
     arrived, system = graded.arrived_at, graded.system
     end = arrived + (state.closed_at or state.tick)
     top = _ROW * (at + 1)
-    full = 0.08 + 0.8 * (graded.grade.score or 0.0)
+    full = 0.08 + 0.8 * graded.grade.score
     name = f'<text x="0" y="{top + 15}">{escape(system)}</text>'
     if state.history:
         name = f'<a href="{escape(f"{replays}/{quote(state.incident.id)}")}">{name}</a>'
@@ -153,13 +172,22 @@ def _row(
             f'<line class="alert" x1="{_x(tick)}" x2="{_x(tick + 1)}" y1="{top + 3}" '
             f'y2="{top + 3}"/>'
         )
+    deeds = []
     for tick, action in enumerate(shift.history):
         if isinstance(action, On) and action.system == system and tick < end:
-            mark = _MARKS.get(type(action.action).__name__, "·")
+            mark = _MARKS.get(type(action.action).__name__)
             parts.append(
-                f'<text x="{_x(tick)}" y="{top + 15}">{mark}<title>tick {tick}: '
-                f"{escape(str(action.action))}</title></text>"
+                f'<path class="deed{"" if mark else " asked"}" d="M{_x(tick) + 2.5} {top + 17}'
+                f'v-{11 if mark else 5}"><title>tick {tick}: {escape(describe(action.action))}'
+                "</title></path>"
             )
+            if mark is not None:
+                deeds.append(f"{mark}{tick - arrived}")
+    told = " ".join(deeds) or "nothing was decided"
+    parts.append(
+        f'<text x="{_x(end) + 8}" y="{top + 15}"{"" if deeds else _NONE}>{told} · '
+        f"{graded.grade.score or 0.0:.2f}</text>"
+    )
     return "".join(parts)
 
 

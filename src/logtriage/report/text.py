@@ -11,8 +11,9 @@ if TYPE_CHECKING:  # it loads NumPy, and a page in a browser has none
 #: The most characters of a model's text that are shown.
 SHOWN_TEXT: Final = 600
 _KEPT: Final = "\n\t"
+NO_FIGURE: Final = "–"
 #: A title with more names gives their number.
-_NAMED: Final = 3
+NAMED: Final = 3
 
 
 def clean(text: str) -> str:
@@ -30,7 +31,7 @@ def clip(text: str, limit: int = SHOWN_TEXT) -> str:
 def number(value: float | None, digits: int = 3) -> str:
     """A figure with a fixed number of places; a dash where there is none."""
     if value is None:
-        return "–"
+        return NO_FIGURE
     text = f"{value:.{digits}f}"
     return text.replace("-", "−") if float(text) else text.lstrip("-")
 
@@ -38,7 +39,7 @@ def number(value: float | None, digits: int = 3) -> str:
 def signed(value: float | None, digits: int = 3) -> str:
     """A figure with its sign; ``0`` plain, a dash where there is none."""
     if value is None:
-        return "–"
+        return NO_FIGURE
     text = number(value, digits)
     if not float(f"{value:.{digits}f}"):
         return "0"
@@ -47,18 +48,18 @@ def signed(value: float | None, digits: int = 3) -> str:
 
 def percent(share: float | None) -> str:
     """A share as a whole percentage; a dash where there is none."""
-    return "–" if share is None else f"{100 * share:.0f} %"
+    return NO_FIGURE if share is None else f"{100 * share:.0f} %"
 
 
 def interval(estimate: "Interval | None", *, signs: bool = False) -> str:
     """A figure with its interval in brackets; a dash where there is none."""
     if estimate is None:
-        return "–"
+        return NO_FIGURE
     write = signed if signs else number
     return f"{write(estimate.mean)} [{write(estimate.low)}, {write(estimate.high)}]"
 
 
 def titled(agents: Sequence[str], tasks: Sequence[str]) -> str:
     """Who played what, by name; if there are more than three, their number."""
-    names = ", ".join(agents) if len(agents) <= _NAMED else f"{len(agents)} agents"
-    return f"{names} on {', '.join(tasks) if len(tasks) <= _NAMED else f'{len(tasks)} tasks'}"
+    names = ", ".join(agents) if len(agents) <= NAMED else f"{len(agents)} agents"
+    return f"{names} on {', '.join(tasks) if len(tasks) <= NAMED else f'{len(tasks)} tasks'}"

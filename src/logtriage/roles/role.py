@@ -12,7 +12,7 @@ import attrs
 
 from logtriage.actions import (
     ACTION_TYPES,
-    PRICED_ACTION_TYPES,
+    HAND_OVER_TYPES,
     RECORDED_ACTION_TYPES,
     TEAM_ACTION_TYPES,
     Action,
@@ -150,7 +150,7 @@ class Role:
         class of a recorded fault.
         """
         more = [
-            *(PRICED_ACTION_TYPES if "escalate" in self.may else ()),
+            *(HAND_OVER_TYPES if "escalate" in self.may else ()),
             *(RECORDED_ACTION_TYPES if "identify_root_cause" in self.may else ()),
         ]
         return self.may.union(more)

@@ -105,16 +105,8 @@ BY_CHANNEL: Final = _talk(
         ("alerts", "window", "inspection"),
         ("identify_root_cause", "request_more_logs", "wait"),
     ),
-    Role(
-        "metrics",
-        ("slo", *_PANELS),
-        ("classify_severity", *_CLOSE, "wait"),
-    ),
-    Role(
-        "traces",
-        ("traces", *_DIRECTORY),
-        ("escalate", "request_traces", "wait"),
-    ),
+    Role("metrics", ("slo", *_PANELS), ("classify_severity", *_CLOSE, "wait")),
+    Role("traces", ("traces", *_DIRECTORY), ("escalate", "request_traces", "wait")),
 )
 #: By service: the upper half of the call graph, and the lower.
 NORTH_SOUTH: Final = _talk(

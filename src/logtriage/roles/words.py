@@ -19,11 +19,7 @@ def report_words(world: World) -> tuple[str, ...]:
 
 def spelt(words: Iterable[str], topology: Topology, world: World) -> tuple[str, ...]:
     """The words with groups written out, each once, in order."""
-    groups = {
-        "kinds": report_words(world),
-        "tokens": world.board_words,
-        "services": topology.names,
-    }
+    groups = {"kinds": report_words(world), "tokens": world.board_words, "services": topology.names}
     return tuple(
         dict.fromkeys(spelling for word in words for spelling in groups.get(word, (word,)))
     )

@@ -9,7 +9,7 @@ on a server. What is here is loaded when it is first asked for.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from logtriage.errors import MissingExtra
+from logtriage._lib.extras import imports_of
 
 if TYPE_CHECKING:
     from logtriage.server.app import build_app
@@ -17,23 +17,14 @@ if TYPE_CHECKING:
     from logtriage.server.models import TriageAction, TriageObservation, TriageState
     from logtriage.server.settings import Settings
 
-__all__ = [
-    "Settings",
-    "TriageAction",
-    "TriageObservation",
-    "TriageState",
-    "build_app",
-    "serve",
-]
+__all__ = ["Settings", "TriageAction", "TriageObservation", "TriageState", "build_app", "serve"]
 
-#: Where each name is, and the extra that its module needs.
+#: The module of each name.
 _PLACES = {
-    "Settings": ("settings", None),
-    "TriageAction": ("models", "openenv"),
-    "TriageObservation": ("models", "openenv"),
-    "TriageState": ("models", "openenv"),
-    "build_app": ("app", "openenv"),
-    "serve": ("launch", "openenv"),
+    "Settings": "settings",
+    **dict.fromkeys(("TriageAction", "TriageObservation", "TriageState"), "models"),
+    "build_app": "app",
+    "serve": "launch",
 }
 _FRAMEWORKS = ("fastapi", "openenv", "pydantic", "starlette", "uvicorn", "websockets")
 
@@ -41,10 +32,5 @@ _FRAMEWORKS = ("fastapi", "openenv", "pydantic", "starlette", "uvicorn", "websoc
 def __getattr__(name: str) -> Any:
     if name not in _PLACES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module, extra = _PLACES[name]
-    try:
-        return getattr(import_module(f"{__name__}.{module}"), name)
-    except ModuleNotFoundError as error:
-        if extra is None or (error.name or "").partition(".")[0] not in _FRAMEWORKS:
-            raise
-        raise MissingExtra(f"logtriage.server.{name}", extra) from None
+    with imports_of("openenv", f"logtriage.server.{name}", *_FRAMEWORKS):
+        return getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)

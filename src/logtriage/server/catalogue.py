@@ -11,13 +11,7 @@ from typing import Any, Final
 import attrs
 
 from logtriage._lib.seal import Seal
-from logtriage.drawing.ids import (
-    ALL_SPLITS,
-    MAX_INDEX,
-    SEALED,
-    SPLITS,
-    parse_incident_id,
-)
+from logtriage.drawing.ids import ALL_SPLITS, MAX_INDEX, SEALED, SPLITS, parse_incident_id
 from logtriage.errors import InvalidInput, SealError, UnknownName
 from logtriage.server.messages import check_fields
 from logtriage.tasks import get_task
@@ -27,6 +21,8 @@ from logtriage.world.model import World
 DEFAULT_SPLIT: Final = "train"
 #: The fields that name an episode.
 EPISODE_FIELDS: Final = ("incident", "task", "split", "index", "seed")
+#: The most characters of a field.
+_LONGEST: Final = 200
 
 
 def whole_number(name: str, value: Any, below: int) -> int:
@@ -41,7 +37,7 @@ def whole_number(name: str, value: Any, below: int) -> int:
     return value
 
 
-def text_field(name: str, value: Any, longest: int = 200) -> str:
+def text_field(name: str, value: Any) -> str:
     """``value`` as a string of bounded length.
 
     Raises:
@@ -49,8 +45,8 @@ def text_field(name: str, value: Any, longest: int = 200) -> str:
     """
     if not isinstance(value, str):
         raise InvalidInput(f"{name}: expected a string, got {type(value).__name__}")
-    if len(value) > longest:
-        raise InvalidInput(f"{name}: {len(value)} characters; at most {longest} are read")
+    if len(value) > _LONGEST:
+        raise InvalidInput(f"{name}: {len(value)} characters; at most {_LONGEST} are read")
     return value
 
 

@@ -1,20 +1,50 @@
-"""An episode on a server, independent of the protocol."""
+"""An episode on a server, independent of the protocol, and what of its grade may leave the server.
 
-from typing import Any
+While an episode is open, its grade is the score alone, which is the sum of the rewards. The
+criteria and their reasons, the gate, the fault kind and the digest all tell the truth of the
+incident, or let anybody look it up. The grade of a sealed incident has no more fields at the end,
+either, until the run is closed.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final
 
 from logtriage._lib.seal import Seal
 from logtriage.actions import Action, Malformed
 from logtriage.drawing.generator import make_incident
 from logtriage.dynamics import transition
 from logtriage.errors import SealError
-from logtriage.grading import score
+from logtriage.grading import grade, grade_to_json, score
 from logtriage.observation import observe
 from logtriage.rendering import render_observation, system_prompt
 from logtriage.server.ledger import Ledger
-from logtriage.server.public import public_grade
 from logtriage.state import State, initial_state
 from logtriage.transcript import transcript_of
 from logtriage.world.model import World
+
+#: The fields of a grade that leave while its episode is open.
+OPEN_GRADE: Final = ("task", "status", "score", "closing", "ticks")
+#: Those that leave once it is closed.
+CLOSED_GRADE: Final = (
+    *OPEN_GRADE,
+    "rubric",
+    "rubric_digest",
+    "criteria",
+    "discounts",
+    "gate",
+    "gate_reason",
+    "cause",
+    "agent",
+    "malformed",
+    "fault_kind",
+    "digest",
+)
+#: The fields of each criterion in a closed grade.
+CRITERION: Final = ("name", "score", "weight", "reason")
+#: The fields of each discount in a closed grade.
+DISCOUNT: Final = ("name", "factor", "reason")
+#: The fields of the score of an impact report, which a closed grade has if there was a report.
+IMPACT: Final = ("node_f1", "edge_f1", "exact_roots")
 
 
 class Episode:
@@ -84,3 +114,25 @@ class Episode:
             "error": last.reason if isinstance(last, Malformed) else None,
             "grade": self.grade() if state.is_closed else None,
         }
+
+
+def public_grade(state: State) -> dict[str, Any]:
+    """The grade of a state as JSON data, with the fields that may leave now.
+
+    The grade of a sealed incident has the fingerprint of its ``seal`` instead of the reasons.
+    """
+    seal = state.incident.seal
+    is_open = seal is not None or not state.is_closed
+    listed = listed_grade(grade_to_json(grade(state)), is_closed=not is_open)
+    return listed if seal is None else {**listed, "seal": seal}
+
+
+def listed_grade(data: Mapping[str, Any], *, is_closed: bool) -> dict[str, Any]:
+    """The listed fields of a grade's JSON data."""
+    listed = {name: data[name] for name in (CLOSED_GRADE if is_closed else OPEN_GRADE)}
+    if is_closed:
+        if "impact" in data:
+            listed["impact"] = {name: data["impact"][name] for name in IMPACT}
+        listed["criteria"] = [{name: row[name] for name in CRITERION} for row in data["criteria"]]
+        listed["discounts"] = [{name: row[name] for name in DISCOUNT} for row in data["discounts"]]
+    return listed

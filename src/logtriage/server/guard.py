@@ -5,18 +5,15 @@ protocol, and the session goes on. A connection serves one request over HTTP.
 """
 
 import asyncio
-import hmac
 import json
 from collections.abc import Awaitable, Callable, MutableMapping
 from contextlib import suppress
 from time import monotonic
 from typing import Any, Final
 
-from starlette.responses import JSONResponse
-
 from logtriage.errors import InvalidInput
+from logtriage.server.access import Access, refuse
 from logtriage.server.messages import MAX_MESSAGE, Kinds, Misshapen, check_message, read_object
-from logtriage.server.origins import refusal_of
 from logtriage.server.settings import Settings
 from logtriage.server.turns import SHARE, Share
 
@@ -84,8 +81,7 @@ class Guard:
 
     def __init__(self, app: Asgi, settings: Settings, kinds: Kinds) -> None:
         self._app, self._idle_seconds, self._kinds = app, settings.idle_seconds, kinds
-        token = settings.token
-        self._credentials = None if token is None else f"Bearer {token}".encode()
+        self._access = Access(settings.token, local=settings.token is None)
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Handle a connection or a request."""
@@ -95,30 +91,14 @@ class Guard:
             while (await receive()).get("more_body"):
                 pass
             receive, send = _nothing, _closing(send)
-        refusal = self._refusal(scope) if kind in ("http", "websocket") else None
+        checked = kind in ("http", "websocket") and scope["path"] not in OPEN_PATHS
+        refusal = self._access.refusal(scope["headers"]) if checked else None
         if refusal is not None:
-            status, text = refusal
-            headers = {"www-authenticate": "Bearer"} if status == 401 else None
-            # Before a handshake, Starlette sends this as an HTTP answer.
-            await JSONResponse({"error": text}, status, headers)(scope, receive, send)
+            await refuse(refusal, scope, receive, send)
         elif kind == "websocket":
             await self._session(scope, receive, send)
         else:
             await self._app(scope, receive, send)
-
-    def _refusal(self, scope: Message) -> tuple[int, str] | None:
-        """(status, reason) if a request or a connection is refused; else None."""
-        if scope["path"] in OPEN_PATHS:
-            return None
-        if self._credentials is None:
-            refusal = refusal_of(scope["headers"])
-            return None if refusal is None else (403, refusal)
-        credentials = next(
-            (value for name, value in scope["headers"] if name == b"authorization"), b""
-        )
-        if hmac.compare_digest(credentials, self._credentials):
-            return None
-        return 401, "this server needs a bearer token"
 
     async def _session(self, scope: Message, receive: Receive, send: Send) -> None:
         heard, said = monotonic(), ""

@@ -43,11 +43,11 @@ def _refuse_constant(name: str) -> float:
 _DECODER: Final = json.JSONDecoder(parse_constant=_refuse_constant)
 
 
-def read_object(data: str | bytes, limit: int, values: int = MAX_VALUES) -> dict[str, Any]:
+def read_object(data: str | bytes, limit: int) -> dict[str, Any]:
     """Read one JSON object as RFC 8259 has it: no NaN, no infinities, no lone surrogates.
 
     Raises:
-        Misshapen: if it has more than ``limit`` bytes, or more than ``values`` values.
+        Misshapen: if it has more than ``limit`` bytes, or more than :data:`MAX_VALUES` values.
         InvalidInput: with what is wrong.
     """
     raw = data if isinstance(data, bytes) else data.encode("utf-8", "surrogatepass")
@@ -55,8 +55,8 @@ def read_object(data: str | bytes, limit: int, values: int = MAX_VALUES) -> dict
         text = f"message of {len(raw)} bytes; at most {limit} are read"
         raise Misshapen(text, "MESSAGE_TOO_LARGE")
     count = len(_BEGINS.findall(_STRING.sub(b"", raw)))
-    if count > values:
-        text = f"message of {count} values; at most {values} are read"
+    if count > MAX_VALUES:
+        text = f"message of {count} values; at most {MAX_VALUES} are read"
         raise Misshapen(text, "VALIDATION_ERROR")
     try:
         value = _DECODER.decode(raw.decode())

@@ -6,7 +6,7 @@ from openenv.core.env_server import Action, Observation, State
 from pydantic import ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from logtriage.actions import ACTION_TYPES, PRICED_ACTION_TYPES
+from logtriage.actions import ACTION_TYPES, HAND_OVER_TYPES
 from logtriage.actions import Action as Move
 from logtriage.parsing import action_from_wire, parse_action
 from logtriage.topology import Topology
@@ -27,7 +27,7 @@ class TriageAction(Action):
     action_type: str | None = Field(
         default=None,
         max_length=200,
-        description=f"One of {', '.join((*ACTION_TYPES, *PRICED_ACTION_TYPES))}",
+        description=f"One of {', '.join((*ACTION_TYPES, *HAND_OVER_TYPES))}",
     )
     value: str | None = Field(
         default=None,

@@ -14,12 +14,7 @@ from logtriage.shift.screens import ShiftObservation, observe, render, shift_pro
 from logtriage.shift.shifts import Arrival, Shift, make_shift, shift_ids
 from logtriage.shift.states import Note, On, ShiftAction, ShiftState, begin, transition
 from logtriage.shift.tasks import SHIFT_TASKS, ShiftTask, get_shift_task
-from logtriage.shift.wires import (
-    shift_action_from_wire,
-    shift_action_to_wire,
-    take,
-    wire_in,
-)
+from logtriage.shift.wires import shift_action_from_wire, shift_action_to_wire, take, wire_in
 
 __all__ = [
     "PLAYERS",

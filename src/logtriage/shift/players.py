@@ -37,14 +37,14 @@ Player = Callable[[ShiftState], ShiftAction]
 
 @lru_cache(maxsize=1024)
 def _held(state: State, fade: float) -> Belief:
-    """The belief about an incident whose hand-over has so much of its price left.
+    """The belief about an incident whose hand-over has so much of its worth left.
 
-    No evidence depends on the price.
+    No evidence depends on the worth.
     """
-    held, price = belief_about(state), state.incident.worth_of_hand_over
-    if fade == 1.0 or price is None:
+    held, worth = belief_about(state), state.incident.worth_of_hand_over
+    if fade == 1.0 or worth is None:
         return held
-    stakes = attrs.evolve(held.standing.stakes, worth_of_hand_over=price * fade)
+    stakes = attrs.evolve(held.standing.stakes, worth_of_hand_over=worth * fade)
     return attrs.evolve(held, standing=attrs.evolve(held.standing, stakes=stakes))
 
 
@@ -54,7 +54,7 @@ def _observed(state: State, fade: float) -> Action:
 
 
 def _open(state: ShiftState) -> dict[str, State]:
-    """The open incidents by their systems, with their first prices."""
+    """The open incidents by their systems, with their first worths."""
     return {arrival.system: alone for arrival, alone in state.arrived if alone.closing is None}
 
 
@@ -153,7 +153,7 @@ def play(shift: Shift, player: str | Player | Iterable[ShiftAction]) -> ShiftSta
 
 
 def uncontended(shift: Shift) -> ShiftState:
-    """How all incidents end if the observer plays each alone, every hand-over at its full price.
+    """How all incidents end if the observer plays each alone, every hand-over at its full worth.
 
     A reference, and no bound: it has one pair of hands for each incident, and it asks greedily.
     Nobody's ticks lead there, so that the history is empty.

@@ -15,15 +15,7 @@ from logtriage.evidence import evidence
 from logtriage.policies.observer import next_action
 from logtriage.shift.players import first_come
 from logtriage.shift.shifts import Shift
-from logtriage.shift.states import (
-    MAX_NOTE,
-    Note,
-    On,
-    ShiftAction,
-    ShiftState,
-    begin,
-    transition,
-)
+from logtriage.shift.states import MAX_NOTE, Note, On, ShiftAction, ShiftState, begin, transition
 from logtriage.world.channels import Channel, Evidence
 
 #: What only those know who asked.

@@ -64,7 +64,7 @@ class ShiftState:
         tick: ticks that have passed.
         history: the action of each of them.
         states: each incident that has arrived, in order. Its ticks count from its first alert,
-            and one that was handed over has the price that this was worth.
+            and one that was handed over has what this was worth.
     """
 
     shift: Shift
@@ -81,7 +81,7 @@ class ShiftState:
     def open(self) -> dict[str, State]:
         """The open incidents by their systems, with what a hand-over is worth now."""
         return {
-            arrival.system: at_price(state, self.fade)
+            arrival.system: at_worth(state, self.fade)
             for arrival, state in self.arrived
             if state.closing is None
         }
@@ -123,19 +123,19 @@ class ShiftState:
 
 
 @lru_cache(maxsize=4096)
-def _at_price(state: State, fade: float) -> State:
-    price = state.incident.worth_of_hand_over
-    if price is None:
+def _at_worth(state: State, fade: float) -> State:
+    worth = state.incident.worth_of_hand_over
+    if worth is None:
         raise InvalidInput(
             f"{state.incident.id}: an incident of a shift needs a worth_of_hand_over"
         )
-    incident = attrs.evolve(state.incident, worth_of_hand_over=price * fade)
+    incident = attrs.evolve(state.incident, worth_of_hand_over=worth * fade)
     return attrs.evolve(state, incident=incident)
 
 
-def at_price(state: State, fade: float) -> State:
-    """An incident's state with the price that a hand-over is worth now."""
-    return state if fade == 1.0 else _at_price(state, fade)
+def at_worth(state: State, fade: float) -> State:
+    """An incident's state with what a hand-over is worth now."""
+    return state if fade == 1.0 else _at_worth(state, fade)
 
 
 def begin(shift: Shift) -> ShiftState:
@@ -180,14 +180,11 @@ def transition(state: ShiftState, action: ShiftAction) -> ShiftState:
         alone = states[place]
         if alone.closing is None:
             fade = state.fade if isinstance(action.action, HandOver) else 1.0
-            states[place] = apply(at_price(alone, fade), action.action)
+            states[place] = apply(at_worth(alone, fade), action.action)
     now = state.tick + 1
     passed = [alone if _stands(alone) else tick(alone) for alone in states]
     return ShiftState(
-        state.shift,
-        now,
-        (*state.history, action),
-        (*passed, *_new(state.shift, now)),
+        state.shift, now, (*state.history, action), (*passed, *_new(state.shift, now))
     )
 
 

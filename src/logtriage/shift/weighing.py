@@ -29,7 +29,7 @@ from logtriage.beliefs.questions import Asked
 from logtriage.beliefs.stakes import UNIT
 from logtriage.evidence import simulation_of
 from logtriage.grading import TRIAGE_3
-from logtriage.grading.priced import hand_over_worth
+from logtriage.grading.paging import hand_over_worth
 from logtriage.policies import perfect_actions
 from logtriage.policies.observer import best_of, requests_in_doubt
 from logtriage.shift.shifts import WEIGHTS
@@ -72,7 +72,7 @@ LEAVE: Final = Offer(0.0, 0.0)
 class Look:
     """An open incident as a player weighs it.
 
-    ``offers`` are the ways to work on it. A hand-over at its full price gains ``hand_over``.
+    ``offers`` are the ways to work on it. A hand-over at its full worth gains ``hand_over``.
     """
 
     system: str
@@ -109,10 +109,10 @@ def _look(
     Unless it ``closes``, there is neither a hand-over nor an offer without a question.
     """
     incident, facts, hand_over = state.incident, state.facts, 0.0
-    price, left = incident.worth_of_hand_over, incident.horizon - state.tick
-    if closes and price is not None and not (facts.pages or facts.remedies):
+    worth, left = incident.worth_of_hand_over, incident.horizon - state.tick
+    if closes and worth is not None and not (facts.pages or facts.remedies):
         par = simulation_of(incident).setting.par
-        hand_over = weight * hand_over_worth(price, state.tick + 1, incident.horizon, par)
+        hand_over = weight * hand_over_worth(worth, state.tick + 1, incident.horizon, par)
     fitting = [offer for offer in offers if offer.ticks <= left and (closes or offer.asks)]
     return Look(system, state, weight, tuple(fitting), hand_over)
 

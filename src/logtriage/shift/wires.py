@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from logtriage.actions import Malformed, Wait
-from logtriage.conversations.tools import SHIFT_TOOLS, Wire
 from logtriage.errors import InvalidInput
 from logtriage.parsing import action_from_wire, action_to_wire
 from logtriage.parsing.actions import wires_in
-from logtriage.parsing.calls import malformed_wire
+from logtriage.parsing.calls import Wire, malformed_wire
+from logtriage.parsing.tools import SHIFT_TOOLS
 from logtriage.shift.states import Note, On, ShiftAction, ShiftState, transition
 
 #: Action types of a shift by their wire names.

@@ -73,8 +73,8 @@ class NetworkRoles:
         reader = _reader(split, role, setting, incident.topology, incident.horizon)
         expected, wide = weights.layers[0][0].shape[1], reader.input.size
         pointers = reader.input.pointers
-        world, priced = setting.world, incident.takes_hand_over
-        actions = role_actions(role, incident.topology, world, hand_over=priced)
+        world, hands_over = setting.world, incident.takes_hand_over
+        actions = role_actions(role, incident.topology, world, hand_over=hands_over)
         same = (
             expected == wide
             and weights.layers[-1][0].shape[0] == len(actions) + pointers.groups
@@ -110,8 +110,8 @@ class NetworkRole:
         logits = _logits(row, self.team.roles[self.role.name], self.team)
         allowed = role_token_mask(state, self.split, self.role).astype(bool)
         place = int(np.where(allowed, logits, -np.inf).argmax())
-        world, priced = incident.setting.world, incident.takes_hand_over
-        return role_actions(self.role, incident.topology, world, hand_over=priced)[place]
+        world, hands_over = incident.setting.world, incident.takes_hand_over
+        return role_actions(self.role, incident.topology, world, hand_over=hands_over)[place]
 
 
 class _Reader:

@@ -39,7 +39,7 @@ from logtriage.world.vocabulary import LOG
 #: Blocks of the screens that are kept beside the belief.
 KEPT: Final = (
     *("seen:edge", "noted", "remedied", "applied", "eased", "declared", "severity"),
-    *("paged", "closed", "edge", "time", "price"),
+    *("paged", "closed", "edge", "time", "worth"),
 )
 
 #: What is said of when a service was asked.
@@ -60,7 +60,7 @@ def belief_layout_of(layout: TokenLayout) -> Layout:
     ``kind`` (the fault kinds, then the benign ones, in the order of the incident's world) what is
     the matter, ``benign`` that nothing needs a response; ``doubt`` is the entropy over the
     hypotheses as a share of the most there can be. ``acting`` is the expected grade, by
-    ``logtriage/3``, of the best plan that asks nothing more and does not hand over; ``price``
+    ``logtriage/3``, of the best plan that asks nothing more and does not hand over; ``worth``
     says what a hand-over is worth instead. It is 0 in closed rows. ``usual:<sort>`` and
     ``shown:<sort>`` (n each) say of a sort of each channel on demand until when it was seen as
     usual, and since when it shows something else: so when a service was last asked.

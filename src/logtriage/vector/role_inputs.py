@@ -34,7 +34,7 @@ ODDS: Final = 6.0
 _KEPT: Final = frozenset(
     {
         *("edge", "seen:edge", "noted", "remedied", "applied", "eased", "declared"),
-        *("declared_owner", "severity", "paged", "closed", "time", "price", "report", "left"),
+        *("declared_owner", "severity", "paged", "closed", "time", "worth", "report", "left"),
     }
 )
 

@@ -50,7 +50,7 @@ _SHOWN_BY: Final[dict[str, tuple[frozenset[str], ...]]] = {
     "edge": (frozenset({"slo"}),),
     "note": (frozenset({"notes"}),),
     "time": (),
-    "price": (),
+    "worth": (),
     "owner": (frozenset({"directory"}),),
     "declared_owner": (
         frozenset({_DECLARED, "identify_root_cause"}),

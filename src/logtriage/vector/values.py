@@ -18,7 +18,7 @@ from logtriage.vector.arrays import Ints
 from logtriage.vector.following import FollowingBeliefs
 from logtriage.vector.tokens.episodes import NEVER as NOT_YET
 from logtriage.vector.tokens.episodes import TokenEpisodes
-from logtriage.vector.tokens.incidents import PRICES, TokenIncidents
+from logtriage.vector.tokens.incidents import WORTHS, TokenIncidents
 from logtriage.vector.tokens.setting import TokenSetting
 
 Floats = NDArray[np.float64]
@@ -40,16 +40,16 @@ class BatchedValues:
         self._following = FollowingBeliefs(setting, count)
         (self.beliefs,) = self._following.of
         known, horizon, tables = setting.public, setting.task.horizon, self.beliefs.tables
-        priced = [Stakes(horizon, known.par, known.par_benign, float(price)) for price in PRICES]
+        every = [Stakes(horizon, known.par, known.par_benign, float(worth)) for worth in WORTHS]
         self._letters = letters_of(setting.ranges, NEVER)
         self._tables = plan_tables(
-            priced[0].tables(1), self._letters, horizon, tables.noted, tables.accepts
+            every[0].tables(1), self._letters, horizon, tables.noted, tables.accepts
         )
-        # By price and ticks used; after the horizon nobody takes an incident over.
+        # By worth and ticks used; after the horizon nobody takes an incident over.
         self._over = np.array(
             [
                 [round((stakes.handed_over(used) or 0.0) * UNIT) for used in range(horizon + 2)]
-                for stakes in priced
+                for stakes in every
             ],
             np.float64,
         )
@@ -122,7 +122,7 @@ class BatchedValues:
             team=beliefs.right_team(rows),
             shares=severity_shares(beliefs.severities(rows)),
             tick=tick,
-            over=np.where(untouched, self._over[incidents.price[rows], tick + 1], 0.0),
+            over=np.where(untouched, self._over[incidents.worth[rows], tick + 1], 0.0),
             fixed=((fixed_at >= 0) | (weights == 0)).all(axis=1),
             declared=declared.astype(np.int64),
             severity=np.where(said < 0, SILENT, said).astype(np.int64),

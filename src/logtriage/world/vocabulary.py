@@ -141,32 +141,20 @@ class Vocabulary:
         """
         return named("log topic", name, self._topics)
 
-    def phrases(
-        self, about: str, tier: str, technology: Technology | None
-    ) -> tuple[tuple[Phrase, ...], ...]:
+    def phrases(self, about: str, technology: Technology | None) -> tuple[tuple[Phrase, ...], ...]:
         """The phrasings of a topic, or of lines that name a kind, by group.
 
         Those of the technology of the service, where it words the topic.
         """
         if technology is not None and about in technology.topics:
             return technology.topics[about].groups
-        return self._phrases[about, tier]
+        return self._phrases[about]
 
     @cached_property
-    def _phrases(self) -> Mapping[tuple[str, str], tuple[tuple[Phrase, ...], ...]]:
-        return {
-            **{
-                (topic.name, tier): said.groups
-                for topic in self.topics
-                for tier in topic.tiers
-                if (said := topic.said_at(tier)) is not None
-            },
-            **{
-                (about_kind(kind.name), tier): kind.names.groups
-                for kind in self.kinds
-                for tier in kind.tiers
-            },
-        }
+    def _phrases(self) -> Mapping[str, tuple[tuple[Phrase, ...], ...]]:
+        own = {topic.name: topic.phrasings for topic in self.topics}
+        named = {about_kind(kind.name): kind.names for kind in self.kinds}
+        return {about: said.groups for about, said in (own | named).items() if said is not None}
 
     # --- technologies ------------------------------------------------------------------
 

@@ -176,9 +176,7 @@ class Voice(Spans):
     def _phrase(self, service: int, token: str, bits: int) -> Wording:
         texts = self._phrases.get((service, token))
         if texts is None:
-            tier = self.topology.services[service].tier
-            technology = self._technologies[service]
-            texts = _phrases(self.world, token, tier, technology, self.phrasing)
+            texts = _phrases(self.world, token, self._technologies[service], self.phrasing)
             self._phrases[service, token] = texts
         return texts[below(bits, len(texts))]
 
@@ -265,11 +263,11 @@ def _place(name: str, bits: int) -> str:
 
 @lru_cache(maxsize=4096)
 def _phrases(
-    world: World, token: str, tier: str, technology: Technology | None, phrasing: int
+    world: World, token: str, technology: Technology | None, phrasing: int
 ) -> tuple[Wording, ...]:
     """The wordings of lines with a token."""
     about = token if ":" not in token or token.startswith(NAMES) else token.partition(":")[0]
-    texts = world.phrases(about, tier, technology)[phrasing]
+    texts = world.phrases(about, technology)[phrasing]
     return tuple([Wording(level, pieces(text), hash_name(text)) for level, text in texts])
 
 

@@ -32,11 +32,11 @@ from logtriage.adapters.inspect_ai import (
 )
 from logtriage.adapters.sources import Sources
 from logtriage.conversations.convert import transcript_of_row
-from logtriage.conversations.tools import Wire
 from logtriage.conversations.wires import NO_CALL
 from logtriage.errors import UnknownName
-from logtriage.evaluation import RunSpec, evaluate, play_episode
+from logtriage.evaluation import RunSpec, evaluate
 from logtriage.grading import grade_actions, grade_transcript, rubric_named
+from logtriage.parsing.calls import Wire
 from logtriage.recorded import open_bundle
 from logtriage.registry import make_policy
 from tests.adapters.own_tasks import own_bundle, own_module, short_incident
@@ -75,7 +75,7 @@ def run(tmp_path: Path) -> Callable[..., EvalLog]:
 
 def played(incident_id: str, policy: str) -> lt.State:
     incident = lt.make_incident(incident_id)
-    return play_episode(incident, make_policy(policy)(incident))
+    return lt.play(incident, policy)
 
 
 def one_incident(**changes: Any) -> Task:
@@ -221,7 +221,7 @@ def test_a_task_and_a_rubric_of_ones_own(
     assert {sample.id for sample in log.samples} == wanted.keys()
     for sample in log.samples:
         incident = wanted[str(sample.id)]
-        state = play_episode(incident, make_policy(policy)(incident))
+        state = lt.play(incident, policy)
         assert value(sample)["grade"] == lt.grade(state, rubric_named(rubric)).score
         assert f"/{incident.horizon};" in screens(sample)[0].splitlines()[0]
     before = means(log)
@@ -248,7 +248,7 @@ def test_recorded_incidents_of_a_bundle(
     recorded = open_bundle(tmp_path / bundle)
     assert list(recorded) == ids
     policy = make_policy("random:1")
-    states = [play_episode(one, policy(one)) for one in recorded.values()]
+    states = [lt.play(one, policy(one)) for one in recorded.values()]
     grades = [lt.grade(state).score for state in states]
     found = {sample.id: value(sample)["grade"] for sample in log.samples}
     assert found == dict(zip(ids, grades, strict=True))
@@ -394,9 +394,9 @@ def test_net_value_over_epochs_is_a_ratio_of_sums() -> None:
     assert log.results is not None
     assert log.samples is not None
     scores = [sample.scores["triage_scorer"] for sample in log.samples if sample.scores]
-    prices = [score.metadata["worth_of_hand_over"] for score in scores if score.metadata]
+    worths = [score.metadata["worth_of_hand_over"] for score in scores if score.metadata]
     grades = [score.value["grade"] for score in scores if isinstance(score.value, dict)]
     assert len(set(grades)) > 1
-    gained = sum(grade - price for grade, price in zip(grades, prices, strict=True))
+    gained = sum(grade - worth for grade, worth in zip(grades, worths, strict=True))
     net = log.results.scores[0].metrics["logtriage/net"].value
-    assert net == pytest.approx(gained / sum(1.0 - price for price in prices))
+    assert net == pytest.approx(gained / sum(1.0 - worth for worth in worths))

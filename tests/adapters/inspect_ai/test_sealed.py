@@ -13,8 +13,6 @@ from logtriage._lib.seal import SEAL_VARIABLE, Seal
 from logtriage.adapters.inspect_ai import triage, triage_scorer
 from logtriage.drawing.sealing import incident_of
 from logtriage.errors import SealError
-from logtriage.evaluation import play_episode
-from logtriage.registry import make_policy
 
 KEY, OTHER_KEY = "the key of these tests, 0123456789", "another key, of 16 bytes or more"
 SEAL, OTHER = Seal(KEY.encode()), Seal(OTHER_KEY.encode())
@@ -37,7 +35,7 @@ def test_a_sealed_sample_is_graded_and_its_messages_name_nothing(log: EvalLog) -
     (sample,) = log.samples
     assert sample.metadata["seal"] == SEAL.fingerprint
     incident = incident_of(INCIDENT)
-    played = play_episode(incident, make_policy("expert")(incident))
+    played = lt.play(incident, "expert")
     assert sample.scores is not None
     score = sample.scores["triage_scorer"]
     assert score.value["grade"] == lt.grade(played).score  # type: ignore[index, call-overload]

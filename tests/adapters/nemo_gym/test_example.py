@@ -13,8 +13,6 @@ from nemo_gym.server_utils import ServerClient
 
 import logtriage as lt
 from logtriage.conversations.tools import call_from_action
-from logtriage.evaluation import play_episode
-from logtriage.registry import make_policy
 
 IDS = list(lt.incident_ids("single_crash-v4", "train", 3))
 
@@ -61,7 +59,7 @@ def test_the_reward_of_a_session_is_the_grade_of_its_calls(
         client, row = TestClient(app), example.row(one)
         assert client.post("/seed_session", json=row).status_code == 200
         incident = lt.make_incident(one)
-        state = play_episode(incident, make_policy(policy)(incident))
+        state = lt.play(incident, policy)
         for action in state.actions:
             name, arguments = call_from_action(action)
             answer = client.post(f"/{name}", json=arguments)

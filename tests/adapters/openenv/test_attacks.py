@@ -22,12 +22,7 @@ from benchmarks.serving.attacks import frame
 from logtriage.errors import InvalidInput
 from logtriage.server import Settings, TriageAction, environment
 from logtriage.server.app import build_app
-from logtriage.server.connections import (
-    CONTROL_FRAMES,
-    MAX_FRAMES,
-    MAX_REQUEST,
-    SessionConnection,
-)
+from logtriage.server.connections import CONTROL_FRAMES, MAX_FRAMES, MAX_REQUEST, SessionConnection
 from logtriage.server.door import FairConfig
 from logtriage.server.episode import Episode
 from logtriage.server.launch import make_server, warm_up

@@ -9,8 +9,6 @@ from websockets.sync.client import connect
 
 from benchmarks.serving import faults
 from benchmarks.serving.plans import plans
-from logtriage.errors import InvalidInput, MissingExtra
-from logtriage.server import Settings
 from tests.adapters.openenv.serving import Running, ServerError, Session, running
 
 TOKEN = "0123456789abcdef0123"
@@ -59,11 +57,3 @@ def test_a_silent_session_is_told_and_closed() -> None:
 
 def test_the_web_interface_is_off_unless_asked_for(server: Running) -> None:
     assert httpx.get(f"{server.http}/web").status_code == 404
-
-
-def test_other_machines_need_a_token() -> None:
-    with pytest.raises(InvalidInput, match="a token is needed"):
-        Settings(host="0.0.0.0")
-    assert Settings(host="0.0.0.0", token=TOKEN).token == TOKEN
-    assert TOKEN not in repr(Settings(token=TOKEN))
-    assert MissingExtra("x", "openenv").extra == "openenv"

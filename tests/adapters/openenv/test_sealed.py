@@ -11,9 +11,9 @@ from logtriage.drawing.generator import make_incident
 from logtriage.errors import InvalidInput
 from logtriage.grading import grade_transcript
 from logtriage.server import Settings
+from logtriage.server.episode import OPEN_GRADE
 from logtriage.server.launch import make_server, settings_of_environment
 from logtriage.server.ledger import LEDGER_VARIABLE, RUN_VARIABLE, UNFINISHED, Ledger
-from logtriage.server.public import OPEN_GRADE
 from tests.adapters.openenv.serving import Running, ServerError, Session, running, wait_for
 
 KEY = "the key of these tests, 0123456789"

@@ -8,9 +8,8 @@ import pytest
 import logtriage as lt
 from logtriage.grading import grade_actions, grade_to_json
 from logtriage.observation import observe
-from logtriage.registry import make_policy
 from logtriage.rendering import render_observation, system_prompt
-from logtriage.server.public import listed_grade
+from logtriage.server.episode import listed_grade
 from tests.adapters.openenv.serving import Running, ServerError, Session
 
 INCIDENT = "cascading_failure-v4/test/42"
@@ -21,12 +20,7 @@ SEEN = ("tick", "horizon", "screen", "closing", "prompt", "error", "grade")
 
 def actions_of(incident: str, spec: str) -> list[Any]:
     """What a policy does there."""
-    state, memory = lt.initial_state(lt.make_incident(incident)), None
-    policy = make_policy(spec)(state.incident)
-    while not state.is_closed:
-        action, memory = policy.act(lt.observe(state), memory)
-        state = lt.transition(state, action)
-    return list(state.actions)
+    return list(lt.play(lt.make_incident(incident), spec).actions)
 
 
 @pytest.mark.parametrize("spec", ["expert", "random:3", "first_error"])

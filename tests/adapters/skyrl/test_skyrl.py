@@ -14,9 +14,7 @@ from skyrl_gym.metrics import aggregate_for_environment
 
 import logtriage as lt
 from logtriage.adapters.skyrl import TriageTextEnv, skyrl_rows
-from logtriage.evaluation import play_episode
 from logtriage.parsing import render_action
-from logtriage.registry import make_policy
 from tests.adapters.pages import ROOT, python_blocks, run
 
 IDS = list(lt.incident_ids("single_crash-v4", "train", 3))
@@ -42,7 +40,7 @@ def rollout(row: dict[str, Any], replies: list[str]) -> tuple[TriageTextEnv, lis
 def test_grades_are_those_of_the_core(policy: str) -> None:
     for row in skyrl_rows(IDS):
         incident = lt.make_incident(row["incident"])
-        state = play_episode(incident, make_policy(policy)(incident))
+        state = lt.play(incident, policy)
         env, chat, total = rollout(row, [render_action(action) for action in state.actions])
         grade = lt.grade(state)
         assert (env.episode.grade, total) == (grade, grade.score)

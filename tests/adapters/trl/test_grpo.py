@@ -22,12 +22,12 @@ from logtriage.adapters.trl import (
     triage_reward,
     triage_rows,
 )
-from logtriage.conversations.tools import call_from_action, wire_from_call
-from logtriage.evaluation import Incidents, play_episode
+from logtriage.conversations.tools import call_from_action
+from logtriage.evaluation import Incidents
 from logtriage.grading import DEFAULT, grade_actions
-from logtriage.grading.priced import UNESCALATED
+from logtriage.grading.paging import UNESCALATED
 from logtriage.parsing import action_to_wire, render_action
-from logtriage.registry import make_policy
+from logtriage.parsing.calls import wire_from_call
 from logtriage.state import Closing
 from tests.adapters.trl.tiny import IDS, Call, Reply, Script, said, tiny_model, tiny_tokenizer
 
@@ -38,7 +38,7 @@ BLOCK = re.compile(r"<\|im_start\|>(\w+)\n(.*?)<\|im_end\|>", re.DOTALL)
 
 def oracle(incident_id: str) -> tuple[lt.Action, ...]:
     incident = lt.make_incident(incident_id)
-    return play_episode(incident, make_policy("oracle")(incident)).actions
+    return lt.play(incident, "oracle").actions
 
 
 def config(folder: Path, **changes: Any) -> GRPOConfig:

@@ -14,8 +14,8 @@ from trl.chat_template_utils import qwen2_5_chat_template
 
 from logtriage.adapters.episode import answer
 from logtriage.adapters.trl import TriageEnv, triage_rows
-from logtriage.conversations.tools import TOOLS
 from logtriage.drawing.generator import make_incident
+from logtriage.parsing.tools import TOOLS
 
 SPECIAL = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
 

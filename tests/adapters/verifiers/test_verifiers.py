@@ -16,21 +16,14 @@ import logtriage as lt
 from logtriage.adapters.episode import Episode, opening
 from logtriage.adapters.rewards import REST, by_criterion
 from logtriage.adapters.sources import Sources
-from logtriage.adapters.verifiers import (
-    TriageConfig,
-    TriageTaskConfig,
-    TriageTaskset,
-    turn_rewards,
-)
+from logtriage.adapters.verifiers import TriageConfig, TriageTaskConfig, TriageTaskset, turn_rewards
 from logtriage.adapters.verifiers.rows import TriageData, incident_of_row
 from logtriage.conversations.convert import convert_file
 from logtriage.conversations.tools import call_from_action, openai_tools
 from logtriage.conversations.wires import NO_CALL
 from logtriage.errors import TranscriptError
-from logtriage.evaluation import play_episode
 from logtriage.grading import grade_actions, grade_transcript, rubric_named
 from logtriage.policies import perfect_actions
-from logtriage.registry import make_policy
 from logtriage.tasks import DRAWN_TASKS
 from tests.adapters.own_tasks import SHORT, own_bundle, own_module
 from tests.adapters.pages import ROOT, python_blocks, run
@@ -87,7 +80,7 @@ def playing(policy: str, incident_ids: list[str]) -> Model:
     plans: dict[str, tuple[lt.Action, ...]] = {}
     for incident_id in incident_ids:
         incident = lt.make_incident(incident_id)
-        played = play_episode(incident, make_policy(policy)(incident))
+        played = lt.play(incident, policy)
         plans[opening(incident, "tools")[1]["content"]] = played.actions
     return lambda messages, _: said(
         call_from_action(plans[messages[1]["content"]][turns(messages)])
@@ -183,7 +176,7 @@ def test_rewards_and_metrics_are_those_of_the_core(tmp_path: Path, policy: str) 
     assert [trace["task"]["key"] for trace in traces] == ids
     for trace, one in zip(traces, ids, strict=True):
         incident = lt.make_incident(one)
-        graded = lt.grade(play_episode(incident, make_policy(policy)(incident)))
+        graded = lt.grade(lt.play(incident, policy))
         assert trace["ok"]
         assert trace["rewards"] == {"grade": {"score": graded.score, "weight": 1.0}}
         criteria = {row.name: row.score for row in graded.criteria}
@@ -270,11 +263,7 @@ def test_the_example_runs(tmp_path: Path) -> None:
         done = run([sys.executable, example, url, "scripted"], tmp_path)
     grades = [
         grade_actions(
-            incident_id,
-            play_episode(
-                lt.make_incident(incident_id),
-                make_policy("first_error")(lt.make_incident(incident_id)),
-            ).actions,
+            incident_id, lt.play(lt.make_incident(incident_id), "first_error").actions
         ).score
         for incident_id in lt.incident_ids("single_crash-v4", "val", 5)
     ]
@@ -284,7 +273,7 @@ def test_the_example_runs(tmp_path: Path) -> None:
 def test_each_reply_has_a_reward_of_its_own() -> None:
     (task,) = TriageTaskset(TriageConfig(tasks=["single_crash-v4"], episodes=1))
     incident = lt.make_incident(task.data.incident)
-    script = play_episode(incident, make_policy("oracle")(incident)).actions
+    script = lt.play(incident, "oracle").actions
     messages = [
         vf.AssistantMessage(
             tool_calls=[vf.ToolCall(id=f"call_{number}", name=name, arguments=json.dumps(what))]

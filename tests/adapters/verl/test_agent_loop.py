@@ -19,10 +19,9 @@ from verl.trainer.ppo.reward import load_reward_manager
 
 import logtriage as lt
 from logtriage.adapters.verl import gdpo_reward_keys
-from logtriage.conversations.tools import ALL_TOOLS, call_from_action, openai_tools
-from logtriage.evaluation import play_episode
+from logtriage.conversations.tools import call_from_action, openai_tools
 from logtriage.grading import grade_actions
-from logtriage.registry import make_policy
+from logtriage.parsing.tools import ALL_TOOLS
 from tests.adapters.pages import ROOT, run
 from tests.adapters.verl.chat import said, tiny_tokenizer
 from tests.adapters.verl.worker import Server, batch_of, config_of, save_model
@@ -49,7 +48,7 @@ def config(folder: Path) -> DictConfig:
 def played(incident_id: str, policy: str) -> tuple[lt.Grade, list[str]]:
     """The grade of a scripted policy by the core, and what a model says that plays it."""
     incident = lt.make_incident(incident_id)
-    state = play_episode(incident, make_policy(policy)(incident))
+    state = lt.play(incident, policy)
     return lt.grade(state), [said(call_from_action(action)) for action in state.actions]
 
 
@@ -130,11 +129,7 @@ def test_the_gdpo_manager_asks_compute_score(config: DictConfig, folder: Path) -
     ids = torch.tensor([tokenizer.encode(text)])
     one = batch[:1]
     one = DataProto.from_single_dict(
-        {
-            "responses": ids,
-            "attention_mask": torch.ones_like(ids),
-            **one.non_tensor_batch,
-        }
+        {"responses": ids, "attention_mask": torch.ones_like(ids), **one.non_tensor_batch}
     )
 
     async def ask() -> dict[str, Any]:

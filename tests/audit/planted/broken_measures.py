@@ -11,7 +11,7 @@ from logtriage.actions import (
     RequestMoreLogs,
     Severity,
 )
-from logtriage.grading import Measure, Measured, criteria, priced, triage
+from logtriage.grading import Measure, Measured, criteria, paging, triage
 from logtriage.state import Closing, State
 from tests.builders import named
 
@@ -234,25 +234,25 @@ def dismissed_anyhow(state: State) -> Measured:
 # -- handing over ------------------------------------------------------------------------------
 
 
-def _price(state: State) -> float:
+def _worth(state: State) -> float:
     return state.incident.worth_of_hand_over or 0.0
 
 
 def handed_over_whenever(state: State) -> Measured:
-    return (_price(state), "whenever it was")
+    return (_worth(state), "whenever it was")
 
 
 def handed_over_by_own_par(state: State) -> Measured:
     one, used = state.incident, state.closed_at or 0
-    return (priced.hand_over_worth(_price(state), used, one.horizon, one.par), "by its own par")
+    return (paging.hand_over_worth(_worth(state), used, one.horizon, one.par), "by its own par")
 
 
 def handed_over_by_the_clock(state: State) -> Measured:
     one, used = state.incident, state.closed_at or 0
     prompt = criteria.promptness(used, one.horizon, one.task_par)
-    return (_price(state) * prompt, "worth nothing at the horizon")
+    return (_worth(state) * prompt, "worth nothing at the horizon")
 
 
 def dismissal_less_remedies(state: State) -> Measured:
-    score, reason = priced.dismissal(state)
+    score, reason = paging.dismissal(state)
     return (score * max(0.0, 1.0 - 0.2 * len(state.facts.remedies)), reason)

@@ -15,7 +15,7 @@ from logtriage.actions import (
     RequestMoreLogs,
     action_name,
 )
-from logtriage.grading import TRIAGE_3, Measured, priced
+from logtriage.grading import TRIAGE_3, Measured, paging
 from logtriage.incident import Incident
 from logtriage.policies import perfect_actions
 from logtriage.state import State
@@ -250,8 +250,8 @@ def any_cause_from_100_000_on(state: State) -> Measured:
     return _any_cause_if(state, late, "nobody looks there")
 
 
-def any_cause_at_one_price(state: State) -> Measured:
-    return _any_cause_if(state, state.incident.worth_of_hand_over == 0.5, "at a price of 0.5")
+def any_cause_at_one_worth(state: State) -> Measured:
+    return _any_cause_if(state, state.incident.worth_of_hand_over == 0.5, "at a worth of 0.5")
 
 
 def any_cause_after_six_looks(state: State) -> Measured:
@@ -287,7 +287,7 @@ def widely_treated(state: State) -> Measured:
 def quiet_fix(state: State) -> Measured | None:
     """In place of the sound discount: a page in time leaves a tenth."""
     in_time = _fixed(state) and paged_before_the_fix(state)
-    return (0.1, "somebody was disturbed") if in_time else priced.unapproved(state)
+    return (0.1, "somebody was disturbed") if in_time else paging.unapproved(state)
 
 
 _ASKED = count()

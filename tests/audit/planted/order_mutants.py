@@ -1,29 +1,29 @@
-"""Mutants of what comes first: silence and its price, the page before the fix, the diagnosis."""
+"""Mutants of what comes first: silence and its worth, the page before the fix, the diagnosis."""
 
 from typing import Final
 
-from logtriage.grading import Measured, criteria, priced
+from logtriage.grading import Measured, criteria, paging
 from logtriage.state import State
 from tests.audit.planted.changed_rubrics import with_discounts, with_measures, without
 
 # -- discounts -----------------------------------------------------------------------------
 
 
-def silence_at_the_price(state: State) -> Measured | None:
-    measured = priced.unescalated(state)
-    price = state.incident.worth_of_hand_over or 0.0
-    return None if measured is None else (price, "the worth of a hand-over")
+def silence_at_the_worth(state: State) -> Measured | None:
+    measured = paging.unescalated(state)
+    worth = state.incident.worth_of_hand_over or 0.0
+    return None if measured is None else (worth, "the worth of a hand-over")
 
 
 def half_silence(state: State) -> Measured | None:
-    measured = priced.unescalated(state)
+    measured = paging.unescalated(state)
     return None if measured is None else (0.5, "silence leaves a half")
 
 
 def silent_on_benign(state: State) -> Measured | None:
     if not state.incident.truth.benign:
-        return priced.unescalated(state)
-    return (priced.UNESCALATED, "nobody was paged")
+        return paging.unescalated(state)
+    return (paging.UNESCALATED, "nobody was paged")
 
 
 def paged_before_the_fix(state: State) -> bool:
@@ -35,16 +35,16 @@ def paged_before_the_fix(state: State) -> bool:
 def paged_in_time(state: State) -> Measured | None:
     if paged_before_the_fix(state) or state.incident.truth.benign:
         return None
-    return (priced.UNESCALATED, "a page after the fix does not count")
+    return (paging.UNESCALATED, "a page after the fix does not count")
 
 
 def once(state: State) -> Measured | None:
-    measured = priced.unapproved(state)
-    return None if measured is None else (priced.UNAPPROVED_REMEDY, "one for all")
+    measured = paging.unapproved(state)
+    return None if measured is None else (paging.UNAPPROVED_REMEDY, "one for all")
 
 
 def _each(count: int) -> Measured | None:
-    return (priced.UNAPPROVED_REMEDY**count, "for each") if count else None
+    return (paging.UNAPPROVED_REMEDY**count, "for each") if count else None
 
 
 def _wrong_at(state: State) -> list[int]:
@@ -67,11 +67,11 @@ def page_in_the_same_tick(state: State) -> Measured | None:
 
 
 def only_on_faults(state: State) -> Measured | None:
-    return None if state.incident.truth.benign else priced.unapproved(state)
+    return None if state.incident.truth.benign else paging.unapproved(state)
 
 
 def _early(early: bool) -> Measured | None:
-    return (priced.UNAPPROVED_FIX, "fixed before the page") if early else None
+    return (paging.UNAPPROVED_FIX, "fixed before the page") if early else None
 
 
 def never_paged(state: State) -> Measured | None:
@@ -108,73 +108,34 @@ def cheap(state: State) -> Measured:
 #: Name, what is wrong, and the rubric with it.
 TABLE: Final = (
     ("silence-free", "a response without a page counts in full", without("unescalated")),
-    (
-        "silence-at-the-price",
-        "silence leaves the worth of a hand-over",
-        with_discounts(unescalated=silence_at_the_price),
-    ),
+    ("silence-at-the-worth", "silence leaves the worth of a hand-over",
+     with_discounts(unescalated=silence_at_the_worth)),
     ("silence-half", "silence leaves 0.5", with_discounts(unescalated=half_silence)),
-    (
-        "silence-on-benign",
-        "silence costs where nobody is to be paged",
-        with_discounts(unescalated=silent_on_benign),
-    ),
-    (
-        "silence-until-the-fix",
-        "a page after the fix does not end the silence",
-        with_discounts(unescalated=paged_in_time),
-    ),
+    ("silence-on-benign", "silence costs where nobody is to be paged",
+     with_discounts(unescalated=silent_on_benign)),
+    ("silence-until-the-fix", "a page after the fix does not end the silence",
+     with_discounts(unescalated=paged_in_time)),
     ("probing-free", "wrong remedies before the page cost no share", without("unapproved")),
-    (
-        "probing-once",
-        "wrong remedies before the page cost one share",
-        with_discounts(unapproved=once),
-    ),
-    (
-        "probing-after-the-page",
-        "wrong remedies after the page cost a share, too",
-        with_discounts(unapproved=every_wrong_remedy),
-    ),
-    (
-        "probing-until-the-fix",
-        "wrong remedies after an unapproved fix cost no share",
-        with_discounts(unapproved=until_the_fix),
-    ),
-    (
-        "probing-same-tick",
-        "a page in the tick of a wrong remedy approves it",
-        with_discounts(unapproved=page_in_the_same_tick),
-    ),
-    (
-        "probing-on-benign",
-        "remedies on a benign incident cost nothing",
-        with_discounts(unapproved=only_on_faults),
-    ),
-    (
-        "diagnosis-after-the-fix",
-        "a root cause may be declared after the fix",
-        with_measures(root_cause=criteria.root_cause),
-    ),
-    (
-        "diagnosis-strictly-before",
-        "a root cause in the tick of the fix is too late",
-        with_measures(root_cause=declared_before),
-    ),
+    ("probing-once", "wrong remedies before the page cost one share",
+     with_discounts(unapproved=once)),
+    ("probing-after-the-page", "wrong remedies after the page cost a share, too",
+     with_discounts(unapproved=every_wrong_remedy)),
+    ("probing-until-the-fix", "wrong remedies after an unapproved fix cost no share",
+     with_discounts(unapproved=until_the_fix)),
+    ("probing-same-tick", "a page in the tick of a wrong remedy approves it",
+     with_discounts(unapproved=page_in_the_same_tick)),
+    ("probing-on-benign", "remedies on a benign incident cost nothing",
+     with_discounts(unapproved=only_on_faults)),
+    ("diagnosis-after-the-fix", "a root cause may be declared after the fix",
+     with_measures(root_cause=criteria.root_cause)),
+    ("diagnosis-strictly-before", "a root cause in the tick of the fix is too late",
+     with_measures(root_cause=declared_before)),
     ("fix-cheap", "a wrong remedy costs 0.2", with_measures(remediation=cheap)),
     ("fix-unordered", "a fix without a page counts in full", without("unapproved_fix")),
-    (
-        "fix-paged-whenever",
-        "a page after the fix approves it",
-        with_discounts(unapproved_fix=never_paged),
-    ),
-    (
-        "fix-same-tick",
-        "a page in the tick of the fix approves it",
-        with_discounts(unapproved_fix=paged_after_the_fix),
-    ),
-    (
-        "fix-repeated",
-        "repeating the fix after the page restores what was lost",
-        with_discounts(unapproved_fix=paged_after_the_last_fix),
-    ),
-)
+    ("fix-paged-whenever", "a page after the fix approves it",
+     with_discounts(unapproved_fix=never_paged)),
+    ("fix-same-tick", "a page in the tick of the fix approves it",
+     with_discounts(unapproved_fix=paged_after_the_fix)),
+    ("fix-repeated", "repeating the fix after the page restores what was lost",
+     with_discounts(unapproved_fix=paged_after_the_last_fix)),
+)  # fmt: skip

@@ -1,6 +1,5 @@
 """The tasks behind :mod:`tests.audit.planted.holes`: incidents with a hole, and sound ones."""
 
-import re
 from typing import Final
 
 import attrs
@@ -10,19 +9,13 @@ from logtriage.drawing.generator import make_incident
 from logtriage.drawing.ids import IncidentId, parse_incident_id
 from logtriage.drawing.incidents import draw_from
 from logtriage.incident import Incident
-from logtriage.observation import observe
-from logtriage.rendering import render_observation
-from logtriage.rng import hash_name, mix
-from logtriage.state import initial_state
 from logtriage.tasks import get_task
 from logtriage.topology import Topology
-from logtriage.world.channels import DOWN, Channel, Evidence
-from logtriage.world.histories import drawn, instant_of
+from logtriage.world.channels import Evidence
 from logtriage.world.outcomes import left_at
 from logtriage.world.schedule import Doings, Row
 from logtriage.world.setting import Setting
 from logtriage.world.simulation import Simulation
-from logtriage.world.tables import places
 
 #: The task that the holes are planted in.
 TASK: Final = "single_crash-v4"
@@ -191,7 +184,7 @@ def unnoticed(split: str, number: int) -> Incident:
     return incident
 
 
-# -- signs that stay, and a hand-over with a price -----------------------------------------------
+# -- signs that stay, and a hand-over with a worth -----------------------------------------------
 
 
 def cheap_where_benign(split: str, number: int) -> Incident:
@@ -201,51 +194,9 @@ def cheap_where_benign(split: str, number: int) -> Incident:
     return attrs.evolve(incident, worth_of_hand_over=0.3) if cheap else incident
 
 
-class Flickering(Simulation):
-    """Draws the history of a sort anew for every reading."""
-
-    def row(self, row: Row, doings: Doings) -> list[Evidence]:
-        """What services show is drawn by itself; all else stays."""
-        return [self._anew(cell) for cell in super().row(row, doings)]
-
-    def _anew(self, cell: Evidence) -> Evidence:
-        if cell.service < 0 or cell.channel is Channel.ALERT or cell.token == DOWN:
-            return cell
-        sort = self.setting.world.sort_of(cell.channel, cell.slot)
-        history = drawn(
-            self.setting,
-            mix(hash_name(f"{self.seed} {cell.cell}")),
-            sort,
-            cell.service,
-            places(self.topology)[cell.service],
-            self.conditions[cell.service],
-        )
-        begun = instant_of(cell.start) >= history.onset
-        return cell._replace(token=history.token if begun else self.setting.world.ordinary[sort])
-
-
-def flickering(split: str, number: int) -> Incident:
-    """Every reading is drawn anew, from the same shares."""
-    incident = make_incident(f"{SIGNS_TASK}/{split}/{number}")
-    return _simulated_by(Flickering, incident)
-
-
 def _simulated_by(kind: type[Simulation], incident: Incident) -> Incident:
     """The incident, simulated by a class of one's own."""
     world = incident.telemetry
     assert isinstance(world, Simulation), "a simulated incident"
     given = {field.name: getattr(world, field.name) for field in attrs.fields(Simulation)}
     return attrs.evolve(incident, telemetry=kind(**given))
-
-
-def told_by_a_figure(split: str, number: int) -> Incident:
-    """The usual p99 of the edge is even where the root has an even place, and odd elsewhere."""
-    block = (make_incident(f"{WORLD_TASK}/{split}/{40 * number + place}") for place in range(40))
-    return next(incident for incident in block if _usual_p99(incident) % 2 == _root(incident) % 2)
-
-
-def _usual_p99(incident: Incident) -> int:
-    text = render_observation(observe(initial_state(incident)))
-    match = re.search(r"p99 ms .*\(usual (\d+)\)", text)
-    assert match, "the edge shows what is usual"
-    return int(match[1])

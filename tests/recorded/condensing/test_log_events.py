@@ -2,7 +2,6 @@
 
 from math import sqrt
 
-from logtriage.recorded.condensing.coverage import Coverage
 from logtriage.recorded.condensing.log_events import (
     Requests,
     are_sampled,
@@ -11,7 +10,7 @@ from logtriage.recorded.condensing.log_events import (
     new_errors,
     requests_of,
 )
-from logtriage.recorded.condensing.raw_rows import Call, LogRow
+from logtriage.recorded.condensing.raw_rows import Call, Coverage, LogRow
 
 ALWAYS = Coverage(((0, 10**9),))
 DONE, FAILED, GONE = "INFO done", "ERROR failed", "INFO gone"

@@ -45,6 +45,7 @@ def test_a_long_message_loses_its_middle_and_no_half_secret_survives() -> None:
 def test_white_space_and_control_characters_collapse() -> None:
     said = read_line("10:00:00.1 INFO a\t\x1b\n  b\x00c")
     assert (said.level, said.message) == ("INFO", "a b c")
+    assert read_line("TraceID: 0af7 SpanID: 1b").message == "(no text)"
 
 
 def test_the_kind_of_a_long_line_does_not_hang_on_where_it_was_cut() -> None:

@@ -8,7 +8,6 @@ import pytest
 
 from logtriage.errors import BundleError
 from logtriage.recorded import as_incident, import_capture
-from logtriage.recorded.importing.fields import Field
 from tests.recorded.layout import shown_by
 
 START = datetime(2031, 5, 6, 23, 55, tzinfo=UTC)
@@ -89,15 +88,6 @@ def test_one_kind_of_telemetry_is_enough(folder: Path, stem: str) -> None:
         (folder / f"{other}.csv").unlink()
     (record,) = import_capture(folder)
     assert "back" in {service.name for service in record.recording.services}
-
-
-def test_secrets_are_redacted(folder: Path) -> None:
-    rows = (folder / "logs.csv").read_text().splitlines()
-    rows.append("2031-05-06T23:58:59Z,back,INFO,token eyJhbGciOiJIUzI1NiJ9.eyJz.x-y seen,t")
-    _write(folder, logs=rows)
-    (record,) = import_capture(folder)
-    told = [line.message for window in record.recording.windows for line in window.lines]
-    assert "token [redacted] seen" in told
 
 
 T = "2031-05-06T23:58:00Z"
@@ -220,13 +210,6 @@ def test_a_file_that_would_be_ignored_is_refused(folder: Path) -> None:
         import_capture(folder)
 
 
-def test_a_link_that_leads_outside_is_refused(folder: Path) -> None:
-    (folder / "logs.csv").rename(folder.parent / "elsewhere.csv")
-    (folder / "logs.csv").symlink_to(folder.parent / "elsewhere.csv")
-    with pytest.raises(BundleError, match="leads outside of"):
-        import_capture(folder)
-
-
 # -- what people have -------------------------------------------------------------------
 
 
@@ -266,21 +249,6 @@ def test_a_quote_that_is_never_closed_names_its_line(folder: Path) -> None:
     count = len((folder / "logs.csv").read_text().splitlines())
     _logs(folder, '2031-05-06T23:58:59Z,other,ERROR,"failed,t', "2031-05-06T23:58:59Z,b,INFO,x,t")
     with pytest.raises(BundleError, match=rf"logs\.csv:{count + 1}: broken CSV"):
-        import_capture(folder)
-
-
-def test_a_line_that_is_only_ids_has_no_text_and_is_kept(folder: Path) -> None:
-    row = "2031-05-06T23:58:59Z,other,INFO,TraceID: 0af7 SpanID: 1b,t"
-    assert _told(_logs(folder, row)) == [("INFO", "(no text)")]
-
-
-def test_names_of_services_are_made_fit_for_a_topology(folder: Path) -> None:
-    name = "Pet Search/prod_AWS::ECS"
-    _write(folder, labels=["id,opened,root_cause,kind", f"a/1,2031-05-06T23:59:00Z,{name},x"])
-    (record,) = import_capture(_logs(folder, f"2031-05-06T23:58:59Z,{name},INFO,hello,t"))
-    assert record.truth.root_causes == ("Pet-Search-prod_AWS-ECS",)
-    _logs(folder, "2031-05-06T23:58:59Z,::,INFO,hello,t")
-    with pytest.raises(BundleError, match="neither a letter nor a digit"):
         import_capture(folder)
 
 
@@ -344,7 +312,10 @@ def test_the_length_of_a_tick_is_an_option(folder: Path) -> None:
             f"{T},back,1e17",
             "at most 63 bits as x_us, got a string '1e17'",
         ),
-        ("time,service,queue", f"{T},back,1e30", "field queue: must be a number, or empty"),
+        *(
+            ("time,service,queue", f"{T},back,{text}", "field queue: must be a number, or empty")
+            for text in ("1e30", "1e999999999", "-1e999999999", "nan", "inf")
+        ),
         ("time,service,queue,queue", f"{T},back,1,2", "column 'queue' appears twice"),
     ],
 )
@@ -353,29 +324,6 @@ def test_a_bad_metric_is_named(folder: Path, header: str, row: str, message: str
     with pytest.raises(BundleError, match=r"metrics\.csv:") as caught:
         import_capture(_write(folder, metrics=[header, first, row]))
     assert message in str(caught.value)
-
-
-def test_each_row_is_read_once_however_many_incidents_there_are(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A scan of all rows for every label is what made 340 incidents take minutes."""
-    rows = [f"mine/{n},2031-05-06T23:59:{n:02}Z,back,x,," for n in range(40)]
-    _write(folder, labels=[LABELS[0], *rows])
-    read = 0
-
-    def counted(spot: Field) -> int:
-        nonlocal read
-        read += 1
-        assert spot.time is not None
-        return spot.time
-
-    monkeypatch.setattr(Field, "needed_time", property(counted))
-    assert len(import_capture(folder)) == 40
-    lines = sum(
-        len((folder / f"{stem}.csv").read_text().splitlines()) - 1
-        for stem in ("logs", "calls", "metrics")
-    )
-    assert read == lines + 40
 
 
 # -- what is no such file at all --------------------------------------------------------------
@@ -420,12 +368,4 @@ def test_a_time_out_of_this_world_is_refused(folder: Path, opened: str) -> None:
     path = folder / "labels.csv"
     path.write_text(path.read_text().replace("2031-05-06T23:59:00Z", opened))
     with pytest.raises(BundleError, match=r"labels\.csv:2: field opened: must be a time from 1970"):
-        import_capture(folder)
-
-
-@pytest.mark.parametrize("value", ["1e308", "1e999999999", "-1e999999999", "nan", "inf"])
-def test_a_figure_out_of_this_world_is_refused(folder: Path, value: str) -> None:
-    rows = "time,service,queue\n2031-05-06T23:56:00Z,back,5\n2031-05-06T23:57:00Z,back,"
-    (folder / "metrics.csv").write_text(f"{rows}{value}\n")
-    with pytest.raises(BundleError, match=r"metrics\.csv:3: field queue: must be a number"):
         import_capture(folder)

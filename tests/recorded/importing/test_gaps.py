@@ -241,7 +241,7 @@ def test_a_record_of_a_table_is_left_out_if_asked(small: Path) -> None:
 
 def test_gigabytes_of_blanks_are_refused(small: Path) -> None:
     (small / "x.jsonl.gz").write_bytes(gzip.compress(b" " * (1 << 26)))
-    with pytest.raises(BundleError, match=r"^x\.jsonl\.gz:1: .*300 times its size"):
+    with pytest.raises(BundleError, match=r"^x\.jsonl\.gz:1: longer than 16 MiB"):
         import_capture(small)
 
 

@@ -11,13 +11,11 @@ import pytest
 
 from logtriage.errors import BundleError
 from logtriage.recorded import RecordedIncident, RecordedService, as_incident, import_nezha
-from logtriage.recorded.figures import NO_SHIFT
-from logtriage.recorded.importing.nezha import service_of
+from logtriage.recorded.importing.nezha_files import service_of
 from tests.recorded.layout import (
     ALPHA,
     BETA,
     ID,
-    IDLE,
     INJECTED,
     append,
     log_row,
@@ -111,18 +109,6 @@ def test_alerts_are_symptoms_and_lines_know_what_is_new(layout: Path) -> None:
         ("ERROR", "b.Impl#23 [find][nothing found]", 30, True),
     ]
     assert [line.second for line in lines] == [-1, -1]
-
-
-def test_an_incident_can_be_looked_at(layout: Path) -> None:
-    incident = as_incident(_only(imported_from(layout)))
-    beta = incident.topology.index("ts-beta-service")
-    assert shown_by(incident).service_logs(beta, 0)[-1].message == (
-        "last minute (usually): cpu 90.5% (1.2%), self 10ms (10ms), p50 510ms (12ms), "
-        "p99 510ms (12ms), network 500ms (2ms), errors 100.0% (0.0%), calls 60 (60)"
-    )
-    edge = shown_by(incident).slo(0)
-    assert edge is not None
-    assert edge.p99_ms == 530
 
 
 def test_gzipped_files_are_the_same(layout: Path, tmp_path: Path) -> None:
@@ -219,15 +205,6 @@ def test_a_stray_quote_costs_its_own_row_only(layout: Path) -> None:
     assert imported.incidents == sound.incidents
 
 
-def test_a_negative_time_unix_nano_is_not_looked_at(layout: Path) -> None:
-    sound = imported_from(layout)
-    path = layout / LOG
-    rows = path.read_text().splitlines()
-    write_csv(path, [row.replace(",19", ",-19", 1) for row in rows])
-    assert path.read_text() != "\n".join(rows) + "\n"
-    assert imported_from(layout).incidents == sound.incidents
-
-
 def test_rows_of_overlapping_files_count_once(layout: Path) -> None:
     sound = imported_from(layout)
     later = layout / LOG.replace("10_21", "10_22")
@@ -244,17 +221,6 @@ def test_empty_lines_are_no_rows_and_bytes_that_are_no_text_do_no_harm(layout: P
 
 
 # --- damaged files -----------------------------------------------------------------------
-
-
-def test_truncated_gzip_is_an_error(tmp_path: Path) -> None:
-    write_layout(tmp_path, zipped=True)
-    path = tmp_path / f"{LOG}.gz"
-    path.write_bytes(path.read_bytes()[:-30])
-    with pytest.raises(BundleError, match=rf"^{LOG}\.gz:\d+: damaged gzip: "):
-        imported_from(tmp_path)
-    path.write_bytes(b"not gzip at all")
-    with pytest.raises(BundleError, match=rf"^{LOG}\.gz:1: damaged gzip: "):
-        imported_from(tmp_path)
 
 
 def test_a_missing_column_is_named(layout: Path) -> None:
@@ -385,17 +351,6 @@ def test_a_minute_without_logs_is_unknown_and_no_event_vanishes_in_it(layout: Pa
     assert all(not one for one in beta.events.usual if one is not None)
 
 
-def test_logs_wholly_missing_leave_metrics_and_traces_to_go_by(layout: Path) -> None:
-    shutil.rmtree(layout / "rca_data" / DAY / "log")
-    shutil.rmtree(layout / "construct_data" / DAY / "log")
-    (layout / TRACE).unlink()
-    beta = _beta(imported_from(layout))
-    assert beta.events == beta.new_errors == NO_SHIFT
-    assert beta.series.at(0).cpu_bp == 9050
-    assert beta.series.at(-1).network_ms is not None
-    assert beta.series.figure("error_bp", 0) is None
-
-
 def test_metrics_alone_make_an_incident(layout: Path) -> None:
     for kind in ("log", "trace"):
         shutil.rmtree(layout / "rca_data" / DAY / kind)
@@ -432,20 +387,6 @@ def _after_header(path: Path) -> list[str]:
     return path.read_text().splitlines()[1:]
 
 
-def test_signals_single_out_what_was_broken(layout: Path) -> None:
-    incident = as_incident(_only(imported_from(layout)))
-    names = incident.topology.names
-    for name, root in (("cpu_bp", "beta"), ("network_ms", "beta"), ("new_errors_bp", "beta")):
-        strays = {
-            service: one.stray
-            for service, signals in zip(names, shown_by(incident).signals(1), strict=True)
-            for one in signals
-            if one.name == name
-        }
-        assert max(strays, key=strays.__getitem__) == f"ts-{root}-service"
-        assert sum(stray >= 3 for stray in strays.values()) == 1
-
-
 def test_without_traces_latency_comes_from_the_metrics(layout: Path) -> None:
     _without_traces(layout)
     recording = _only(imported_from(layout)).recording
@@ -475,10 +416,3 @@ def test_a_baseline_that_lacks_one_kind_gives_way_to_the_minute_before_the_fault
     beta = _beta(imported)
     assert (beta.baseline.p50_ms, beta.baseline.error_bp) == (12, 0)
     assert beta.new_errors.value[4] == 10_000
-
-
-def test_a_service_with_metrics_only_is_a_candidate(layout: Path) -> None:
-    recording = _only(imported_from(layout)).recording
-    idle = next(s for s in recording.services if s.name == service_of(IDLE))
-    assert idle.baseline.cpu_bp == 125
-    assert idle.series.calls == ()

@@ -1,6 +1,5 @@
 """PetShop's layout: what an issue becomes, and what is said of files that are not of it."""
 
-import json
 import os
 from importlib.resources import files
 from pathlib import Path
@@ -8,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from logtriage.errors import BundleError, UnknownName
-from logtriage.evaluation import Incidents, play_episode
+from logtriage.evaluation import Incidents
 from logtriage.incident import Fault
+from logtriage.playing import play
 from logtriage.recorded import as_incident, import_petshop, load_records, shipped_incidents
-from logtriage.registry import make_policy
 from logtriage.world.telemetry import Alert
 from tests.cli.test_cli import lines, logtriage
 from tests.recorded.layout import shown_by
@@ -61,49 +60,6 @@ def test_what_an_issue_becomes(layout: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ("microservice,", "service,", "the first four rows must be microservice, metric"),
-        ("50", "many", r"metrics\.csv:\d+: column .* requests: must be a number, got 'many'"),
-        ("50", "1e999999999", r"must be a number, got '1e999999999'"),
-        ("\n1681380", "\n,1681380", "wrong column count"),
-    ],
-)
-def test_a_bad_file_is_named(layout: Path, old: str, new: str, message: str) -> None:
-    path = layout / "high" / "train" / "issue_0" / "metrics.csv"
-    path.write_text(path.read_text().replace(old, new))
-    with pytest.raises(BundleError, match=message) as caught:
-        import_petshop(layout)
-    assert "high/train/issue_0/metrics.csv" in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("field", "value", "message"),
-    [
-        (("target", "timestamp"), "noon", "field target.timestamp: must be a whole number"),
-        (("target", "timestamp"), 2**40, "field target.timestamp: must be Unix seconds"),
-        (("target", "metric"), "mood", "field target.metric: must be latency or availability"),
-        (
-            ("root_cause", "node"),
-            None,
-            "field root_cause.node: must be a string that is not empty, got nothing",
-        ),
-        (("root_cause", "node"), "nobody", "truth.root_causes: unknown service 'nobody'"),
-    ],
-)
-def test_a_bad_target_is_named(
-    layout: Path, field: tuple[str, str], value: object, message: str
-) -> None:
-    path = layout / "high" / "train" / "issue_0" / "target.json"
-    data = json.loads(path.read_text())
-    data[field[0]][field[1]] = value
-    path.write_text(json.dumps(data))
-    with pytest.raises(BundleError, match=message) as caught:
-        import_petshop(layout)
-    assert "high/train/issue_0/target.json" in str(caught.value)
-
-
 def test_a_directory_without_issues_and_a_scenario_without_files(layout: Path) -> None:
     with pytest.raises(BundleError, match=r"no <scenario>/train/issue_N/target\.json found"):
         import_petshop(layout / "high" / "train")
@@ -127,7 +83,7 @@ def test_the_shipped_ones_are_found_by_id_and_can_be_played(number: int) -> None
         ("latency", "availability")[number], "PetSearch_AWS-ECS-Fargate"
     )
     assert len(incident.topology) == (44, 42)[number]
-    state = play_episode(incident, make_policy("combined_v2")(incident))
+    state = play(incident, "combined_v2")
     assert state.is_closed
     assert state.facts.root_cause is not None
     with pytest.raises(UnknownName, match="source of recorded incidents"):

@@ -76,13 +76,9 @@ SEEN = r"target\.json: field target\.timestamp: must be"
     [
         # values of cells
         (METRICS, cell("NaN"), f"{LATENCY} be a number, got 'NaN'"),
-        (METRICS, cell("-inf"), f"{LATENCY} be a number, got '-inf'"),
         (METRICS, cell("1e14"), f"{LATENCY} be a number from 0 on, of at most 63 bits, got '1e14'"),
-        (METRICS, cell("1e400"), f"{LATENCY} be a number, got '1e400'"),
-        (METRICS, cell("9" * 5000), f"{LATENCY} be a number, got '9999"),
+        (METRICS, cell("1e999999999"), f"{LATENCY} be a number, got '1e999999999'"),
         (METRICS, cell("-0.02"), f"{LATENCY} be a number from 0 on, of at most 63 bits, got"),
-        (METRICS, cell("true"), f"{LATENCY} be a number, got 'true'"),
-        (METRICS, cell("0x10"), f"{LATENCY} be a number, got '0x10'"),
         (METRICS, cell(" "), f"{LATENCY} be a number, got ' '"),
         # times
         (METRICS, swap(f"{START}.0", "-5"), f"{TIME} Unix seconds, got '-5'"),
@@ -91,7 +87,7 @@ SEEN = r"target\.json: field target\.timestamp: must be"
         (METRICS, swap(f"{START}.0", "99999999999999"), f"{TIME} Unix seconds"),
         # the file as a whole
         (METRICS, whole(b""), r"metrics\.csv: the first four rows must be microservice"),
-        (METRICS, whole(b"\n\n"), r"metrics\.csv: the first four rows must be microservice"),
+        (METRICS, swap("microservice,", "service,"), r"the first four rows must be microservice"),
         (METRICS, cell("0.02\udcff".encode("utf-8", "surrogateescape").decode("latin-1")), LATENCY),
         (METRICS, line(5, lambda row: row + b"\xff"), r"metrics\.csv:6: not UTF-8: byte 0xff"),
         (METRICS, line(5, lambda row: b'"' + row), r"metrics\.csv:6: broken CSV"),
@@ -109,7 +105,8 @@ SEEN = r"target\.json: field target\.timestamp: must be"
         (TARGET, field("target", "timestamp", 1.5), f"{SEEN} a whole number"),
         (TARGET, field("target", "timestamp", float("nan")), r"target\.json: not JSON: NaN"),
         (TARGET, field("target", "timestamp", -1), f"{SEEN} a time since 1970"),
-        (TARGET, field("target", "timestamp", 10**40), f"{SEEN} a whole number"),
+        (TARGET, field("target", "timestamp", 2**40), f"{SEEN} Unix seconds"),
+        (TARGET, field("target", "metric", "mood"), r"target\.metric: must be latency or avail"),
         (TARGET, field("target", "timestamp", START + 10**6), "no sample at or after it"),
         (
             TARGET,

@@ -17,8 +17,8 @@ from logtriage.recorded.condensing.raw_rows import (
 from logtriage.recorded.importing.alerts import SentAlert
 from logtriage.recorded.importing.fields import Field
 from logtriage.recorded.importing.left_out import LeftOut
-from logtriage.recorded.importing.service_names import Names
-from logtriage.recorded.importing.shapes import SHAPES, Reader, shape_of
+from logtriage.recorded.importing.reader import Reader
+from logtriage.recorded.importing.shapes import SHAPES, shape_of
 from tests.recorded.importing import stack
 
 TIME, AT = "2031-05-06T10:03:40Z", stack.START + 220
@@ -26,11 +26,9 @@ TIME, AT = "2031-05-06T10:03:40Z", stack.START + 220
 MS, US, NS = 1000 * AT, 1_000_000 * AT, f"{AT}000000000"
 
 
-def rows_of(document: Any, name: str = "x.json", **options: Any) -> list[Any]:
-    left_out = LeftOut(where=f"{name}:1")
+def rows_of(document: Any, name: str = "x.json", label: str | None = None) -> list[Any]:
     field = Field(document, f"{name}:1")
-    reader = Reader(Names(left_out), left_out, **options)
-    return list(shape_of(field).read(reader, field))
+    return list(shape_of(field).read(field, Reader(LeftOut(where=field.where), label)))
 
 
 # --- spans -------------------------------------------------------------------------------
@@ -285,7 +283,7 @@ def test_a_line_without_a_service_has_the_name_of_its_file() -> None:
 
 def test_a_label_of_ones_own_names_the_service_of_a_stream() -> None:
     document = streams({"squad": "pay", "app": "kubelet"}, [NS, "no"])
-    assert [row.service for row in rows_of(document, service_label="squad")] == ["pay"]
+    assert [row.service for row in rows_of(document, label="squad")] == ["pay"]
     assert rows_of(streams({"zone": "a"}, [NS, "no"])) == []
 
 

@@ -20,10 +20,12 @@ from pydantic import Field
 from logtriage.adapters.episode import Episode, answer, state_after
 from logtriage.adapters.sources import Sources
 from logtriage.adapters.turns import Message, Turn
-from logtriage.conversations.tools import Tool, Wire, tools_of, wire_from_call
+from logtriage.conversations.tools import tools_of
 from logtriage.conversations.wires import calls_of, no_call, wire_of
 from logtriage.errors import InvalidInput
 from logtriage.incident import Incident
+from logtriage.parsing.calls import Wire, wire_from_call
+from logtriage.parsing.tools import Tool
 from logtriage.transcript import check_drawn
 
 #: Finds what samples name: drawn and recorded incidents, and those of your own tasks.

@@ -19,11 +19,12 @@ from inspect_ai.util import store_as
 from logtriage.actions import Action
 from logtriage.adapters.episode import state_after
 from logtriage.adapters.inspect_ai.agent import TriageStore
-from logtriage.conversations.tools import Wire, call_from_action
+from logtriage.conversations.tools import call_from_action
 from logtriage.dynamics import transition
 from logtriage.incident import Incident
 from logtriage.observation import observe
 from logtriage.parsing import action_from_wire
+from logtriage.parsing.calls import Wire
 from logtriage.registry import make_policy
 from logtriage.state import initial_state
 

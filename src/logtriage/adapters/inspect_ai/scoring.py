@@ -21,7 +21,7 @@ from logtriage.adapters.inspect_ai.agent import SOURCES, incident_of_sample
 from logtriage.conversations.wires import Style, actions_of_conversation
 from logtriage.evaluation import SOLVED, played_state
 from logtriage.evaluation import net_value as net_value_of_grades
-from logtriage.grading import Grade, Rubric, grade_actions, rubric_named, rubric_of
+from logtriage.grading import Graded, Rubric, grade_actions, rubric_named, rubric_of
 from logtriage.grading.grade import is_handed_over
 from logtriage.incident import Incident
 
@@ -53,12 +53,12 @@ def net_value() -> Metric:
     """Net value, a ratio of sums, over samples whose incident has a worth of hand-over."""
 
     def compute(scores: list[SampleScore]) -> Value:
-        priced = [
+        pairs = [
             (sample.score.as_float(), metadata["worth_of_hand_over"])
             for sample in scores
             if (metadata := sample.score.metadata or {}).get("worth_of_hand_over") is not None
         ]
-        net = net_value_of_grades(priced)
+        net = net_value_of_grades(pairs)
         return math.nan if net is None else net.mean
 
     return compute
@@ -104,7 +104,7 @@ def _graded(
     rubric: Rubric | None,
     style: Style,
     other_tools: tuple[str, ...],
-) -> Grade:
+) -> Graded:
     messages = [
         message.model_dump(include={"role", "content", "tool_calls", "source"})
         for message in state.messages
@@ -115,8 +115,8 @@ def _graded(
     return grade_actions(incident, wires, rubric)
 
 
-def _score_of(incident: Incident, grade: Grade, rubric: Rubric) -> Score:
-    price = incident.worth_of_hand_over
+def _score_of(incident: Incident, grade: Graded, rubric: Rubric) -> Score:
+    worth = incident.worth_of_hand_over
     metadata = {
         "task": grade.task,
         "rubric": grade.rubric,
@@ -127,13 +127,13 @@ def _score_of(incident: Incident, grade: Grade, rubric: Rubric) -> Score:
         "closing": grade.closing and str(grade.closing),
         "ticks": grade.ticks,
         "unplayed": grade.unplayed,
-        "worth_of_hand_over": price,
+        "worth_of_hand_over": worth,
     }
     if grade.score is None:
         return Score.unscored(reason=grade.cause, explanation=grade.cause, metadata=metadata)
     earned = {row.name: row.score for row in grade.criteria}
     headline = {SOLVED_SHARE: float(grade.score >= SOLVED)}
-    if price is not None:
+    if worth is not None:
         headline[HANDED_OVER] = float(is_handed_over(played_state(incident, grade)))
     reasons = [f"{row.name} {row.score:g}: {row.reason}" for row in grade.criteria]
     reasons += [f"{cut.name} x {cut.factor:g}: {cut.reason}" for cut in grade.discounts]

@@ -65,10 +65,7 @@ class Chat:
     """
 
     def __init__(
-        self,
-        tokenizer: Any,
-        template: Mapping[str, Any] | None = None,
-        stops: Sequence[int] = (),
+        self, tokenizer: Any, template: Mapping[str, Any] | None = None, stops: Sequence[int] = ()
     ) -> None:
         self.tokenizer = tokenizer
         self.manner = manner_of(tokenizer)

@@ -21,11 +21,7 @@ from logtriage.errors import InvalidInput, MissingExtra
 #: Classes of tokenizers that their ``tokenizer.json`` describes in full. Beside the configuration
 #: of a known family AutoTokenizer would make that family's tokenizer of it.
 PLAIN: Final = ("PreTrainedTokenizerFast", "TokenizersBackend")
-DTYPES: Final = {
-    "float32": torch.float32,
-    "bfloat16": torch.bfloat16,
-    "float16": torch.float16,
-}
+DTYPES: Final = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 ADAPTER: Final = "adapter_config.json"
 #: What replaces a model's own chat template.
 TEMPLATES: Final = ("own", "tools")

@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from logtriage._lib.progress import OnProgress
 from logtriage.adapters.episode import Episode
 from logtriage.adapters.local.chat import Chat
 from logtriage.adapters.local.generation import Batch
@@ -23,7 +24,6 @@ from logtriage.transcript import Transcript
 
 _CAUSE: Final = 500
 #: Called with the episodes that are over and those there are in all.
-OnProgress = Callable[[int, int], None]
 
 
 @attrs.frozen

@@ -1,7 +1,6 @@
 """Serving over streamable HTTP, on loopback: each session has a seat of its own."""
 
 import asyncio
-import hmac
 import socket
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -10,13 +9,12 @@ from typing import Any, Final
 import uvicorn
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.applications import Starlette
-from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from logtriage.adapters.mcp.tools import SeatOf, Seats, tool_server
-from logtriage.conversations.tools import Tool
 from logtriage.errors import InvalidInput
-from logtriage.server.origins import refusal_of
+from logtriage.parsing.tools import Tool
+from logtriage.server.access import Access, refuse
 from logtriage.server.settings import Settings
 
 #: A request of more bytes is refused unread.
@@ -94,32 +92,15 @@ class _Endpoint:
 
 
 class Guard:
-    """Refuses requests of other hosts and origins, and those without the token, if there is one.
-
-    A page that is open in a browser on this machine can reach loopback, and a name can be made to
-    point there; so ``Host`` and ``Origin`` count with a token as well.
-    """
+    """Refuses requests of other hosts and origins, and those without the token, if there is one."""
 
     def __init__(self, app: Any, token: str | None) -> None:
-        self._app = app
-        self._credentials = None if token is None else f"Bearer {token}".encode()
+        self._app, self._access = app, Access(token, local=True)
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Handle a request."""
-        if scope["type"] == "http" and (refusal := self._refusal(scope["headers"])) is not None:
-            status, text = refusal
-            headers = {"www-authenticate": "Bearer"} if status == 401 else None
-            await JSONResponse({"error": text}, status, headers)(scope, receive, send)
+        refusal = self._access.refusal(scope["headers"]) if scope["type"] == "http" else None
+        if refusal is not None:
+            await refuse(refusal, scope, receive, send)
         else:
             await self._app(scope, receive, send)
-
-    def _refusal(self, headers: list[tuple[bytes, bytes]]) -> tuple[int, str] | None:
-        refusal = refusal_of(headers)
-        if refusal is not None:
-            return 403, refusal
-        if self._credentials is None:
-            return None
-        given = next((value for name, value in headers if name == b"authorization"), b"")
-        if hmac.compare_digest(given, self._credentials):
-            return None
-        return 401, "this server needs a bearer token"

@@ -7,7 +7,7 @@ import anyio
 from mcp.server.stdio import stdio_server
 
 from logtriage.adapters.mcp.tools import SeatOf, Seats, tool_server
-from logtriage.conversations.tools import Tool
+from logtriage.parsing.tools import Tool
 
 
 def serve_stdio(tools: tuple[Tool, ...], seat_of: SeatOf) -> None:

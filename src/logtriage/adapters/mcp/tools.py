@@ -11,9 +11,9 @@ from mcp.types import Tool as McpTool
 
 from logtriage import __version__
 from logtriage.adapters.desk import INSTRUCTIONS
-from logtriage.conversations.tools import Tool
 from logtriage.errors import InvalidInput
 from logtriage.evaluation.usage import Usage
+from logtriage.parsing.tools import Tool
 
 #: The key of a call's ``_meta`` under which a client may say what it has spent since its last
 #: call: ``prompt_tokens`` and ``completion_tokens``, and ``requests`` (1 if missing).

@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 
 from logtriage.actions import ALL_SERVICES
 from logtriage.adapters.episode import Episode
-from logtriage.conversations.tools import ALL_TOOLS, TOOLS, Tool, Wire
-from logtriage.conversations.tools import Parameter as Argument
 from logtriage.conversations.wires import wire_of
 from logtriage.drawing.sealing import incident_of
 from logtriage.errors import InvalidInput
-from logtriage.grading import Grade, Resolver, Rubric
+from logtriage.grading import Graded, Resolver, Rubric
 from logtriage.grading.offered import RECORDED_KINDS, useful_actions
 from logtriage.incident import Incident
+from logtriage.parsing.calls import Wire
+from logtriage.parsing.tools import ALL_TOOLS, TOOLS, Tool
+from logtriage.parsing.tools import Parameter as Argument
 from logtriage.rendering import Style
 
 #: Types of arguments by the JSON types of the schema.
@@ -137,7 +138,7 @@ class Playing(Tooled):
         return self._episode
 
     @property
-    def grade(self) -> Grade:
+    def grade(self) -> Graded:
         """The grade with its reasons."""
         return self.episode.grade
 

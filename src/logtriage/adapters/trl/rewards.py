@@ -10,7 +10,7 @@ from logtriage.adapters.rewards import by_criterion, metrics_of, reward_names
 from logtriage.adapters.trl.environments import Playing
 from logtriage.conversations.wires import actions_of_conversation
 from logtriage.drawing.sealing import incident_of
-from logtriage.grading import Grade, Resolver, Rubric, grade_actions, rubric_named
+from logtriage.grading import Grade, Graded, Resolver, Rubric, grade_actions, rubric_named
 from logtriage.rendering import Style, system_prompt
 from logtriage.transcript import check_drawn
 from logtriage.world.loading import world_at_hand
@@ -136,11 +136,11 @@ class CriterionReward:
         ]
 
 
-def _log(log_metric: LogMetric | None, grades: Sequence[Grade | None]) -> None:
+def _log(log_metric: LogMetric | None, grades: Sequence[Graded | None]) -> None:
     if log_metric is None:
         return
     values: dict[str, list[float]] = {}
-    for grade in filter(None, grades):
+    for grade in (each for each in grades if each is not None):
         for name, figure in metrics_of(grade).items():
             values.setdefault(name, []).append(figure)
     for name, figures in values.items():

@@ -5,8 +5,8 @@ from typing import Any
 
 from logtriage.adapters.shift_episode import ShiftEpisode
 from logtriage.adapters.trl.environments import Tooled, offers
-from logtriage.conversations.tools import SHIFT_TOOLS
 from logtriage.errors import InvalidInput
+from logtriage.parsing.tools import SHIFT_TOOLS
 
 
 @offers(*SHIFT_TOOLS, tools=SHIFT_TOOLS)

@@ -10,7 +10,7 @@ from logtriage.adapters.rewards import by_criterion, metrics_of
 from logtriage.adapters.sources import Sources
 from logtriage.conversations.wires import Style as Reading
 from logtriage.conversations.wires import actions_of_conversation
-from logtriage.grading import Grade, Rubric, grade_actions, rubric_named
+from logtriage.grading import Graded, Rubric, grade_actions, rubric_named
 from logtriage.incident import Incident
 from logtriage.rendering import Style
 from logtriage.tasks import DRAWN_TASKS
@@ -52,7 +52,7 @@ def incident_of_row(data: _IncidentData) -> Incident:
     return incident
 
 
-def grade_of(data: TriageData, trace: vf.Trace, rubric: Rubric | None = None) -> Grade:
+def grade_of(data: TriageData, trace: vf.Trace, rubric: Rubric | None = None) -> Graded:
     """The grade of the model's replies on a trace."""
     incident = incident_of_row(data)
     # An assistant message that was not sampled is part of the prompt.
@@ -78,7 +78,7 @@ def turn_rewards(data: TriageData, trace: vf.Trace, rubric: Rubric | None = None
     return list(episode.rewards)
 
 
-def shares_of(grade: Grade) -> dict[str, float]:
+def shares_of(grade: Graded) -> dict[str, float]:
     """Each criterion's share of the grade, as ``reward/<criterion>``; they add up to it."""
     return {f"reward/{name}": share for name, share in by_criterion(grade).items()}
 

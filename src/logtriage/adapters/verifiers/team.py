@@ -13,15 +13,10 @@ import verifiers.v1 as vf
 
 from logtriage.adapters.rewards import metrics_of
 from logtriage.adapters.team_episode import TeamEpisode
-from logtriage.adapters.verifiers.rows import (
-    RoleData,
-    TriageTask,
-    incident_of_row,
-    shares_of,
-)
+from logtriage.adapters.verifiers.rows import RoleData, TriageTask, incident_of_row, shares_of
 from logtriage.conversations.teams import joint_wires
 from logtriage.errors import InvalidInput
-from logtriage.grading import Grade, grade_transcript
+from logtriage.grading import Graded, grade_transcript
 from logtriage.roles import Role
 from logtriage.roles.splits import get_role_split
 from logtriage.transcript import Transcript
@@ -38,7 +33,7 @@ class TeamEnvConfig(vf.EnvConfig):
     role_split: Literal["trio", "trio_without_board"] = "trio"
 
 
-def team_grade(traces: Iterable[vf.Trace]) -> Grade:
+def team_grade(traces: Iterable[vf.Trace]) -> Graded:
     """The grade of a team, from the calls on the traces of its roles."""
     by_role = {trace.task.data.role: trace for trace in traces}
     data = next(iter(by_role.values())).task.data

@@ -282,12 +282,13 @@ class Desk(App[State]):
 
     def _debrief(self) -> RenderableType:
         state = self.session.state
-        parts: list[RenderableType] = [debrief(state, grade(state))]
         if self.explanation is not None:
-            parts.append(hindsight(state, self.explanation))
-        elif self._explains:
-            parts.append(Text("The belief beside each action is being computed …", "dim"))
-        return Group(*parts)
+            why, luck = hindsight(state, self.explanation)
+            return Group(debrief(state, grade(state), luck=luck), why)
+        if not self._explains:
+            return debrief(state, grade(state))
+        waits = Text("The belief beside each action is being computed …", "dim")
+        return Group(debrief(state, grade(state)), waits)
 
     def _put(self, name: str, shown: RenderableType) -> None:
         self.query_one(f"#{name}", Static).update(shown)

@@ -4,19 +4,15 @@ The rows of an incident and of its baseline go through the same arithmetic; aler
 differences; the log lines worth keeping are kept for each tick. Times are Unix milliseconds.
 """
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Final
 
-import attrs
-
 from logtriage.errors import BundleError, LogTriageError
 from logtriage.recorded.condensing.call_graph import layout_of
-from logtriage.recorded.condensing.coverage import Coverage
 from logtriage.recorded.condensing.log_events import are_sampled, can_be_traced, requests_of
-from logtriage.recorded.condensing.log_windows import log_windows
-from logtriage.recorded.condensing.metric_signals import metrics_of
-from logtriage.recorded.condensing.raw_rows import Rows
+from logtriage.recorded.condensing.raw_rows import Coverage, LogRow, Rows
 from logtriage.recorded.condensing.service_figures import (
     ALERT_LATENCY_MS,
     by_service,
@@ -24,43 +20,80 @@ from logtriage.recorded.condensing.service_figures import (
     overall,
     spread_of,
 )
-from logtriage.recorded.condensing.ticks import Clock
+from logtriage.recorded.condensing.ticks import Clock, metrics_of
 from logtriage.recorded.figures import FIRST_TICK, NO_SHIFT, Measure
 from logtriage.recorded.records import (
-    VIEWS,
+    LogWindow,
     RecordedAlert,
     RecordedChange,
     RecordedIncident,
+    RecordedLine,
     RecordedService,
     Recording,
 )
 from logtriage.recorded.truth import RecordedTruth
-from logtriage.world.telemetry import ERROR_ALERT, LATENCY_ALERT, TICK_SECONDS
+from logtriage.world.telemetry import ERROR_ALERT, LATENCY_ALERT, LEVELS, TICK_SECONDS
 
+#: Kinds of line kept of one service in one window.
+KEPT_LINES: Final = 6
+#: How long before tick 0 a service's lines reach back, in ticks.
+LOG_HISTORY: Final = 1
 #: Changes kept of an incident.
 MOST_CHANGES: Final = 200
 
 
-def record(
+def condensed(
     rows: Rows,
     usual: Rows,
+    truth: RecordedTruth,
     *,
+    where: str,
     opened: int,
-    horizon: int,
-    baseline: str,
     tick_seconds: int = TICK_SECONDS,
-) -> Recording:
-    """Condense the rows around an incident, and ``usual``, those of its baseline.
+    baseline: str,
+    alerts: tuple[RecordedAlert, ...] | None = None,
+    horizon: int,
+    **fields: str,
+) -> RecordedIncident:
+    """The record of the rows around an incident, and of ``usual``, those of its baseline.
 
     ``opened`` is when tick 0 begins, in Unix milliseconds. Resource use is kept for ``horizon``
-    ticks; logs and calls end earlier. ``baseline`` is one of :data:`records.BASELINES`.
+    ticks; logs and calls end earlier. ``baseline`` is one of :data:`records.BASELINES`. ``alerts``
+    were sent; None: make them of the figures. ``fields`` are further ones of the record.
+
+    Raises:
+        BundleError: naming ``where``, for a value that no record may hold.
     """
+    clock = Clock(rows, opened, horizon, tick_seconds)
+    try:
+        services = tuple(_services(rows, usual, clock))
+        made = (alert for service in services for alert in _alerts_of(service, clock.measured))
+        return RecordedIncident(
+            opened=f"{datetime.fromtimestamp(opened / 1000, tz=UTC):%Y-%m-%dT%H:%M:%SZ}",
+            recording=Recording(
+                services=services,
+                edge=clock.series(edge_of(rows, usual)),
+                edge_baseline=overall(edge_of(usual, rows)),
+                windows=_windows(rows.logs, usual.logs, opened, clock.last, tick_seconds),
+                alerts=tuple(made) if alerts is None else alerts,
+                changes=tuple(_changes(rows, opened)),
+                baseline=baseline,
+                tick_seconds=tick_seconds,
+            ),
+            truth=truth,
+            horizon=horizon,
+            **fields,
+        )
+    except LogTriageError as error:
+        raise BundleError(f"{where}: {error}") from None
+
+
+def _services(rows: Rows, usual: Rows, clock: Clock) -> Iterator[RecordedService]:
+    """The services of either; the figures of both go through the same arithmetic."""
     names = sorted(rows.services | usual.services)
     tiers, graph = layout_of(names, usual.pairs | rows.pairs, rows.background | usual.background)
-    clock = Clock(rows, opened, horizon, tick_seconds)
     logged = Coverage.of(row.at for row in usual.logs)
     now, before = by_service(rows, usual), by_service(usual, rows)
-    services = []
     for name in names:
         here, there = now[name], before[name]
         traced = can_be_traced(there.calls, there.logs) and can_be_traced(here.calls, here.logs)
@@ -70,31 +103,17 @@ def record(
             for own, when in ((here, clock.logged), (there, logged))
         )
         fresh, shifted = clock.shifts(requests, known)
-        services.append(
-            RecordedService(
-                name=name,
-                tier=tiers[name],
-                calls=graph[name],
-                baseline=overall(there),
-                spread=spread_of(there.calls, there.usage, overall(there)),
-                series=clock.series(here),
-                new_errors=NO_SHIFT if here.failed is None else fresh,
-                events=shifted,
-                metrics=metrics_of(here.samples, there.samples, clock),
-            )
+        yield RecordedService(
+            name=name,
+            tier=tiers[name],
+            calls=graph[name],
+            baseline=overall(there),
+            spread=spread_of(there.calls, there.usage, overall(there)),
+            series=clock.series(here),
+            new_errors=NO_SHIFT if here.failed is None else fresh,
+            events=shifted,
+            metrics=metrics_of(here.samples, there.samples, clock),
         )
-    return Recording(
-        services=tuple(services),
-        edge=clock.series(edge_of(rows, usual)),
-        edge_baseline=overall(edge_of(usual, rows)),
-        windows=log_windows(rows.logs, usual.logs, opened, clock.last, tick_seconds),
-        alerts=tuple(
-            alert for service in services for alert in _alerts_of(service, clock.measured)
-        ),
-        changes=tuple(_changes(rows, opened)),
-        baseline=baseline,
-        tick_seconds=tick_seconds,
-    )
 
 
 def _changes(rows: Rows, opened: int) -> Iterator[RecordedChange]:
@@ -105,50 +124,47 @@ def _changes(rows: Rows, opened: int) -> Iterator[RecordedChange]:
         yield RecordedChange(row.service, row.kind, row.detail, first, last, row.count)
 
 
-def condensed(
-    rows: Rows,
-    usual: Rows,
-    truth: RecordedTruth,
-    *,
-    where: str,
-    name: str,
-    opened: int,
-    horizon: int,
-    baseline: str,
-    task: str,
-    origin: str,
-    view: str = VIEWS[0],
-    tick_seconds: int = TICK_SECONDS,
-    alerts: tuple[RecordedAlert, ...] | None = None,
-) -> RecordedIncident:
-    """The incident of some rows, as :func:`record` condenses them; ``name`` is its id.
+def _windows(
+    logs: Sequence[LogRow], usual: Sequence[LogRow], opened: int, last: int, tick_seconds: int
+) -> tuple[LogWindow, ...]:
+    """The windows up to tick ``last``; none if nothing was logged at all.
 
-    ``alerts`` were sent; None: make them of the figures.
-
-    Raises:
-        BundleError: naming ``where``, for a value that no record may hold.
+    Lines of one service that say the same in one window become one line with a count.
     """
-    try:
-        recording = record(
-            rows,
-            usual,
-            opened=opened,
-            horizon=horizon,
-            baseline=baseline,
-            tick_seconds=tick_seconds,
+    if not logs:
+        return ()
+    known = {(row.service, row.event) for row in usual}
+    windows: dict[int, dict[tuple[str, str], RecordedLine]] = {
+        tick: {} for tick in range(min(-LOG_HISTORY, last), last + 1)
+    }
+    for row in sorted(logs, key=lambda row: (row.at, row.service, row.message)):
+        window = windows.get((row.at - opened) // (1000 * tick_seconds) + 1)
+        if window is None:
+            continue
+        key = (row.service, row.event)
+        before = window.get(key)
+        window[key] = RecordedLine(
+            second=(row.at - opened) // 1000,
+            service=row.service,
+            level=row.level or LEVELS[0],  # of which nobody says that it is worse
+            message=row.message,
+            count=1 if before is None else before.count + 1,
+            new=bool(known) and key not in known,
         )
-        return RecordedIncident(
-            id=name,
-            opened=f"{datetime.fromtimestamp(opened / 1000, tz=UTC):%Y-%m-%dT%H:%M:%SZ}",
-            recording=recording if alerts is None else attrs.evolve(recording, alerts=alerts),
-            truth=truth,
-            task=task,
-            horizon=horizon,
-            origin=origin,
-            view=view,
-        )
-    except LogTriageError as error:
-        raise BundleError(f"{where}: {error}") from None
+    return tuple(LogWindow(tick, _kept(lines.values())) for tick, lines in windows.items())
+
+
+def _kept(lines: Iterable[RecordedLine]) -> tuple[RecordedLine, ...]:
+    """The loudest, newest and latest kinds of line of each service, in order of time."""
+
+    def rank(line: RecordedLine) -> tuple[int, bool, int, str]:
+        return -LEVELS.index(line.level), not line.new, -line.second, line.message
+
+    kept: defaultdict[str, list[RecordedLine]] = defaultdict(list)
+    for line in sorted(lines, key=rank):
+        kept[line.service].append(line)
+    loudest = (line for own in kept.values() for line in own[:KEPT_LINES])
+    return tuple(sorted(loudest, key=lambda line: (line.second, line.service, line.message)))
 
 
 #: Alerts fire on symptoms as a service's callers see them, against the baseline, and

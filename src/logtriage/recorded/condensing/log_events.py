@@ -15,8 +15,7 @@ from typing import Final
 
 import attrs
 
-from logtriage.recorded.condensing.coverage import Coverage
-from logtriage.recorded.condensing.raw_rows import Call, LogRow
+from logtriage.recorded.condensing.raw_rows import Call, Coverage, LogRow
 
 ERROR_LEVELS: Final = ("ERROR", "FATAL")
 
@@ -49,16 +48,10 @@ def requests_of(
     traced: bool,
     sampled: bool = False,
 ) -> Requests:
-    """The requests to a service while logs were recorded, or its lines one by one.
+    """The requests to a service while logs of any service were recorded, or its lines one by one.
 
-    Args:
-        service: the name of the service.
-        calls: the calls to it.
-        logs: its lines.
-        covered: when logs of any service were recorded.
-        traced: whether to go by requests: lines that name no request are left out then.
-        sampled: whether most requests left no span (:func:`are_sampled`), so that requests
-            that only lines name count as well.
+    If ``traced``, go by requests: lines that name no request are left out then. If ``sampled``,
+    most requests left no span (:func:`are_sampled`): those that only lines name count as well.
     """
     if not traced:
         return Requests(

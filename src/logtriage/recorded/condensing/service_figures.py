@@ -11,9 +11,17 @@ from typing import Final, TypeVar
 
 import attrs
 
-from logtriage.recorded.condensing.coverage import NOWHERE, Coverage
 from logtriage.recorded.condensing.log_events import ERROR_LEVELS
-from logtriage.recorded.condensing.raw_rows import Call, Entry, LogRow, Rows, Sample, Usage
+from logtriage.recorded.condensing.raw_rows import (
+    NOWHERE,
+    Call,
+    Coverage,
+    Entry,
+    LogRow,
+    Rows,
+    Sample,
+    Usage,
+)
 from logtriage.recorded.figures import Measure
 
 #: Figures are those of the minute before a tick; counts are per minute.

@@ -1,18 +1,27 @@
-"""The ticks that a recording covers, and the figures of each."""
+"""The ticks that a recording covers, and the figures and metrics of each."""
 
 from bisect import bisect_left, bisect_right
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from statistics import median_low
+from statistics import median, median_low, pstdev, quantiles
 from typing import Final
 
 from logtriage.recorded.condensing.log_events import Requests, Shifted, most_shifted, new_errors
-from logtriage.recorded.condensing.raw_rows import Rows
-from logtriage.recorded.condensing.service_figures import SPAN_MS, ServiceRows, covered, figures_of
-from logtriage.recorded.figures import FIGURES, FIRST_TICK, Series, Shift
+from logtriage.recorded.condensing.raw_rows import Rows, Sample
+from logtriage.recorded.condensing.service_figures import (
+    ENOUGH,
+    SPAN_MS,
+    ServiceRows,
+    covered,
+    figures_of,
+)
+from logtriage.recorded.figures import FIGURES, FIRST_TICK, Metric, Series, Shift
 
 #: An older sample is stale, unless it is younger than one and a half of its usual intervals.
 STALE_MS: Final = 90_000
+#: However steady a metric is, a change by less than a hundredth does not matter.
+FLOOR_SHARE: Final = 100
 
 #: Times in Unix milliseconds, each with the value sampled then.
 Samples = Sequence[tuple[int, int | None]]
@@ -101,3 +110,31 @@ def _shift(shifts: Sequence[Shifted | None]) -> Shift:
     if not any(shifts):
         return Shift()
     return Shift(*zip(*(shift or (None, None, None) for shift in shifts), strict=True))
+
+
+def metrics_of(now: Sequence[Sample], usual: Sequence[Sample], clock: Clock) -> tuple[Metric, ...]:
+    """The metrics of one service by name, each with its usual value.
+
+    ``usual`` is the median of the baseline's samples, ``spread`` their standard deviation and
+    ``iqr`` the distance of their quartiles, both at least a hundredth of the usual value.
+    """
+    here, there = _by_name(now), _by_name(usual)
+    metrics = []
+    for name in sorted(here.keys() | there.keys()):
+        known = [value for _, value in there.get(name, ())]
+        middle = round(median(known)) if known else None
+        spread = iqr = None
+        if middle is not None and len(known) >= ENOUGH:
+            floor = max(1, abs(middle) // FLOOR_SHARE)
+            low, _, high = quantiles(known, n=4, method="inclusive")
+            spread, iqr = max(floor, round(pstdev(known))), max(floor, round(high - low))
+        column = clock.sampled(here.get(name, ()))
+        metrics.append(Metric(name, tuple(column), middle, spread, iqr))
+    return tuple(metrics)
+
+
+def _by_name(samples: Sequence[Sample]) -> dict[str, list[tuple[int, int]]]:
+    values: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
+    for sample in samples:
+        values[sample.name].append((sample.at, sample.value))
+    return values

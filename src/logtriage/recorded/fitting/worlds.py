@@ -8,22 +8,14 @@ import attrs
 
 from logtriage.errors import WorldError
 from logtriage.recorded.condensing.call_graph import BACKGROUND
-from logtriage.recorded.fitting.counts import UNCLASSED, Counts
 from logtriage.recorded.fitting.signs import SORTS
-from logtriage.recorded.fitting.tables import ANOTHER, Smoothing, Tables
-from logtriage.recorded.fitting.texts import (
-    NETWORK_GAUGE,
-    SHOWS,
-    phrasings,
-    technologies_of,
-    topics_of,
-    worded,
-)
+from logtriage.recorded.fitting.tables import ANOTHER, UNCLASSED, Counts, Smoothing, Tables
 from logtriage.recorded.importing.topology import without_circles
 from logtriage.topology import Topology
 from logtriage.world.loading import build
 from logtriage.world.model import HEALTHY, WAITING, World
 from logtriage.world.schema.canonical import document_of
+from logtriage.world.schema.forms import Figure, Range
 from logtriage.world.schema.parts import (
     OWNER,
     Affected,
@@ -33,11 +25,14 @@ from logtriage.world.schema.parts import (
     Kind,
     Layout,
     NounPhrases,
+    Phrasings,
     Rules,
     Signature,
     Task,
+    Technology,
+    Topic,
 )
-from logtriage.world.schema.tokens import Tokens
+from logtriage.world.schema.tokens import Gauge, Metric, Reading, Token, Tokens
 from logtriage.world.vocabulary import CHANGE, LOG
 
 #: The share of kind :data:`~.tables.ANOTHER` among faults, in per cent.
@@ -46,6 +41,33 @@ ANOTHER_SHARE: Final = 10
 TASK: Final = "recorded"
 #: A benign kind must exist; it looks healthy.
 _QUIET: Final = "quiet"
+#: Users see errors first from this share of own errors on, in per cent.
+_SHOWS: Final = 50
+
+_NETWORK: Final = Gauge(
+    name="network",
+    ordinary="usual",
+    tokens=(Token("high", "slow network"),),
+    readings=(
+        Reading(
+            label="network ms",
+            shows=MappingProxyType({"usual": "usual", "high": "high"}),
+            metric=Metric("network.delay", "ms"),
+        ),
+    ),
+    figures=MappingProxyType(
+        {
+            "usual": Figure("usual", Range(1, 5), "network usual"),
+            "high": Figure("high", Range(60, 400), "network high"),
+        }
+    ),
+)
+#: Lines that are new, more frequent or rarer than in the baseline, by topic.
+_LINES: Final = {
+    "exceptions": ("~new error", "ERROR", "a kind of error that is new"),
+    "risen": ("~risen", "WARN", "a complaint that is more frequent than usual"),
+    "vanished": ("~vanished", "INFO", "work as usual, in fewer requests than before"),
+}
 
 
 def fitted_world(
@@ -62,8 +84,8 @@ def fitted_world(
     """
     _check_kinds(counts, name)
     tokens = _tokens(like)
-    topics = topics_of(like)
-    technologies = technologies_of(like, topics)
+    topics = _topics(like)
+    technologies = _technologies(like, topics)
     base = attrs.evolve(like, tokens=tokens, topics=topics, technologies=technologies)
     tables = Tables(counts, base, smoothing)
     kinds = tuple(
@@ -103,8 +125,8 @@ def _tokens(like: World) -> Tokens:
     """The tokens of the world without gauges that no recording can show, with the network's."""
     tokens = like.tokens
     gauges = tuple(gauge for gauge in tokens.gauges if gauge.name in SORTS)
-    if not any(gauge.name == NETWORK_GAUGE.name for gauge in gauges):
-        gauges += (NETWORK_GAUGE,)
+    if not any(gauge.name == _NETWORK.name for gauge in gauges):
+        gauges += (_NETWORK,)
     measured = [*(gauge.name for gauge in gauges), *(span.name for span in tokens.spans)]
     kept = {*measured, CHANGE, LOG}
     order = [sort for sort in tokens.runbook_order if sort in kept]
@@ -170,18 +192,18 @@ def _task(counts: Counts, topology: Topology) -> Task:
 
 def _kind(name: str, order: int, of: str, like: World, signature: Signature) -> Kind:
     words = name.replace("_", " ")
-    train, test, ood = worded(words)
+    train, test, ood = _worded(words)
     return Kind(
         name=name,
         order=order,
         fault_class=of,
         tiers=tuple(tier.name for tier in like.rules.tiers),
         remedies=like.rules.remedies[:1],
-        errors_first=bool(signature.get("errors", {}).get("itself", 0) > SHOWS),
+        errors_first=bool(signature.get("errors", {}).get("itself", 0) > _SHOWS),
         drifts=False,
         summary=f"recorded: {words}",
         signature=signature,
-        names=phrasings("ERROR", f"the cause is {words}"),
+        names=_phrasings("ERROR", f"the cause is {words}"),
         past=NounPhrases((train,), (test,), (ood,)),
     )
 
@@ -214,3 +236,41 @@ def _layout(topology: Topology, like: World) -> Layout:
         topology.name,
         tuple(attrs.evolve(row, owner=None, calls=calls[row.name]) for row in topology.services),
     )
+
+
+# --- words -------------------------------------------------------------------------------
+
+
+def _topics(like: World) -> tuple[Topic, ...]:
+    """The ordinary topic of a world, and those that a recording can show."""
+    ordinary = next(topic for topic in like.topics if topic.ordinary)
+    tiers = tuple(tier.name for tier in like.rules.tiers)
+    return (
+        attrs.evolve(ordinary, order=0),
+        *(
+            Topic(name, order, tiers, word, phrasings=_phrasings(level, text))
+            for order, (name, (word, level, text)) in enumerate(_LINES.items(), start=1)
+        ),
+    )
+
+
+def _technologies(like: World, topics: tuple[Topic, ...]) -> tuple[Technology, ...]:
+    """The technologies of a world, which word the ordinary topic alone."""
+    ordinary = {topic.name for topic in topics if topic.ordinary}
+    return tuple(
+        attrs.evolve(
+            row, topics={name: row.topics[name] for name in row.topics if name in ordinary}
+        )
+        for row in like.technologies
+    )
+
+
+def _phrasings(level: str, text: str) -> Phrasings:
+    """A line in the three groups of phrasings."""
+    train, test, ood = _worded(text)
+    return Phrasings(((level, train),), ((level, test),), ((level, ood),))
+
+
+def _worded(text: str) -> tuple[str, str, str]:
+    """A text in three wordings, since no text may stand in two groups of phrasings."""
+    return text, f"{text}, seen", f"{text}, noted"

@@ -14,7 +14,7 @@ import attrs
 
 from logtriage._lib.printable import spelled
 from logtriage.recorded.importing.fields import Field
-from logtriage.recorded.importing.left_out import LeftOut
+from logtriage.recorded.importing.reader import Reader
 from logtriage.recorded.importing.service_names import plain_name, shortened
 from logtriage.recorded.records import RecordedAlert
 
@@ -62,12 +62,12 @@ def is_webhook(document: Field) -> bool:
     )
 
 
-def webhook_alerts(document: Field) -> Iterator[SentAlert]:
+def webhook_alerts(document: Field, _: Reader) -> Iterator[SentAlert]:
     """The alerts of a notification (Alertmanager's version 4, Grafana's 1), or of a group."""
     if "version" in document and document["version"].value not in ("4", "1"):
         raise document["version"].bad("'4', of Alertmanager's webhook, or '1', of Grafana's")
     for alert in document["alerts"].items():
-        yield labelled_alert(alert)
+        yield _labelled_alert(alert)
 
 
 def is_labelled(document: Field) -> bool:
@@ -75,7 +75,12 @@ def is_labelled(document: Field) -> bool:
     return "labels" in document and "startsAt" in document
 
 
-def labelled_alert(alert: Field) -> SentAlert:
+def labelled_alerts(document: Field, _: Reader) -> tuple[SentAlert, ...]:
+    """The alert of a document."""
+    return (_labelled_alert(document),)
+
+
+def _labelled_alert(alert: Field) -> SentAlert:
     """An alert with labels: its status is a word in a notification, an object in the API.
 
     The API gives active alerts, whose ``endsAt`` is when they end unless they are sent again.
@@ -106,11 +111,11 @@ def is_prometheus_alerts(document: Field) -> bool:
     return "alerts" in data or "groups" in data
 
 
-def prometheus_alerts(document: Field, left_out: LeftOut) -> Iterator[SentAlert]:
+def prometheus_alerts(document: Field, reader: Reader) -> Iterator[SentAlert]:
     """The alerts that fire; those that are pending are counted and left out."""
     data = document["data"]
     if isinstance(data.value, list):
-        yield from map(labelled_alert, data.items())
+        yield from map(_labelled_alert, data.items())
         return
     alerts = list(data["alerts"].items())
     for group in data["groups"].items():
@@ -124,7 +129,7 @@ def prometheus_alerts(document: Field, left_out: LeftOut) -> Iterator[SentAlert]
             key = json.dumps(labels.value, sort_keys=True)
             yield SentAlert(key, name, _labelled(labels), since, None, labels["pod"].text)
         else:
-            left_out.add(f"alert {name!r:.80} does not fire, it is {state}")
+            reader.left_out.add(f"alert {name!r:.80} does not fire, it is {state}")
 
 
 # --- PagerDuty ---------------------------------------------------------------------------
@@ -141,14 +146,14 @@ def is_pagerduty(document: Field) -> bool:
     return "event_type" in document["event"] or any(listed)
 
 
-def pagerduty_alerts(document: Field, left_out: LeftOut) -> Iterator[SentAlert]:
+def pagerduty_alerts(document: Field, reader: Reader) -> Iterator[SentAlert]:
     """The incidents of a document. An event that is about no incident is counted and left out."""
     event = document["event"]
     if event.value is not None:
         about = event["data"]
         kind = event["event_type"].needed
         if about["created_at"].value is None or not kind.startswith("incident."):
-            left_out.add(f"PagerDuty's event {kind!r:.40} opens or ends no incident")
+            reader.left_out.add(f"PagerDuty's event {kind!r:.40} opens or ends no incident")
             return
         ended = event["occurred_at"] if about["status"].text == "resolved" else None
         yield _incident(about, ended)
@@ -189,7 +194,7 @@ def is_opsgenie(document: Field) -> bool:
     return "action" in document and isinstance(document["alert"].value, dict)
 
 
-def opsgenie_alerts(document: Field) -> Iterator[SentAlert]:
+def opsgenie_alerts(document: Field, _: Reader) -> Iterator[SentAlert]:
     """The alerts of a document; closing or deleting an alert ends it."""
     if isinstance(document["data"].value, list):
         for alert in document["data"].items():
@@ -229,14 +234,10 @@ class AlertBook:
     def recorded(
         self, known: Collection[str], opened: int, around: int, horizon: int, tick_seconds: int
     ) -> tuple[tuple[RecordedAlert, ...], Counter[str]]:
-        """The alerts of an incident, and the names of alerts that name none of its services.
+        """The alerts of an incident, and the names of those that name no ``known`` service.
 
-        Args:
-            known: the services of the recording.
-            opened: when tick 0 begins, in Unix milliseconds.
-            around: how far from it an alert may fire, in milliseconds.
-            horizon: ticks of the incident.
-            tick_seconds: how long a tick is.
+        Tick 0 begins when it is ``opened``, in Unix milliseconds; an alert fires at most so many
+        milliseconds ``around`` it, and within the horizon.
         """
         tick = 1000 * tick_seconds
         alerts: set[RecordedAlert] = set()
@@ -270,10 +271,11 @@ def _service_of(alert: SentAlert, known: Collection[str]) -> str | None:
     longest = sorted(folded, key=len, reverse=True)
     pod = alert.pod.casefold()
     starts = (service for service in longest if pod.startswith(f"{service}-"))
-    texts = (service for text in alert.texts for service in longest if _mentions(text, service))
+    texts = (
+        service
+        for text in alert.texts
+        for service in longest
+        if re.search(rf"(?<![\w-]){re.escape(service)}(?![\w-])", text.casefold())
+    )
     found = next(starts, None) or next(texts, None)
     return None if found is None else folded[found]
-
-
-def _mentions(text: str, service: str) -> bool:
-    return bool(re.search(rf"(?<![\w-]){re.escape(service)}(?![\w-])", text.casefold()))

@@ -9,7 +9,7 @@
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -26,7 +26,6 @@ from logtriage.recorded.condensing.raw_rows import (
 from logtriage.recorded.condensing.rows_on_disk import RowStore
 from logtriage.recorded.condensing.spans_to_calls import ENTERING, distinct, orphans, requests
 from logtriage.recorded.importing.alerts import AlertBook, SentAlert
-from logtriage.recorded.importing.capture_files import CaptureFiles
 from logtriage.recorded.importing.csv_tables import tick_of
 from logtriage.recorded.importing.labels import (
     Stretch,
@@ -36,8 +35,8 @@ from logtriage.recorded.importing.labels import (
     stretches_of,
 )
 from logtriage.recorded.importing.left_out import LeftOut
-from logtriage.recorded.importing.service_names import Names
-from logtriage.recorded.importing.shapes import Reader, Row
+from logtriage.recorded.importing.reader import Reader
+from logtriage.recorded.importing.shapes import Row, read_folder
 from logtriage.recorded.importing.source_files import ENDINGS
 from logtriage.recorded.records import RecordedIncident
 
@@ -81,26 +80,23 @@ def import_capture(
         OSError: if a file cannot be read.
     """
     root, left_out = Path(directory), LeftOut()
-    names = Names(left_out)
-    labels = labels_of(root, names)
+    reader = Reader(left_out, service_label)
+    labels = labels_of(root, reader.names)
     tick = tick_seconds or tick_of(root)
     stretches = stretches_of(labels, horizon, tick, left_out.say, models=models)
     around = around_of(horizon, tick)
     times = [(row.opened - around, row.opened + around) for row in stretches]
     times += (row.usual for row in stretches if row.usual is not None)
     with RowStore((since - _SPAN_MARGIN_MS, until) for since, until in times) as store:
-        capture = _Capture(names, left_out, store, horizon, tick, around)
-        reader = Reader(names, left_out, service_label)
-        files = CaptureFiles(root, reader, skip_bad)
-        files.read(
-            capture.keep, f"none within {around // 60_000} min of an incident, or in its baseline"
-        )
+        capture = _Capture(reader, store, horizon, tick, around)
+        unkept = f"none within {around // 60_000} min of an incident, or in its baseline"
+        read_folder(root, reader, capture.keep, unkept, skip_bad=skip_bad)
         if not store.offered:
             where = f"logs.csv, calls.csv, metrics.csv or its {_FILES} files"
             raise BundleError(f"{root}: no telemetry in {where}{_why_nothing(left_out)}")
         capture.end()
         try:
-            return tuple(capture.incident(stretch, reader.has_alerts) for stretch in stretches)
+            return tuple(capture.incident(stretch) for stretch in stretches)
         finally:  # what was left out may be the reason of an error
             for text in left_out.notes():
                 note(text)
@@ -118,8 +114,7 @@ def _why_nothing(left_out: LeftOut) -> str:
 class _Capture:
     """The rows of a capture, and the incidents that they make."""
 
-    names: Names
-    left_out: LeftOut
+    reader: Reader
     store: RowStore
     horizon: int
     tick_seconds: int
@@ -141,19 +136,17 @@ class _Capture:
             self.lines[row.service, row.level is not None] += 1
         return self.store.add(row)
 
-    def incident(self, stretch: Stretch, has_alerts: bool) -> RecordedIncident:
+    def incident(self, stretch: Stretch) -> RecordedIncident:
         """The incident of a stretch, with the alerts that were sent."""
-        record = incident_of(
-            stretch, _Stretched(self, stretch.id).between, self.horizon, self.tick_seconds
-        )
-        if not has_alerts:
+        record = incident_of(stretch, self.between, self.horizon, self.tick_seconds)
+        if not self.reader.has_alerts:
             return record
         services = {service.name for service in record.recording.services}
         alerts, unknown = self.alerts.recorded(
             services, stretch.opened, self.around, self.horizon, self.tick_seconds
         )
         for name, count in unknown.items():
-            self.left_out.say(
+            self.reader.left_out.say(
                 f"{stretch.label.id}: alert {name!r:.80} is of no known service ({count} times)"
             )
         return attrs.evolve(record, recording=attrs.evolve(record.recording, alerts=alerts))
@@ -162,50 +155,36 @@ class _Capture:
         """Add the notes on all rows."""
         for service in sorted({service for service, _ in self.lines}):
             if not self.lines[service, True]:
-                self.left_out.say(
+                self.reader.left_out.say(
                     f"{service}: none of its {self.lines[service, False]} log lines has a level: "
                     "its errors are unknown, unless spans tell them"
                 )
 
-
-@attrs.define
-class _Stretched:
-    """Reads the rows of one incident and of its baseline."""
-
-    capture: _Capture
-    id: str
-
-    def between(self, since: int, until: int) -> Rows:
-        """The rows of a stretch, spans joined to calls."""
-        store, say = self.capture.store, self.capture.left_out.say
-        spans, twice = distinct(store.spans(since - _SPAN_MARGIN_MS, until))
+    def between(self, name: str, since: int, until: int) -> Rows:
+        """The rows of a stretch, called so in notes, with spans joined to calls."""
+        say = self.reader.left_out.say
+        spans, twice = distinct(self.store.spans(since - _SPAN_MARGIN_MS, until))
         calls = tuple(call for call in requests(spans.values()) if since <= call.at < until)
         if twice:
-            say(f"{self.id}: {twice} spans have the trace and id of another one, left out")
+            say(f"{name}: {twice} spans have the trace and id of another one, left out")
         lost = [span for span in orphans(spans) if span.at >= since]
         if lost:
             entered = sum(span.kind in ENTERING for span in lost)
             say(
-                f"{self.id}: {len(lost)} spans name a parent that was not captured; {entered} of "
+                f"{name}: {len(lost)} spans name a parent that was not captured; {entered} of "
                 "them, of servers and consumers, count as requests from outside"
             )
         alone = sum(call.entry is Entry.BACKGROUND for call in calls)
         if alone:
-            say(f"{self.id}: {alone} requests of jobs and consumers are no requests of users")
-        rows = store.between(since, until)
-        changes, graph = tuple(self._owned(rows.changes)), tuple(sorted(self.capture.graph))
-        self.id = f"{self.id.partition(',')[0]}, baseline"  # which is read next
-        return attrs.evolve(rows, calls=rows.calls + calls, changes=changes, graph=graph)
-
-    def _owned(self, changes: tuple[ChangeRow, ...]) -> Iterator[ChangeRow]:
-        """The changes of known services; the names of all services are known by now."""
-        unknown = Counter[str]()
-        for row in changes:
-            if (service := self.capture.names.workload(row.service)) is not None:
-                yield attrs.evolve(row, service=service)
+            say(f"{name}: {alone} requests of jobs and consumers are no requests of users")
+        rows = self.store.between(since, until)
+        changes, unknown = list[ChangeRow](), Counter[str]()
+        for row in rows.changes:  # the names of all services are known by now
+            if (service := self.reader.names.workload(row.service)) is not None:
+                changes.append(attrs.evolve(row, service=service))
             else:
                 unknown[row.service] += 1
-        for name, count in unknown.items():
-            self.capture.left_out.say(
-                f"{self.id}: changes of {name!r:.80}, which is no known service ({count} times)"
-            )
+        for other, count in unknown.items():
+            say(f"{name}: changes of {other!r:.80}, which is no known service ({count} times)")
+        graph = tuple(sorted(self.graph))
+        return attrs.evolve(rows, calls=rows.calls + calls, changes=tuple(changes), graph=graph)

@@ -16,8 +16,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-import attrs
-
 from logtriage.recorded.condensing.log_heads import UNSET, known_level
 from logtriage.recorded.condensing.log_text import read_line, read_message
 from logtriage.recorded.condensing.raw_rows import Call, LogRow, Sample, Usage
@@ -26,18 +24,25 @@ from logtriage.recorded.figures import MOST
 from logtriage.recorded.importing.csv_rows import read_records
 from logtriage.recorded.importing.fields import Field, decimal, scaled
 from logtriage.recorded.importing.left_out import LeftOut
+from logtriage.recorded.importing.reader import Reader
 from logtriage.recorded.importing.service_names import Names
-from logtriage.recorded.importing.signal_names import SignalNames, in_units
+from logtriage.recorded.importing.signal_names import in_units
 from logtriage.recorded.importing.source_files import find_csv
 from logtriage.world.telemetry import TICK_SECONDS
 
 TableRow = LogRow | Call | Usage | Sample
+#: Name, records, and the reader of a record.
+Table = tuple[str, Iterator[Field], Callable[[Field], Iterable[TableRow]]]
 #: The columns that each file must have.
 _NEEDED: Final = {
     "logs": ("time", "service", "level", "message"),
     "calls": ("time", "caller", "callee", "latency_ms"),
     "metrics": ("time", "service"),
 }
+#: The names of the tables and of the labels in a folder.
+TABLES: Final = tuple(
+    f"{stem}.csv{zipped}" for stem in ("labels", *_NEEDED) for zipped in ("", ".gz")
+)
 #: Columns of metrics that become no signal of their own.
 _NOT_OTHER: Final = (*_NEEDED["metrics"], "cpu_percent", "p99_ms")
 #: A metric is below this.
@@ -46,80 +51,74 @@ _MOST: Final = 10**18
 _ENOUGH_ROWS: Final = 10_000
 
 
-@attrs.frozen
-class Tables:
-    """Reads the tables of a capture; ``left_out`` gets the columns that are left out."""
+def tables_of(root: Path, reader: Reader, skipped: LeftOut | None) -> Iterator[Table]:
+    """The tables that a folder has; ``skipped`` counts records with another number of fields.
 
-    names: Names
-    signals: SignalNames
-    left_out: LeftOut
-    _numeric: set[str] = attrs.Factory(set)
-    _words: set[str] = attrs.Factory(set)
+    Without ``skipped`` they are errors.
+    """
+    numeric, words = set[str](), set[str]()
+    readers: dict[str, Callable[[Field], Iterable[TableRow]]] = {
+        "logs": lambda row: _logs(row, reader.names),
+        "calls": lambda row: _calls(row, reader.names),
+        "metrics": lambda row: _metrics(row, reader, numeric, words),
+    }
+    for stem, read in readers.items():
+        if (path := find_csv(root, root, stem)) is not None:
+            yield path.name, read_records(path, _NEEDED[stem], path.name, skipped), read
 
-    def files(
-        self, root: Path, skipped: LeftOut | None
-    ) -> Iterator[tuple[str, Iterator[Field], Callable[[Field], Iterable[TableRow]]]]:
-        """Name, records and reader of a record of each table that a folder has.
 
-        ``skipped`` counts records with another number of fields; None: they are errors.
-        """
-        readers: dict[str, Callable[[Field], Iterable[TableRow]]] = {
-            "logs": self._logs,
-            "calls": self._calls,
-            "metrics": self._metrics,
-        }
-        for stem, read in readers.items():
-            if (path := find_csv(root, root, stem)) is not None:
-                yield path.name, read_records(path, _NEEDED[stem], path.name, skipped), read
+def _logs(row: Field, names: Names) -> Iterator[LogRow]:
+    name = row["level"].text
+    level, is_set = known_level(name), name.strip().lower() not in UNSET
+    if level is None and is_set:
+        raise row["level"].bad("a level such as INFO, WARN, ERROR or FATAL, or empty")
+    text = row["message"].needed
+    line = read_message(level, text) if is_set else read_line(text)
+    service = names(row["service"].needed, row.where)
+    yield LogRow(row["time"].needed_time, service, *line, row["trace"].text)
 
-    def _logs(self, row: Field) -> Iterator[LogRow]:
-        name = row["level"].text
-        level, is_set = known_level(name), name.strip().lower() not in UNSET
-        if level is None and is_set:
-            raise row["level"].bad("a level such as INFO, WARN, ERROR or FATAL, or empty")
-        text = row["message"].needed
-        line = read_message(level, text) if is_set else read_line(text)
-        service = self.names(row["service"].needed, row.where)
-        yield LogRow(row["time"].needed_time, service, *line, row["trace"].text)
 
-    def _calls(self, row: Field) -> Iterator[Call]:
-        latency, caller = _number(row["latency_ms"], 1000), row["caller"].text
-        if latency is None:
-            raise row["latency_ms"].bad("a number of milliseconds")
-        yield Call(
-            row["time"].needed_time,
-            self.names(caller, row.where) if caller else None,  # from outside
-            self.names(row["callee"].needed, row.where),
-            latency,
-            _number(row["network_ms"], 1000),
-            row["trace"].text,
-            _number(row["self_ms"], 1000),
-        )
+def _calls(row: Field, names: Names) -> Iterator[Call]:
+    latency, caller = _number(row["latency_ms"], 1000), row["caller"].text
+    if latency is None:
+        raise row["latency_ms"].bad("a number of milliseconds")
+    yield Call(
+        row["time"].needed_time,
+        names(caller, row.where) if caller else None,  # from outside
+        names(row["callee"].needed, row.where),
+        latency,
+        _number(row["network_ms"], 1000),
+        row["trace"].text,
+        _number(row["self_ms"], 1000),
+    )
 
-    def _metrics(self, row: Field) -> Iterator[Usage | Sample]:
-        """Every numeric column; a column whose first value is text is left out."""
-        at, service = row["time"].needed_time, self.names(row["service"].needed, row.where)
-        cpu, p99 = _number(row["cpu_percent"], 100), _number(row["p99_ms"], 1)
-        if cpu is not None or p99 is not None:
-            yield Usage(at, service, cpu, p99)
-        for column, text in row.fields.items():
-            if not text or column in _NOT_OTHER or column in self._words:
-                continue
-            value = decimal(text, _MOST)
-            if value is None and column not in self._numeric:
-                self._words.add(column)
-                self.left_out.say(
-                    f"{row.where}: column {column} is left out: {text!r:.40} is not a number"
-                )
-                continue
-            if value is None:
-                raise row[column].bad("a number, or empty")
-            self._numeric.add(column)
-            name, factor = self.signals(service, column)
-            units = in_units(value, factor)
-            if abs(units) > MOST:
-                raise row[column].bad(f"a number of at most 63 bits as {name}")
-            yield Sample(at, service, name, units)
+
+def _metrics(
+    row: Field, reader: Reader, numeric: set[str], words: set[str]
+) -> Iterator[Usage | Sample]:
+    """Every numeric column; a column whose first value is text is left out."""
+    at, service = row["time"].needed_time, reader.names(row["service"].needed, row.where)
+    cpu, p99 = _number(row["cpu_percent"], 100), _number(row["p99_ms"], 1)
+    if cpu is not None or p99 is not None:
+        yield Usage(at, service, cpu, p99)
+    for column, text in row.fields.items():
+        if not text or column in _NOT_OTHER or column in words:
+            continue
+        value = decimal(text, _MOST)
+        if value is None and column not in numeric:
+            words.add(column)
+            reader.left_out.say(
+                f"{row.where}: column {column} is left out: {text!r:.40} is not a number"
+            )
+            continue
+        if value is None:
+            raise row[column].bad("a number, or empty")
+        numeric.add(column)
+        name, factor = reader.book.names(service, column)
+        units = in_units(value, factor)
+        if abs(units) > MOST:
+            raise row[column].bad(f"a number of at most 63 bits as {name}")
+        yield Sample(at, service, name, units)
 
 
 def tick_of(root: Path) -> int:

@@ -4,9 +4,12 @@ A document is decoded JSON, or a CSV record by column. Each property reads a fie
 raises :class:`~logtriage.errors.BundleError` for any other.
 """
 
+import base64
+import binascii
 from collections.abc import Iterator
 from datetime import datetime
 from decimal import Decimal, InvalidOperation
+from functools import lru_cache
 from typing import Any, Final, Self
 
 from logtriage._lib.jsonvalues import json_kind
@@ -20,6 +23,9 @@ LATEST: Final = 253_370_764_800
 _UNITS: Final = ((1e11, 1), (1e14, 10**3), (1e17, 10**6), (1e20, 10**9))
 #: Go's text for no time.
 _NEVER: Final = "0001-01-01T00:00:00Z"
+
+#: Bytes of the ids of spans and traces, which protobuf's own JSON writes in base64.
+_ID_LENGTHS: Final = (8, 16)
 
 
 class Field:
@@ -228,3 +234,19 @@ def scaled(text: str, factor: int) -> int | None:
     except ValueError:
         return None
     return int(value * factor + 0.5) if 0 <= value < 1e12 else None
+
+
+@lru_cache(maxsize=4096)
+def plain_id(text: str) -> str:
+    """The id of a trace or span in small letters, without leading zeros; empty for zeros alone.
+
+    Ids in base64 become hexadecimal.
+    """
+    if len(text) in (12, 24) and text.endswith("="):
+        try:
+            content = base64.b64decode(text, validate=True)
+        except binascii.Error:
+            content = b""
+        if len(content) in _ID_LENGTHS:
+            text = content.hex()
+    return text.strip().lower().lstrip("0")

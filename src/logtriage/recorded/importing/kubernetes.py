@@ -12,7 +12,7 @@ from logtriage._lib.printable import spelled
 from logtriage.recorded.condensing.log_text import read_message
 from logtriage.recorded.condensing.raw_rows import ChangeRow
 from logtriage.recorded.importing.fields import Field
-from logtriage.recorded.importing.left_out import LeftOut
+from logtriage.recorded.importing.reader import Reader
 
 _WATCHED: Final = ("ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR")
 _FIRST: Final = (
@@ -34,7 +34,7 @@ def is_kubernetes(document: Field) -> bool:
     return is_event(document) or is_list or is_watched
 
 
-def changes_of(document: Field, left_out: LeftOut) -> Iterator[ChangeRow]:
+def changes_of(document: Field, reader: Reader) -> Iterator[ChangeRow]:
     """The events of a document; their ``service`` is the name of the object that they are about.
 
     Objects that are no events are counted and left out.
@@ -43,9 +43,11 @@ def changes_of(document: Field, left_out: LeftOut) -> Iterator[ChangeRow]:
         inner = (document["object"],) if "object" in document else document["items"].items()
         for item in inner:
             if is_event(item):
-                yield from changes_of(item, left_out)
+                yield from changes_of(item, reader)
             else:
-                left_out.add(f"Kubernetes object {item['kind'].text or '?'!r:.40} is no event")
+                reader.left_out.add(
+                    f"Kubernetes object {item['kind'].text or '?'!r:.40} is no event"
+                )
         return
     about = document.first("involvedObject", "regarding")
     at = document.first(*_FIRST).moment

@@ -47,10 +47,8 @@ class Label:
     where: str
     id: str
     opened: int
-    root_causes: tuple[str, ...]
-    kind: str
+    truth: RecordedTruth
     baseline: tuple[int, int] | None
-    fault_category: str = ""
 
 
 def labels_of(root: Path, names: Names) -> tuple[Label, ...]:
@@ -96,7 +94,11 @@ def _label(row: Field, names: Names) -> Label:
         raise row["root_cause"].bad(f"empty, since the kind is {NO_FAULT!r}")
     # Openings are written in whole seconds.
     opened = row["opened"].needed_time // 1000 * 1000
-    return Label(row.where, row["id"].needed, opened, causes, kind, baseline, category)
+    try:
+        truth = RecordedTruth(causes, kind, category)
+    except BundleError as error:
+        raise BundleError(f"{row.where}: {error}") from None
+    return Label(row.where, row["id"].needed, opened, truth, baseline)
 
 
 # --- stretches ---------------------------------------------------------------------------
@@ -137,7 +139,7 @@ def stretches_of(
         _refuse_overlap(label, horizon, tick_seconds)
     if not models:
         return tuple(
-            Stretch(label, label.id, label.opened, label.baseline, None, _truth(label), VIEWS[0])
+            Stretch(label, label.id, label.opened, label.baseline, None, label.truth, VIEWS[0])
             for label in labels
         )
     stretches = (row for label in labels for row in for_models(label, horizon, tick_seconds, note))
@@ -186,31 +188,17 @@ def for_models(
             )
     origin, source = f"made of {label.id}", label.id.partition("/")[0]
     lead = int(_hash(label.id, "lead"), 16) % (MAX_LEAD + 1)
-    yield Stretch(
-        label,
-        f"{source}-models/{_hash(label.id, 'fault')}",
-        label.opened - lead * tick,
-        usual,
-        None,
-        _truth(label),
-        VIEWS[1],
-        origin,
-    )
+    name, opened = f"{source}-models/{_hash(label.id, 'fault')}", label.opened - lead * tick
+    fault = Stretch(label, name, opened, usual, None, label.truth, VIEWS[1], origin)
+    yield fault
     if calm is not None and label.baseline is not None:
-        yield Stretch(
-            label,
-            f"{source}-models/{_hash(label.id, 'calm')}",
-            calm,
-            usual,
-            label.baseline[1],
-            RecordedTruth((), NO_FAULT),
-            VIEWS[1],
-            origin,
+        yield attrs.evolve(
+            fault,
+            id=f"{source}-models/{_hash(label.id, 'calm')}",
+            opened=calm,
+            until=label.baseline[1],
+            truth=RecordedTruth((), NO_FAULT),
         )
-
-
-def _truth(label: Label) -> RecordedTruth:
-    return RecordedTruth(label.root_causes, label.kind, label.fault_category)
 
 
 def _hash(*parts: str) -> str:
@@ -223,19 +211,19 @@ def around_of(horizon: int, tick_seconds: int) -> int:
 
 
 def incident_of(
-    stretch: Stretch, between: Callable[[int, int], Rows], horizon: int, tick_seconds: int
+    stretch: Stretch, between: Callable[[str, int, int], Rows], horizon: int, tick_seconds: int
 ) -> RecordedIncident:
-    """The incident of a stretch; ``between`` gives the rows of a span of time.
+    """The incident of a stretch; ``between`` gives the rows of a span of time, by what they are.
 
     Raises:
         BundleError: naming the line of the label.
     """
     around, where = around_of(horizon, tick_seconds), stretch.label.where
     until = stretch.opened + around
-    rows = between(
-        stretch.opened - around, until if stretch.until is None else min(until, stretch.until)
-    )
-    usual = Rows() if stretch.usual is None else between(*stretch.usual)
+    until = until if stretch.until is None else min(until, stretch.until)
+    rows, usual = between(stretch.id, stretch.opened - around, until), Rows()
+    if stretch.usual is not None:
+        usual = between(f"{stretch.id}, baseline", *stretch.usual)
     if not rows.services:
         raise BundleError(f"{where}: field opened: no rows within {around // 60_000} minutes of it")
     known = sorted(rows.services | usual.services)
@@ -247,7 +235,7 @@ def incident_of(
         usual,
         stretch.truth,
         where=where,
-        name=stretch.id,
+        id=stretch.id,
         opened=stretch.opened,
         horizon=horizon,
         baseline="fault-free" if usual.services else "none",

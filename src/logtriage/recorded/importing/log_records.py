@@ -7,16 +7,13 @@ Common Schema alone or in hits of a search, and any logger that writes a time an
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-import attrs
-
 from logtriage.recorded.condensing.log_heads import level_of, syslog_level
 from logtriage.recorded.condensing.log_text import read_line, read_message
 from logtriage.recorded.condensing.raw_rows import LogRow
-from logtriage.recorded.importing.fields import Field
-from logtriage.recorded.importing.ids import plain_id
-from logtriage.recorded.importing.left_out import LeftOut, file_of, stem_of
+from logtriage.recorded.importing.fields import Field, plain_id
+from logtriage.recorded.importing.left_out import file_of, stem_of
 from logtriage.recorded.importing.prometheus import OTHER_LABEL
-from logtriage.recorded.importing.service_names import Names
+from logtriage.recorded.importing.reader import Reader
 
 #: Labels of Loki that name the service, besides those of Prometheus, and what Loki puts if none.
 _STREAM_LABELS: Final = (
@@ -44,95 +41,95 @@ _LEVELS: Final = (
 _TRACES: Final = ("trace.id", "trace_id", "traceId", "traceID", "otelTraceID", "dd.trace_id")
 
 
-@attrs.frozen
-class LogReader:
-    """Reads lines of JSON; ``label`` of a stream names the service, if it is not a usual one."""
+# --- Loki --------------------------------------------------------------------------------
 
-    names: Names
-    left_out: LeftOut
-    label: str | None = None
 
-    # --- Loki ----------------------------------------------------------------------------
+def streams(document: Field, reader: Reader) -> Iterator[LogRow]:
+    """The lines of an answer of Loki, or of a push to it."""
+    inner = document["data"]["result"] if "data" in document else document["streams"]
+    for stream in inner.items():
+        labels = _texts(stream["stream"])
+        for entry in stream["values"].items():
+            pair = list(entry.items())
+            if len(pair) < 2:
+                raise entry.bad("a list of a time and a line")
+            extra = _texts(pair[2]) if pair[2:] else {}
+            yield from _line(pair[0].moment, pair[1].text, labels | extra, reader)
 
-    def streams(self, document: Field) -> Iterator[LogRow]:
-        """The lines of an answer of Loki, or of a push to it."""
-        inner = document["data"]["result"] if "data" in document else document["streams"]
-        for stream in inner.items():
-            labels = _texts(stream["stream"])
-            for entry in stream["values"].items():
-                pair = list(entry.items())
-                if len(pair) < 2:
-                    raise entry.bad("a list of a time and a line")
-                extra = _texts(pair[2]) if pair[2:] else {}
-                yield from self._line(pair[0].moment, pair[1].text, labels | extra)
 
-    def stream_line(self, document: Field) -> Iterator[LogRow]:
-        """A line of ``logcli --output=jsonl``, or of logs that Grafana saved."""
-        labels = _texts(document["labels"]) | _texts(document["fields"])
-        yield from self._line(document["timestamp"].moment, document["line"].text, labels)
+def stream_line(document: Field, reader: Reader) -> Iterator[LogRow]:
+    """A line of ``logcli --output=jsonl``, or of logs that Grafana saved."""
+    labels = _texts(document["labels"]) | _texts(document["fields"])
+    yield from _line(document["timestamp"].moment, document["line"].text, labels, reader)
 
-    def _line(self, at: int, line: str, labels: Mapping[str, str]) -> Iterator[LogRow]:
-        wanted = _STREAM_LABELS if self.label is None else (self.label,)
-        values = (labels.get(key, "").strip() for key in wanted)
-        service = next((value for value in values if value not in _NO_SERVICE), None)
-        if service is None:
-            self.left_out.add(f"stream without a label {' or '.join(wanted)} ({OTHER_LABEL})")
-            return
-        if service == labels.get("job", "").strip():  # namespace/service
-            service = service.rpartition("/")[2]
-        level = next(filter(None, (level_of(labels.get(key)) for key in _LEVEL_LABELS)), None)
-        trace = next(filter(None, (labels.get(key) for key in _TRACE_LABELS)), "")
-        text = read_line(line) if level is None else read_message(level, line)
-        yield LogRow(at, self.names(service, self.left_out.where), *text, plain_id(trace))
 
-    # --- lines ---------------------------------------------------------------------------
+def _line(at: int, line: str, labels: Mapping[str, str], reader: Reader) -> Iterator[LogRow]:
+    wanted = _STREAM_LABELS if reader.label is None else (reader.label,)
+    values = (labels.get(key, "").strip() for key in wanted)
+    service = next((value for value in values if value not in _NO_SERVICE), None)
+    if service is None:
+        reader.left_out.add(f"stream without a label {' or '.join(wanted)} ({OTHER_LABEL})")
+        return
+    if service == labels.get("job", "").strip():  # namespace/service
+        service = service.rpartition("/")[2]
+    level = next(filter(None, (level_of(labels.get(key)) for key in _LEVEL_LABELS)), None)
+    trace = next(filter(None, (labels.get(key) for key in _TRACE_LABELS)), "")
+    text = read_line(line) if level is None else read_message(level, line)
+    yield LogRow(at, reader.names(service, reader.left_out.where), *text, plain_id(trace))
 
-    def journal(self, document: Field) -> Iterator[LogRow]:
-        """An entry of ``journalctl --output=json``; the service is a container's or a unit's."""
-        service = next(filter(None, _units(document)), "")
-        message, priority = _message(document["MESSAGE"]), document["PRIORITY"]
-        if not service or message is None:
-            what = "service" if message else "message"
-            self.left_out.add(f"entry of the journal without a {what}")
-            return
-        # What a service prints has the priority 6, whatever it says.
-        number = None if priority.value is None else priority.count
-        printed = number == 6 and document["_TRANSPORT"].value == "stdout"
-        level = None if number is None or printed else syslog_level(number)
-        line = read_line(message) if level is None else read_message(level, message)
-        at = document["__REALTIME_TIMESTAMP"].moment
-        yield LogRow(at, self.names(service, document.where), *line, "")
 
-    def record(self, document: Field) -> Iterator[LogRow]:
-        """A line of a container runtime, of Elastic's schema, or of a logger."""
-        texts = (document.first(path) for path in _MESSAGES)
-        text = next((row.value for row in texts if isinstance(row.value, str)), "").rstrip("\n")
-        error = document.first("error.message", "error.type", "error")
-        if isinstance(error.value, str) and error.value not in text:
-            text = f"{text}: {error.value}" if text else error.value
-        trace = document.first(*_TRACES)
-        levels = (level_of(document.first(path).value) for path in _LEVELS)
-        level = next(filter(None, levels), None)
-        line = read_line(text) if level is None else read_message(level, text)
-        at = document.first(*_TIMES).moment
-        trace_id = plain_id(trace.value) if isinstance(trace.value, str) else ""
-        yield LogRow(at, self._service(document), *line, trace_id)
+# --- lines -------------------------------------------------------------------------------
 
-    def hits(self, document: Field) -> Iterator[LogRow]:
-        """The lines that a search of Elasticsearch found."""
-        for hit in document["hits"]["hits"].items():
-            yield from self.record(hit["_source"])
 
-    def _service(self, document: Field) -> str:
-        paths = _SERVICES if self.label is None else (self.label, *_SERVICES)
-        values = (document.first(path).value for path in paths)
-        named = next((value for value in values if isinstance(value, str) and value.strip()), None)
-        if named is None:
-            named = stem_of(document.where).removesuffix("-json")
-            self.left_out.say(
-                f"{file_of(document.where)}: its lines name no service; its own name stands in"
-            )
-        return self.names(named, document.where)
+def journal(document: Field, reader: Reader) -> Iterator[LogRow]:
+    """An entry of ``journalctl --output=json``; the service is a container's or a unit's."""
+    service = next(filter(None, _units(document)), "")
+    message, priority = _message(document["MESSAGE"]), document["PRIORITY"]
+    if not service or message is None:
+        what = "service" if message else "message"
+        reader.left_out.add(f"entry of the journal without a {what}")
+        return
+    # What a service prints has the priority 6, whatever it says.
+    number = None if priority.value is None else priority.count
+    printed = number == 6 and document["_TRANSPORT"].value == "stdout"
+    level = None if number is None or printed else syslog_level(number)
+    line = read_line(message) if level is None else read_message(level, message)
+    at = document["__REALTIME_TIMESTAMP"].moment
+    yield LogRow(at, reader.names(service, document.where), *line, "")
+
+
+def record(document: Field, reader: Reader) -> Iterator[LogRow]:
+    """A line of a container runtime, of Elastic's schema, or of a logger."""
+    texts = (document.first(path) for path in _MESSAGES)
+    text = next((row.value for row in texts if isinstance(row.value, str)), "").rstrip("\n")
+    error = document.first("error.message", "error.type", "error")
+    if isinstance(error.value, str) and error.value not in text:
+        text = f"{text}: {error.value}" if text else error.value
+    trace = document.first(*_TRACES)
+    levels = (level_of(document.first(path).value) for path in _LEVELS)
+    level = next(filter(None, levels), None)
+    line = read_line(text) if level is None else read_message(level, text)
+    at = document.first(*_TIMES).moment
+    trace_id = plain_id(trace.value) if isinstance(trace.value, str) else ""
+    yield LogRow(at, _service(document, reader), *line, trace_id)
+
+
+def hits(document: Field, reader: Reader) -> Iterator[LogRow]:
+    """The lines that a search of Elasticsearch found."""
+    for hit in document["hits"]["hits"].items():
+        yield from record(hit["_source"], reader)
+
+
+def _service(document: Field, reader: Reader) -> str:
+    paths = _SERVICES if reader.label is None else (reader.label, *_SERVICES)
+    values = (document.first(path).value for path in paths)
+    named = next((value for value in values if isinstance(value, str) and value.strip()), None)
+    if named is None:
+        named = stem_of(document.where).removesuffix("-json")
+        reader.left_out.say(
+            f"{file_of(document.where)}: its lines name no service; its own name stands in"
+        )
+    return reader.names(named, document.where)
 
 
 def is_streams(document: Field) -> bool:

@@ -13,10 +13,8 @@ from typing import Final
 from logtriage.recorded.condensing.log_heads import known_level
 from logtriage.recorded.condensing.log_text import read_line, read_message
 from logtriage.recorded.condensing.raw_rows import ChangeRow, LogRow, Span
-from logtriage.recorded.importing.fields import Field
-from logtriage.recorded.importing.ids import plain_id
-from logtriage.recorded.importing.left_out import LeftOut
-from logtriage.recorded.importing.service_names import Names
+from logtriage.recorded.importing.fields import Field, plain_id
+from logtriage.recorded.importing.reader import Reader
 
 #: What the names of severity numbers begin with, as protobuf writes them.
 _SEVERITY: Final = "SEVERITY_NUMBER_"
@@ -49,7 +47,7 @@ def payloads(document: Field) -> list[Field]:
 
 
 def items_of(
-    payload: Field, kind: str, items: str, names: Names, left_out: LeftOut
+    payload: Field, kind: str, items: str, reader: Reader
 ) -> Iterator[tuple[str, Mapping[str, object], Field]]:
     """Service, attributes of the resource, and item, of all ``items`` of a ``kind``."""
     old = f"{_OLD_SCOPES}{kind}"
@@ -58,20 +56,20 @@ def items_of(
         about = attributes(resource["resource"]["attributes"])
         name = about.get(SERVICE)
         if not (isinstance(name, str) and name.strip()):
-            left_out.add(f"resource without {SERVICE}")
+            reader.left_out.add(f"resource without {SERVICE}")
             continue
-        service = names(name, resource.where)
+        service = reader.names(name, resource.where)
         if old in resource:
-            left_out.add(f"{old}, the old name of scope{kind}, is read as that")
+            reader.left_out.add(f"{old}, the old name of scope{kind}, is read as that")
         for scopes in (f"scope{kind}", old):
             for scope in resource[scopes].items():
                 for item in scope[items].items():
                     yield service, about, item
 
 
-def logs_of(payload: Field, names: Names, left_out: LeftOut) -> Iterator[LogRow | ChangeRow]:
+def logs_of(payload: Field, reader: Reader) -> Iterator[LogRow | ChangeRow]:
     """The log records of an object of OTLP; those with the event name ``change.…`` are changes."""
-    for service, _, record in items_of(payload, "Logs", "logRecords", names, left_out):
+    for service, _, record in items_of(payload, "Logs", "logRecords", reader):
         at = record["timeUnixNano"].since_epoch or record["observedTimeUnixNano"].since_epoch
         if at is None:
             raise record["timeUnixNano"].bad("Unix nanoseconds, or observedTimeUnixNano must be")
@@ -100,9 +98,9 @@ def _exception(field: Field) -> str:
     return ": ".join(filter(None, parts))
 
 
-def spans_of(payload: Field, names: Names, left_out: LeftOut) -> Iterator[Span | LogRow]:
+def spans_of(payload: Field, reader: Reader) -> Iterator[Span | LogRow]:
     """The spans of an object of OTLP, and the exceptions in them as lines of the log."""
-    for service, _, span in items_of(payload, "Spans", "spans", names, left_out):
+    for service, _, span in items_of(payload, "Spans", "spans", reader):
         trace, start = plain_id(span["traceId"].needed), span["startTimeUnixNano"].at("nanoseconds")
         end = span["endTimeUnixNano"].whole
         if end is None or end < start:
@@ -119,7 +117,7 @@ def spans_of(payload: Field, names: Names, left_out: LeftOut) -> Iterator[Span |
             start // 1000,
             (end - start) // 1000,
             status == "ERROR",  # unset is a success
-            names(peer, span.where) if peer else "",
+            reader.names(peer, span.where) if peer else "",
             "" if kind == KINDS[0] else kind,
         )
         for event in span["events"].items():

@@ -13,85 +13,79 @@ from collections.abc import Iterator
 from math import isnan, nan
 from typing import Final
 
-import attrs
-
 from logtriage.recorded.condensing.raw_rows import Sample, Usage
 from logtriage.recorded.importing.fields import Field
 from logtriage.recorded.importing.metric_series import Labels, Metric, Point, SeriesBook, spelled
 from logtriage.recorded.importing.otlp import attributes, enumerated, in_words, items_of
-from logtriage.recorded.importing.service_names import Names
+from logtriage.recorded.importing.reader import Reader
 
 _TEMPORALITIES: Final = ("UNSPECIFIED", "DELTA", "CUMULATIVE")
 
 
-@attrs.frozen
-class MetricReader:
-    """Reads the metrics of a capture document by document."""
+def metrics_of(payload: Field, reader: Reader) -> Iterator[Sample | Usage]:
+    """The samples of an object of OTLP."""
+    for service, about, row in items_of(payload, "Metrics", "metrics", reader):
+        metric = Metric(service, in_words(about), row["name"].needed, row["unit"].text)
+        yield from _metric(row, metric, reader.book)
 
-    names: Names
-    book: SeriesBook
 
-    def rows(self, payload: Field) -> Iterator[Sample | Usage]:
-        """The samples of an object of OTLP."""
-        for service, about, row in items_of(
-            payload, "Metrics", "metrics", self.names, self.book.left_out
-        ):
-            metric = Metric(service, in_words(about), row["name"].needed, row["unit"].text)
-            yield from self._metric(row, metric)
-
-    def _metric(self, row: Field, metric: Metric) -> Iterator[Sample | Usage]:
-        if "gauge" in row:
-            yield from self.book.levels(metric, list(self._numbers(row["gauge"], metric)))
-        elif "sum" in row:
-            body = row["sum"]
-            points = list(self._numbers(body, metric))
-            if body["isMonotonic"].flag:
-                yield from self.book.rates(metric, points, delta=_is_delta(body))
-            else:
-                yield from self.book.levels(metric, points)
-        elif "histogram" in row or "exponentialHistogram" in row:
-            body = row["histogram" if "histogram" in row else "exponentialHistogram"]
-            yield from self._distribution(body, metric, delta=_is_delta(body))
-        elif "summary" in row:
-            yield from self._distribution(row["summary"], metric, delta=False)
-            yield from self._quantiles(row["summary"], metric)
+def _metric(row: Field, metric: Metric, book: SeriesBook) -> Iterator[Sample | Usage]:
+    if "gauge" in row:
+        yield from book.levels(metric, list(_numbers(row["gauge"], metric, book)))
+    elif "sum" in row:
+        body = row["sum"]
+        points = list(_numbers(body, metric, book))
+        if body["isMonotonic"].flag:
+            yield from book.rates(metric, points, delta=_is_delta(body))
         else:
-            raise row.bad("a gauge, sum, histogram, exponentialHistogram or summary")
+            yield from book.levels(metric, points)
+    elif "histogram" in row or "exponentialHistogram" in row:
+        body = row["histogram" if "histogram" in row else "exponentialHistogram"]
+        yield from _distribution(body, metric, book, delta=_is_delta(body))
+    elif "summary" in row:
+        yield from _distribution(row["summary"], metric, book, delta=False)
+        yield from _quantiles(row["summary"], metric, book)
+    else:
+        raise row.bad("a gauge, sum, histogram, exponentialHistogram or summary")
 
-    def _numbers(self, body: Field, metric: Metric) -> Iterator[Point]:
-        """The points of a gauge or a sum; NaN and infinite values are left out."""
-        for point in _points(body):
-            if "asDouble" not in point and "asInt" not in point:
-                raise point.bad("a data point with asDouble or asInt")
-            value = point["asDouble"].number if "asDouble" in point else point["asInt"].whole
-            if value is not None:
-                yield _point(point, float(value))
-            elif point["asDouble"].value != "NaN":
-                self.book.left_out.add(f"{metric.name}: infinite values")
 
-    def _quantiles(self, body: Field, metric: Metric) -> Iterator[Sample | Usage]:
-        for point in body["dataPoints"].items():
-            at, labels = point["timeUnixNano"].at("nanoseconds"), _labels_of(point)
-            for row in point["quantileValues"].items():
-                # As protobuf has it, 0 is not written.
-                quantile, value = (
-                    0.0 if row[name].value is None else _or_nan(row[name])
-                    for name in ("quantile", "value")
-                )
-                if not isnan(quantile) and not isnan(value):
-                    level = Point(at, 0, (*labels, ("quantile", f"p{100 * quantile:g}")), (value,))
-                    yield from self.book.levels(metric, [level])
+def _numbers(body: Field, metric: Metric, book: SeriesBook) -> Iterator[Point]:
+    """The points of a gauge or a sum; NaN and infinite values are left out."""
+    for point in _points(body):
+        if "asDouble" not in point and "asInt" not in point:
+            raise point.bad("a data point with asDouble or asInt")
+        value = point["asDouble"].number if "asDouble" in point else point["asInt"].whole
+        if value is not None:
+            yield _point(point, float(value))
+        elif point["asDouble"].value != "NaN":
+            book.left_out.add(f"{metric.name}: infinite values")
 
-    def _distribution(self, body: Field, metric: Metric, *, delta: bool) -> Iterator[Sample]:
-        points = [
-            _point(point, float(point["count"].count), _or_nan(point["sum"]))
-            for point in _points(body)
-        ]
-        for at, (count, total), seconds in self.book.grown(metric, points, delta=delta):
-            yield from self.book.sample(metric, "per second", at, count / seconds)
-            if count > 0 and not isnan(total):
-                ending = f"mean {spelled(metric.unit)}"
-                yield from self.book.sample(metric, ending, at, total / count)
+
+def _quantiles(body: Field, metric: Metric, book: SeriesBook) -> Iterator[Sample | Usage]:
+    for point in body["dataPoints"].items():
+        at, labels = point["timeUnixNano"].at("nanoseconds"), _labels_of(point)
+        for row in point["quantileValues"].items():
+            # As protobuf has it, 0 is not written.
+            quantile, value = (
+                0.0 if row[name].value is None else _or_nan(row[name])
+                for name in ("quantile", "value")
+            )
+            if not isnan(quantile) and not isnan(value):
+                level = Point(at, 0, (*labels, ("quantile", f"p{100 * quantile:g}")), (value,))
+                yield from book.levels(metric, [level])
+
+
+def _distribution(
+    body: Field, metric: Metric, book: SeriesBook, *, delta: bool
+) -> Iterator[Sample]:
+    points = [
+        _point(point, float(point["count"].count), _or_nan(point["sum"])) for point in _points(body)
+    ]
+    for at, (count, total), seconds in book.grown(metric, points, delta=delta):
+        yield from book.sample(metric, "per second", at, count / seconds)
+        if count > 0 and not isnan(total):
+            ending = f"mean {spelled(metric.unit)}"
+            yield from book.sample(metric, ending, at, total / count)
 
 
 def _points(body: Field) -> Iterator[Field]:

@@ -130,7 +130,7 @@ def _incident(
         of(usual),
         RecordedTruth((cause,), metric.text),
         where=where,
-        name=incident_id,
+        id=incident_id,
         opened=min(times),
         baseline="fault-free" if usual else "none",
         task="recorded_petshop",

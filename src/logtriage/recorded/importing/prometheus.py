@@ -13,14 +13,12 @@ from itertools import groupby
 from math import isfinite, isnan
 from typing import Final
 
-import attrs
-
 from logtriage.recorded.condensing.raw_rows import Sample, Usage
 from logtriage.recorded.importing.alerts import SERVICE_LABELS
 from logtriage.recorded.importing.fields import Field
 from logtriage.recorded.importing.left_out import stem_of
-from logtriage.recorded.importing.metric_series import Labels, Metric, Point, SeriesBook
-from logtriage.recorded.importing.service_names import Names
+from logtriage.recorded.importing.metric_series import Labels, Metric, Point
+from logtriage.recorded.importing.reader import Reader
 
 #: Labels of the place where a series was measured: together they identify an instance.
 _PLACE: Final = (
@@ -45,6 +43,8 @@ _POD: Final = re.compile(
     r"|-[bcdfghjklmnpqrstvwxz2456789]{5}|-\d+)"
 )
 _GROWING: Final = ("_total", "_count", "_sum")
+#: The end of notes on the label that names the service.
+OTHER_LABEL: Final = "--service-label, service_label in Python, takes another label"
 #: Larger numbers are milliseconds, and no Unix seconds.
 _TOO_LATE: Final = 1e11
 
@@ -60,105 +60,93 @@ def workload_of(pod: str) -> str:
     return pod if match is None else match[1]
 
 
-@attrs.frozen
-class PrometheusReader:
-    """Reads answers; ``label`` names the service; None: the first of :data:`SERVICE_LABELS`."""
+def rows_of(document: Field, reader: Reader) -> Iterator[Sample | Usage]:
+    """The samples of one answer in order of time, all instances of a service together.
 
-    names: Names
-    book: SeriesBook
-    label: str | None = None
-    #: The containers of each value of a label that names services.
-    _held: dict[str, set[str]] = attrs.field(factory=dict, init=False)
-
-    def rows(self, document: Field) -> Iterator[Sample | Usage]:
-        """The samples of one answer in order of time, all instances of a service together.
-
-        Raises:
-            BundleError: naming file, line and field.
-        """
-        data = document["data"]
-        if document["status"].value not in (None, "success"):
-            raise document["status"].bad("'success'")
-        kind = data["resultType"].value
-        if kind not in ("matrix", "vector"):
-            raise data["resultType"].bad("'matrix', of a range query, or 'vector'")
-        rows: list[tuple[int, Metric, bool, Point]] = []
-        every = [(series, _labels(series)) for series in data["result"].items()]
-        services = self._services([labels for _, labels in every])
-        for (series, labels), service in zip(every, services, strict=True):
-            name = labels.get("__name__", "")
-            shown = name or stem_of(series.where)
-            if service is None:
-                wanted = SERVICE_LABELS[len(SERVICE_LABELS) // 2 :]
-                label = self.label or " or ".join(wanted)
-                self.book.left_out.add(
-                    f"series {shown} without a label {label}, or of a target alone ({OTHER_LABEL})",
-                    series.where,
-                )
-                continue
-            if name.endswith("_bucket") or "histograms" in series or "histogram" in series:
-                self.book.left_out.add(f"{shown}: buckets of a histogram", series.where)
-                continue
-            metric, others = self._metric(service, shown, labels, series.where)
-            for pair in series["values"].items() if kind == "matrix" else (series["value"],):
-                at, value = _numbers(pair)
-                if isfinite(value):
-                    grows = name.endswith(_GROWING)
-                    rows.append((at, metric, grows, Point(at, 0, others, (value,))))
-                elif not isnan(value):
-                    self.book.left_out.add(f"{shown}: infinite values", series.where)
-        order = {row[1]: place for place, row in reversed(list(enumerate(rows)))}
-        rows.sort(key=lambda row: (row[0], order[row[1]]))
-        for (_, metric, grows), group in groupby(rows, key=lambda row: row[:3]):
-            points = [point for *_, point in group]
-            yield from (self.book.rates if grows else self.book.levels)(metric, points)
-
-    def _services(self, every: Sequence[Mapping[str, str]]) -> list[str | None]:
-        """The service of each series.
-
-        The label of a target that measures other services is not the service: it is so called, or
-        holds several containers, none of its own name. Then the container counts, or the workload;
-        a series of the target itself, such as of a whole machine, has no service.
-        """
-        if self.label is not None:
-            return [labels.get(self.label, "").strip() or None for labels in every]
-        chosen = [
-            next((key for key in SERVICE_LABELS if labels.get(key, "").strip()), None)
-            for labels in every
-        ]
-        inside: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
-        for key, labels in zip(chosen, every, strict=True):
-            if key is not None:
-                inside[key, labels[key]].update(filter(None, (_inside(labels),)))
-                self._held.setdefault(labels[key], set()).add(_container(labels))
-        services: list[str | None] = []
-        for key, labels in zip(chosen, every, strict=True):
-            if key is None or not _measures_others(key, labels, inside[key, labels[key]]):
-                services.append(None if key is None else labels[key])
-                continue
-            services.append(_inside(labels) or None)
-            held = ", ".join(sorted(inside[key, labels[key]])) or "others"
-            self.book.left_out.say(
-                f"label {key} {labels[key]!r} is a target that measures {held}: the containers, "
-                f"pods and workloads are taken for the services ({OTHER_LABEL})"
+    Raises:
+        BundleError: naming file, line and field.
+    """
+    data = document["data"]
+    if document["status"].value not in (None, "success"):
+        raise document["status"].bad("'success'")
+    kind = data["resultType"].value
+    if kind not in ("matrix", "vector"):
+        raise data["resultType"].bad("'matrix', of a range query, or 'vector'")
+    rows: list[tuple[int, Metric, bool, Point]] = []
+    every = [(series, _labels(series)) for series in data["result"].items()]
+    services = _services([labels for _, labels in every], reader)
+    for (series, labels), service in zip(every, services, strict=True):
+        name = labels.get("__name__", "")
+        shown = name or stem_of(series.where)
+        if service is None:
+            wanted = SERVICE_LABELS[len(SERVICE_LABELS) // 2 :]
+            label = reader.label or " or ".join(wanted)
+            reader.left_out.add(
+                f"series {shown} without a label {label}, or of a target alone ({OTHER_LABEL})",
+                series.where,
             )
-        return services
+            continue
+        if name.endswith("_bucket") or "histograms" in series or "histogram" in series:
+            reader.left_out.add(f"{shown}: buckets of a histogram", series.where)
+            continue
+        metric, others = _metric(service, shown, labels, series.where, reader)
+        for pair in series["values"].items() if kind == "matrix" else (series["value"],):
+            at, value = _numbers(pair)
+            if isfinite(value):
+                grows = name.endswith(_GROWING)
+                rows.append((at, metric, grows, Point(at, 0, others, (value,))))
+            elif not isnan(value):
+                reader.left_out.add(f"{shown}: infinite values", series.where)
+    order = {row[1]: place for place, row in reversed(list(enumerate(rows)))}
+    rows.sort(key=lambda row: (row[0], order[row[1]]))
+    for (_, metric, grows), group in groupby(rows, key=lambda row: row[:3]):
+        points = [point for *_, point in group]
+        yield from (reader.book.rates if grows else reader.book.levels)(metric, points)
 
-    def _metric(
-        self, service: str, name: str, labels: Mapping[str, str], where: str
-    ) -> tuple[Metric, Labels]:
-        """The metric of a series, and its labels besides place and name."""
-        place = " ".join(labels.get(key, "") for key in _PLACE)
-        unwanted = {*_PLACE, *_CONTAINERS, "__name__", self.label}
-        others = [(key, labels[key]) for key in sorted(labels) if key not in unwanted]
-        beside = _container(labels)
-        if beside not in ("", service) and service in self._held.get(service, ()):
-            others.append(("container", beside))  # a sidecar, whose figures are not its service's
-        return Metric(self.names(service, where), place, name), tuple(others)
+
+def _services(every: Sequence[Mapping[str, str]], reader: Reader) -> list[str | None]:
+    """The service of each series.
+
+    The label of a target that measures other services is not the service: it is so called, or
+    holds several containers, none of its own name. Then the container counts, or the workload;
+    a series of the target itself, such as of a whole machine, has no service.
+    """
+    if reader.label is not None:
+        return [labels.get(reader.label, "").strip() or None for labels in every]
+    chosen = [
+        next((key for key in SERVICE_LABELS if labels.get(key, "").strip()), None)
+        for labels in every
+    ]
+    inside: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
+    for key, labels in zip(chosen, every, strict=True):
+        if key is not None:
+            inside[key, labels[key]].update(filter(None, (_inside(labels),)))
+            reader.containers.setdefault(labels[key], set()).add(_container(labels))
+    services: list[str | None] = []
+    for key, labels in zip(chosen, every, strict=True):
+        if key is None or not _measures_others(key, labels, inside[key, labels[key]]):
+            services.append(None if key is None else labels[key])
+            continue
+        services.append(_inside(labels) or None)
+        held = ", ".join(sorted(inside[key, labels[key]])) or "others"
+        reader.left_out.say(
+            f"label {key} {labels[key]!r} is a target that measures {held}: the containers, "
+            f"pods and workloads are taken for the services ({OTHER_LABEL})"
+        )
+    return services
 
 
-#: The end of notes on the label that names the service.
-OTHER_LABEL: Final = "--service-label, service_label in Python, takes another label"
+def _metric(
+    service: str, name: str, labels: Mapping[str, str], where: str, reader: Reader
+) -> tuple[Metric, Labels]:
+    """The metric of a series, and its labels besides place and name."""
+    place = " ".join(labels.get(key, "") for key in _PLACE)
+    unwanted = {*_PLACE, *_CONTAINERS, "__name__", reader.label}
+    others = [(key, labels[key]) for key in sorted(labels) if key not in unwanted]
+    beside = _container(labels)
+    if beside not in ("", service) and service in reader.containers.get(service, ()):
+        others.append(("container", beside))  # a sidecar, whose figures are not its service's
+    return Metric(reader.names(service, where), place, name), tuple(others)
 
 
 def _labels(series: Field) -> dict[str, str]:

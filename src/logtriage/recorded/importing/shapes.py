@@ -1,14 +1,16 @@
-"""The table of all formats that a capture may have: how each is recognised, and who reads it.
+"""The formats of a capture's documents, and the files that hold them.
 
 The fields of a document tell its format, so that names of files are free. The first shape of
-:data:`SHAPES` that fits counts.
+:data:`SHAPES` that fits counts. Each file that gives nothing is named in a note.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from typing import Final
+from functools import partial
+from pathlib import Path
+from typing import Final, NamedTuple
 
-import attrs
-
+from logtriage.errors import BundleError
 from logtriage.recorded.condensing.raw_rows import (
     Call,
     ChangeRow,
@@ -18,110 +20,55 @@ from logtriage.recorded.condensing.raw_rows import (
     Span,
     Usage,
 )
-from logtriage.recorded.importing import alerts, jaeger, kubernetes, log_records, otlp, zipkin
+from logtriage.recorded.importing import alerts, kubernetes, log_records, otlp, prometheus, traces
 from logtriage.recorded.importing.alerts import SentAlert
+from logtriage.recorded.importing.csv_tables import TABLES, tables_of
 from logtriage.recorded.importing.fields import Field
 from logtriage.recorded.importing.left_out import LeftOut
-from logtriage.recorded.importing.log_records import LogReader
-from logtriage.recorded.importing.metric_series import SeriesBook
-from logtriage.recorded.importing.otlp_metrics import MetricReader
-from logtriage.recorded.importing.prometheus import PrometheusReader, is_prometheus
-from logtriage.recorded.importing.service_names import Names
+from logtriage.recorded.importing.otlp_metrics import metrics_of
+from logtriage.recorded.importing.reader import Reader
+from logtriage.recorded.importing.source_files import documents, json_files
+from logtriage.recorded.records import SCHEMA
 
 #: What a capture consists of.
 Row = LogRow | Call | Span | Usage | Sample | ChangeRow | Dependency | SentAlert
+#: What the schema of a bundle begins with.
+_OURS: Final = SCHEMA.partition("/")[0]
 
 
-@attrs.define
-class Reader:
-    """What the readers of one capture share.
-
-    Attributes:
-        names: of services.
-        left_out: gets what is left out.
-        service_label: the label that names the service, in metrics and streams of logs; None: the
-            first of the usual ones.
-        has_alerts: whether there was any document of alerts, even without an alert.
-    """
-
-    names: Names
-    left_out: LeftOut
-    service_label: str | None = None
-    has_alerts: bool = False
-    metrics: MetricReader = attrs.field(init=False)
-    answers: PrometheusReader = attrs.field(init=False)
-    logs: LogReader = attrs.field(init=False)
-
-    def __attrs_post_init__(self) -> None:
-        book = SeriesBook(self.left_out)
-        self.metrics = MetricReader(self.names, book)
-        self.answers = PrometheusReader(self.names, book, self.service_label)
-        self.logs = LogReader(self.names, self.left_out, self.service_label)
-
-    def otlp(self, document: Field) -> Iterator[Row]:
-        """The rows of logs, spans and metrics in a document."""
-        for payload in otlp.payloads(document):
-            if "resourceLogs" in payload:
-                yield from otlp.logs_of(payload, self.names, self.left_out)
-            if "resourceMetrics" in payload:
-                yield from self.metrics.rows(payload)
-            yield from otlp.spans_of(payload, self.names, self.left_out)
-
-
-Read = Callable[[Reader, Field], Iterable[Row]]
-
-
-@attrs.frozen
-class Shape:
+class Shape(NamedTuple):
     """A format of documents; ``alerts``: it tells which alerts fire, also that none does."""
 
     name: str
     fits: Callable[[Field], bool]
-    read: Read
+    read: Callable[[Field, Reader], Iterable[Row]]
     alerts: bool = False
 
 
+def _otlp(document: Field, reader: Reader) -> Iterator[Row]:
+    for payload in otlp.payloads(document):
+        yield from otlp.logs_of(payload, reader)
+        yield from metrics_of(payload, reader)
+        yield from otlp.spans_of(payload, reader)
+
+
 SHAPES: Final = (
-    Shape("OTLP", lambda field: bool(otlp.payloads(field)), Reader.otlp),
-    Shape("span of Zipkin", zipkin.is_zipkin, lambda r, f: zipkin.spans_of(f, r.names, r.left_out)),
-    Shape("journald", log_records.is_journal, lambda r, f: r.logs.journal(f)),
-    Shape("Loki", log_records.is_streams, lambda r, f: r.logs.streams(f)),
-    Shape("logcli", log_records.is_stream_line, lambda r, f: r.logs.stream_line(f)),
-    Shape("Prometheus", is_prometheus, lambda r, f: r.answers.rows(f)),
-    Shape(
-        "alert of Alertmanager",
-        alerts.is_labelled,
-        lambda _, f: (alerts.labelled_alert(f),),
-        alerts=True,
-    ),
-    Shape(
-        "webhook of Alertmanager or Grafana",
-        alerts.is_webhook,
-        lambda _, f: alerts.webhook_alerts(f),
-        alerts=True,
-    ),
-    Shape(
-        "alerts of Prometheus",
-        alerts.is_prometheus_alerts,
-        lambda r, f: alerts.prometheus_alerts(f, r.left_out),
-        alerts=True,
-    ),
-    Shape(
-        "PagerDuty",
-        alerts.is_pagerduty,
-        lambda r, f: alerts.pagerduty_alerts(f, r.left_out),
-        alerts=True,
-    ),
-    Shape("Opsgenie", alerts.is_opsgenie, lambda _, f: alerts.opsgenie_alerts(f), alerts=True),
-    Shape(
-        "events of Kubernetes",
-        kubernetes.is_kubernetes,
-        lambda r, f: kubernetes.changes_of(f, r.left_out),
-    ),
-    Shape("dependencies", jaeger.is_dependencies, lambda r, f: jaeger.dependencies_of(f, r.names)),
-    Shape("Jaeger", jaeger.is_jaeger, lambda r, f: jaeger.traces_of(f, r.names)),
-    Shape("Elasticsearch", log_records.is_hits, lambda r, f: r.logs.hits(f)),
-    Shape("log line", log_records.is_record, lambda r, f: r.logs.record(f)),
+    Shape("OTLP", lambda document: bool(otlp.payloads(document)), _otlp),
+    Shape("span of Zipkin", traces.is_zipkin, traces.zipkin_spans),
+    Shape("journald", log_records.is_journal, log_records.journal),
+    Shape("Loki", log_records.is_streams, log_records.streams),
+    Shape("logcli", log_records.is_stream_line, log_records.stream_line),
+    Shape("Prometheus", prometheus.is_prometheus, prometheus.rows_of),
+    Shape("alert of Alertmanager", alerts.is_labelled, alerts.labelled_alerts, True),
+    Shape("webhook of Alertmanager or Grafana", alerts.is_webhook, alerts.webhook_alerts, True),
+    Shape("alerts of Prometheus", alerts.is_prometheus_alerts, alerts.prometheus_alerts, True),
+    Shape("PagerDuty", alerts.is_pagerduty, alerts.pagerduty_alerts, True),
+    Shape("Opsgenie", alerts.is_opsgenie, alerts.opsgenie_alerts, True),
+    Shape("events of Kubernetes", kubernetes.is_kubernetes, kubernetes.changes_of),
+    Shape("dependencies", traces.is_dependencies, traces.dependencies_of),
+    Shape("Jaeger", traces.is_jaeger, traces.jaeger_spans),
+    Shape("Elasticsearch", log_records.is_hits, log_records.hits),
+    Shape("log line", log_records.is_record, log_records.record),
 )
 
 
@@ -135,3 +82,66 @@ def shape_of(document: Field) -> Shape:
         if shape.fits(document):
             return shape
     raise document.bad(f"of one of these formats: {', '.join(shape.name for shape in SHAPES)}")
+
+
+def read_folder(
+    root: Path, reader: Reader, keep: Callable[[Row], bool], unkept: str, *, skip_bad: bool
+) -> None:
+    """Read all rows of a folder.
+
+    ``keep`` gets each row and says whether it is of use; ``unkept`` says in a note why none of a
+    file's is. With ``skip_bad``, lines and documents that cannot be read are counted instead.
+
+    Raises:
+        BundleError: naming file, line and field.
+        OSError: if a file cannot be read.
+    """
+    skipped = reader.left_out if skip_bad else None
+    for name, records, read in tables_of(root, reader, skipped):
+        counts = Counter(keep(row) for record in records for row in _sound(record, read, skipped))
+        _note(name, counts, "a row of the table", unkept, reader)
+    for path, name in json_files(root, TABLES, reader.left_out):
+        shapes, counts = dict[str, None](), Counter[bool]()
+        for document in documents(path, name, skipped):
+            if _is_ours(document):
+                reader.left_out.say(f"{name}: a bundle of recorded incidents, passed over")
+                break
+            reader.left_out.where = document.where
+            counts.update(map(keep, _sound(document, partial(_read, reader, shapes), skipped)))
+        else:
+            _note(name, counts, ", ".join(shapes) or "no document", unkept, reader)
+
+
+def _read(reader: Reader, shapes: dict[str, None], document: Field) -> Iterable[Row]:
+    """The rows of a document by its shape, which joins those of its file."""
+    shape = shape_of(document)
+    shapes[shape.name] = None
+    reader.has_alerts |= shape.alerts
+    return shape.read(document, reader)
+
+
+def _sound(
+    field: Field, read: Callable[[Field], Iterable[Row]], skipped: LeftOut | None
+) -> Iterator[Row]:
+    """The rows of a field; none if one is bad, and ``skipped`` counts that."""
+    if skipped is None:
+        yield from read(field)
+        return
+    try:
+        rows = list(read(field))
+    except BundleError as error:
+        skipped.add(str(error).removeprefix(f"{field.where}: "), field.where)
+    else:
+        yield from rows
+
+
+def _note(name: str, counts: Counter[bool], what: str, unkept: str, reader: Reader) -> None:
+    if not counts:
+        reader.left_out.say(f"{name}: nothing came of it: {what}")
+    elif not counts[True]:
+        reader.left_out.say(f"{name}: {counts.total()} rows, {unkept}")
+
+
+def _is_ours(document: Field) -> bool:
+    schema = document.value.get("schema") if isinstance(document.value, dict) else None
+    return isinstance(schema, str) and schema.startswith(_OURS)

@@ -3,18 +3,15 @@
 Everything here raises :class:`~logtriage.errors.BundleError` with the file and the line.
 """
 
-import gzip
 import json
 import re
-import zlib
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from pathlib import Path
-from typing import IO, Any, BinaryIO, Final, cast
+from typing import IO, Any, Final
 
-from logtriage._lib.files import TOO_LONG, numbered_lines
-from logtriage._lib.gunzip import unpacked
-from logtriage.errors import BundleError
+from logtriage._lib.files import TOO_LONG, numbered_lines, unpacked
+from logtriage.errors import BundleError, InvalidInput
 from logtriage.recorded.importing.fields import Field
 from logtriage.recorded.importing.left_out import LeftOut
 
@@ -92,20 +89,20 @@ def lines_of(
     A line of more than ``most`` bytes (None: the limit of all files) is an error. With ``skip`` it
     is left out instead, and ``skip`` gets its number.
     """
-    zipped = file.read(2) == b"\x1f\x8b" or name.lower().endswith(".gz")
-    file.seek(0)
     number = 0
     try:
-        lines = unpacked(cast(BinaryIO, file)) if zipped else file
-        for number, line in numbered_lines(lines, most):
+        for number, line in numbered_lines(unpacked(file, name), most):
             if line is not None:
                 yield number, line
             elif skip is None:
                 raise BundleError(f"{name}:{number}: {too_long(most)}")
             else:
                 skip(number)
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise BundleError(f"{name}:{number + 1}: damaged gzip: {error}") from None
+    except BundleError:
+        raise
+    except InvalidInput as error:
+        reason = str(error).removeprefix(f"{name}: ")
+        raise BundleError(f"{name}:{number + 1}: {reason}") from None
 
 
 def too_long(most: int | None) -> str:
@@ -147,10 +144,7 @@ def json_lines(file: IO[bytes], name: str) -> Iterator[tuple[str, Any]]:
 def json_files(root: Path, known: tuple[str, ...], left_out: LeftOut) -> Iterator[tuple[Path, str]]:
     """The JSON files below a folder with their names, by name; a note names all other files.
 
-    Args:
-        root: the folder.
-        known: names of files in it that are read otherwise.
-        left_out: gets the notes.
+    Files with a ``known`` name are read otherwise.
     """
     others = []
     for path in sorted(root.rglob("*")):
@@ -185,12 +179,8 @@ def documents(path: Path, name: str, left_out: LeftOut | None = None) -> Iterato
     """Every document of a JSON file; of a list its items.
 
     A file whose first line is a document holds one in each line (OTLP files, whatever they are
-    called). Any other file is documents that span lines, one after the other.
-
-    Args:
-        path: the file.
-        name: what it is called in errors.
-        left_out: counts what is no JSON, and it is left out; None: it is an error.
+    called). Any other file is documents that span lines, one after the other. ``left_out`` counts
+    what is no JSON; None: it is an error, which calls the file by its ``name``.
     """
     with path.open("rb") as file:
         for number, value in _values(file, name, left_out):

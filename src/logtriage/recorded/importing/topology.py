@@ -12,10 +12,9 @@ from logtriage.errors import BundleError
 from logtriage.recorded.condensing.call_graph import Pair, layout_of
 from logtriage.recorded.condensing.raw_rows import Call, Dependency, Entry, Span
 from logtriage.recorded.condensing.spans_to_calls import distinct, orphans, requests
-from logtriage.recorded.importing.capture_files import CaptureFiles
 from logtriage.recorded.importing.left_out import LeftOut
-from logtriage.recorded.importing.service_names import Names
-from logtriage.recorded.importing.shapes import Reader, Row
+from logtriage.recorded.importing.reader import Reader
+from logtriage.recorded.importing.shapes import Row, read_folder
 from logtriage.topology import Service
 from logtriage.world.schema.parts import Layout
 
@@ -58,9 +57,7 @@ def import_topology(
             counts[row.caller, row.callee] += row.count
         return isinstance(row, Span | Call | Dependency)
 
-    CaptureFiles(root, Reader(Names(left_out), left_out), skip_bad).read(
-        keep, "which say nothing of calls"
-    )
+    read_folder(root, Reader(left_out), keep, "which say nothing of calls", skip_bad=skip_bad)
     alone: set[str] = set()
     kept, _ = distinct(spans)
     for call in requests(kept.values()):

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import attrs
 
 from logtriage._lib.files import replacing
+from logtriage._lib.progress import OnProgress, watched
 from logtriage._lib.seal import Seal
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.report.episode import Episode
@@ -38,6 +39,7 @@ def write_replay(
     beliefs: int | None = None,
     explain: int | None = None,
     seal: Seal | None = None,
+    on_progress: OnProgress | None = None,
 ) -> Document:
     """Write the replay page of a run to ``out``, the same bytes for the same run.
 
@@ -53,6 +55,7 @@ def write_replay(
             of the grade), if they are not yet; about a second each. None: :data:`WORST`.
         seal: that of a run of sealed incidents; by default that of the environment. The
             page shows their truths.
+        on_progress: called after each explanation and each episode.
 
     Raises:
         InvalidInput: if a directory is not that of a run, or is given twice; if the runs are of
@@ -79,7 +82,7 @@ def write_replay(
         episodes = _on(incident, episodes)
         worst = len(episodes)
         most = len(episodes) if beliefs is None else beliefs
-    data = episodes_document(run, episodes, most, worst, figures)
+    data = episodes_document(run, episodes, most, worst, figures, on_progress)
     if run.kept is not None:
         run.kept.save()
     with replacing(Path(out)) as file:
@@ -93,6 +96,7 @@ def episodes_document(
     beliefs: int,
     explain: int = 0,
     figures: dict[str, Any] | None = None,
+    on_progress: OnProgress | None = None,
 ) -> Document:
     """The data of some episodes of a run. The lowest grades get screens and beliefs first.
 
@@ -101,15 +105,22 @@ def episodes_document(
     from logtriage.evaluation import SOLVED
 
     order = sorted(range(len(episodes)), key=lambda place: episodes[place].grade.score or 0.0)
-    worst = set(order[:explain])
-    episodes = [
-        _explained(episode) if place in worst else episode for place, episode in enumerate(episodes)
-    ]
+    worst, episodes = order[:explain], list(episodes)
+    total = len(worst) + len(episodes)
+    for place in watched(worst, on_progress, total):
+        episodes[place] = _explained(episodes[place])
+
+    def on_episode(done: int, _: int) -> None:
+        if on_progress is not None:
+            on_progress(len(worst) + done, total)
+
     return document(
         run.name,
         run.version,
         episodes,
         headlines=tuple(run.headlines),
+        changes=tuple(run.changes),
+        own=run.own,
         roles=run.roles,
         beliefs=beliefs,
         solved=SOLVED,
@@ -117,6 +128,7 @@ def episodes_document(
         # The meanings of words are counted over all episodes, not only those shown.
         readers=readers_of(run.episodes, run.roles),
         figures=figures,
+        on_progress=on_episode,
     )
 
 

@@ -8,7 +8,7 @@ function fill(node, attributes, children) {
     if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
     else node.setAttribute(name, value === true ? "" : String(value));
   }
-  node.append(...children.flat(2).filter((one) => one !== null && one !== undefined && one !== false));
+  node.append(...children.flat(Infinity).filter((one) => one !== null && one !== undefined && one !== false));
   return node;
 }
 
@@ -25,6 +25,9 @@ const percent = (share) =>
   share > 0 && share < 0.005 ? "<1 %" : share < 1 && share > 0.995 ? ">99 %" : Math.round(100 * share) + " %";
 const plural = (count, word) => `${count} ${word}${count === 1 ? "" : "s"}`;
 const signClass = (value) => (value >= 0.0005 ? "plus" : value <= -0.0005 ? "minus" : "zero");
+
+// Text in whose words no line breaks at a hyphen: names of services and findings stay whole.
+const whole = (text) => text.split(/(\S*\w-\w\S*)/).map((part, at) => (at % 2 && part.length < 42 ? el("span", { class: "word" }, part) : part));
 
 // One path for each kind of action, in a square of 16.
 const ICONS = {

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from logtriage.actions import Action, RequestMetrics, RequestMoreLogs, RequestTraces, describe
 from logtriage.beliefs import Belief, belief
-from logtriage.beliefs.then import likely_then
+from logtriage.beliefs.then import likely_then, lucky_then
 from logtriage.policies.observer import best_of, requests_in_doubt
 from logtriage.report.episode import Episode
 from logtriage.roles import RoleSplit
@@ -89,6 +89,7 @@ def _belief(held: Belief, done: Sequence[Action], state: State) -> dict[str, Any
         "then": [
             words for action in done if (words := likely_then(held, state, action)) is not None
         ],
+        "luck": [words for action in done if (words := lucky_then(held, state, action))],
         "value": round(plan.value, _DIGITS),
         "observer": describe(question if question is not None else plan.actions[0]),
         "asks": [

@@ -27,7 +27,19 @@ const rowOf = (policy, incident) =>
   rows.find((row) => row[POLICY] === policy && row[INCIDENT] === incident);
 const rivalsOf = (row) => rows.filter((one) => one[INCIDENT] === row[INCIDENT] && one !== row);
 
-const FILTERS = ["q", "policy", "task", "gate", "sort"];
+const spaced = (name) => name.replaceAll("_", " ");
+const FILTERS = ["q", "policy", "task", "end", "sort"];
+const [SOLVED, HANDED, UNSCORED] = ["solved", "handed over", "unscored"];
+
+// How an episode ended: one of these three, or the way in which it failed. A hand-over is no failure.
+function endOf(row) {
+  if (row[GRADE] === null) return UNSCORED;
+  if (row[GATE]) return row[GATE];
+  if (row[OUTCOME] === "handed_over") return HANDED;
+  return row[GRADE] >= (facts.solved ?? 1) ? SOLVED : `${spaced(row[OUTCOME])}, below ${facts.solved ?? 1}`;
+}
+
+const failed = (row) => ![SOLVED, HANDED, UNSCORED].includes(endOf(row));
 
 // `#/?q=db` is the list, `#/e/<policy>/<incident>?t=3` an episode.
 function readAddress() {
@@ -82,11 +94,9 @@ function found(filters) {
   const kept = rows.filter((row) => {
     if (filters.policy && row[POLICY] !== filters.policy) return false;
     if (filters.task && row[TASK] !== filters.task) return false;
-    if (filters.gate === "none" && row[GATE]) return false;
-    if (filters.gate === "any" && !row[GATE]) return false;
-    if (filters.gate && !["none", "any"].includes(filters.gate) && row[GATE] !== filters.gate) return false;
+    if (filters.end === "failed" ? !failed(row) : filters.end && endOf(row) !== filters.end) return false;
     if (!words.length) return true;
-    const text = [row[POLICY], row[INCIDENT], row[GATE], row[OUTCOME], row[FAULT], row[DECLARED], row[VERDICT], ...row[ROOTS]]
+    const text = [row[POLICY], row[INCIDENT], endOf(row), row[FAULT], row[DECLARED], row[VERDICT], ...row[ROOTS]]
       .join(" ")
       .toLowerCase();
     return words.every((word) => text.includes(word));

@@ -3,14 +3,15 @@
 import gzip
 import json
 from base64 import b64encode
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, Final
 
 import attrs
 
+from logtriage._lib.progress import OnProgress, watched
 from logtriage.codec import role_split_to_json
-from logtriage.grading import GradeStatus
+from logtriage.grading.debrief import rule_words, verdict_of
 from logtriage.incident import Incident
 from logtriage.report.confusion import MEANING, place_of
 from logtriage.report.episode import Episode
@@ -63,6 +64,8 @@ def document(
     episodes: Sequence[Episode],
     *,
     headlines: Sequence[tuple[str, str]] = (),
+    changes: Sequence[tuple[str, str, str]] = (),
+    own: Sequence[str] | None = None,
     roles: RoleSplit | None = None,
     beliefs: int = MAX_BELIEFS,
     numpy: bool = True,
@@ -71,10 +74,13 @@ def document(
     order: Sequence[int] | None = None,
     readers: Readers | None = None,
     figures: dict[str, Any] | None = None,
+    on_progress: OnProgress | None = None,
 ) -> Document:
     """The document of some episodes of a run.
 
-    ``headlines`` say of each policy what it is worth.
+    ``headlines`` say of each policy what it is worth, ``changes`` of pairs of policies how the
+    first differs from the second. ``own`` are the policies whose failures are counted; None for
+    all.
     ``order`` lists the places of the episodes; earlier places get screens and beliefs first. The
     default is the given order. Without ``numpy`` there are no beliefs, and the page says why.
     Episodes below ``solved`` are summed up as failures; None leaves that out. ``readers`` value
@@ -92,14 +98,17 @@ def document(
     places = sorted(range(len(episodes)), key=lambda place: _incident_key(episodes[place]))
     chunks: list[str] = []
     rows: dict[int, list[Any]] = {}
-    for chunk in _chunks(episodes, places, shown, believed, readers):
+    counting = watched(places, on_progress, len(places))
+    for chunk in _chunks(episodes, counting, shown, believed, readers):
         for place, at in chunk.pop("places"):
-            rows[place] = [*_row(episodes[place]), len(chunks), at]
+            rows[place] = [*_row(episodes[place], chunk["episodes"][at]), len(chunks), at]
         chunks.append(pack(chunk))
     facts = {
         "name": clean(name),
         "title": clean(titled(*_players(episodes))),
-        "headlines": [[clean(policy), words] for policy, words in headlines],
+        "headlines": [[*map(clean, row)] for row in headlines],
+        "changes": [[*map(clean, row)] for row in changes],
+        "own": [*map(clean, _players(episodes)[0] if own is None else own)],
         "figures": figures,
         "version": version,
         "solved": solved,
@@ -128,7 +137,7 @@ def _incident_key(episode: Episode) -> tuple[str, int, str]:
 
 def _chunks(
     episodes: Sequence[Episode],
-    places: Sequence[int],
+    places: Iterable[int],
     shown: frozenset[int],
     believed: frozenset[int],
     readers: Readers | None,
@@ -172,25 +181,26 @@ def _chunks(
         yield chunk()
 
 
-def _row(episode: Episode) -> list[Any]:
-    """A row of the list of episodes; ``replay.js`` names its fields."""
+def _row(episode: Episode, data: dict[str, Any]) -> list[Any]:
+    """A row of the list of episodes; ``data.js`` names its fields. ``data`` are the episode's."""
     graded = episode.grade
-    scored = graded.status is GradeStatus.SCORED
+    scored = graded.score is not None
     facts = states_of(episode)[-1].facts if scored else None
     declared = None if facts is None else facts.root_cause
+    luck = [words for tick in data["belief"] or () for words in tick.get("luck", ())]
     return [
         clean(episode.policy),
         graded.task,
         clean(episode.incident.id),
         graded.score,
-        graded.gate,
+        None if graded.gate is None else rule_words(graded.gate),
         str(graded.closing or "open") if scored else "unscored",
         graded.ticks if scored else None,
         graded.fault_kind,
         _roots(episode.incident),
         declared,
         place_of(episode.incident, declared) if scored else None,
-        clean(graded.verdict),
+        clean(verdict_of(graded, luck)),
     ]
 
 
@@ -207,7 +217,7 @@ def _graded(episode: Episode) -> dict[str, Any]:
     return {
         "agent": None if graded.agent is None else clean(graded.agent),
         "cause": None if graded.cause is None else clean(graded.cause),
-        "gate": graded.gate,
+        "gate": None if graded.gate is None else rule_words(graded.gate),
         "gateReason": graded.gate_reason,
         "unplayed": graded.unplayed,
         "rubric": graded.rubric,

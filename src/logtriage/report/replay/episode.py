@@ -7,14 +7,14 @@ import attrs
 
 from logtriage.actions import IdentifyRootCause, Malformed, action_name, action_value, describe
 from logtriage.conversations.words import words_of
-from logtriage.grading import Grade, GradeStatus, grade
+from logtriage.grading import Grade, grade
 from logtriage.joint import observe_roles
 from logtriage.observation import Observation, observe, slice_for
 from logtriage.rendering import effect_of, render_observation
 from logtriage.rendering.sparklines import sparklined
 from logtriage.replaying import replay
 from logtriage.report.episode import Episode
-from logtriage.report.hindsight import FIGURES, line_of
+from logtriage.report.hindsight import HARDNESS, PARTS, line_of
 from logtriage.report.replay.knowledge import knowledge, readings
 from logtriage.report.replay.talk import Readers, doubts, heard_in
 from logtriage.report.replay.truths import LOOKALIKE, PATH, ROOT, Part, levels
@@ -72,7 +72,7 @@ def episode_data(
     """
     states = states_of(episode)
     whole = [observe(state) for state in states]
-    scored = episode.grade.status is GradeStatus.SCORED
+    scored = episode.grade.score is not None
     grades = [grade(state) for state in states] if scored else []
     words = words_of(episode.transcript)
     ticks: list[dict[str, Any]] = []
@@ -105,7 +105,8 @@ def episode_data(
     if scored:
         data["falls"] = [attrs.asdict(fall) for fall in waterfall(grades)]
     if (explained := episode.explained) is not None:
-        data["parts"] = [[name, getattr(explained, field)] for field, name in FIGURES]
+        data["parts"] = [[name, sign * getattr(explained, field)] for field, sign, name in PARTS]
+        data["hardness"] = getattr(explained, HARDNESS[0])
         data["steps"] = list(map(line_of, explained.steps))
     split = episode.roles
     if believed:
@@ -210,8 +211,9 @@ def _changed(before: Grade, after: Grade) -> list[list[Any]]:
     factors = {discount.name: discount.factor for discount in before.discounts}
     later = {discount.name: discount.factor for discount in after.discounts}
     for name in {**factors, **later}:
-        if factors.get(name, 1.0) != later.get(name, 1.0):
-            rows.append([f"× {later.get(name, 1.0):.2f} {name}", None])
+        was, now = factors.get(name, 1.0), later.get(name, 1.0)
+        if was != now:
+            rows.append([f"{name} × {now:.2f}, no longer × {was:.2f}", None])
     if after.gate != before.gate:
         rows.append([f"gate {after.gate}", None])
     return rows

@@ -22,7 +22,7 @@ function grid(label, head, groups) {
     el("thead", {}, el("tr", {}, head.map((name) => el("th", { scope: "col" }, name)))),
     groups.map(([task, rows]) => el("tbody", {},
       task && el("tr", {}, el("th", { scope: "rowgroup", colspan: head.length, class: "task" }, el("span", {}, task))),
-      rows.map(([name, ...cells]) => el("tr", {}, el("th", { scope: "row" }, name), cells.map((cell) => el("td", {}, cell))))))));
+      rows.map(([name, ...cells]) => el("tr", {}, el("th", { scope: "row" }, name), cells.map((cell) => el("td", {}, cell.split(/ (?=\[)/).map((part, at) => (at ? el("small", {}, part) : part))))))))));
 }
 
 const width = (share) => `${(100 * share).toFixed(2)}%`;
@@ -46,7 +46,7 @@ function criteriaSection(figures) {
       el("i", { class: "lost", style: place(...cell.lost) }));
   };
   const legend = el("ul", { class: "criteria" },
-    Object.keys(figures.criteria).map((name) => el("li", {}, el("span", { class: "key", style: colour(name) }), name)),
+    Object.keys(figures.criteria).map((name) => el("li", {}, el("span", { class: "key", style: colour(name) }), spaced(name))),
     el("li", {}, el("span", { class: "key lost" }), "lost to a gate"));
   return plots("criteria", "Points by criterion", figures,
     "Mean points of each criterion as they count. What was earned in an episode that a gate then set to zero is hatched; the empty part was never earned.",

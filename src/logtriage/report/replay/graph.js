@@ -27,11 +27,14 @@ function shape(state, x, y, r = 12) {
 const WIDEST = 20; // characters of a name that fit beside its neighbours
 
 // A name in whole: what is longer than its column goes on in a second line, broken at a hyphen.
-function named(name, attributes) {
-  const lines = [""];
-  for (const part of name.split(/(?<=[-_ ])/)) {
-    if (lines.at(-1).length + part.length > WIDEST && lines.at(-1)) lines.push("");
-    lines[lines.length - 1] += part;
+function named(name, attributes, widest = WIDEST) {
+  const lines = [];
+  for (const half of name.length > widest ? name.split(/(?<=:)/) : [name]) {
+    lines.push("");
+    for (const part of half.split(/(?<=[-_ ])/)) {
+      if (lines.at(-1).length + part.length > widest && lines.at(-1)) lines.push("");
+      lines[lines.length - 1] += part;
+    }
   }
   const { x, y } = attributes;
   return svg("text", { ...attributes, y: y - (lines.length - 1) * 5 }, lines.map((line, at) => svg("tspan", { x, dy: at ? 11 : 0 }, line)));
@@ -178,7 +181,7 @@ function chosen(episode, place, index) {
       }
     }
   });
-  const lines = [...seen].map(([text, t]) => el("li", {}, el("span", { class: "tick" }, `tick ${t}`), el("code", {}, text)));
+  const lines = [...seen].map(([text, t]) => el("li", {}, el("span", { class: "tick" }, `tick ${t}`), el("code", {}, whole(text))));
   return el("div", { class: "chosen-service" },
     el("h3", {}, name),
     el("p", { class: "note" }, `${tier}, owned by ${owner}. Calls ${calls.map((one) => services[one][0]).join(", ") || "nothing"}; called by ${callers.join(", ") || "users"}.`),

@@ -80,8 +80,12 @@ function edgePanel(episode, place) {
   }));
 }
 
-const CELL = 108; // the least width of a tick: fits fifteen letters of a service
-const LANE = 54;
+const CELL = 108; // the least width of a tick
+const LANE = 66; // with room for a mark and two lines below it
+const LETTER = 6.2;
+
+// The board that an action is read on, if it is.
+const boardOf = (act) => (act.role === null ? null : act.kind === "report" ? "reports" : ["identify_root_cause", "classify_severity", "escalate"].includes(act.kind) ? "declarations" : null);
 
 // Whom a report or a declaration reached, and on the screen of which tick.
 function heardBy(act, t, board, last) {
@@ -102,7 +106,6 @@ function lanes(episode, place, go) {
   const count = episode.ticks.length;
   const label = Math.max(...roles.map((role) => role.name.length)) * 7.5 + 10;
   const cell = Math.max(CELL, (main.clientWidth - label - 32) / count);
-  const fits = Math.floor(cell / 7.2);
   const wide = count * cell;
   const tall = roles.length * LANE + 26;
   const x = (t) => (t + 0.5) * cell;
@@ -115,15 +118,12 @@ function lanes(episode, place, go) {
     picture.append(svg("path", { class: "lane", d: `M0 ${y(number)}H${wide}` }));
     names.append(svg("text", { class: "role", x: 4, y: y(number) + 4 }, role.name));
   });
-  const talk = [];
   episode.ticks.forEach((tick, t) => {
     picture.append(svg("text", { class: "t", x: x(t), y: 14 }, String(t)));
     for (const act of tick.acts ?? []) {
-      const board = act.kind === "report" ? "reports" : ["identify_root_cause", "classify_severity", "escalate"].includes(act.kind) ? "declarations" : null;
+      const board = boardOf(act);
       if (board) {
-        const hearers = heardBy(act, t, board, count - 1);
-        for (const { role, at } of hearers) picture.append(svg("path", { class: `message ${board}`, d: `M${x(t) + 12} ${y(act.role)}C${x(t) + cell / 2} ${y(act.role)} ${x(at) - cell / 2} ${y(role)} ${x(at) - 14} ${y(role)}`, "marker-end": "url(#tip)" }));
-        talk.push([t, act, hearers]);
+        for (const { role, at } of heardBy(act, t, board, count - 1)) picture.append(svg("path", { class: `message ${board}`, d: `M${x(t) + 12} ${y(act.role)}C${x(t) + cell / 2} ${y(act.role)} ${x(at) - cell / 2} ${y(role)} ${x(at) - 14} ${y(role)}`, "marker-end": "url(#tip)" }));
       }
     }
   });
@@ -133,16 +133,18 @@ function lanes(episode, place, go) {
       const mark = icon(act.kind, 18);
       fill(mark, { x: x(t) - 9, y: y(act.role) - 9 }, []);
       picture.append(svg("circle", { class: act.kind === "wait" ? "seat idle" : "seat", cx: x(t), cy: y(act.role), r: 13 }), mark);
-      const value = act.value.length > fits ? act.value.slice(0, fits - 1) + "…" : act.value;
-      picture.append(svg("text", { class: "value", x: x(t), y: y(act.role) + 25 }, value));
+      const words = act.kind !== "report" ? act.value : findings(act) ? plural(findings(act).length, "finding") : "a message";
+      picture.append(named(words, { class: "value", x: x(t), y: y(act.role) + 29 }, Math.floor(cell / LETTER)));
     }
     picture.append(svg("rect", { class: "hit", x: t * cell, y: 0, width: cell, height: tall, onclick: () => go({ t }) }));
   });
   picture.prepend(svg("defs", {}, svg("marker", { id: "tip", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 6, markerHeight: 6, orient: "auto" }, svg("path", { d: "M0 0L8 4L0 8Z" }))));
   return panel("Who did what", { class: "swim" },
     el("div", { class: "pool" }, names, el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Swim lanes" }, picture)),
-    el("h3", {}, "The board"),
-    talk.length ? el("ul", { class: "board" }, talk.map(([t, act, to]) => el("li", { class: t < place.t ? "" : t === place.t ? "now" : "later" },
-      el("span", { class: "tick" }, `tick ${t}`), el("b", {}, roles[act.role].name), " ", el("code", {}, act.told), el("small", {}, to.length ? ` seen by ${to.map((one) => hearing(one, t)).join(", ")}` : " seen by no one else in time"))))
-      : el("p", { class: "note" }, "Nobody told anybody anything."));
+    el("ul", { class: "legend" },
+      ["reports", "declarations"].map((board) => el("li", {}, svg("svg", { class: "lanes", width: 26, height: 10, viewBox: "0 0 26 10" }, svg("path", { class: `message ${board}`, d: "M0 5H26" })), board === "reports" ? "a report, to who reads it" : "a severity, root cause or page, to who sees it")),
+      [...new Set(episode.ticks.flatMap((tick) => (tick.acts ?? []).map((act) => act.kind)))].map((kind) => el("li", {}, icon(kind), spaced(kind)))),
+    episode.ticks.some((tick) => tick.acts?.some(findings)) && el("p", { class: "note" },
+      "A finding is what was read, its tick, and what it showed: ", el("code", { class: "finding" }, "user-db/alert.0/-6=errors"), " is the first alert rule of user-db in tick −6, which fired on errors (none: it did not fire); ",
+      el("code", { class: "finding" }, "edge.0/3=P2/P2"), " is the edge in tick 3, whose errors and p99 were each as bad as at a P2."));
 }

@@ -1,20 +1,21 @@
-// The list of episodes, searched and filtered, and what their failures have in common.
+// What changed beside another run, the list of episodes, and how they ended.
 
-const SHOWN = 200;
-
-const spaced = (name) => name.replaceAll("_", " ");
+const SHOWN = 100;
+const TELLING = 5; // incidents of a pair whose grades changed most
 
 function listView(place, go) {
   const kept = found(place.filters);
   document.title = `${facts.title} · logtriage replay`;
   return [
     el("h1", {}, facts.title),
+    facts.changes.length && el("section", { class: "panel changed", "aria-labelledby": "changed-title" },
+      el("h2", { id: "changed-title" }, "What changed"), facts.changes.map(changed)),
     facts.headlines.map(([policy, words]) => el("p", { class: "headline" }, el("b", {}, policy), ` ${words}`)),
     figuresNode,
     figuresNode && el("h2", { class: "section", id: "episodes" }, "Episodes"),
     el("p", { class: "note" }, `${plural(rows.length, "episode")}${facts.roles ? ` of teams (${facts.roles.name})` : ""}. ${held()}`),
     filterForm(place, go),
-    failures(kept, place),
+    endings(kept, place),
     el("section", { class: "panel", "aria-labelledby": "episodes-title" },
       el("h2", { id: "episodes-title" }, `${plural(kept.length, "episode")}${kept.length < rows.length ? ` of ${rows.length}` : ""}`),
       table(kept, place)),
@@ -38,10 +39,10 @@ function filterForm(place, go) {
     go({ filters: Object.fromEntries(FILTERS.map((name) => [name, given[name] ?? ""])) }, true);
   }
   const form = el("form", { class: "filters", role: "search", onsubmit: (event) => event.preventDefault() },
-    el("label", { class: "wide" }, "Search", el("input", { type: "search", name: "q", id: "search", value: place.filters.q, placeholder: "incident, policy, fault, service, gate", oninput: change })),
-    choose("policy", facts.roles ? "Team" : "Policy", [["", "all"], ...values(POLICY).map((one) => [one, one])]),
+    el("label", { class: "wide" }, "Search", el("input", { type: "search", name: "q", id: "search", value: place.filters.q, placeholder: "incident, agent, fault, service, end", oninput: change })),
+    choose("policy", facts.roles ? "Team" : "Agent", [["", "all"], ...values(POLICY).map((one) => [one, one])]),
     choose("task", "Task", [["", "all"], ...values(TASK).map((one) => [one, one])]),
-    choose("gate", "Gate", [["", "any or none"], ["none", "none"], ["any", "any"], ...values(GATE).map((one) => [one, one])]),
+    choose("end", "Ended", [["", "any way"], ["failed", "failed"], ...new Set(rows.map(endOf))].map((one) => (Array.isArray(one) ? one : [one, one]))),
     choose("sort", "Sort", [["", "lowest grade first"], ["played", "as played"], ["high", "highest grade first"], ["ticks", "most ticks first"], ["incident", "by incident"]]));
   return form;
 }
@@ -72,7 +73,7 @@ function rowView(row, place) {
     el("td", { class: "score" }, el("span", { class: "gauge", "aria-hidden": "true" }, el("span", { style: `width:${100 * Math.min(1, Math.max(0, row[GRADE] ?? 0))}%` })), fixed(row[GRADE])),
     el("td", { class: "agent" }, row[POLICY]),
     el("th", { scope: "row" }, el("a", { href: address }, row[INCIDENT]), el("small", { class: "verdict" }, row[VERDICT])),
-    el("td", { class: "outcome" }, spaced(row[OUTCOME]), row[GATE] && el("b", { class: "gate" }, ` ${row[GATE]}`)),
+    el("td", { class: "outcome" }, failed(row) ? el("b", { class: "gate" }, endOf(row)) : endOf(row)),
     el("td", { class: "fault" }, row[FAULT] !== null ? faultsOf(row) : row[ROOTS].length ? "–" : "benign"),
     el("td", { class: "declared" }, row[GRADE] === null ? "–" : declared),
     el("td", { class: "number" }, row[TICKS] ?? "–"));
@@ -98,28 +99,54 @@ function tally(kept, key) {
 
 const mean = (some) => some.reduce((sum, row) => sum + row[GRADE], 0) / some.length;
 
-function failures(kept, place) {
-  const scored = kept.filter((row) => row[GRADE] !== null);
-  if (!scored.length || facts.solved === null) return null;
-  const failed = scored.filter((row) => row[GRADE] < facts.solved);
-  const wrong = tally(scored, (row) => row[DECLARED] !== null && row[ROOTS].length && !row[ROOTS].includes(row[DECLARED]) ? `${row[DECLARED]}, not ${row[ROOTS].join(" or ")}` : null);
-  const gates = tally(scored, (row) => row[GATE]);
-  const places = tally(scored, (row) => row[PLACE]).sort((a, b) => Object.keys(facts.places).indexOf(a[0]) - Object.keys(facts.places).indexOf(b[0]));
-  const faults = tally(scored, (row) => row[FAULT] ?? (row[ROOTS].length ? null : "benign")).sort((a, b) => mean(a[1]) - mean(b[1]));
+// A pair of agents on the incidents that both played: the incidents that changed most first.
+function changed([after, before, words]) {
+  const old = new Map(rows.filter((row) => row[POLICY] === before).map((row) => [row[INCIDENT], row]));
+  const pairs = rows.filter((row) => row[POLICY] === after && row[GRADE] !== null && (old.get(row[INCIDENT])?.[GRADE] ?? null) !== null)
+    .map((row) => [row, old.get(row[INCIDENT]), row[GRADE] - old.get(row[INCIDENT])[GRADE]]);
+  const sides = [["worse", pairs.filter((one) => one[2] < 0).sort((a, b) => a[2] - b[2])], ["better", pairs.filter((one) => one[2] > 0).sort((a, b) => b[2] - a[2])]];
+  return el("div", {}, el("p", { class: "headline" }, el("b", {}, after), " beside ", el("b", {}, before), `: ${words}; ${sides.map(([way, some]) => `${some.length} ${way}`).join(", ")}, ${pairs.filter((one) => !one[2]).length} the same`),
+    el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `${after} beside ${before}` }, el("table", { class: "episodes" },
+      el("thead", {}, el("tr", {}, ["change", "was", "is", "incident", "what decides it now"].map((name) => el("th", { scope: "col" }, name)))),
+      el("tbody", {}, sides.flatMap(([, some]) => some.slice(0, TELLING)).map(([now, was, by]) => el("tr", {},
+        el("td", { class: `score ${signClass(by)}` }, signed(by)), el("td", {}, fixed(was[GRADE])), el("td", {}, fixed(now[GRADE])),
+        el("th", { scope: "row" }, el("a", { href: addressOf({ view: "episode", policy: after, incident: now[INCIDENT], rival: before }) }, now[INCIDENT])),
+        el("td", { class: "wraps" }, now[VERDICT])))))));
+}
+
+// How the episodes of each agent ended; those of the run's own agents stand first and apart.
+function endings(kept, place) {
+  if (!kept.length || facts.solved === null) return null;
+  const own = (agent) => place.filters.policy || facts.own.includes(agent);
+  const ways = tally(kept.filter(failed), endOf).map(([name]) => name);
+  const unscored = kept.some((row) => endOf(row) === UNSCORED);
+  const columns = [[SOLVED, SOLVED], [HANDED, HANDED], ["failed", "failed"], ...ways.map((way) => [way, way]), ...(unscored ? [[UNSCORED, UNSCORED]] : [])];
+  const cell = (agent, some, end) => {
+    const found = some.filter((row) => (end === "failed" ? failed(row) : endOf(row) === end));
+    const address = addressOf({ view: "list", filters: { ...place.filters, policy: agent, end } });
+    return el("td", {}, found.length ? el("a", { href: address }, String(found.length)) : "0", end === HANDED && found.length ? el("small", {}, `worth ${fixed(mean(found), 2)}`) : null);
+  };
+  const agents = tally(kept, (row) => row[POLICY]);
+  const groups = [[null, agents.filter(([agent]) => own(agent))], ["beside them", agents.filter(([agent]) => !own(agent))]];
+  const mine = kept.filter((row) => own(row[POLICY]) && row[GRADE] !== null);
+  const wrong = tally(mine, (row) => row[DECLARED] !== null && row[ROOTS].length && !row[ROOTS].includes(row[DECLARED]) ? `${row[DECLARED]}, not ${row[ROOTS].join(" or ")}` : null);
+  const faults = tally(mine, (row) => row[FAULT] ?? (row[ROOTS].length ? null : "benign")).sort((a, b) => mean(a[1]) - mean(b[1]));
   const search = (words) => addressOf({ view: "list", filters: { ...place.filters, q: words } });
-  const outcome = tally(failed, (row) => (row[GATE] ? `gate ${spaced(row[GATE])}` : `${spaced(row[OUTCOME])}, grade below ${facts.solved}`));
-  return el("section", { class: "panel failures", "aria-labelledby": "failures-title" },
-    el("h2", { id: "failures-title" }, `Failures: ${failed.length} of ${scored.length} scored episodes below ${facts.solved}`),
-    el("div", { class: "columns" },
-      counts("How they ended", outcome, failed.length),
-      gates.length ? counts("Gates by agent", tally(gates.flatMap((one) => one[1]), (row) => `${row[POLICY]}: ${spaced(row[GATE])}`), gates.flatMap((one) => one[1]).length) : null,
-      counts("Declared root, seen from the true one", places.map(([name, some]) => [facts.places[name] ?? name, some]), places.reduce((sum, one) => sum + one[1].length, 0)),
-      counts("Wrong services", wrong, wrong.reduce((sum, one) => sum + one[1].length, 0)),
-      el("div", {}, el("h3", {}, "Mean grade by fault"),
-        el("ul", { class: "bars" }, faults.slice(0, 8).map(([name, some]) => el("li", {},
+  return el("section", { class: "panel failures", "aria-labelledby": "endings-title" },
+    el("h2", { id: "endings-title" }, "How episodes ended"),
+    el("p", { class: "note" }, `Solved: a grade of at least ${facts.solved}. A hand-over is no failure. Failed: the rest, by what decided it.`),
+    el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "How episodes ended" }, el("table", { class: "results ends" },
+      el("thead", {}, el("tr", {}, ["agent", "episodes", ...columns.map(([name]) => name)].map((name) => el("th", { scope: "col" }, name)))),
+      groups.map(([title, some]) => some.length ? el("tbody", {},
+        title && groups[0][1].length ? el("tr", {}, el("th", { scope: "rowgroup", colspan: columns.length + 2, class: "task" }, title)) : null,
+        some.map(([agent, played]) => el("tr", {}, el("th", { scope: "row" }, agent), el("td", {}, String(played.length)), columns.map(([, end]) => cell(agent, played, end))))) : null))),
+    mine.length ? el("div", { class: "columns" },
+      wrong.length ? counts("Wrong root causes", wrong, wrong.reduce((sum, one) => sum + one[1].length, 0)) : null,
+      el("div", {}, el("h3", {}, `Mean grade by fault${groups[1][1].length ? `, of ${groups[0][1].map(([agent]) => agent).join(", ")}` : ""}`),
+        el("ul", { class: "bars" }, faults.slice(0, 12).map(([name, some]) => el("li", {},
           el("span", { class: "label" }, name === "benign" ? name : el("a", { href: search(name) }, spaced(name))),
           el("span", { class: "bar", "aria-hidden": "true" }, el("span", { class: "fill", style: `width:${100 * Math.max(0, mean(some))}%` })),
-          el("span", { class: "value" }, `${fixed(mean(some), 2)} (n = ${some.length})`)))))));
+          el("span", { class: "value" }, `${fixed(mean(some), 2)} of ${some.length}`)))))) : null);
 }
 
 function counts(title, some, whole) {

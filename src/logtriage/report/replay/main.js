@@ -114,10 +114,12 @@ function single(episode, here) {
     episode.cause && el("p", { class: "alarm" }, `Not scored: ${episode.cause}`),
     scrubber(episode, here, go),
     facts.roles && lanes(episode, here, go),
+    actionPanel(episode, here),
+    facts.roles && el("div", { class: "screens" }, screenPanels(episode, here)),
     el("div", { class: `board-of-panels ${episode.world.services.length > 20 ? "many" : ""}` },
       el("div", { class: "column map" }, panel("Services", { class: "services" }, edgePanel(episode, here), drawGraph(episode, here, go))),
-      el("div", { class: "column" }, actionPanel(episode, here), screenPanels(episode, here)),
-      el("div", { class: "column thought" }, facts.roles && talkPanel(episode, here), beliefPanel(episode, here)),
+      el("div", { class: "column" }, facts.roles ? talkPanel(episode, here) : screenPanels(episode, here)),
+      el("div", { class: "column thought" }, beliefPanel(episode, here)),
       el("div", { class: "column result" }, gradePanel(episode, here, go))),
   ];
 }
@@ -125,7 +127,10 @@ function single(episode, here) {
 function both(one, other, asked) {
   const parted = divergence(one, other);
   const told = parted === null ? "Both did the same throughout."
-    : `The same until tick ${parted}: there ${one.row[POLICY]} did ${toldAt(one, parted)}, and ${other.row[POLICY]} did ${toldAt(other, parted)}.`;
+    : `${parted ? `The same until tick ${parted}: there` : "They part at once:"} ${one.row[POLICY]} did ${toldAt(one, parted)}, and ${other.row[POLICY]} did ${toldAt(other, parted)}.`;
+  const points = (episode) => new Map(episode.falls.map((fall) => [spaced(fall.name), fall.points]));
+  const [mine, theirs] = [points(one), points(other)];
+  const apart = [...new Set([...mine.keys(), ...theirs.keys()])].map((name) => [name, (mine.get(name) ?? 0) - (theirs.get(name) ?? 0)]).filter(([, by]) => Math.abs(by) > 0.0005);
   const side = (episode, mark) => {
     const here = { ...asked, side: mark, service: null, t: Math.min(asked.t, episode.ticks.length - 1) };
     return el("section", { class: "side", "aria-label": `${episode.row[POLICY]}` },
@@ -137,7 +142,7 @@ function both(one, other, asked) {
       screenPanels(episode, here, ` (${episode.row[POLICY]})`), facts.roles && talkPanel(episode, here), beliefPanel(episode, here), gradePanel(episode, here, go));
   };
   return [
-    el("p", { class: "parting" }, told, " ", parted === null ? null : el("button", { type: "button", class: "link", onclick: () => go({ t: parted }) }, `Go to tick ${parted}`)),
+    el("p", { class: "parting" }, apart.length ? [el("b", {}, `${one.row[POLICY]} beside ${other.row[POLICY]}: `), apart.map(([name, by], at) => [at ? ", " : "", `${name} `, el("b", { class: signClass(by) }, signed(by))]), ". "] : null, told, " ", parted === null ? null : el("button", { type: "button", class: "link", onclick: () => go({ t: parted }) }, `Go to tick ${parted}`)),
     el("div", { class: "sides" }, side(one, "-a"), side(other, "-b")),
   ];
 }
@@ -176,7 +181,7 @@ function play() {
 
 function contrast() {
   const rivals = rivalsOf(rowOf(place.policy, place.incident) ?? []);
-  if (place.rival || rivals.length) go({ rival: place.rival ? null : rivals[0][POLICY] });
+  if (place.rival || rivals.length) go({ rival: place.rival ? null : facts.changes.find(([after]) => after === place.policy)?.[1] ?? rivals[0][POLICY] });
 }
 
 const EPISODE_KEYS = {

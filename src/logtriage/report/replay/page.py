@@ -9,12 +9,16 @@ from typing import Final
 
 from logtriage.report.replay.document import Document
 
-_PARTS: Final = "logtriage.report.replay"
+_ROOM: Final = "logtriage.report.replay"
 #: The scripts of the page: one module, read in this order.
 SCRIPTS: Final = (
     *("base.js", "data.js", "figures.js", "graph.js", "panels.js", "lanes.js", "talk.js"),
     *("list.js", "main.js"),
 )
+_STYLES: Final = ("replay.css", "figures.css")
+_FRAME: Final = "replay.html"
+#: Every file of the page.
+PARTS: Final = (*SCRIPTS, *_STYLES, _FRAME)
 _FIELD: Final = re.compile(r"\{\{(\w+)\}\}")
 
 
@@ -26,12 +30,12 @@ def render_replay(document: Document) -> str:
         "name": escape(str(document.facts["name"])),
         "title": escape(str(document.facts["title"])),
         "version": escape(str(document.facts["version"])),
-        "styles": _file("replay.css") + _file("figures.css"),
+        "styles": "".join(map(_file, _STYLES)),
         "script": script,
         "data": document.to_json(),
     }
     # In one pass: what was put in is never searched for further fields.
-    return _FIELD.sub(lambda field: fields[field[1]], _file("replay.html"))
+    return _FIELD.sub(lambda field: fields[field[1]], _file(_FRAME))
 
 
 def _policy(script: str) -> str:
@@ -44,4 +48,4 @@ def _policy(script: str) -> str:
 
 
 def _file(name: str) -> str:
-    return files(_PARTS).joinpath(name).read_text("utf-8")
+    return files(_ROOM).joinpath(name).read_text("utf-8")

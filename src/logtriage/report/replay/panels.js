@@ -3,11 +3,19 @@
 function actionPanel(episode, place) {
   const tick = episode.ticks[place.t];
   if (!tick.acts) return panel("Closed", { class: "action" }, ending(episode));
-  const acts = tick.acts.map((act) => actOf(act, episode));
-  const earned = tick.total === undefined ? null : changeOf(episode, place.t);
   const weighed = episode.steps?.[place.t];
-  return panel(`Action at tick ${place.t}`, { class: "action" }, acts, earned, weighed && el("p", { class: "note" }, weighed));
+  const earned = [tick.total === undefined ? null : changeOf(episode, place.t), weighed && el("p", { class: "note" }, weighed)];
+  const alone = tick.acts.length === 1;
+  return panel(`Tick ${place.t}: what was done${tick.acts.some((act) => act.reasoning) ? " and said" : ""}`, { class: "action" },
+    el("div", { class: "acts" }, tick.acts.map((act) => actOf(act, alone ? earned : null))),
+    alone ? null : earned, journal(episode, place));
 }
+
+// An action as it is told; a report of findings is a row of them, none broken.
+const FINDING = /^\S+\/-?\d+=\S+$/;
+const findings = (act) => (act.kind === "report" && act.value.split(" ").every((word) => FINDING.test(word)) ? act.value.split(" ") : null);
+const chips = (act) => findings(act).flatMap((word) => [el("code", { class: "finding" }, word), " "]);
+const toldOf = (act) => el("span", { class: "told" }, findings(act) ? ["report ", ...chips(act)] : el("code", {}, whole(act.told)));
 
 function ending(episode) {
   const row = episode.row;
@@ -19,16 +27,38 @@ function ending(episode) {
   return told;
 }
 
-function actOf(act, episode) {
+function actOf(act, earned) {
   const role = act.role === null ? null : facts.roles.roles[act.role].name;
   const effect = act.effect === act.told ? null : act.effect.startsWith(`${act.told}: `) ? act.effect.slice(act.told.length + 2) : act.effect;
-  return el("div", { class: "act" },
-    el("p", { class: "big" }, icon(act.kind, 20), role && el("b", {}, ` ${role}`), " ", el("code", {}, act.told),
-      act.confidence !== undefined && el("small", {}, ` confidence ${fixed(act.confidence, 2)}`)),
-    effect && el("p", { class: "note" }, `→ ${effect}`),
-    act.wrote !== undefined && el("blockquote", { class: "wrote" }, act.wrote),
-    act.reasoning && el("p", { class: "reasoning", tabindex: "0", role: "region", "aria-label": "Reasoning" }, act.reasoning),
+  return el("div", { class: `act ${act.reasoning || earned ? "spoke" : ""}` },
+    el("div", {},
+      el("p", { class: "big" }, icon(act.kind, 20), role && el("b", {}, ` ${role}`), " ", toldOf(act),
+        act.confidence !== undefined && el("small", {}, ` confidence ${fixed(act.confidence, 2)}`)),
+      effect && el("p", { class: "note" }, `→ ${effect}`),
+      act.wrote !== undefined && el("blockquote", { class: "wrote" }, act.wrote), act.reasoning && earned),
+    !act.reasoning && earned && el("div", {}, earned),
+    act.reasoning && el("blockquote", { class: "reasoning", tabindex: "0", role: "region", "aria-label": "What the agent said" }, act.reasoning),
   );
+}
+
+// Everything that was done and said, a row for each action; open stays open from tick to tick.
+let journalOpen = false;
+
+function journal(episode, place) {
+  const rows = episode.ticks.flatMap((tick, t) => (tick.acts ?? []).filter((act) => act.kind !== "wait" || act.reasoning).map((act) => [t, act]));
+  const spoke = rows.some(([, act]) => act.reasoning);
+  const last = episode.ticks.length - 1;
+  return el("details", { class: "journal", open: journalOpen, ontoggle: (event) => (journalOpen = event.target.open) },
+    el("summary", {}, spoke ? "Everything that was done and said" : "Everything that was done"),
+    el("table", { class: `episodes ${spoke ? "spoke" : ""}` }, el("tbody", {}, rows.map(([t, act]) => {
+      const board = boardOf(act);
+      const to = board ? heardBy(act, t, board, last) : [];
+      return el("tr", { class: t === place.t ? "now" : t < place.t ? "" : "later" },
+        el("td", {}, el("button", { type: "button", class: "link", onclick: () => go({ t }) }, `tick ${t}`)),
+        el("td", { class: "wraps" }, act.role === null ? null : el("b", {}, `${facts.roles.roles[act.role].name} `), toldOf(act),
+          board && el("small", { class: "heard" }, to.length ? `seen by ${to.map((one) => hearing(one, t)).join(", ")}` : "seen by no one else in time")),
+        spoke && el("td", { class: "wraps said" }, act.reasoning ?? ""));
+    }))));
 }
 
 function changeOf(episode, t) {
@@ -59,7 +89,7 @@ function screenPanels(episode, place, side = "") {
 
 function lineOf(text, fresh, mark) {
   const tag = mark === 1 ? "tells" : mark === 2 ? "misleads" : null;
-  return el("div", { class: `line ${fresh ? "new" : "old"} ${tag ?? ""}` }, text, tag && el("span", { class: "tag" }, tag));
+  return el("div", { class: `line ${fresh ? "new" : "old"} ${tag ?? ""}` }, whole(text), tag && el("span", { class: "tag" }, tag));
 }
 
 const commandFor = (episode) => [
@@ -130,49 +160,57 @@ function asks(episode, place, now) {
       el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "request"), el("th", { scope: "col" }, "grade"), el("th", { scope: "col" }, "bits"))),
       el("tbody", {}, now.asks.map(([told, grade, bits]) =>
         el("tr", { class: done.includes(told) ? "own" : "" },
-          el("th", { scope: "row" }, told, done.includes(told) && el("small", {}, " asked")),
+          el("th", { scope: "row" }, whole(told), done.includes(told) && el("small", {}, " asked")),
           el("td", { class: signClass(grade) }, signed(grade),
             el("span", { class: "mini", "aria-hidden": "true", style: `width:${(28 * Math.max(0, grade)) / best}px` })),
           el("td", {}, fixed(bits, 2)))))),
-    el("p", { class: "observer" }, "The observer would ", el("code", {}, now.observer), same ? " – as was done." : ".",
+    el("p", { class: "observer" }, "The observer would ", el("code", {}, whole(now.observer)), same ? " – as was done." : ".",
       ` The best plan without asking is worth ${fixed(now.value)}.`),
   ];
 }
 
-function gradePanel(episode, place, go) {
-  if (!episode.falls.length) return panel("Grade", {}, ending(episode));
+// Steps that add up to a grade: what adds is drawn to the right with a plus, what takes to the left.
+function cascade(steps, grade) {
   let total = 0;
-  const scale = (value) => 100 * Math.min(1, Math.max(0, value));
-  const steps = episode.falls.map((fall) => {
+  const ends = steps.map(({ points }) => (total += points));
+  const [least, most] = [Math.min(0, ...ends), Math.max(1, ...ends)];
+  const scale = (value) => (100 * (Math.min(most, value) - least)) / (most - least);
+  total = 0;
+  const items = steps.map(({ name, detail, points, whole, reason }) => {
+    const [low, high] = [Math.min(total, total + points), Math.max(total, total + points)];
     const from = total;
-    total += fall.points;
-    const [low, high] = [Math.min(from, total), Math.max(from, total)];
-    const sort = fall.kind === "criterion" ? (fall.points < 0 ? "lost" : "won") : "lost";
-    const detail = fall.kind === "criterion" ? `${fixed(fall.score, 2)} × ${fixed(fall.weight, 2)}` : fall.kind === "discount" ? `× ${fixed(fall.score, 2)}` : fall.kind;
+    total += points;
     return el("li", {},
-      el("span", { class: "label" }, fall.name, el("small", {}, ` ${detail}`)),
+      el("span", { class: "label" }, name, detail && el("small", {}, ` ${detail}`)),
       el("span", { class: "bar", "aria-hidden": "true" },
-        fall.kind === "criterion" && fall.weight > 0 && el("span", { class: "whole", style: `left:${scale(from)}%;width:${scale(from + fall.weight) - scale(from)}%` }),
-        el("span", { class: `fill ${sort}`, style: `left:${scale(low)}%;width:${scale(high) - scale(low)}%` })),
-      el("span", { class: `value ${signClass(fall.points)}` }, signed(fall.points)),
-      el("span", { class: "reason" }, fall.reason, " ", fall.tick === null ? null :
-        el("button", { type: "button", class: "link", onclick: () => go({ t: fall.tick }) }, `decided at tick ${fall.tick} by ${deedAt(episode, fall.tick)}`)));
+        whole > 0 && el("span", { class: "whole", style: `left:${scale(from)}%;width:${scale(from + whole) - scale(from)}%` }),
+        el("span", { class: `fill ${points < 0 ? "lost" : "won"}`, style: `left:${scale(low)}%;width:${scale(high) - scale(low)}%` })),
+      el("span", { class: `value ${signClass(points)}` }, signed(points)),
+      el("span", { class: "reason" }, reason));
   });
-  return panel("Grade", { class: "grade" },
-    el("ol", { class: "waterfall" }, steps,
-      el("li", { class: "sum" }, el("span", { class: "label" }, "grade"),
-        el("span", { class: "bar", "aria-hidden": "true" }, el("span", { class: "fill total", style: `left:0;width:${scale(episode.row[GRADE])}%` })),
-        el("span", { class: "value" }, fixed(episode.row[GRADE])))),
-    hindsight(episode));
+  return el("ol", { class: "waterfall" }, items,
+    el("li", { class: "sum" }, el("span", { class: "label" }, "grade"),
+      el("span", { class: "bar", "aria-hidden": "true" }, el("span", { class: "fill total", style: `left:${scale(0)}%;width:${scale(grade) - scale(0)}%` })),
+      el("span", { class: "value" }, fixed(grade))));
 }
 
-// The figures of an explanation: which way they count, and what they are.
+function gradePanel(episode, place, go) {
+  if (!episode.falls.length) return panel("Grade", {}, ending(episode));
+  const steps = episode.falls.map((fall) => ({
+    ...fall,
+    name: spaced(fall.name),
+    detail: fall.kind === "criterion" ? `${fixed(fall.score, 2)} × ${fixed(fall.weight, 2)}` : fall.kind === "discount" ? `× ${fixed(fall.score, 2)}` : fall.kind,
+    whole: fall.kind === "criterion" ? fall.weight : 0,
+    reason: [fall.reason, " ", fall.tick === null ? null : el("button", { type: "button", class: "link", onclick: () => go({ t: fall.tick }) }, `decided at tick ${fall.tick} by ${deedAt(episode, fall.tick)}`)],
+  }));
+  return panel("Grade", { class: "grade-panel" }, cascade(steps, episode.row[GRADE]), hindsight(episode));
+}
+
 const PART_WORDS = {
-  "at first": [0, "the expected grade before any action"],
-  "asking gained": [1, "what the requests were expected to add"],
-  "decision cost": [-1, "what all other actions were expected to lose, by what was known then"],
-  luck: [1, "luck of the draw: what came of it, beside what was expected"],
-  hardness: [0, "beside the parts: what all evidence together would leave in doubt"],
+  "at first": "the expected grade before any action",
+  asking: "what the requests were expected to add",
+  decisions: "what all other actions were expected to change, by what was known then",
+  luck: "what came of it, beside what was expected",
 };
 
 function hindsight(episode) {
@@ -181,17 +219,9 @@ function hindsight(episode) {
     const why = facts.roles ? "A team’s grade is not split into parts: a tick has several actions." : facts.numpy ? "Not explained. " : "Not explained: that takes NumPy.";
     return [el("h3", {}, "How it came about"), el("p", { class: "note" }, why, !facts.roles && facts.numpy && commandFor(episode))];
   }
-  const counted = episode.parts.map(([name, value]) => [name, ...PART_WORDS[name], value]);
-  const most = Math.max(0.01, ...counted.map(([, , , value]) => Math.abs(value)));
   return [
     el("h3", {}, "How it came about"),
-    el("p", { class: "note" }, `Grade ${fixed(episode.row[GRADE])} = at first + asking gained − decision cost + luck.`),
-    el("ul", { class: "hindsight" }, counted.map(([name, way, words, value]) =>
-      el("li", {},
-        el("span", { class: "label" }, name),
-        el("span", { class: "bar two", "aria-hidden": "true" },
-          el("span", { class: `fill ${way ? (value * way < 0 ? "lost" : "won") : "total"}`, style: `width:${(50 * Math.abs(value)) / most}%;${value * (way || 1) > 0 ? "left:50%" : "right:50%"}` })),
-        el("span", { class: "value" }, way ? signed(value) : fixed(value)),
-        el("span", { class: "reason" }, words)))),
+    cascade(episode.parts.map(([name, points]) => ({ name, points, reason: PART_WORDS[name] })), episode.row[GRADE]),
+    el("p", { class: "note" }, `All evidence together would leave ${fixed(episode.hardness)} of the grade in doubt.`),
   ];
 }

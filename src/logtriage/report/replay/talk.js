@@ -16,7 +16,7 @@ function talkPanel(episode, place) {
           el("td", {}, `${root ?? "benign"} ${percent(share)}`))))),
     el("h3", {}, "News on these screens"),
     news.length ? el("ul", { class: "news" }, news.map(([t, act, one]) =>
-      el("li", {}, el("b", {}, roles[one.role].name), " reads of ", el("b", {}, roles[act.role].name), " ", el("code", {}, act.value),
+      el("li", {}, el("b", {}, roles[one.role].name), " reads of ", el("b", {}, roles[act.role].name), ": ", findings(act) ? chips(act) : el("code", {}, whole(act.value)),
         el("small", {}, ` ${toldWords(one, episode)}`))))
       : el("p", { class: "note" }, "None."));
 }

@@ -7,7 +7,6 @@ reports, and :mod:`logtriage.evaluation.listening` measured which reports change
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from logtriage.grading import GradeStatus
 from logtriage.report.episode import Episode
 from logtriage.roles import Role, RoleSplit
 from logtriage.state import State
@@ -31,7 +30,7 @@ def readers_of(episodes: Iterable[Episode], split: RoleSplit | None) -> Readers:
     first: dict[tuple[str, str], list[State]] = {}
     for episode in episodes:
         states = first.setdefault((episode.policy, episode.grade.task), [])
-        if episode.grade.status is GradeStatus.SCORED and len(states) < EPISODES:
+        if episode.grade.score is not None and len(states) < EPISODES:
             states.append(played_state(episode.incident, episode.grade))
     readers = {key: Reader.of(states, split) for key, states in first.items()}
     return {key: reader for key, reader in readers.items() if reader is not None}

@@ -57,7 +57,7 @@ def waterfall(grades: Sequence[Grade]) -> tuple[Fall, ...]:
         reason = last.gate_reason or ""
         falls.append(Fall(last.gate, "gate", -total, reason, _decided(held)))
         total = 0.0
-    rest = (last.score or 0.0) - total
+    rest = last.score - total
     if abs(rest) > _ROUNDING:
         reason = "the rubric keeps its grades within bounds"
         falls.append(Fall("bounds", "bounds", rest, reason, None))

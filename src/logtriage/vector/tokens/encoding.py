@@ -24,9 +24,9 @@ from logtriage.vector.cells import places_of
 from logtriage.vector.layout import Floats
 from logtriage.vector.tokens.layout import (
     MOST,
-    PRICE_UNIT,
     REQUEST,
     WINDOW,
+    WORTH_UNIT,
     TokenLayout,
     sources_of,
     token_layout_of,
@@ -97,7 +97,7 @@ def write_tokens(
     numbers[layout["time"]] = state.tick
     numbers[layout["closed"]] = state.is_closed
     # 0 where nobody takes the incident over.
-    numbers[layout["price"]] = round((incident.worth_of_hand_over or 0) / PRICE_UNIT)
+    numbers[layout["worth"]] = round((incident.worth_of_hand_over or 0) / WORTH_UNIT)
     for service, owner in enumerate(incident.directory):
         numbers[layout[f"owner:{owner}"].start + service] = 1
 

@@ -13,15 +13,15 @@ from logtriage.actions import SEVERITIES, Severity
 from logtriage.drawing.ids import SCRAMBLE, SEED_BITS, SEED_MASK, SPLITS, task_offset
 from logtriage.drawing.incidents import WORTHS_OF_HAND_OVER
 from logtriage.vector.arrays import Bits, Ints
-from logtriage.vector.tokens.layout import PARTS, PRICE_UNIT, TokenLayout
+from logtriage.vector.tokens.layout import PARTS, WORTH_UNIT, TokenLayout
 
 #: The instant of what never shows, in a byte.
 NEVER_SHOWN: Final = 255
 P3: Final = SEVERITIES.index(Severity.P3)
-#: The prices of a hand-over in units of the layout, and by number of unit.
-PRICE_NUMBERS: Final = np.array([round(price / PRICE_UNIT) for price in WORTHS_OF_HAND_OVER])
-PRICES: Final = np.zeros(PRICE_NUMBERS.max() + 1)
-PRICES[PRICE_NUMBERS] = WORTHS_OF_HAND_OVER
+#: The worths of a hand-over in units of the layout, and by number of unit.
+WORTH_NUMBERS: Final = np.array([round(worth / WORTH_UNIT) for worth in WORTHS_OF_HAND_OVER])
+WORTHS: Final = np.zeros(WORTH_NUMBERS.max() + 1)
+WORTHS[WORTH_NUMBERS] = WORTHS_OF_HAND_OVER
 
 
 class TokenIncidents(NamedTuple):
@@ -32,7 +32,7 @@ class TokenIncidents(NamedTuple):
     ``conditions`` (N, n) places of conditions. ``token`` and ``onset`` (N, n, sorts) are the
     histories, the onset ``NEVER_SHOWN`` for an ordinary token; ``fires`` (N, n, R) the instants
     from which alerts fire, ``down`` (N, n, 3) the ``PARTS`` that are down for the whole incident.
-    ``board`` (N, D) the numbers of the layout, in their units. Price of a hand-over and owners,
+    ``board`` (N, D) the numbers of the layout, in their units. Worth of a hand-over and owners,
     from ``first_public`` on, never change; the other columns belong to the episode, which shares
     the board.
     """
@@ -52,7 +52,7 @@ class TokenIncidents(NamedTuple):
     first_public: int
 
     @property
-    def price(self) -> NDArray[np.uint8]:
+    def worth(self) -> NDArray[np.uint8]:
         """The worth of a hand-over (N,) in units of the layout."""
         return self.board[:, self.first_public]
 

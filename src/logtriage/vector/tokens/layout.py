@@ -33,7 +33,7 @@ TOKEN_UNIT: Final = 1 / 64
 #: Units of instants, which count from 1; 0 stands for never.
 INSTANT_UNIT: Final = 1 / (INSTANTS + 1)
 #: Units of the worth of a hand-over.
-PRICE_UNIT: Final = 1 / 10
+WORTH_UNIT: Final = 1 / 10
 #: Lines of the window, as a sort of its own: the engine keeps apart who was asked.
 WINDOW: Final = "window"
 #: What an agent can request.
@@ -67,8 +67,8 @@ class TokenLayout(Layout):
 
     @property
     def first_public(self) -> int:
-        """The first of the columns that never change within an incident: owners, price."""
-        return int(self.blocks["price"].start)
+        """The first of the columns that never change within an incident: owners, worth."""
+        return int(self.blocks["worth"].start)
 
     def asked(self, lane: int) -> slice:
         """The columns of a lane's request: its kind, its service."""
@@ -104,7 +104,7 @@ def token_layout_of(
     request of the last tick; ``note`` (n) what responders saw there, tokens numbered from 1 in
     64ths; ``time`` (tick / horizon). ``lanes`` is how many ask in a tick.
 
-    What is public and stays: ``price`` of a hand-over in tenths; ``owner:<team>`` (n each)
+    What is public and stays: ``worth`` of a hand-over in tenths; ``owner:<team>`` (n each)
     for each team that may own a service.
 
     ``apart``, for roles that may see one and not the other: lines of the window are
@@ -140,7 +140,7 @@ def token_layout_of(
     screen |= {
         "note": (n, TOKEN_UNIT),
         "time": (1, 1 / horizon),
-        "price": (1, PRICE_UNIT),
+        "worth": (1, WORTH_UNIT),
         **{f"owner:{team}": (n, 1.0) for team in world.owning_teams(topology)},
     }
     blocks, at = laid_out({name: width for name, (width, _) in screen.items()})

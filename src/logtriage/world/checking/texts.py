@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import chain, product
-from typing import Any
+from typing import Any, Final
 
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.world.channels import SPANS
@@ -26,24 +26,29 @@ from logtriage.world.schema.tokens import Gauge
 from logtriage.world.telemetry import LEVELS
 from logtriage.world.vocabulary import LOG
 
+_NO_PLACEHOLDER: Final = "no placeholder can stand here"
+
 
 def text_problems(world: World) -> Iterator[Problem]:
     """What is wrong with the texts of a world."""
     yield from _words(world)
     for topic in world.topics:
-        file = f"topics/{topic.name}.toml"
-        yield from ((file, what) for what in _topic(world, topic))
+        yield from within_file(f"topics/{topic.name}.toml", _topic(world, topic))
     for technology in world.technologies:
-        file = f"technologies/{technology.name}.toml"
-        yield from ((file, what) for what in _frame(technology))
-        yield from ((file, what) for what in _wordings(world, technology))
+        wrong = chain(_frame(technology), _wordings(world, technology))
+        yield from within_file(f"technologies/{technology.name}.toml", wrong)
     for kind in world.kinds:
-        file = f"kinds/{kind.name}.toml"
-        yield from ((file, what) for what in _phrasings("names", kind.names, LINE_PLACEHOLDERS))
-        yield from ((file, what) for what in _nouns("past", kind.past))
+        names = _phrasings("names", kind.names, LINE_PLACEHOLDERS)
+        wrong = chain(names, _nouns("past", kind.past))
+        yield from within_file(f"kinds/{kind.name}.toml", wrong)
     yield from _said_twice(world)
-    yield from ((TOKENS_FILE, what) for what in _tokens(world))
+    yield from within_file(TOKENS_FILE, _tokens(world))
     yield from _words_said_twice(world)
+
+
+def within_file(file: str, wrong: Iterable[str]) -> Iterator[Problem]:
+    """What is wrong in a file, each with the file."""
+    return ((file, what) for what in wrong)
 
 
 def _words(world: World) -> Iterator[Problem]:
@@ -66,52 +71,34 @@ def _words(world: World) -> Iterator[Problem]:
         for part, field in product(parts, fields):
             short.append((file, f"{where}: {part.name}: {field}", getattr(part, field)))
     for file, field, text in short:
-        yield from ((file, f"{field}: {what}") for what in _text(text, ()))
+        yield from within_file(file, _text(field, text))
 
 
-def _text(text: str, known: Iterable[str]) -> Iterator[str]:
+def _text(field: str, text: str, known: Iterable[str] = ()) -> Iterator[str]:
     """What is wrong with a text; ``known`` are the placeholders that it may have."""
     known = tuple(known)
     try:
         used = placeholders(text)
     except InvalidInput as error:
-        yield str(error)
+        yield f"{field}: {error}"
         return
     for name in used:
         if name not in known:
-            if known:
-                yield f"{text!r:.60}: {UnknownName('placeholder', name, known)}"
-            else:
-                yield f"{text!r:.60}: no placeholder can stand here"
+            wrong = UnknownName("placeholder", name, known) if known else _NO_PLACEHOLDER
+            yield f"{field}: {text!r:.60}: {wrong}"
 
 
 # --- phrasings ---------------------------------------------------------------------------
 
 
 def _topic(world: World, topic: Topic) -> Iterator[str]:
-    known = _placeholders(topic)
-    if not topic.has_phrasings:
-        for tier in topic.tiers:
-            if not world.technologies_at(tier):
-                yield (
-                    f"expected either phrasings or by_tier: no technology of tier {tier!r} words it"
-                )
-        return
-    if topic.phrasings is not None and topic.by_tier is not None:
-        yield "expected either phrasings or by_tier, got both"
-        return
     if topic.phrasings is not None:
+        known = (*LINE_PLACEHOLDERS, DEPENDENCY if topic.dependency else CAUSE)
         yield from _phrasings("phrasings", topic.phrasings, known, topic.dependency)
         return
-    assert topic.by_tier is not None
-    if set(topic.by_tier) != set(topic.tiers):
-        yield f"by_tier: expected {', '.join(topic.tiers)}; got {', '.join(topic.by_tier)}"
-    for tier, phrasings in topic.by_tier.items():
-        yield from _phrasings(f"by_tier.{tier}", phrasings, known, topic.dependency)
-
-
-def _placeholders(topic: Topic) -> tuple[str, ...]:
-    return (*LINE_PLACEHOLDERS, DEPENDENCY if topic.dependency else CAUSE)
+    for tier in topic.tiers:
+        if not world.technologies_at(tier):
+            yield f"phrasings: expected some: no technology of tier {tier!r} words it"
 
 
 @lru_cache(maxsize=256)
@@ -122,8 +109,8 @@ def _frame(technology: Technology) -> tuple[str, ...]:
 
 def _wrong_frame(technology: Technology) -> Iterator[str]:
     known = (*FRAME_PLACEHOLDERS, *technology.words)
-    wrong = tuple(_text(technology.line, known))
-    yield from (f"line: {what}" for what in wrong)
+    wrong = tuple(_text("line", technology.line, known))
+    yield from wrong
     if not wrong and placeholders(technology.line).count(TEXT) != 1:
         yield f"line: {technology.line!r:.60}: expected {{{TEXT}}} once, where the message stands"
     if set(technology.levels) != set(LEVELS):
@@ -137,7 +124,7 @@ def _wrong_frame(technology: Technology) -> Iterator[str]:
             yield f"words.{name}: expected at least one text"
         texts += [(f"words.{name}", word) for word in words]
     for field, text in texts:
-        yield from (f"{field}: {what}" for what in _text(text, ()))
+        yield from _text(field, text)
 
 
 def _wordings(world: World, technology: Technology) -> Iterator[str]:
@@ -149,7 +136,7 @@ def _wordings(world: World, technology: Technology) -> Iterator[str]:
     for topic in world.topics:
         if topic.name in technology.topics:
             yield from _worded(technology, topic.name, topic.dependency)
-        elif not topic.has_phrasings and set(topic.tiers) & set(technology.tiers):
+        elif topic.phrasings is None and set(topic.tiers) & set(technology.tiers):
             yield f"topics.{topic.name}: missing: topics/{topic.name}.toml words no lines"
 
 
@@ -171,57 +158,55 @@ def _phrasings(
         for level, text in phrases:
             if level not in LEVELS:
                 yield f"{field}.{group}: {UnknownName('level', level, LEVELS)}"
-            yield from (f"{field}.{group}: {what}" for what in _text(text, known))
+            yield from _text(f"{field}.{group}", text, known)
             if dependency and f"{{{DEPENDENCY}}}" not in text:
                 yield f"{field}.{group}: {text!r:.60}: lacks {{{DEPENDENCY}}}, the service called"
 
 
 def _said_twice(world: World) -> Iterator[Problem]:
     """Texts from which nobody could tell what they are about."""
+    own, wrong = _texts_of(world.technologies)
+    yield from wrong
     seen: dict[str, str] = {}
-    own = _texts_of(world.technologies)
-    for text, (_, file, twice) in own.items():
-        if twice is not None:
-            yield twice, f"{text!r:.60} stands in {file}, too: nobody could tell which it is"
     for file, text in _all_texts(world):
-        if text in own:
-            yield file, f"{text!r:.60} stands in {own[text][1]}, too: nobody could tell which it is"
-        if text in seen:
-            yield file, f"{text!r:.60} stands in {seen[text]}, too: nobody could tell which it is"
+        yield from (_twice(file, text, said[text]) for said in (own, seen) if text in said)
         seen.setdefault(text, file)
+
+
+def _twice(file: str, text: str, other: str) -> Problem:
+    return file, f"{text!r:.60} stands in {other}, too: nobody could tell which it is"
 
 
 @lru_cache(maxsize=64)
 def _texts_of(
     technologies: tuple[Technology, ...],
-) -> Mapping[str, tuple[str, str, str | None]]:
-    """By text of a technology, its topic, its file, and the file that has it for something else.
+) -> tuple[Mapping[str, str], tuple[Problem, ...]]:
+    """The file of each text of a technology, and the texts that stand for two things.
 
     Two technologies may word a topic alike; none may say a text twice.
     """
-    texts: dict[str, tuple[str, str, str | None]] = {}
+    files: dict[str, str] = {}
+    topics: dict[str, str] = {}
+    wrong = []
     for technology in technologies:
         file = f"technologies/{technology.name}.toml"
         for topic, phrasings in technology.topics.items():
             for _, text in chain.from_iterable(phrasings.groups):
-                if text not in texts:
-                    texts[text] = topic, file, None
-                elif texts[text][:2] == (topic, file) or texts[text][0] != topic:
-                    texts[text] = (*texts[text][:2], file)
-    return texts
+                if text in files and (files[text] == file or topics[text] != topic):
+                    wrong.append(_twice(file, text, files[text]))
+                files.setdefault(text, file)
+                topics.setdefault(text, topic)
+    return files, tuple(wrong)
 
 
 def _all_texts(world: World) -> Iterator[tuple[str, str]]:
     for topic in world.topics:
-        every = [] if topic.phrasings is None else [topic.phrasings]
-        for phrasings in (*every, *(topic.by_tier or {}).values()):
-            for phrases in phrasings.groups:
-                yield from ((f"topics/{topic.name}.toml", text) for _, text in phrases)
+        for phrases in () if topic.phrasings is None else topic.phrasings.groups:
+            yield from ((f"topics/{topic.name}.toml", text) for _, text in phrases)
     for kind in world.kinds:
-        file = f"kinds/{kind.name}.toml"
-        for phrases in kind.names.groups:
-            yield from ((file, text) for _, text in phrases)
-        yield from ((file, noun) for nouns in kind.past.groups for noun in nouns)
+        named = (text for _, text in chain.from_iterable(kind.names.groups))
+        for text in chain(named, chain.from_iterable(kind.past.groups)):
+            yield f"kinds/{kind.name}.toml", text
 
 
 def _nouns(field: str, nouns: NounPhrases) -> Iterator[str]:
@@ -230,7 +215,7 @@ def _nouns(field: str, nouns: NounPhrases) -> Iterator[str]:
         if not texts:
             yield f"{field}.{group}: expected at least one"
         for text in texts:
-            yield from (f"{field}.{group}: {what}" for what in _text(text, ()))
+            yield from _text(f"{field}.{group}", text)
 
 
 # --- figures -----------------------------------------------------------------------------
@@ -243,8 +228,7 @@ def _tokens(world: World) -> Iterator[str]:
         yield f"spans: expected {' and '.join(SPANS)}, in this order; got {', '.join(world.spans)}"
     yield from _figures("change", change.figures)
     for token in change.tokens:
-        where = f"change: tokens: {token.name}: says"
-        yield from (f"{where}: {what}" for what in _text(token.says, change.figures))
+        yield from _text(f"change: tokens: {token.name}: says", token.says, change.figures)
         yield from _nouns(f"change: tokens: {token.name}: about", token.about)
     yield from _nouns("change: authors", change.authors)
     for gauge in tokens.gauges:
@@ -294,8 +278,8 @@ def _gauge(world: World, gauge: Gauge) -> Iterator[str]:
         for name, mark in reading.marks.items():
             if name not in names:
                 yield f"{where}.marks: {UnknownName('token', name, names)}"
-            yield from (f"{where}.marks.{name}: {what}" for what in _text(mark, ()))
-        yield from (f"{where}.label: {what}" for what in _text(reading.label, ()))
+            yield from _text(f"{where}.marks.{name}", mark)
+        yield from _text(f"{where}.label", reading.label)
     for tier in world.tier_names:
         shown = world.readings_at(gauge.name, tier)
         if not shown:
@@ -310,19 +294,15 @@ def _runbook(world: World) -> Iterator[str]:
     if sorted(order) != sorted(sorts):
         yield f"runbook_order: expected {', '.join(sorts)} in any order; got {', '.join(order)}"
         return
-    for figure, (least, most) in (
-        ("latency.step", (1, 10_000)),
-        ("latency.usual", (1, 100_000)),
-    ):
-        value = getattr(world.tokens.latency, figure.partition(".")[2])
-        if not least <= value <= most:
-            yield f"{figure}: expected {least} to {most}, got {value}"
     latency = world.tokens.latency
-    if latency.slow < 4 * (latency.usual + latency.step):
+    for figure, value, most in (("step", latency.step, 10_000), ("usual", latency.usual, 100_000)):
+        if not 1 <= value <= most:
+            yield f"latency.{figure}: expected 1 to {most}, got {value}"
+    least = 4 * (latency.usual + latency.step)
+    if latency.slow < least:
         yield (
-            f"latency.slow: expected at least four times usual and step, "
-            f"{4 * (latency.usual + latency.step)}, so that slow is told from usual; got "
-            f"{latency.slow}"
+            f"latency.slow: expected at least four times usual and step, {least}, so that slow is "
+            f"told from usual; got {latency.slow}"
         )
     usual = next((band.errors[1] for band in world.rules.edge.bands), 0)
     if world.tokens.failing <= usual:

@@ -315,9 +315,9 @@ class Benign:
 class Topic:
     """What log lines are about: ``topics/NAME.toml``, a token of the sort ``log``.
 
-    It has ``phrasings``, or ``by_tier`` phrasings for each of its tiers, or neither where
-    technologies word it at all of them. ``background`` is its per cent of what any service might
-    say; either the topic or ``world.toml`` gives it.
+    ``phrasings`` are what technologies say that do not word it; None if all of its tiers' do.
+    ``background`` is its per cent of what any service might say; either the topic or
+    ``world.toml`` gives it.
     """
 
     name: str
@@ -328,18 +328,6 @@ class Topic:
     dependency: bool = False
     background: int = 0
     phrasings: Phrasings | None = None
-    by_tier: Mapping[str, Phrasings] | None = attrs.field(
-        default=None, converter=attrs.converters.optional(_sorted)
-    )
-
-    @property
-    def has_phrasings(self) -> bool:
-        """Whether it words its lines itself, where no technology does."""
-        return self.phrasings is not None or self.by_tier is not None
-
-    def said_at(self, tier: str) -> Phrasings | None:
-        """What lines about it say at a tier, where no technology words them."""
-        return self.phrasings if self.by_tier is None else self.by_tier[tier]
 
 
 @attrs.frozen(eq=False)

@@ -31,7 +31,7 @@ from logtriage.vector.tokens.compiled.screens import (
     write_cells,
 )
 from logtriage.vector.tokens.episodes import OPEN, TokenEpisodes
-from logtriage.vector.tokens.incidents import PRICE_NUMBERS, TokenIncidents, seeds_of
+from logtriage.vector.tokens.incidents import WORTH_NUMBERS, TokenIncidents, seeds_of
 from logtriage.vector.tokens.setting import TokenSetting
 from logtriage.world.channels import WINDOW_LINES
 
@@ -66,7 +66,7 @@ class TokenKernels:
         """Draw the incidents ``index`` (R,) of a split into ``rows``; ``worlds`` (R,) by place."""
         seeds = seeds_of(self._setting.task.id, split, index)
         tables, to = self._setting.tables, self._places
-        draw_rows(rows, index, seeds, worlds, incidents, tables, PRICE_NUMBERS, to.fog, to.blind)
+        draw_rows(rows, index, seeds, worlds, incidents, tables, WORTH_NUMBERS, to.fog, to.blind)
 
     def begin(self, episodes: TokenEpisodes, rows: Ints) -> None:
         """Begin new episodes in ``rows``; nothing is shown before :meth:`read`."""

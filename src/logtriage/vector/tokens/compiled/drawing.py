@@ -125,13 +125,13 @@ def draw_rows(
     worlds: Any,
     incidents: Any,
     pool: Any,
-    prices: Any,
+    worths: Any,
     fog: Int,
     blind: Int,
 ) -> None:
     """Draw the incidents ``index`` (R,) with ``seeds`` (R,) into ``rows`` (R,) of ``one``.
 
-    ``worlds`` (R,) are places in the ``pool`` of tables; ``prices`` of a hand-over are in units of
+    ``worlds`` (R,) are places in the ``pool`` of tables; ``worths`` of a hand-over are in units of
     the layout; ``fog`` and ``blind`` are the weights of coincidences and of blind spots.
     """
     n = incidents.conditions.shape[1]
@@ -152,7 +152,7 @@ def draw_rows(
             incidents.severity[row] = _weighted(draw(key, _SEVERITY_SLOT, 0), tables.severity_steps)
         public = incidents.board[row, np.uint64(incidents.first_public) :]
         public[:] = 0
-        public[0] = prices[below(draw(subkey(seed, _HAND_OVER), 0, 0), len(prices))]
+        public[0] = worths[below(draw(subkey(seed, _HAND_OVER), 0, 0), len(worths))]
         incidents.team[row] = tables.team[true]
         key = subkey(seed, _DIRECTORY)
         for service in range(n):

@@ -14,24 +14,24 @@ from logtriage.grading.tables import ScoreTables, Span, tables_of
 from logtriage.vector.tokens.compiled.fields import Scene, scene_in
 from logtriage.vector.tokens.compiled.playing import facts_of, response_of
 from logtriage.vector.tokens.episodes import NEVER
-from logtriage.vector.tokens.incidents import PRICES
+from logtriage.vector.tokens.incidents import WORTHS
 
 
 class Scoring(NamedTuple):
-    """The tables of a rubric, and the prices of a hand-over by number.
+    """The tables of a rubric, and the worths of a hand-over by number.
 
     ``width`` counts the levels of a pair of horizon and par: a pair for faults, then one for benign
     incidents.
     """
 
     tables: ScoreTables
-    prices: NDArray[np.float64]
+    worths: NDArray[np.float64]
     width: int
 
 
 def scoring_of(rubric: Rubric, span: Span) -> Scoring:
     """The tables of a rubric that can score a batch."""
-    return Scoring(tables_of(rubric, span), PRICES, span.width)
+    return Scoring(tables_of(rubric, span), WORTHS, span.width)
 
 
 @kernel
@@ -49,8 +49,8 @@ def score_of(row: Int, scene: Scene, by: Scoring) -> Any:
     levels = levels_of(facts, shares, case, used, none, by.tables)
     for number in range(len(by.tables.gates)):
         gated |= gate_of(by.tables.gates[number], facts, benign)
-    price = by.prices[incidents.board[row, np.uint64(incidents.first_public)]]
-    return score_row(levels, benign, np.int64(gated), price, by.tables)
+    worth = by.worths[incidents.board[row, np.uint64(incidents.first_public)]]
+    return score_row(levels, benign, np.int64(gated), worth, by.tables)
 
 
 @kernel

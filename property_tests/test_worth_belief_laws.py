@@ -1,0 +1,163 @@
+"""Laws of beliefs under ``logtriage/3``: plans are worth what they earn, a hand-over among them."""
+
+from collections.abc import Sequence
+
+import attrs
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from logtriage import (
+    Action,
+    Escalate,
+    HandOver,
+    Ignore,
+    Incident,
+    Remediate,
+    RequestMetrics,
+    RequestTraces,
+    Resolve,
+    Severity,
+    State,
+    initial_state,
+    make_incident,
+    transition,
+)
+from logtriage.beliefs import Belief, belief
+from logtriage.beliefs.questions import worths
+from logtriage.beliefs.stakes import UNIT
+from logtriage.drawing.incidents import WORTHS_OF_HAND_OVER, truth_of
+from logtriage.dynamics import play_jointly
+from logtriage.grading.grade import score
+from logtriage.playing import play
+from logtriage.policies.oracle import perfect_actions
+from logtriage.registry import make_policy
+from logtriage.world.conditions import Hypothesis
+from tests.builders import with_hand_over
+
+TASKS = ("single_crash-v4", "cascading_failure-v4-fog3", "silent_degradation-v4")
+
+
+@st.composite
+def states_with_worth(draw: st.DrawFn, tasks: tuple[str, ...] = TASKS) -> State:
+    """Open states of incidents with a worth, after questions, pages and remedies."""
+    task, number = draw(st.sampled_from(tasks)), draw(st.integers(0, 300))
+    incident = with_hand_over(make_incident(f"{task}/train/{number}"))
+    incident = attrs.evolve(incident, worth_of_hand_over=draw(st.sampled_from(WORTHS_OF_HAND_OVER)))
+    service = st.sampled_from(incident.topology.names)
+    doing = st.one_of(
+        st.builds(RequestMetrics, service),
+        st.builds(RequestTraces, service),
+        st.builds(Remediate, st.sampled_from(("restart", "rollback", "scale")), service),
+        st.sampled_from(perfect_actions(incident)[:-1]),
+    )
+    state = initial_state(incident)
+    for action in draw(st.lists(doing, max_size=5)):
+        state = transition(state, action)
+    return state
+
+
+def if_true(incident: Incident, held: Belief, one: Hypothesis, severity: str) -> Incident:
+    """The incident if a hypothesis and a severity are true."""
+    assert incident.setting is not None
+    assert incident.world is not None
+    teams = held.teams_of(one)
+    truth = truth_of(incident.world, incident.topology, teams, one, Severity(severity))
+    par = incident.setting.par if one.faults else incident.setting.par_benign
+    return attrs.evolve(incident, truth=truth, par=par)
+
+
+def expected(state: State, held: Belief, actions: Sequence[Action]) -> float:
+    """The mean grade over all that may be true; a remedy is left out once all is fixed."""
+    total = 0.0
+    rows = zip(held.hypotheses, held.probabilities, held.posterior.severities, strict=True)
+    for one, share, severities in rows:
+        if share < 1e-7:
+            continue
+        for severity, weight in zip(("P1", "P2", "P3"), severities, strict=True):
+            if not weight:
+                continue
+            incident = if_true(state.incident, held, one, severity)
+            now = State(incident, state.tick, state.history)
+            for action in actions:
+                if now.is_closed:
+                    break
+                done = now.facts.fixed_at is not None and not held.model.setting.several
+                if isinstance(action, Remediate) and done:
+                    continue
+                now = transition(now, action)
+            total += share * weight / sum(severities) * score(now)
+    return total
+
+
+@settings(max_examples=30)
+@given(states_with_worth())
+def test_the_best_plan_is_worth_its_mean_grade(state: State) -> None:
+    held = belief(state)
+    plan = held.best()
+    assert expected(state, held, plan.actions) == pytest.approx(plan.value, abs=2e-4)
+    assert held.value() == pytest.approx(plan.value, abs=1e-6)
+
+
+@settings(max_examples=8)
+@given(states_with_worth(("compound_failure-v4",)))
+def test_the_best_plan_for_several_faults_is_worth_its_mean_grade(state: State) -> None:
+    held = belief(state)
+    case = held.planner()
+    plan = case.best()
+    grades = case.grades([plan.actions], 0)[0, 0]  # type: ignore[union-attr]
+    rows = zip(case.rows.tolist()[:6], grades[:6], strict=True)
+    for row, found in rows:
+        severities = held.posterior.severities[row]
+        wanted = 0.0
+        for severity, weight in zip(("P1", "P2", "P3"), severities, strict=True):
+            one = if_true(state.incident, held, held.hypotheses[row], severity)
+            plays = [*state.history, *enumerate(plan.actions, state.tick)]
+            wanted += weight / sum(severities) * score(play_jointly(one, plays)[0])
+        assert found / UNIT == pytest.approx(wanted, abs=1e-6)
+
+
+@settings(max_examples=30)
+@given(states_with_worth(), st.sampled_from((Resolve(), Ignore(), HandOver())))
+def test_closing_is_worth_its_mean_grade(state: State, close: Action) -> None:
+    held = belief(state)
+    found = held.planner().closed(state.tick + 1, close)
+    assert found == pytest.approx(expected(state, held, [close]), abs=2e-4)
+
+
+@settings(max_examples=30)
+@given(states_with_worth())
+def test_no_plan_is_worth_less_than_handing_over_where_that_is_possible(state: State) -> None:
+    held = belief(state)
+    touched = any(isinstance(one, Escalate | Remediate) for one in state.actions)
+    over = score(transition(state, HandOver()))
+    plan = held.best()
+    assert not (plan.hand_over and touched)
+    if not touched:
+        assert plan.value >= over - 1e-6
+        assert held.page_values().silent >= over - 1e-6
+        assert plan.hand_over == (plan.actions == (HandOver(),))
+
+
+@settings(max_examples=10)
+@given(states_with_worth())
+def test_asking_costs_no_more_than_its_tick(state: State) -> None:
+    names = state.incident.topology.names
+    requests: tuple[Action, ...] = (RequestMetrics(names[0]), RequestTraces(names[-1]))
+    for one in worths(belief(state), requests):  # type: ignore[arg-type]
+        assert one.grade >= -0.02
+
+
+def test_the_observer_hands_over_where_a_hand_over_is_worth_more_than_it_expects() -> None:
+    counts = []
+    for worth in (0.3, 0.9):
+        handed = 0
+        for number in range(12):
+            one = with_hand_over(make_incident(f"cascading_failure-v4-fog3/val/{number}"))
+            end = play(attrs.evolve(one, worth_of_hand_over=worth), make_policy("observer:2"))
+            handed += HandOver() in end.actions
+            if HandOver() in end.actions:
+                assert end.actions[-1] == HandOver()
+        counts.append(handed)
+    assert counts[0] < counts[1]
+    assert counts[1] >= 6

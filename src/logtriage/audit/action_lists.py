@@ -1,0 +1,234 @@
+"""Lists of actions: what they score on many incidents, and how to find better ones.
+
+A policy that looks at nothing is a list of actions, or a lottery over lists, which is worth no more
+than the best of them. There are two searches: a greedy search, and a local search that starts from
+its result.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from logtriage.actions import Action, Ignore, Resolve, all_actions
+from logtriage.audit.failing import score
+from logtriage.audit.vocabulary import vocabulary
+from logtriage.dynamics import play
+from logtriage.grading import Rubric, action_array, grade_batch, truths_of
+from logtriage.grading.tables import has_kernels
+from logtriage.incident import Incident
+from logtriage.policies.constant import fitted
+from logtriage.topology import Topology
+
+Plan = Sequence[Action]
+Floats = NDArray[np.float64]
+#: Actions that end a list.
+CLOSERS: Final[tuple[Action, ...]] = (Resolve(), Ignore())
+#: Rows graded at a time.
+_ROWS: Final = 60_000
+#: Lists name services that at least this share of the incidents have. If every incident has a
+#: system of its own, a list gains next to nothing by naming a rare service, and the search over
+#: such lists has no end.
+_SHARED: Final = 0.25
+#: A list must be better by more than this to replace another.
+_EPSILON: Final = 1e-12
+
+
+def kind_of(incident: Incident) -> object:
+    """Everything that decides the grade of a list of actions: truth and rules, no telemetry."""
+    return (
+        incident.truth,
+        incident.horizon,
+        incident.topology,
+        incident.wrong_page_closes,
+        incident.par,
+        incident.task_par,
+        incident.worth_of_hand_over,
+    )
+
+
+@attrs.frozen(eq=False)
+class _Kinds:
+    """The kinds of incident of one topology, and their columns in a table of scores.
+
+    ``fits`` keeps each action as it fits the topology: the message of a misfit is dear.
+    """
+
+    topology: Topology
+    incidents: list[Incident] = attrs.field(factory=list)
+    columns: list[int] = attrs.field(factory=list)
+    fits: dict[Action, Action] = attrs.field(factory=dict)
+
+    def fitted(self, plan: Plan) -> list[Action]:
+        for action in plan:
+            if action not in self.fits:
+                self.fits[action] = fitted(action, self.topology)
+        return [self.fits[action] for action in plan]
+
+
+class Scorer:
+    """Grades lists of actions on a fixed set of incidents.
+
+    Truth and rules alone decide what a list earns (the check ``blindness`` holds a rubric to
+    that), so each kind of incident is graded once and counted.
+
+    Attributes:
+        kinds: the first incident of each kind that no list can tell apart.
+        weights: how many incidents are of each kind (kinds,).
+        fast: whether ``grade_batch`` grades; it uses kernels if Numba is installed.
+        services: the services that lists name: those that many of the incidents have.
+        actions: the actions that lists are made of. What is said beside them is no part of a
+            batch: measures that have a kernel do not read it, any other may.
+        graded: how many lists were graded, each counted once for every topology.
+    """
+
+    def __init__(self, incidents: Sequence[Incident], rubric: Rubric) -> None:
+        self.rubric = rubric
+        self.fast = has_kernels(rubric)
+        self.graded = 0
+        alike: dict[object, list[Incident]] = {}
+        for incident in incidents:
+            alike.setdefault(kind_of(incident), []).append(incident)
+        self.kinds = tuple(group[0] for group in alike.values())
+        self.weights = np.array([len(group) for group in alike.values()], np.float64)
+        self._groups: dict[Topology, _Kinds] = {}
+        for column, kind in enumerate(self.kinds):
+            group = self._groups.setdefault(kind.topology, _Kinds(kind.topology))
+            group.incidents.append(kind)
+            group.columns.append(column)
+        topology = self.kinds[0].topology
+        least = _SHARED * self.weights.sum()
+        self.services = frozenset(
+            name
+            for name in topology.names
+            if sum(
+                self.weights[group.columns].sum()
+                for group in self._groups.values()
+                if name in group.topology.names
+            )
+            >= least
+        )
+        some = any(kind.takes_hand_over for kind in self.kinds)
+        every = all_actions(topology, hand_over=some) if self.fast else vocabulary(topology)
+        self.actions: tuple[Action, ...] = tuple(
+            action for action in every if getattr(action, "service", None) in (None, *self.services)
+        )
+
+    def smaller(self, kinds: int, topologies: int) -> "Scorer":
+        """A scorer for the commonest kinds of the commonest topologies, so many at most."""
+        groups = self._groups.values()
+        common = sorted(groups, key=lambda group: -self.weights[group.columns].sum())
+        places = np.concatenate([group.columns for group in common[:topologies]])
+        order = places[np.argsort(-self.weights[places], kind="stable")][:kinds].tolist()
+        return Scorer(
+            [self.kinds[place] for place in order for _ in range(int(self.weights[place]))],
+            self.rubric,
+        )
+
+    def by_kind(self, plans: Sequence[Plan]) -> Floats:
+        """The score of each list on each kind of incident, (lists, kinds)."""
+        scores = np.empty((len(plans), len(self.kinds)))
+        self.graded += len(plans) * len(self._groups)
+        for group in self._groups.values():
+            fits = [group.fitted(plan) for plan in plans]
+            if self.fast:
+                scores[:, group.columns] = self._many(group, fits)
+            else:
+                scores[:, group.columns] = [
+                    [score(play(kind, plan)[0], self.rubric) for kind in group.incidents]
+                    for plan in fits
+                ]
+        return scores
+
+    def _many(self, group: _Kinds, plans: Sequence[Plan]) -> Floats:
+        truths = truths_of(group.incidents)
+        some = bool(truths.takes_hand_over.any())
+        actions = action_array(group.topology, plans, hand_over=some)
+        if not actions.shape[1]:
+            actions = np.full((len(plans), 1), -1, np.int8)
+        count, parts = len(group.incidents), []
+        size = max(1, _ROWS // count)
+        for start in range(0, len(plans), size):
+            part = actions[start : start + size]
+            tiled = truths.take(np.tile(np.arange(count), len(part)))
+            graded = grade_batch(tiled, np.repeat(part, count, axis=0), self.rubric)
+            parts.append(graded.scores.reshape(len(part), count))
+        return np.concatenate(parts)
+
+    def means(self, plans: Sequence[Plan]) -> Floats:
+        """The mean score of each list over all incidents, (lists,)."""
+        means: Floats = self.by_kind(plans) @ self.weights / self.weights.sum()
+        return means
+
+    def best(self, plans: Sequence[tuple[Action, ...]]) -> "Best":
+        """The list with the highest mean score; the first of equals."""
+        means = self.means(plans)
+        place = int(means.argmax())
+        return Best(plans[place], float(means[place]))
+
+
+# -- searches ------------------------------------------------------------------------------
+
+
+class Best(NamedTuple):
+    """A list of actions and its mean score on the incidents that it was chosen on."""
+
+    actions: tuple[Action, ...]
+    mean: float
+
+
+def best_constant_list(scorer: Scorer, most: float = float("inf")) -> Best:
+    """Search greedily, position by position.
+
+    Each position gets the action with which the list is worth most, if it is then
+    closed in the better of the two ways. The search goes on to the horizon, even past
+    positions at which no action helps, unless the scorer has graded ``most`` lists. It returns
+    the best list on the way.
+    """
+    openers = [action for action in scorer.actions if action not in CLOSERS]
+    best = scorer.best([(closer,) for closer in CLOSERS])
+    prefix: tuple[Action, ...] = ()
+    while len(prefix) < scorer.kinds[0].horizon - 1 and scorer.graded < most:
+        top = scorer.best([(*prefix, action, end) for action in openers for end in CLOSERS])
+        if top.mean > best.mean:
+            best = top
+        prefix = top.actions[:-1]
+    return best
+
+
+def best_blind_policy(scorer: Scorer, starts: Sequence[Plan], most: float = float("inf")) -> Best:
+    """Improve lists by one change at a time until none helps; the best of all starts.
+
+    A change replaces, inserts or removes one action, or swaps two neighbours. Every such change
+    is tried, and the best of them is taken, unless the scorer has graded ``most`` lists.
+    """
+    horizon = scorer.kinds[0].horizon
+    best: Best | None = None
+    for start in starts:
+        here = scorer.best([tuple(start)[:horizon]])
+        while scorer.graded < most:
+            top = scorer.best([*_changes(here.actions, scorer.actions, horizon)])
+            if top.mean <= here.mean + _EPSILON:
+                break
+            here = top
+        if best is None or here.mean > best.mean + _EPSILON:
+            best = here
+    assert best is not None, "a search has a start"
+    return best
+
+
+def _changes(
+    plan: tuple[Action, ...], choices: Sequence[Action], horizon: int
+) -> Iterator[tuple[Action, ...]]:
+    for place in range(len(plan)):
+        yield (*plan[:place], *plan[place + 1 :])
+        for action in choices:
+            yield (*plan[:place], action, *plan[place + 1 :])
+    if len(plan) < horizon:
+        for place in range(len(plan) + 1):
+            for action in choices:
+                yield (*plan[:place], action, *plan[place:])
+    for place in range(len(plan) - 1):
+        yield (*plan[:place], plan[place + 1], plan[place], *plan[place + 2 :])

@@ -1,0 +1,275 @@
+"""Very different episodes: their rules all answer, and their grade is the same everywhere.
+
+A grade must not depend on the process, on the way by which an episode is graded, on names, or on
+the story around the actions.
+"""
+
+import os
+import pickle
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from hashlib import blake2b
+from math import isfinite
+from typing import Any, Final
+
+import attrs
+
+from logtriage.actions import Action, Escalate, IdentifyRootCause
+from logtriage.audit.failing import grade, guarded, rules_of, score
+from logtriage.audit.findings import Outcome, Verdict, judged
+from logtriage.audit.subject import Subject, Work
+from logtriage.audit.vocabulary import CLAIM, IDLE, SAID
+from logtriage.codec import decode_transcript, encode_transcript
+from logtriage.grading import grade_transcript
+from logtriage.incident import Incident
+from logtriage.observation import observe
+from logtriage.playing import play
+from logtriage.policies import ExpertPolicy, RandomPolicy
+from logtriage.rendering import render_observation
+from logtriage.rng import hash_name
+from logtriage.state import State
+from logtriage.transcript import transcript_of
+
+#: Seeds of Python's string hashes under which everything must come out the same.
+_HASH_SEEDS: Final = ("0", "1", "4242")
+_CHILD_TIMEOUT: Final = 300.0
+
+
+def episodes(subject: Subject, incident: Incident) -> list[State]:
+    """Some very different episodes of one incident; their actions vary every field."""
+    perfect = subject.perfect(incident)
+    teams = incident.topology.teams
+    wrong = [Escalate(team) for team in teams if team not in incident.truth.teams]
+    doubtful = [
+        IdentifyRootCause(action.service, 0.25) if isinstance(action, IdentifyRootCause) else action
+        for action in perfect
+    ]
+    claim = type(IDLE)(CLAIM, CLAIM, "audit")
+    lists: list[Sequence[Action]] = [
+        *((), perfect, perfect[:-1], perfect[1:]),
+        (*wrong[:1], *perfect),
+        (claim, *doubtful),
+    ]
+    policies = (RandomPolicy(hash_name(incident.id)), RandomPolicy(1), ExpertPolicy())
+    return [
+        *(play(incident, actions) for actions in lists),
+        *(play(incident, policy) for policy in policies),
+    ]
+
+
+def _played(work: Work) -> list[State]:
+    """The episodes of some test incidents."""
+    incidents = work.subject.incidents("test", work.sizes.same)
+    return [state for incident in incidents for state in episodes(work.subject, incident)]
+
+
+def measures(work: Work) -> Outcome:
+    """Each rule answers every state, open states too, with a number and a reason."""
+    rubric, wrong, rules = work.subject.rubric, dict[str, str](), set[tuple[str, str]]()
+    passed = dict.fromkeys(
+        (end.incident, end.actions[:length])
+        for end in work.shared(_played)
+        for length in range(len(end.actions) + 1)
+    )
+    for incident, actions in passed:
+        state = play(incident, actions)
+        for kind, name, rule in rules_of(rubric, incident):
+            rules.add((kind, name))
+            answer = guarded(partial(rule, state), state, rubric)
+            if fault := _unusable(kind, answer):
+                wrong.setdefault(f"{kind} {name!r}", f"{fault} on {incident.id}")
+    return judged(
+        not wrong,
+        "; ".join(f"{who} {what}" for who, what in wrong.items())
+        or f"{len(rules)} measures and gates answer each of {len(passed):,} "
+        "states, open and closed, with a number of at most 1 and a reason",
+        states=len(passed),
+        wrong=wrong,
+    )
+
+
+def _unusable(kind: str, answer: Any) -> str | None:
+    """The fault in the answer of a rule; None if it has none."""
+    if kind == "gate":
+        fits = answer is None or (isinstance(answer, str) and answer)
+        return None if fits else f"returns {answer!r}, expected None or a reason in words"
+    if kind == "discount" and answer is None:
+        return None
+    if not (isinstance(answer, tuple) and len(answer) == 2 and isinstance(answer[1], str)):
+        return f"returns {answer!r}, expected a number and its reason"
+    number = answer[0]
+    if not isinstance(number, int | float) or not isfinite(number):
+        return f"returns {number!r}, expected a finite number"
+    if number > 1.0 or (kind == "discount" and number < 0.0):
+        least = " and at least 0" if kind == "discount" else ""
+        return f"returns {number!r}, expected at most 1{least}"
+    return None
+
+
+# -- other processes ------------------------------------------------------------------
+
+
+def fingerprint(subject: Subject, count: int) -> str:
+    """A hash over screens, truths and grades of the first test incidents."""
+    digest = blake2b(digest_size=12)
+    for incident in subject.incidents("test", count):
+        truth = incident.truth
+        digest.update(
+            f"{incident.id} {truth.severity} {sorted(truth.root_causes)} {sorted(truth.teams)} "
+            f"{sorted(map(str, truth.remedies))} {incident.directory}".encode()
+        )
+        for state in episodes(subject, incident):
+            graded = grade(state, subject.rubric)
+            shown = f"{graded.score!r} {graded.gate} {graded.criteria} {graded.digest}"
+            digest.update(f"{shown} {render_observation(observe(state))}".encode())
+    return digest.hexdigest()
+
+
+def determinism(work: Work) -> Outcome:
+    """Everything comes out the same when drawn anew, and in new processes."""
+    subject, count = work.subject, work.sizes.same
+    marks = {
+        "this process": fingerprint(subject, count),
+        "this process, drawn anew": fingerprint(attrs.evolve(subject), count),
+    }
+    job = b""
+    try:
+        job = pickle.dumps((subject.draw, subject.rubric, subject.oracle))
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        if len(set(marks.values())) == 1:
+            why = f"the same twice in this process; other processes not tried: {error}"
+            return Outcome(Verdict.UNTESTED, why)
+    for seed in _HASH_SEEDS if job else ():
+        if len(set(marks.values())) > 1:
+            break
+        mark = _in_child(job, subject.name, count, seed)
+        if mark is None:
+            why = "the same twice in this process; a new process cannot import what is audited"
+            return Outcome(Verdict.UNTESTED, why)
+        marks[f"PYTHONHASHSEED={seed}"] = mark
+    outcomes = len(set(marks.values()))
+    return judged(
+        outcomes == 1,
+        f"{outcomes} outcome(s) of {count} incidents in {len(marks)} tries: {', '.join(marks)}",
+        fingerprints=marks,
+    )
+
+
+def _in_child(job: bytes, name: str, count: int, seed: str) -> str | None:
+    """The fingerprint from a new process; None if that cannot import the subject."""
+    code = (
+        "import pickle, sys\n"
+        f"sys.path[:0] = {[path for path in sys.path if path]!r}\n"
+        "try:\n"
+        "    draw, rubric, oracle = pickle.load(sys.stdin.buffer)\n"
+        "except (ImportError, AttributeError):\n"
+        "    sys.exit(3)\n"
+        "from logtriage.audit.episodes import fingerprint\n"
+        "from logtriage.audit.subject import Subject\n"
+        f"print(fingerprint(Subject({name!r}, draw, rubric, oracle), {count}))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        input=job,
+        capture_output=True,
+        check=False,
+        timeout=_CHILD_TIMEOUT,
+        env=os.environ | {"PYTHONHASHSEED": seed},
+    )
+    if done.returncode == 3:
+        return None
+    if done.returncode:
+        return f"failed: {done.stderr.decode(errors='replace').strip()[-200:]}"
+    return done.stdout.decode().strip()
+
+
+# -- records, stories, names ---------------------------------------------------------------
+
+
+def _compared(work: Work, same: Callable[[State], bool], how: str) -> Outcome:
+    """Whether all episodes are the ``same`` once more; ``how`` says in words what they are."""
+    states = work.shared(_played)
+    differing = [state.incident.id for state in states if not same(state)]
+    return judged(
+        not differing,
+        f"{len(states) - len(differing)} of {len(states)} episodes {how}"
+        + (f"; not on {differing[0]}" if differing else ""),
+        tried=len(states),
+        differing=len(differing),
+    )
+
+
+def replay(work: Work) -> Outcome:
+    """An episode is graded the same from its transcript."""
+    rubric = work.subject.rubric
+
+    def same(state: State) -> bool:
+        read = decode_transcript(encode_transcript(transcript_of(state)).encode())
+        regrade = partial(grade_transcript, read, rubric, resolve=lambda _: state.incident)
+        return guarded(regrade, state, rubric) == grade(state, rubric)
+
+    return _compared(work, same, "are graded the same from their transcript")
+
+
+def blindness(work: Work) -> Outcome:
+    """The grade reads the truth and the actions; not telemetry, directory, id or agent."""
+    incidents, rubric = work.subject.incidents("test", work.sizes.same), work.subject.rubric
+    following = dict(zip(incidents, (*incidents[1:], incidents[0]), strict=True))
+
+    def same(state: State) -> bool:
+        swapped = attrs.evolve(
+            state.incident,
+            id="another/test/1",
+            telemetry=following[state.incident].telemetry,
+            directory=tuple(reversed(state.incident.directory)),
+        )
+        return score(play(swapped, state.actions), rubric) == score(state, rubric)
+
+    how = "earn the same with the telemetry of another incident, another id and another directory"
+    return _compared(work, same, how)
+
+
+def renaming(work: Work) -> Outcome:
+    """Other names for services and teams change no score."""
+    rubric = work.subject.rubric
+
+    def same(state: State) -> bool:
+        there, translate = renamed(state.incident)
+        elsewhere = play(there, [translate(action) for action in state.actions])
+        off = abs(score(elsewhere, rubric) - score(state, rubric))
+        return off <= work.limits.tolerance
+
+    return _compared(work, same, "earn the same with other names for services and teams")
+
+
+def renamed(incident: Incident) -> tuple[Incident, Callable[[Action], Action]]:
+    """The incident with new names for services and teams, and the same for actions.
+
+    The telemetry keeps its names: a grader must not look at it.
+    """
+    topology = incident.topology
+    new = {name: f"x{number}" for number, name in enumerate((*topology.names, *topology.teams))}
+    names = ("topology", "directory", "truth")
+    changes = {name: _renamed(getattr(incident, name), new) for name in names}
+    return attrs.evolve(incident, **changes), partial(_renamed, new=new)
+
+
+def _renamed(thing: Any, new: Mapping[str, str]) -> Any:
+    """A thing with new names in all of its fields but those that say something in words."""
+    if isinstance(thing, str):
+        return new.get(thing, thing)
+    if isinstance(thing, tuple | frozenset):
+        return type(thing)(_renamed(part, new) for part in thing)
+    if not attrs.has(type(thing)):
+        return thing
+    fields = [field for field in attrs.fields(type(thing)) if field.init]
+    return attrs.evolve(
+        thing,
+        **{
+            field.alias: _renamed(getattr(thing, field.name), new)
+            for field in fields
+            if field.name not in SAID
+        },
+    )

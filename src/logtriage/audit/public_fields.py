@@ -1,0 +1,140 @@
+"""Every field of an observation, shown or only pickled; and that none of them tells a seed."""
+
+import pickle
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from enum import Enum
+from typing import Any, Final
+
+import attrs
+import numpy as np
+
+from logtriage.audit.findings import Outcome, judged
+from logtriage.audit.subject import NUMBERS, Subject, Work, seed_of
+from logtriage.audit.vocabulary import asking
+from logtriage.dynamics import play
+from logtriage.incident import Incident
+from logtriage.observation import observe
+from logtriage.rng import hash_name
+from logtriage.state import State
+from logtriage.world.model import World
+
+#: Requests before a screen, at most.
+_LOOKS: Final = 5
+#: A tie to the seed counts from this share of the incidents on; rarer ties are chance.
+_SHARE_OF_SEEDS: Final = 0.05
+#: Smaller numbers say nothing of a seed.
+_LEAST_SEED: Final = 100_000
+_DECIMAL: Final = re.compile(r"\d{5,}")
+_HEXADECIMAL: Final = re.compile(r"[0-9a-f]{8,}")
+
+
+def leaves(thing: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Each scalar in an object with its path; all places of a sequence have the same path.
+
+    A world is public: its fingerprint stands for everything in it.
+    """
+    if isinstance(thing, World):
+        yield f"{path}.fingerprint", thing.fingerprint
+    elif attrs.has(type(thing)) or (hasattr(thing, "__dict__") and not isinstance(thing, Enum)):
+        names = [field.name for field in getattr(type(thing), "__attrs_attrs__", ())]
+        for name in dict.fromkeys((*names, *getattr(thing, "__dict__", ()))):
+            yield from leaves(getattr(thing, name, None), f"{path}.{name}".lstrip("."))
+    elif isinstance(thing, tuple | list | set | frozenset):
+        yield f"{path}.length", len(thing)
+        for item in sorted(thing, key=repr) if isinstance(thing, set | frozenset) else thing:
+            yield from leaves(item, f"{path}[]")
+    elif isinstance(thing, dict):
+        yield from leaves(tuple(thing.items()), path)
+    else:
+        yield path, thing
+
+
+@attrs.frozen(eq=False)
+class Screen:
+    """A state, and each scalar of its observation that survives pickling, with its path."""
+
+    state: State
+    leaves: list[tuple[str, Any]]
+
+
+def shown(subject: Subject, count: int, after: int = 0) -> list[Screen]:
+    """Incidents of all splits with large numbers, each after none or some requests.
+
+    The first ``after`` of them are left out.
+    """
+    screens = []
+    for place in range(after, after + count):
+        split = subject.splits[place % len(subject.splits)]
+        incident = subject.incident(split, NUMBERS[-1] + place // len(subject.splits))
+        draws = np.random.default_rng(hash_name(f"audit looks {incident.id}"))
+        looks, most = asking(incident.topology), min(_LOOKS, incident.horizon - 1)
+        picks = draws.integers(len(looks), size=int(draws.integers(most + 1))).tolist()
+        state, _ = play(incident, [looks[number] for number in picks])
+        screens.append(Screen(state, list(leaves(pickle.loads(pickle.dumps(observe(state)))))))
+    return screens
+
+
+def some_screens(work: Work) -> list[Screen]:
+    """The screens that are searched."""
+    return shown(work.subject, work.sizes.screens)
+
+
+def seeds(work: Work) -> Outcome:
+    """No field holds a number that tells the seed or the number of the incident.
+
+    Numbers in all public fields and texts are compared with them: for equality, for a constant
+    difference, and for a constant XOR.
+    """
+    drawn = work.shared(some_screens)
+    ties: dict[str, Counter[tuple[str, str, int]]] = defaultdict(Counter)
+    held: dict[str, set[frozenset[int]]] = defaultdict(set)
+    for screen in drawn:
+        numbers: dict[str, set[int]] = defaultdict(set)
+        for path, value in screen.leaves:
+            if found := _numbers(value):
+                numbers[path] |= found
+        secrets = _secrets(screen.state.incident)
+        for path, said in numbers.items():
+            held[path].add(frozenset(said))
+            ties[path].update(
+                {(name, "plus", secret - number) for name, secret in secrets for number in said}
+                | {(name, "xor", secret ^ number) for name, secret in secrets for number in said}
+            )
+    # What is the same everywhere, such as a fingerprint, tells nothing.
+    least = max(3.0, _SHARE_OF_SEEDS * len(drawn))
+    telling = {
+        path: f"from {path} follows the {name} in {times} of {len(drawn)} incidents"
+        for path, counts in ties.items()
+        for (name, *_), times in counts.most_common(1)
+        if times >= least and len(held[path]) >= least
+    }
+    return judged(
+        not telling,
+        "; ".join(telling.values())
+        or f"no number in the fields of {len(drawn):,} screens, {len(ties)} of which hold any, "
+        "tells the seed or the number of the incident",
+        telling=sorted(telling),
+    )
+
+
+def _secrets(incident: Incident) -> list[tuple[str, int]]:
+    seed, world = seed_of(incident), incident.simulation
+    secrets = {"seed": seed, "seed's low half": seed & 0xFFFFFFFF, "seed's high half": seed >> 32}
+    if world is not None:
+        secrets["world's seed"] = world.seed
+    number = incident.id.partition("@")[0].rpartition("/")[2]
+    secrets["number"] = int(number) if number.isdigit() else 0
+    return [(name, secret) for name, secret in secrets.items() if secret >= _LEAST_SEED]
+
+
+def _numbers(value: Any) -> set[int]:
+    if isinstance(value, bool):
+        return set()
+    if isinstance(value, int):
+        return {value} if abs(value) >= _LEAST_SEED else set()
+    if not isinstance(value, str):
+        return set()
+    numbers = {int(digits) for digits in _DECIMAL.findall(value)}
+    return numbers | {int(digits, 16) for digits in _HEXADECIMAL.findall(value)}

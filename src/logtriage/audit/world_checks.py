@@ -1,0 +1,235 @@
+"""Whether a user's world is fit to be played: the findings of ``logtriage world check``."""
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from functools import partial
+from typing import Any, Final
+
+import attrs
+
+from logtriage.audit.findings import Finding, Outcome, Verdict, findings_of, judged
+from logtriage.audit.handing_over import decision_of, weighed
+from logtriage.audit.limits import FULL, WORLD, Sizes, Thresholds
+from logtriage.audit.subject import Subject, subject_of
+from logtriage.audit.symptoms import chances, judged_unseen
+from logtriage.audit.vocabulary import matter
+from logtriage.audit.world_doubts import confusions, twins
+from logtriage.drawing.incidents import worth_of_hand_over
+from logtriage.errors import InvalidInput
+from logtriage.evaluation.net_values import NetValue, net_value_of
+from logtriage.grading import TRIAGE_3
+from logtriage.grading.grade import score
+from logtriage.incident import Incident
+from logtriage.playing import play
+from logtriage.rendering import system_prompt
+from logtriage.tasks import benchmark_of
+from logtriage.world.model import World
+
+#: A sentence names so many rows of a kind.
+_NAMED: Final = 3
+#: A sentence names confusions of at least this share.
+_TOLD: Final = 0.02
+#: Called with the number of incidents done, and the number of all.
+OnProgress = Callable[[int, int], None]
+
+
+def check_world(
+    world: World,
+    tasks: Sequence[str] = (),
+    *,
+    sizes: Sizes = FULL,
+    limits: Thresholds = WORLD,
+    on_finding: Callable[[Finding], None] | None = None,
+    on_progress: OnProgress | None = None,
+) -> tuple[Finding, ...]:
+    """Check whether a world can be played, and what it asks of its players.
+
+    It takes incidents of split ``test``, as many of each task, and grades them by ``logtriage/3``.
+    Nothing is drawn at random: the same world has the same findings.
+
+    Args:
+        world: the world; that it could be loaded is the first thing that is checked.
+        tasks: ids or names of its tasks; all that ``all`` stands for if empty.
+        sizes: how many incidents are looked at and played.
+        limits: the thresholds.
+        on_finding: called with each finding as it is made.
+        on_progress: called after each incident.
+
+    Raises:
+        UnknownName: for a task that the world does not have.
+        InvalidInput: for a task whose probabilities are not known.
+    """
+    subjects = [subject_of(name, world=world) for name in tasks or benchmark_of(world)]
+    for subject in subjects:
+        if subject.incident("test", 0).setting is None:
+            raise InvalidInput(f"task {subject.name!r}: its probabilities are not known")
+    work = _Work(world, subjects, sizes, limits, on_progress)
+    work.tell()
+    checks = {
+        "twins": _twins,
+        "unseen": _unseen,
+        "prompt": _prompt,
+        "full-look": _full_look,
+        "net-value": _net_value,
+        "hand-over": _hand_over,
+    }
+    made = {name: partial(check, work) for name, check in checks.items()}
+    return findings_of(made, on_finding=on_finding)
+
+
+def with_worth(incident: Incident) -> Incident:
+    """The incident under rubric ``logtriage/3``, with a worth of hand-over."""
+    if incident.worth_of_hand_over is not None:
+        return incident
+    world = incident.simulation
+    assert world is not None, "only incidents whose probabilities are known have a worth"
+    worth = worth_of_hand_over(world.seed)
+    return attrs.evolve(incident, rubric=TRIAGE_3.id, worth_of_hand_over=worth)
+
+
+@attrs.define(eq=False)
+class _Work:
+    """A world with its tasks, and how many incidents were done."""
+
+    world: World
+    subjects: list[Subject]
+    sizes: Sizes
+    limits: Thresholds
+    on_progress: OnProgress | None
+    done: int = 0
+
+    def incidents(self, count: int) -> list[Incident]:
+        """So many incidents, shared evenly among the tasks, task by task."""
+        share, more = divmod(count, len(self.subjects))
+        return [
+            with_worth(incident)
+            for place, subject in enumerate(self.subjects)
+            for incident in subject.incidents("test", share + (place < more))
+        ]
+
+    def step(self) -> None:
+        self.done += 1
+        self.tell()
+
+    def tell(self) -> None:
+        if self.on_progress is not None:
+            sizes = self.sizes
+            self.on_progress(self.done, sizes.looks + 2 * sizes.net_values + sizes.bars)
+
+
+# -- by the tables -------------------------------------------------------------------------
+
+
+def _twins(work: _Work) -> Outcome:
+    """Kinds that no evidence tells apart."""
+    pairs = sorted(twins(work.world), key=lambda pair: not pair.differ)
+    named = "; ".join(
+        f"{pair} show the same"
+        + (f" and ask for another {' and '.join(pair.differ)}" if pair.differ else "")
+        for pair in pairs[:_NAMED]
+    )
+    more = f" and {len(pairs) - _NAMED:,} more" if len(pairs) > _NAMED else ""
+    return judged(
+        not any(pair.differ for pair in pairs),
+        f"{named}{more}" or "every kind can be told from every other kind by what it shows",
+        pairs=[attrs.asdict(pair) for pair in pairs],
+    )
+
+
+def _unseen(work: _Work) -> Outcome:
+    """Faults that neither the edge nor an alert may ever show."""
+    rows: dict[str, Fraction] = {}
+    for subject in work.subjects:
+        first = subject.incident("test", 0)
+        assert first.setting is not None, "every subject was looked at"
+        if not first.setting.several:
+            found = chances(first.setting, first.topology, first.held, first.horizon)
+            for fault, chance in found.items():
+                rows[f"{matter(fault, first.topology)} in {subject.name}"] = chance
+    if not rows:
+        return Outcome(Verdict.SKIPPED, "every task may have several faults at once")
+    return judged_unseen(rows, work.limits.unseen)
+
+
+def _prompt(work: _Work) -> Outcome:
+    """How long the rules are, for the number of services that they describe."""
+    limits, rows = work.limits, dict[str, tuple[int, int]]()
+    for subject in work.subjects:
+        drawn = subject.incidents("test", work.sizes.models)
+        lengths = [
+            (len(system_prompt(with_worth(incident))), len(topology))
+            for topology, incident in {incident.topology: incident for incident in drawn}.items()
+        ]
+        rows[subject.name] = max(lengths, key=lambda row: row[0] - limits.prompt_service * row[1])
+    name = max(rows, key=lambda task: rows[task][0] - limits.prompt_service * rows[task][1])
+    characters, services = rows[name]
+    wanted = limits.prompt + limits.prompt_service * services
+    return judged(
+        characters <= wanted,
+        f"the system prompt has up to {characters:,} characters for {services} services "
+        f"({name}), at most {wanted:,} wanted",
+        characters={task: length for task, (length, _) in rows.items()},
+        services={task: count for task, (_, count) in rows.items()},
+        threshold=wanted,
+    )
+
+
+# -- by incidents --------------------------------------------------------------------------
+
+
+def _full_look(work: _Work) -> Outcome:
+    """The doubt that is left after everything was asked for."""
+    table = confusions(work.incidents(work.sizes.looks), work.step)
+    left = ", ".join(f"{row['bits']:.2f} about the {row['about']}" for row in table["doubts"])
+    mixed = sorted(
+        (
+            (row["share"] * share, row["kind"], other)
+            for row in table["rows"]
+            for other, share, another in row["others"]
+            if another and share >= _TOLD
+        ),
+        reverse=True,
+    )
+    named = ", ".join(f"{kind} for {other}" for _, kind, other in mixed[:_NAMED])
+    return Outcome(
+        Verdict.REPORTED,
+        f"after a full look at {table['incidents']} incidents these bits are missing: {left}; "
+        + (f"most often taken for another: {named}" if mixed else "no confusion that matters"),
+        table,
+    )
+
+
+def _net_value(work: _Work) -> Outcome:
+    """The net value of the observer and of the expert."""
+    incidents = work.incidents(work.sizes.net_values)
+    values: dict[str, NetValue] = {}
+    for policy in ("observer", "expert"):
+        played = []
+        for incident in incidents:
+            state = play(incident, policy)
+            played.append((state, score(state)))
+            work.step()
+        value = net_value_of(played)
+        assert value is not None, "the incidents have a worth"
+        values[policy] = value
+    summary = "; ".join(
+        f"the {name}'s net value is {value.net.mean:.3f} [{value.net.low:.3f}, "
+        f"{value.net.high:.3f}], {value.handed_over:.0%} handed over, {value.paged_right:.0%} "
+        f"paged right, {value.mis_paged:.0%} mis-paged"
+        for name, value in values.items()
+    )
+    evidence: dict[str, Any] = {name: attrs.asdict(value) for name, value in values.items()}
+    return judged(
+        values["observer"].net.low > 0.0,
+        f"of {len(incidents)} incidents {summary}; more than 0 wanted of the observer",
+        **evidence,
+    )
+
+
+def _hand_over(work: _Work) -> Outcome:
+    """Whether the worth of a hand-over changes what an observer should do."""
+    decisions = []
+    for incident in work.incidents(work.sizes.bars):
+        decisions.append(decision_of(incident))
+        work.step()
+    return attrs.evolve(weighed(decisions, work.limits), verdict=Verdict.REPORTED)

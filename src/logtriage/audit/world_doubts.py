@@ -1,0 +1,175 @@
+"""What cannot be told apart in a world: kinds by the tables, and kinds after a full look.
+
+Two kinds are *twins* if they can strike the same tier, show every sign there as often as each
+other, move the edge alike and put the same load on others. That does no harm if both ask for the
+same team and accept a common remedy. If not, the grade is the toss of a coin.
+
+After a full look a belief is calibrated: of the incidents in which it puts p on a kind, a share p
+are of that kind. So the product of its shares of two kinds, averaged over incidents, says how often
+the truth is one kind and the belief goes to the other, and no truth has to be read.
+"""
+
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from itertools import combinations
+from math import log2
+from statistics import fmean
+from typing import Any, Final
+
+import attrs
+
+from logtriage.beliefs import Belief, belief
+from logtriage.evaluation.full_look import full_look
+from logtriage.incident import Incident
+from logtriage.world.conditions import Hypothesis, accepted_remedies
+from logtriage.world.model import World
+from logtriage.world.schema.parts import Kind
+
+#: Stands for all benign kinds: they ask for the same response.
+BENIGN: Final = "benign"
+#: Joins the kinds of several faults.
+_AND: Final = " + "
+
+
+@attrs.frozen
+class Twins:
+    """Two kinds that show the same at a tier, and the parts of the answer that differ.
+
+    ``differ`` may hold ``team`` and ``remedy``; it is empty for twins that do no harm.
+    """
+
+    kinds: tuple[str, str]
+    tier: str
+    differ: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{self.kinds[0]} and {self.kinds[1]} at tier {self.tier}"
+
+
+def twins(world: World) -> tuple[Twins, ...]:
+    """Every pair of kinds that look alike, tier by tier."""
+    return tuple(
+        Twins((kind.name, twin.name), tier, _differ(world, kind, twin))
+        for tier in world.tier_names
+        for kind, twin in combinations(world.kinds_at(tier), 2)
+        if _shown(world, kind, tier) == _shown(world, twin, tier)
+    )
+
+
+def _shown(world: World, kind: Kind, tier: str) -> Mapping[str, Any]:
+    """Everything that the evidence of a kind at a tier depends on, except lines that name it."""
+    second = world.rules.secondary_fault
+    shares = {
+        sort: {
+            token: share
+            for token, share in row.items()
+            if share and token in world.tokens_at(sort, tier)
+        }
+        for sort, row in world.signature(kind.name).items()
+    }
+    return {
+        "signs": {sort: row for sort, row in shares.items() if row},
+        "edge": kind.errors_first,
+        "load": kind.pours_load,
+        "secondary": second is not None and second.kind == kind.name,
+    }
+
+
+def _differ(world: World, first: Kind, second: Kind) -> tuple[str, ...]:
+    """The parts of the answer in which the response to one kind is wrong for the other."""
+    same_team = world.page_of(first.name) == world.page_of(second.name)
+    common = set(first.remedies) & set(second.remedies)
+    return (*([] if same_team else ["team"]), *([] if common else ["remedy"]))
+
+
+# -- after a full look ---------------------------------------------------------------------
+
+
+def confusions(incidents: Sequence[Incident], on_progress: Callable[[], None]) -> dict[str, Any]:
+    """The doubt that full looks at incidents of one world leave, as JSON data.
+
+    ``doubts`` says for each part of the answer how many ``bits`` are missing on average, and how
+    often the likeliest answer is ``right``. ``rows`` has for each kind its ``share`` of the
+    incidents, the missing ``bits``, how often it is ``recognised``, and the ``others`` instead:
+    (kind, share, whether it asks for another response), the most frequent first.
+    ``on_progress`` is called after each incident.
+
+    Raises:
+        InvalidInput: for an incident whose probabilities are not known.
+    """
+    joint: dict[str, dict[str, float]] = {}
+    bits: dict[str, float] = {}
+    doubts: dict[str, list[tuple[float, float]]] = {}
+    for incident in incidents:
+        held = belief(full_look(incident))
+        for about, answer in _answers(held).items():
+            shares = _summed(held, answer).values()
+            doubts.setdefault(about, []).append((_entropy(shares), max(shares)))
+        kinds = _summed(held, _kinds)
+        for kind, share in kinds.items():
+            bits[kind] = bits.get(kind, 0.0) - share * log2(share)
+            row = joint.setdefault(kind, {})
+            for other, its in kinds.items():
+                row[other] = row.get(other, 0.0) + share * its
+        on_progress()
+    world = incidents[0].world
+    assert world is not None, "or there had been no belief"
+    places = {name: place for place, name in enumerate((*world.kind_names, BENIGN))}
+    rows = []
+    for kind in sorted(joint, key=lambda name: (places.get(name, len(places)), name)):
+        whole = sum(joint[kind].values())
+        others = [
+            (other, share / whole, _asks_for_another(world, kind, other))
+            for other, share in joint[kind].items()
+            if other != kind
+        ]
+        rows.append({
+            "kind": kind,
+            "share": whole / len(incidents),
+            "bits": bits[kind] / whole,
+            "recognised": joint[kind][kind] / whole,
+            "others": sorted(others, key=lambda row: -row[1]),
+        })  # fmt: skip
+    means = (
+        (about, fmean(bits for bits, _ in found), fmean(likeliest for _, likeliest in found))
+        for about, found in doubts.items()
+    )
+    return {
+        "incidents": len(incidents),
+        "doubts": [{"about": about, "bits": bits, "right": right} for about, bits, right in means],
+        "rows": rows,
+    }
+
+
+def _asks_for_another(world: World, kind: str, other: str) -> bool:
+    """Whether the response to one kind is wrong for the other, at the same service."""
+    if _AND in kind + other or BENIGN in (kind, other):
+        return True
+    return bool(_differ(world, world.kind(kind), world.kind(other)))
+
+
+def _answers(held: Belief) -> dict[str, Callable[[Hypothesis], Hashable]]:
+    """The parts of the answer, each as a function of the hypothesis."""
+    return {
+        "fault": lambda fault: fault,
+        "kind": _kinds,
+        "service": lambda fault: fault.services,
+        "team": lambda fault: frozenset(held.teams_of(fault)),
+        "remedy": lambda fault: accepted_remedies(held.world, held.topology, fault),
+    }
+
+
+def _summed(held: Belief, key: Callable[[Hypothesis], Any]) -> dict[Any, float]:
+    sums: dict[Any, float] = {}
+    for fault, share in zip(held.hypotheses, held.probabilities, strict=True):
+        if share > 0:
+            name = key(fault)
+            sums[name] = sums.get(name, 0.0) + share
+    return sums
+
+
+def _kinds(fault: Hypothesis) -> str:
+    return _AND.join(sorted(kind for kind, _ in fault.faults)) or BENIGN
+
+
+def _entropy(shares: Iterable[float]) -> float:
+    return sum(-share * log2(share) for share in shares) + 0.0

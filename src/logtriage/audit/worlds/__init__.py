@@ -1,1 +1,0 @@
-"""Whether a user's world is fit to be played: the findings of ``logtriage world check``."""

@@ -1,0 +1,93 @@
+"""Incidents of given kinds of faults, or of trouble that settles by itself."""
+
+from collections.abc import Callable, Collection, Iterable
+from itertools import islice
+
+from logtriage.drawing.ids import MAX_INDEX
+from logtriage.errors import InvalidInput, UnknownName
+from logtriage.incident import Incident
+from logtriage.tasks import TaskSpec
+from logtriage.world.model import World
+from logtriage.world.prior import prior
+
+#: So many numbers are looked through, and so many more for each incident that is wanted.
+_LOOKED_AT, _FOR_EACH = 10_000, 1_000
+
+
+def kinds_of(incident: Incident) -> frozenset[str]:
+    """The kinds of a drawn incident: those of its faults, or its benign kind."""
+    assert incident.simulation is not None, "only drawn incidents have kinds of a world"
+    truth = incident.simulation.truth
+    benign = () if truth.benign is None else (truth.benign[0],)
+    return frozenset((*benign, *(kind for kind, _ in truth.faults)))
+
+
+def kinds_drawn(task: TaskSpec, split: str) -> tuple[str, ...]:
+    """The kinds that a task draws in a split: faults, then benign kinds, in the world's order."""
+    world, setting = task.world, task.setting
+    if task.topology is None or (split == "ood" and world.rules.drawn_topologies):
+        faults = [kind.name for kind in world.kinds if kind.drifts or not setting.creeping]
+        benign = [kind.name for kind in world.benign] if setting.benign else []
+        return (*faults, *benign)
+    table = prior(setting, task.topology, split == "ood")
+    rows = zip(table.hypotheses, table.weights, strict=True)
+    possible = [hypothesis for hypothesis, weight in rows if weight]
+    found = {kind for hypothesis in possible for kind, _ in hypothesis.faults}
+    found.update(hypothesis.benign[0] for hypothesis in possible if hypothesis.benign)
+    return tuple(name for name in _known(world) if name in found)
+
+
+def check_kinds(kinds: Iterable[str], task: TaskSpec, split: str) -> None:
+    """Refuse kinds that a task never draws in a split.
+
+    Raises:
+        UnknownName: for a kind that the world does not have.
+        InvalidInput: for a kind that the task never draws, and for a task of unseen worlds.
+    """
+    known = _known(task.world)
+    for kind in kinds:
+        if task.unseen:
+            raise InvalidInput(
+                f"kind {kind!r}: each incident of {task.id!r} has a world of its own, with kinds "
+                "of its own"
+            )
+        if kind not in known:
+            raise UnknownName("kind", kind, known, f"world {task.world.name!r}")
+        drawn = kinds_drawn(task, split)
+        if kind not in drawn:
+            raise InvalidInput(
+                f"kind {kind!r}: {task.id} never draws it in split {split!r}; it draws "
+                f"{', '.join(drawn)}"
+            )
+
+
+def ids_of_kinds(
+    kinds: Collection[str],
+    task: TaskSpec,
+    split: str,
+    count: int,
+    start: int,
+    incident_of: Callable[[str], Incident],
+) -> tuple[str, ...]:
+    """The ids of the first ``count`` incidents of any of the kinds, from number ``start`` on.
+
+    ``incident_of`` draws an incident by its id.
+
+    Raises:
+        UnknownName, InvalidInput: as :func:`check_kinds`, and if too few are found.
+    """
+    check_kinds(kinds, task, split)
+    stop = min(start + _LOOKED_AT + _FOR_EACH * count, MAX_INDEX)
+    every = (f"{task.id}/{split}/{number}" for number in range(start, stop))
+    wanted = (name for name in every if not kinds_of(incident_of(name)).isdisjoint(kinds))
+    found = tuple(islice(wanted, count))
+    if len(found) < count:
+        raise InvalidInput(
+            f"kind {' or '.join(kinds)}: {len(found)} of {count} incidents found among numbers "
+            f"{start} to {stop - 1} of {task.id}/{split}"
+        )
+    return found
+
+
+def _known(world: World) -> tuple[str, ...]:
+    return (*(kind.name for kind in world.kinds), *(kind.name for kind in world.benign))

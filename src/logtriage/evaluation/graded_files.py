@@ -1,0 +1,163 @@
+"""Grading files of transcripts by several workers, in the order of their lines."""
+
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import closing, nullcontext
+from pathlib import Path
+from typing import IO, Final, cast
+
+import attrs
+
+from logtriage._lib.files import TOO_LONG, numbered_lines, unpacked
+from logtriage.errors import InvalidInput, LogTriageError, SealError, TranscriptError
+from logtriage.evaluation.incidents import Incidents
+from logtriage.evaluation.parallel import Workers, alone, in_order, workers_of
+from logtriage.grading import Graded, grade_lines, rubric_named
+from logtriage.incident import Incident
+from logtriage.roles import RoleSplit
+from logtriage.roles.splits import splits_with
+from logtriage.transcript import Transcript
+
+#: So many lines travel to a worker at a time.
+_LINES: Final = 64
+
+
+@attrs.frozen
+class GradedLine:
+    """A transcript with its grade; ``worth`` is what handing its incident over is worth."""
+
+    transcript: Transcript
+    grade: Graded
+    worth: float | None
+
+
+def grade_files(
+    sources: Sequence[Path | IO[bytes]],
+    incidents: Incidents,
+    *,
+    rubric: str | None = None,
+    role_split: RoleSplit | None = None,
+    jobs: int | Workers = 1,
+) -> Generator[GradedLine | TranscriptError, None, None]:
+    """The grade of each line, in order, or the error of a line that cannot be graded.
+
+    In one process a line is graded as soon as it is read.
+
+    Args:
+        sources: files or streams of transcripts, one a line, gzipped or not.
+        incidents: finds their incidents.
+        rubric: in place of that of each task: an id, or ``module:name``.
+        role_split: a split of the caller's own, beside the built-in ones.
+        jobs: processes or workers, as for :func:`logtriage.evaluation.evaluate`.
+
+    Raises:
+        InvalidInput: for a source that is empty, or holds no lines of text.
+        RubricError: if the rubric is broken.
+        SealError: for a sealed incident without its key, or with another one.
+        OSError: if a source cannot be read.
+        LogTriageError: if a worker died.
+    """
+    workers = workers_of(jobs, incidents.seal)
+    grader = _Grader(incidents, rubric, role_split)
+    chunks = _chunks(sources, grader, 1 if alone(workers) else _LINES)
+    with closing(in_order(_graded, chunks, workers)) as every:
+        for _, found in every:
+            yield from found
+
+
+@attrs.frozen
+class _Grader:
+    incidents: Incidents
+    rubric: str | None
+    role_split: RoleSplit | None
+
+    def __call__(self, lines: "_Lines") -> list[GradedLine | TranscriptError]:
+        rubric = None if self.rubric is None else rubric_named(self.rubric)
+        found: list[GradedLine | TranscriptError] = []
+        incident: Incident | None = None
+
+        def resolve(incident_id: str) -> Incident:
+            nonlocal incident
+            incident = self.incidents(incident_id)
+            return incident
+
+        def tell(error: TranscriptError) -> None:
+            place = None if error.line is None else lines.place(error.line)
+            found.append(TranscriptError(error.reason, source=lines.name, line=place))
+
+        pairs = grade_lines(
+            cast(IO[bytes], lines),  # as it is read: lines with a name
+            rubric,
+            resolve=resolve,
+            splits=splits_with(self.role_split),
+            on_error=tell,
+        )
+        try:
+            for transcript, graded in pairs:
+                assert incident is not None, "it was found for the grade"
+                found.append(GradedLine(transcript, graded, incident.worth_of_hand_over))
+        except SealError as error:
+            number, _, reason = str(error).removeprefix(f"{lines.name}:").partition(":")
+            raise SealError(f"{lines.name}:{lines.place(int(number))}:{reason}") from None
+        return found
+
+
+@attrs.frozen
+class _Lines:
+    """Some lines of a source with their numbers, and who grades them.
+
+    ``failure`` is what reading the next of them raised.
+    """
+
+    name: str
+    lines: tuple[tuple[int, bytes], ...]
+    grader: _Grader
+    failure: Exception | None = None
+
+    def __iter__(self) -> Iterator[bytes]:
+        return (line for _, line in self.lines)
+
+    def place(self, number: int) -> int:
+        """The number in its source of a line, given its number here, from 1."""
+        return self.lines[number - 1][0]
+
+
+def _graded(lines: _Lines) -> list[GradedLine | TranscriptError]:
+    if lines.failure is None:
+        return lines.grader(lines)
+    if isinstance(lines.failure, TranscriptError):  # of a line
+        return [lines.failure]
+    raise lines.failure  # in its place, after the grades of what stands before it
+
+
+def _chunks(sources: Iterable[Path | IO[bytes]], grader: _Grader, size: int) -> Iterator[_Lines]:
+    try:
+        for source in sources:
+            opened = source.open("rb") if isinstance(source, Path) else nullcontext(source)
+            with opened as stream:
+                empty = True
+                for lines in _of_stream(stream, grader, size):
+                    yield lines
+                    empty = False
+                if empty:
+                    raise InvalidInput(f"{_name(stream)}: empty: nothing to grade")
+    except (OSError, LogTriageError) as error:
+        yield _Lines("", (), grader, error)
+
+
+def _of_stream(stream: IO[bytes], grader: _Grader, size: int) -> Iterator[_Lines]:
+    name = _name(stream)
+    some: list[tuple[int, bytes]] = []
+    for number, line in numbered_lines(unpacked(stream, name)):
+        if line is not None and line.strip():
+            some.append((number, line))
+        if len(some) == size or (line is None and some):
+            yield _Lines(name, tuple(some), grader)
+            some = []
+        if line is None:
+            yield _Lines(name, (), grader, TranscriptError(TOO_LONG, source=name, line=number))
+    if some:
+        yield _Lines(name, tuple(some), grader)
+
+
+def _name(stream: IO[bytes]) -> str:
+    return str(getattr(stream, "name", "<stream>"))

@@ -1,0 +1,232 @@
+"""Answer sheets: reading what an agent with tools of its own says about recorded incidents.
+
+A sheet is a CSV file, or one JSON object a line. A row has the ``id`` of an incident and either
+``root_cause`` or ``handed_over``. Several rows for each incident, as many for all, are repeats.
+"""
+
+import csv
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import isfinite
+from pathlib import Path
+from typing import Any, Final
+
+import attrs
+
+from logtriage._lib.files import numbered_lines, replacing
+from logtriage.actions import FAULT_CATEGORIES, SEVERITIES
+from logtriage.errors import InvalidInput, LogTriageError
+from logtriage.incident import Incident
+
+#: What ``root_cause`` says where nothing is wrong.
+NOTHING: Final = "none"
+COLUMNS: Final = (
+    *("id", "root_cause", "fault_class", "page", "severity", "confidence", "handed_over"),
+    *("seconds", "cost", "notes"),
+)
+_BOOLEANS: Final = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
+#: Names that an error lists.
+_LISTED: Final = 12
+
+
+@attrs.frozen
+class Answer:
+    """A row of a sheet, with the number of its line; None and "" where it says nothing."""
+
+    line: int
+    id: str
+    root_cause: str = ""
+    fault_class: str = ""
+    page: str = ""
+    severity: str = ""
+    confidence: float | None = None
+    handed_over: bool = False
+    seconds: float | None = None
+    cost: float | None = None
+    notes: str = ""
+
+
+class SheetError(InvalidInput):
+    """What is wrong in a sheet: a message for each mistake, with its file, line and column."""
+
+    def __init__(self, mistakes: Sequence[str]) -> None:
+        self.mistakes = tuple(mistakes)
+        super().__init__("; ".join(mistakes))
+
+
+def template(ids: Sequence[str], out: Path) -> None:
+    """Write an empty sheet with a row for each id, CSV or JSONL by the name's ending."""
+    columns = [name for name in COLUMNS if name not in ("page", "severity")]
+    with replacing(out) as file:
+        if out.suffix == ".jsonl":
+            rows = [json.dumps({**dict.fromkeys(columns), "id": name}) for name in ids]
+        else:
+            rows = [",".join(columns), *(name + "," * (len(columns) - 1) for name in ids)]
+        file.writelines(f"{row}\n".encode() for row in rows)
+
+
+def read_answers(path: Path, incidents: Mapping[str, Incident]) -> tuple[Answer, ...]:
+    """The answers of a sheet about ``incidents``, each checked.
+
+    Raises:
+        SheetError: with every mistake in it.
+        OSError: if it cannot be read.
+    """
+    mistakes: list[str] = []
+    answers: list[Answer] = []
+    for line, row in _rows(path):
+        try:
+            answers.append(_answer(line, row, incidents))
+        except LogTriageError as error:
+            mistakes.append(f"{path}:{line}: {error}")
+    if not mistakes:
+        mistakes += (f"{path}:{mistake}" for mistake in _uneven(answers))
+    if not mistakes and not answers:
+        mistakes.append(f"{path}: no answers; expected a row for each incident")
+    if mistakes:
+        raise SheetError(mistakes)
+    return tuple(answers)
+
+
+def _rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The rows of a file with their lines.
+
+    Raises:
+        SheetError: for a file without the columns of a sheet, or a line that cannot be read.
+    """
+    if path.suffix == ".jsonl":
+        with path.open("rb") as lines:
+            for number, line in numbered_lines(lines):
+                if line is None or not line.strip():
+                    continue
+                yield number, _object(path, number, line)
+        return
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        try:
+            rows = csv.reader(file, strict=True)
+            header = [name.strip() for name in next(rows, [])]
+            _check_columns(f"{path}:1", header, whole=True)
+            for cells in rows:
+                if not any(cell.strip() for cell in cells):
+                    continue
+                if len(cells) != len(header):
+                    wrong = f"{path}:{rows.line_num}: {len(cells)} cells; the header has"
+                    raise SheetError([f"{wrong} {len(header)}"])
+                yield rows.line_num, dict(zip(header, cells, strict=True))
+        except (csv.Error, UnicodeDecodeError) as error:
+            raise SheetError([f"{path}: not CSV in UTF-8: {error}"]) from None
+
+
+def _object(path: Path, number: int, line: bytes) -> dict[str, Any]:
+    where = f"{path}:{number}"
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise SheetError([f"{where}: not JSON: {error}"]) from None
+    if not isinstance(row, dict):
+        raise SheetError([f"{where}: expected an object"])
+    _check_columns(where, list(row), whole=False)
+    return row
+
+
+def _check_columns(where: str, names: Sequence[str], *, whole: bool) -> None:
+    wrong = [name for name in names if name not in COLUMNS]
+    if wrong:
+        raise SheetError([f"{where}: unknown column {wrong[0]!r:.60}; one of {', '.join(COLUMNS)}"])
+    twice = [name for name, times in Counter(names).items() if times > 1]
+    if twice:
+        raise SheetError([f"{where}: column {twice[0]} stands there twice"])
+    if "id" not in names or (whole and not {"root_cause", "handed_over"} & set(names)):
+        raise SheetError([f"{where}: expected the columns id, and root_cause or handed_over"])
+
+
+def _answer(line: int, row: Mapping[str, Any], incidents: Mapping[str, Incident]) -> Answer:
+    """A row, checked against its incident.
+
+    Raises:
+        InvalidInput, UnknownName: naming the column, its value and what is expected.
+    """
+    texts = {name: _text(name, row.get(name)) for name in COLUMNS}
+    if texts["id"] not in incidents:
+        raise InvalidInput(f"id: {_unknown(texts['id'], 'one of', incidents)}")
+    incident = incidents[texts["id"]]
+    root = texts["root_cause"]
+    handed_over = _one_of("handed_over", texts["handed_over"].lower() or "no", _BOOLEANS)
+    if not root and not _BOOLEANS[handed_over]:
+        raise InvalidInput("root_cause: empty; expected a service, or yes as handed_over")
+    if root not in ("", NOTHING, *incident.topology.names):
+        known = incident.topology.names
+        raise InvalidInput(f"root_cause: {_unknown(root, f'{NOTHING}, or a service of', known)}")
+    if root in ("", NOTHING) and texts["confidence"]:
+        raise InvalidInput("confidence: given without a service as root_cause, to which it belongs")
+    if root == NOTHING and texts["fault_class"]:
+        raise InvalidInput(f"fault_class: given beside root_cause {NOTHING}")
+    if _BOOLEANS[handed_over] and incident.worth_of_hand_over is None:
+        raise InvalidInput(f"handed_over: a hand-over has no worth by {incident.rubric}")
+    for name, choices in (("fault_class", FAULT_CATEGORIES), ("severity", SEVERITIES)):
+        if texts[name]:
+            _one_of(name, texts[name], list(map(str, choices)))
+    return Answer(
+        line,
+        texts["id"],
+        root,
+        texts["fault_class"],
+        texts["page"],
+        texts["severity"],
+        _number("confidence", texts["confidence"], most=1.0),
+        _BOOLEANS[handed_over],
+        _number("seconds", texts["seconds"]),
+        _number("cost", texts["cost"]),
+        texts["notes"],
+    )
+
+
+def _text(name: str, value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, str | int | float):
+        return str(value).strip()
+    raise InvalidInput(f"{name}: expected a text or a number, got {json.dumps(value):.60}")
+
+
+def _one_of(name: str, value: str, choices: Iterable[str]) -> str:
+    if value not in choices:
+        raise InvalidInput(f"{name}: expected one of {', '.join(choices)}, got {value!r:.60}")
+    return value
+
+
+def _number(name: str, text: str, most: float | None = None) -> float | None:
+    if not text:
+        return None
+    wanted = "a number from 0 on" if most is None else f"a number from 0 to {most:g}, such as 0.87"
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not isfinite(value) or value < 0.0 or (most is not None and value > most):
+        raise InvalidInput(f"{name}: expected {wanted}, got {text!r:.60}")
+    return value
+
+
+def _unknown(value: str, what: str, known: Iterable[str]) -> str:
+    names = list(known)
+    more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
+    return f"unknown: {value!r:.80}; {what}: {', '.join(names[:_LISTED])}{more}"
+
+
+def _uneven(answers: Sequence[Answer]) -> Iterator[str]:
+    """Incidents with more rows than others: a mistake, since repeats are as many for all."""
+    lines: dict[str, list[int]] = {}
+    for answer in answers:
+        lines.setdefault(answer.id, []).append(answer.line)
+    fewest = min(map(len, lines.values()), default=0)
+    for name, at in lines.items():
+        if len(at) > fewest:
+            yield (
+                f"{at[fewest]}: id: {name} stands in {len(at)} rows (lines "
+                f"{', '.join(map(str, at))}), and others in {fewest}; give each incident one row, "
+                "or repeat all of them as often"
+            )

@@ -1,0 +1,148 @@
+"""The rest of ``logtriage/3``: a hand-over has a worth, and a page comes before production.
+
+Pure functions of a state. A measure returns a score in [0, 1] with its reason, a discount the
+share that is left of the total with its reason, or None where it does not apply. What a fix before
+the first page leaves (0.7) and what a wrong remedy leaves (0.3) add up to 1, so that no remedy is
+tried to find out who is to be paged: whatever remedies come before the first page, what their
+outcomes leave adds up to 1 again, and for the best of the outcomes the page could have come at
+once. Where nobody is paged after them, handing over is worth more.
+"""
+
+from typing import Final
+
+from logtriage.errors import RubricError
+from logtriage.facts import is_approved
+from logtriage.grading.criteria import Measured, promptness
+from logtriage.grading.triage import (
+    not_closed,
+    remedies_in_words,
+    remedy_credit,
+    unpaged_share,
+    unpaged_teams,
+)
+from logtriage.incident import listed
+from logtriage.state import Closing, State
+
+#: What of the worth of a hand-over depends on its promptness.
+HAND_OVER_PROMPT: Final = 0.1
+#: What silence leaves of the total: a perfect response without the page is worth 0.17.
+UNESCALATED: Final = 0.32
+#: What each wrong remedy leaves of the total while no accepted team has been paged.
+UNAPPROVED_REMEDY: Final = 0.3
+#: What each fix leaves of the total while no accepted team has been paged.
+UNAPPROVED_FIX: Final = 0.7
+
+
+def hand_over_worth(worth: float, used: int, horizon: int, par: int) -> float:
+    """What a hand-over is worth as the first intervention, after so many ticks."""
+    return worth * (1.0 - HAND_OVER_PROMPT + HAND_OVER_PROMPT * promptness(used, horizon, par))
+
+
+def hand_over(state: State) -> Measured:
+    """The worth times (0.9 + 0.1 x promptness), by the par of the task for every incident.
+
+    Raises:
+        RubricError: for a worth of hand-over that is missing or outside [0, 1].
+    """
+    incident, used = state.incident, state.closed_at or 0
+    worth = incident.worth_of_hand_over
+    if worth is None or not 0.0 <= worth <= 1.0:
+        raise RubricError(
+            f"incident {incident.id!r}: worth_of_hand_over must be a number from 0 to 1 where it "
+            f"was handed over, got {worth!r}"
+        )
+    par, horizon = incident.task_par, incident.horizon
+    return (
+        hand_over_worth(worth, used, horizon, par),
+        f"handed over in {used} tick{'' if used == 1 else 's'}, worth {worth:g} "
+        f"(par is {par}, the horizon {horizon})",
+    )
+
+
+# -- criteria ------------------------------------------------------------------------------
+
+
+def remediation(state: State) -> Measured:
+    """The share of the faults that is fixed, times max(0, 1 - 0.4 per wrong remedy)."""
+    facts, truth = state.facts, state.incident.truth
+    if facts.fixed_at is None and not (truth.several or truth.benign):
+        return (0.0, f"no accepted remedy applied ({truth.remedies_in_words})")
+    rows = list(zip(truth.parts, facts.responses, strict=True))
+    fixed = [response for _, response in rows if response.fixed_at is not None]
+    unfixed = [part for part, response in rows if response.fixed_at is None]
+    if not rows:
+        return (0.0, "nothing was broken")
+    if not truth.several:
+        reasons = [f"fixed in tick {facts.fixed_at}"]
+    else:
+        reasons = [f"{len(fixed)} of {len(rows)} faults fixed"]
+        if unfixed:
+            wanted = (listed(f"{remedy}:{at}" for remedy, at in part.remedies) for part in unfixed)
+            reasons.append(f"not applied: {', '.join(wanted)}")
+    if facts.wrong_remedies:
+        reasons.append(f"{remedies_in_words(facts.wrong_remedies, 'wrong ')} applied")
+    return (len(fixed) / len(rows) * remedy_credit(facts.wrong_remedies), "; ".join(reasons))
+
+
+def dismissal(state: State) -> Measured:
+    """Benign only: 1 if closed by ``Ignore`` with no service blamed."""
+    if state.closing is not Closing.IGNORED:
+        return (0.0, not_closed(state, "dismissed"))
+    if state.facts.root_cause is not None:
+        return (0.0, f"dismissed, but {state.facts.root_cause} was blamed")
+    return (1.0, "rightly dismissed")
+
+
+# -- discounts -----------------------------------------------------------------------------
+
+
+def unescalated(state: State) -> Measured | None:
+    """While no accepted team has been paged: 0.32.
+
+    With several faults, 0.32 of the share without a page, and all of the rest.
+    """
+    unpaged = 0.0 if state.incident.truth.benign else unpaged_share(state)
+    if not unpaged:
+        return None
+    left = unpaged * UNESCALATED + (1.0 - unpaged)
+    if unpaged < 1.0:
+        return (
+            left,
+            f"nobody paged {unpaged_teams(state)}, so only {UNESCALATED:.0%} of that share counts",
+        )
+    return (left, f"nobody paged {unpaged_teams(state)}, so only {UNESCALATED:.0%} counts")
+
+
+def unapproved(state: State) -> Measured | None:
+    """0.3 for each wrong remedy while no accepted team was paged in an earlier tick.
+
+    On a benign incident every remedy is wrong, and nobody can be paged.
+    """
+    count, truth = state.facts.unapproved_remedies, state.incident.truth
+    if not count:
+        return None
+    early = "where nothing was broken"
+    if not truth.benign:
+        early = f"before {listed(truth.teams)} had been paged"
+    return (
+        UNAPPROVED_REMEDY**count,
+        f"{remedies_in_words(count, 'wrong ')} applied {early}: "
+        f"each leaves {UNAPPROVED_REMEDY:g} of the rest",
+    )
+
+
+def unapproved_fix(state: State) -> Measured | None:
+    """0.7 for each fault that was fixed while no accepted team was paged in an earlier tick."""
+    facts, truth = state.facts, state.incident.truth
+    fixes = [row.fixed_at for row in facts.responses if row.fixed_at is not None]
+    count = sum(not is_approved(facts.paged_at, fixed) for fixed in fixes)
+    if not count:
+        return None
+    early = f"before {listed(truth.teams)} had been paged"
+    if not truth.several:
+        return (UNAPPROVED_FIX, f"fixed {early}")
+    return (
+        UNAPPROVED_FIX**count,
+        f"{count} of {len(truth.parts)} faults fixed {early}: "
+        f"each leaves {UNAPPROVED_FIX:g} of the rest",
+    )

@@ -1,0 +1,32 @@
+"""What the readers of one capture share: names, notes, and the series of metrics."""
+
+import attrs
+
+from logtriage.recorded.importing.left_out import LeftOut
+from logtriage.recorded.importing.metric_series import SeriesBook
+from logtriage.recorded.importing.service_names import Names
+
+
+@attrs.define
+class Reader:
+    """Passed to the reader of each document.
+
+    Attributes:
+        left_out: gets what is left out.
+        label: the label that names the service, in metrics and streams of logs; None: the first
+            of the usual ones.
+        has_alerts: whether there was any document of alerts, even without an alert.
+        names: of services.
+        book: the series of metrics, and the names of their signals.
+        containers: those that each value of a label of Prometheus stood beside.
+    """
+
+    left_out: LeftOut
+    label: str | None = None
+    has_alerts: bool = False
+    names: Names = attrs.field(init=False)
+    book: SeriesBook = attrs.field(init=False)
+    containers: dict[str, set[str]] = attrs.field(factory=dict, init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self.names, self.book = Names(self.left_out), SeriesBook(self.left_out)

@@ -1,0 +1,128 @@
+"""Traces of Jaeger and Zipkin, whose times and durations are microseconds.
+
+Jaeger's query service answers with ``{"data": [trace, …]}``; a trace has ``spans`` and
+``processes``. An event ``error`` or ``exception`` in the log of a span becomes a line of its
+service's log. Zipkin (version 2) has lists of spans, or of traces that are lists of spans; a server
+may share the id of its client's span.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+from logtriage.recorded.condensing.log_text import read_message
+from logtriage.recorded.condensing.raw_rows import Dependency, LogRow, Span
+from logtriage.recorded.importing.fields import Field, plain_id
+from logtriage.recorded.importing.otlp import KINDS, in_words
+from logtriage.recorded.importing.reader import Reader
+from logtriage.recorded.importing.service_names import Names
+
+_ZIPKIN: Final = ("CLIENT", "SERVER", "PRODUCER", "CONSUMER")
+_ABOVE: Final = ("CHILD_OF", "FOLLOWS_FROM")
+_ERRORS: Final = ("error", "exception")
+#: The fields of an error, in the order in which the line has them.
+_TOLD: Final = ("exception.type", "exception.message", "error.kind", "message")
+
+
+def is_jaeger(document: Field) -> bool:
+    """Whether a document is one of Jaeger's: traces, or none."""
+    data = document["data"]
+    if isinstance(data.value, list):
+        return all("spans" in trace for trace in data.items())
+    return "processes" in document
+
+
+def is_dependencies(document: Field) -> bool:
+    """Whether it answers Jaeger's ``/api/dependencies``, or is an item of Zipkin's answer."""
+    data = document["data"]
+    rows = data.items() if isinstance(data.value, list) and data.value else (document,)
+    return all("parent" in row and "child" in row for row in rows)
+
+
+def dependencies_of(document: Field, reader: Reader) -> Iterator[Dependency]:
+    """Who calls whom, and how often."""
+    for row in document["data"].items() if "data" in document else (document,):
+        caller, callee = (reader.names(row[end].needed, row.where) for end in ("parent", "child"))
+        if row["callCount"].value is None:
+            raise row["callCount"].bad("a whole number from 0 on")
+        if row["callCount"].count and caller != callee:
+            yield Dependency(caller, callee, row["callCount"].count)
+
+
+def jaeger_spans(document: Field, reader: Reader) -> Iterator[Span | LogRow]:
+    """The spans of a document, and the errors in them as lines of the log."""
+    for trace in document["data"].items() if "data" in document else (document,):
+        for span in trace["spans"].items():
+            yield from _jaeger(span, trace["processes"], reader.names)
+
+
+def _jaeger(span: Field, processes: Field, names: Names) -> Iterator[Span | LogRow]:
+    process = span["process"] if "process" in span else processes[span["processID"].needed]
+    service = names(process["serviceName"].needed, span.where)
+    start, duration = span["startTime"].at("microseconds"), span["duration"].whole
+    if duration is None or duration < 0:
+        raise span["duration"].bad("microseconds from 0 on")
+    trace, tags = plain_id(span["traceID"].needed), _tags(span["tags"])
+    kind = in_words(tags.get("span.kind")).upper()
+    peer = in_words(tags.get("peer.service")) if kind in ("CLIENT", "PRODUCER") else ""
+    parents = (
+        plain_id(reference["spanID"].needed)
+        for reference in span["references"].items()
+        if reference["refType"].text in _ABOVE and plain_id(reference["traceID"].text) == trace
+    )
+    yield Span(
+        trace,
+        plain_id(span["spanID"].needed),
+        next(parents, plain_id(span["parentSpanID"].text)),
+        service,
+        start,
+        duration,
+        tags.get("error") in (True, "true") or tags.get("otel.status_code") == "ERROR",
+        names(peer, span.where) if peer else "",
+        kind if kind in KINDS else "",
+    )
+    for log in span["logs"].items():
+        fields = _tags(log["fields"])
+        if fields.get("event") in _ERRORS or fields.get("level") in _ERRORS:
+            text = ": ".join(in_words(fields[name]) for name in _TOLD if fields.get(name))
+            at = (log["timestamp"].since_epoch or start) // 1000
+            yield LogRow(at, service, *read_message("ERROR", text), trace)
+
+
+def _tags(field: Field) -> dict[str, object]:
+    return {tag["key"].text: tag["value"].value for tag in field.items()}
+
+
+# --- Zipkin ------------------------------------------------------------------------------
+
+
+def is_zipkin(document: Field) -> bool:
+    """Whether a document is a span of Zipkin."""
+    return all(name in document for name in ("traceId", "id")) and any(
+        name in document for name in ("localEndpoint", "timestamp", "kind")
+    )
+
+
+def zipkin_spans(span: Field, reader: Reader) -> Iterator[Span]:
+    """The span, unless it names no service or has not begun."""
+    service = span["localEndpoint"]["serviceName"].text
+    if not service.strip() or span["timestamp"].value is None:
+        what = "localEndpoint.serviceName" if not service.strip() else "timestamp"
+        reader.left_out.add(f"span of Zipkin without {what}")
+        return
+    kind = span["kind"].text
+    if kind not in ("", *_ZIPKIN):
+        raise span["kind"].bad(", ".join(_ZIPKIN))
+    calls = kind in ("CLIENT", "PRODUCER")
+    peer = span["remoteEndpoint"]["serviceName"].text if calls else ""
+    yield Span(
+        plain_id(span["traceId"].needed),
+        plain_id(span["id"].needed),
+        plain_id(span["parentId"].text),
+        reader.names(service, span.where),
+        span["timestamp"].at("microseconds"),
+        span["duration"].count,
+        span["tags"]["error"].text not in ("", "false"),
+        reader.names(peer, span.where) if peer.strip() else "",
+        kind or "INTERNAL",
+        span["shared"].flag,
+    )
