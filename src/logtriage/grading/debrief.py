@@ -137,9 +137,7 @@ class Grade(_Graded):
         A gate, a hand-over, or the criterion or discount that took the most points; without
         any points, the heaviest criteria. A second sentence counts actions that could not be read.
         """
-        reasons = self.unread
-        more = f" {unread(reasons, len(self.actions))}." if reasons else ""
-        return _decided(self) + more
+        return verdict_of(self)
 
     def criterion(self, name: str) -> CriterionScore:
         """The criterion of that name.
@@ -239,7 +237,7 @@ def verdict_of(grade: Graded, luck: Sequence[str] = ()) -> str:
     (:func:`logtriage.beliefs.then.lucky_then`); a score that owes nothing to it leaves it out.
     """
     if grade.score is None:
-        return f"Not scored: {grade.cause}."
+        return grade.verdict
     reasons = grade.unread
     more = f" {unread(reasons, len(grade.actions))}." if reasons else ""
     if grade.gate is not None:
