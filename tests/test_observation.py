@@ -1,5 +1,6 @@
 """What may be seen: never the truth, never what was not asked for, and only a role's slice."""
 
+import pickle
 from typing import Any
 
 import attrs
@@ -23,14 +24,18 @@ from logtriage import (
     transition,
 )
 from logtriage.actions import Report
+from logtriage.drawing import Seal
 from logtriage.dynamics import apply, tick, transition_jointly
+from logtriage.facts import Facts
 from logtriage.incident import Fault, Truth
 from logtriage.roles import VIEWS, Role
 from logtriage.roles.splits import ESCALATION, REMEDIATION, TRIAGE, TRIO_WITHOUT_BOARD
 from logtriage.tasks import TaskSpec
 from logtriage.world.channels import DOWN
 from logtriage.world.schedule import Doings, scrapes
+from logtriage.world.simulation import Simulation
 from logtriage.world.telemetry import LogLine
+from logtriage.world.voice import Voice
 from tests.builders import (
     FIX,
     P1,
@@ -105,6 +110,44 @@ def test_no_field_of_an_observation_holds_the_truth_or_the_incident() -> None:
         "rubric",
         "scenario",
     }
+
+
+DRAWN = make_incident("single_crash-v4/test/0")
+
+
+def test_words_are_made_once_they_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    state = played(DRAWN, WAIT)
+    seen = observe(state)
+    assert seen.window
+    assert seen.inspection
+
+    def unsaid(*_: object) -> None:
+        raise AssertionError("worded too early")
+
+    with monkeypatch.context() as patched:
+        for name in ("lines", "gauges", "traces", "alerts", "changes", "edges", "note"):
+            patched.setattr(Voice, name, unsaid)
+        early = observe(initial_state(DRAWN)), observe(played(DRAWN, WAIT))
+    assert early == (observe(initial_state(DRAWN)), seen)
+    assert pickle.loads(pickle.dumps(observe(state))) == seen
+
+
+def test_what_words_a_screen_knows_no_truth() -> None:
+    reached: list[Any] = [vars(observe(played(DRAWN, WAIT)))["_say"]]
+    for one in reached:  # what a closure holds, at whatever depth
+        assert not isinstance(one, Simulation | Incident | Truth | Facts)
+        reached += [cell.cell_contents for cell in getattr(one, "__closure__", None) or ()]
+        if type(one) in (tuple, list):
+            reached += one
+        elif type(one) is dict:
+            reached += one.values()
+
+
+def test_nothing_that_knows_the_seed_of_a_sealed_incident_is_handed_out() -> None:
+    sealed = make_incident(
+        "single_crash-v4/sealed/0", seal=Seal(b"the key of these tests, 0123456789")
+    )
+    assert "_say" not in vars(observe(initial_state(sealed)))
 
 
 def test_one_s_own_acts_are_shown() -> None:

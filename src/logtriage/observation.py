@@ -1,8 +1,8 @@
 """What an agent may see of a state: never the truth, only telemetry and its own acts."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
-from typing import TypeVar
+from typing import Any, Final, TypeVar
 
 import attrs
 
@@ -33,6 +33,11 @@ from logtriage.world.telemetry import (
 from logtriage.world.voice import Voice, voice_of
 
 Words = TypeVar("Words")
+#: The fields of a simulated incident that words and figures are made for, once they are read.
+_WORDED: Final = (
+    *("alerts", "window", "inspection", "changes"),
+    *("edge", "metrics", "traces", "notes"),
+)
 
 
 @attrs.frozen(cache_hash=True, slots=False)
@@ -115,6 +120,29 @@ class Observation:
     worth_of_hand_over: float | None = None
     may: frozenset[str] | None = None
     world: World | None = attrs.field(default=None, repr=False, eq=False)
+
+    def worded_later(self, fields: Iterable[str], say: Callable[[str], object]) -> None:
+        """Leave some fields to ``say``, by name: each is worded once somebody reads it."""
+        for name in fields:
+            del vars(self)[name]
+        vars(self)["_say"] = say
+
+    def word(self) -> None:
+        """Word what is left, and forget what it is made of."""
+        for name in _WORDED:
+            getattr(self, name)
+        vars(self).pop("_say", None)
+
+    def __getattr__(self, name: str) -> Any:
+        say = vars(self).get("_say")
+        if say is None or name not in _WORDED:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        vars(self)[name] = words = say(name)
+        return words
+
+    def __getstate__(self) -> dict[str, object]:
+        self.word()  # a copy holds the words, not what they are made of
+        return vars(self)
 
     @property
     def takes_hand_over(self) -> bool:
@@ -238,22 +266,14 @@ def observe(state: State, role: Role | None = None) -> Observation:
 
 def _observe_world(state: State, world: Simulation) -> Observation:
     trace = traced(state, world)
-    incident, facts, now = state.incident, trace.facts, state.tick
-    voice = _voice(trace, world)
-    cells = trace.panels.get
-    asked = (*cells(Channel.LOGS, ()), *cells(Channel.OVERVIEW, ()))
+    incident, facts = state.incident, trace.facts
     remedies = facts.remedies
-    edge = _words(trace, Channel.EDGE, lambda _: edge_panel(world, now, facts.doings))
-    return Observation(
+    seen = Observation(
         incident.topology,
-        now,
+        state.tick,
         incident.horizon,
         state.closing,
         open_loop=False,
-        alerts=_words(trace, Channel.ALERT, voice.alerts),
-        window=tuple(voice.lines(cells(Channel.WINDOW, ()))),
-        inspection=tuple(voice.lines(asked)),
-        changes=_words(trace, Channel.CHANGE, voice.changes),
         directory=incident.directory,
         severity=facts.severity,
         root_cause=facts.root_cause,
@@ -262,40 +282,89 @@ def _observe_world(state: State, world: Simulation) -> Observation:
         remedies=tuple([(str(remedy), service) for _, remedy, service in remedies]),
         last_actions=_last_actions(state),
         reports=facts.reports,
-        edge=edge,
-        metrics=voice.gauges(cells(Channel.METRICS, ())),
-        traces=voice.traces(cells(Channel.TRACES, ()), edge),
-        notes=tuple([voice.note(cell, facts.noted[0][1]) for cell in cells(Channel.NOTE, ())]),
         effects=tuple(
             [
                 (remedies[cell.slot][1], remedies[cell.slot][2], cell.token == EASES)
-                for cell in cells(Channel.EFFECT, ())
+                for cell in trace.panels.get(Channel.EFFECT, ())
             ]
         ),
-        world=voice.world,
+        world=world.setting.world,
         worth_of_hand_over=incident.worth_of_hand_over,
     )
+    readings = _words(
+        trace.said,
+        "readings of the edge",
+        trace.panels[Channel.EDGE],
+        lambda _: edge_readings(world, state.tick, facts.doings),
+    )
+    team = facts.noted[0][1] if facts.noted else ""
+    since = tick_of(trouble(world.setting))
+    say = _saying(_voice(trace.said, world), trace, readings, since, team)
+    seen.worded_later(_WORDED, say)
+    if incident.seal is not None:
+        seen.word()  # no agent is handed what knows the seed of a sealed incident
+    return seen
 
 
-def _voice(trace: ScreenTrace, world: Simulation) -> Voice:
-    """The voice of an incident, which its trace keeps."""
-    kept = trace.said.get(Voice)
+def _saying(
+    voice: Voice, trace: ScreenTrace, readings: Cells, since: int, team: str
+) -> Callable[[str], object]:
+    """What words the panels of a screen, by field: it knows what was shown, and no truth.
+
+    ``readings`` are the cells of the edge, ``since`` is the tick of the trouble, ``team`` that of
+    a note.
+    """
+    said, cells = trace.said, trace.panels.get
+
+    def edge() -> EdgePanel:
+        return _words(
+            said, Channel.EDGE, cells(Channel.EDGE, ()), lambda _: voice.edges(readings, since)
+        )
+
+    def say(field: str) -> object:
+        match field:
+            case "alerts":
+                return _words(said, Channel.ALERT, cells(Channel.ALERT, ()), voice.alerts)
+            case "window":
+                return tuple(voice.lines(cells(Channel.WINDOW, ())))
+            case "inspection":
+                return tuple(voice.lines((*cells(Channel.LOGS, ()), *cells(Channel.OVERVIEW, ()))))
+            case "changes":
+                return _words(said, Channel.CHANGE, cells(Channel.CHANGE, ()), voice.changes)
+            case "edge":
+                return edge()
+            case "metrics":
+                return voice.gauges(cells(Channel.METRICS, ()))
+            case "traces":
+                asked = cells(Channel.TRACES, ())
+                return voice.traces(asked, edge()) if asked else ()
+            case "notes":
+                return tuple([voice.note(cell, team) for cell in cells(Channel.NOTE, ())])
+        raise AssertionError(field)
+
+    return say
+
+
+def _voice(said: dict[object, tuple[object, Any]], world: Simulation) -> Voice:
+    """The voice of an incident, kept with what its screens said."""
+    kept = said.get(Voice)
     if kept is None:
-        kept = trace.said[Voice] = world, _voice_of(world)
+        kept = said[Voice] = None, _voice_of(world)
     voice = kept[1]
     assert isinstance(voice, Voice)
     return voice
 
 
-def _words(trace: ScreenTrace, channel: Channel, say: Callable[[Cells], Words]) -> Words:
+def _words(
+    said: dict[object, tuple[object, Any]], key: object, shown: Cells, say: Callable[[Cells], Words]
+) -> Words:
     """What the cells of a panel say; as long as they are the same, it is said once."""
-    shown = trace.panels.get(channel, ())
-    kept = trace.said.get(channel)
+    kept = said.get(key)
     if kept is not None and kept[0] is shown:
         words: Words = kept[1]
         return words
     words = say(shown)
-    trace.said[channel] = shown, words
+    said[key] = shown, words
     return words
 
 
@@ -312,13 +381,20 @@ def glance(state: State) -> tuple[tuple[Alert, ...], EdgePanel]:
 
 
 def edge_panel(world: Simulation, now: int, doings: Doings) -> EdgePanel:
-    """The edge panel of a tick with its series; every reading since tick 0 stood on a screen."""
-    cells = [
-        cell
-        for start in edge_starts(now, doings)
-        for cell in world.row((Channel.EDGE, start, ((-1, 0),)), doings)
-    ]
-    return _voice_of(world).edges(cells, tick_of(trouble(world.setting)))
+    """The edge panel of a tick with its series."""
+    since = tick_of(trouble(world.setting))
+    return _voice_of(world).edges(edge_readings(world, now, doings), since)
+
+
+def edge_readings(world: Simulation, now: int, doings: Doings) -> Cells:
+    """The cells of the edge up to a tick; every one since tick 0 stood on a screen."""
+    return tuple(
+        [
+            cell
+            for start in edge_starts(now, doings)
+            for cell in world.row((Channel.EDGE, start, ((-1, 0),)), doings)
+        ]
+    )
 
 
 def _voice_of(world: Simulation) -> Voice:
@@ -355,7 +431,7 @@ def _last_actions(state: State) -> tuple[Action, ...]:
     start = len(history)
     while start and history[start - 1][0] == last:
         start -= 1
-    return tuple(action for when, action in history[start:] if when == last)
+    return tuple([action for when, action in history[start:] if when == last])
 
 
 #: The fields behind each view, with what a role without the view gets instead.

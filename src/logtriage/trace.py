@@ -5,7 +5,7 @@ state is observed or believed, and goes along with the states that follow; it ho
 It is no part of a state's value: with it or without, everything is equal.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Any, Final
 
@@ -90,19 +90,23 @@ def _followed(
     trace: ScreenTrace, world: Simulation, now: int, plays: int, facts: Facts
 ) -> ScreenTrace:
     """The trace with one more screen."""
-    evidence, asked, doings = trace.evidence, trace.asked, facts.doings
-    panels, new = dict[Channel, Cells](), list[Evidence]()
+    evidence, doings = trace.evidence, facts.doings
+    found, new, read = dict[Channel, list[Evidence]](), list[Evidence](), dict[Asked, Cells]()
     for row in news(world.setting, world.topology, world.speakers(now), now, doings):
         channel, start, spots = row
-        known = None
+        known: Sequence[Evidence] | None = None
         if channel in _READ:
-            known = asked.get((channel, start, spots[0][0]))
+            known = trace.asked.get((channel, start, spots[0][0]))
         if known is None:
-            known = tuple(world.row(row, doings))
+            known = world.row(row, doings)
             new += known
             if channel in _READ:
-                asked = {**asked, (channel, start, spots[0][0]): known}
-        panels[channel] = panels[channel] + known if channel in panels else known
+                read[channel, start, spots[0][0]] = tuple(known)
+        if channel in found:
+            found[channel] += known
+        else:
+            found[channel] = list(known)
+    panels: dict[Channel, Cells] = {channel: tuple(cells) for channel, cells in found.items()}
     before = trace.panels
     for channel in _STAY:
         if channel in before:
@@ -116,7 +120,7 @@ def _followed(
         facts,
         panels,
         None if evidence is None else (*evidence, *new),
-        asked,
+        {**trace.asked, **read} if read else trace.asked,
         trace.said.copy(),
         trace.outcomes.copy(),
     )

@@ -26,6 +26,8 @@ from logtriage.world.setting import Setting
 from logtriage.world.tables import places
 
 TOKEN_STREAM = hash_name("token")
+#: Makes evidence in half of the time that its own constructor takes.
+_new = tuple.__new__
 CHANNEL_KEYS = {channel: hash_name(f"channel {channel}") for channel in Channel}
 
 
@@ -47,20 +49,24 @@ class Kept:
     ) -> None:
         self._setting, self._topology, self._seed = setting, topology, seed
         self._conditions, self._places = conditions, places(topology)
-        self._rows: dict[tuple[Channel, int, int], tuple[int, str, str]] = {}
+        self._rows: dict[Channel, dict[Spot, tuple[int, str, str]]] = {
+            channel: {} for channel in Channel
+        }
         self._edges: dict[tuple[int, int], str] = {}
 
     def row(self, channel: Channel, start: int, spots: Sequence[Spot]) -> list[Evidence]:
         """The cells of services under the conditions that these have from the start."""
-        rows, instant, shown = self._rows, instant_of(start), []
-        for service, slot in spots:
-            key = channel, service, slot if channel is not Channel.WINDOW else 0
-            known = rows.get(key)
+        rows, instant, shown = self._rows[channel], instant_of(start), []
+        lines = channel is Channel.WINDOW  # of one history, whichever line it is
+        for spot in spots:
+            service, slot = spot
+            known = rows.get((service, 0) if lines else spot)
             if known is None:
-                known = rows[key] = self._drawn(*key)
+                known = self._drawn(channel, service, 0 if lines else slot)
+                rows[(service, 0) if lines else spot] = known
             onset, before, after = known
             token = before if instant < onset else after
-            shown.append(Evidence(channel, service, slot, start, token))
+            shown.append(_new(Evidence, (channel, service, slot, start, token)))
         return shown
 
     def _drawn(self, channel: Channel, service: int, slot: int) -> tuple[int, str, str]:

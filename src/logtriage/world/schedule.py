@@ -47,8 +47,16 @@ def scrapes(now: int, doings: Doings) -> tuple[int, ...]:
     These are every third tick, ten minutes back from tick 0, and the tick after each remedy, which
     shows its effect.
     """
-    ticks = {*range(EARLIEST, now + 1, SCRAPE), *(when + 1 for when, _, _ in doings.remedies)}
-    return tuple(sorted(tick for tick in ticks if tick <= now))
+    usual = _usual_scrapes(now)
+    if not doings.remedies:
+        return usual
+    ticks = {*usual, *[when + 1 for when, _, _ in doings.remedies if when < now]}
+    return tuple(sorted(ticks))
+
+
+@lru_cache(maxsize=256)
+def _usual_scrapes(now: int) -> tuple[int, ...]:
+    return tuple(range(EARLIEST, now + 1, SCRAPE))
 
 
 def edge_starts(now: int, doings: Doings) -> tuple[int, ...]:
@@ -83,11 +91,12 @@ def rows(
     setting: Setting, topology: Topology, speakers: tuple[int, ...], now: int, doings: Doings
 ) -> Iterator[Row]:
     """:func:`cells`, those that belong together at once."""
-    for tick in scrapes(now, doings):
+    every = scrapes(now, doings)
+    for tick in every:
         yield from _panels(setting, len(topology), tick)
-    yield Channel.EDGE, edge_starts(now, doings)[-1], _NOWHERE
+    yield Channel.EDGE, max(0, every[-1]), _NOWHERE
     yield Channel.WINDOW, now, tuple(zip(speakers, range(WINDOW_LINES), strict=True))
-    yield from _answers(setting, len(topology), now, doings)
+    yield from _answers(setting, len(topology), now, doings, every)
 
 
 def news(
@@ -104,7 +113,7 @@ def news(
             if tick >= 0:
                 yield Channel.EDGE, tick, _NOWHERE
     yield Channel.WINDOW, now, tuple(zip(speakers, range(WINDOW_LINES), strict=True))
-    yield from _answers(setting, len(topology), now, doings)
+    yield from _answers(setting, len(topology), now, doings, every)
 
 
 def _panels(setting: Setting, services: int, tick: int) -> Iterator[Row]:
@@ -113,25 +122,31 @@ def _panels(setting: Setting, services: int, tick: int) -> Iterator[Row]:
     yield Channel.CHANGE, tick, _every(services, 1)
 
 
-def _answers(setting: Setting, services: int, now: int, doings: Doings) -> Iterator[Row]:
-    """What was asked for in the last tick, the note, and what became of remedies."""
-    last, every = now - 1, scrapes(now, doings)
+def _answers(
+    setting: Setting, services: int, now: int, doings: Doings, every: tuple[int, ...]
+) -> list[Row]:
+    """What was asked for in the last tick, the note, and what became of remedies.
+
+    ``every`` are the scrapes up to then.
+    """
+    last, answers = now - 1, list[Row]()
     for when, service in doings.logs:
         if when == last and service < 0:
-            yield Channel.OVERVIEW, every[-1], _every(services, 1)
+            answers.append((Channel.OVERVIEW, every[-1], _every(services, 1)))
         elif when == last:
-            yield from ((Channel.LOGS, tick, ((service, 0),)) for tick in every)
+            answers += [(Channel.LOGS, tick, ((service, 0),)) for tick in every]
     for channel, asked in ((Channel.METRICS, doings.metrics), (Channel.TRACES, doings.traces)):
-        spots = range(len(setting.world.slots[channel]))
         for when, service in asked:
             if when == last:
+                spots = range(len(setting.world.slots[channel]))
                 row = tuple([(service, slot) for slot in spots])
-                yield from ((channel, tick, row) for tick in every)
+                answers += [(channel, tick, row) for tick in every]
     if note_tick(doings, now) is not None:
-        yield Channel.NOTE, now, _NOWHERE
+        answers.append((Channel.NOTE, now, _NOWHERE))
     for slot, (when, _, _) in enumerate(doings.remedies):
         if when == last:
-            yield Channel.EFFECT, now, ((-1, slot),)
+            answers.append((Channel.EFFECT, now, ((-1, slot),)))
+    return answers
 
 
 @lru_cache(maxsize=256)
