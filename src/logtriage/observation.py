@@ -1,6 +1,6 @@
 """What an agent may see of a state: never the truth, only telemetry and its own acts."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, Final, TypeVar
 
@@ -121,18 +121,6 @@ class Observation:
     may: frozenset[str] | None = None
     world: World | None = attrs.field(default=None, repr=False, eq=False)
 
-    def worded_later(self, fields: Iterable[str], say: Callable[[str], object]) -> None:
-        """Leave some fields to ``say``, by name: each is worded once somebody reads it."""
-        for name in fields:
-            del vars(self)[name]
-        vars(self)["_say"] = say
-
-    def word(self) -> None:
-        """Word what is left, and forget what it is made of."""
-        for name in _WORDED:
-            getattr(self, name)
-        vars(self).pop("_say", None)
-
     def __getattr__(self, name: str) -> Any:
         say = vars(self).get("_say")
         if say is None or name not in _WORDED:
@@ -141,7 +129,7 @@ class Observation:
         return words
 
     def __getstate__(self) -> dict[str, object]:
-        self.word()  # a copy holds the words, not what they are made of
+        _word(self)  # a copy holds the words, not what they are made of
         return vars(self)
 
     @property
@@ -300,10 +288,24 @@ def _observe_world(state: State, world: Simulation) -> Observation:
     team = facts.noted[0][1] if facts.noted else ""
     since = tick_of(trouble(world.setting))
     say = _saying(_voice(trace.said, world), trace, readings, since, team)
-    seen.worded_later(_WORDED, say)
+    _word_later(seen, say)
     if incident.seal is not None:
-        seen.word()  # no agent is handed what knows the seed of a sealed incident
+        _word(seen)  # no agent is handed what knows the seed of a sealed incident
     return seen
+
+
+def _word_later(seen: Observation, say: Callable[[str], object]) -> None:
+    """Leave :data:`_WORDED` to ``say``: each field is worded once somebody reads it."""
+    for name in _WORDED:
+        del vars(seen)[name]
+    vars(seen)["_say"] = say
+
+
+def _word(seen: Observation) -> None:
+    """Word what is left, and forget what it is made of."""
+    for name in _WORDED:
+        getattr(seen, name)
+    vars(seen).pop("_say", None)
 
 
 def _saying(
