@@ -135,16 +135,9 @@ def play_asking(
 
 
 @pytest.mark.benchmark(group="batched engine, N = 16384")
-def bench_engine_without_autoreset(benchmark: Benchmark, rounds: Rounds) -> None:
-    play_asking(benchmark, rounds(7), BatchedTriage(TASK), STEPS, 16384)
-
-
-@pytest.mark.benchmark(group="batched engine, N = 16384")
 @pytest.mark.parametrize("dtype", DTYPES)
-def bench_engine_without_autoreset_or_copy(
-    benchmark: Benchmark, rounds: Rounds, dtype: str
-) -> None:
-    """Each observation is written over the last one."""
+def bench_engine_without_autoreset(benchmark: Benchmark, rounds: Rounds, dtype: str) -> None:
+    """Steps alone; as bytes, each observation is copied as it is kept, not made figures of."""
     play_asking(benchmark, rounds(7), BatchedTriage(TASK, dtype=dtype), STEPS, 16384)
 
 

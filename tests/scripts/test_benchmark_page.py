@@ -29,9 +29,9 @@ def test_goals_are_looked_up_in_the_run(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     one, typed = "[one per incident]", "typed_decode[one per incident]"
     first = write(page, "jsonl", {typed: 0.1, f"grade_jsonl{one}": 0.4})
-    assert "rates of a typed decode | ≥ 0.5 | 0.25 | **no** |" in first
+    assert "rates of a typed decode | ≥ 0.4 | 0.25 | **no** |" in first
     second = write(page, "jsonl", {typed: 0.1, f"grade_jsonl{one}": 0.2})
-    assert "rates of a typed decode | ≥ 0.5 | 0.5 | yes |" in second
+    assert "rates of a typed decode | ≥ 0.4 | 0.5 | yes |" in second
     assert "| `grade_jsonl[one per incident]` | 1,000 | 200 µs | 5,000 | 2.00 |" in second
     assert second.count("## jsonl") == second.count("## Goals") == 1
 
