@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from logtriage._lib.jit import kernel
-from logtriage.vector.cells import CHANNELS, EFFECTS, FIELDS
+from logtriage.vector.cells import CHANNELS, FIELDS
 from logtriage.vector.compiled.draws import Int, below, draw, premixed, subkey
 from logtriage.vector.tokens.compiled.drawing import drawn_rule, reached
 from logtriage.vector.tokens.compiled.fields import Scene, scene_in
@@ -21,7 +21,6 @@ from logtriage.vector.tokens.incidents import NEVER_SHOWN
 from logtriage.vector.tokens.layout import MOST, PARTS, REQUEST
 from logtriage.world.channels import (
     EARLIEST,
-    EASES,
     NOTE_DELAY,
     SCRAPE,
     WINDOW_LINES,
@@ -61,7 +60,6 @@ _METRICS_ASKED: Final = REQUEST[Channel.METRICS]
 _LOGS_PART, _METRICS_PART, _TRACES_PART = (
     np.int64(PARTS.index(part)) for part in (Channel.LOGS, Channel.METRICS, Channel.TRACES)
 )
-_EASED: Final = np.int64(EFFECTS.index(EASES))
 _48: Final = np.uint64(48)
 #: The most cells of one look at a history without remedies, and one more for each remedy.
 _LOOK: Final = 3
