@@ -68,7 +68,7 @@ demo: $(DEMO_STAMP) ## scripted agents triage drawn incidents, graded (installs 
 	$(DEMO_VENV)/bin/logtriage show $(DEMO_INCIDENT)
 	$(DEMO_VENV)/bin/logtriage play $(DEMO_INCIDENT) --policy first_error --brief
 	$(DEMO_VENV)/bin/logtriage play $(DEMO_INCIDENT) --policy expert --brief
-	@echo "An incident recorded on a real system, where the root cause alone is graded."
+	@echo "An incident recorded on a real system, where the root cause and the class of the fault are graded."
 	$(DEMO_VENV)/bin/logtriage show $(DEMO_RECORDED) $(DEMO_BUNDLE)
 	$(DEMO_VENV)/bin/logtriage play $(DEMO_RECORDED) --policy combined --brief $(DEMO_BUNDLE)
 	$(DEMO_VENV)/bin/logtriage eval oracle combined first_error --task recorded $(DEMO_BUNDLE)
