@@ -22,7 +22,7 @@ def add_options(parser: argparse.ArgumentParser, settings: type) -> None:
         if "choices" in field.metadata:
             kind["choices"] = field.metadata["choices"]
         words = [field.metadata["help"]] if "help" in field.metadata else []
-        if not required:
+        if not required and field.default != "":
             words.append(f"default: {field.default}")
         parser.add_argument(
             "--" + field.name.replace("_", "-"),
@@ -49,8 +49,9 @@ def parsed(
 
     ``presets`` are fields by the name of a flag, such as ``quick``; flags are left out.
     """
+    given = vars(parser.parse_args(words))  # which knows abbreviated flags, too
     for flag, fields in presets.items():
-        if f"--{flag}" in words:
+        if given[flag]:
             parser.set_defaults(**fields)
     options = vars(parser.parse_args(words))
     return {name: value for name, value in options.items() if name not in presets}
