@@ -46,6 +46,9 @@ def test_tables_of_losses(tmp_path: Path, width: int) -> None:
     losses = load_run(tmp_path / "run").explained["random", TASK].values()
     mean = sum(one.hardness for one in losses) / 2
     assert f"{mean:.3f}" in result.stdout
+    cost = sum(one.decision_cost for one in losses) / 2
+    assert cost > 0.001
+    assert f"-{cost:.3f}" in result.stdout
     shown = logtriage("report", tmp_path / "run", width=width)
     assert shown.stdout == result.stdout
 

@@ -46,7 +46,7 @@ _MEANINGS: Final = {
     "explained": "episodes with an explanation",
     "at first": "expected grade before any action; with the next three, it makes the grade",
     "asking gained": "what requests were expected to add",
-    "decision cost": "what all other actions were expected to lose; it counts against the grade",
+    "decisions": "what all other actions were expected to add; below 0, what they cost",
     "luck": "how much better than expected the outcomes were; below 0, worse",
     "luck adjusted": "mean grade less the luck: the same on average, and steadier; no headline",
     "hardness": "what all evidence together would leave in doubt",
