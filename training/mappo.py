@@ -1,7 +1,7 @@
 """PPO for teams: the roles of a split learn together, or each by itself.
 
     pip install -e '.[train-rl]' -c constraints.txt
-    python -m training.mappo --split trio --task cascading_failure-v4 --output-dir runs/trio
+    python -m training.mappo --split trio --task cascading_failure-v4 --out runs/trio
 
 The engine is :class:`logtriage.vector.BatchedTeam`; loss, advantages and masked categorical are
 TorchRL's. With ``--critic central`` one critic sees the inputs of all roles (MAPPO), with
@@ -794,11 +794,11 @@ def main(arguments: list[str] | None = None) -> None:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--output-dir", type=Path, required=True, help="directory for this run")
+    parser.add_argument("--out", type=Path, required=True, help="directory for this run")
     add_world(parser)
     add_options(parser, Settings)
     options = vars(parser.parse_args(words))
-    out: Path = options.pop("output_dir")
+    out: Path = options.pop("out")
     try:
         options["task"] = task_in(options.pop("world"), options["task"])
         run(Settings(**options), out, "python -m training.mappo " + shlex.join(words))
@@ -865,7 +865,7 @@ def run(settings: Settings, out: Path, command: str) -> None:
     if (SCRAMBLED,) in rows:
         heard = line_of(rows[SCRAMBLED,])
         console.print(f"after, with the words of other incidents: {heard}", soft_wrap=True)
-    following = next_with_seed(command, "--output-dir", out, settings.seed)
+    following = next_with_seed(command, "--out", out, settings.seed)
     if not is_own_task(settings.task):
         following = (
             f"logtriage eval net:{out} expert observer --split-roles {settings.split} "

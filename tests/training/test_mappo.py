@@ -302,7 +302,7 @@ def small(rounds):
 
 
 def run(out: Path, *options: str) -> None:
-    mappo.main(["--output-dir", str(out), "--task", TASK, *small(2), *options])
+    mappo.main(["--out", str(out), "--task", TASK, *small(2), *options])
 
 
 def test_the_command_leaves_team_curve_and_transcripts(tmp_path: Path, capsys):
@@ -421,7 +421,7 @@ def test_bad_names_are_refused_before_anything_is_written(tmp_path: Path, capsys
         run(out, "--split", "quartet")
     assert "'quartet'" in capsys.readouterr().err
     with pytest.raises(SystemExit):
-        mappo.main(["--output-dir", str(out), "--task", "cascade"])
+        mappo.main(["--out", str(out), "--task", "cascade"])
     assert "unknown task 'cascade'" in capsys.readouterr().err
     assert not out.exists()
 

@@ -15,7 +15,7 @@ _MEANINGS: Final = {
     "handed over": "incidents handed over before any page and any remedy",
     "paged right": "incidents in which somebody was paged, and nobody wrongly",
     "worth": "what a hand-over is worth; beside it, the incidents where it is",
-    "solved": f"episodes with a grade of {SOLVED:g} or more",
+    "solved": f"episodes with a grade of {SOLVED:g} or more, hand-overs too",
     "root cause": "real faults whose root cause was declared",
     "fault class": "real faults whose class was declared",
     "severity": "incidents whose severity was right",
