@@ -115,9 +115,8 @@ SCREENS = (
     "and still more than the goal; what else it does was not taken apart"
 )
 STATE = (
-    "rows are updated one after the other already, so there is nothing to block; a row keeps 11 "
-    "KB, 5 KB of it what pools told and 3.5 KB sums over readings, 64 bits each: 3 MB for 256 "
-    "rows, which are updated fast enough (`belief_batch[256]`), 46 MB for 4,096"
+    "rows are updated one after the other already, so there is nothing to block; a row keeps 2.8 "
+    "KB, so 4,096 rows take 12 MB"
 )
 BYTES = "nothing was tried in this version"
 DRAWING = (
