@@ -74,7 +74,7 @@ class Size:
 
 CPU: Final = Size(
     task="single_crash-v4-fog0",
-    sft={"episodes": 700, "rounds": 1, "own": 100, "batch": 1, "lr": 1e-3, "lora-r": 16,
+    sft={"episodes": 700, "batch": 1, "lr": 1e-3, "lora-r": 16,
          "save-steps": 200, "play-batch": 32},
     grpo={"steps": 12, "incidents": 4, "group": 8, "batch": 4, "barred": 0.25, "lora-r": 16,
           "play-batch": 32},
@@ -234,11 +234,12 @@ class Study:
         chat = Chat(load_tokenizer(str(self.out / name)))
         with progress(self.console) as bar:
             task = bar.add_task(f"{name} on {split} at {temperature:g}", total=len(incidents))
-            attempts = play(
-                model, chat, [(incident, 0) for incident in incidents],
-                Decoding(temperature, batch=int(self.size.sft.get("play-batch", 16))),
-                on_progress=lambda done, _: bar.update(task, completed=done),
-            )  # fmt: skip
+            with settings.autocast:
+                attempts = play(
+                    model, chat, [(incident, 0) for incident in incidents],
+                    Decoding(temperature, batch=int(self.size.sft.get("play-batch", 16))),
+                    on_progress=lambda done, _: bar.update(task, completed=done),
+                )  # fmt: skip
         rows = rows_of(attempts)
         write_rows(file, ["player"], {(name,): rows})
         return rows

@@ -114,6 +114,12 @@ class LanguageSettings:
         return resolved_dtype(None if self.precision == "auto" else self.precision, self.where)
 
     @property
+    def autocast(self) -> torch.autocast:
+        """A context in which a model plays with this arithmetic."""
+        lower = self.arithmetic != torch.float32
+        return torch.autocast(self.where.type, self.arithmetic, enabled=lower)
+
+    @property
     def decoding(self) -> Decoding:
         """How held-out episodes are played."""
         return Decoding(
@@ -308,11 +314,7 @@ def play_held_out(
     ]
     with progress(console) as bar:
         task = bar.add_task(f"held-out, {when}", total=len(incidents))
-        with torch.autocast(
-            settings.where.type,
-            settings.arithmetic,
-            enabled=settings.arithmetic != torch.float32,
-        ):
+        with settings.autocast:
             attempts = play(
                 model, chat, incidents, settings.decoding,
                 on_progress=lambda done, _: bar.update(task, completed=done),
