@@ -48,7 +48,7 @@ def test_tables_fit_their_terminal(tmp_path: Path) -> None:
     for width in (60, 80, 100, 160):
         for shown, last, whole in (
             (logtriage("report", run, "--legend", width=width), "Brier", "handed over"),
-            (logtriage("compare", run, run, *pair, "--legend", width=width), "same", "same"),
+            (logtriage("compare", run, run, *pair, "--legend", width=width), "same", "net B"),
         ):
             table, _, legend = shown.stdout.partition("LEGEND\n")
             assert max(map(len, shown.stdout.splitlines())) <= width
