@@ -11,7 +11,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from logtriage import Incident, Remediate, initial_state, transition
-from logtriage.observation import edge_panel
+from logtriage.wording import edge_panel
 from logtriage.world.channels import DOWN, EARLIEST, SCRAPE, SPANS, Channel, Evidence
 from logtriage.world.conditions import affected
 from logtriage.world.histories import Rule, drawn_rule, is_root

@@ -865,7 +865,7 @@ def run(settings: Settings, out: Path, command: str) -> None:
     if (SCRAMBLED,) in rows:
         heard = line_of(rows[SCRAMBLED,])
         console.print(f"after, with the words of other incidents: {heard}", soft_wrap=True)
-    following = next_with_seed(command, "--out", out, settings.seed)
+    following = next_with_seed(command, out, settings.seed)
     if not is_own_task(settings.task):
         following = (
             f"logtriage eval net:{out} expert observer --split-roles {settings.split} "

@@ -690,7 +690,7 @@ def run(settings: Settings, out: Path, command: str) -> None:
     }
     save_json(out / RUN, {**about, **facts})
     # No command plays this network: the next step is what others earn on the same incidents.
-    following = next_with_seed(command, "--out", out, settings.seed)
+    following = next_with_seed(command, out, settings.seed)
     if not is_own_task(settings.task):
         number = settings.eval_incidents
         following = f"logtriage eval expert observer {words_for(settings.task)} --episodes {number}"

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 import attrs
 
@@ -11,11 +11,11 @@ from logtriage.errors import InvalidInput
 from logtriage.roles import Role, watched
 from logtriage.state import Closing, State, check_state, declared_in, is_settled
 from logtriage.topology import Topology
-from logtriage.trace import Cells, ScreenTrace, traced
-from logtriage.world.channels import DOWN, EASES, Channel, Evidence
+from logtriage.trace import traced
+from logtriage.wording import edge_readings, saying, voice_in, words
+from logtriage.world.channels import DOWN, EASES, Channel
 from logtriage.world.histories import tick_of, trouble
 from logtriage.world.model import World
-from logtriage.world.schedule import Doings, edge_starts, rows
 from logtriage.world.simulation import Simulation
 from logtriage.world.telemetry import (
     TICK_SECONDS,
@@ -30,9 +30,7 @@ from logtriage.world.telemetry import (
     Telemetry,
     Trace,
 )
-from logtriage.world.voice import Voice, voice_of
 
-Words = TypeVar("Words")
 #: The fields of a simulated incident that words and figures are made for, once they are read.
 _WORDED: Final = (
     *("alerts", "window", "inspection", "changes"),
@@ -279,7 +277,7 @@ def _observe_world(state: State, world: Simulation) -> Observation:
         world=world.setting.world,
         worth_of_hand_over=incident.worth_of_hand_over,
     )
-    readings = _words(
+    readings = words(
         trace.said,
         "readings of the edge",
         trace.panels[Channel.EDGE],
@@ -287,7 +285,7 @@ def _observe_world(state: State, world: Simulation) -> Observation:
     )
     team = facts.noted[0][1] if facts.noted else ""
     since = tick_of(trouble(world.setting))
-    say = _saying(_voice(trace.said, world), trace, readings, since, team)
+    say = saying(voice_in(trace.said, world), trace, readings, since, team)
     _word_later(seen, say)
     if incident.seal is not None:
         _word(seen)  # no agent is handed what knows the seed of a sealed incident
@@ -306,111 +304,6 @@ def _word(seen: Observation) -> None:
     for name in _WORDED:
         getattr(seen, name)
     vars(seen).pop("_say", None)
-
-
-def _saying(
-    voice: Voice, trace: ScreenTrace, readings: Cells, since: int, team: str
-) -> Callable[[str], object]:
-    """What words the panels of a screen, by field: it knows what was shown, and no truth.
-
-    ``readings`` are the cells of the edge, ``since`` is the tick of the trouble, ``team`` that of
-    a note.
-    """
-    said, cells = trace.said, trace.panels.get
-
-    def edge() -> EdgePanel:
-        return _words(
-            said, Channel.EDGE, cells(Channel.EDGE, ()), lambda _: voice.edges(readings, since)
-        )
-
-    def say(field: str) -> object:
-        match field:
-            case "alerts":
-                return _words(said, Channel.ALERT, cells(Channel.ALERT, ()), voice.alerts)
-            case "window":
-                return tuple(voice.lines(cells(Channel.WINDOW, ())))
-            case "inspection":
-                return tuple(voice.lines((*cells(Channel.LOGS, ()), *cells(Channel.OVERVIEW, ()))))
-            case "changes":
-                return _words(said, Channel.CHANGE, cells(Channel.CHANGE, ()), voice.changes)
-            case "edge":
-                return edge()
-            case "metrics":
-                return voice.gauges(cells(Channel.METRICS, ()))
-            case "traces":
-                asked = cells(Channel.TRACES, ())
-                return voice.traces(asked, edge()) if asked else ()
-            case "notes":
-                return tuple([voice.note(cell, team) for cell in cells(Channel.NOTE, ())])
-        raise AssertionError(field)
-
-    return say
-
-
-def _voice(said: dict[object, tuple[object, Any]], world: Simulation) -> Voice:
-    """The voice of an incident, kept with what its screens said."""
-    kept = said.get(Voice)
-    if kept is None:
-        kept = said[Voice] = None, _voice_of(world)
-    voice = kept[1]
-    assert isinstance(voice, Voice)
-    return voice
-
-
-def _words(
-    said: dict[object, tuple[object, Any]], key: object, shown: Cells, say: Callable[[Cells], Words]
-) -> Words:
-    """What the cells of a panel say; as long as they are the same, it is said once."""
-    kept = said.get(key)
-    if kept is not None and kept[0] is shown:
-        words: Words = kept[1]
-        return words
-    words = say(shown)
-    said[key] = shown, words
-    return words
-
-
-def glance(state: State) -> tuple[tuple[Alert, ...], EdgePanel]:
-    """The alerts and the edge panel of a simulated incident, without the rest of its screen.
-
-    Raises:
-        InvalidInput: for an incident that is not simulated.
-    """
-    world = state.incident.telemetry
-    if not isinstance(world, Simulation):
-        raise InvalidInput(f"{state.incident.id}: expected a simulated incident")
-    return _glance(world, state.tick, state.facts.doings)
-
-
-def edge_panel(world: Simulation, now: int, doings: Doings) -> EdgePanel:
-    """The edge panel of a tick with its series."""
-    since = tick_of(trouble(world.setting))
-    return _voice_of(world).edges(edge_readings(world, now, doings), since)
-
-
-def edge_readings(world: Simulation, now: int, doings: Doings) -> Cells:
-    """The cells of the edge up to a tick; every one since tick 0 stood on a screen."""
-    return tuple(
-        [
-            cell
-            for start in edge_starts(now, doings)
-            for cell in world.row((Channel.EDGE, start, ((-1, 0),)), doings)
-        ]
-    )
-
-
-def _voice_of(world: Simulation) -> Voice:
-    return voice_of(world.setting.world, world.topology, world.seed, world.phrasing)
-
-
-@lru_cache(maxsize=4096)
-def _glance(world: Simulation, now: int, doings: Doings) -> tuple[tuple[Alert, ...], EdgePanel]:
-    """Alerts stand in rows of their own; the other cells are not drawn."""
-    alerts: list[Evidence] = []
-    for row in rows(world.setting, world.topology, world.speakers(now), now, doings):
-        if row[0] is Channel.ALERT:
-            alerts += world.row(row, doings)
-    return _voice_of(world).alerts(alerts), edge_panel(world, now, doings)
 
 
 @lru_cache(maxsize=2048)

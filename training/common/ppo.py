@@ -170,6 +170,6 @@ def tell_point(console: Console, point: Mapping[str, Any], unit: str) -> None:
     )
 
 
-def next_with_seed(command: str, flag: str, out: Path, seed: int) -> str:
+def next_with_seed(command: str, out: Path, seed: int) -> str:
     """The command of a run once more, with the next seed and another directory."""
-    return f"{command} --seed {seed + 1} {flag} {out}-seed{seed + 1}"
+    return f"{command} --seed {seed + 1} --out {out}-seed{seed + 1}"

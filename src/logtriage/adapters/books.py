@@ -110,7 +110,7 @@ class IncidentBook(RunBook):
 
     @cached_property
     def tools(self) -> tuple[Tool, ...]:
-        """The tools of all its incidents; a choice that some of them have is offered for all."""
+        """The tools of all incidents; each tool offers every choice that any incident has."""
         return merged(tool for incident in self.firsts for tool in tools_of(incident))
 
     def open(self, name: str) -> Episode:

@@ -73,7 +73,7 @@ class RayWorkers:
 
     @property
     def count(self) -> int:
-        """How many cores the cluster has now: a chunk takes one."""
+        """The cores of the cluster now; each works on one chunk."""
         return max(1, int(ray.cluster_resources().get("CPU", 1)))
 
     def __str__(self) -> str:

@@ -165,7 +165,7 @@ def prices_in(value: float | None, cost: float | None, tokens: str | None) -> "P
 
 @contextmanager
 def workers_in(jobs: int | None, ray: str | None) -> "Iterator[Workers]":
-    """The workers of the options ``--jobs`` and ``--ray``; a Ray that was started is stopped.
+    """The workers that ``--jobs`` and ``--ray`` ask for; stops a Ray that it started itself.
 
     Raises:
         InvalidInput: for fewer than one, or ``--jobs`` beside the address of a cluster.

@@ -1,16 +1,14 @@
 """Draws incidents of a world: topology, owners, truth, severity, worth of hand-over."""
 
-from bisect import bisect_right
 from enum import IntEnum
 from functools import lru_cache
-from itertools import accumulate
 from typing import Final
 
 from logtriage.actions import SEVERITIES, Severity
 from logtriage.drawing.ids import SEALED, IncidentId
 from logtriage.errors import InvalidInput
 from logtriage.incident import Fault, Incident, Part, Truth
-from logtriage.rng import Draws, below, draw, hash_name, subkey
+from logtriage.rng import Draws, below, draw, draws, hash_name, subkey
 from logtriage.tasks import TaskSpec
 from logtriage.topology import Topology
 from logtriage.world.compounds import set_prior
@@ -59,18 +57,18 @@ def draw_from(
             "their ids end in @ and the name"
         )
     seed = incident_id.seed
-    draws = Draws(seed, TRUTH_STREAM)
+    of_truth = Draws(seed, TRUTH_STREAM)
     world = setting.world
-    topology, held = _topology(task, world, incident_id, draws, own)
+    topology, held = _topology(task, world, incident_id, of_truth, own)
     directory = _directory(world, seed, topology)
     if setting.several:
         sets = set_prior(setting, topology, held)
-        truth = sets.pick(draws.bits(Slot.COUNT), draws.bits(Slot.TRUTH))
+        truth = sets.pick(of_truth.bits(Slot.COUNT), of_truth.bits(Slot.TRUTH))
     else:
-        truth = draw_truth(prior(setting, topology, held), draws.bits(Slot.TRUTH))
+        truth = draw_truth(prior(setting, topology, held), of_truth.bits(Slot.TRUTH))
     severity = Severity.P3
     if truth.faults:
-        severity = SEVERITIES[draws.weighted(setting.severities, Slot.SEVERITY)]
+        severity = SEVERITIES[of_truth.weighted(setting.severities, Slot.SEVERITY)]
     simulation = Simulation(
         setting, topology, directory, seed, truth, severity, held, _PHRASING[incident_id.split]
     )
@@ -124,24 +122,24 @@ def lies_elsewhere(world: World, draws: Draws) -> bool:
 
 def _directory(world: World, seed: int, topology: Topology) -> tuple[str, ...]:
     """The owner of each service: the one that it names, or a drawn one by its tier."""
-    key = subkey(seed, DIRECTORY_STREAM)
-    owners, rows = _owners(world, topology)
+    rows = _owners(world, topology)
+    drawn = draws(subkey(seed, DIRECTORY_STREAM), (0,) * len(rows), step=1)
     return tuple(
-        owners[bisect_right(steps, below(draw(key, 0, place), steps[-1]))]
-        for place, steps in enumerate(rows)
+        [row[(bits >> 32) * len(row) >> 32] for row, bits in zip(rows, drawn, strict=True)]
     )
 
 
 @lru_cache(maxsize=512)
-def _owners(
-    world: World, topology: Topology
-) -> tuple[tuple[str, ...], tuple[tuple[int, ...], ...]]:
-    """The teams that may own a service, and for each service the sums of their weights."""
-    rows = [
-        tuple(accumulate(world.owner_weights(topology, service.tier, service.owner)))
-        for service in topology.services
-    ]
-    return world.owning_teams(topology), tuple(rows)
+def _owners(world: World, topology: Topology) -> tuple[tuple[str, ...], ...]:
+    """For each service the teams that may own it, each as often as it weighs."""
+    teams = world.owning_teams(topology)
+    rows = {}
+    for one in topology.services:
+        if (one.tier, one.owner) not in rows:
+            weights = world.owner_weights(topology, one.tier, one.owner)
+            listed = zip(teams, weights, strict=True)
+            rows[one.tier, one.owner] = tuple(team for team, n in listed for _ in range(n))
+    return tuple(rows[one.tier, one.owner] for one in topology.services)
 
 
 @lru_cache(maxsize=65_536)

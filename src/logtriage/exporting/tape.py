@@ -9,7 +9,7 @@ import attrs
 
 from logtriage.errors import InvalidInput
 from logtriage.incident import Incident
-from logtriage.observation import edge_panel
+from logtriage.wording import edge_panel
 from logtriage.world.channels import Evidence
 from logtriage.world.schedule import Doings
 from logtriage.world.simulation import Simulation

@@ -20,7 +20,7 @@ _SPANS: Final = (slice(0, 1), slice(1, 10), slice(10, 18), slice(18, None))
 #: Decimal places of a share of a plot's width or height.
 _PLACES: Final = 4
 
-#: Columns of a table: the head, the text of a row's cell, and what it means, if that is not plain.
+#: Columns of a table: title, text of a row's cell, and a note for the reader (may be empty).
 Columns = Sequence[tuple[str, Callable[[Row], str], str]]
 
 _RESULTS: Final[Columns] = (

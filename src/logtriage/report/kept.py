@@ -1,4 +1,4 @@
-"""What a page worked out about a run's episodes, kept in its directory: it is not made twice.
+"""Beliefs and explanations of a run's episodes, kept in its directory for the next page.
 
 Each line of ``beliefs.jsonl`` has data by the digest of what was graded, and the hash of the
 sources that made it. What other sources made is made anew.

@@ -16,7 +16,6 @@ from logtriage.beliefs import Belief
 from logtriage.beliefs import belief as belief_about
 from logtriage.dynamics import transition as transition_alone
 from logtriage.errors import UnknownName
-from logtriage.observation import glance
 from logtriage.policies.observer import next_action
 from logtriage.shift.shifts import WEIGHTS, Shift
 from logtriage.shift.states import On, ShiftAction, ShiftState, begin, transition
@@ -29,6 +28,7 @@ from logtriage.shift.weighing import (
     true_look,
 )
 from logtriage.state import State, initial_state
+from logtriage.wording import glance
 from logtriage.world.runbook import severity_of
 
 #: Decides on the next action.

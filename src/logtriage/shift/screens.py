@@ -8,7 +8,7 @@ import attrs
 from logtriage._lib.printable import unmarked
 from logtriage.actions import Malformed, Severity
 from logtriage.errors import InvalidInput, kind_of
-from logtriage.observation import Observation, glance
+from logtriage.observation import Observation
 from logtriage.observation import observe as observe_incident
 from logtriage.rendering import Reply, public_rules, render_observation
 from logtriage.rendering.panels import edge
@@ -22,6 +22,7 @@ from logtriage.shift.states import (
     ShiftState,
     described,
 )
+from logtriage.wording import glance
 from logtriage.world.telemetry import Alert, EdgePanel
 
 #: A screen has at most so many characters.

@@ -206,7 +206,7 @@ class Coverage:
 
     @classmethod
     def of(cls, times: Iterable[int]) -> "Coverage":
-        """The stretches that rows at these times cover."""
+        """The stretches that rows cover, given the times of the rows."""
         stretches: list[tuple[int, int]] = []
         for at in sorted(times):
             if stretches and at - stretches[-1][1] <= SILENCE_MS:

@@ -213,7 +213,7 @@ def around_of(horizon: int, tick_seconds: int) -> int:
 def incident_of(
     stretch: Stretch, between: Callable[[str, int, int], Rows], horizon: int, tick_seconds: int
 ) -> RecordedIncident:
-    """The incident of a stretch; ``between`` gives the rows of a span of time, by what they are.
+    """The incident of a stretch; ``between`` reads the rows of a time span, named for notes.
 
     Raises:
         BundleError: naming the line of the label.
