@@ -176,7 +176,7 @@ GOALS = (
         "jsonl",
         r"grade_jsonl\[groups of 8\]",
         "typed_decode[groups of 8]",
-        DRAWING,
+        "as with one attempt, below",
     ),
     Goal(
         "`grade_jsonl`, one attempt an incident, in rates of a typed decode",
