@@ -46,7 +46,6 @@ from training.common.language import (
     begin,
     incidents_of,
     load,
-    note_in_log,
     option,
     play_held_out,
     progress,
@@ -244,7 +243,6 @@ class Record:
             file.write(",".join(f"{cells[name]:.6g}" for name in self.HEADS) + "\n")
         title = f"grade {told['grade']:.3f}, handed over {told['handed_over']:.0%}"
         self._bar.update(self._task, completed=step, description=title)
-        note_in_log(self._bar, step, self._steps, title)
         self._flat = self._flat + 1 if all(flat) else 0
         if self._flat >= PATIENCE:
             raise NothingToLearn(

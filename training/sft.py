@@ -48,7 +48,6 @@ from training.common.language import (
     begin,
     incidents_of,
     load,
-    note_in_log,
     option,
     play_held_out,
     progress,
@@ -244,7 +243,6 @@ class Steps(TrainerCallback):
             self.losses.append(float(logs["loss"]))
             title = f"{self._title}, loss {logs['loss']:.3f}"
             self._bar.update(self._task, completed=state.global_step, description=title)
-            note_in_log(self._bar, state.global_step, state.max_steps, title)
 
 
 def learn(

@@ -6,7 +6,12 @@
     python -m training.study … --device cuda           # the size for one GPU
     python -m training.study … --rehearse              # every part, with a few steps
 
-Both bodies imitate the observer on notation, then learn by GRPO. Beside them stand the imitated
+With ``--tiny`` a body of 0.5 million weights, random at first, does it with five seeds of GRPO:
+
+    python -m training.weights tiny --out runs/tiny
+    python -m training.study --random runs/tiny --tiny --out runs/grades
+
+Each body imitates the observer on notation, then learns by GRPO. Beside them stand the imitated
 start at the temperature of training, the start with a fixed bar on what a hand-over is worth
 (chosen on split ``val``), GRPO with shuffled grades, and always handing over (net value 0). Each
 part is a directory in OUT, and each judged player a CSV file; a finished part is not run again, so
@@ -14,8 +19,6 @@ the same command goes on where it stopped. ``study.md`` and ``study.csv`` are wr
 """
 
 import argparse
-import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -30,15 +33,17 @@ from training.common.figures import (
     Row,
     figures,
     gain,
-    handed_over_by_worth,
+    handed_over_in_words,
     in_words,
     load_table,
+    mean_of,
     net_value,
+    over_seeds,
     read_rows,
     save_table,
     write_rows,
 )
-from training.common.files import RUN, load_json, save_text
+from training.common.files import save_text
 from training.common.language import (
     LanguageSettings,
     incidents_of,
@@ -46,6 +51,7 @@ from training.common.language import (
     quieten,
     rows_of,
 )
+from training.common.parts import run_parts
 from training.common.tasks import CHOICE_SPLIT, EVAL_SPLIT
 
 BODIES: Final = ("pretrained", "random")
@@ -85,6 +91,19 @@ CPU: Final = Size(
     controls=False,
     at_once=2,
 )  # fmt: skip
+TINY: Final = Size(
+    task="single_crash-v4-fog1",
+    sft={"episodes": 6000, "batch": 4, "lr": 2e-3, "lora-r": 0, "save-steps": 500,
+         "play-batch": 64},
+    grpo={"steps": 60, "incidents": 16, "group": 8, "batch": 32, "barred": 0.25, "lora-r": 0,
+          "save-steps": 60, "play-batch": 64},
+    seeds=(0, 1, 2, 3, 4),
+    judged=600,
+    rates=(1e-4,),
+    trial=0,
+    controls=True,
+    at_once=2,
+)  # fmt: skip
 CUDA: Final = Size(
     task="single_crash-v4-fog1",
     sft={"episodes": 4000, "rounds": 2, "own": 1000, "batch": 16, "lr": 5e-5, "lora-r": 0,
@@ -120,13 +139,15 @@ class Study:
     def __init__(self, out: Path, size: Size, bodies: Mapping[str, str], device: str) -> None:
         self.out, self.size, self._bodies, self._device = out, size, bodies, device
         self.console = Console(stderr=True)
+        #: The start of the controls, and of what chooses the learning rate.
+        self._first = f"sft-{next(iter(bodies))}"
         out.mkdir(parents=True, exist_ok=True)
 
     def run(self) -> None:
         """Run what is not finished, judge it, and write the tables as figures come."""
         size = self.size
-        self._parts({f"sft-{body}": self._sft(body) for body in BODIES})
-        for body in BODIES:
+        self._parts({f"sft-{body}": self._sft(body) for body in self._bodies})
+        for body in self._bodies:
             self.judge(f"sft-{body}", CHOICE_SPLIT, 0.0)
             for temperature in (0.0, TEMPERATURE):
                 self.judge(f"sft-{body}", EVAL_SPLIT, temperature)
@@ -135,11 +156,11 @@ class Study:
         arms = {
             f"grpo-{body}-{seed}": self._grpo(f"sft-{body}", rate, seed)
             for seed in size.seeds
-            for body in BODIES
+            for body in self._bodies
         }
         if size.controls:
             for seed in size.seeds:
-                options = self._grpo("sft-pretrained", rate, seed)
+                options = self._grpo(self._first, rate, seed)
                 arms[f"{SHUFFLED}-{seed}"] = [*options, "--shuffled"]
         self._parts(arms)
         for name in arms:
@@ -151,7 +172,7 @@ class Study:
 
     def _sft(self, body: str) -> list[str]:
         options = {"model": self._bodies[body], "style": "notation", **self.size.sft}
-        return ["training.sft", *self._words(options)]
+        return ["training.sft", *self._words(options), "--resume"]
 
     def _grpo(self, start: str, rate: float, seed: int, steps: int | None = None) -> list[str]:
         options = {
@@ -163,7 +184,7 @@ class Study:
             "first": 1_000_000 * (1 + seed),
         }
         options |= {} if steps is None else {"steps": steps}
-        return ["training.grpo", *self._words(options)]
+        return ["training.grpo", *self._words(options), "--resume"]
 
     def _words(self, options: Mapping[str, Any]) -> list[str]:
         shared = {"task": self.size.task, "device": self._device, "held-out": 0}
@@ -171,43 +192,14 @@ class Study:
         return [word for name, value in given.items() for word in (f"--{name}", str(value))]
 
     def _parts(self, commands: Mapping[str, Sequence[str]]) -> None:
-        """Run unfinished parts as processes, so many at once; each keeps a log.
-
-        Raises:
-            SystemExit: if a part fails, with the end of its log.
-        """
-        waiting = [name for name in commands if not self.is_finished(name)]
-        running: dict[str, subprocess.Popen[bytes]] = {}
-        while waiting or running:
-            while waiting and len(running) < self.size.at_once:
-                name = waiting.pop(0)
-                program, *words = commands[name]
-                command = [sys.executable, "-m", program, *words]
-                command += ["--out", str(self.out / name), "--resume"]
-                self.console.print(f"{name}: {' '.join(command[1:])}", soft_wrap=True, markup=False)
-                with (self.out / f"{name}.log").open("ab") as log:
-                    running[name] = subprocess.Popen(command, stdout=log, stderr=log)
-            name, process = next(iter(running.items()))
-            process.wait()
-            del running[name]
-            # 1: step after step all attempts earned the same, which is a result.
-            if process.returncode not in (0, 1) or not (self.out / name / RUN).exists():
-                for other in running.values():
-                    other.terminate()
-                tail = (self.out / f"{name}.log").read_text("utf-8", "replace")[-2000:]
-                raise SystemExit(f"{name} failed ({process.returncode}):\n{tail}")
-
-    def is_finished(self, name: str) -> bool:
-        """Whether a part has come to its end."""
-        about = self.out / name / RUN
-        return about.exists() and bool(load_json(about)["finished"])
+        run_parts(self.out, commands, self.size.at_once, self.console)
 
     def _rate(self) -> float:
         """The learning rate of GRPO: of several, the one whose short run is best on ``val``."""
         if len(self.size.rates) == 1:
             return self.size.rates[0]
         trials = {
-            f"trial-{rate:g}": self._grpo("sft-pretrained", rate, 99, self.size.trial)
+            f"trial-{rate:g}": self._grpo(self._first, rate, 99, self.size.trial)
             for rate in self.size.rates
         }
         self._parts(trials)
@@ -256,7 +248,7 @@ class Study:
     def players(self) -> dict[str, list[Row]]:
         """The episodes of all that was judged on ``test``, by what played."""
         shown: dict[str, list[Row]] = {}
-        for body in BODIES:
+        for body in self._bodies:
             start = f"sft-{body}"
             for temperature in (0.0, TEMPERATURE):
                 shown[f"{start} at {temperature:g}"] = self.judge(start, EVAL_SPLIT, temperature)
@@ -270,35 +262,48 @@ class Study:
 
     def write(self) -> None:
         """Write ``study.csv`` and ``study.md`` from all that was judged."""
-        shown = self.players()
-        table = [{"player": name, **figures(rows)} for name, rows in shown.items() if rows]
-        save_table(self.out / "study.csv", table)
+        shown = {name: rows for name, rows in self.players().items() if rows}
+        save_table(
+            self.out / "study.csv",
+            [{"player": name, **figures(rows)} for name, rows in shown.items()],
+        )
         lines = ["| player | net value | handed over by worth | paged right | mis-paged |",
                  "| --- | ---: | --- | ---: | ---: |"]  # fmt: skip
         for name, rows in shown.items():
-            if not rows:
-                continue
             told = figures(rows)
-            shares = ", ".join(
-                f"{share:.0%} at {worth:g}" for worth, share in handed_over_by_worth(rows).items()
-            )
-            cells = (name, in_words(net_value(rows)), shares, f"{told['paged_right']:.0%}",
-                     f"{told['mis_paged']:.0%}")  # fmt: skip
+            cells = (name, in_words(net_value(rows)), handed_over_in_words(rows),
+                     f"{told['paged_right']:.0%}", f"{told['mis_paged']:.0%}")  # fmt: skip
             lines.append(f"| {' | '.join(cells)} |")
         lines += [
             "| always handing over | 0 | 100% | 0% | 0% |",
             "",
-            "| GRPO less its start | at | gain in net value |",
-            "| --- | ---: | ---: |",
+            "| trained less | at | seeds | over seeds (95 %) | over incidents (95 %) |",
+            "| --- | ---: | ---: | --- | --- |",
         ]
-        for name, rows in shown.items():
-            if not rows or name.startswith("sft-"):
-                continue
-            part, _, at = name.rpartition(" at ")
-            start = "sft-random" if "random" in part else "sft-pretrained"
-            before = shown[f"{start} at {at}"]
-            lines.append(f"| {part} | {at} | {in_words(gain(before, rows))} |")
+        for (arm, at), seeds in self._arms(shown).items():
+            body = next((each for each in self._bodies if each in arm), None)
+            start = self._first if body is None else f"sft-{body}"
+            bar, handed_over = self.with_bar(start)
+            for against, before in (
+                (start, shown[f"{start} at {at}"]),
+                (f"{start}, handed over from {bar:g} on", handed_over),
+            ):
+                nets = over_seeds([gain(before, rows).mean for rows in seeds])
+                incidents = in_words(gain(before, mean_of(seeds)))
+                told_over = in_words(nets) if len(seeds) > 1 else ""
+                lines.append(
+                    f"| {arm} less {against} | {at} | {len(seeds)} | {told_over} | {incidents} |"
+                )
         save_text(self.out / "study.md", "\n".join(lines) + "\n")
+
+    def _arms(self, shown: Mapping[str, list[Row]]) -> dict[tuple[str, str], list[list[Row]]]:
+        """The episodes of trained models by arm and temperature, a list for each seed."""
+        arms: dict[tuple[str, str], list[list[Row]]] = {}
+        for name, rows in shown.items():
+            if not name.startswith("sft-"):
+                part, _, at = name.rpartition(" at ")
+                arms.setdefault((part.rpartition("-")[0], at), []).append(rows)
+        return arms
 
 
 def barred(rows: Sequence[Row], bar: float) -> list[Row]:
@@ -320,13 +325,17 @@ def main(arguments: list[str] | None = None) -> None:
     )
     parser.add_argument("--out", type=Path, required=True, help="directory of the study")
     for body in BODIES:
-        parser.add_argument(f"--{body}", required=True, help=f"directory of the {body} body")
+        parser.add_argument(f"--{body}", help=f"directory of the {body} body")
+    parser.add_argument("--tiny", action="store_true", help="the size for a tiny body, on a CPU")
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="and so the size")
     parser.add_argument("--rehearse", action="store_true", help="a few steps of every part")
     words = parser.parse_args(arguments)
-    size = CPU if words.device == "cpu" else CUDA
+    size = TINY if words.tiny else CPU if words.device == "cpu" else CUDA
     size = rehearsal(size) if words.rehearse else size
-    bodies = {body: getattr(words, body) for body in BODIES}
+    given = {body: getattr(words, body) for body in BODIES}
+    bodies = {body: directory for body, directory in given.items() if directory is not None}
+    if not bodies:
+        parser.error("--pretrained or --random is needed: the body that learns")
     study = Study(words.out, size, bodies, words.device)
     study.run()
     study.console.print((words.out / "study.md").read_text("utf-8"), markup=False)

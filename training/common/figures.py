@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import attrs
 from rich.console import Console
+from scipy.stats import t as student
 
 from logtriage.evaluation.net_values import net_difference
 from logtriage.evaluation.net_values import net_value as net_of
@@ -39,6 +40,8 @@ class Row:
 
 #: A row's place among those of a file, such as its split.
 Key = tuple[str, ...]
+#: The rows of several seeds on the same incidents, in order.
+Seeds = Sequence[Sequence[Row]]
 
 
 def row_of(state: State) -> Row:
@@ -68,6 +71,24 @@ def gain(before: Sequence[Row], after: Sequence[Row]) -> Interval:
     pairs = [[(row.grade, row.worth) for row in rows] for rows in (before, after)]
     net = net_difference(*pairs)
     return Interval(math.nan, math.nan, math.nan) if net is None else net
+
+
+def over_seeds(values: Sequence[float]) -> Interval:
+    """A mean with Student's interval (95 %); without an interval for one value."""
+    count, mean = len(values), math.fsum(values) / len(values)
+    if count < 2:
+        return Interval(mean, math.nan, math.nan)
+    variance = math.fsum((value - mean) ** 2 for value in values) / (count - 1)
+    reach = float(student.ppf(0.975, count - 1)) * math.sqrt(variance / count)
+    return Interval(mean, mean - reach, mean + reach)
+
+
+def mean_of(runs: Seeds) -> list[Row]:
+    """Each incident with its mean grade over seeds; other columns are those of the first seed."""
+    return [
+        attrs.evolve(rows[0], grade=math.fsum(row.grade for row in rows) / len(rows))
+        for rows in zip(*runs, strict=True)
+    ]
 
 
 def handed_over_by_worth(rows: Sequence[Row]) -> dict[float, float]:
@@ -107,16 +128,19 @@ def in_words(interval: Interval) -> str:
     return f"{interval.mean:+.3f} ({interval.low:+.3f} to {interval.high:+.3f})"
 
 
+def handed_over_in_words(rows: Sequence[Row]) -> str:
+    """The share that is handed over, by what a hand-over is worth."""
+    shares = handed_over_by_worth(rows).items()
+    return ", ".join(f"{share:.0%} at {worth:g}" for worth, share in shares)
+
+
 def line_of(rows: Sequence[Row]) -> str:
     """Net value, grade, pages, ticks and hand-overs by worth, in one line."""
     told = figures(rows)
-    shares = ", ".join(
-        f"{share:.0%} at {worth:g}" for worth, share in handed_over_by_worth(rows).items()
-    )
     return (
         f"net value {in_words(net_value(rows))}, grade {told['grade']:.3f}, paged right "
         f"{told['paged_right']:.0%}, mis-paged {told['mis_paged']:.0%}, {told['ticks']:.1f} ticks; "
-        f"handed over {shares}"
+        f"handed over {handed_over_in_words(rows)}"
     )
 
 

@@ -3,7 +3,9 @@
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path
+from threading import Event, Thread
 from typing import Any, Final
 
 import attrs
@@ -33,6 +35,9 @@ from logtriage.tasks import get_task
 from training.common.figures import Row, row_of
 from training.common.files import RUN, check_empty, load_json, machine, save_json
 from training.common.tasks import EVAL_SPLIT
+
+#: Seconds from line to line of progress, where there is no terminal.
+EVERY: Final = 10.0
 
 LIBRARIES: Final = ("torch", "transformers", "trl", "peft", "numpy")
 HARDWARE: Final = (
@@ -350,17 +355,27 @@ def unreadable(attempts: Sequence[Attempt]) -> str:
     return f"{len(wrong)} of {replies} replies cannot be read; the first: {wrong[0]!r:.200}"
 
 
-def note_in_log(bar: Progress, done: int, total: int, text: str) -> None:
-    """Print about ten lines on the way where a bar cannot be seen, such as in a log file."""
-    if not bar.console.is_terminal and done % max(1, total // 10) == 0:
-        bar.console.print(f"{done} of {total}: {text}", soft_wrap=True, markup=False)
-
-
 @contextmanager
 def progress(console: Console) -> Iterator[Progress]:
-    """A bar with what is done and the time that remains."""
+    """A bar with what is done and the time that remains; in a log file a line every ten seconds."""
+    over = Event()
     with Progress(
         TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(),
-        console=console, transient=True,
+        console=console, transient=True, disable=not console.is_terminal,
     ) as bar:  # fmt: skip
-        yield bar
+        if bar.disable:
+            Thread(target=_print_lines, args=(bar, over), daemon=True).start()
+        try:
+            yield bar
+        finally:
+            over.set()
+
+
+def _print_lines(bar: Progress, over: Event) -> None:
+    while not over.wait(EVERY):
+        for task in bar.tasks:
+            if not task.finished:
+                left = task.time_remaining
+                told = "" if left is None else f", about {timedelta(seconds=round(left))} left"
+                words = f"{task.description}: {task.completed:g} of {task.total:g}{told}"
+                bar.console.print(words, soft_wrap=True, markup=False, highlight=False)

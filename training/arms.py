@@ -1,0 +1,207 @@
+"""What separates learners: the arms of a question, five seeds of each, and their differences.
+
+    pip install -e '.[train-rl]' -c constraints.txt
+    python -m training.arms inference --out runs/inference
+    python -m training.arms words --out runs/words
+
+``inference`` asks where PPO loses net value: in what it believes, or in what it does about it.
+``words`` asks what reports between the roles of a team are worth. A run that is finished is not run
+again, so the same command goes on where it stopped. ``arms.csv`` has a row for each run, and
+``arms.md`` the tables; both are written after each arm.
+
+Every arm plays the same incidents of split ``test``. Intervals over seeds are Student's t of the
+differences seed by seed; those over incidents are bootstrap intervals of the mean of the seeds.
+"""
+
+import argparse
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import attrs
+from rich.console import Console
+
+from logtriage.evaluation.statistics import Interval
+from logtriage.playing import play
+from training.common.figures import (
+    EPISODES,
+    Key,
+    Row,
+    Seeds,
+    figures,
+    gain,
+    handed_over_in_words,
+    in_words,
+    mean_of,
+    net_value,
+    over_seeds,
+    read_rows,
+    row_of,
+    save_table,
+    write_rows,
+)
+from training.common.files import save_text
+from training.common.parts import is_finished, run_parts
+from training.common.ppo import EVAL_INCIDENTS
+from training.common.tasks import EVAL_SPLIT, ids_of, incident_of
+
+
+@attrs.frozen
+class Question:
+    """Arms of a recipe on one task.
+
+    Attributes:
+        options: of all runs.
+        arms: further options by the name of the arm.
+        players: (arm, key of the rows in its ``episodes.csv``) by name.
+        scripted: policies that play the same incidents alone.
+        compared: (what is told, player, the player it is compared with).
+        judged: incidents of split ``test`` that all of them play.
+    """
+
+    recipe: str
+    task: str
+    options: Mapping[str, Any]
+    arms: Mapping[str, Mapping[str, Any]]
+    players: Mapping[str, tuple[str, Key]]
+    scripted: Sequence[str]
+    compared: Sequence[tuple[str, str, str]]
+    judged: int = EVAL_INCIDENTS
+
+
+INPUTS: Final = ("belief", "counts", "screen")
+TALKING: Final = ("by_channel", "north_south")
+QUESTIONS: Final = {
+    "inference": Question(
+        recipe="training.ppo",
+        task="single_crash-v4",
+        options={"rounds": 200, "eval-every-s": 20},
+        arms={name: {"inputs": name} for name in INPUTS},
+        players={name: (name, (EVAL_SPLIT,)) for name in INPUTS},
+        scripted=("observer", "expert"),
+        compared=(
+            ("decision", "observer", "belief"),
+            ("inference", "belief", "counts"),
+            ("inference without memory", "belief", "screen"),
+        ),
+    ),
+    "words": Question(
+        recipe="training.mappo",
+        task="single_crash-v4",
+        options={"rounds": 20, "imitation": 13, "eval-every": 7},
+        arms={
+            split: {"split": split}
+            for name in TALKING
+            for split in (name, f"{name}_without_reports")
+        },
+        players={
+            **{f"{name}, silent": (f"{name}_without_reports", ("own",)) for name in TALKING},
+            **{name: (name, ("own",)) for name in TALKING},
+            **{f"{name}, words of other incidents": (name, ("scrambled",)) for name in TALKING},
+        },
+        scripted=("observer", "expert"),
+        compared=tuple(
+            compared
+            for name in TALKING
+            for compared in (
+                ("talking", name, f"{name}, silent"),
+                ("one's own words", name, f"{name}, words of other incidents"),
+            )
+        ),
+    ),
+}
+
+
+def run(question: Question, out: Path, seeds: int, at_once: int, console: Console) -> None:
+    """Run what is not finished, arm by arm, and write the tables after each."""
+    shared = {"task": question.task, "eval-incidents": question.judged, **question.options}
+    for arm, options in question.arms.items():
+        words = [
+            word
+            for name, value in {**shared, **options}.items()
+            for word in (f"--{name}", str(value))
+        ]
+        commands = {
+            f"{arm}-{seed}": [question.recipe, *words, "--seed", str(seed)] for seed in range(seeds)
+        }
+        run_parts(out, commands, at_once, console)
+        write(question, out, seeds)
+
+
+def played_by(policy: str, question: Question, out: Path) -> list[Row]:
+    """The held-out incidents as a scripted policy plays them; played once, then read."""
+    file = out / f"{policy}.csv"
+    if not file.exists():
+        ids = ids_of(question.task, EVAL_SPLIT, question.judged)
+        rows = [row_of(play(incident_of(question.task, each), policy)) for each in ids]
+        write_rows(file, ["policy"], {(policy,): rows})
+    return read_rows(file)[policy,]
+
+
+def write(question: Question, out: Path, seeds: int) -> None:
+    """Write ``arms.csv`` and ``arms.md`` from the runs that are finished."""
+    shown: dict[str, Seeds] = {name: [played_by(name, question, out)] for name in question.scripted}
+    for name, (arm, key) in question.players.items():
+        finished = [at for at in range(seeds) if is_finished(out / f"{arm}-{at}")]
+        if finished:
+            shown[name] = [read_rows(out / f"{arm}-{at}" / EPISODES)[key] for at in finished]
+    table = [
+        {"player": name, "seed": seed, **figures(rows)}
+        for name, runs in shown.items()
+        for seed, rows in enumerate(runs)
+    ]
+    save_table(out / "arms.csv", table)
+    lines = ["| player | seeds | net value, over seeds (95 %) | handed over by worth | mis-paged |",
+             "| --- | ---: | --- | --- | ---: |"]  # fmt: skip
+    for name, runs in shown.items():
+        mean = mean_of(runs)
+        net = over_seeds([net_value(rows).mean for rows in runs])
+        told = in_words(net) if len(runs) > 1 else in_words(net_value(mean))
+        mis_paged = figures([row for rows in runs for row in rows])["mis_paged"]
+        every = handed_over_in_words([row for rows in runs for row in rows])
+        lines.append(f"| {name} | {len(runs)} | {told} | {every} | {mis_paged:.0%} |")
+    lines += ["", "| what | difference | seeds | over seeds (95 %) | over incidents (95 %) |",
+              "| --- | --- | ---: | --- | --- |"]  # fmt: skip
+    for what, better, worse in question.compared:
+        if better in shown and worse in shown:
+            several, number = differences(shown[better], shown[worse])
+            incidents = gain(mean_of(shown[worse]), mean_of(shown[better]))
+            ends = f"{incidents.low:+.3f} to {incidents.high:+.3f}"
+            lines.append(
+                f"| {what} | {better} − {worse} | {number} | {in_words(several)} | {ends} |"
+            )
+    save_text(out / "arms.md", "\n".join(lines) + "\n")
+
+
+def differences(better: Seeds, worse: Seeds) -> tuple[Interval, int]:
+    """The difference in net value over seeds, pair by pair, and the number of pairs.
+
+    A scripted policy has one run, which stands beside every seed of the other.
+    """
+    count = max(len(better), len(worse))
+    if min(len(better), len(worse)) > 1:
+        count = min(len(better), len(worse))
+    nets = [[net_value(rows).mean for rows in runs] for runs in (better, worse)]
+    above, below = (each * count if len(each) == 1 else each[:count] for each in nets)
+    return over_seeds([one - other for one, other in zip(above, below, strict=True)]), count
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Read the command line, and run what is left of the question."""
+    parser = argparse.ArgumentParser(
+        prog="python -m training.arms",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("question", choices=tuple(QUESTIONS))
+    parser.add_argument("--out", type=Path, required=True, help="directory of all runs")
+    parser.add_argument("--seeds", type=int, default=5, help="runs of each arm; default: 5")
+    parser.add_argument("--at-once", type=int, default=2, help="runs side by side; default: 2")
+    words = parser.parse_args(arguments)
+    console = Console(stderr=True)
+    run(QUESTIONS[words.question], words.out, words.seeds, words.at_once, console)
+    console.print((words.out / "arms.md").read_text("utf-8"), markup=False)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,50 @@
+"""Parts of a study: runs of recipes, each a process with a directory and a log."""
+
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from rich.console import Console
+
+from training.common.files import RUN, load_json
+
+
+def is_finished(out: Path) -> bool:
+    """Whether the run in a directory has come to its end."""
+    about = out / RUN
+    return about.exists() and bool(load_json(about)["finished"])
+
+
+def run_parts(
+    out: Path, commands: Mapping[str, Sequence[str]], at_once: int, console: Console
+) -> None:
+    """Run recipes that are not finished yet, ``at_once`` side by side.
+
+    ``commands`` are a module and its options by the name of the part, which is its directory in
+    ``out``. ``out/NAME.log`` keeps what a part prints.
+
+    Raises:
+        SystemExit: if a part fails, with the end of its log.
+    """
+    out.mkdir(parents=True, exist_ok=True)
+    waiting = [name for name in commands if not is_finished(out / name)]
+    running: dict[str, subprocess.Popen[bytes]] = {}
+    while waiting or running:
+        while waiting and len(running) < at_once:
+            name = waiting.pop(0)
+            command = [sys.executable, "-m", *commands[name], "--out", str(out / name)]
+            left = len(waiting) + len(running) + 1
+            told = f"{name} ({left} of {len(commands)} left): {' '.join(command[1:])}"
+            console.print(told, soft_wrap=True, markup=False, highlight=False)
+            with (out / f"{name}.log").open("ab") as log:
+                running[name] = subprocess.Popen(command, stdout=log, stderr=log)
+        name, process = next(iter(running.items()))
+        process.wait()
+        del running[name]
+        # 1: step after step all attempts earned the same, which is a result.
+        if process.returncode not in (0, 1) or not (out / name / RUN).exists():
+            for other in running.values():
+                other.terminate()
+            tail = (out / f"{name}.log").read_text("utf-8", "replace")[-2000:]
+            raise SystemExit(f"{name} failed ({process.returncode}):\n{tail}")
