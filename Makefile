@@ -11,7 +11,7 @@ WORKERS ?= auto
 # Other Pythons, the newest first.
 VERSIONS ?= 3.14 3.13 3.12
 # Frameworks to test against: name:extras:tests, each in .venv-name with constraints/name.txt.
-ADAPTERS ?= inspect:inspect:tests/adapters/inspect_ai trl:train,openai:tests/adapters/trl,tests/adapters/local,tests/training/test_language.py \
+ADAPTERS ?= inspect:inspect:tests/adapters/inspect_ai trl:train,openai:tests/adapters/trl,tests/adapters/local,tests/training/test_language.py,tests/training/test_study.py \
 	verifiers:verifiers:tests/adapters/verifiers skyrl:skyrl:tests/adapters/skyrl \
 	openenv:openenv,cli:tests/adapters/openenv ray:ray,env:tests/adapters/ray \
 	agents:mcp,agents:tests/adapters/mcp,tests/adapters/agents
