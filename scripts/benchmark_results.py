@@ -149,7 +149,9 @@ GOALS = (
         SERVICES,
         r"services_as_bytes\[200\]",
         "services_as_bytes[7]",
-        "not profiled on version 4",
+        "every third tick all 200 services are read, and that takes most of 2.6 µs; copying the "
+        "screens takes 0.33. Alerts left out that do not change: 0.90 of the time; a fourth of the "
+        "rows, which fit the caches: 0.84; neither alerts nor changes read at all: 0.81.",
     ),
     Goal(
         *("bytes an incident", "bytes", 500, BIG, r"tokens\[.*"),
