@@ -123,9 +123,9 @@ STATE = (
 )
 BYTES = (
     "394 of them are the last screen, so that a step writes only what changed, and 126 the "
-    "tokens and onsets of histories. Flags as bits would save 32, a token and its onset in ten bits "
-    "47: 538 together, for shifts on every read. Less would need the screen to be written anew in "
-    "every step"
+    "tokens and onsets of histories. Flags as bits would save 32, a token and its onset in ten "
+    "bits 47: 538 together, for shifts on every read. Less would need the screen to be written "
+    "anew in every step"
 )
 DRAWING = (
     "with one attempt an incident, lines graded together by the kernels of `grade_batch`, with "
