@@ -1,1 +1,0 @@
-"""The server under load and faults: ``python -m benchmarks.serving`` (extra ``openenv``)."""
