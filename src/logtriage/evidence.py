@@ -13,10 +13,7 @@ from logtriage.world.schedule import Cell, Doings, cells
 from logtriage.world.simulation import Simulation
 
 #: What is said of recordings: nobody knows how likely a sign is there under a cause.
-NOT_CLAIMED: Final = (
-    "the probabilities of a recording are not known, so it has no belief but that of a world "
-    "fitted to others (logtriage world fit; belief(state, world=...), policy observer:DIR)"
-)
+NOT_CLAIMED: Final = "the probabilities of a recording are not known, so it has no belief"
 
 
 def evidence(

@@ -14,7 +14,6 @@ from logtriage.beliefs.outcomes import Outcomes
 from logtriage.beliefs.plans import Planner
 from logtriage.beliefs.portfolio import LEAST, OF_SETS, Portfolio
 from logtriage.beliefs.posterior import Posterior, Seen, posterior
-from logtriage.beliefs.recordings import modelled
 from logtriage.beliefs.search import searched_posterior
 from logtriage.beliefs.stakes import stakes_for
 from logtriage.errors import InvalidInput
@@ -41,13 +40,12 @@ class Belief:
 
     ``hypotheses`` and ``weights`` (whole numbers, the largest about 2**30) are in one
     order. Probabilities are floats made of them, for reading; decisions are made of the
-    whole numbers. Of a ``recorded`` incident they are a model's, and there is nothing to plan.
+    whole numbers.
     """
 
     posterior: Posterior
     standing: Standing
     role: Role | None = None
-    recorded: bool = False
 
     @property
     def model(self) -> Model:
@@ -199,12 +197,7 @@ class Belief:
         """The belief compiled for planning, or for weighing questions.
 
         For speed, unlikely hypotheses are left out for questions, and where there are many sets.
-
-        Raises:
-            InvalidInput: for a recording, which knows neither teams nor remedies.
         """
-        if self.recorded:
-            raise InvalidInput("a recording knows neither teams nor remedies: there is no plan")
         if not self.model.setting.several:
             return Planner(self.posterior, self.standing, NEGLIGIBLE if asking else None)
         if asking:
@@ -243,13 +236,8 @@ class Belief:
         return min(1.0, values.silent / (paging / right)) if paging and right else 1.0
 
 
-def belief(
-    state: State, role: Role | RoleSplit | None = None, *, world: World | None = None
-) -> Belief:
+def belief(state: State, role: Role | RoleSplit | None = None) -> Belief:
     """The exact posterior given all evidence that a state has shown, to a role if given.
-
-    The probabilities of a recording are not known. A ``world``, for example fitted to other
-    recordings, reads its figures as a model: measure its calibration; there is nothing to plan.
 
     A split of roles pools the evidence shown to any of its roles.
 
@@ -262,15 +250,9 @@ def belief(
     knows that others acted, and when.
 
     Raises:
-        InvalidInput: as :func:`logtriage.evidence.simulation_of`, for what is no state, and for
-            a ``world`` where the incident is no recording.
+        InvalidInput: as :func:`logtriage.evidence.simulation_of`, and for what is no state.
     """
     check_state(state)
-    if world is not None:
-        setting, held = modelled(state, world)
-        stakes = stakes_for(state.incident, setting.par, setting.par_benign)
-        standing = Standing.of(state.tick, stakes, state.facts, state.closing)
-        return Belief(held, standing, recorded=True)
     alone = None if isinstance(role, RoleSplit) else role
     shown, trace = evidence(state, role), trace_of(state)
     return belief_of(state, shown, alone, trace.outcomes if trace and role is None else None)

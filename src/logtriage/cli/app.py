@@ -28,7 +28,7 @@ from logtriage.cli.replaying import replay
 from logtriage.cli.reporting import compare, report
 from logtriage.cli.sealing import fingerprint, new
 from logtriage.cli.serving import serve
-from logtriage.cli.worlds import check_world_, fit_world, new_world, show_world
+from logtriage.cli.worlds import check_world_, new_world, show_world
 
 #: The incident of the examples.
 _INCIDENT = "cascading_failure-v4/test/246"
@@ -138,7 +138,6 @@ _group(
     "Make a world of your own, look at it, check it.",
     {
         "new": (new_world, ("world new my-shop", "world new my-shop --like tiny")),
-        "fit": (fit_world, ("world fit nezha.jsonl.gz --out my-fit",)),
         "show": (show_world, ("world show my-shop",)),
         "check": (check_world_, ("world check my-shop", "world check my-shop --quick")),
     },

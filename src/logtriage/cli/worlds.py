@@ -1,4 +1,4 @@
-"""``world``: make or fit a world of your own, look at it, compare it, check it."""
+"""``world``: make a world of your own, look at it, check it."""
 
 import json
 from pathlib import Path
@@ -13,7 +13,7 @@ from logtriage.cli.console import emit, note, results, say
 from logtriage.cli.options import Json, world_in
 from logtriage.cli.world_tables import checked, shown, shown_json
 from logtriage.tasks import as_world
-from logtriage.world.copies import checked_place, copy_world, write_world
+from logtriage.world.copies import copy_world
 from logtriage.world.loading import folder_or_name
 
 _World = Annotated[
@@ -41,47 +41,6 @@ def new_world(
     source = as_world(None).name if like is None else folder_or_name(like)
     made = copy_world(source, folder)
     note(f"{folder}: world {made.name}, a copy of {like or source}", "dim")
-
-
-def fit_world(
-    bundle: Annotated[
-        Path, typer.Argument(metavar="BUNDLE", help="Labelled recordings, from logtriage import.")
-    ],
-    out: Annotated[
-        Path, typer.Option(metavar="DIR", help="The folder to write, empty or not there.")
-    ],
-    like: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME", help="The world that gives all but kinds, signatures and services."
-        ),
-    ] = "oncall",
-    as_json: Json = False,
-) -> None:
-    """Fit a world to labelled recordings.
-
-    Signatures are counts of what each service showed. How strongly they are smoothed is chosen by
-    the log loss on groups left out, of one kind of fault at one service each. The world is a
-    model: what it is worth shows on recordings that it was not fitted to.
-    """
-    from logtriage.beliefs.fitting import Fit, Recorded
-    from logtriage.recorded import load_records
-
-    place = checked_place(out.absolute())
-    rows = [Recorded.of(record) for record in load_records(bundle)]
-    fit = Fit(as_world(folder_or_name(like)), place)
-    with Bar("fitting", "choices of smoothing") as bar:
-        smoothing = fit.choose(rows, bar.show)
-        made = fit.world(rows, smoothing)
-    write_world(made, out)
-    if as_json:
-        emit({"world": made.name, "recordings": len(rows), **attrs.asdict(smoothing)})
-        return
-    note(
-        f"{out}: world {made.name}, fitted to {len(rows)} recordings; a kind is smoothed by "
-        f"{smoothing.strength:g} recordings of all kinds, temperature {smoothing.temperature:g}",
-        "dim",
-    )
 
 
 def show_world(world: _World, as_json: Json = False) -> None:

@@ -30,7 +30,6 @@ from logtriage.policies.team import (
 if TYPE_CHECKING:
     from logtriage.policies.observer import ObserverPolicy
     from logtriage.policies.observer_team import ObserverRole, observers
-    from logtriage.policies.recorded_observer import RecordedObserverPolicy
     from logtriage.policies.top_suspect import TopSuspectPolicy
 
 __all__ = [
@@ -57,7 +56,6 @@ __all__ = [
     "Ranking",
     "RankingPolicy",
     "Ranks",
-    "RecordedObserverPolicy",
     "RoleFactory",
     "RoleFailure",
     "RolePolicies",
@@ -77,7 +75,6 @@ _BY_BELIEF: Final = {
     "ObserverPolicy": "observer",
     "ObserverRole": "observer_team",
     "observers": "observer_team",
-    "RecordedObserverPolicy": "recorded_observer",
     "TopSuspectPolicy": "top_suspect",
 }
 

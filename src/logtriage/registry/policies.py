@@ -21,7 +21,6 @@ from logtriage.policies import (
     PolicyFactory,
     RandomPolicy,
     RankingPolicy,
-    RecordedObserverPolicy,
     TopSuspectPolicy,
 )
 from logtriage.registry.own import is_own, own_policy
@@ -29,7 +28,6 @@ from logtriage.rng import hash_name
 from logtriage.roles import REQUESTS
 from logtriage.tasks import DRAWN_TASKS, get_task
 from logtriage.topology import Topology
-from logtriage.world.loading import folder_or_name, load_world
 
 #: ``constant:ACTIONS``: the same list of actions for every incident.
 CONSTANT: Final = "constant"
@@ -99,8 +97,6 @@ def make_policy(spec: str) -> PolicyFactory:
         return _PLAIN[spec]
     if name == "random":
         return partial(_random, seed_of(spec))
-    if name == "observer" and argument and not argument.isdigit():
-        return partial(RecordedObserverPolicy, world=load_world(folder_or_name(argument)))
     if name in _BY_BELIEF:
         return partial(_BY_BELIEF[name], questions=_questions_of(spec))
     if name == CONSTANT:

@@ -1,1 +1,0 @@
-"""Worlds fitted to recordings: tokens of figures, counts of tokens, tables of counts."""
