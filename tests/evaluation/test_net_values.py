@@ -23,6 +23,7 @@ from logtriage.evaluation import (
 )
 from logtriage.evaluation.net_values import net_value_of
 from logtriage.evaluation.statistics import ratio_interval
+from logtriage.recorded import shipped_incidents
 from logtriage.state import State
 from tests.builders import RIGHT_PAGE, WRONG_PAGE, played, real_incident
 
@@ -84,6 +85,13 @@ def test_what_became_of_incidents() -> None:
     assert value is not None
     assert (value.handed_over, value.paged_right, value.mis_paged) == (0.25, 0.25, 0.5)
     assert net_value_of([(played(real_incident(), RIGHT_PAGE), 0.5)]) is None
+
+
+def test_a_recording_has_no_figure_of_pages() -> None:
+    incident = shipped_incidents()[0]
+    value = net_value_of([(played(incident, HandOver()), 0.3)])
+    assert value is not None
+    assert (value.handed_over, value.paged_right, value.mis_paged) == (1.0, None, None)
 
 
 @pytest.mark.parametrize(
