@@ -124,19 +124,23 @@ def _unscored(row: Row) -> Cell:
 
 
 def _put_by_worth(figures: Figures, rows: Sequence[Row]) -> None:
-    """Net value and hand-overs for each worth of a hand-over."""
+    """The share that is handed over at each worth of a hand-over, with how many incidents have it.
+
+    JSON has the net values by worth, too.
+    """
+    nets = {row.policy: row.net.by_worth for row in rows if row.net is not None}
+    incidents: dict[float, int] = {}
+    for group in (group for groups in nets.values() for group in groups):
+        incidents[group.worth] = max(group.incidents, incidents.get(group.worth, 0))
+    shares = {
+        policy: {group.worth: group.handed_over for group in groups}
+        for policy, groups in nets.items()
+    }
     figures.put(
-        ("policy", "worth", "net value\n[95 % interval]", "handed\nover"),
+        ["handed over\nat a worth of", *(f"{at:g}\n({incidents[at]})" for at in sorted(incidents))],
         [
-            [
-                row.policy,
-                f"{group.worth:g} ({group.incidents})",
-                estimate(group.net),
-                share(group.handed_over),
-            ]
-            for row in rows
-            if row.net is not None
-            for group in row.net.by_worth
+            [policy, *(share(by_worth.get(at)) for at in sorted(incidents))]
+            for policy, by_worth in shares.items()
         ],
     )
 
