@@ -287,7 +287,7 @@ def explained() -> str:
     parts = [
         ("at first", f"{explained.at_first:.3f}"),
         ("asking gained", f"{explained.asking_gained:+.3f}"),
-        ("decisions", f"{-explained.decision_cost:+.3f}"),
+        ("decisions", f"{explained.decisions:+.3f}"),
         ("luck", f"{explained.luck:+.3f}"),
         ("grade", f"{explained.grade:.3f}"),
         ("hardness", f"{explained.hardness:.3f}"),

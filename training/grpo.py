@@ -53,7 +53,7 @@ from training.common.language import (
     save,
 )
 from training.common.memory import presets, verdict
-from training.common.options import add_options, parsed
+from training.common.options import add_options, as_options, parsed
 from training.common.tasks import TRAIN_SPLIT, add_world, task_in, words_for
 
 #: The training episodes, a line each, and the steps.
@@ -441,10 +441,12 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, help="directory for this run")
     parser.add_argument("--resume", action="store_true", help="go on with the run in the directory")
     parser.add_argument("--dry-run", action="store_true", help="show prompt and memory, and stop")
-    parser.add_argument("--quick", action="store_true", help=f"as {QUICK}, where not given")
+    parser.add_argument(
+        "--quick", action="store_true", help=f"{as_options(QUICK)}, where not given"
+    )
     named: Mapping[str, Mapping[str, Any]] = {"quick": QUICK, **presets()}
     for flag, fields in presets().items():
-        words_of_preset = f"as {fields}; its memory is computed, it was never run"
+        words_of_preset = f"{as_options(fields)}; its memory is computed, it was never run"
         parser.add_argument(f"--{flag}", action="store_true", dest=flag, help=words_of_preset)
     add_world(parser)
     add_options(parser, Settings)

@@ -55,7 +55,7 @@ from training.common.language import (
     save,
     style_and_rules,
 )
-from training.common.options import add_options, parsed
+from training.common.options import add_options, as_options, parsed
 from training.common.tasks import TRAIN_SPLIT, add_world, task_in, words_for
 
 #: The label of a token that is not learnt.
@@ -369,7 +369,9 @@ def main(arguments: list[str] | None = None) -> None:
     )
     parser.add_argument("--out", type=Path, required=True, help="directory for this run")
     parser.add_argument("--resume", action="store_true", help="go on with the run in the directory")
-    parser.add_argument("--quick", action="store_true", help=f"as {QUICK}, where not given")
+    parser.add_argument(
+        "--quick", action="store_true", help=f"{as_options(QUICK)}, where not given"
+    )
     add_world(parser)
     add_options(parser, Settings)
     options = parsed(parser, words, {"quick": QUICK})

@@ -37,22 +37,33 @@ _ALL, _SOME = 12, 8
 class UnknownName(InvalidInput):
     """A name that does not exist; the message has a close match and the known names.
 
-    The message lists the first of many names; ``known`` holds all of them, and ``where`` names the
-    places searched.
+    The message lists the first of many names, or all with ``whole``; ``known`` holds all of them,
+    and ``where`` names the places searched.
     """
 
-    def __init__(self, what: str, name: object, known: Iterable[str], where: str = "") -> None:
+    def __init__(
+        self,
+        what: str,
+        name: object,
+        known: Iterable[str],
+        where: str = "",
+        *,
+        whole: bool = False,
+    ) -> None:
         self.what = what
         self.name = name
         self.known = tuple(known)
         self.where = where
+        self.whole = whole
         meant = closest(name, self.known)
         hint = "" if meant is None else f" (did you mean {meant!r}?)"
-        listed = _listed(self.known) + (f"; {where}" if where else "")
+        listed = ", ".join(self.known) if whole else _listed(self.known)
+        listed += f"; {where}" if where else ""
         super().__init__(f"unknown {what} {name!r}{hint}; known: {listed}")
 
     def __reduce__(self) -> tuple[object, ...]:
-        return type(self), (self.what, self.name, self.known, self.where)
+        fields = (self.what, self.name, self.known, self.where)
+        return partial(type(self), whole=self.whole), fields
 
 
 def _listed(names: tuple[str, ...]) -> str:

@@ -1,6 +1,6 @@
 import pytest
 
-from logtriage._lib.printable import inert, masked, spelled, spelled_data, unmarked
+from logtriage._lib.printable import counted, inert, masked, spelled, spelled_data, unmarked
 from logtriage.actions import Malformed, Report
 from logtriage.recorded import RecordedLine
 from logtriage.recorded.condensing.log_text import read_message
@@ -11,6 +11,11 @@ from logtriage.transcript import Transcript
 #: Or is seen by nobody.
 HOSTILE = "a\x1b[2J\x9b1m\r\nTICK 9/9\u2028b\u202ec\ud800\x00\ufe0f\u3164"
 SPELLED = r"a\x1b[2J\x9b1m\r\nTICK 9/9\u2028b\u202ec\ud800\x00\ufe0f\u3164"
+
+
+def test_a_count_has_its_plural() -> None:
+    assert [counted(count, "row") for count in (0, 1, 1200)] == ["0 rows", "1 row", "1,200 rows"]
+    assert counted(2, "reply", "replies") == "2 replies"
 
 
 def test_what_is_unprintable_is_spelled_out() -> None:

@@ -36,8 +36,8 @@ def explained(policy: str, incident_id: str) -> Explanation:
 @pytest.mark.parametrize(("policy", "incident_id"), EPISODES)
 def test_parts_add_up_to_the_grade(policy: str, incident_id: str) -> None:
     found = explained(policy, incident_id)
-    first, asked, cost, luck = (getattr(found, part) for part in PARTS)
-    assert first + asked - cost + luck == pytest.approx(found.grade, abs=1e-9)
+    first, asked, decided, luck = (getattr(found, part) for part in PARTS)
+    assert first + asked + decided + luck == pytest.approx(found.grade, abs=1e-9)
     assert found.without_luck == pytest.approx(found.grade - found.luck, abs=1e-9)
     for before, after in pairwise(found.steps):
         assert before.after_seeing == after.before
@@ -117,7 +117,7 @@ def test_each_part_reads_right_on_an_episode_of_its_own() -> None:
     wrong = next(team for team in reversed(held.teams) if team not in incident.truth.teams)
     found = explain(play(incident, [Escalate(wrong)]), samples=2)
     assert found.asking_gained == 0.0
-    assert found.decision_cost == pytest.approx(found.at_first - held.teams[wrong], abs=0.1)
+    assert found.decisions == pytest.approx(held.teams[wrong] - found.at_first, abs=0.1)
     assert found.luck < 0.0
     (team,) = incident.truth.teams
     right = explain(play(incident, [Escalate(team), Resolve()]), samples=2)

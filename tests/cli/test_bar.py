@@ -1,5 +1,6 @@
 """Progress where there is no terminal, and what an interrupt leaves."""
 
+from io import StringIO
 from time import sleep
 
 import pytest
@@ -10,6 +11,7 @@ import typer
 
 from logtriage.cli import bar
 from logtriage.cli.bar import Bar
+from logtriage.cli.console import note, results, say
 
 
 def test_long_work_says_how_far_it_is(
@@ -26,6 +28,26 @@ def test_long_work_says_how_far_it_is(
     last = said.strip().splitlines()[-1]
     assert last.startswith("playing: 3 of 9 episodes, 0:00:0")
     assert last.endswith("left by 2 processes")
+
+
+class Terminal(StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_what_is_printed_meanwhile_stands_above_the_bar(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr("sys.stdout", terminal)
+    monkeypatch.setattr("sys.stderr", terminal)
+    monkeypatch.setenv("TERM", "xterm")
+    console = results()
+    with Bar("playing", "rows"):
+        say(console, "a result")
+        note("a message")
+    shown = terminal.getvalue()
+    erased = "\r\x1b[2K"
+    assert f"{erased}a result\n" in shown
+    assert f"{erased}a message\n" in shown
 
 
 @pytest.mark.parametrize(

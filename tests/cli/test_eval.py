@@ -120,7 +120,7 @@ def test_episodes_that_broke_off_are_offered_again(
     result = logtriage(*common)
     assert result.exit_code == 1
     assert "tests.cli.players:gone" in result.stdout
-    assert "2 episodes are unscored; --retry-unscored plays them again" in result.stderr
+    assert "unscored: 2 episodes; --retry-unscored plays them again" in result.stderr
     monkeypatch.delenv(VARIABLE)
     (row,) = lines(logtriage(*common, "--retry-unscored", "--json"))
     assert row["unscored"] == 0

@@ -46,9 +46,9 @@ def test_tables_of_losses(tmp_path: Path, width: int) -> None:
     losses = load_run(tmp_path / "run").explained["random", TASK].values()
     mean = sum(one.hardness for one in losses) / 2
     assert f"{mean:.3f}" in result.stdout
-    cost = sum(one.decision_cost for one in losses) / 2
-    assert cost > 0.001
-    assert f"-{cost:.3f}" in result.stdout
+    changed = sum(one.decisions for one in losses) / 2
+    assert changed < -0.001
+    assert f"{changed:.3f}" in result.stdout
     shown = logtriage("report", tmp_path / "run", width=width)
     assert shown.stdout == result.stdout
 
@@ -120,6 +120,6 @@ def test_debrief_shows_the_belief_beside_each_action() -> None:
         assert f"{step.leading.team[0]} {100 * step.leading.team[1]:.0f} %" in belief
     assert f"{found.at_first:.3f} expected at first" in belief
     assert f"{found.asking_gained:+.3f} what asking gained; to read everything " in belief
-    assert f"{-found.decision_cost:+.3f} what the decisions cost" in belief
+    assert f"{found.decisions:+.3f} what the decisions cost" in belief
     assert f"{found.luck:+.3f} luck of the draw" in belief
     assert f"{found.grade:.3f} the grade" in belief

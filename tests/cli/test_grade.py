@@ -251,6 +251,15 @@ def test_output_for_people_has_discounts(tmp_path: Path, monkeypatch: pytest.Mon
     assert text.endswith("  halved x 0.500")
 
 
+def test_a_mis_page_is_all_that_is_said_of_the_total(tmp_path: Path) -> None:
+    incident = make_incident("cascading_failure-v4/test/0")
+    wrong = next(team for team in incident.topology.teams if team not in incident.truth.teams)
+    paged = line(incident.id, [{"action_type": "escalate", "value": wrong}])
+    result = logtriage("grade", write(tmp_path / "runs.jsonl", paged))
+    assert "wrong_escalation: " in result.stdout
+    assert "unescalated" not in result.stdout
+
+
 def test_another_rubric(tmp_path: Path) -> None:
     path = write(tmp_path / "runs.jsonl", line())
     (graded,) = grades(logtriage("grade", path, "--rubric", "recorded/3", "--json"))

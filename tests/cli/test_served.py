@@ -89,7 +89,7 @@ def test_what_fails_later_is_unscored_and_played_again_when_asked_to(tmp_path: P
         given = words("--retries", 0, "--concurrency", 2, "--out", tmp_path, url=url)
         done = logtriage(*given)
         assert done.exit_code == 1
-        assert "6 episodes are unscored; --retry-unscored plays them again" in done.stderr
+        assert "unscored: 6 episodes; --retry-unscored plays them again" in done.stderr
         assert {one["status"][:20] for one in played(tmp_path)} == {"error: <m at http://"}
         broken = False
         assert logtriage(*given).exit_code == 1  # kept as they are

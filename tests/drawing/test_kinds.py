@@ -2,6 +2,7 @@
 
 from functools import partial
 
+import attrs
 import pytest
 
 from logtriage import make_incident
@@ -35,6 +36,11 @@ def test_kinds_that_cannot_be_found_are_refused_with_the_choices() -> None:
     find = partial(ids_of_kinds, split="test", count=1, start=0, incident_of=make_incident)
     with pytest.raises(UnknownName, match=r"unknown kind 'memory_leek' \(did you mean 'memory_le"):
         find(("memory_leek",), CRASH)
+    own = attrs.evolve(CRASH.world, kinds=(*CRASH.world.kinds, attrs.evolve(LEAK, name="my_own")))
+    with pytest.raises(UnknownName) as error:
+        find(("nonsense",), attrs.evolve(CRASH, setting=attrs.evolve(CRASH.setting, world=own)))
+    assert error.value.known[0] == "my_own"
+    assert str(error.value).count(",") == len(own.kinds) + len(own.benign) - 1
     with pytest.raises(InvalidInput, match="-v4 never draws it in split 'test'; it draws config_d"):
         find(("bad_deploy",), CREEPING)
     with pytest.raises(InvalidInput, match="a world of its own"):
@@ -43,4 +49,5 @@ def test_kinds_that_cannot_be_found_are_refused_with_the_choices() -> None:
         find(("bad_deploy",), CRASH, start=5, incident_of=lambda _: make_incident(BENIGN))
 
 
+LEAK = CRASH.world.kind("memory_leak")
 BENIGN = ids_of_kinds(("load_test",), CRASH, "test", 1, 0, make_incident)[0]

@@ -26,12 +26,13 @@ def weak(incident: Incident) -> Policy:
 
 
 def test_run_compared_with_itself_shows_no_difference(tmp_path: Path) -> None:
-    run = played(tmp_path, ["expert", "random"])
+    run = played(tmp_path, ["expert", "random"], episodes=15)  # a sum of the grades rounds
     for comparison in compare_runs(run, run):
         assert comparison.policy_a == comparison.policy_b
-        assert (comparison.shared, comparison.only_a, comparison.only_b) == (6, 0, 0)
-        assert (comparison.better, comparison.worse, comparison.same) == (0, 0, 6)
+        assert (comparison.shared, comparison.only_a, comparison.only_b) == (15, 0, 0)
+        assert (comparison.better, comparison.worse, comparison.same) == (0, 0, 15)
         assert attrs.astuple(comparison.difference) == (0.0, 0.0, 0.0)
+        assert (comparison.bound_a, comparison.bound_b) == (comparison.mean_a, comparison.mean_b)
 
 
 def test_difference_is_b_less_a_on_the_incidents_that_both_scored(tmp_path: Path) -> None:

@@ -10,10 +10,11 @@ import pytest
 from rich.console import Console
 
 from logtriage import HandOver, Incident, grade, initial_state, make_incident, transition
-from logtriage.cli.tables import print_comparisons
+from logtriage.cli.tables import print_comparisons, print_rows
 from logtriage.errors import InvalidInput
 from logtriage.evaluation import (
     LoadedRun,
+    Row,
     RunSpec,
     compare_runs,
     evaluate,
@@ -22,7 +23,8 @@ from logtriage.evaluation import (
     summarise,
 )
 from logtriage.evaluation.net_values import net_value_of
-from logtriage.evaluation.statistics import ratio_interval
+from logtriage.evaluation.statistics import Interval, ratio_interval
+from logtriage.recorded import shipped_incidents
 from logtriage.state import State
 from tests.builders import RIGHT_PAGE, WRONG_PAGE, played, real_incident
 
@@ -84,6 +86,26 @@ def test_what_became_of_incidents() -> None:
     assert value is not None
     assert (value.handed_over, value.paged_right, value.mis_paged) == (0.25, 0.25, 0.5)
     assert net_value_of([(played(real_incident(), RIGHT_PAGE), 0.5)]) is None
+
+
+def test_hand_overs_by_worth_are_a_column_for_each_worth() -> None:
+    half = attrs.evolve(REAL, worth_of_hand_over=0.5)
+    states = [played(REAL, HandOver()), played(half, HandOver()), played(half, WRONG_PAGE)]
+    net = net_value_of([(state, grade(state).score) for state in states])
+    interval = Interval(0.0, 0.0, 0.0)
+    figures = (interval, 0.0, 0.0, 0.0, 0.0, None, 0.0, None, None, 0)
+    row = Row("mine", TASK, "logtriage/3", 3, 0, *figures, net=net)
+    shown = _printed(print_rows, [row]).split("handed over ")[1].splitlines()
+    assert [line.split() for line in shown[:3]] == [
+        ["0.5", "0.7"], ["at", "a", "worth", "of", "(2)", "(1)"], ["mine", "50.0%", "100%"],
+    ]  # fmt: skip
+
+
+def test_a_recording_has_no_figure_of_pages() -> None:
+    incident = shipped_incidents()[0]
+    value = net_value_of([(played(incident, HandOver()), 0.3)])
+    assert value is not None
+    assert (value.handed_over, value.paged_right, value.mis_paged) == (1.0, None, None)
 
 
 @pytest.mark.parametrize(

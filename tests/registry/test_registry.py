@@ -48,6 +48,8 @@ def test_what_a_specification_makes(spec: str, kind: type) -> None:
 
 @pytest.mark.parametrize("spec", ["", "Oracle", "oracle:1", "expert:", "heuristic", "human "])
 def test_an_unknown_policy_lists_the_known_ones(spec: str) -> None:
+    with pytest.raises(InvalidInput, match="'pooled' plays as a team; give its roles by --split-"):
+        make_policy("pooled")
     with pytest.raises(UnknownName, match="known: oracle, observer, top_suspect, "):
         make_policy(spec)
 

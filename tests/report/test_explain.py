@@ -46,10 +46,10 @@ def test_means_of_the_parts(runs: tuple[Path, Path], tmp_path: Path) -> None:
     for policy, *cells in shown:
         losses = rows[policy]
         assert losses is not None
-        decisions = losses.decision_cost
+        decisions = losses.decisions
         assert cells[0] == "1"
         assert cells[1] == interval(losses.at_first, signs=True)
-        assert cells[3].startswith(signed(-decisions.mean))  # a cost takes, so its sign is minus
+        assert cells[3].startswith(signed(decisions.mean))
         assert losses.pages is not None
         assert cells[6:9] == [
             str(losses.pages.count), percent(losses.pages.justified), percent(losses.pages.lucky),

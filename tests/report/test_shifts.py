@@ -25,7 +25,7 @@ def kept(run: Path, player: str) -> None:
 def test_every_incident_has_its_bar_and_what_was_done_to_it(tmp_path: Path) -> None:
     kept(tmp_path, "oracle")
     result = logtriage("replay", tmp_path, "--beliefs", 1)
-    assert "shifts.html: 1 shifts" in result.stderr
+    assert "shifts.html: 1 shift\n" in result.stderr
     page = (tmp_path / "shifts.html").read_text()
     HTMLParser().feed(page)
     arrivals = make_shift(SHIFT).arrivals

@@ -5,7 +5,7 @@ import argparse
 import attrs
 import pytest
 
-from training.common.options import add_options, parsed
+from training.common.options import add_options, as_options, parsed
 
 
 @attrs.frozen
@@ -27,6 +27,11 @@ def test_an_abbreviated_flag_is_its_preset(flag: str) -> None:
     assert parsed(parser_of_settings(), [flag], presets) == {"model": "", "steps": 2}
     assert parsed(parser_of_settings(), [flag, "--steps", "3"], presets)["steps"] == 3
     assert parsed(parser_of_settings(), [], presets)["steps"] == 100
+
+
+def test_fields_as_they_are_typed() -> None:
+    fields = {"lora_r": 8, "lr": 1e-3, "task": "a b", "packing": True, "fast": False}
+    assert as_options(fields) == "--lora-r 8 --lr 0.001 --task 'a b' --packing --no-fast"
 
 
 def test_help_tells_no_empty_default() -> None:

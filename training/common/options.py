@@ -1,6 +1,7 @@
 """A command line from a settings class: one option a field."""
 
 import argparse
+import shlex
 from collections.abc import Mapping, Sequence
 from types import UnionType
 from typing import Any, get_args
@@ -31,6 +32,17 @@ def add_options(parser: argparse.ArgumentParser, settings: type) -> None:
             help="; ".join(words).replace("%", "%%") or None,
             **kind,
         )
+
+
+def as_options(fields: Mapping[str, Any]) -> str:
+    """Fields as they are typed: ``--lora-r 8 --no-checkpointing``."""
+    names = {name: name.replace("_", "-") for name in fields}
+    return " ".join(
+        (f"--{names[name]}" if value else f"--no-{names[name]}")
+        if isinstance(value, bool)
+        else f"--{names[name]} {shlex.quote(str(value))}"
+        for name, value in fields.items()
+    )
 
 
 def _reader(kind: Any) -> Any:

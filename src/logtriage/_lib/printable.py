@@ -32,6 +32,11 @@ _MARK: Final = re.compile(
 _HARMLESS: Final = {"<": "‹", "[": "⁅"}
 
 
+def counted(count: int, thing: str, things: str | None = None) -> str:
+    """A count with what is counted, in the singular or the plural: ``1 row``, ``1,200 rows``."""
+    return f"{count:,} {thing if count == 1 else things or thing + 's'}"
+
+
 def is_shown(text: str) -> bool:
     """Whether a text is printable, and every character of it can be seen."""
     return text.isprintable() and (text.isascii() or not _UNSEEN.search(text))

@@ -109,18 +109,19 @@ class Step:
 
 @attrs.frozen
 class Explanation:
-    """The parts of a grade: at first + asking gained - decision cost + luck.
+    """The parts of a grade: at first + asking gained + decisions + luck.
 
     ``at_first`` is the expected grade before any action. ``asking_gained`` is what requests were
-    expected to add to it, each its tick included, ``decision_cost`` what all other actions were
-    expected to lose. ``luck`` is how much better than expected the outcomes were; below 0, worse.
+    expected to add to it, each its tick included, ``decisions`` what all other actions were
+    expected to add; below 0, what they cost. ``luck`` is how much better than expected the
+    outcomes were; below 0, worse.
     ``hardness`` is no part: what all evidence together would leave in doubt, 1 for all.
     """
 
     grade: float
     at_first: float
     asking_gained: float
-    decision_cost: float
+    decisions: float
     luck: float
     hardness: float
     steps: tuple[Step, ...]
@@ -128,7 +129,7 @@ class Explanation:
     @property
     def without_luck(self) -> float:
         """The grade less the luck: of the same mean over many episodes, with less variance."""
-        return self.at_first + self.asking_gained - self.decision_cost
+        return self.at_first + self.asking_gained + self.decisions
 
 
 def why_unexplained(incident: Incident) -> str | None:
@@ -184,7 +185,7 @@ def explain(state: State, *, samples: int = SAMPLES) -> Explanation:
         grade=value,
         at_first=start,
         asking_gained=sum((step.worth for step in steps if step.asks), 0.0),
-        decision_cost=sum((-step.worth for step in steps if not step.asks), 0.0),
+        decisions=sum((step.worth for step in steps if not step.asks), 0.0),
         luck=sum(step.luck for step in steps),
         hardness=1.0 - full,
         steps=tuple(steps),

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from logtriage._lib.printable import counted
 from logtriage.cli.bar import Bar, loaded_runs
 from logtriage.cli.choosing import Fresh
 from logtriage.cli.console import fail, note
@@ -40,8 +41,8 @@ def template(
     ids = list(records_of(source))
     template(ids, out)
     note(
-        f"wrote {out}: {len(ids)} rows. Each needs a root_cause (a service, or {NOTHING}) or a "
-        "yes as handed_over; the other columns may stay empty"
+        f"wrote {out}: {counted(len(ids), 'row')}. Each needs a root_cause (a service, or "
+        f"{NOTHING}) or a yes as handed_over; the other columns may stay empty"
     )
 
 
@@ -88,5 +89,5 @@ def grade(
         note(f"not graded on these incidents: {', '.join(graded.ungraded)}", "yellow")
     note(f"transcripts and summary: {out}; confidences: logtriage calibration {out}", "dim")
     if graded.missing:
-        note(f"{graded.missing} incidents have no row, and no grade", "yellow")
+        note(f"no row, and no grade: {counted(graded.missing, 'incident')}", "yellow")
         raise typer.Exit(SOME_BAD)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 from rich.text import Text
 
+from logtriage._lib.printable import counted
 from logtriage._lib.references import imported, is_reference
 from logtriage.cli.bar import Bar
 from logtriage.cli.console import emit, note, results, say
@@ -142,7 +143,7 @@ def print_finding(console: "Console", finding: "Finding") -> None:
 def close(verdicts: Sequence["Verdict"]) -> None:
     """Print the totals; exit with 1 if a check failed, else with 3 if a check was not exact."""
     failed, inexact, untested = map(verdicts.count, ("failed", "not exact", "untested"))
-    totals = f"{len(verdicts)} checks, {failed} failed"
+    totals = f"{counted(len(verdicts), 'check')}, {failed} failed"
     if inexact or untested:
         totals += f", {inexact} not exact, {untested} untested"
     note(totals, "red" if failed else "dim")

@@ -48,6 +48,7 @@ class Bar(Progress):
         kept: str = "; nothing is written",
     ) -> None:
         console = messages()
+        console.file = sys.stderr  # not its own proxy
         super().__init__(
             TextColumn("{task.description}"),
             BarColumn(),

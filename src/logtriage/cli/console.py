@@ -4,7 +4,7 @@ import json
 import os
 import sys
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import IO, Any, Final
 
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
@@ -20,12 +20,23 @@ class _Console(Console):
     It raises ``BrokenPipeError``, which the group of commands handles.
     """
 
+    _stream: IO[str] | None = None
+
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None
     ) -> Iterator[Segment]:
         """Spell out the control characters of the text."""
         for text, style, control in super().render(renderable, options):
             yield Segment(text if control else spelled(text, _KEPT), style, control)
+
+    @property
+    def file(self) -> IO[str]:
+        """The stream; while a bar is shown, its proxy, which prints above the bar."""
+        return self._stream or (sys.stderr if self.stderr else sys.stdout)
+
+    @file.setter
+    def file(self, stream: IO[str]) -> None:
+        self._stream = stream
 
     def on_broken_pipe(self) -> None:
         """Raise the error instead of ending the program."""

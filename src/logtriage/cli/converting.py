@@ -7,6 +7,7 @@ from typing import IO, Annotated
 
 import typer
 
+from logtriage._lib.printable import counted
 from logtriage._lib.unread import kinds_of
 from logtriage.cli.bar import Bar
 from logtriage.cli.console import emit, fail, note
@@ -93,7 +94,7 @@ def convert(
 def _summary(counts: Mapping[str, int], unread: Sequence[str]) -> Iterator[str]:
     """What became of the rows, and of their replies."""
     yield (
-        f"{counts['converted']} converted; {counts['bad']} bad rows"
+        f"{counts['converted']} converted; {counted(counts['bad'], 'bad row')}"
         + (f"; {counts['beginnings']} beginnings of others" if counts["beginnings"] else "")
         + (f"; {counts['unseen']} without a screen to check it by" if counts["unseen"] else "")
     )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from logtriage._lib.printable import counted
 from logtriage.adapters.request_limits import MAX_TOKENS, RETRIES, TIMEOUT
 from logtriage.adapters.served import REPLIES, Endpoint, ServedPlayer, json_object
 from logtriage.cli.bar import Bar
@@ -229,7 +230,7 @@ def evaluate_(
     cut = sum_up(rows)
     broken = sum(row.unscored for row in rows)
     if broken and out is not None:
-        note(f"{broken} episodes are unscored; --retry-unscored plays them again", "yellow")
+        note(f"unscored: {counted(broken, 'episode')}; --retry-unscored plays them again", "yellow")
     if out is not None:
         note(f"transcripts and summary: {out}", "dim")
         note(f"to see each episode tick by tick: {replay_command(out)}", "dim")

@@ -8,6 +8,7 @@ import attrs
 import typer
 from rich.text import Text
 
+from logtriage._lib.printable import counted
 from logtriage.cli.bar import loaded_runs
 from logtriage.cli.console import emit, note, results
 from logtriage.cli.figures import Figures, interval_of
@@ -104,10 +105,9 @@ def _whose(check: Check) -> str:
 def reason_of(check: Check) -> str:
     """Why a check did not pass."""
     if check.difference is None:
-        lost = f"{check.run or 0:g} of {check.incidents} incidents"
+        lost = f"{check.run or 0:g} of {counted(check.incidents, 'incident')}"
         return f"{lost} graded in the baseline have no grade"
-    count = f"{check.incidents} incident{'' if check.incidents == 1 else 's'}"
-    difference = f"{interval_of(check.difference)} over {count}"
+    difference = f"{interval_of(check.difference)} over {counted(check.incidents, 'incident')}"
     reason = f"{check.verdict}: {difference}, margin {check.margin:g}"
     if check.verdict is not Verdict.UNDECIDED:
         return reason

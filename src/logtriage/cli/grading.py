@@ -127,7 +127,7 @@ def _print(console: Console, graded: Graded) -> None:
         line.append(f"  unscored: {graded.cause}", "yellow")
     for criterion in graded.criteria:
         line.append(f"  {criterion.name} {number(criterion.score, 2)}", "dim")
-    for discount in graded.discounts:
+    for discount in graded.discounts if graded.gate is None else ():
         line.append(f"  {discount.name} x {number(discount.factor)}", "yellow")
     if (path := graded.impact) is not None:
         exact = "exact roots" if path.exact_roots else "roots not exact"

@@ -36,7 +36,7 @@ def hindsight(
             signed(explanation.asking_gained),
             f"what asking gained; to read everything once would gain {most}",
         ),
-        (signed(-explanation.decision_cost), "what the decisions cost, by what was known then"),
+        (signed(explanation.decisions), "what the decisions cost, by what was known then"),
         (signed(explanation.luck), "luck of the draw: what came of it, beside what was expected"),
         (f"{explanation.grade:.3f}", "the grade"),
     ]

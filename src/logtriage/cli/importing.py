@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from logtriage._lib.files import replacing
+from logtriage._lib.printable import counted
 from logtriage.cli.bar import Bar
 from logtriage.cli.console import emit, note, put, results
 from logtriage.cli.options import Json
@@ -161,7 +162,7 @@ def topology(
     if as_json:
         emit({"topology": str(out), "services": len(layout.services), "calls": calls})
     else:
-        note(f"{out}: {len(layout.services)} services, {calls} calls", "dim")
+        note(f"{out}: {counted(len(layout.services), 'service')}, {counted(calls, 'call')}", "dim")
 
 
 def _warn(text: str) -> None:

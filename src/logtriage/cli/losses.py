@@ -5,14 +5,12 @@ from typing import Final
 
 from logtriage.cli.figures import Cell, Figures, share, stacked
 from logtriage.errors import InvalidInput
-from logtriage.evaluation import Calls, Comparison, Interval, Losses, Row
+from logtriage.evaluation import Calls, Comparison, Losses, Row
 
-#: The part that counts against the grade. Its column has the other sign: the columns add up.
-_COST: Final = "decision_cost"
 _PARTS: Final = (
     ("at_first", "at\nfirst"),
     ("asking_gained", "asking\ngained"),
-    (_COST, "decisions"),
+    ("decisions", "decisions"),
     ("luck", "luck"),
     ("hardness", "hardness"),
 )
@@ -75,15 +73,7 @@ def _parts(luck_adjusted: bool) -> tuple[tuple[str, str], ...]:
 
 
 def _means(losses: Losses, parts: Sequence[tuple[str, str]]) -> list[Cell]:
-    return [stacked(_signed(losses, part)) for part, _ in parts]
-
-
-def _signed(losses: Losses, part: str) -> Interval | None:
-    """A part as the grade adds it."""
-    found: Interval | None = getattr(losses, part)
-    if part != _COST or found is None:
-        return found
-    return Interval(mean=0.0 - found.mean, low=0.0 - found.high, high=0.0 - found.low)
+    return [stacked(getattr(losses, part)) for part, _ in parts]
 
 
 def _shares(calls: Calls) -> list[str]:

@@ -1,5 +1,6 @@
 """``mcp``: incidents as tools for agents of any framework."""
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -137,6 +138,8 @@ def mcp(
             serve_http(offered, settings, note)
         else:
             (only,) = offered.values()
+            if sys.stdin.isatty():
+                note("waiting for a client of MCP, which starts this command itself; Ctrl-C ends it")
             serve_stdio(*only)
     note(f"for the figures: logtriage report {out}", "dim")
 

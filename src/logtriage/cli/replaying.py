@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from logtriage._lib.printable import counted
 from logtriage.cli.bar import Bar
 from logtriage.cli.console import emit, note
 from logtriage.cli.options import (
@@ -56,7 +57,7 @@ def replay(
         most = MAX_BELIEFS if beliefs is None else beliefs
         with Bar("writing the page", "shifts"):
             count = write_timelines(run, page, beliefs=most)
-        note(f"wrote {page}: {count} shifts")
+        note(f"wrote {page}: {counted(count, 'shift')}")
         if show:
             webbrowser.open(page.resolve().as_uri())
         return
@@ -79,6 +80,6 @@ def replay(
         written = {"page": str(page), "episodes": count}
         emit({**written, "screens": document.shown, "beliefs": document.believed})
     else:
-        note(f"wrote {page}: {count} episodes, beliefs of {document.believed}")
+        note(f"wrote {page}: {counted(count, 'episode')}, beliefs of {document.believed}")
     if show:
         webbrowser.open(page.resolve().as_uri())

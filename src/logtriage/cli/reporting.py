@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import attrs
 import typer
 
+from logtriage._lib.printable import counted
 from logtriage.cli.bar import Bar, loaded_runs
 from logtriage.cli.console import emit, note, results
 from logtriage.cli.options import (
@@ -95,7 +96,7 @@ def compare(
                 else f"{comparison.policy_a}, {comparison.policy_b}"
             )
             note(
-                f"{comparison.task} ({policies}): {comparison.shared} incidents shared; "
+                f"{comparison.task} ({policies}): {counted(comparison.shared, 'incident')} shared; "
                 f"left out: {comparison.only_a} only in A, {comparison.only_b} only in B",
                 "yellow",
             )

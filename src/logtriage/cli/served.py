@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import attrs
 import typer
 
+from logtriage._lib.printable import counted
 from logtriage.adapters.served import (
     ENDPOINT,
     REPLIES,
@@ -139,7 +140,8 @@ def loaded_players(
 def in_words(usage: Usage) -> str:
     """Usage as text: requests and tokens."""
     return (
-        f"{usage.requests:,} requests, {usage.prompt_tokens:,} + {usage.completion_tokens:,} tokens"
+        f"{counted(usage.requests, 'request')}, "
+        f"{usage.prompt_tokens:,} + {usage.completion_tokens:,} tokens"
     )
 
 
@@ -155,11 +157,14 @@ def sum_up(rows: "Sequence[Row]") -> bool:
         first = next((row.first_unread for row in rows if row.policy == policy and row.unread), "")
         if unread:
             note(
-                f"{policy}: {unread:,} of {usage.requests:,} replies cannot be read; the first: "
+                f"{policy}: {unread:,} of {counted(usage.requests, 'reply', 'replies')} cannot be "
+                f"read; the first: "
                 f"{first!r:.200}",
                 "bold red" if unread > TOO_MANY_CUT * usage.requests else "yellow",
             )
-        more = f", {usage.retries:,} sent again, {usage.cut_off:,} replies cut off"
+        more = (
+            f", {usage.retries:,} sent again, {counted(usage.cut_off, 'reply', 'replies')} cut off"
+        )
         note(f"{policy}: {in_words(usage)}{more}", "dim")
         share = usage.cut_off / usage.requests if usage.requests else None
         warning = warning_of_cuts(policy, usage.requests, share, "--max-tokens")

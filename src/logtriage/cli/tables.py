@@ -1,12 +1,12 @@
 """Tables of figures: the rows of a run, and runs compared."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Final
 
 from rich.console import Console
 from rich.text import Text
 
-from logtriage._lib.printable import spelled
+from logtriage._lib.printable import counted, spelled
 from logtriage.cli.console import say
 from logtriage.cli.figures import Cell, Figures, estimate, interval_of, share
 from logtriage.cli.losses import check_adjusted, put_loss_differences, put_losses
@@ -45,10 +45,10 @@ def print_rows(
     unscored = any(row.unscored for row in rows)
     for task in dict.fromkeys(row.task for row in rows):
         mine = [row for row in rows if row.task == task]
-        played = " to ".join(map(str, sorted({row.episodes for row in mine})))
+        played = {row.episodes for row in mine}
         split = mine[0].role_split
         roles = "" if split is None else f", roles {spelled(split)}"
-        count = f"{played} episodes{roles}"
+        count = f"{_things(played, 'episode')}{roles}"
         say(console, _title(task, mine[0].split, count, mine[0].rubric, mine[0].seal))
         _put_rows(figures, mine, unscored=unscored)
         _put_by_worth(figures, mine)
@@ -57,6 +57,12 @@ def print_rows(
         _put_teamwork(figures, mine)
     if legend:
         figures.legend()
+
+
+def _things(counts: Collection[int], thing: str) -> str:
+    """The least and the most of some counts, or the count that all have."""
+    most = counted(max(counts), thing)
+    return most if len(counts) == 1 else f"{min(counts):,} to {most}"
 
 
 def _title(task: str, split: str | None, count: str, rubric: str, seal: str | None) -> Text:
@@ -118,19 +124,23 @@ def _unscored(row: Row) -> Cell:
 
 
 def _put_by_worth(figures: Figures, rows: Sequence[Row]) -> None:
-    """Net value and hand-overs for each worth of a hand-over."""
+    """The share that is handed over at each worth of a hand-over, with how many incidents have it.
+
+    JSON has the net values by worth, too.
+    """
+    nets = {row.policy: row.net.by_worth for row in rows if row.net is not None}
+    incidents: dict[float, int] = {}
+    for group in (group for groups in nets.values() for group in groups):
+        incidents[group.worth] = max(group.incidents, incidents.get(group.worth, 0))
+    shares = {
+        policy: {group.worth: group.handed_over for group in groups}
+        for policy, groups in nets.items()
+    }
     figures.put(
-        ("policy", "worth", "net value\n[95 % interval]", "handed\nover"),
+        ["handed over\nat a worth of", *(f"{at:g}\n({incidents[at]})" for at in sorted(incidents))],
         [
-            [
-                row.policy,
-                f"{group.worth:g} ({group.incidents})",
-                estimate(group.net),
-                share(group.handed_over),
-            ]
-            for row in rows
-            if row.net is not None
-            for group in row.net.by_worth
+            [policy, *(share(by_worth.get(at)) for at in sorted(incidents))]
+            for policy, by_worth in shares.items()
         ],
     )
 
@@ -229,8 +239,8 @@ def print_comparisons(
     figures = Figures(console)
     for task in dict.fromkeys(pair.task for pair in comparisons):
         mine = [pair for pair in comparisons if pair.task == task]
-        shared = " to ".join(map(str, sorted({pair.shared for pair in mine})))
-        count = f"{shared} shared incidents"
+        shared = {pair.shared for pair in mine}
+        count = _things(shared, "shared incident")
         say(console, _title(task, mine[0].split, count, mine[0].rubric, mine[0].seal))
         _put_comparisons(figures, mine, runs)
         put_loss_differences(figures, mine, luck_adjusted=luck_adjusted)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from logtriage._lib.printable import counted
 from logtriage._lib.unread import kinds_of
 from logtriage.cli.figures import estimate
 from logtriage.cli.screens import number
@@ -67,7 +68,7 @@ class Tally:
 
     def told(self) -> Iterator[str]:
         """The sum in words, for people."""
-        yield f"{self.graded} graded; {self.unscored} unscored; {self.bad} bad lines"
+        yield f"{self.graded} graded; {self.unscored} unscored; {counted(self.bad, 'bad line')}"
         alone = len(self.agents) == 1
         for name, agent in self.agents.items():
             of = "" if alone else f"{name or 'unnamed'}: "

@@ -7,6 +7,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from logtriage._lib.printable import counted
 from logtriage.cli.console import put, say
 from logtriage.cli.figures import Cell, Figures, listed
 from logtriage.cli.screens import facts, heading, number
@@ -65,7 +66,7 @@ def _about(world: World) -> Iterator[tuple[str, str]]:
         held_out = ", drawn in split ood alone" if technology.held_out else ""
         yield f"technology {technology.name}", f"{', '.join(technology.tiers)}{held_out}"
     for name, layout in world.topologies.items():
-        yield f"topology {name}", f"{len(layout)} services"
+        yield f"topology {name}", counted(len(layout), "service")
 
 
 def _kinds(world: World) -> Table:

@@ -12,6 +12,7 @@ from typing import Final
 
 import attrs
 
+from logtriage._lib.printable import counted
 from logtriage._lib.unread import short
 from logtriage.actions import Action, Malformed
 from logtriage.conversations.messages import Answer, Message, answers_of, is_agents
@@ -264,7 +265,7 @@ class _Replay:
 
     def _so_far(self, count: int | None = None) -> str:
         count = len(self.steps) if count is None else count
-        return f"{count} call{'s' * (count != 1)}"
+        return counted(count, "call")
 
     def end(self) -> Played:
         """The steps played, with those after the last screen that were."""

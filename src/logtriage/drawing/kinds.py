@@ -7,6 +7,7 @@ from logtriage.drawing.ids import MAX_INDEX
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.incident import Incident
 from logtriage.tasks import TaskSpec
+from logtriage.world.default import default_world
 from logtriage.world.model import World
 from logtriage.world.prior import prior
 
@@ -41,7 +42,7 @@ def check_kinds(kinds: Iterable[str], task: TaskSpec, split: str) -> None:
     """Refuse kinds that a task never draws in a split.
 
     Raises:
-        UnknownName: for a kind that the world does not have.
+        UnknownName: for a kind that the world does not have; it lists first what `oncall` lacks.
         InvalidInput: for a kind that the task never draws, and for a task of unseen worlds.
     """
     known = _known(task.world)
@@ -52,7 +53,8 @@ def check_kinds(kinds: Iterable[str], task: TaskSpec, split: str) -> None:
                 "of its own"
             )
         if kind not in known:
-            raise UnknownName("kind", kind, known, f"world {task.world.name!r}")
+            own_first = sorted(known, key=set(_known(default_world())).__contains__)
+            raise UnknownName("kind", kind, own_first, f"world {task.world.name!r}", whole=True)
         drawn = kinds_drawn(task, split)
         if kind not in drawn:
             raise InvalidInput(

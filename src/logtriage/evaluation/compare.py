@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
+from statistics import fmean
 
 import attrs
 
@@ -156,8 +157,8 @@ def _compare(a: LoadedRun, b: LoadedRun, task: str, name_a: str, name_b: str) ->
         len(shared),
         len(scores_a) - len(shared),
         len(scores_b) - len(shared),
-        sum(before) / len(shared),
-        sum(after) / len(shared),
+        fmean(before),  # rounded as the bounds are
+        fmean(after),
         _bound(scores_a, planned),
         _bound(scores_b, planned),
         difference,

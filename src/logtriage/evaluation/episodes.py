@@ -153,9 +153,14 @@ def played_state(incident: Incident, graded: Graded) -> State:
 
 
 def mis_paged(state: State) -> bool | None:
-    """Whether a wrong team was paged; None where the right teams are unknown, as of recordings."""
-    truth = state.incident.truth
-    return state.facts.wrong_pages > 0 if truth.benign or truth.teams else None
+    """Whether a wrong team was paged; None in a recording, where nobody is paged."""
+    return None if state.incident.telemetry.open_loop else state.facts.wrong_pages > 0
+
+
+def paged_right(state: State) -> bool | None:
+    """Whether somebody was paged, and nobody wrongly; None in a recording."""
+    wrong = mis_paged(state)
+    return None if wrong is None else bool(state.facts.pages) and not wrong
 
 
 def alarmed(state: State) -> bool | None:

@@ -42,7 +42,7 @@ class _Line:
     grade: float
     at_first: float
     asking_gained: float
-    decision_cost: float
+    decisions: float
     luck: float
     hardness: float
     steps: tuple[_Step, ...]
@@ -106,7 +106,7 @@ def _explanation(kept: _Line, graded: Graded | None) -> Explanation:
     made = explanation.without_luck + explanation.luck
     if not abs(made - graded.score) <= _TOLERANCE:
         raise InvalidInput(
-            f"at_first + asking_gained - decision_cost + luck is {made!r}, "
+            f"at_first + asking_gained + decisions + luck is {made!r}, "
             f"expected the grade, {graded.score!r}"
         )
     return explanation

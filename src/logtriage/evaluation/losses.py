@@ -11,7 +11,7 @@ from logtriage.beliefs.explain import Explanation, Step
 from logtriage.evaluation.statistics import Interval, mean_interval, paired_difference
 
 #: The parts of a grade, by their fields.
-PARTS: Final = ("at_first", "asking_gained", "decision_cost", "luck")
+PARTS: Final = ("at_first", "asking_gained", "decisions", "luck")
 _FIGURES: Final = (*PARTS, "without_luck", "hardness")
 
 
@@ -39,7 +39,7 @@ class Losses:
     episodes: int
     at_first: Interval
     asking_gained: Interval
-    decision_cost: Interval
+    decisions: Interval
     luck: Interval
     without_luck: Interval
     hardness: Interval

@@ -11,7 +11,8 @@ from statistics import fmean
 
 import attrs
 
-from logtriage.evaluation.statistics import Interval, ratio_interval
+from logtriage.evaluation.episodes import mis_paged, paged_right
+from logtriage.evaluation.statistics import Interval, mean_known, ratio_interval
 from logtriage.grading.grade import GRID, is_handed_over
 from logtriage.state import State
 
@@ -55,14 +56,15 @@ class NetValue:
     """Net value, and what became of the incidents, as shares of all of them.
 
     ``handed_over``: closed by a hand-over before any page and any remedy. ``paged_right``:
-    somebody was paged, and nobody wrongly. ``mis_paged``: a wrong team was paged.
+    somebody was paged, and nobody wrongly. ``mis_paged``: a wrong team was paged. Both are None
+    of recordings, where nobody is paged.
     """
 
     net: Interval
     incidents: int
     handed_over: float
-    paged_right: float
-    mis_paged: float
+    paged_right: float | None
+    mis_paged: float | None
     by_worth: tuple[AtWorth, ...]
 
 
@@ -78,17 +80,17 @@ def net_value_of(played: Iterable[tuple[State, float]]) -> NetValue | None:
         return None
     by_worth = []
     for worth in sorted({worth for _, _, worth in rows}):
-        states = [state for state, _, its_worth in rows if its_worth == worth]
+        its_states = [state for state, _, its_worth in rows if its_worth == worth]
         at_worth = net_value([(grade, worth) for _, grade, its_worth in rows if its_worth == worth])
         assert at_worth is not None
-        handed_over = fmean(map(is_handed_over, states))
-        by_worth.append(AtWorth(worth, len(states), at_worth, handed_over))
-    facts = [state.facts for state, _, _ in rows]
+        handed_over = fmean(map(is_handed_over, its_states))
+        by_worth.append(AtWorth(worth, len(its_states), at_worth, handed_over))
+    states = [state for state, _, _ in rows]
     return NetValue(
         net,
         len(rows),
-        fmean(is_handed_over(state) for state, _, _ in rows),
-        fmean(bool(played.pages) and not played.wrong_pages for played in facts),
-        fmean(played.wrong_pages > 0 for played in facts),
+        fmean(map(is_handed_over, states)),
+        mean_known(map(paged_right, states)),
+        mean_known(map(mis_paged, states)),
         tuple(by_worth),
     )

@@ -8,7 +8,7 @@ interval reflects the luck of the draw of incidents, and nothing else.
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from math import comb, copysign, fsum, inf, sqrt
-from statistics import NormalDist
+from statistics import NormalDist, fmean
 from typing import Final
 
 import attrs
@@ -44,6 +44,12 @@ def mean_interval(values: Sequence[float]) -> Interval | None:
     sample = np.asarray(values, dtype=np.float64)
     means = np.concatenate([sample[rows].mean(axis=1) for rows in _resampled(count)])
     return resampled_interval(fsum(values) / count, means)
+
+
+def mean_known(values: Iterable[float | None]) -> float | None:
+    """The mean of the values that are known; None without any."""
+    known = [value for value in values if value is not None]
+    return fmean(known) if known else None
 
 
 def ratio_interval(above: Sequence[int], below: Sequence[int]) -> Interval | None:

@@ -5,7 +5,6 @@ episodes enter only their count and the bound of the grade.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from statistics import fmean
 from typing import Any, Final
 
 import attrs
@@ -19,7 +18,14 @@ from logtriage.evaluation.loading import LoadedRun
 from logtriage.evaluation.localisation import RANKING, Located, locate, ranking_of
 from logtriage.evaluation.losses import Losses, losses_of
 from logtriage.evaluation.net_values import NetValue, net_value_of
-from logtriage.evaluation.statistics import Interval, augrc, bound_of, brier, mean_interval
+from logtriage.evaluation.statistics import (
+    Interval,
+    augrc,
+    bound_of,
+    brier,
+    mean_interval,
+    mean_known,
+)
 from logtriage.evaluation.teamwork import Teamwork, teamwork_of
 from logtriage.evaluation.usage import Usage, usage_of
 from logtriage.policies import Ranking
@@ -47,7 +53,7 @@ class Row:
         solved: share of episodes with a grade of at least :data:`SOLVED`.
         root_cause: share of real faults whose root cause was named.
         severity: share of incidents whose severity was right, where it is known.
-        mis_paged: share of incidents in which a wrong team was paged, where teams are known.
+        mis_paged: share of incidents in which a wrong team was paged; None of recordings.
         ignored: share of real faults that were closed as nothing to act on.
         ticks: mean ticks used where a fault was resolved after its fix.
         brier: Brier score of the confidences that were stated with a root cause.
@@ -141,8 +147,8 @@ def _row(run: LoadedRun, policy: str, task: str, rubric: str, planned: int) -> R
         unscored=len(grades) - len(scores),
         grade=mean_interval(scores),
         bound=bound_of(scores, planned),
-        solved=_mean(score >= SOLVED for score in scores),
-        **{name: _mean(map(measure, states)) for name, measure in _MEASURES.items()},
+        solved=mean_known(score >= SOLVED for score in scores),
+        **{name: mean_known(map(measure, states)) for name, measure in _MEASURES.items()},
         brier=brier(confidences, right),
         confidences=len(stated),
         role_split=None if split is None else split.name,
@@ -152,10 +158,10 @@ def _row(run: LoadedRun, policy: str, task: str, rubric: str, planned: int) -> R
         seal=run.manifest.seal,
         teamwork=None if split is None else teamwork_of(states, split, listening),
         reports=len(impacts),
-        node_f1=_mean(impact.node_f1 for impact in impacts),
-        edge_f1=_mean(impact.edge_f1 for impact in impacts),
-        exact_roots=_mean(impact.exact_roots for impact in impacts),
-        fault_class=_mean(
+        node_f1=mean_known(impact.node_f1 for impact in impacts),
+        edge_f1=mean_known(impact.edge_f1 for impact in impacts),
+        exact_roots=mean_known(impact.exact_roots for impact in impacts),
+        fault_class=mean_known(
             criterion.score
             for grade in scored
             for criterion in grade.criteria
@@ -231,8 +237,3 @@ _MEASURES: Final[Mapping[str, Callable[[State], float | None]]] = {
     "ticks": _of_faults(_ticks),
     "false_alarm": alarmed,
 }
-
-
-def _mean(values: Iterable[float | None]) -> float | None:
-    numbers = [value for value in values if value is not None]
-    return fmean(numbers) if numbers else None

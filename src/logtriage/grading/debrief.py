@@ -9,6 +9,7 @@ from typing import ClassVar, Final, cast
 
 import attrs
 
+from logtriage._lib.printable import counted
 from logtriage._lib.unread import unread
 from logtriage.actions import Action, Malformed, action_name, action_value, describe
 from logtriage.errors import UnknownName
@@ -259,7 +260,7 @@ def _decided(grade: Grade) -> str:
     if _handed_over(grade):
         return f"{grade.criteria[0].reason.capitalize()}."
     lost, name, reason = max(_losses(grade), default=(0.0, "", ""))
-    spent = f"{grade.ticks} tick{'s' * (grade.ticks != 1)}"
+    spent = counted(grade.ticks, "tick")
     if lost < HARDLY:
         return f"Nothing went wrong in {spent}."
     if all(row.score <= 0.0 for row in grade.criteria):
@@ -293,10 +294,11 @@ def _total(grade: Graded) -> Iterator[str]:
         yield f"not scored: {grade.cause}"
     else:
         yield f"{grade.score:.3f}  by rubric {grade.rubric}"
-        for discount in grade.discounts:
-            yield f"{discount.name} leaves {discount.factor:.3f} of it: {discount.reason}"
-        if grade.gate is not None:
+        if grade.gate is not None:  # nothing is left to discount
             yield f"{grade.gate} makes it 0: {grade.gate_reason}"
+        else:
+            for discount in grade.discounts:
+                yield f"{discount.name} leaves {discount.factor:.3f} of it: {discount.reason}"
     if (path := grade.impact) is not None and path.node_f1 is not None:
         exact = "the exact set" if path.exact_roots else "not the exact set"
         yield (
@@ -304,7 +306,7 @@ def _total(grade: Graded) -> Iterator[str]:
             f"{path.edge_f1:.3f} of calls; the root causes declared are {exact}"
         )
     if grade.unplayed:
-        yield f"{grade.unplayed} actions after the closing one were not played"
+        yield f"not played: {counted(grade.unplayed, 'action')} after the closing one"
 
 
 def plain(grade: Graded) -> str:

@@ -10,6 +10,7 @@ once. Where nobody is paged after them, handing over is worth more.
 
 from typing import Final
 
+from logtriage._lib.printable import counted
 from logtriage.errors import RubricError
 from logtriage.facts import is_approved
 from logtriage.grading.criteria import Measured, promptness
@@ -54,7 +55,7 @@ def hand_over(state: State) -> Measured:
     par, horizon = incident.task_par, incident.horizon
     return (
         hand_over_worth(worth, used, horizon, par),
-        f"handed over in {used} tick{'' if used == 1 else 's'}, worth {worth:g} "
+        f"handed over in {counted(used, 'tick')}, worth {worth:g} "
         f"(par is {par}, the horizon {horizon})",
     )
 

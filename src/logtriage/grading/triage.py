@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
+from logtriage._lib.printable import counted
 from logtriage.grading import criteria
 from logtriage.grading.criteria import Measured, promptness
 from logtriage.incident import listed
@@ -122,7 +123,7 @@ def _promptly(state: State, done: str) -> Measured:
     score = promptness(used, incident.horizon, incident.par)
     return (
         score,
-        f"{done} in {used} tick{'' if used == 1 else 's'} "
+        f"{done} in {counted(used, 'tick')} "
         f"(par is {incident.par}, the horizon {incident.horizon})",
     )
 

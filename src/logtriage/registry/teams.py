@@ -1,7 +1,7 @@
 """Teams by specification, such as ``expert`` or ``triage=expert,escalation=oracle,...``."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Final
 
@@ -77,7 +77,8 @@ def make_team(
 
     Raises:
         UnknownName: for a team, policy or role that does not exist.
-        InvalidInput: for a role that is left out or named twice, a seed that cannot be read,
+        InvalidInput: for a policy that plays alone, a role that is left out or named twice, a seed
+            that cannot be read,
             and a directory that holds no trained team, or one whose roles are not the split's.
     """
     own = {**_networks(spec, split), **(roles or {})}
@@ -88,7 +89,17 @@ def make_team(
         return partial(_by_role, (factory,) * len(split), split)
     if roles_of(spec):
         return partial(_by_role, _per_role(spec, split, own), split)
+    _check_not_alone("", spec, (*TEAMS, *own))
     raise UnknownName("team", spec, (*TEAMS, *own))
+
+
+def _check_not_alone(where: str, spec: str, known: Iterable[str]) -> None:
+    """Refuse a policy that acts on all of an incident, and so plays no role."""
+    name = spec.partition(":")[0]
+    if name in POLICIES or name == CONSTANT:
+        raise InvalidInput(
+            f"{where}policy {spec!r} plays alone, not in a team; these do: {', '.join(known)}"
+        )
 
 
 def is_shipped(spec: str) -> bool:
@@ -150,6 +161,7 @@ def _per_role(
         split.role(name)
         factory = _role_factory(policy, own)
         if factory is None:
+            _check_not_alone(f"role {name}: ", policy, (*_ROLE_PLAYERS, *own))
             raise UnknownName(f"policy of role {name}", policy, (*_ROLE_PLAYERS, *own))
         factories[name] = factory
     left = [name for name in split.names if name not in factories]

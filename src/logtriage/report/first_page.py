@@ -128,21 +128,19 @@ def _losses(run: Run) -> dict[str, Any] | None:
         return None
     columns: Columns = (
         ("explained", lambda row: str(row.losses.episodes if row.losses else 0), ""),
-        *((words, _part(field, sign), "") for field, sign, words in (*PARTS, HARDNESS)),
+        *((words, _part(field), "") for field, words in (*PARTS, HARDNESS)),
         *_calls("pages"),
         *_calls("root_causes"),
     )
     return _table(run, "losses", "Why grades are what they are", _LOSSES_NOTE, columns)
 
 
-def _part(field: str, sign: int) -> Callable[[Row], str]:
+def _part(field: str) -> Callable[[Row], str]:
     def text(row: Row) -> str:
         if row.losses is None:
             return NO_FIGURE
         part: Interval = getattr(row.losses, field)
-        if sign < 0:
-            part = Interval(-part.mean, -part.high, -part.low)
-        return interval(part, signs=sign != 0)
+        return interval(part, signs=field != HARDNESS[0])
 
     return text
 

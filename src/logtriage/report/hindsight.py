@@ -7,15 +7,15 @@ from logtriage.report.text import number, percent, signed
 if TYPE_CHECKING:  # they would load NumPy, and a page in a browser has none
     from logtriage.beliefs.explain import Leading, Step
 
-#: The parts of a grade: the field of an explanation, the sign with which it counts, and its name.
+#: The parts of a grade: the field of an explanation, and its name.
 PARTS: Final = (
-    ("at_first", 1, "at first"),
-    ("asking_gained", 1, "asking"),
-    ("decision_cost", -1, "decisions"),
-    ("luck", 1, "luck"),
+    ("at_first", "at first"),
+    ("asking_gained", "asking"),
+    ("decisions", "decisions"),
+    ("luck", "luck"),
 )
 #: What stands beside the parts.
-HARDNESS: Final = ("hardness", 0, "hardness")
+HARDNESS: Final = ("hardness", "hardness")
 
 
 def line_of(step: "Step") -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import attrs
 
+from logtriage._lib.printable import counted
 from logtriage._lib.seal import Seal
 from logtriage.errors import InvalidInput
 from logtriage.evaluation import LoadedRun, Row, load_run, mean_interval, net_value, summarise
@@ -182,10 +183,11 @@ def _worth(run: LoadedRun, policy: str) -> str:
     scores = scores_of(run, policy, run.tasks)
     worths = (run.incidents(incident).worth_of_hand_over for incident in scores)
     pairs = list(zip(scores.values(), worths, strict=True))
+    played = counted(len(pairs), "episode")
     known = [(score, worth) for score, worth in pairs if worth is not None]
     if pairs and len(known) == len(pairs):
-        return f"net value {interval(net_value(known))} on {len(pairs)} episodes"
-    return f"mean grade {interval(mean_interval([*scores.values()]))} on {len(pairs)} episodes"
+        return f"net value {interval(net_value(known))} on {played}"
+    return f"mean grade {interval(mean_interval([*scores.values()]))} on {played}"
 
 
 def _change(base: LoadedRun, run: LoadedRun, before: str, after: str) -> str | None:
@@ -199,4 +201,4 @@ def _change(base: LoadedRun, run: LoadedRun, before: str, after: str) -> str | N
     if difference is None:
         return None
     what = "mean grade" if net is None else "net value"
-    return f"{what} {interval(difference, signs=True)} on {len(shared)} incidents"
+    return f"{what} {interval(difference, signs=True)} on {counted(len(shared), 'incident')}"

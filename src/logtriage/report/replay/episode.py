@@ -105,7 +105,7 @@ def episode_data(
     if scored:
         data["falls"] = [attrs.asdict(fall) for fall in waterfall(grades)]
     if (explained := episode.explained) is not None:
-        data["parts"] = [[name, sign * getattr(explained, field)] for field, sign, name in PARTS]
+        data["parts"] = [[name, getattr(explained, field)] for field, name in PARTS]
         data["hardness"] = getattr(explained, HARDNESS[0])
         data["steps"] = list(map(line_of, explained.steps))
     split = episode.roles

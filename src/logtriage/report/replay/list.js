@@ -25,7 +25,7 @@ function listView(place, go) {
 function held() {
   const told = [];
   if (facts.shown < facts.episodes) told.push(`Screens are held for ${facts.shown}, the most telling ones; actions, rewards and reasons for all.`);
-  if (facts.beliefs && facts.believed < facts.episodes) told.push(`Beliefs are worked out for ${facts.believed}.`);
+  if (facts.beliefs && facts.believed < facts.episodes) told.push(`Beliefs are worked out for ${facts.believed}; of the others no verdict says what was luck.`);
   return told.join(" ");
 }
 

@@ -117,7 +117,7 @@ function beliefPanel(episode, place) {
   if (!facts.numpy)
     return panel("Belief", {}, el("p", { class: "note" }, "The exact belief takes NumPy, and this page was made in a browser without it."));
   if (!episode.belief)
-    return panel("Belief", {}, el("p", { class: "note" }, `Beliefs are worked out for ${facts.believed} of the ${facts.episodes} episodes here; this is not one of them. `, commandFor(episode)));
+    return panel("Belief", {}, el("p", { class: "note" }, `Beliefs are worked out for ${facts.believed} of the ${facts.episodes} episodes here; this is not one of them, so its verdict says nothing about luck. `, commandFor(episode)));
   const now = episode.belief[place.t];
   const before = place.t ? episode.belief[place.t - 1] : null;
   const truth = Object.fromEntries(episode.world.truth);

@@ -43,7 +43,7 @@ def waterfall(grades: Sequence[Grade]) -> tuple[Fall, ...]:
         for criterion in last.criteria
     ]
     total = sum(fall.points for fall in falls)
-    for discount in last.discounts:
+    for discount in last.discounts if last.gate is None else ():  # a gate takes everything
         factors = [_factor(grade, discount.name) for grade in grades]
         lost = total * (discount.factor - 1.0)
         falls.append(
