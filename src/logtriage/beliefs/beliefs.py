@@ -69,10 +69,10 @@ class Belief:
         """What may be the matter."""
         return self.posterior.hypotheses
 
-    @property
+    @cached_property
     def weights(self) -> tuple[int, ...]:
         """The weight of each hypothesis."""
-        return self.posterior.weights
+        return tuple(self.posterior.weights.tolist())
 
     @property
     def world(self) -> World:
@@ -169,17 +169,13 @@ class Belief:
     @cached_property
     def fixed(self) -> bool:
         """Whether the fault is known to be fixed: it is under all that is possible."""
-        return all(
-            fixed
-            for fixed, weight in zip(self.posterior.fixed, self.weights, strict=True)
-            if weight
-        )
+        return bool(self.posterior.fixed[self.posterior.weights > 0].all())
 
     @cached_property
     def severities(self) -> dict[str, float]:
         """How likely P1, P2 and P3 are."""
         shares = [0.0, 0.0, 0.0]
-        for weight, rows in zip(self.weights, self.posterior.severities, strict=True):
+        for weight, rows in zip(self.weights, self.posterior.severities.tolist(), strict=True):
             whole = sum(rows)
             for place, share in enumerate(rows):
                 shares[place] += weight * share / whole

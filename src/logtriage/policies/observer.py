@@ -81,7 +81,7 @@ def best_question(held: Belief) -> Action | None:
     if held.fixed and held.standing.doings.pages:
         return None
     asked = Asked.of(held, requests_in_doubt(held))
-    return best_of(held, asked.worths(held), asked)
+    return best_of(held, asked.worths(), asked)
 
 
 def best_of(held: Belief, rows: Sequence[Worth], asked: Asked) -> Action | None:
@@ -94,10 +94,10 @@ def best_of(held: Belief, rows: Sequence[Worth], asked: Asked) -> Action | None:
     if not rows or (held.fixed and held.standing.doings.pages):
         return None
     request = _worth_most(rows)
-    alone = _without_hand_over(held)
-    if request is None and alone is not None:
+    if request is None and held.standing.may_hand_over:
         known = {row.request for row in rows}
-        request = _worth_most([row for row in asked.worths(alone) if row.request in known])
+        alone = asked.worths(hand_over=False)
+        request = _worth_most([row for row in alone if row.request in known])
     return request
 
 
@@ -105,15 +105,6 @@ def _worth_most(rows: Sequence[Worth]) -> Action | None:
     best = max(rows, key=lambda row: (row.grade, row.bits))
     worth_it = best.grade > 0 or (best.grade == 0 and best.bits >= LEAST_BITS)
     return best.request if worth_it else None
-
-
-def _without_hand_over(held: Belief) -> Belief | None:
-    """The belief as if nobody took the incident over; None where nobody does."""
-    standing, doings = held.standing, held.standing.doings
-    if standing.stakes.worth_of_hand_over is None or doings.pages or doings.remedies:
-        return None
-    stakes = attrs.evolve(standing.stakes, worth_of_hand_over=None)
-    return attrs.evolve(held, standing=attrs.evolve(standing, stakes=stakes))
 
 
 def requests_in_doubt(
