@@ -9,7 +9,7 @@ import attrs
 
 from logtriage.actions import SEVERITIES
 from logtriage.beliefs.cases import NEGLIGIBLE, PageValues, Plan, Standing
-from logtriage.beliefs.model import Listed, Model, any_model_of
+from logtriage.beliefs.model import Model, any_model_of
 from logtriage.beliefs.outcomes import Outcomes
 from logtriage.beliefs.plans import Planner
 from logtriage.beliefs.portfolio import LEAST, OF_SETS, Portfolio
@@ -276,7 +276,7 @@ def belief_of(
     state: State,
     shown: Sequence[Evidence],
     role: Role | None = None,
-    kept: MutableMapping[Listed, Outcomes] | None = None,
+    kept: MutableMapping[Model, Outcomes] | None = None,
 ) -> Belief:
     """The exact posterior given some evidence of a state, each cell once, and what was done.
 
@@ -301,7 +301,7 @@ def believed(
     doings: Doings,
     *,
     misrouted: bool = False,
-    kept: MutableMapping[Listed, Outcomes] | None = None,
+    kept: MutableMapping[Model, Outcomes] | None = None,
 ) -> Posterior:
     """The posterior given some evidence and what was done; ``kept`` as :func:`belief_of`.
 
@@ -310,5 +310,5 @@ def believed(
     """
     model = any_model_of(simulation_of(incident).setting, incident.topology, incident.held)
     if not model.exact:
-        return searched_posterior(model, Seen(incident.directory, shown, doings, misrouted))
+        return searched_posterior(model, Seen(incident.directory, shown, doings, misrouted, {}))
     return posterior(model.listed, Seen(incident.directory, shown, doings, misrouted, kept))

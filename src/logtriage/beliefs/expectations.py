@@ -54,7 +54,7 @@ def _imagined(held: Belief, now: State, cells: Sequence[Cell], key: int, samples
         chance = Imagination(now.incident.id, key, number)
         place = chance.pick(held.weights)
         drawn = imagine(held.posterior, place, fresh, standing.doings, chance)
-        kept = {before.listed: before}
+        kept = {before.listed.model: before}
         updated = believed(now.incident, (*shown, *drawn), standing.doings, kept=kept)
         total += Belief(updated, standing).value()
     return total / samples

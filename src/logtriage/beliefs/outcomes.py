@@ -19,7 +19,7 @@ import numpy as np
 
 from logtriage.beliefs.fixedpoint import NEVER as RULED_OUT
 from logtriage.beliefs.fixedpoint import ONE, Longs, log2s
-from logtriage.beliefs.model import NONE, UNFIXED, Bools, Listed, Reader
+from logtriage.beliefs.model import NONE, UNFIXED, Bools, Listed, Reader, shared
 from logtriage.world.channels import DOWN, Channel, Evidence
 from logtriage.world.histories import (
     NEVER,
@@ -150,7 +150,7 @@ class Outcomes:
             else:
                 rows[segment] = outcome.read(instant, "" if token == ordinary[sort] else token)
         made = cls(listed, tuple(breaks), seen, down, edge, len(cells))
-        if before is not None and before.breaks == made.breaks:
+        if before is not None and (before.listed, before.breaks) == (listed, made.breaks):
             made._tables.update(before.tables_less(fresh))
             for run, table in made._tables.items():
                 made._add(table, run, fresh)
@@ -261,9 +261,14 @@ class Outcomes:
 # --- tables ----------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=1 << 17)
 def likelihoods(reader: Reader, sort: str, outcome: Outcome) -> Longs:
     """The logarithms (C,) of how likely the conditions of a service make an outcome."""
+    general, places = shared(reader, (sort,))
+    return _likelihoods(general, sort, outcome)[places]
+
+
+@lru_cache(maxsize=1 << 16)
+def _likelihoods(reader: Reader, sort: str, outcome: Outcome) -> Longs:
     sums = fitting(reader, sort, outcome).sum(axis=(1, 2))
     logs = np.where(sums > 0, log2s(sums) - MASS_BITS * ONE, RULED_OUT)
     logs.setflags(write=False)
@@ -329,15 +334,12 @@ def masses_of(reader: Reader, sort: str) -> Longs:
         np.array(coincidences(setting, sort, place), np.int64),
         np.array(onsets(setting, Part.ANY), np.int64),
     )
-    rows = []
-    for condition in reader.conditions:
-        signs = np.array(sign_weights(setting, sort, place, condition), np.int64)
-        begins = np.array(onsets(setting, part_of(setting, sort, condition)), np.int64)
-        row = ((FULL - fog) * np.outer(signs, begins) + fog * by_chance) // FULL
-        ordinary = row[0].sum()
-        row[0], row[0, 0] = 0, ordinary
-        rows.append(row)
-    masses = np.array(rows)
+    signs = [sign_weights(setting, sort, place, condition) for condition in reader.conditions]
+    begins = [onsets(setting, part_of(setting, sort, row)) for row in reader.conditions]
+    masses: Longs = np.array(signs)[:, :, np.newaxis] * np.array(begins)[:, np.newaxis]
+    masses = ((FULL - fog) * masses + fog * by_chance) // FULL
+    ordinary = masses[:, 0].sum(axis=1)
+    masses[:, 0], masses[:, 0, 0] = 0, ordinary
     masses.setflags(write=False)
     return masses
 

@@ -34,14 +34,14 @@ class Seen:
     """What was shown and done, as the posterior reads it.
 
     ``misrouted`` says that the last page closed the incident: it went to a wrong team. ``kept``
-    holds what was seen in the beginning of the evidence, by what lists the hypotheses.
+    holds what was seen in the beginning of the evidence, by model.
     """
 
     directory: tuple[str, ...]
     evidence: Sequence[Evidence]
     doings: Doings
     misrouted: bool = False
-    kept: MutableMapping[Listed, Outcomes] | None = None
+    kept: MutableMapping[Model, Outcomes] | None = None
 
     @cached_property
     def breaks(self) -> list[int]:
@@ -158,10 +158,10 @@ def weighed(listed: Listed, seen: Seen) -> Weighed:
     """The logarithm of the posterior weight of every hypothesis, without what actions revealed."""
     model = listed.model
     cells, edge, effects, notes = _sorted_out(seen)
-    before = None if seen.kept is None else seen.kept.get(listed)
+    before = None if seen.kept is None else seen.kept.get(model)
     outcomes = Outcomes.of(listed, seen.breaks, cells, [panel for _, panel in edge], before)
     if seen.kept is not None:
-        seen.kept[listed] = outcomes
+        seen.kept[model] = outcomes
     # The weight of every service that no fault reaches; conditions are weighed relative to it.
     shares = model.share_rows
     terms = outcomes.whole()[:, : shares.shape[1]] + shares

@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from typing import Final
 
 import attrs
+import numpy as np
 
 from logtriage.actions import Action, RequestMetrics, RequestMoreLogs, RequestTraces
 from logtriage.beliefs import Belief, belief
+from logtriage.beliefs.model import NONE
 from logtriage.beliefs.questions import Asked, Worth
 from logtriage.dynamics import transition
 from logtriage.incident import Incident
@@ -122,12 +124,14 @@ def requests_in_doubt(
 
 def _most_in_doubt(held: Belief) -> list[int]:
     """The services, the most uncertain first."""
-    doubt = [0.0] * len(held.topology)
-    for place, share in enumerate(held.probabilities):
-        if share > 0:
-            for service in held.posterior.reach(place):
-                doubt[service] += share
-    for hypothesis, share in zip(held.hypotheses, held.probabilities, strict=True):
-        for _, service in hypothesis.faults:
-            doubt[service] += share
+    posterior, shares = held.posterior, np.array(held.posterior.weights) / held.total
+    listed = posterior.listed
+    reaching, reached = np.nonzero(listed.place[posterior.rows] != NONE)
+    at = listed.model.single_service[listed.members[posterior.rows]]
+    faulty, members = np.nonzero(at != NONE)
+    doubt = np.bincount(
+        np.concatenate([reached, at[faulty, members]]),
+        shares[np.concatenate([reaching, faulty])],
+        len(held.topology),
+    ).tolist()
     return sorted(range(len(doubt)), key=lambda place: -min(doubt[place], 2.0 - doubt[place]))
