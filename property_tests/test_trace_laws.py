@@ -60,7 +60,8 @@ def replayed(state: State) -> State:
 def believed(state: State) -> object:
     """All that a belief is made of."""
     held = belief(state).posterior
-    return held.weights, held.logs, held.severities, held.fixed, held.own.tolist(), held.seen
+    rows = (held.weights, held.logs, held.severities, held.fixed, held.own)
+    return [row.tolist() for row in rows], held.seen
 
 
 @settings(max_examples=60)

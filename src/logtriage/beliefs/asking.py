@@ -8,7 +8,7 @@ import numpy as np
 
 from logtriage.beliefs.cases import Floats
 from logtriage.beliefs.fixedpoint import Longs
-from logtriage.beliefs.model import Reader
+from logtriage.beliefs.model import Reader, shared
 from logtriage.beliefs.outcomes import Outcome, Outcomes, fitting
 from logtriage.world.channels import Channel
 from logtriage.world.histories import INSTANTS, RAMP, instant_of, tick_of, trouble
@@ -35,9 +35,10 @@ def outcomes_of(
     told = tuple(
         tuple(seen.outcome(service, sort, first, seen.last) for first in firsts) for sort in sorts
     )
-    reader, now = seen.listed.readers[service], instant_of(min(tick, _LATEST))
+    reader, places = shared(seen.listed.readers[service], sorts)
     blind = 0 if (service, channel) in seen.down else reader.setting.blind_weight
-    return _outcomes_of(reader, sorts, told, now, blind)
+    likely = _outcomes_of(reader, sorts, told, instant_of(min(tick, _LATEST)), blind)
+    return likely[:, places]
 
 
 @lru_cache(maxsize=1 << 12)

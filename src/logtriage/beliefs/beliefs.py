@@ -9,7 +9,7 @@ import attrs
 
 from logtriage.actions import SEVERITIES
 from logtriage.beliefs.cases import NEGLIGIBLE, PageValues, Plan, Standing
-from logtriage.beliefs.model import Listed, Model, any_model_of
+from logtriage.beliefs.model import Model, any_model_of
 from logtriage.beliefs.outcomes import Outcomes
 from logtriage.beliefs.plans import Planner
 from logtriage.beliefs.portfolio import LEAST, OF_SETS, Portfolio
@@ -67,10 +67,10 @@ class Belief:
         """What may be the matter."""
         return self.posterior.hypotheses
 
-    @property
+    @cached_property
     def weights(self) -> tuple[int, ...]:
         """The weight of each hypothesis."""
-        return self.posterior.weights
+        return tuple(self.posterior.weights.tolist())
 
     @property
     def world(self) -> World:
@@ -167,17 +167,13 @@ class Belief:
     @cached_property
     def fixed(self) -> bool:
         """Whether the fault is known to be fixed: it is under all that is possible."""
-        return all(
-            fixed
-            for fixed, weight in zip(self.posterior.fixed, self.weights, strict=True)
-            if weight
-        )
+        return bool(self.posterior.fixed[self.posterior.weights > 0].all())
 
     @cached_property
     def severities(self) -> dict[str, float]:
         """How likely P1, P2 and P3 are."""
         shares = [0.0, 0.0, 0.0]
-        for weight, rows in zip(self.weights, self.posterior.severities, strict=True):
+        for weight, rows in zip(self.weights, self.posterior.severities.tolist(), strict=True):
             whole = sum(rows)
             for place, share in enumerate(rows):
                 shares[place] += weight * share / whole
@@ -262,7 +258,7 @@ def belief_of(
     state: State,
     shown: Sequence[Evidence],
     role: Role | None = None,
-    kept: MutableMapping[Listed, Outcomes] | None = None,
+    kept: MutableMapping[Model, Outcomes] | None = None,
 ) -> Belief:
     """The exact posterior given some evidence of a state, each cell once, and what was done.
 
@@ -287,7 +283,7 @@ def believed(
     doings: Doings,
     *,
     misrouted: bool = False,
-    kept: MutableMapping[Listed, Outcomes] | None = None,
+    kept: MutableMapping[Model, Outcomes] | None = None,
 ) -> Posterior:
     """The posterior given some evidence and what was done; ``kept`` as :func:`belief_of`.
 
@@ -296,5 +292,5 @@ def believed(
     """
     model = any_model_of(simulation_of(incident).setting, incident.topology, incident.held)
     if not model.exact:
-        return searched_posterior(model, Seen(incident.directory, shown, doings, misrouted))
+        return searched_posterior(model, Seen(incident.directory, shown, doings, misrouted, {}))
     return posterior(model.listed, Seen(incident.directory, shown, doings, misrouted, kept))

@@ -78,6 +78,12 @@ class Standing:
         """How many ticks are left."""
         return self.stakes.horizon - self.tick
 
+    @property
+    def may_hand_over(self) -> bool:
+        """Whether somebody would take the incident over, before any page and remedy."""
+        touched = self.doings.pages or self.doings.remedies
+        return self.stakes.worth_of_hand_over is not None and not touched
+
 
 @attrs.frozen
 class Plan:
@@ -177,7 +183,7 @@ class Case(ABC):
         Raises:
             InvalidInput: if nothing is possible any more.
         """
-        model, weights = posterior.model, np.array(posterior.weights, np.int64)
+        model, weights = posterior.model, posterior.weights
         floor = 1 if negligible is None else max(1, posterior.total // negligible)
         if least:
             floor = min(floor, max(1, int(np.sort(weights)[::-1][:least][-1])))
@@ -197,7 +203,7 @@ class Case(ABC):
         accepted = model.accepted[:, columns][self.members]  # (H, K, M)
         self.remedies = tuple(model.remedies[column] for column in columns.tolist())
         self.fixes: Longs = np.where(accepted.any(axis=1), accepted.argmax(axis=1), NONE)
-        self.shown = np.array(posterior.severities, np.int64)[self.rows]
+        self.shown = posterior.severities[self.rows]
         said = standing.severity
         self.severity = None if said is None else SEVERITIES.index(said)
         self._accepting: dict[Action, Bools] = {}

@@ -6,6 +6,7 @@ Where no table holds an expectation, it is a mean over imagined continuations.
 from collections.abc import Sequence
 
 import attrs
+import numpy as np
 
 from logtriage.actions import Escalate
 from logtriage.beliefs.beliefs import Belief, believed
@@ -24,16 +25,14 @@ def expected_after(held: Belief, now: State, after: State, samples: int) -> floa
     """Q: the expected W after the step, by the belief before it."""
     incident = now.incident
     action = after.history[-1][1]
-    share, weights = 1.0, held.weights
+    share, weights = 1.0, held.posterior.weights
     if isinstance(action, Escalate):
         # A wrong page is worth 0; what follows a right page is imagined.
         share = held.teams.get(action.team, 0.0)
         if not share:
             return 0.0
-        weights = tuple(
-            weight if action.team in held.teams_of(hypothesis) else 0
-            for hypothesis, weight in zip(held.hypotheses, weights, strict=True)
-        )
+        theirs = [action.team in held.teams_of(hypothesis) for hypothesis in held.hypotheses]
+        weights = weights * np.array(theirs)
     closing = after.closing
     if closing is Closing.MISROUTED:  # had it been right, the incident would be open
         closing = closing_after(None, after.tick, incident)
@@ -55,7 +54,7 @@ def _imagined(held: Belief, now: State, cells: Sequence[Cell], key: int, samples
         chance = Imagination(now.incident.id, key, number)
         place = chance.pick(held.weights)
         drawn = imagine(held.posterior, place, fresh, standing.doings, chance)
-        kept = {before.listed: before}
+        kept = {before.listed.model: before}
         updated = believed(now.incident, (*shown, *drawn), standing.doings, kept=kept)
         total += Belief(updated, standing).value()
     return total / samples

@@ -74,7 +74,7 @@ def imagine(
         reached[service] if service in reached else chance.pick(weights)
         for service, weights in enumerate(held.own.tolist())
     ]
-    severity = chance.pick(held.severities[place])
+    severity = chance.pick(held.severities[place].tolist())
     drawn = []
     signs = _Imagined(held, hypothesis, own, severity, doings, chance)
     for cell in cells:

@@ -55,6 +55,21 @@ class Reader:
 _reader = lru_cache(maxsize=4096)(Reader)
 
 
+@lru_cache(maxsize=1 << 14)
+def shared(reader: Reader, sorts: tuple[str, ...]) -> tuple[Reader, Longs]:
+    """A reader that services of a tier share, and the places of the reader's conditions in it.
+
+    Where a sort names the services that it is about, the reader itself.
+    """
+    setting = reader.setting
+    if any(map(setting.world.naming_tokens, sorts)):
+        return reader, np.arange(len(reader.conditions))
+    alike = [attrs.evolve(condition, sick=()) for condition in reader.conditions]
+    conditions = tuple(dict.fromkeys(alike))
+    places = np.array([*map(conditions.index, alike)])
+    return _reader(setting, Place(reader.place.tier, ()), conditions), places
+
+
 @attrs.frozen(eq=False)
 class Listed:
     """Sets of faults as arrays, the benign hypotheses after them: H on n services.
@@ -147,10 +162,14 @@ class Listed:
 
 def _key_of(members: Longs) -> Longs:
     """A number for each set of at most three faults, whatever the places of the gaps."""
-    ordered = np.sort(members, axis=-1)
-    key = np.zeros(ordered.shape[:-1], np.int64)
-    for column in range(ordered.shape[-1]):
-        key = key << 20 | (ordered[..., column] + 1)
+    return row_numbers(np.sort(members, axis=-1))
+
+
+def row_numbers(rows: Longs) -> Longs:
+    """A number for each row of at most three numbers from -1 on (…, K), in their order."""
+    key = np.zeros(rows.shape[:-1], np.int64)
+    for column in range(rows.shape[-1]):
+        key = key << 20 | (rows[..., column] + 1)
     return key
 
 
@@ -299,25 +318,31 @@ class Model:
     def _place_sets(self, members: Longs, known: list[dict[Condition, int]], place: Longs) -> None:
         """Fill in what each service is: sets that differ in kinds of one sort share all else."""
         plain = np.array([*(_sort(self.world, fault) for fault in self.singles), NONE])
-        groups, which = np.unique(plain[members], axis=0, return_inverse=True)
+        _, firsts, which = np.unique(
+            row_numbers(plain[members]), return_index=True, return_inverse=True
+        )
         own = np.array(
             [
                 known[service].setdefault(Condition(kind), len(known[service]))
                 for kind, service in self.singles
             ]
         )
-        order = np.argsort(which.ravel(), kind="stable")
-        ends = np.cumsum(np.bincount(which.ravel(), minlength=len(groups)))
-        for start, end in zip((0, *ends[:-1].tolist()), ends.tolist(), strict=True):
-            rows = order[start:end]
-            faults = [self.singles[member] for member in members[rows[0]] if member != NONE]
+        groups: list[list[int]] = []
+        shown = np.zeros((len(firsts), members.shape[1]), np.bool_)
+        for group, some in enumerate(members[firsts].tolist()):
+            faults = [self.singles[member] for member in some if member != NONE]
             reached = affected(self.world, self.topology, Hypothesis(tuple(faults)))
+            row = [NONE] * len(known)
             for service, condition in reached.items():
-                place[rows, service] = known[service].setdefault(condition, len(known[service]))
+                row[service] = known[service].setdefault(condition, len(known[service]))
             for column, (kind, service) in enumerate(faults):
-                if reached[service].name == kind:
-                    chosen = members[rows, column]
-                    place[rows, self.single_service[chosen]] = own[chosen]
+                shown[group, column] = reached[service].name == kind
+            groups.append(row)
+        if groups:
+            place[: len(members)] = np.array(groups)[which]
+        rows, columns = np.nonzero(shown[which])
+        chosen = members[rows, columns]
+        place[rows, self.single_service[chosen]] = own[chosen]
 
     def log_weights(self, listed: Listed) -> Longs:
         """The logarithms of the prior weights of sets, then of the benign hypotheses."""

@@ -10,7 +10,7 @@ run of them, from the first to the last in which a service stays what it is, has
 """
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -19,7 +19,7 @@ import numpy as np
 
 from logtriage.beliefs.fixedpoint import NEVER as RULED_OUT
 from logtriage.beliefs.fixedpoint import ONE, Longs, log2s
-from logtriage.beliefs.model import NONE, UNFIXED, Bools, Listed, Reader
+from logtriage.beliefs.model import NONE, UNFIXED, Bools, Listed, Reader, shared
 from logtriage.world.channels import DOWN, Channel, Evidence
 from logtriage.world.histories import (
     NEVER,
@@ -149,7 +149,12 @@ class Outcomes:
                 rows[segment] = outcome.heard(instant, token != quiet)
             else:
                 rows[segment] = outcome.read(instant, "" if token == ordinary[sort] else token)
-        return cls(listed, tuple(breaks), seen, down, edge, len(cells))
+        made = cls(listed, tuple(breaks), seen, down, edge, len(cells))
+        if before is not None and (before.listed, before.breaks) == (listed, made.breaks):
+            made._tables.update(before.tables_less(fresh))
+            for run, table in made._tables.items():
+                made._add(table, run, fresh)
+        return made
 
     # --- likelihoods -------------------------------------------------------------------
 
@@ -160,9 +165,13 @@ class Outcomes:
 
     def outcome(self, service: int, sort: str, first: int, last: int) -> Outcome:
         """What was seen of a service's history of a sort in a run of segments."""
+        rows = self.seen.get((service, sort))
         found = UNSEEN._replace(begin=self.breaks[first - 1] + 1) if first else UNSEEN
-        rows = self.seen.get((service, sort), {})
-        for segment in range(first, last + 1):
+        if rows is None:
+            return found
+        if first in rows:
+            found = rows[first]
+        for segment in range(first + 1, last + 1):
             if segment in rows:
                 found = found.then(rows[segment])
         return found
@@ -175,13 +184,26 @@ class Outcomes:
         known = self._tables.get((first, last))
         if known is None:
             known = np.zeros((len(self.listed.readers), self.listed.widest), np.int64)
-            for service, sort in self.seen:
-                outcome = self.outcome(service, sort, first, last)
-                if outcome[:6] != UNSEEN[:6]:
-                    column = likelihoods(self.listed.readers[service], sort, outcome)
-                    known[service, : len(column)] += column
+            self._add(known, (first, last), self.seen)
             self._tables[first, last] = known
         return known
+
+    def tables_less(self, keys: Collection[tuple[int, str]]) -> dict[tuple[int, int], Longs]:
+        """The tables made so far, without what was seen of the histories in ``keys``."""
+        tables = {run: table.copy() for run, table in self._tables.items()}
+        for run, table in tables.items():
+            self._add(table, run, keys, -1)
+        return tables
+
+    def _add(
+        self, table: Longs, run: tuple[int, int], keys: Iterable[tuple[int, str]], sign: int = 1
+    ) -> None:
+        """Add what was seen of some histories to a table."""
+        for service, sort in keys:
+            outcome = self.outcome(service, sort, *run)
+            if outcome[:6] != UNSEEN[:6]:
+                column = likelihoods(self.listed.readers[service], sort, outcome)
+                table[service, : len(column)] += sign * column
 
     def whole(self) -> Longs:
         """:meth:`table` of conditions that never change."""
@@ -239,9 +261,14 @@ class Outcomes:
 # --- tables ----------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=1 << 17)
 def likelihoods(reader: Reader, sort: str, outcome: Outcome) -> Longs:
     """The logarithms (C,) of how likely the conditions of a service make an outcome."""
+    general, places = shared(reader, (sort,))
+    return _likelihoods(general, sort, outcome)[places]
+
+
+@lru_cache(maxsize=1 << 16)
+def _likelihoods(reader: Reader, sort: str, outcome: Outcome) -> Longs:
     sums = fitting(reader, sort, outcome).sum(axis=(1, 2))
     logs = np.where(sums > 0, log2s(sums) - MASS_BITS * ONE, RULED_OUT)
     logs.setflags(write=False)
@@ -307,15 +334,12 @@ def masses_of(reader: Reader, sort: str) -> Longs:
         np.array(coincidences(setting, sort, place), np.int64),
         np.array(onsets(setting, Part.ANY), np.int64),
     )
-    rows = []
-    for condition in reader.conditions:
-        signs = np.array(sign_weights(setting, sort, place, condition), np.int64)
-        begins = np.array(onsets(setting, part_of(setting, sort, condition)), np.int64)
-        row = ((FULL - fog) * np.outer(signs, begins) + fog * by_chance) // FULL
-        ordinary = row[0].sum()
-        row[0], row[0, 0] = 0, ordinary
-        rows.append(row)
-    masses = np.array(rows)
+    signs = [sign_weights(setting, sort, place, condition) for condition in reader.conditions]
+    begins = [onsets(setting, part_of(setting, sort, row)) for row in reader.conditions]
+    masses: Longs = np.array(signs)[:, :, np.newaxis] * np.array(begins)[:, np.newaxis]
+    masses = ((FULL - fog) * masses + fog * by_chance) // FULL
+    ordinary = masses[:, 0].sum(axis=1)
+    masses[:, 0], masses[:, 0, 0] = 0, ordinary
     masses.setflags(write=False)
     return masses
 

@@ -160,7 +160,7 @@ class Planner(Case):
 
     # --- one option --------------------------------------------------------------------
 
-    def options(self, tick: int) -> Iterator[Option]:
+    def options(self, tick: int, *, hand_over: bool = True) -> Iterator[Option]:
         """The plans to weigh at a tick."""
         left = self.stakes.horizon - tick
         may_severity = self.severity is None
@@ -179,7 +179,7 @@ class Planner(Case):
                 yield Option(severity=True, dismiss=True)
             if left >= 1:
                 yield Option(dismiss=True)
-        if self._handed_over(tick):
+        if hand_over and self._handed_over(tick):
             yield Option(hand_over=True)
 
     def bounds(self, weights: Floats, tick: int, options: Sequence[Option]) -> Floats:
@@ -306,13 +306,13 @@ class Planner(Case):
         """The expected grade of the best plan."""
         return self.value / UNIT / self.total
 
-    def later(self, joint: Floats, ticks: int = 1) -> Floats:
+    def later(self, joint: Floats, ticks: int = 1, *, hand_over: bool = True) -> Floats:
         """The weighed value of the best plan some ticks later, for each row of weights (O, H).
 
-        The weights of a row sum to at most 2**31.
+        The weights of a row sum to at most 2**31. Without ``hand_over`` the best of the others.
         """
         tick, best = self.tick + ticks, np.full(len(joint), -1.0)
-        options = list(self.options(tick))
+        options = list(self.options(tick, hand_over=hand_over))
         bounds = self.bounds(joint, tick, options)
         # What is known at once comes first.
         ranked = np.lexsort((-bounds.sum(axis=0), [not option.closes for option in options]))
@@ -342,10 +342,13 @@ class _Lists:
 
         ``table`` (ENDS, 4, 3, H) are utilities, ``true`` (H,) the roots of the hypotheses.
         """
-        codes, which = np.unique(np.stack([said, roots]), axis=1, return_inverse=True)
-        severity, root = codes[0][:, np.newaxis], codes[1][:, np.newaxis]
+        codes = (roots - NONE) * (SILENT + 1) + said
+        known = np.flatnonzero(np.bincount(codes))
+        which = np.searchsorted(known, codes)
+        root, severity = np.divmod(known[:, np.newaxis], SILENT + 1)
+        root += NONE
         declared = np.where(root == NONE, UNSAID, np.where(true == root, RIGHT, WRONG))
-        return cls(table[:, severity, declared, np.arange(len(true))], which.ravel())
+        return cls(table[:, severity, declared, np.arange(len(true))], which)
 
     def sums(self, end: int, weights: Floats) -> Floats:
         """The weighed values (O,) of rows of weights (O, H) if the lists end so."""

@@ -99,8 +99,8 @@ class Portfolio(Case):
     @cached_property
     def plans(self) -> tuple[Plan, ...]:
         """The plans that are weighed: what the search finds, and the answers to the likeliest."""
-        ranked = np.argsort(-self.weights, kind="stable")[:LIKELIEST].tolist()
-        return tuple(dict.fromkeys((*self._searched(), *map(self._answer, ranked))))
+        ranked = np.argsort(-self.weights, kind="stable")[:LIKELIEST]
+        return tuple(dict.fromkeys((*self._searched(), *self._answers(ranked))))
 
     def by_page(self) -> Iterator[tuple[str | None, float]]:
         """The first page, or None, of each plan that is weighed, and its expected grade."""
@@ -114,21 +114,20 @@ class Portfolio(Case):
         """The probability that a team is right to page, by all hypotheses."""
         held = self.posterior
         paged = held.model.single_team(held.directory)[held.listed.members[held.rows]] == team
-        return int(np.array(held.weights)[paged.any(axis=1)].sum()) / held.total
+        return int(held.weights[paged.any(axis=1)].sum()) / held.total
 
     @cached_property
     def _grades(self) -> Floats:
         """The grades (2, P, H) of each plan, begun now or a tick later."""
         return self.grades([plan.actions for plan in self.plans], 0, 1)
 
-    @cached_property
-    def value(self) -> float:
-        """The weighed value of the best plan."""
-        return float((self._grades[0] @ self.weights).max())
+    def later(self, joint: Floats, ticks: int = 1, *, hand_over: bool = True) -> Floats:
+        """The weighed value of the best plan now or a tick later, for rows of weights (O, H).
 
-    def later(self, joint: Floats) -> Floats:
-        """The weighed value of the best plan a tick later, for each row of weights (O, H)."""
-        values: Floats = (joint @ self._grades[1].T).max(axis=1)
+        Without ``hand_over`` the best of the other plans.
+        """
+        allowed = [hand_over or not plan.hand_over for plan in self.plans]
+        values: Floats = (joint @ self._grades[ticks][allowed].T).max(axis=1)
         return values
 
     @property
@@ -154,33 +153,36 @@ class Portfolio(Case):
         first = not self.standing.root_causes
         named: list[str] = []
         for name in plan.root_causes:
-            there = (self.services == self.topology.index(name)).any(axis=1)
-            if (first and not named) or float(weights[there].sum()) > half:
+            there = self._at[self.topology.index(name)]
+            if (first and not named) or float(there @ weights) > half:
                 named.append(name)
         return attrs.evolve(plan, root_causes=tuple(named))
 
-    def _answer(self, row: int) -> Plan:
-        """What is left to do if a hypothesis is true."""
+    def _answers(self, rows: Longs) -> Iterator[Plan]:
+        """What is left to do if a hypothesis is true, for each of these rows."""
         standing, topology = self.standing, self.topology
-        severity = None
-        if standing.severity is None:
-            severity = str(SEVERITIES[int(self.severity_credits[:, row].argmax())])
-        if not self.count[row]:
-            return Plan(0.0, (), severity, dismiss=True)
         declared = {service for _, service in standing.root_causes}
         paged = {team for _, team in standing.doings.pages}
-        unfixed = np.flatnonzero(self.real[row] & ~self.fixed[row])
-        services = [topology.names[service] for service in self.services[row][unfixed]]
-        teams = dict.fromkeys(topology.teams[team] for team in self.teams[row][self.real[row]])
-        return Plan(
-            0.0,
-            tuple(team for team in teams if team not in paged),
-            severity,
-            tuple(service for service in services if service not in declared),
-            tuple(
-                self.remedies[int(np.flatnonzero(self.fixes[row] == part)[0])] for part in unfixed
-            ),
-        )
+        parts = np.arange(self.real.shape[1])[:, np.newaxis]
+        first = (self.fixes[rows][:, np.newaxis] == parts).argmax(axis=2)
+        said = self.severity_credits[:, rows].argmax(axis=0)
+        told = (self.services[rows], self.teams[rows], first, self.fixed[rows])
+        of_each = zip(said.tolist(), self.count[rows].tolist(), *(part.tolist() for part in told))
+        for rank, count, services, teams, remedies, fixed in of_each:
+            severity = None if standing.severity is not None else str(SEVERITIES[rank])
+            if not count:
+                yield Plan(0.0, (), severity, dismiss=True)
+                continue
+            whom = dict.fromkeys(topology.teams[team] for team in teams[:count])
+            left = [part for part in range(count) if not fixed[part]]
+            names = [topology.names[services[part]] for part in left]
+            yield Plan(
+                0.0,
+                tuple(team for team in whom if team not in paged),
+                severity,
+                tuple(name for name in names if name not in declared),
+                tuple(self.remedies[remedies[part]] for part in left),
+            )
 
     def _searched(self) -> Iterator[Plan]:
         standing = self.standing
@@ -207,11 +209,25 @@ class Portfolio(Case):
         if roots:
             yield Plan(0.0, pages, severity, (), remedies)
 
+    @cached_property
+    def _at(self) -> Floats:
+        """1 where a hypothesis has a fault at a service (n, H)."""
+        return _holds(self.services, len(self.topology))
+
+    @cached_property
+    def _unfixed_at(self) -> Floats:
+        """1 where a hypothesis has a fault at a service that is not fixed (n, H)."""
+        return _holds(np.where(self.fixed, NONE, self.services), len(self.topology))
+
+    @cached_property
+    def _of_team(self) -> Floats:
+        """1 where a team is right to page under a hypothesis (T, H)."""
+        return _holds(self.teams, len(self.topology.teams))
+
     def _right(self, pages: tuple[str, ...]) -> Floats:
         """1 under the hypotheses for which every page is right (H,)."""
-        chances = np.ones(len(self.weights))
-        for page in pages:
-            chances *= (self.teams == self.topology.teams.index(page)).any(axis=1)
+        numbers = [self.topology.teams.index(page) for page in pages]
+        chances: Floats = self._of_team[numbers].prod(axis=0)
         return chances
 
     def _page_lists(self) -> list[tuple[str, ...]]:
@@ -219,10 +235,10 @@ class Portfolio(Case):
         done = {team for _, team in self.standing.doings.pages}
         lists: list[tuple[str, ...]] = [()]
         while len(lists) <= min(self.teams.shape[1], self.standing.left - 1):
-            weights = self.weights * self._right(lists[-1])
+            rows = (self._of_team @ (self.weights * self._right(lists[-1]))).tolist()
             masses = {
-                team: float(weights[(self.teams == number).any(axis=1)].sum())
-                for number, team in enumerate(self.topology.teams)
+                team: mass
+                for team, mass in zip(self.topology.teams, rows, strict=True)
                 if team not in lists[-1] and team not in done
             }
             if not masses or not max(masses.values()):
@@ -233,22 +249,17 @@ class Portfolio(Case):
     def _roots(self, weights: Floats, room: int) -> tuple[str, ...]:
         """The services to name, each for what it adds where it still counts."""
         names = self.topology.names
-        declared = [service for _, service in self.standing.root_causes]
-        whole = max(float(weights.sum()), 1.0)
-        chosen: list[str] = []
-        while len(chosen) < room:
-            worth = weights * self.share * (self.count > len(declared) + len(chosen))
-            masses = [
-                0.0
-                if name in declared or name in chosen
-                else float((worth * ((self.services == at) & ~self.fixed).any(axis=1)).sum())
-                for at, name in enumerate(names)
-            ]
-            best = int(np.argmax(np.floor(masses)))
+        known = [names.index(service) for _, service in self.standing.root_causes]
+        declared, whole = len(known), max(float(weights.sum()), 1.0)
+        while len(known) - declared < room:
+            worth = weights * self.share * (self.count > len(known))
+            masses = (worth * self._unfixed_at).sum(axis=1)
+            masses[known] = 0.0
+            best = int(np.floor(masses).argmax())
             if masses[best] < LEAST_SHARE * whole:
                 break
-            chosen.append(names[best])
-        return tuple(chosen)
+            known.append(best)
+        return tuple(names[service] for service in known[declared:])
 
     def _remedies(self, weights: Floats, room: int) -> tuple[tuple[str, str], ...]:
         """The remedies to try, each for what it is likely to fix after those before it."""
@@ -266,6 +277,12 @@ class Portfolio(Case):
             hit = np.flatnonzero(left[:, best])
             fixed[hit, self.fixes[hit, best]] = True
         return tuple(chosen)
+
+
+def _holds(numbers: Longs, count: int) -> Floats:
+    """1 where a row of numbers (H, K) holds each of 0 to ``count`` (count, H)."""
+    there = (numbers == np.arange(count)[:, np.newaxis, np.newaxis]).any(axis=2)
+    return there.astype(np.float64)
 
 
 @attrs.frozen(eq=False)

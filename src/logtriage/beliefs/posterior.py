@@ -8,6 +8,8 @@ without those.
 from bisect import bisect_left
 from collections.abc import MutableMapping, Sequence
 from functools import cached_property, lru_cache
+from operator import itemgetter
+from typing import Final
 
 import attrs
 import numpy as np
@@ -23,20 +25,23 @@ from logtriage.world.schedule import Cell, Doings
 from logtriage.world.setting import FULL, Setting
 from logtriage.world.tables import note_weights
 
+#: The cell of a piece of evidence.
+_CELL: Final = itemgetter(slice(4))
+
 
 @attrs.frozen(eq=False)
 class Seen:
     """What was shown and done, as the posterior reads it.
 
     ``misrouted`` says that the last page closed the incident: it went to a wrong team. ``kept``
-    holds what was seen in the beginning of the evidence, by what lists the hypotheses.
+    holds what was seen in the beginning of the evidence, by model.
     """
 
     directory: tuple[str, ...]
     evidence: Sequence[Evidence]
     doings: Doings
     misrouted: bool = False
-    kept: MutableMapping[Listed, Outcomes] | None = None
+    kept: MutableMapping[Model, Outcomes] | None = None
 
     @cached_property
     def breaks(self) -> list[int]:
@@ -46,7 +51,7 @@ class Seen:
 
 @attrs.frozen(eq=False)
 class Posterior:
-    """Weights of H hypotheses, the largest about 2**30, and of severities.
+    """Weights (H,) of hypotheses, the largest about 2**30, and of severities (H, 3).
 
     ``rows`` are the places of the hypotheses in ``listed``: all of them in a setting of single
     faults, else those with a weight above 0. ``logs`` are the logarithms (units of 2**-20) of the
@@ -59,10 +64,10 @@ class Posterior:
     listed: Listed
     directory: tuple[str, ...]
     rows: Longs
-    logs: tuple[int, ...]
-    weights: tuple[int, ...]
-    severities: tuple[tuple[int, int, int], ...]
-    fixed: tuple[bool, ...]
+    logs: Longs
+    weights: Longs
+    severities: Longs
+    fixed: Bools
     own: Longs
     seen: frozenset[Cell]
     outcomes: Outcomes
@@ -86,7 +91,7 @@ class Posterior:
     @cached_property
     def total(self) -> int:
         """The sum of the weights."""
-        return sum(self.weights)
+        return int(self.weights.sum())
 
     def at_service(self, service: int) -> tuple[Reader, Longs]:
         """The reader of a service, and its condition (H,); ``NONE`` where no fault reaches it."""
@@ -139,12 +144,12 @@ def posterior(listed: Listed, seen: Seen, known: Weighed | None = None) -> Poste
         listed,
         seen.directory,
         kept,
-        tuple(total[kept].tolist()),
-        tuple(weights[kept].tolist()),
-        tuple([known.severities[group] for group in known.alike[kept].tolist()]),
-        tuple((known.until[kept] != UNFIXED).tolist()),
+        total[kept],
+        weights[kept],
+        np.array(known.severities)[known.alike[kept]],
+        known.until[kept] != UNFIXED,
         known.own,
-        frozenset([item.cell for item in seen.evidence]),
+        frozenset(map(_CELL, seen.evidence)),
         known.outcomes,
     )
 
@@ -153,10 +158,10 @@ def weighed(listed: Listed, seen: Seen) -> Weighed:
     """The logarithm of the posterior weight of every hypothesis, without what actions revealed."""
     model = listed.model
     cells, edge, effects, notes = _sorted_out(seen)
-    before = None if seen.kept is None else seen.kept.get(listed)
+    before = None if seen.kept is None else seen.kept.get(model)
     outcomes = Outcomes.of(listed, seen.breaks, cells, [panel for _, panel in edge], before)
     if seen.kept is not None:
-        seen.kept[listed] = outcomes
+        seen.kept[model] = outcomes
     # The weight of every service that no fault reaches; conditions are weighed relative to it.
     shares = model.share_rows
     terms = outcomes.whole()[:, : shares.shape[1]] + shares
@@ -188,14 +193,12 @@ def _sorted_out(
 ) -> tuple[list[Evidence], list[tuple[int, Evidence]], list[Evidence], list[Evidence]]:
     """The evidence of services; of the edge, by segments between remedies; of effects; of notes."""
     breaks = seen.breaks
-    cells: list[Evidence] = []
+    cells = [item for item in seen.evidence if item[1] >= 0]
     edge: list[tuple[int, Evidence]] = []
     effects: list[Evidence] = []
     notes: list[Evidence] = []
-    for item in seen.evidence:
-        if item.service >= 0:
-            cells.append(item)
-        elif item.channel is Channel.EDGE:
+    for item in [item for item in seen.evidence if item[1] < 0]:
+        if item.channel is Channel.EDGE:
             edge.append((bisect_left(breaks, item.start), item))
         elif item.channel is Channel.EFFECT:
             effects.append(item)

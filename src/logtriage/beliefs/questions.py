@@ -38,7 +38,7 @@ class Worth:
 
 @attrs.frozen(eq=False)
 class Asked:
-    """Requests to be weighed by a belief, or by one with other stakes.
+    """Requests to be weighed by a belief.
 
     ``telling`` (Q,) is whether a request may show anything new. ``joint`` (O, H) are the weights of
     hypotheses with each outcome, and last of all those where nothing is asked; the outcomes of the
@@ -71,11 +71,12 @@ class Asked:
         known = tuple(table is not None for table in tables)
         return cls(planner, tuple(requests), known, joint, first, tuple(bits))
 
-    def worths(self, belief: Belief) -> tuple[Worth, ...]:
-        """What each request is worth by a belief that differs in its stakes at most."""
-        same = belief.standing is self.planner.standing
-        planner = self.planner if same else belief.planner(asking=True)
-        rises = np.add.reduceat(planner.later(self.joint), self.first) - planner.value
+    def worths(self, *, hand_over: bool = True) -> tuple[Worth, ...]:
+        """What each request is worth; without ``hand_over`` as if nobody took the incident over."""
+        planner = self.planner
+        later = np.add.reduceat(planner.later(self.joint, hand_over=hand_over), self.first)
+        now = planner.later(planner.weights[np.newaxis], 0, hand_over=hand_over)
+        rises = later - now[0]
         *rows, idle = zip(rises.tolist(), (*self.bits, 0.0), strict=True)
         answered = iter(rows)
         return tuple(
@@ -95,7 +96,7 @@ def worths(belief: Belief, requests: Sequence[Request]) -> tuple[Worth, ...]:
     Raises:
         InvalidInput: for a look at all services, whose outcomes are too many.
     """
-    return Asked.of(belief, requests).worths(belief)
+    return Asked.of(belief, requests).worths()
 
 
 def outcomes(

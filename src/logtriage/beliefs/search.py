@@ -11,15 +11,14 @@ fault for most of them. The search weighs each set exactly, as
 can be weighed; a law checks it. On a fleet not all sets can be weighed, so the error is not known.
 """
 
-from collections.abc import Iterable
-from itertools import chain, combinations
+from collections.abc import Sequence
 from typing import Final
 
 import attrs
 import numpy as np
 
 from logtriage.beliefs.fixedpoint import NEVER, Longs
-from logtriage.beliefs.model import Bools, Model
+from logtriage.beliefs.model import NONE, Bools, Model, row_numbers
 from logtriage.beliefs.posterior import Posterior, Seen, posterior, weighed
 from logtriage.world.channels import EASES, Channel
 
@@ -98,30 +97,31 @@ def _found(
 ) -> Longs:
     """The members (R, K) of the sets to be weighed; what was ``revealed``, if given, leads."""
     singles, pairs, anchors = limits
-    count, most = len(model.singles), len(model.setting.counts)
-    alone = model.padded((fault,) for fault in range(count))
+    every, most = np.arange(len(model.singles)), len(model.setting.counts)
+    alone = _distinct(model, every[:, np.newaxis])
     if most < 2:
         return alone
-    ranked = _likeliest(model, alone, seen, None, count)
+    ranked = _likeliest(model, alone, seen, None, len(every))
     kept = _kept(model, seen, ranked.tolist(), singles)
     if revealed is not None:
         for mask in revealed.asked:
             theirs = ranked[(mask & ~revealed.ruled_out)[ranked]]
             kept = sorted({*kept, *theirs[:anchors].tolist()})
-    sure = ((number, other) for number in ranked[:anchors].tolist() for other in range(count))
-    two = _distinct(model, chain(combinations(kept, 2), sure))
+    two = _distinct(
+        model,
+        _crossed(np.array(kept)[:, np.newaxis], kept),
+        _crossed(ranked[:anchors, np.newaxis], every),
+    )
     if most < 3:
         return np.concatenate([alone, two])
     rows = _likeliest(model, two, seen, revealed, max(pairs, anchors))
-    best = two[rows, :2].tolist()
-    likely = chain(
-        ((*pair, number) for pair in best[:pairs] for number in kept),
-        ((*pair, number) for pair in best[:anchors] for number in range(count)),
+    best = two[rows, :2]
+    three = _distinct(
+        model, _crossed(best[:pairs], kept), _crossed(best[:anchors], every)
     )
-    three = _distinct(model, likely)
     # A remedy leaves part of a set, which must be there to be looked up.
-    parts = np.concatenate([two[:, :2], three[:, :2], three[:, 1:], three[:, ::2]])
-    return np.concatenate([alone, model.padded(np.unique(parts, axis=0).tolist()), three])
+    parts = _distinct(model, two[:, :2], three[:, :2], three[:, 1:], three[:, ::2])
+    return np.concatenate([alone, parts, three])
 
 
 def _kept(model: Model, seen: Seen, ranked: list[int], singles: int) -> list[int]:
@@ -155,12 +155,17 @@ def _likeliest(
     return np.lexsort((-shown, -done, revealed.ruled_out[members].any(axis=1)))[:count]
 
 
-def _distinct(model: Model, sets: Iterable[tuple[int, ...]]) -> Longs:
-    """Each set of faults at distinct services once, in order."""
-    services = [service for _, service in model.singles]
-    distinct = {
-        tuple(sorted(members))
-        for members in sets
-        if len({services[fault] for fault in members}) == len(members)
-    }
-    return model.padded(sorted(distinct))
+def _crossed(sets: Longs, faults: Sequence[int] | Longs) -> Longs:
+    """Each of some sets (R, L) with each of some faults, as rows of L + 1."""
+    others = np.tile(np.array(faults), len(sets))[:, np.newaxis]
+    return np.concatenate([np.repeat(sets, len(faults), axis=0), others], axis=1)
+
+
+def _distinct(model: Model, *sets: Longs) -> Longs:
+    """Each set (R, L) of faults at distinct services once, in order, padded with ``NONE``."""
+    rows = np.sort(np.concatenate(sets), axis=1)
+    services = np.sort(model.single_service[rows], axis=1)
+    rows = rows[(services[:, 1:] != services[:, :-1]).all(axis=1)]
+    rows = rows[np.unique(row_numbers(rows), return_index=True)[1]]
+    gaps = np.full((len(rows), len(model.setting.counts) - rows.shape[1]), NONE)
+    return np.concatenate([rows, gaps], axis=1)

@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from typing import Final
 
 import attrs
+import numpy as np
 
 from logtriage.actions import Action, RequestMetrics, RequestMoreLogs, RequestTraces
 from logtriage.beliefs import Belief, belief
+from logtriage.beliefs.model import NONE
 from logtriage.beliefs.questions import Asked, Worth
 from logtriage.dynamics import transition
 from logtriage.incident import Incident
@@ -81,7 +83,7 @@ def best_question(held: Belief) -> Action | None:
     if held.fixed and held.standing.doings.pages:
         return None
     asked = Asked.of(held, requests_in_doubt(held))
-    return best_of(held, asked.worths(held), asked)
+    return best_of(held, asked.worths(), asked)
 
 
 def best_of(held: Belief, rows: Sequence[Worth], asked: Asked) -> Action | None:
@@ -94,10 +96,10 @@ def best_of(held: Belief, rows: Sequence[Worth], asked: Asked) -> Action | None:
     if not rows or (held.fixed and held.standing.doings.pages):
         return None
     request = _worth_most(rows)
-    alone = _without_hand_over(held)
-    if request is None and alone is not None:
+    if request is None and held.standing.may_hand_over:
         known = {row.request for row in rows}
-        request = _worth_most([row for row in asked.worths(alone) if row.request in known])
+        alone = asked.worths(hand_over=False)
+        request = _worth_most([row for row in alone if row.request in known])
     return request
 
 
@@ -105,15 +107,6 @@ def _worth_most(rows: Sequence[Worth]) -> Action | None:
     best = max(rows, key=lambda row: (row.grade, row.bits))
     worth_it = best.grade > 0 or (best.grade == 0 and best.bits >= LEAST_BITS)
     return best.request if worth_it else None
-
-
-def _without_hand_over(held: Belief) -> Belief | None:
-    """The belief as if nobody took the incident over; None where nobody does."""
-    standing, doings = held.standing, held.standing.doings
-    if standing.stakes.worth_of_hand_over is None or doings.pages or doings.remedies:
-        return None
-    stakes = attrs.evolve(standing.stakes, worth_of_hand_over=None)
-    return attrs.evolve(held, standing=attrs.evolve(standing, stakes=stakes))
 
 
 def requests_in_doubt(
@@ -131,12 +124,14 @@ def requests_in_doubt(
 
 def _most_in_doubt(held: Belief) -> list[int]:
     """The services, the most uncertain first."""
-    doubt = [0.0] * len(held.topology)
-    for place, share in enumerate(held.probabilities):
-        if share > 0:
-            for service in held.posterior.reach(place):
-                doubt[service] += share
-    for hypothesis, share in zip(held.hypotheses, held.probabilities, strict=True):
-        for _, service in hypothesis.faults:
-            doubt[service] += share
+    posterior, shares = held.posterior, np.array(held.posterior.weights) / held.total
+    listed = posterior.listed
+    reaching, reached = np.nonzero(listed.place[posterior.rows] != NONE)
+    at = listed.model.single_service[listed.members[posterior.rows]]
+    faulty, members = np.nonzero(at != NONE)
+    doubt = np.bincount(
+        np.concatenate([reached, at[faulty, members]]),
+        shares[np.concatenate([reaching, faulty])],
+        len(held.topology),
+    ).tolist()
     return sorted(range(len(doubt)), key=lambda place: -min(doubt[place], 2.0 - doubt[place]))

@@ -205,7 +205,7 @@ def _best(held: Belief, requests: list[Request]) -> Action | None:
     if not requests or (held.fixed and held.standing.doings.pages):
         return None
     asked = Asked.of(held, requests)
-    return best_of(held, asked.worths(held), asked)
+    return best_of(held, asked.worths(), asked)
 
 
 # -- what is worth telling ---------------------------------------------------------------

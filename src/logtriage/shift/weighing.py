@@ -236,9 +236,9 @@ def weighted(state: State) -> tuple[Belief, float]:
     grades, times the expected weight, are points times weight.
     """
     held = belief(state)
-    shares = np.array(held.posterior.severities, np.float64)
+    shares = held.posterior.severities.astype(np.float64)
     counts = shares @ np.array(list(WEIGHTS.values())) / shares.sum(axis=1)
-    weights = tuple((np.array(held.weights) * counts).astype(np.int64).tolist())
+    weights = (held.posterior.weights * counts).astype(np.int64)
     posterior = attrs.evolve(held.posterior, weights=weights)
     stakes = attrs.evolve(held.standing.stakes, worth_of_hand_over=None)
     standing = attrs.evolve(held.standing, stakes=stakes)
@@ -291,7 +291,7 @@ def believed_action(look: Look, price: float) -> Action:
     stand, offer = _stand(look.state), look.best(price)
     if offer.asks or offer is LEAVE:
         asked = Asked.of(stand.belief, requests_in_doubt(stand.belief))
-        rows = asked.worths(stand.belief)
+        rows = asked.worths()
         question = best_of(stand.belief, rows, asked)
         for row in rows:
             share = min(1.0, LEADS_TO * row.bits / max(1.0, stand.bits))

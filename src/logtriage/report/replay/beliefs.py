@@ -78,7 +78,7 @@ def _belief(held: Belief, done: Sequence[Action], state: State) -> dict[str, Any
         if request not in weighed and request.service is not None
     ]
     asked = Asked.of(held, (*weighed, *others))
-    rows = asked.worths(held)
+    rows = asked.worths()
     plan = held.best()
     question = best_of(held, rows[: len(weighed)], asked)
     ranked = sorted(rows, key=lambda row: (row.grade, row.bits), reverse=True)
