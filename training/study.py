@@ -93,16 +93,16 @@ CPU: Final = Size(
 )  # fmt: skip
 TINY: Final = Size(
     task="single_crash-v4-fog1",
-    sft={"episodes": 6000, "batch": 4, "lr": 2e-3, "lora-r": 0, "save-steps": 500,
+    sft={"episodes": 8000, "batch": 2, "lr": 7e-4, "lora-r": 0, "save-steps": 1000,
          "play-batch": 64},
-    grpo={"steps": 60, "incidents": 16, "group": 8, "batch": 32, "barred": 0.25, "lora-r": 0,
-          "save-steps": 60, "play-batch": 64},
+    grpo={"steps": 20, "incidents": 8, "group": 8, "batch": 32, "barred": 0.25, "lora-r": 0,
+          "save-steps": 20, "play-batch": 64},
     seeds=(0, 1, 2, 3, 4),
     judged=600,
     rates=(1e-4,),
     trial=0,
     controls=True,
-    at_once=2,
+    at_once=1,
 )  # fmt: skip
 CUDA: Final = Size(
     task="single_crash-v4-fog1",
