@@ -139,7 +139,7 @@ def mcp(
         else:
             (only,) = offered.values()
             if sys.stdin.isatty():
-                note("waiting for a client of MCP, which starts this command itself; Ctrl-C ends it")
+                note("waiting for an MCP client, which starts this command itself; Ctrl-C ends it")
             serve_stdio(*only)
     note(f"for the figures: logtriage report {out}", "dim")
 
