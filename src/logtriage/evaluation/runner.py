@@ -40,7 +40,6 @@ def evaluate(
     on_progress: OnProgress | None = None,
     recordings: Mapping[str, Recording] | None = None,
     concurrency: int = 1,
-    listening: bool = False,
     seal: Seal | None = None,
 ) -> tuple[Row, ...]:
     """Play a run, or what is left of it, and sum it up.
@@ -65,9 +64,6 @@ def evaluate(
         recordings: players that record their own episodes, by their names in ``spec``, such
             as :class:`logtriage.adapters.served.ServedPlayer`.
         concurrency: how many episodes of ``recordings`` are played at a time, in threads.
-        listening: ask the ``teams``, too, whether they heed reports: in a tick with a new
-            report, ask again without it for each role that heard it, and once unchanged.
-            Built-in teams are always asked.
         seal: the key of split ``sealed``; by default that of the variable
             ``LOGTRIAGE_SEAL``. Other splits have none.
 
@@ -87,7 +83,7 @@ def evaluate(
     workers = workers_of(jobs, seal)
     incidents = Incidents.of(bundle, seal, spec.world)
     alone = recordings or {}
-    made = records_of(spec, factories or {}, teams or {}, alone, listening=listening)
+    made = records_of(spec, factories or {}, teams or {}, alone)
     makers: dict[str, object] = {**(factories or {}), **(teams or {})}
     marks, split = {}, spec.role_split
     for name in spec.policies:
