@@ -83,7 +83,7 @@ def test_the_shipped_ones_are_found_by_id_and_can_be_played(number: int) -> None
         ("latency", "availability")[number], "PetSearch_AWS-ECS-Fargate"
     )
     assert len(incident.topology) == (44, 42)[number]
-    state = play(incident, "combined_v2")
+    state = play(incident, "combined")
     assert state.is_closed
     assert state.facts.root_cause is not None
     with pytest.raises(UnknownName, match="source of recorded incidents"):
