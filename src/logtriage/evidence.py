@@ -16,28 +16,18 @@ from logtriage.world.simulation import Simulation
 NOT_CLAIMED: Final = "the probabilities of a recording are not known, so it has no belief"
 
 
-def evidence(
-    state: State, role: Role | RoleSplit | None = None, *, since: int = 0
-) -> tuple[Evidence, ...]:
+def evidence(state: State, role: Role | RoleSplit | None = None) -> tuple[Evidence, ...]:
     """The evidence behind everything shown so far, each cell once, in the order shown.
 
-    Screens before tick ``since`` do not count. For a role, only evidence that its views have
+    For a role, only evidence that its views have
     shown of the things that it watches; for a split, evidence that was shown to any of its roles.
 
     Raises:
         InvalidInput: as :func:`simulation_of`.
     """
     world = simulation_of(state.incident)
-    if since:
-        found = dict[Cell, Evidence]()
-        for now in range(since, state.tick + 1):
-            for cell in world.shown(now, state.facts.doings):
-                found.setdefault(cell.cell, cell)
-        shown = tuple(found.values())
-    else:
-        whole = traced(state, world, whole=True).evidence
-        assert whole is not None  # as the whole was asked for
-        shown = whole
+    shown = traced(state, world, whole=True).evidence
+    assert shown is not None  # as the whole was asked for
     if role is None:
         return shown
     roles = role.roles if isinstance(role, RoleSplit) else (role,)

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from logtriage.roles.splits import TRIO
 from tests.cli.test_cli import lines, logtriage
 
 TASK = "single_crash-v4"
@@ -28,17 +27,6 @@ def test_eval_says_which_roles_played(trio: tuple[Path, str]) -> None:
     assert again.stdout == told
     rows = lines(logtriage("report", directory, "--json"))
     assert [row["role_split"] for row in rows] == ["trio", "trio"]
-
-
-def test_eval_tells_the_doubt_of_the_team_and_of_each_role(tmp_path: Path) -> None:
-    task = "cascading_failure-v4"
-    arguments = ("eval", "expert", "--split-roles", "trio", "--task", task, "--episodes", 3)
-    shown = logtriage(*arguments, "--legend", "--out", tmp_path / "run")
-    assert "bits of doubt  episodes  pooled  triage  escalation  remediation" in shown.stdout
-    assert "pooled " in shown.stdout.partition("LEGEND")[2]
-    (row,) = lines(logtriage("report", tmp_path / "run", "--json"))
-    assert row["teamwork"]["episodes"] == 3
-    assert list(row["teamwork"]["alone"]) == list(TRIO.names)
 
 
 def test_compare_says_that_the_splits_differ(trio: tuple[Path, str], tmp_path: Path) -> None:

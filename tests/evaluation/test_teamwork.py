@@ -1,4 +1,4 @@
-"""How much teamwork there is: pooled doubt, and each role's own."""
+"""What all roles of a team know together, and what a team is needed for."""
 
 from math import sqrt
 from statistics import fmean, stdev
@@ -6,11 +6,9 @@ from statistics import fmean, stdev
 import pytest
 
 from logtriage import (
-    IdentifyRootCause,
     RequestMetrics,
     RequestMoreLogs,
     RequestTraces,
-    Resolve,
     State,
     Wait,
     initial_state,
@@ -19,10 +17,8 @@ from logtriage import (
 from logtriage.beliefs import belief
 from logtriage.dynamics import transition_jointly
 from logtriage.evaluation.full_look import full_look
-from logtriage.evaluation.teamwork import EPISODES, last_decided, teamwork_of
 from logtriage.evidence import evidence
 from logtriage.incident import Incident
-from logtriage.recorded import shipped_incidents
 from logtriage.roles import Role, RoleSplit
 from logtriage.roles.splits import BY_CHANNEL, BY_TIER, ROLE_SPLITS, SOLO, TRIO
 from logtriage.world.channels import Channel
@@ -30,39 +26,18 @@ from tests.audit.planted.tasks import all_quiet
 
 
 def played(index: int) -> State:
-    """Two ticks of questions, then the end."""
+    """Two ticks of questions."""
     state = initial_state(make_incident(f"cascading_failure-v4/test/{index}"))
     for acts in (
         (RequestTraces("user-db"), Wait(), RequestMetrics("user-db")),
         (RequestMoreLogs("user-db"), Wait(), RequestMetrics("payment-db")),
-        (IdentifyRootCause("user-db"), Wait(), Resolve()),
     ):
         state = transition_jointly(state, acts)
     return state
 
 
-def test_doubt_is_that_of_the_screen_on_which_the_last_actions_were_chosen() -> None:
-    state = played(3)
-    before = last_decided(state)
-    assert (before.tick, len(before.history), before.is_closed) == (2, 6, False)
-    teamwork = teamwork_of([state], TRIO)
-    assert teamwork is not None
-    assert teamwork.episodes == 1
-    assert teamwork.pooled.mean == pytest.approx(belief(before, TRIO).entropy)
-    assert list(teamwork.alone) == list(TRIO.names)
-    for role in TRIO.roles:
-        assert teamwork.alone[role.name].mean == pytest.approx(belief(before, role).entropy)
-
-
-@pytest.mark.parametrize("split", [TRIO, BY_CHANNEL, BY_TIER], ids=lambda split: split.name)
-def test_together_they_doubt_less_than_any_alone(split: RoleSplit) -> None:
-    teamwork = teamwork_of([played(index) for index in range(12)], split)
-    assert teamwork is not None
-    assert teamwork.pooled.mean < min(bits.mean for bits in teamwork.alone.values())
-
-
 def test_what_is_pooled_is_what_any_role_was_shown() -> None:
-    state = last_decided(played(5))
+    state = played(5)
     for split in ROLE_SPLITS.values():
         each = {cell for role in split.roles for cell in evidence(state, role)}
         hidden = set(evidence(state)) - each
@@ -75,19 +50,6 @@ def test_what_is_pooled_is_what_any_role_was_shown() -> None:
     assert set(evidence(state, blind)) == set(evidence(state, blind.roles[0]))
     assert belief(state, blind).weights == belief(state, blind.roles[0]).weights
     assert belief(state, BY_CHANNEL).weights == belief(state).weights
-
-
-def test_there_is_none_alone_or_where_no_probabilities_are_known() -> None:
-    assert teamwork_of([played(1)], SOLO) is None
-    assert teamwork_of([], TRIO) is None
-    first = initial_state(shipped_incidents()[0])
-    assert teamwork_of([transition_jointly(first, [Wait(), Wait(), Resolve()])], TRIO) is None
-    teamwork = teamwork_of([played(index % 2) for index in range(EPISODES + 5)], TRIO)
-    assert teamwork is not None
-    assert teamwork.episodes == EPISODES
-
-
-# -- what a team is needed for ------------------------------------------------------------------
 
 
 def needed(incidents: list[Incident], split: RoleSplit) -> tuple[float, float]:

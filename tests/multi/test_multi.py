@@ -17,24 +17,16 @@ from logtriage import (
     InvalidInput,
     Malformed,
     Report,
-    RequestMetrics,
-    RequestTraces,
     Resolve,
     Wait,
     get_task,
-    initial_state,
     make_incident,
-    observe,
-    render_observation,
 )
 from logtriage.actions import ACTION_TYPES, ClassifySeverity, Escalate
 from logtriage.drawing.ids import MAX_INDEX
-from logtriage.dynamics import transition_jointly
 from logtriage.errors import MissingExtra, UnknownName
 from logtriage.grading import paging, triage
 from logtriage.grading.batch import CLOSINGS
-from logtriage.observation import slice_for
-from logtriage.parsing import render_action
 from logtriage.rendering import public_rules
 from logtriage.roles import VIEWS, Role, RoleSplit, role_actions
 from logtriage.roles.splits import ROLE_SPLITS, TRIO
@@ -309,31 +301,6 @@ def test_a_team_of_one_is_the_gymnasium_environment() -> None:
             observations, rewards, *ends, infos = env.step({"solo_0": action})
             observation, *told, info = alone.step(action)
             assert [rewards["solo_0"], *(end["solo_0"] for end in ends)] == told
-
-
-def test_a_task_is_played_by_text() -> None:
-    env = triage_team_v1.parallel_env("cascading_failure-v4", observations="text")
-    assert env.topology == FIVE_TEAMS
-    screens, infos = env.reset(options={"id": 0})
-    assert all(screens[agent] in env.observation_space(agent) for agent in AGENTS)
-    asks: dict[str, Action] = {
-        "triage_0": RequestTraces("user-db"),
-        "remediation_0": RequestMetrics("user-db"),
-    }
-    acts = {agent: render_action(asks.get(agent, Wait())) for agent in AGENTS}
-    told, rewards, *_, infos = env.step(acts)
-    assert infos["triage_0"]["tick"] == 1
-    assert rewards == dict.fromkeys(AGENTS, 0.0)
-    whole = observe(
-        transition_jointly(
-            initial_state(make_incident("cascading_failure-v4/train/0")),
-            [asks["triage_0"], Wait(), asks["remediation_0"]],
-        )
-    )
-    assert whole.traces
-    assert whole.metrics
-    for agent, role in zip(AGENTS, TRIO.roles, strict=True):
-        assert told[agent] == render_observation(slice_for(whole, role))
 
 
 def test_agents_may_see_each_in_its_own_way() -> None:

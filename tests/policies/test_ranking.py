@@ -7,7 +7,7 @@ from logtriage.actions import IdentifyRootCause, RequestMoreLogs, Resolve
 from logtriage.grading import grade
 from logtriage.observation import Observation
 from logtriage.playing import play
-from logtriage.policies import METHODS, SCORES, RankingPolicy
+from logtriage.policies import METHODS, RankingPolicy
 from logtriage.recorded import shipped_incidents
 from logtriage.registry import make_policy
 from logtriage.topology import Service
@@ -42,13 +42,10 @@ def _screen(*signals: tuple[Signal, ...], tick: int = 0, horizon: int = 3) -> Ob
         ("event_shift", _signals(events_bp=-6), 6),
         ("error_count", (Signal("new_errors_bp", 5000), Signal("calls", 40)), 20),
         ("error_count", (Signal("new_errors_bp", 5000),), 0.5),
-        ("combined", _signals(cpu_bp=2, network_ms=3, events_bp=-8, new_errors_bp=5), 8),
-        ("combined", _signals(cpu_bp=-9, p99_ms=50), 0),
-        ("combined", (), 0),
     ],
 )
 def test_what_each_goes_by(name: str, signals: tuple[Signal, ...], score: float) -> None:
-    assert SCORES[name]({one.name: one for one in signals}) == pytest.approx(score)
+    assert METHODS[name].score({one.name: one for one in signals}) == pytest.approx(score)
 
 
 @pytest.mark.parametrize(
@@ -66,7 +63,7 @@ def test_what_callers_show_as_well_counts_in_the_metric_that_the_alert_is_about(
     if alert == "DiskFull":
         signals = (signals[0], _signals(latency_us=5, availability_bp=-60), signals[2])
     screen = attrs.evolve(_screen(*signals), alerts=(Alert("front", alert, 0),))
-    policy = RankingPolicy(METHODS["combined_v2"])
+    policy = RankingPolicy(METHODS["combined"])
     _, memory = policy.act(screen, None)
     assert policy.ranking(screen, memory)[0] == (best,)
 
@@ -80,15 +77,15 @@ def test_what_callers_show_as_well_counts_in_the_metric_that_the_alert_is_about(
         # Without quartiles those of a normal distribution with that spread.
         ("baro", (Signal("latency_us", 1000 + 1349, 1000, 100),), 10),
         # What callers show as well counts for less than three spreads of one's own.
-        ("combined_v2", _signals(p50_ms=3), 1.5),
-        ("combined_v2", (Signal("latency_us", 1_000_000, 0, 1),), 3),
-        ("combined_v2", _signals(p50_ms=500, cpu_bp=4), 4),
-        ("combined_v2", _signals(availability_bp=-3), 1.5),
-        ("combined_v2", _signals(availability_bp=3), 0),
-        ("combined_v2", _signals(calls=90, requests=90, workload_milli=90), 0),
-        ("combined_v2", _signals(mem_milli=-8), 8),
-        ("combined_v2", _signals(events_bp=-6, new_errors_bp=5), 6),
-        ("combined_v2", _signals(cpu_bp=-9), 0),
+        ("combined", _signals(p50_ms=3), 1.5),
+        ("combined", (Signal("latency_us", 1_000_000, 0, 1),), 3),
+        ("combined", _signals(p50_ms=500, cpu_bp=4), 4),
+        ("combined", _signals(availability_bp=-3), 1.5),
+        ("combined", _signals(availability_bp=3), 0),
+        ("combined", _signals(calls=90, requests=90, workload_milli=90), 0),
+        ("combined", _signals(mem_milli=-8), 8),
+        ("combined", _signals(events_bp=-6, new_errors_bp=5), 6),
+        ("combined", _signals(cpu_bp=-9), 0),
     ],
 )
 def test_what_the_methods_of_the_field_go_by(
@@ -116,10 +113,9 @@ def test_a_lasting_fault_beats_a_spike() -> None:
     assert policy.ranking(last, memory) == (("b",), ("c",), ("front",))
 
 
-@pytest.mark.parametrize("name", ["combined", "combined_v2"])
-def test_the_combined_one_finds_the_shipped_roots(name: str) -> None:
+def test_the_combined_one_finds_the_shipped_roots() -> None:
     for incident in shipped_incidents():
-        policy = make_policy(name)(incident)
+        policy = make_policy("combined")(incident)
         graded = grade(play(incident, policy))
         assert graded.criterion("root_cause").score == 1.0
         assert graded.score == pytest.approx(0.7)  # it names no class of fault

@@ -16,7 +16,6 @@ from logtriage.roles.splits import (
     DUO,
     ESCALATION,
     NORTH_SOUTH,
-    REMEDIATION,
     ROLE_SPLITS,
     SOLO,
     TRIAGE,
@@ -31,30 +30,6 @@ from logtriage.world.topologies import random_topology
 from tests.builders import SEVEN_SERVICES
 
 ALL = Role("all", VIEWS, ACTION_TYPES)
-
-
-def test_the_default_split_is_the_one_of_the_design() -> None:
-    board = {"declarations", "reports"}
-    assert TRIAGE.views == {"alerts", "slo", "traces"} | board
-    assert TRIAGE.may == {
-        "classify_severity",
-        "identify_root_cause",
-        "request_traces",
-        "report",
-        "wait",
-    }
-    assert ESCALATION.views == {"directory", "changes", "notes", "inspection"} | board
-    assert ESCALATION.may == {"escalate", "request_more_logs", "report", "wait"}
-    assert REMEDIATION.views == {"health", "metrics", "effects"} | board
-    assert REMEDIATION.may == {
-        "remediate",
-        "request_metrics",
-        "resolve",
-        "ignore",
-        "report",
-        "wait",
-    }
-    assert TRIO.roles == (TRIAGE, ESCALATION, REMEDIATION)
 
 
 @pytest.mark.parametrize("split", [DUO, TRIO, BY_CHANNEL], ids=lambda split: split.name)

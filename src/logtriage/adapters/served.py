@@ -107,7 +107,6 @@ class ServedPlayer:
         style: how rules and screens are written.
         split: the role split of a team.
         team: who plays its roles (:func:`logtriage.registry.make_team`).
-        listening: ask roles again in ticks with a new report.
         spent: the usage of finished episodes.
     """
 
@@ -117,7 +116,6 @@ class ServedPlayer:
     style: Style = "text"
     split: RoleSplit | None = None
     team: str = ""
-    listening: bool = False
     spent: Usage = attrs.field(factory=Usage)
     _lock: Any = attrs.field(factory=Lock, init=False)
 
@@ -137,9 +135,7 @@ class ServedPlayer:
             transcript = episode.transcript(agent)
         else:
             factory = _team(self.team, self.split, counted, self.style)
-            transcript = record_joint_episode(  # a model may waver, so it is asked again
-                incident, factory, agent, self.split, listening=self.listening, again=True
-            )
+            transcript = record_joint_episode(incident, factory, agent, self.split)
         if transcript.status != COMPLETED:
             for ask in counted.values():
                 if ask.never_answered is not None:

@@ -16,12 +16,10 @@ from logtriage.cli.calibrating import calibration
 from logtriage.cli.catalog import show, tasks
 from logtriage.cli.converting import convert
 from logtriage.cli.evaluating import evaluate_
-from logtriage.cli.exporting import alertmanager
-from logtriage.cli.exporting import otlp as export_otlp
 from logtriage.cli.gating import gate
 from logtriage.cli.grading import grade
 from logtriage.cli.group import Command, Commands, Group
-from logtriage.cli.importing import capture, nezha, petshop, topology
+from logtriage.cli.importing import capture, nezha, topology
 from logtriage.cli.mcp import mcp
 from logtriage.cli.playing import play
 from logtriage.cli.replaying import replay
@@ -158,16 +156,7 @@ _group(
     {
         "capture": (capture, ("import capture incidents --out mine.jsonl.gz",)),
         "nezha": (nezha, ("import nezha Nezha --out nezha.jsonl.gz",)),
-        "petshop": (petshop, ("import petshop petshop --out petshop.jsonl.gz",)),
         "topology": (topology, ("import topology seen --out real.toml",)),
-    },
-)
-_group(
-    "export",
-    "Write incidents for other harnesses.",
-    {
-        "otlp": (export_otlp, ("export otlp single_crash-v4/test/7 capture --labels answers.csv",)),
-        "alertmanager": (alertmanager, ("export alertmanager single_crash-v4/test/7 capture",)),
     },
 )
 _group(

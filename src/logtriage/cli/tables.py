@@ -54,7 +54,6 @@ def print_rows(
         _put_by_worth(figures, mine)
         _put_located(figures, mine)
         put_losses(figures, mine, luck_adjusted=luck_adjusted)
-        _put_teamwork(figures, mine)
     if legend:
         figures.legend()
 
@@ -160,42 +159,6 @@ def _put_located(figures: Figures, rows: Sequence[Row]) -> None:
             for located in row.located
         ],
         names=2,
-    )
-
-
-def _put_teamwork(figures: Figures, rows: Sequence[Row]) -> None:
-    """The doubt in bits before the last actions, and the worth of the roles' reports."""
-    teams = [(row.policy, row.teamwork) for row in rows if row.teamwork is not None]
-    if not teams:
-        return
-    roles = teams[0][1].alone
-    figures.put(
-        ("bits of doubt", "episodes", "pooled", *map(spelled, roles)),
-        [
-            [
-                policy,
-                str(team.episodes),
-                number(team.pooled.mean, 2),
-                *(number(bits.mean, 2) for bits in team.alone.values()),
-            ]
-            for policy, team in teams
-        ],
-    )
-    figures.put(
-        ("reports", "an episode", "bits each", "read", "heeded", "wavered"),
-        [
-            [
-                policy,
-                number(reports.each, 1),
-                number(None if reports.bits is None else reports.bits.mean, 2),
-                share(reports.read / reports.heard if reports.heard else None, 0),
-                share(None if heeded is None else heeded.share, 0),
-                share(None if heeded is None else heeded.noise, 0),
-            ]
-            for policy, team in teams
-            if (reports := team.messages) is not None
-            for heeded in [team.listening]
-        ],
     )
 
 

@@ -9,9 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from logtriage._lib.jsonvalues import absent
-from logtriage.conversations.atif import is_atif, row_of_trajectory
 from logtriage.conversations.dialects import messages_of
-from logtriage.conversations.otel import is_telemetry, telemetry_rows
 from logtriage.conversations.sessions import (
     claude_rows,
     codex_rows,
@@ -151,19 +149,10 @@ def _logged(row: Row) -> Row:
     return {**others, "messages": asked, "response": said}
 
 
-def _swe_agent(row: Row) -> Row:
-    """A trajectory of mini-SWE-agent. A limit is the agent's own end, an exception is not."""
-    status = at(row, "info.exit_status")
-    own = ("", "Submitted", "LimitsExceeded", "TimeExceeded", "RepeatedFormatError")
-    error = None if absent(status) or status in own else status
-    return {"error": error, "model": at(row, "info.config.model.model_name"), **row}
-
-
 #: The first shape that a line fits counts.
 LINES: Final = (
     Lines("Claude Code", is_claude, claude_rows),
     Lines("Codex", is_codex, codex_rows),
-    Lines("OpenTelemetry, OpenInference, OpenLLMetry", is_telemetry, telemetry_rows),
     Lines(
         "logs with a message a line",
         lambda line: is_message(line) and _names_none(line),
@@ -192,15 +181,7 @@ MANY: Final = (
         _traces,
     ),
 )
-ROWS: Final = (
-    One("Harbor and others: ATIF", is_atif, row_of_trajectory),
-    One(
-        "mini-SWE-agent",
-        lambda row: str(row.get("trajectory_format", "")).startswith("mini-swe-agent"),
-        _swe_agent,
-    ),
-    One("logs of requests: LiteLLM, LangSmith, Langfuse", _is_logged, _logged),
-)
+ROWS: Final = (One("logs of requests: LiteLLM, LangSmith, Langfuse", _is_logged, _logged),)
 
 
 def rows_in(value: object) -> Iterator[tuple[str, object]]:

@@ -2,10 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 
-import attrs
-
 from logtriage.dynamics import play, play_jointly, transition_jointly
-from logtriage.evaluation.listening import LISTENED, News, listened
 from logtriage.evaluation.localisation import RANKING, check_ranking, ranking_to_json
 from logtriage.grading import Graded
 from logtriage.incident import Incident
@@ -27,32 +24,20 @@ from logtriage.state import State, initial_state
 from logtriage.transcript import Transcript, transcript_of
 
 
-def joint_steps(
-    incident: Incident,
-    team: TeamPolicy,
-    split: RoleSplit,
-    on_news: Callable[[list[News]], None] | None = None,
-    *,
-    again: bool = False,
-) -> Iterator[State]:
+def joint_steps(incident: Incident, team: TeamPolicy, split: RoleSplit) -> Iterator[State]:
     """:func:`steps` of a team: in each tick every role acts once, in role order.
 
     An action that a role may not take becomes a malformed action; its reason names what the role
-    may do (:func:`logtriage.policies.as_taken`). ``on_news`` receives how the team heeded reports
-    (:mod:`logtriage.evaluation.listening`), with ``again`` also whether it wavers.
+    may do (:func:`logtriage.policies.as_taken`).
 
     Raises:
         PolicyFailure: as :func:`steps`; the cause names the role that is to blame, if any.
     """
-    state, memory, before = initial_state(incident), None, None
+    state, memory = initial_state(incident), None
     yield state
     while not state.is_closed:
-        slices = observe_roles(state, split)
         try:
-            actions, after_memory = team.act(slices, memory)
-            if on_news is not None:
-                on_news(listened(team, split, memory, slices, before, actions, again=again))
-            memory, before = after_memory, slices
+            actions, memory = team.act(observe_roles(state, split), memory)
             after = transition_jointly(state, as_taken(actions, split, state))
         except RoleFailure as failure:
             cause = f"{split.names[failure.number]}: {failure.cause}"
@@ -108,22 +93,11 @@ def record_joint_episode(
     factory: TeamFactory,
     agent: str,
     split: RoleSplit,
-    *,
-    listening: bool = False,
-    again: bool = False,
 ) -> Transcript:
-    """:func:`record_episode` of a team; the transcript names the split, and has ticks.
-
-    With ``listening`` it keeps whether roles heeded reports
-    (:mod:`logtriage.evaluation.listening`). With ``again`` it also keeps whether the same question
-    gets the same answer; use this for a team that may not be pure.
-    """
-    news: list[News] = []
+    """:func:`record_episode` of a team; the transcript names the split, and has ticks."""
 
     def play() -> tuple[State, Mapping[str, object]]:
-        on_news = news.extend if listening else None
-        *_, last = joint_steps(incident, factory(incident), split, on_news, again=again)
-        return last, {LISTENED: list(map(attrs.asdict, news))} if listening else {}
+        return play_joint_episode(incident, factory(incident), split), {}
 
     return _record(incident, play, agent, split)
 

@@ -44,14 +44,8 @@ def records_of(
     factories: Mapping[str, PolicyFactory],
     teams: Mapping[str, TeamFactory],
     recordings: Mapping[str, Recording],
-    *,
-    listening: bool = False,
 ) -> dict[str, Record]:
-    """The recorder of each policy of a run, by the policy's name.
-
-    With ``listening``, teams passed by the caller are asked whether they heed reports, as built-in
-    teams always are.
-    """
+    """The recorder of each policy of a run, by the policy's name."""
     split, records = spec.role_split, dict[str, Record]()
     for name in spec.policies:
         if name in recordings:
@@ -60,14 +54,6 @@ def records_of(
             factory = factories[name] if name in factories else make_policy(name)
             records[name] = partial(record_episode, factory=factory)
         else:
-            # A built-in team answers the same question alike, and costs little to ask. A caller's
-            # team may ask models: at a price, and with another answer each time.
-            own = name in teams
-            records[name] = partial(
-                record_joint_episode,
-                factory=teams[name] if own else make_team(name, split),
-                split=split,
-                listening=listening or not own,
-                again=own,
-            )
+            team = teams[name] if name in teams else make_team(name, split)
+            records[name] = partial(record_joint_episode, factory=team, split=split)
     return records

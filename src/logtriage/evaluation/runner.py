@@ -40,7 +40,6 @@ def evaluate(
     on_progress: OnProgress | None = None,
     recordings: Mapping[str, Recording] | None = None,
     concurrency: int = 1,
-    listening: bool = False,
     seal: Seal | None = None,
 ) -> tuple[Row, ...]:
     """Play a run, or what is left of it, and sum it up.
@@ -52,8 +51,7 @@ def evaluate(
         spec: what to play.
         directory: where the run is kept (see :mod:`logtriage.evaluation.store`).
         bundle: recorded incidents in place of the shipped incidents.
-        jobs: processes, or workers such as :class:`logtriage.adapters.ray.RayWorkers`. Processes
-            are spawned, so a script that asks for several must be guarded by
+        jobs: processes. They are spawned, so a script that asks for several must be guarded by
             ``if __name__ == "__main__"``, and its factories be picklable.
         fresh: throw away a run that is in the directory already.
         retry_unscored: play episodes again that broke off, and replace their transcripts.
@@ -65,9 +63,6 @@ def evaluate(
         recordings: players that record their own episodes, by their names in ``spec``, such
             as :class:`logtriage.adapters.served.ServedPlayer`.
         concurrency: how many episodes of ``recordings`` are played at a time, in threads.
-        listening: ask the ``teams``, too, whether they heed reports: in a tick with a new
-            report, ask again without it for each role that heard it, and once unchanged.
-            Built-in teams are always asked.
         seal: the key of split ``sealed``; by default that of the variable
             ``LOGTRIAGE_SEAL``. Other splits have none.
 
@@ -84,10 +79,10 @@ def evaluate(
         raise InvalidInput(f"concurrency must be at least 1, got {concurrency}")
     directory = Path(directory)
     seal = seal_for(spec.split, seal)
-    workers = workers_of(jobs, seal)
+    workers = workers_of(jobs)
     incidents = Incidents.of(bundle, seal, spec.world)
     alone = recordings or {}
-    made = records_of(spec, factories or {}, teams or {}, alone, listening=listening)
+    made = records_of(spec, factories or {}, teams or {}, alone)
     makers: dict[str, object] = {**(factories or {}), **(teams or {})}
     marks, split = {}, spec.role_split
     for name in spec.policies:

@@ -13,7 +13,6 @@ from logtriage import __version__
 from logtriage.actions import Malformed
 from logtriage.errors import InvalidInput
 from logtriage.evaluation.episodes import alarmed, mis_paged, played_state
-from logtriage.evaluation.listening import listening_of
 from logtriage.evaluation.loading import LoadedRun
 from logtriage.evaluation.localisation import RANKING, Located, locate, ranking_of
 from logtriage.evaluation.losses import Losses, losses_of
@@ -26,7 +25,6 @@ from logtriage.evaluation.statistics import (
     mean_interval,
     mean_known,
 )
-from logtriage.evaluation.teamwork import Teamwork, teamwork_of
 from logtriage.evaluation.usage import Usage, usage_of
 from logtriage.policies import Ranking
 from logtriage.state import Closing, State
@@ -65,7 +63,6 @@ class Row:
             confidence.
         losses: why grades were lost, over the explained episodes.
         seal: the fingerprint of the key of sealed incidents.
-        teamwork: what the roles of a team know together and each by itself, in bits.
         reports: how many episodes reported how the damage spread.
         node_f1: mean F1 of the services in these reports; ``edge_f1`` is that of calls.
         exact_roots: share of these episodes that declared exactly the root causes.
@@ -99,7 +96,6 @@ class Row:
     augrc: float | None = None
     losses: Losses | None = None
     seal: str | None = None
-    teamwork: Teamwork | None = None
     reports: int = 0
     node_f1: float | None = None
     edge_f1: float | None = None
@@ -135,7 +131,6 @@ def _row(run: LoadedRun, policy: str, task: str, rubric: str, planned: int) -> R
     stated = [state for state in states if state.facts.confidence is not None]
     confidences = [state.facts.confidence or 0.0 for state in stated]
     right = [_names_root_cause(state) for state in stated]
-    listening = listening_of(transcript.extra for transcript in transcripts)
     asked = usage_of(transcripts)
     unread = [] if asked is None or split is not None else list(_unread(states))
     impacts = [grade.impact for grade in scored if grade.impact is not None]
@@ -156,7 +151,6 @@ def _row(run: LoadedRun, policy: str, task: str, rubric: str, planned: int) -> R
         augrc=augrc(confidences, right),
         losses=losses_of(tuple(run.explained[policy, task].values())),
         seal=run.manifest.seal,
-        teamwork=None if split is None else teamwork_of(states, split, listening),
         reports=len(impacts),
         node_f1=mean_known(impact.node_f1 for impact in impacts),
         edge_f1=mean_known(impact.edge_f1 for impact in impacts),

@@ -6,10 +6,9 @@
 >>> sorted(observations)
 ['escalation_0', 'remediation_0', 'triage_0']
 
-``ScriptedTeam`` plays in it, whole or beside other agents. ``relay_v1`` is a shift that two
-engineers share, one after the other.
+``ScriptedTeam`` plays in it, whole or beside other agents.
 
-Importing this package loads nothing; the versioned modules need the extra ``multi``
+Importing this package loads nothing; the versioned module needs the extra ``multi``
 (pettingzoo, gymnasium).
 """
 
@@ -19,10 +18,10 @@ from typing import TYPE_CHECKING, Any
 from logtriage._lib.extras import imports_of
 
 if TYPE_CHECKING:
-    from logtriage.multi import relay_v1, triage_team_v1
+    from logtriage.multi import triage_team_v1
     from logtriage.multi.scripted import ScriptedTeam
 
-__all__ = ["ScriptedTeam", "relay_v1", "triage_team_v1"]
+__all__ = ["ScriptedTeam", "triage_team_v1"]
 
 
 def __getattr__(name: str) -> Any:

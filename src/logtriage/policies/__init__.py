@@ -16,7 +16,7 @@ from logtriage.policies.inquiry import InquiryPolicy
 from logtriage.policies.oracle import OraclePolicy, perfect_actions
 from logtriage.policies.oracle_team import OracleRole, joint_schedule, oracles
 from logtriage.policies.random_policy import RandomPolicy, masked_actions
-from logtriage.policies.ranking import METHODS, SCORES, Method, RankingPolicy
+from logtriage.policies.ranking import METHODS, Method, RankingPolicy
 from logtriage.policies.team import (
     RoleFactory,
     RoleFailure,
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "METHODS",
-    "SCORES",
     "ChainPolicy",
     "ChatPolicies",
     "ChatPolicy",

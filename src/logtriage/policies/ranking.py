@@ -48,22 +48,6 @@ def event_shift(signals: dict[str, Signal]) -> float:
 
 cpu_rise: Final = _stray("cpu_bp")
 network_delay: Final = _stray("network_ms")
-_new_errors: Final = _stray("new_errors_bp")
-
-
-def combined(signals: dict[str, Signal]) -> float:
-    """The largest standardised signal: new errors, events, CPU or network."""
-    return max(score(signals) for score in (_new_errors, event_shift, cpu_rise, network_delay))
-
-
-#: Scores of a service on a screen, by name, from which methods are made.
-SCORES: Final[dict[str, Score]] = {
-    "error_count": error_count,
-    "cpu_rise": cpu_rise,
-    "network_delay": network_delay,
-    "event_shift": event_shift,
-    "combined": combined,
-}
 
 
 @attrs.frozen
@@ -86,12 +70,13 @@ class Method:
 
 #: How each ranking policy scores services, by the name of the policy.
 METHODS: Final[dict[str, Method]] = {
-    **{name: Method(score) for name, score in SCORES.items()},
+    "error_count": Method(error_count),
+    "cpu_rise": Method(cpu_rise),
+    "network_delay": Method(network_delay),
+    "event_shift": Method(event_shift),
     "n_sigma": Method(standardised.n_sigma, over=max),
     "baro": Method(standardised.baro, over=max),
-    "combined_v2": Method(
-        standardised.own, weaker=standardised.inherited, fresh=True, targeted=True
-    ),
+    "combined": Method(standardised.own, weaker=standardised.inherited, fresh=True, targeted=True),
 }
 
 

@@ -1,10 +1,10 @@
 """Scores of root-cause analysis over all signals, whatever their names.
 
 ``n_sigma`` and ``baro`` are the two simplest baselines of the field, as far as a dashboard can
-show them: each takes the furthest stray of any metric. ``combined_v2`` repairs ``combined``: it
-reads any other metric too. Callers share latency, errors and availability, so it reads these only
-if no signal of the service's own speaks; and if an alert names the metric that broke its
-objective, it reads that metric alone.
+show them: each takes the furthest stray of any metric. ``combined`` tells a service's own signals
+from latency, errors and availability, which callers share: it reads the latter only if no signal of
+the service's own speaks; and if an alert names the metric that broke its objective, it reads that
+metric alone.
 """
 
 from collections.abc import Iterable, Mapping

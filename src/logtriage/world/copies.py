@@ -1,4 +1,4 @@
-"""Folders of worlds, written: a copy with its comments, or a world that was made."""
+"""Folders of worlds, written: a copy with its comments."""
 
 import os
 import re
@@ -12,7 +12,6 @@ from logtriage.world.folders import parsed, read_texts
 from logtriage.world.loading import build, folder_of, load_world, shipped_worlds
 from logtriage.world.model import World
 from logtriage.world.schema.canonical import FOLDERS, RULES_FILE
-from logtriage.world.schema.toml import texts_of
 
 #: The line of world.toml that names the world; it stands above the first table.
 _NAMING: Final = re.compile(rb"^name[ \t]*=[^\r\n]*", re.MULTILINE)
@@ -46,23 +45,6 @@ def copy_world(like: str | Path, folder: Path) -> World:
         )
     _write(texts, place)
     return world
-
-
-def write_world(world: World, folder: Path) -> None:
-    """Write a world into a folder that is empty or not there, and that is named like the world.
-
-    The whole folder is written, or nothing.
-
-    Raises:
-        WorldError: for a folder with something in it or of another name, and for a world that
-            its files would not give back.
-        OSError: if a file cannot be written.
-    """
-    place, texts = folder.absolute(), texts_of(world)
-    name = checked_place(place)
-    if build(parsed(texts, name), name) != world or name != world.name:
-        raise WorldError(f"{place}: its files would not give back world {world.name!r}")
-    _write(texts, place)
 
 
 def checked_place(place: Path) -> str:

@@ -19,7 +19,6 @@ from logtriage.errors import InvalidInput, UnknownName
 from logtriage.report.episode import Episode
 from logtriage.report.replay.document import MAX_BELIEFS, Document, document
 from logtriage.report.replay.page import render_replay
-from logtriage.report.replay.talk import readers_of
 
 if TYPE_CHECKING:  # it loads NumPy, and a page in a browser has none
     from logtriage.report.run import Run
@@ -125,8 +124,6 @@ def episodes_document(
         beliefs=beliefs,
         solved=SOLVED,
         order=ranked(episodes),
-        # The meanings of words are counted over all episodes, not only those shown.
-        readers=readers_of(run.episodes, run.roles),
         figures=figures,
         on_progress=on_episode,
     )

@@ -17,7 +17,6 @@ from logtriage.report.confusion import MEANING, place_of
 from logtriage.report.episode import Episode
 from logtriage.report.replay.episode import Lines, episode_data, states_of
 from logtriage.report.replay.layout import layout
-from logtriage.report.replay.talk import Readers
 from logtriage.report.replay.truths import Part, parts_of
 from logtriage.report.text import clean, titled
 from logtriage.report.truth import truth_of
@@ -72,7 +71,6 @@ def document(
     screens: int = MAX_SCREENS,
     solved: float | None = None,
     order: Sequence[int] | None = None,
-    readers: Readers | None = None,
     figures: dict[str, Any] | None = None,
     on_progress: OnProgress | None = None,
 ) -> Document:
@@ -83,8 +81,7 @@ def document(
     all.
     ``order`` lists the places of the episodes; earlier places get screens and beliefs first. The
     default is the given order. Without ``numpy`` there are no beliefs, and the page says why.
-    Episodes below ``solved`` are summed up as failures; None leaves that out. ``readers`` value
-    the reports of teams (:func:`logtriage.report.replay.talk.readers_of`). ``figures`` stand
+    Episodes below ``solved`` are summed up as failures; None leaves that out. ``figures`` stand
     above the list of episodes (:func:`logtriage.report.first_page.first_page`).
     """
     first = range(len(episodes)) if order is None else order
@@ -99,7 +96,7 @@ def document(
     chunks: list[str] = []
     rows: dict[int, list[Any]] = {}
     counting = watched(places, on_progress, len(places))
-    for chunk in _chunks(episodes, counting, shown, believed, readers):
+    for chunk in _chunks(episodes, counting, shown, believed):
         for place, at in chunk.pop("places"):
             rows[place] = [*_row(episodes[place], chunk["episodes"][at]), len(chunks), at]
         chunks.append(pack(chunk))
@@ -140,7 +137,6 @@ def _chunks(
     places: Iterable[int],
     shown: frozenset[int],
     believed: frozenset[int],
-    readers: Readers | None,
 ) -> Iterator[dict[str, Any]]:
     incidents: dict[str, Any] = {}
     parts: dict[str, tuple[Part, ...]] = {}
@@ -172,7 +168,6 @@ def _chunks(
             lines,
             screens=place in shown,
             believed=place in believed,
-            readers=readers,
         )
         where.append((place, len(packed)))
         packed.append({**_graded(episode), **data})

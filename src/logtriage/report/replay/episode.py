@@ -16,7 +16,7 @@ from logtriage.replaying import replay
 from logtriage.report.episode import Episode
 from logtriage.report.hindsight import HARDNESS, PARTS, line_of
 from logtriage.report.replay.knowledge import knowledge, readings
-from logtriage.report.replay.talk import Readers, doubts, heard_in
+from logtriage.report.replay.talk import doubts, heard_in
 from logtriage.report.replay.truths import LOOKALIKE, PATH, ROOT, Part, levels
 from logtriage.report.replay.waterfall import waterfall
 from logtriage.report.text import clean, clip
@@ -60,12 +60,11 @@ def episode_data(
     *,
     screens: bool = True,
     believed: bool = True,
-    readers: Readers | None = None,
 ) -> dict[str, Any]:
     """An episode as data; ``lines`` collects the lines of its screens.
 
     ``parts`` are the parts of the services. Without ``screens`` and ``believed`` the costly data is
-    left out. ``readers`` value the reports of a team.
+    left out.
 
     Raises:
         InvalidInput: if a belief is wanted, but the probabilities of the incident are not known.
@@ -114,8 +113,7 @@ def episode_data(
 
         data["belief"] = beliefs_of(episode, states)
     if split is not None and len(split) > 1:
-        reader = (readers or {}).get((episode.policy, episode.grade.task)) if believed else None
-        heard = heard_in(episode, states[-1], reader)
+        heard = heard_in(episode, states)
         for number, tick in enumerate(ticks):
             for act in tick.get("acts", ()):
                 if act["kind"] == "report":

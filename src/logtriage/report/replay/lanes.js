@@ -89,16 +89,14 @@ const boardOf = (act) => (act.role === null ? null : act.kind === "report" ? "re
 
 // Whom a report or a declaration reached, and on the screen of which tick.
 function heardBy(act, t, board, last) {
-  if (act.heard) return act.heard.map(([role, at, bits, heeded]) => ({ role, at, bits, heeded }));
+  if (act.heard) return act.heard.map(([role, at]) => ({ role, at }));
   return facts.roles.roles
     .map((role, number) => ({ role: number, at: t + 1 + (role.may.includes(act.kind) ? 0 : role.delay ?? 0) }))
     .filter(({ role, at }) => role !== act.role && at <= last && facts.roles.roles[role].views.includes(board));
 }
 
-function hearing({ role, at, bits, heeded }, t) {
-  const words = [bits == null ? null : `${signed(bits, 2)} bits`, heeded == null ? null : heeded ? "heeded" : "not heeded", at > t + 1 ? `in tick ${at}` : null];
-  const told = words.filter(Boolean).join(", ");
-  return facts.roles.roles[role].name + (told ? ` (${told})` : "");
+function hearing({ role, at }, t) {
+  return facts.roles.roles[role].name + (at > t + 1 ? ` (in tick ${at})` : "");
 }
 
 function lanes(episode, place, go) {

@@ -1,4 +1,4 @@
-// What the roles know on a screen, together and alone, and what the news on it told them.
+// What the roles know on a screen, together and alone, and the news on it.
 
 function talkPanel(episode, place) {
   const { roles } = facts.roles;
@@ -16,8 +16,7 @@ function talkPanel(episode, place) {
           el("td", {}, `${root ?? "benign"} ${percent(share)}`))))),
     el("h3", {}, "News on these screens"),
     news.length ? el("ul", { class: "news" }, news.map(([t, act, one]) =>
-      el("li", {}, el("b", {}, roles[one.role].name), " reads of ", el("b", {}, roles[act.role].name), ": ", findings(act) ? chips(act) : el("code", {}, whole(act.value)),
-        el("small", {}, ` ${toldWords(one, episode)}`))))
+      el("li", {}, el("b", {}, roles[one.role].name), " reads of ", el("b", {}, roles[act.role].name), ": ", findings(act) ? chips(act) : el("code", {}, whole(act.value)))))
       : el("p", { class: "note" }, "None."));
 }
 
@@ -25,10 +24,4 @@ function talkPanel(episode, place) {
 function newsAt(episode, t) {
   return episode.ticks.flatMap((tick, when) => (tick.acts ?? []).filter((act) => act.heard)
     .flatMap((act) => heardBy(act).filter((one) => one.at === t).map((one) => [when, act, one])));
-}
-
-function toldWords({ bits, heeded }, episode) {
-  const worth = bits != null ? `${signed(bits, 2)} bits about the truth` : !episode.world.belief ? "the probabilities are not known" : !episode.belief ? "not worked out" : "these words cannot be valued";
-  const acted = heeded == null ? "" : heeded ? "; without the news it would have acted otherwise" : "; it acts the same without the news";
-  return worth + acted;
 }

@@ -1,69 +1,40 @@
-"""Who told whom what, what it was worth in bits, and what each role knew without it.
+"""Whom each report of a team reached, and what each role knew without it."""
 
-The figures are those of ``eval --split-roles``: :mod:`logtriage.evaluation.messages` values the
-reports, and :mod:`logtriage.evaluation.listening` measured which reports changed an action.
-"""
-
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from logtriage.joint import hears
 from logtriage.report.episode import Episode
 from logtriage.roles import Role, RoleSplit
 from logtriage.state import State
 
 if TYPE_CHECKING:  # it would load NumPy, and a page in a browser has none
     from logtriage.beliefs import Belief
-    from logtriage.evaluation.messages import Reader
 
-#: The readers of the reports of a run, by policy and task.
-Readers = Mapping[tuple[str, str], "Reader"]
 _DIGITS: Final = 4
 
 
-def readers_of(episodes: Iterable[Episode], split: RoleSplit | None) -> Readers:
-    """The readers of the reports, by policy and task, made from all scored episodes of a run."""
-    if split is None or len(split) < 2:
-        return {}
-    from logtriage.evaluation.episodes import played_state
-    from logtriage.evaluation.messages import EPISODES, Reader
-
-    first: dict[tuple[str, str], list[State]] = {}
-    for episode in episodes:
-        states = first.setdefault((episode.policy, episode.grade.task), [])
-        if episode.grade.score is not None and len(states) < EPISODES:
-            states.append(played_state(episode.incident, episode.grade))
-    readers = {key: Reader.of(states, split) for key, states in first.items()}
-    return {key: reader for key, reader in readers.items() if reader is not None}
-
-
 def heard_in(
-    episode: Episode, state: State, reader: "Reader | None"
-) -> dict[tuple[int, int], list[list[Any]]]:
+    episode: Episode, states: Sequence[State]
+) -> dict[tuple[int, int], list[tuple[int, int]]]:
     """Whom each report reached, by its tick and the place of its speaker.
 
-    Each listener has a row: its place; the tick of the screen that showed the report; the bits
-    that the report told (None without ``reader``, or if its words cannot be read); and whether
-    the listener would have acted otherwise without the news of that screen (None if nobody
-    asked it). ``state`` is the last state of the episode.
+    Each listener has its place, and the tick of the screen that showed the report while the
+    incident was open. ``states`` are those of the episode, one for each tick.
     """
-    from logtriage.evaluation.listening import heeded_in
-    from logtriage.evaluation.messages import deliveries
-
     split = episode.roles
     assert split is not None  # reports are of teams
-    heeded = heeded_in(episode.transcript.extra)
-    reached: dict[tuple[int, int], list[list[Any]]] = {}
-    for delivery in deliveries(state, split) if reader is None else reader.heard(state):
-        if delivery.report.by not in split.names:  # of a transcript that others wrote
+    reached: dict[tuple[int, int], list[tuple[int, int]]] = {}
+    for when, report in states[-1].facts.reports:
+        if report.by not in split.names:  # of a transcript that others wrote
             continue
-        row = [
-            split.names.index(delivery.listener),
-            delivery.at,
-            None if delivery.bits is None else round(delivery.bits, _DIGITS),
-            heeded.get((delivery.at, delivery.listener)),
-        ]
-        speaker = split.names.index(delivery.report.by)
-        reached.setdefault((delivery.when, speaker), []).append(row)
+        speaker = split.names.index(report.by)
+        for place, role in enumerate(split.roles):
+            at = when + 1 + role.delay
+            if place == speaker or "reports" not in role.views or at >= states[-1].tick:
+                continue
+            if hears(states[at], role, when, report):
+                reached.setdefault((when, speaker), []).append((place, at))
     return reached
 
 

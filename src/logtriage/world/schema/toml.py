@@ -1,19 +1,11 @@
-"""Write the files of a world's folder as TOML."""
+"""Write TOML, as in the files of a world's folder."""
 
 import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from logtriage.world.schema.canonical import Document, document_of
-
 _BARE: Final = re.compile(r"[A-Za-z0-9_-]+")
-
-
-def texts_of(world: Any) -> dict[str, bytes]:
-    """The text of every file of a world, by its path in the folder."""
-    document: Document = document_of(world)
-    return {path: toml_text(said).encode() for path, said in document.items()}
 
 
 def toml_text(said: Mapping[str, Any]) -> str:
