@@ -150,14 +150,6 @@ def bench_engine_reset(benchmark: Benchmark) -> None:
     benchmark.extra_info["rows_per_round"] = 16384
 
 
-@pytest.mark.benchmark(group="shaped rewards, N = 256")
-@pytest.mark.parametrize("shaping", [None, 1.0], ids=["plain", "shaped"])
-def bench_shaping(benchmark: Benchmark, shaping: float | None) -> None:
-    """What a posterior and the value of the best plan cost, in every row of every step."""
-    envs = TriageVectorEnv(TASK, 256, shaping=shaping)
-    per_row(benchmark, envs, random_actions(envs))
-
-
 @pytest.mark.benchmark(group="batched engine by horizon, N = 4096")
 @pytest.mark.parametrize("horizon", HORIZONS)
 def bench_horizon(benchmark: Benchmark, rounds: Rounds, horizon: int) -> None:

@@ -212,15 +212,11 @@ def jobs(draw: st.DrawFn) -> tuple[list[Incident], list[list[Action]]]:
 
 @given(jobs(), rubrics(), st.booleans())
 def test_a_batch_is_graded_as_its_rows_are(
-    job: tuple[list[Incident], list[list[Action]]], rubric: Rubric, time_major: bool
+    job: tuple[list[Incident], list[list[Action]]], rubric: Rubric, by_tick: bool
 ) -> None:
     incidents, lists = job
     truths, actions = arrays(incidents, lists)
-    if time_major:
-        turned = np.ascontiguousarray(actions.T)
-        grades = grade_batch(truths, turned, rubric, layout="time_major")
-    else:
-        grades = grade_batch(truths, actions, rubric)
+    grades = grade_batch(truths, np.asarray(actions, order="F" if by_tick else "C"), rubric)
     assert_equal(grades, graded(incidents, lists, rubric))
 
 

@@ -11,8 +11,7 @@ from logtriage.grading.batch import WORTH_A_KERNEL
 from logtriage.roles import role_actions
 from logtriage.roles.splits import TRIO
 from logtriage.tasks import get_task
-from logtriage.vector import BatchedTeam, BatchedTriage, belief_batch
-from logtriage.vector.shaping import BatchedShaping
+from logtriage.vector import BatchedTeam, BatchedTriage, BeliefScreens, belief_batch
 from logtriage.world.topologies import random_topology
 
 
@@ -20,7 +19,7 @@ def main() -> None:
     compile_teams()
     batch = BatchedTriage("cascading_failure-v4")
     batch.reset("test", [0])
-    BatchedShaping(batch).begin()
+    BeliefScreens(batch).begin(batch.look())
     batch.step([0])
     incident = make_incident("cascading_failure-v4/test/0")
     belief_batch([initial_state(incident)]).logs()
@@ -29,7 +28,7 @@ def main() -> None:
         truths = truths_of([one] * WORTH_A_KERNEL)
         listed = [[0, 0]] * WORTH_A_KERNEL
         grade_batch(truths, listed)
-        grade_batch(truths, np.array(listed).T, layout="time_major")
+        grade_batch(truths, np.array(listed, order="F"))
 
 
 def compile_teams() -> None:

@@ -16,7 +16,6 @@ from logtriage import (
     Observation,
     Remediate,
     RequestMoreLogs,
-    Severity,
     incident_ids,
     initial_state,
     make_incident,
@@ -27,7 +26,7 @@ from logtriage.actions import Report
 from logtriage.drawing import Seal
 from logtriage.dynamics import apply, tick, transition_jointly
 from logtriage.facts import Facts
-from logtriage.incident import Fault, Truth
+from logtriage.incident import Truth
 from logtriage.roles import VIEWS, Role
 from logtriage.roles.splits import ESCALATION, REMEDIATION, TRIAGE, TRIO_WITHOUT_BOARD
 from logtriage.tasks import TaskSpec
@@ -75,27 +74,6 @@ def test_asked_lines_show_once_right_after(task: TaskSpec) -> None:
         assert sorted(speakers(observe(state).inspection)) == sorted(names)
         state = transition(state, ClassifySeverity(P1))
         assert observe(state).inspection == ()
-
-
-@every_small_task
-def test_incidents_that_differ_in_their_truth_only_look_alike(task: TaskSpec) -> None:
-    other = Truth(
-        Fault("poison_message", "nowhere"),
-        Severity.P2,
-        frozenset({"nowhere"}),
-        frozenset({"nobody"}),
-        frozenset({("scale", "nowhere")}),
-    )
-    for incident in drawn(task, 30):
-        twin = attrs.evolve(
-            incident, id="another/id/7", task="other", truth=other, rubric="recorded/3"
-        )
-        looks = (ClassifySeverity(P1), WAIT, RequestMoreLogs(incident.topology.names[1]), WAIT)
-        one, two = initial_state(incident), initial_state(twin)
-        assert observe(one) == observe(two)
-        for action in looks:
-            one, two = transition(one, action), transition(two, action)
-            assert observe(one) == observe(two)
 
 
 def test_no_field_of_an_observation_holds_the_truth_or_the_incident() -> None:

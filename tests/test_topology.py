@@ -94,18 +94,12 @@ def test_the_name_of_a_topology_has_the_letters_of_other_names(name: str) -> Non
         ((edge(), inner("a"), inner("a")), {}, "service 'a' appears twice"),
         ((edge(""), inner("")), {}, "service name '' must be letters of one script, digits"),
         ((edge("a b"), inner("a b")), {}, "service name 'a b' must be"),
-        ((edge("a:b"), inner("a:b")), {}, "service name 'a:b' must be"),
-        ((edge("--"), inner("--")), {}, "service name '--' must be"),
         (
             (edge("n\u0435t"), inner("n\u0435t")),
             {},
             r"service name 'n\u0435t' must be letters of one",
         ),
         ((edge("a\u3164"), inner("a\u3164")), {}, r"service name 'a\u3164' must be"),
-        ((edge("\u3164"), inner("\u3164")), {}, r"service name '\u3164' must be"),
-        ((edge("ＡＰＩ"), inner("ＡＰＩ")), {}, r"service name '\uff21\uff30\uff29' must be"),
-        ((edge("\u0251pi"), inner("\u0251pi")), {}, r"service name '\u0251pi' must be"),
-        ((edge("ap\u0131"), inner("ap\u0131")), {}, r"service name 'ap\u0131' must be"),
         ((edge("a" * 101), inner("a" * 101)), {}, "at most 100"),
         (
             (edge("\u043e\u0441\u0430"), inner("\u043e\u0441\u0430")),

@@ -5,10 +5,9 @@ const box = document.getElementById("triage");
 const files = new URL(box.dataset.files, document.baseURI).href;
 const FIRST = "cascading_failure-v4/test/246";
 let live = null; // the Python module, once it is loaded
-let loading = null; // a promise of it: a click and a drop load it once
+let loading = null; // a promise of it: two clicks load it once
 let game = null;
 let current = ""; // the id of the incident in play
-const worlds = new Map(); // worlds that were dropped here, by name
 let before = new Set(); // lines of the screen before
 let pageAddress = null;
 
@@ -103,11 +102,10 @@ async function start(id) {
   try {
     await load();
     game?.destroy();
-    const own = worlds.get(id.split(":")[0]);
-    game = live.Game(id, own); // without one, undefined is Python's None
+    game = live.Game(id);
     current = id;
     before = new Set();
-    history.replaceState(null, "", own ? location.pathname : `#${id}`); // a world of one's own has no address
+    history.replaceState(null, "", `#${id}`);
     stage.replaceChildren();
     desk(JSON.parse(game.view()));
     box.dataset.state = "playing";
@@ -236,76 +234,6 @@ form.addEventListener("submit", (event) => {
   event.preventDefault();
   start(`${tasks.value}/test/${number.value}`);
 });
-// A world of one's own: its folder is dropped on the page, or chosen.
-
-const MOST = 2_000; // files; Python refuses far fewer
-
-// Calls take(path, file) for each file below an entry that was dropped; hidden ones aside.
-async function walk(entry, path, take) {
-  if (entry.name.startsWith(".")) return;
-  if (entry.isFile) {
-    take(path, await new Promise((done, failed) => entry.file(done, failed)));
-    return;
-  }
-  const reader = entry.createReader();
-  for (;;) { // a reader hands out a hundred at a time
-    const some = await new Promise((done, failed) => reader.readEntries(done, failed));
-    if (!some.length) return;
-    for (const one of some) await walk(one, path ? `${path}/${one.name}` : one.name, take);
-  }
-}
-
-async function bring(name, listing) {
-  box.dataset.state = "loading";
-  try {
-    await load();
-    const found = new Map();
-    await listing((path, file) => {
-      if (found.size >= MOST) throw new Error(`${name}: more than ${MOST} files`);
-      found.set(path, file);
-    });
-    const sizes = Object.fromEntries([...found].map(([path, file]) => [path, file.size]));
-    const texts = {};
-    for (const path of JSON.parse(live.wanted(name, JSON.stringify(sizes)))) {
-      try {
-        texts[path] = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(await found.get(path).arrayBuffer());
-      } catch (error) {
-        throw error instanceof TypeError ? new Error(`${name}/${path}: not UTF-8`) : error;
-      }
-    }
-    const own = live.OwnWorld(name, JSON.stringify(texts));
-    const ids = JSON.parse(own.tasks());
-    const world = ids[0].split(":")[0];
-    worlds.get(world)?.destroy();
-    worlds.set(world, own);
-    [...tasks.querySelectorAll("optgroup")].filter((one) => one.label === world).forEach((one) => one.remove());
-    tasks.append(el("optgroup", { label: world }, ids.map((value) => el("option", { value }, value))));
-    tasks.value = ids[0];
-    say(`World ${world} is read; it stays on this computer. Start plays its first task.`);
-    box.dataset.state = "ready";
-  } catch (error) {
-    fail(error);
-    box.dataset.state = "failed";
-  }
-}
-
-const folder = el("input", { type: "file", id: "folder", webkitdirectory: true });
-folder.addEventListener("change", () => {
-  const chosen = [...folder.files].filter((one) => !one.webkitRelativePath.split("/").some((part) => part.startsWith(".")));
-  folder.value = ""; // the same folder may be chosen again
-  if (!chosen.length) return;
-  const [name] = chosen[0].webkitRelativePath.split("/");
-  bring(name, (take) => chosen.forEach((one) => take(one.webkitRelativePath.slice(name.length + 1), one)));
-});
-const drop = el("div", { class: "drop" }, el("label", {}, "A world of your own: drop its folder here, or choose it", folder));
-drop.addEventListener("dragover", (event) => event.preventDefault());
-drop.addEventListener("drop", (event) => {
-  event.preventDefault();
-  const [entry] = [...event.dataTransfer.items].map((one) => one.webkitGetAsEntry()); // empty after the event
-  if (!entry?.isDirectory) return fail(new Error("Drop one folder: a world is a folder of text files."));
-  bring(entry.name, (take) => walk(entry, "", take));
-});
-
-box.replaceChildren(form, drop, status, stage);
+box.replaceChildren(form, status, stage);
 box.dataset.state = "ready";
 if (location.protocol === "file:") fail("A browser loads no Python from disk. Serve the site: python -m http.server -d build/site");

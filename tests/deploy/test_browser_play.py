@@ -15,7 +15,6 @@ import pytest
 import logtriage as lt
 from logtriage.tasks import BENCHMARK_FOG, TASKS, VERSION
 from tests.chromium import Browser, needs_chromium
-from tests.worlds.folders import copy_of, edit
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = ROOT / "build" / "browser"
@@ -163,63 +162,6 @@ def test_an_id_of_no_incident_is_refused_in_words(tab: Browser, address: str) ->
     assert "999999999999999" in tab.ask(
         "document.querySelector('#triage [role=status]').textContent"
     )
-    assert tab.errors == []
-
-
-def drop(tab: Browser, path: Path) -> None:
-    """Drop a folder or a file on the page, as somebody does with a mouse."""
-    spot = tab.ask(
-        "(({x, y}) => ({x: x + 9, y: y + 9}))"
-        "(document.querySelector('#triage .drop').getBoundingClientRect())"
-    )
-    data = {"items": [], "files": [str(path)], "dragOperationsMask": 1}
-    for event in ("dragEnter", "dragOver", "drop"):
-        tab.call("Input.dispatchDragEvent", type=event, data=data, **spot)
-
-
-@needs_chromium
-def test_a_world_that_was_dropped_on_the_page_is_played(
-    tab: Browser, address: str, tmp_path: Path
-) -> None:
-    folder = copy_of("tiny", tmp_path)
-    (folder / ".git").mkdir()
-    (folder / ".git" / "config").write_text("hidden")
-    tab.call("Page.navigate", url="about:blank")
-    tab.call("Page.navigate", url=address)
-    at(tab, "ready")
-    edit(folder / "kinds/overload.toml", "high = 75", "high = 750")
-    drop(tab, folder)
-    tab.wait("document.getElementById('triage').dataset.state === 'failed'", PATIENCE)
-    told = "document.querySelector('#triage [role=status]').textContent"
-    assert "overload.toml" in tab.ask(told)
-    drop(tab, folder / "world.toml")
-    assert "Drop one folder" in tab.ask(told)
-    edit(folder / "kinds/overload.toml", "high = 750", "high = 75")
-    drop(tab, folder)
-    tab.wait(f"{told}.includes('World own is read')", PATIENCE)
-    choose(tab, "number", "3")
-    press(tab, "Start")
-    at(tab, "playing")
-    state = lt.initial_state(lt.make_incident("own:outage/test/3", world=folder))
-    shown = tab.ask("[...document.querySelectorAll('#triage .lines')][0].innerText")
-    assert shown.split() == lt.render_observation(lt.observe(state)).split()
-    press(tab, "Hand over")
-    at(tab, "over")
-    score = lt.grade(lt.transition(state, lt.HandOver())).score
-    assert f"Grade {score:.3f}" in tab.ask("document.getElementById('triage').textContent")
-    assert tab.errors == []
-
-
-@needs_chromium
-def test_a_world_can_be_chosen_without_a_mouse(tab: Browser, address: str, tmp_path: Path) -> None:
-    folder = copy_of("tiny", tmp_path)
-    tab.call("Page.navigate", url="about:blank")
-    tab.call("Page.navigate", url=address)
-    at(tab, "ready")
-    node = tab.call("DOM.getDocument")["root"]["nodeId"]
-    chooser = tab.call("DOM.querySelector", nodeId=node, selector="#folder")["nodeId"]
-    tab.call("DOM.setFileInputFiles", nodeId=chooser, files=[str(folder)])
-    tab.wait("document.getElementById('task').value === 'own:outage'", PATIENCE)
     assert tab.errors == []
 
 

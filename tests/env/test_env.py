@@ -124,44 +124,6 @@ def test_observations_may_be_bytes() -> None:
 # -- stepping ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("topology", [None, random_topology(4, 12)], ids=["default", "own"])
-@pytest.mark.parametrize("task", KINDS)
-def test_rows_are_scalar_environments(task: str, topology: Any) -> None:
-    """The next-step autoreset of Gymnasium, row by row over the scalar core."""
-    count = 3
-    envs = TriageVectorEnv(task, count, "val", topology=topology, show_id=True)
-    single = [TriageEnv(task, "val", topology=topology, show_id=True) for _ in range(count)]
-    observations, infos = envs.reset(seed=11)
-    for row, env in enumerate(single):
-        observation, info = env.reset(options={"id": int(infos["index"][row])})
-        compare(row, observation, info, observations, infos)
-    rng, closed = np.random.default_rng(5), np.zeros(count, bool)
-    seen: set[int] = set()
-    for _ in range(160):
-        actions = rng.integers(0, envs.single_action_space.n, count)  # type: ignore[attr-defined]
-        observations, rewards, terminations, truncations, infos = envs.step(actions)
-        for row, env in enumerate(single):
-            if closed[row]:
-                observation, info = env.reset(options={"id": int(infos["index"][row])})
-                reward, terminated, truncated = 0.0, False, False
-            else:
-                observation, reward, terminated, truncated, info = env.step(actions[row])
-            compare(row, observation, info, observations, infos)
-            assert rewards[row] == reward
-            assert (terminations[row], truncations[row]) == (terminated, truncated)
-        closed = terminations | truncations
-        seen.update(infos["closing"].tolist())
-    assert seen == {-1, 0, 1, 2, 3, 4}  # open, and closed in every way
-
-
-def compare(row: int, observation: Any, info: Any, observations: Any, infos: Any) -> None:
-    assert np.array_equal(observation, observations[row])
-    assert {*info, *(f"_{name}" for name in info)} == infos.keys()
-    for name, value in info.items():
-        assert np.array_equal(value, infos[name][row]), name
-        assert infos[f"_{name}"].all()
-
-
 def test_a_row_that_closed_begins_anew_in_the_next_step() -> None:
     envs = TriageVectorEnv(TASK, 2, show_id=True)
     _, before = envs.reset(seed=0)
@@ -310,24 +272,6 @@ def test_other_misuse() -> None:
     env.step(RESOLVE)
     with pytest.raises(EpisodeOver):
         env.step(RESOLVE)
-
-
-# -- shaping -------------------------------------------------------------------------
-
-
-def test_shaped_rewards_begin_anew_with_each_incident() -> None:
-    envs = TriageVectorEnv(TASK, 2, shaping=1.0)
-    _, begun = envs.reset(options={"ids": [5, 6, 9]})
-    _, _, terminations, _, infos = envs.step(np.array([RESOLVE, ASK]))
-    assert terminations.tolist() == [True, False]
-    assert infos["potential"][0] == 0.0
-    env = TriageEnv(TASK, shaping=1.0)
-    wanted = env.reset(options={"id": 9})[1]["potential"]
-    _, rewards, _, _, infos = envs.step(np.array([RESOLVE, ASK]))
-    assert rewards[0] == 0.0
-    assert infos["potential"][0] == wanted != begun["potential"][0]
-    _, rewards, _, _, _ = envs.step(np.array([ASK, ASK]))
-    assert rewards[0] == env.step(ASK)[1] != 0.0
 
 
 # -- beliefs as observations -----------------------------------------------------------

@@ -18,7 +18,6 @@ from logtriage import (
     Ignore,
     Incident,
     InvalidInput,
-    Malformed,
     Remediate,
     RequestMoreLogs,
     Resolve,
@@ -31,7 +30,6 @@ from logtriage import (
 )
 from logtriage.actions import Severity, action_id
 from logtriage.dynamics import play
-from logtriage.errors import UnknownName
 from logtriage.grading import (
     RECORDED,
     TRIAGE_3,
@@ -102,7 +100,6 @@ def graded(incidents: list[Incident], lists: list[list[Action]], rubric: Any = T
 # a page .32 is left, .3 for each wrong remedy before it, and .7 for a fix before it.
 CELLS: list[tuple[Incident, list[Action], float, list[float], str | None, str | None, int, int]] = [
     (REAL, PERFECT, 1.0, [1, 1, 1, 1, 1, NAN], None, "resolved", 5, 0),
-    (REAL, [], 0.0, [0, 0, 0, 0, 0, NAN], None, None, 0, 0),
     # Adjacent severity, symptom 0, page .25, fix after one wrong remedy .25 * .6.
     (
         REAL,
@@ -122,28 +119,6 @@ CELLS: list[tuple[Incident, list[Action], float, list[float], str | None, str | 
         7,
         0,
     ),
-    # Fixed and resolved in 12 of 12 ticks: closure 0; the look after it was never played.
-    (
-        REAL,
-        [*[LOOK] * 10, FIX, Resolve(), LOOK],
-        0.25 * 0.32 * 0.7,
-        [0, 0, 0, 1, 0, NAN],
-        None,
-        "resolved",
-        12,
-        1,
-    ),
-    # Resolved in tick 8: 1 - 3 / 7.
-    (
-        REAL,
-        [FIX, *[LOOK] * 6, Resolve()],
-        (0.25 + 0.4 / 7) * 0.32 * 0.7,
-        [0, 0, 0, 1, 4 / 7, NAN],
-        None,
-        "resolved",
-        8,
-        0,
-    ),
     (REAL, [LOOK] * 14, 0.0, [0, 0, 0, 0, 0, NAN], None, "out_of_time", 12, 2),
     (
         REAL,
@@ -155,7 +130,6 @@ CELLS: list[tuple[Incident, list[Action], float, list[float], str | None, str | 
         2,
         1,
     ),
-    (REAL, [FIX, Ignore()], 0.0, [0, 0, 0, 1, 0, NAN], "ignored_incident", "ignored", 2, 0),
     # Two wrong remedies leave .2 of the remediation, and .09 of the total.
     (
         REAL,
@@ -165,39 +139,6 @@ CELLS: list[tuple[Incident, list[Action], float, list[float], str | None, str | 
         None,
         None,
         3,
-        0,
-    ),
-    # Three wrong remedies and the right one: nothing is left.
-    (REAL, [FIX, *[WRONG] * 3], 0.0, [0, 0, 0, 0, 0, NAN], None, None, 4, 0),
-    # The page comes after the wrong remedy, and before the fix.
-    (
-        REAL,
-        [WRONG, Escalate("dba-team"), FIX],
-        0.3 * (0.25 + 0.25 * 0.6),
-        [0, 0, 1, 0.6, 0, NAN],
-        None,
-        None,
-        3,
-        0,
-    ),
-    (
-        REAL,
-        [Malformed("?", "?"), ClassifySeverity("P3")],
-        0.0,
-        [0, 0, 0, 0, 0, NAN],
-        None,
-        None,
-        2,
-        0,
-    ),
-    (
-        BENIGN,
-        [ClassifySeverity("P3"), Ignore()],
-        1.0,
-        [1, NAN, NAN, NAN, 1, 1],
-        None,
-        "ignored",
-        2,
         0,
     ),
     # Three ticks: 1 - 1 / 10 of .10. One remedy leaves .3 of the total.
@@ -210,37 +151,6 @@ CELLS: list[tuple[Incident, list[Action], float, list[float], str | None, str | 
         "ignored",
         3,
         0,
-    ),
-    (
-        BENIGN,
-        [IdentifyRootCause("user-db"), Ignore()],
-        0.0,
-        [0, NAN, NAN, NAN, 0, 0],
-        None,
-        "ignored",
-        2,
-        0,
-    ),
-    (
-        BENIGN,
-        [ClassifySeverity("P3"), Escalate("sre-team")],
-        0.0,
-        [1, NAN, NAN, NAN, 0, 0],
-        "wrong_escalation",
-        "misrouted",
-        2,
-        0,
-    ),
-    # Handed over within par, whatever was declared: the worth.
-    (
-        REAL,
-        [ClassifySeverity("P3"), HandOver(), LOOK],
-        0.7,
-        [*[NAN] * 6, 0.7],
-        None,
-        "handed_over",
-        2,
-        1,
     ),
     (
         BENIGN,
@@ -430,13 +340,11 @@ OUT_OF_RANGE = (
         ([[0.0], [1.0]], "actions: expected integers, got an array of float64"),
         (
             [0, 1],
-            "actions: shape (2,), expected (2, T) for 2 incidents in layout 'batch_major'; "
-            "layouts: batch_major, time_major",
+            "actions: shape (2,), expected (2, T) for 2 incidents",
         ),
         (
             [[0], [1], [2]],
-            "actions: shape (3, 1), expected (2, T) for 2 incidents in layout 'batch_major'; "
-            "layouts: batch_major, time_major",
+            "actions: shape (3, 1), expected (2, T) for 2 incidents",
         ),
         ([[0, 1], [2, 74]], f"actions: tick 1 of incident 1 is 74; {OUT_OF_RANGE}"),
         ([[74, 1], [2, 74]], f"actions: tick 0 of incident 0 is 74; {OUT_OF_RANGE}"),
@@ -461,24 +369,10 @@ def test_arrays_that_are_no_actions(actions: Any, message: str) -> None:
         grade_batch(truths_of([REAL, BENIGN]), np.array(actions))
 
 
-def test_a_time_major_array_of_another_shape_is_refused() -> None:
-    with refused(
-        "actions: shape (3, 1), expected (T, 2) for 2 incidents in layout 'time_major'; "
-        "layouts: batch_major, time_major"
-    ):
-        grade_batch(truths_of([REAL, BENIGN]), [[0], [1], [2]], layout="time_major")
-
-
 @pytest.mark.usefixtures("either_way")
 def test_the_row_of_misplaced_padding_is_that_of_the_batch() -> None:
     with pytest.raises(InvalidInput, match=r"^actions: tick 0 of incident 2 is padding"):
         grade_batch(truths_of([REAL] * 3), [[0, 1], [0, -1], [-1, 3]])
-
-
-def test_an_unknown_layout_lists_the_known_ones() -> None:
-    layout: Any = "TN"
-    with refused("unknown layout 'TN'; known: batch_major, time_major", UnknownName):
-        grade_batch(truths_of([REAL]), np.zeros((1, 1), np.int8), layout=layout)
 
 
 @pytest.mark.usefixtures("either_way")

@@ -56,26 +56,16 @@ SEVERAL = next(
 @pytest.mark.parametrize(
     ("plan", "score", "discounts"),
     [
-        ((RIGHT_SEVERITY, RIGHT_CAUSE, RIGHT_PAGE, FIX, END), 1.0, {}),
-        # Each wrong remedy after the page costs of the remediation alone.
-        ((RIGHT_SEVERITY, RIGHT_CAUSE, RIGHT_PAGE, WRONG_REMEDY, FIX, END), 0.9, {}),
         (
             (RIGHT_SEVERITY, RIGHT_CAUSE, FIX, END),
             0.75 * 0.32 * 0.7,
             {"unescalated": 0.32, "unapproved_fix": 0.7},
-        ),
-        ((RIGHT_SEVERITY, RIGHT_CAUSE, FIX, RIGHT_PAGE, END), 0.7, {"unapproved_fix": 0.7}),
-        (
-            (WRONG_REMEDY, RIGHT_SEVERITY, RIGHT_CAUSE, RIGHT_PAGE, FIX, END),
-            0.3 * 0.9,
-            {"unapproved": 0.3},
         ),
         (
             (WRONG_REMEDY, WRONG_REMEDY, RIGHT_PAGE, FIX, END),
             0.3**2 * (0.25 + 0.05 + 0.1),
             {"unapproved": 0.3**2},
         ),
-        ((RIGHT_SEVERITY, RIGHT_CAUSE), 0.4 * 0.32, {"unescalated": 0.32}),
         ((RIGHT_PAGE, HandOver()), 0.25, {}),
         ((RIGHT_SEVERITY, RIGHT_CAUSE, RIGHT_PAGE, FIX, HandOver()), 1.0, {}),
         ((HandOver(),), 0.7, {}),
@@ -93,13 +83,9 @@ def test_totals_of_a_fault(
 @pytest.mark.parametrize(
     ("plan", "score"),
     [
-        ((RIGHT_SEVERITY, Ignore()), 0.2 * 0.0 + 0.8),
-        ((WRONG_REMEDY, Ignore()), 0.3 * 0.8),
         ((WRONG_REMEDY, WRONG_REMEDY, Ignore()), 0.09 * 0.8),
-        ((RIGHT_CAUSE, Ignore()), 0.0),
         ((WRONG_REMEDY, HandOver()), 0.0),
         ((HandOver(),), 0.7),
-        ((RIGHT_PAGE,), 0.0),
     ],
 )
 def test_totals_of_a_benign_incident(plan: tuple[object, ...], score: float) -> None:

@@ -18,9 +18,12 @@ from logtriage.errors import InvalidInput, UnknownName
 from logtriage.rendering import Reply
 from logtriage.roles import RoleSplit
 from logtriage.roles.splits import ROLE_SPLITS, TRIO
-from logtriage.tasks import TASKS, TaskSpec
+from logtriage.tasks import BENCHMARK_FOG, TASKS, TaskSpec
 
-every_task = pytest.mark.parametrize("task", TASKS, ids=lambda task: task.id)
+#: At fog 0 lines name their cause; the other levels differ from the benchmark in figures alone.
+every_task = pytest.mark.parametrize(
+    "task", [task for task in TASKS if task.fog in (0, BENCHMARK_FOG)], ids=lambda task: task.id
+)
 
 
 def prompt_of(task: TaskSpec, reply: Reply = "json") -> str:

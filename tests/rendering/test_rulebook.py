@@ -22,7 +22,7 @@ from logtriage.drawing.incidents import WORTHS_OF_HAND_OVER
 from logtriage.grading import TRIAGE_3, paging
 from logtriage.rendering import Reply
 from logtriage.rendering.chances import COMMON, LEAST
-from logtriage.tasks import DEFAULT_TASKS, TaskSpec, get_task
+from logtriage.tasks import BENCHMARK_FOG, DEFAULT_TASKS, TaskSpec, get_task
 from logtriage.world.loading import load_world
 from logtriage.world.model import LOADED, WAITING, World
 from logtriage.world.schema.parts import Signature
@@ -30,7 +30,10 @@ from tests.rendering.reader_rules import Rules, sort_of
 
 WORLDS = ("oncall", "tiny")
 TASKS = tuple(map(get_task, DEFAULT_TASKS))
-every_task = pytest.mark.parametrize("task", TASKS, ids=lambda task: task.id)
+#: At fog 0 lines name their cause; the other levels differ from the benchmark in figures alone.
+every_task = pytest.mark.parametrize(
+    "task", [task for task in TASKS if task.fog in (0, BENCHMARK_FOG)], ids=lambda task: task.id
+)
 #: Characters of the rules: the prompt without its opening, services and how to answer.
 LIMIT, SEVERAL_MORE = 6_100, 150
 NOT_RULES = ("You are", "SERVICES", "ANSWER", "You see", "ACTIONS", "Also, graded")

@@ -29,7 +29,7 @@ from logtriage.observation import Observation
 from logtriage.rendering import Style
 from logtriage.rendering.compact import LONG_LIST
 from logtriage.roles.splits import ESCALATION, REMEDIATION, TRIAGE, TRIO
-from logtriage.tasks import TASKS, TaskSpec
+from logtriage.tasks import BENCHMARK_FOG, TASKS, TaskSpec
 from logtriage.world.channels import DOWN
 from logtriage.world.loading import load_world
 from logtriage.world.telemetry import (
@@ -44,7 +44,10 @@ from logtriage.world.telemetry import (
 )
 from tests.builders import FIVE_TEAMS, OWNERS
 
-every_task = pytest.mark.parametrize("task", TASKS, ids=lambda task: task.id)
+#: At fog 0 lines name their cause; the other levels differ from the benchmark in figures alone.
+every_task = pytest.mark.parametrize(
+    "task", [task for task in TASKS if task.fog in (0, BENCHMARK_FOG)], ids=lambda task: task.id
+)
 #: Most characters of a screen by the most services; and of one with a line of every service.
 LIMITS = ((7, 2_400, 2_400), (20, 2_700, 3_300), (40, 2_700, 3_400), (60, 2_900, 4_000))
 #: What several faults may add on a fleet: more services are heard of.

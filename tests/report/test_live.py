@@ -3,16 +3,13 @@
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 import logtriage as lt
 from logtriage.actions import action_name, action_value
-from logtriage.errors import WorldError
 from logtriage.rendering.sparklines import sparklined
-from logtriage.report.live import PLAYER, RIVAL, Game, OwnWorld, wanted
-from tests.worlds.folders import NAME, copy_of, edit
+from logtriage.report.live import PLAYER, RIVAL, Game
 
 INCIDENT = "single_crash-v4/test/2277"
 
@@ -41,45 +38,6 @@ def test_it_needs_no_numpy() -> None:
     incident = lt.make_incident(INCIDENT)
     state = lt.play(incident, [lt.RequestMoreLogs(), lt.Resolve()])
     assert float(done.stdout) == lt.grade(state).score
-
-
-def dropped(folder: Path) -> str:
-    """What the page hands over of a folder: the texts of the files that it was told to read."""
-    files = {one.relative_to(folder).as_posix(): one for one in folder.rglob("*") if one.is_file()}
-    sizes = json.dumps({path: file.stat().st_size for path, file in files.items()})
-    texts = {path: files[path].read_text("utf-8") for path in json.loads(wanted("own", sizes))}
-    return json.dumps(texts)
-
-
-def test_a_folder_that_was_dropped_is_played(tmp_path: Path) -> None:
-    folder = copy_of("tiny", tmp_path)
-    (folder / "README.md").write_text("notes")
-    texts = dropped(folder)
-    assert "README.md" not in json.loads(texts)
-    world = OwnWorld("own", texts)
-    tasks = json.loads(world.tasks())
-    assert tasks == [f"{NAME}:outage"]
-    game = Game(f"{tasks[0]}/test/3", world)
-    incident = lt.make_incident(f"{tasks[0]}/test/3", world=folder)
-    view = json.loads(game.view())
-    assert view["screen"] == lines_of(lt.initial_state(incident))
-    view = json.loads(game.act('{"action_type": "hand_over"}'))
-    assert view["closed"]
-    state = lt.play(incident, [lt.HandOver()])
-    assert json.loads(game.debrief())["score"] == lt.grade(state).score
-
-
-def test_a_folder_with_a_mistake_is_refused_with_file_and_field(tmp_path: Path) -> None:
-    folder = copy_of("tiny", tmp_path)
-    edit(folder / "kinds/overload.toml", "high = 75", 'high = "75"')
-    with pytest.raises(WorldError, match=r"own/kinds/overload.toml: signature: cpu.high: "):
-        OwnWorld("own", dropped(folder))
-    with pytest.raises(WorldError, match="own: unknown folder 'node_modules'"):
-        wanted("own", '{"node_modules/a/index.js": 5}')
-    edit(folder / "world.toml", f'name = "{NAME}"', 'name = "tiny"')
-    edit(folder / "kinds/overload.toml", 'high = "75"', "high = 74")
-    with pytest.raises(WorldError, match="'tiny' is the name of a world that logtriage ships"):
-        OwnWorld("own", dropped(folder))
 
 
 def test_the_view_is_the_screen_and_every_action() -> None:

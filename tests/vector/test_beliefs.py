@@ -18,9 +18,8 @@ from logtriage.beliefs.model import model_of
 from logtriage.errors import InvalidInput
 from logtriage.recorded import shipped_incidents
 from logtriage.roles.splits import TRIO
-from logtriage.vector import BatchedTriage, BeliefBatch, belief_batch
+from logtriage.vector import BatchedTriage, BeliefBatch, BeliefScreens, belief_batch
 from logtriage.vector.cells import CHANNELS, FIELDS, IS_DOWN, cell_numbers, padded
-from logtriage.vector.shaping import BatchedShaping
 from logtriage.world.channels import Channel, Evidence
 from logtriage.world.simulation import Simulation
 from logtriage.world.tables import alphabet, places
@@ -171,12 +170,11 @@ def checksum() -> str:
     arrays: list[NDArray[Any]] = [batch.logs(), batch.weights, batch.severities()]
     with np.errstate(over="ignore"):  # the engine's draws are modulo 2**64
         engine = BatchedTriage(TASK)
-        engine.reset("val", np.arange(3))
-        shaping = BatchedShaping(engine)
-        shaping.begin()
+        screens = BeliefScreens(engine)
+        arrays.append(screens.begin(engine.reset("val", np.arange(3))))
         for action in (9, 17, 40, 11):
-            going, actions = engine.episodes.closing < 0, np.full(3, action)
-            arrays.append(shaping.shaped(engine.step(actions).reward, actions, going))
+            actions = np.full(3, action)
+            arrays.append(screens.read(engine.step(actions), actions))
     return f"{zlib.crc32(b''.join(array.tobytes() for array in arrays))} of {len(arrays)}"
 
 

@@ -9,11 +9,10 @@ import pytest
 from logtriage import RequestTraces, initial_state, make_incident, transition
 from logtriage.actions import action_id
 from logtriage.beliefs import belief
-from logtriage.beliefs.shaping import potential, value_of
+from logtriage.beliefs.shaping import value_of
 from logtriage.errors import InvalidInput
 from logtriage.evidence import evidence
 from logtriage.vector import BatchedTriage, BeliefScreens, belief_layout_of
-from logtriage.vector.shaping import BatchedShaping
 from logtriage.vector.tokens.layout import INSTANT_UNIT, TokenLayout
 from logtriage.world.channels import DOWN, Channel
 from logtriage.world.histories import instant_of
@@ -39,13 +38,11 @@ def test_a_layout_has_no_gaps_and_no_overlaps() -> None:
 
 def test_the_prior_is_that_of_the_scalar_belief() -> None:
     batch = batch_of()
-    screens, shaping = BeliefScreens(batch), BatchedShaping(batch)
+    screens = BeliefScreens(batch)
     screens.begin(batch.reset("test", np.arange(10)))
-    shaping.begin()
     for row in range(10):
         state = initial_state(make_incident(f"{TASK}/test/{row}"))
         assert screens.beliefs.weights[row].tolist() == list(belief(state).weights)
-        assert shaping.potential[row] == potential(state)
 
 
 def test_the_value_of_acting_is_that_of_the_best_plan_without_a_hand_over() -> None:

@@ -3,7 +3,6 @@
 import subprocess
 import sys
 from importlib.util import find_spec
-from pathlib import Path
 
 import attrs
 import numpy as np
@@ -12,24 +11,18 @@ import pytest
 from logtriage import (
     HandOver,
     InvalidInput,
-    RequestMetrics,
-    RequestMoreLogs,
-    RequestTraces,
     State,
     initial_state,
     make_incident,
     transition,
 )
 from logtriage.actions import action_id
-from logtriage.drawing.generator import draw_incident
-from logtriage.drawing.ids import IncidentId
-from logtriage.errors import RubricError, UnknownName
+from logtriage.errors import RubricError
 from logtriage.grading import TRIAGE_3, score
 from logtriage.grading.tables import HANDED_OVER
 from logtriage.tasks import get_task
-from logtriage.vector import BatchedTriage, encode_tokens
+from logtriage.vector import BatchedTriage
 from tests.builders import FIVE_TEAMS
-from tests.worlds.newcomer import KIND, newcomers_world
 
 if find_spec("numba") is None:
     pytest.skip("needs the extra fast", allow_module_level=True)
@@ -81,21 +74,6 @@ def test_a_hand_over_is_the_last_action_and_pays_its_worth() -> None:
     assert screen.score.tolist() == [score(transition(one, HandOver())) for one in states]
     assert set(np.round(screen.score, 1)) == {0.3, 0.5, 0.7, 0.8, 0.9}
     assert (screen.closing == HANDED_OVER).all()
-
-
-def test_a_newcomers_kind_is_played_as_the_scalar_core_plays_it(tmp_path: Path) -> None:
-    world = newcomers_world(tmp_path / "bench")
-    task = get_task("single_crash", world)
-    batch = BatchedTriage(task, world=world)
-    screen = batch.reset("train", np.arange(80))
-    states = [initial_state(draw_incident(task, IncidentId(task, "train", at))) for at in range(80)]
-    assert any(
-        state.incident.truth.fault.kind == KIND for state in states if state.incident.truth.fault
-    )
-    for action in (RequestTraces("user-db"), RequestMetrics("auth-service"), RequestMoreLogs(None)):
-        screen = batch.step(np.full(80, action_id(action, batch.topology)))
-        states = [transition(state, action) for state in states]
-        assert np.array_equal(screen.observation, np.stack([encode_tokens(one) for one in states]))
 
 
 @pytest.mark.parametrize(
@@ -158,20 +136,6 @@ BatchedTriage("single_crash-v4")
 assert "numba" in sys.modules
 """
     subprocess.run([sys.executable, "-c", probe], check=True)
-
-
-def test_bytes_are_the_same_numbers_without_their_units() -> None:
-    plain = begun(8)
-    small = BatchedTriage("single_crash-v4", dtype="uint8")
-    small.reset("train", np.arange(8))
-    for tick in range(6):
-        wanted = plain.step(np.full(8, 60 + tick)).observation
-        found = small.step(np.full(8, 60 + tick)).observation
-        assert found.dtype == np.uint8
-        assert np.array_equal(found.astype(np.float32) * small.layout.units, wanted)
-    assert not np.shares_memory(found, small.look().observation)
-    with pytest.raises(UnknownName, match="unknown dtype 'float64'; known: float32, uint8"):
-        BatchedTriage("single_crash-v4", dtype="float64")
 
 
 def test_observations_are_the_callers_own() -> None:

@@ -9,7 +9,6 @@ import pytest
 from logtriage import InvalidInput, State, initial_state, make_incident, transition
 from logtriage.actions import all_actions
 from logtriage.beliefs import belief
-from logtriage.beliefs.shaping import value_of
 from logtriage.dynamics import transition_jointly
 from logtriage.env import TriageEnv, TriageVectorEnv
 from logtriage.grading import score
@@ -25,7 +24,6 @@ from logtriage.vector import (
     encode_team_tokens,
     encode_tokens,
 )
-from logtriage.vector.shaping import BatchedShaping
 from logtriage.world.topologies import random_topology
 
 if find_spec("numba") is None:
@@ -52,9 +50,8 @@ def test_rows_of_several_worlds_are_those_of_the_scalar_core(task: str, split: s
     batch = BatchedTriage(task, pool=POOL)
     index = batch.nth(np.arange(2 * len(POOL)))
     screen = batch.reset(split, index)
-    beliefs, shaping = BeliefScreens(batch), BatchedShaping(batch)
+    beliefs = BeliefScreens(batch)
     beliefs.begin(screen)
-    shaping.begin()
     states, rng = begun(index, split, task), np.random.default_rng(0)
     assert len({state.incident.topology for state in states}) == len(POOL)
     for _ in range(batch.task.horizon):
@@ -63,14 +60,12 @@ def test_rows_of_several_worlds_are_those_of_the_scalar_core(task: str, split: s
             assert screen.score[row] == score(state)
             if screen.closing[row] < 0:
                 assert_believed(beliefs.beliefs.weights[row], state)
-                assert shaping.potential[row] + screen.score[row] == pytest.approx(value_of(state))
-        actions, acted = rng.integers(0, batch.action_count, len(index)), screen.closing < 0
-        for row in np.flatnonzero(acted).tolist():
+        actions = rng.integers(0, batch.action_count, len(index))
+        for row in np.flatnonzero(screen.closing < 0).tolist():
             choices = all_actions(states[row].incident.topology, hand_over=True)
             states[row] = transition(states[row], choices[actions[row]])
         screen = batch.step(actions)
         beliefs.read(screen, actions)
-        shaping.shaped(screen.reward, actions, acted)
     many = belief_batch(states)
     for row, state in enumerate(states):
         assert_believed(many.weights[row], state)

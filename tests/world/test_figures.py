@@ -5,7 +5,6 @@ from itertools import pairwise
 import pytest
 
 from logtriage import (
-    RequestMetrics,
     RequestTraces,
     get_task,
     initial_state,
@@ -13,7 +12,6 @@ from logtriage import (
     observe,
     transition,
 )
-from logtriage.dynamics import transition_jointly
 from logtriage.observation import slice_for
 from logtriage.roles import Role
 from logtriage.tasks import TaskSpec
@@ -177,13 +175,3 @@ def test_the_edge_lives_too_and_keeps_to_its_bands() -> None:
         assert len({one.error_bp for one in panels}) > 2
         assert len({one.p99_ms for one in panels}) > 2
         assert len({(one.usual_error_bp, one.usual_p99_ms) for one in panels}) == 1
-
-
-def test_two_who_ask_in_one_tick_see_the_same_bytes() -> None:
-    incident = make_incident(f"{TASK.id}/val/3")
-    name = incident.topology.names[2]
-    alone = observe(transition(initial_state(incident), RequestMetrics(name)))
-    both = observe(
-        transition_jointly(initial_state(incident), [RequestMetrics(name), RequestMetrics(name)])
-    )
-    assert both.metrics == alone.metrics

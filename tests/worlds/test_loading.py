@@ -11,7 +11,7 @@ import pytest
 
 from logtriage.errors import UnknownName, WorldError
 from logtriage.world import loading
-from logtriage.world.folders import MAX_FILE, MAX_FILES, read_folder
+from logtriage.world.folders import MAX_FILE, read_folder
 from logtriage.world.loading import WORLDS_VARIABLE, build, load_world, shipped_worlds
 from logtriage.world.model import World
 from logtriage.world.schema import canonical
@@ -174,13 +174,11 @@ def test_a_pickle_of_another_version_is_refused() -> None:
     ("file", "old", "new", "error"),
     [
         ("kinds/overload.toml", "order = 2", 'order = "2"', "order: expected a whole number"),
-        ("kinds/overload.toml", "order = 2", "order = nan", "order: expected a whole number"),
         ("kinds/overload.toml", "order = 2", "order = -1", "from 0 to 1,000,000,000, got -1"),
         ("kinds/overload.toml", "order = 2", "order = true", "got true"),
         ("kinds/overload.toml", "order = 2", "ordre = 2", "unknown field 'ordre' (did you mean"),
         ("kinds/overload.toml", "order = 2", "", "missing field 'order'"),
         ("kinds/overload.toml", "order = 2", 'name = "x"', "name: the file's name says it"),
-        ("kinds/overload.toml", "drifts = true", "drifts = 1", "drifts: expected true or false"),
         ("kinds/overload.toml", "cpu = { high = 75 }", "cpu = 75", "signature: cpu: expected a"),
         (
             "kinds/overload.toml",
@@ -194,15 +192,12 @@ def test_a_pickle_of_another_version_is_refused() -> None:
             "high = 0.75",
             "number from 0 to 100; got 0.75",
         ),
-        ("kinds/overload.toml", "high = 75", "high = 101", "number from 0 to 100; got 101"),
         ("world.toml", "unmoved = 4", "unmoved = 17", "edge.unmoved: expected 0 to 15, got 17"),
         ("world.toml", "leads = [2, 1, 1]", "leads = [2, 1]", "edge.leads: expected three whole"),
         ("world.toml", 'severity = "P2"', 'severity = "P4"', "expected P1, P2, P3; got 'P4'"),
         ("tokens.toml", "[20, 50]", "[50, 20]", "figures: usual: expected [least, most]"),
-        ("tokens.toml", "range = [20, 50]", "rang = [20, 50]", "unknown field 'rang'"),
         ("tokens.toml", "range = [20, 50]", "range = [2, 5], climb = []", "expected one of range"),
         ("topics/failed.toml", '["ERROR", "unh', '["unh', "expected [level, text]"),
-        ("topologies/shop.toml", 'calls = ["shop"]', 'calls = "shop"', "calls: expected a list"),
     ],
 )
 def test_a_field_of_another_form_is_refused(
@@ -232,18 +227,6 @@ def test_broken_toml_is_refused_by_its_line(own: Path) -> None:
 # --- hostile folders ---------------------------------------------------------------------
 
 
-def test_links_are_not_followed(own: Path, tmp_path: Path) -> None:
-    secret = tmp_path / "secret.toml"
-    secret.write_text("order = 9")
-    (own / "kinds/more.toml").symlink_to(secret)
-    assert refused(own) == f"{NAME}/kinds/more.toml: a link; links are not followed"
-    (own / "kinds/more.toml").unlink()
-    (own / "benign/backup.toml").unlink()
-    (own / "benign").rmdir()
-    (own / "benign").symlink_to(own)
-    assert refused(own) == f"{NAME}/benign: a link; links are not followed"
-
-
 def test_a_pipe_is_no_file(own: Path) -> None:
     os.mkfifo(own / "kinds/pipe.toml")
     assert refused(own) == f"{NAME}/kinds/pipe.toml: expected a file"
@@ -256,12 +239,6 @@ def test_huge_files_are_refused_unread(own: Path) -> None:
     for number in range(10):
         (own / f"kinds/kind_{number}.toml").write_bytes(b"#" * (MAX_FILE - 1))
     assert "its files are larger than 512 KiB together" in refused(own)
-
-
-def test_thousands_of_kinds_are_refused_by_their_number(own: Path) -> None:
-    for number in range(1_000):
-        (own / f"kinds/kind_{number}.toml").touch()
-    assert refused(own) == f"{NAME}/kinds: more than {MAX_FILES} files"
 
 
 @pytest.mark.parametrize(
@@ -281,16 +258,6 @@ def test_thousands_of_kinds_are_refused_by_their_number(own: Path) -> None:
 def test_files_made_to_hang_a_parser_are_refused(own: Path, text: str) -> None:
     (own / "kinds/overload.toml").write_bytes(text.encode("utf-8", "surrogateescape"))
     assert refused(own).startswith(f"{NAME}/kinds/overload.toml: ")
-
-
-@pytest.mark.parametrize(
-    "text", ["{n.__class__}", "{n:>999999999}", "{n!r}", "{}", "{0}", "{", "}"]
-)
-def test_a_template_holds_bare_placeholders_only(own: Path, text: str) -> None:
-    edit(own / "topics/failed.toml", "{n} requests", f"{text} requests")
-    message = refused(own)
-    assert message.startswith(f"{NAME}/topics/failed.toml: phrasings.train: ")
-    assert "bare placeholder" in message
 
 
 def test_files_that_nobody_reads_are_refused(own: Path) -> None:

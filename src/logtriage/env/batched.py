@@ -21,7 +21,6 @@ from logtriage.topology import Topology
 from logtriage.vector import BatchedTriage, BeliefScreens, Step
 from logtriage.vector.checks import checked_actions, checked_pool
 from logtriage.vector.layout import Floats
-from logtriage.vector.shaping import BatchedShaping
 from logtriage.world.loading import WorldLike
 
 Bools = NDArray[np.bool_]
@@ -51,15 +50,13 @@ class TriageVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
             :class:`logtriage.vector.BeliefScreens`.
         dtype: ``float32``, or ``uint8`` for a quarter of the bytes: whole numbers, each column in
             its unit of the layout. Beliefs are float32.
-        shaping: as of :class:`logtriage.env.TriageEnv`; a belief is held in each row, which takes
-            time.
         pool: for ``unseen_world-v4``, the numbers of the worlds that are played, at most 64: the
             first 64 by default.
 
     Raises:
         UnknownName: for a task, split, dtype or kind of observations that does not exist.
-        InvalidInput: for no environments, split ``ood`` or ``fleet_outage`` without a topology,
-            split ``sealed``, or shaping with a discount out of (0, 1] or a rubric of your own.
+        InvalidInput: for no environments, split ``ood`` or ``fleet_outage`` without a topology, and
+            split ``sealed``.
         RubricError: for a rubric of your own that cannot score a batch.
         MissingExtra: where Numba is not installed.
     """
@@ -80,7 +77,6 @@ class TriageVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
         observations: Observations = "tokens",
         dtype: str = "float32",
         show_id: bool = False,
-        shaping: float | None = None,
         pool: Sequence[int] | None = None,
         world: WorldLike | None = None,
     ) -> None:
@@ -98,7 +94,6 @@ class TriageVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
         self._playlist = Playlist(sheet, split, topology is not None, worlds)
         self._batch = BatchedTriage(sheet, topology=topology, rubric=rubric, dtype=dtype, pool=pool)
         self.task = sheet.id
-        self._shaping = None if shaping is None else BatchedShaping(self._batch, shaping)
         self._beliefs = BeliefScreens(self._batch) if observations == "belief" else None
         self._split, self._show_id = split, show_id
         self._closed: Bools | None = None
@@ -128,8 +123,6 @@ class TriageVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
         asked = option(options, "ids")
         self._playlist.ask([] if asked is None else asked, 0 if asked is None else self.num_envs)
         screen = self._batch.reset(self._split, self._playlist.take(self.num_envs))
-        if self._shaping is not None:
-            self._shaping.begin()
         self._closed = screen.closing >= 0
         shown = screen.observation if self._beliefs is None else self._beliefs.begin(screen)
         return shown, self._infos(screen)
@@ -151,16 +144,13 @@ class TriageVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
         if len(free):
             self._batch.restart(free, self._playlist.take(len(free)))
         screen = self._batch.step(chosen, active)
-        reward = screen.reward
-        if self._shaping is not None:
-            reward = self._shaping.shaped(reward, chosen, active)
-            self._shaping.begin(free)
         self._closed = screen.closing >= 0
         truncations = screen.closing == _OUT_OF_TIME
         shown = screen.observation
         if self._beliefs is not None:
             shown = self._beliefs.read(screen, chosen, free)
-        return (shown, reward, self._closed & ~truncations, truncations, self._infos(screen))
+        terminations = self._closed & ~truncations
+        return shown, screen.reward, terminations, truncations, self._infos(screen)
 
     def _infos(self, screen: Step) -> dict[str, Any]:
         values = {
@@ -169,8 +159,6 @@ class TriageVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
             "closing": screen.closing,
             "tick": screen.tick,
         }
-        if self._shaping is not None:
-            values["potential"] = self._shaping.potential.copy()
         if self._show_id:
             values["index"] = self._batch.index
         return values | {f"_{name}": np.ones(self.num_envs, bool) for name in values}

@@ -9,7 +9,6 @@ from gymnasium.error import ResetNeeded
 from numpy.typing import NDArray
 
 from logtriage.actions import all_actions
-from logtriage.beliefs.shaping import potential as potential_of
 from logtriage.dynamics import transition
 from logtriage.env.incidents import Incidents, standing
 from logtriage.env.playlist import option
@@ -23,7 +22,6 @@ from logtriage.tasks import TaskSpec
 from logtriage.topology import Topology
 from logtriage.vector import action_mask, encode_tokens
 from logtriage.vector.layout import Floats
-from logtriage.vector.shaping import checked_discount
 from logtriage.vector.tokens.layout import token_layout_of
 from logtriage.world.loading import WorldLike
 
@@ -45,9 +43,6 @@ class TriageEnv(gymnasium.Env[Floats, np.int64]):
         render_mode: None or ``ansi``.
         show_id: whether ``info`` tells the ``index`` of the incident, too: for a trainer, and
             never for an agent that has this package, since the truth follows from it.
-        shaping: the trainer's discount in (0, 1]; rewards are then shaped by the information of
-            each step (:func:`logtriage.beliefs.shaping.shaped_reward`), and ``info`` also holds the
-            ``potential``. None for plain rewards.
         world: the world of the task: a :class:`~logtriage.world.model.World`, a name or a folder;
             without it, the task's id says it.
         pool: for ``unseen_world-v4``, the numbers of the worlds that are played, at most 64, such
@@ -56,8 +51,7 @@ class TriageEnv(gymnasium.Env[Floats, np.int64]):
     Raises:
         UnknownName: for a task, split or render mode that does not exist.
         InvalidInput: for split ``ood`` or ``fleet_outage`` without a topology,
-            ``unseen_world-v4`` without a pool, and split ``sealed`` of a task that has none; for
-            shaping with a discount out of (0, 1] or a rubric of your own.
+            ``unseen_world-v4`` without a pool, and split ``sealed`` of a task that has none.
         SealError: for split ``sealed`` without a key.
     """
 
@@ -72,7 +66,6 @@ class TriageEnv(gymnasium.Env[Floats, np.int64]):
         rubric: Rubric | None = None,
         render_mode: str | None = None,
         show_id: bool = False,
-        shaping: float | None = None,
         world: WorldLike | None = None,
         pool: Sequence[int] | None = None,
     ) -> None:
@@ -81,9 +74,6 @@ class TriageEnv(gymnasium.Env[Floats, np.int64]):
         self.render_mode = render_mode
         self._incidents = Incidents(task, split, topology, world=world, pool=pool)
         self._playlist, self._rubric = self._incidents.playlist, rubric
-        if shaping is not None:
-            shaping = checked_discount(self._incidents.task, rubric, shaping)
-        self._discount, self._potential = shaping, 0.0
         sheet = self._incidents.task
         self.task = sheet.id
         self._layout = token_layout_of(sheet.setting, self._incidents.topology, sheet.horizon)
@@ -122,11 +112,9 @@ class TriageEnv(gymnasium.Env[Floats, np.int64]):
         if not self.action_space.contains(action):
             raise InvalidInput(f"action {action!r}: expected an integer in [0, {len(choices)})")
         self._now = after = transition(before, choices[int(action)])
-        earned, potential = reward(before, after, self._rubric), self._potential
+        earned = reward(before, after, self._rubric)
         truncated = after.closing is Closing.OUT_OF_TIME
         observation, info = self._look()
-        if self._discount is not None:
-            earned = earned + self._discount * self._potential - potential
         return observation, earned, after.is_closed and not truncated, truncated, info
 
     def action_masks(self) -> NDArray[np.bool_]:
@@ -150,8 +138,6 @@ class TriageEnv(gymnasium.Env[Floats, np.int64]):
             "action_mask": action_mask(screen),
             **standing(state, self._index if self._show_id else None, self._rubric),
         }
-        if self._discount is not None:
-            info["potential"] = self._potential = potential_of(state)
         # The worlds of a pool name their columns by their own teams.
         layout = None if self._incidents.pooled else self._layout
         return encode_tokens(state, layout=layout), info

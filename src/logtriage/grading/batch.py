@@ -6,7 +6,7 @@ integers. Kernels look scores up in tables that the scalar grader's own function
 
 from functools import lru_cache
 from importlib.util import find_spec
-from typing import Any, Final, Literal
+from typing import Any, Final
 from warnings import warn
 
 import attrs
@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from logtriage.actions import Action, Malformed, all_actions
 from logtriage.dynamics import play_parsed
-from logtriage.errors import InvalidInput, MissingExtra, UnknownName
+from logtriage.errors import InvalidInput, MissingExtra
 from logtriage.grading.action_lists import MALFORMED, PADDING, Ints, action_array, narrowest
 from logtriage.grading.grade import get_rubric, grade
 from logtriage.grading.rubric import Rubric, check_rubric
@@ -33,16 +33,12 @@ __all__ = [
     "MALFORMED",
     "PADDING",
     "BatchGrades",
-    "Layout",
     "Truths",
     "action_array",
     "grade_batch",
     "truths_of",
 ]
 
-#: ``batch_major`` is (N, T), one list a row; ``time_major`` (T, N), one tick a row.
-Layout = Literal["batch_major", "time_major"]
-LAYOUTS: Final = ("batch_major", "time_major")
 #: Kernels grade batches from this size on. Smaller batches take less time than loading Numba.
 WORTH_A_KERNEL: Final = 64
 
@@ -75,17 +71,11 @@ class BatchGrades:
         return tuple(gate.name for gate in self.rubric.gates)
 
 
-def grade_batch(
-    truths: Truths,
-    actions: ArrayLike,
-    rubric: Rubric | None = None,
-    *,
-    layout: Layout = "batch_major",
-) -> BatchGrades:
+def grade_batch(truths: Truths, actions: ArrayLike, rubric: Rubric | None = None) -> BatchGrades:
     """Play N lists of actions on N incidents, and grade what was played.
 
-    ``actions`` are canonical integers (:func:`logtriage.all_actions`), (N, T) or with
-    ``layout="time_major"`` (T, N), which is faster. :data:`MALFORMED` stands for a malformed
+    ``actions`` are canonical integers (:func:`logtriage.all_actions`), (N, T). It is faster if
+    they lie tick by tick in memory (``by_tick.T``). :data:`MALFORMED` stands for a malformed
     action, :data:`PADDING` follows the last action. Without a ``rubric``, that of the incidents
     grades them. Int8 serves up to 128 actions (16 services) and 63 ticks; more cost more. Every
     number equals, to the last bit, what :func:`grade` says of the state that :func:`play` leads
@@ -99,11 +89,10 @@ def grade_batch(
         InvalidInput: if ``actions`` has another shape or type, an integer that is no
             action, or an action after padding; for what is no rubric, saying what to pass;
             for incidents of several rubrics, if none is named.
-        UnknownName: for an unknown layout.
     """
     rubric = _rubric_for(truths) if rubric is None else rubric
     check_rubric(rubric)
-    by_time = _by_time(truths, actions, layout)
+    by_time = _by_time(truths, actions)
     # Counts in kernels must stay far below the highest number, which stands for none.
     dtype = narrowest(max(truths.ranges.count - 1, 2 * max(1, len(by_time)) + 1))
     if len(truths) >= WORTH_A_KERNEL and dtype.itemsize <= 2 and has_kernels(rubric):
@@ -172,21 +161,17 @@ def _grade_one_by_one(incidents: list[Incident], by_time: Ints, rubric: Rubric) 
     )
 
 
-def _by_time(truths: Truths, lists: ArrayLike, layout: str) -> Ints:
+def _by_time(truths: Truths, lists: ArrayLike) -> Ints:
     """The actions as (T, N), checked; a view where the given array allows it."""
-    if layout not in LAYOUTS:
-        raise UnknownName("layout", layout, LAYOUTS)
     actions = np.asarray(lists)
     if actions.dtype.kind not in ("i", "u"):
         raise InvalidInput(f"actions: expected integers, got an array of {actions.dtype}")
     count = len(truths)
-    by_time = actions.T if layout == "batch_major" else actions
-    if actions.ndim != 2 or by_time.shape[1] != count:
-        wanted = f"({count}, T)" if layout == "batch_major" else f"(T, {count})"
+    if actions.ndim != 2 or len(actions) != count:
         raise InvalidInput(
-            f"actions: shape {actions.shape}, expected {wanted} for {count} incidents in "
-            f"layout {layout!r}; layouts: {', '.join(LAYOUTS)}"
+            f"actions: shape {actions.shape}, expected ({count}, T) for {count} incidents"
         )
+    by_time = actions.T
     highest = truths.ranges.count - 1
     if actions.size and (actions.min() < MALFORMED or actions.max() > highest):
         tick, row = map(int, np.argwhere((by_time < MALFORMED) | (by_time > highest))[0])

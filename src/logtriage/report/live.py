@@ -22,55 +22,22 @@ from logtriage.report.replay.document import document
 from logtriage.report.replay.page import render_replay
 from logtriage.report.text import clean
 from logtriage.state import State, initial_state
-from logtriage.tasks import benchmark_of
 from logtriage.transcript import transcript_of
-from logtriage.world.folders import listed
-from logtriage.world.loading import world_of
 
 #: Who plays in the page, and who is shown beside them afterwards.
 PLAYER: Final = "you"
 RIVAL: Final = "expert"
 
 
-def wanted(name: str, sizes: str) -> str:
-    """The paths of the files to read in a folder, as a list.
-
-    ``sizes`` is an object: the bytes of each file, by its path in the folder.
-
-    Raises:
-        WorldError: if the folder holds what no world has, or too much.
-    """
-    return json.dumps(listed(json.loads(sizes), name))
-
-
-class OwnWorld:
-    """A world that somebody dropped on the page.
-
-    ``texts`` is an object: the text of each file, by its path in the folder.
-
-    Raises:
-        WorldError: for a world that cannot be used, naming the file and line or field.
-    """
-
-    def __init__(self, name: str, texts: str) -> None:
-        files = {path: text.encode() for path, text in json.loads(texts).items()}
-        self.world = world_of(files, name)
-
-    def tasks(self) -> str:
-        """The ids of its tasks: a list."""
-        return json.dumps(benchmark_of(self.world))
-
-
 class Game:
-    """One incident under way, of ``own`` if its id names that world.
+    """One incident under way.
 
     Raises:
         LogTriageError: for an id that names no incident, as ``make_incident`` says.
     """
 
-    def __init__(self, incident_id: str, own: OwnWorld | None = None) -> None:
-        world = None if own is None else own.world
-        self.state = initial_state(lt.make_incident(incident_id, world=world))
+    def __init__(self, incident_id: str) -> None:
+        self.state = initial_state(lt.make_incident(incident_id))
 
     def view(self) -> str:
         """What the page shows now.

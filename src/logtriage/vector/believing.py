@@ -145,7 +145,7 @@ class BeliefScreens:
         batch, values = self._batch, self._read_before()
         acting = np.zeros(len(screen.tick))
         going = np.flatnonzero(screen.closing < 0)
-        acting[going] = values.values(batch.incidents, batch.episodes, going, hand_over=False)
+        acting[going] = values.values(batch.episodes, going)
         return self.columns(screen, values.beliefs.weights, acting, values.beliefs.world)
 
     def columns(

@@ -1,7 +1,6 @@
-"""W of N incidents as they are played: the expected grade of the best plan of each.
+"""The worth of acting in N incidents: the expected grade of the best plan without a hand-over.
 
-A belief in each row follows the screens of an engine, and a plan is made of it. Equal to
-:func:`logtriage.beliefs.shaping.value_of` row by row, to the last bit.
+A belief in each row follows the screens of an engine, and a plan is made of it.
 """
 
 from typing import Any
@@ -18,7 +17,7 @@ from logtriage.vector.arrays import Ints
 from logtriage.vector.following import FollowingBeliefs
 from logtriage.vector.tokens.episodes import NEVER as NOT_YET
 from logtriage.vector.tokens.episodes import TokenEpisodes
-from logtriage.vector.tokens.incidents import WORTHS, TokenIncidents
+from logtriage.vector.tokens.incidents import TokenIncidents
 from logtriage.vector.tokens.setting import TokenSetting
 
 Floats = NDArray[np.float64]
@@ -40,18 +39,10 @@ class BatchedValues:
         self._following = FollowingBeliefs(setting, count)
         (self.beliefs,) = self._following.of
         known, horizon, tables = setting.public, setting.task.horizon, self.beliefs.tables
-        every = [Stakes(horizon, known.par, known.par_benign, float(worth)) for worth in WORTHS]
+        stakes = Stakes(horizon, known.par, known.par_benign)
         self._letters = letters_of(setting.ranges, NEVER)
         self._tables = plan_tables(
-            every[0].tables(1), self._letters, horizon, tables.noted, tables.accepts
-        )
-        # By worth and ticks used; after the horizon nobody takes an incident over.
-        self._over = np.array(
-            [
-                [round((stakes.handed_over(used) or 0.0) * UNIT) for used in range(horizon + 2)]
-                for stakes in every
-            ],
-            np.float64,
+            stakes.tables(1), self._letters, horizon, tables.noted, tables.accepts
         )
         self._wrong = np.zeros(self.beliefs.weights.shape, np.int16)
         self._early = np.zeros_like(self._wrong)
@@ -86,43 +77,32 @@ class BatchedValues:
         after = facts_step(before, move, True, False, when[:, np.newaxis])
         self._wrong[rows], self._early[rows] = after.wrong, after.early
 
-    def values(
-        self,
-        incidents: TokenIncidents,
-        episodes: TokenEpisodes,
-        rows: Ints,
-        *,
-        hand_over: bool = True,
-    ) -> Floats:
-        """W of open rows (R,); without ``hand_over`` no plan hands over."""
+    def values(self, episodes: TokenEpisodes, rows: Ints) -> Floats:
+        """The worth of acting in open rows (R,)."""
         worth = np.empty(len(rows))
         for start in range(0, len(rows), BLOCK_ROWS):
             block = rows[start : start + BLOCK_ROWS]
-            standings = self._standings(incidents, episodes, block)
-            if not hand_over:
-                standings = standings._replace(over=np.zeros(len(block)))
+            standings = self._standings(episodes, block)
             total = standings.weights.sum(axis=1)
             values = self._best(standings, self._tables) / UNIT / total
             worth[start : start + BLOCK_ROWS] = values
         return worth
 
-    def _standings(self, incidents: TokenIncidents, episodes: TokenEpisodes, rows: Ints) -> Any:
+    def _standings(self, episodes: TokenEpisodes, rows: Ints) -> Any:
         from logtriage.beliefs.plan_kernels import Standings  # loads Numba
 
         beliefs = self.beliefs
         weights, fixed_at = beliefs.weights[rows], beliefs.fixed_at(rows)
         paged, declared = _ticks(episodes.paged_at[rows]), episodes.root_cause[rows]
         root, said = self._tables.root[beliefs.world[rows]], episodes.severity[rows]
-        untouched = (paged == NEVER) & (episodes.remedies[rows] == 0)
-        tick = self._setting.ticks(episodes)[rows]
         right = (declared[:, np.newaxis] == root) & (root >= 0)
         return Standings(
             world=beliefs.world[rows],
             weights=scaled_weights(weights, SCALE),
             team=beliefs.right_team(rows),
             shares=severity_shares(beliefs.severities(rows)),
-            tick=tick,
-            over=np.where(untouched, self._over[incidents.worth[rows], tick + 1], 0.0),
+            tick=self._setting.ticks(episodes)[rows],
+            over=np.zeros(len(rows)),
             fixed=((fixed_at >= 0) | (weights == 0)).all(axis=1),
             declared=declared.astype(np.int64),
             severity=np.where(said < 0, SILENT, said).astype(np.int64),
