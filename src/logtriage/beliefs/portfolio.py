@@ -164,10 +164,11 @@ class Portfolio(Case):
         declared = {service for _, service in standing.root_causes}
         paged = {team for _, team in standing.doings.pages}
         parts = np.arange(self.real.shape[1])[:, np.newaxis]
-        first = (self.fixes[rows][:, np.newaxis] == parts).argmax(axis=2)
+        fixes = self.fixes[rows][:, np.newaxis] == parts
+        first = fixes.argmax(axis=2) if self.remedies else np.zeros_like(self.members[rows])
         said = self.severity_credits[:, rows].argmax(axis=0)
-        told = (self.services[rows], self.teams[rows], first, self.fixed[rows])
-        of_each = zip(said.tolist(), self.count[rows].tolist(), *(part.tolist() for part in told))
+        told = self.count[rows], self.services[rows], self.teams[rows], first, self.fixed[rows]
+        of_each = zip(said.tolist(), *(part.tolist() for part in told), strict=True)
         for rank, count, services, teams, remedies, fixed in of_each:
             severity = None if standing.severity is not None else str(SEVERITIES[rank])
             if not count:

@@ -116,9 +116,7 @@ def _found(
         return np.concatenate([alone, two])
     rows = _likeliest(model, two, seen, revealed, max(pairs, anchors))
     best = two[rows, :2]
-    three = _distinct(
-        model, _crossed(best[:pairs], kept), _crossed(best[:anchors], every)
-    )
+    three = _distinct(model, _crossed(best[:pairs], kept), _crossed(best[:anchors], every))
     # A remedy leaves part of a set, which must be there to be looked up.
     parts = _distinct(model, two[:, :2], three[:, :2], three[:, 1:], three[:, ::2])
     return np.concatenate([alone, parts, three])
