@@ -153,8 +153,8 @@ class Portfolio(Case):
         first = not self.standing.root_causes
         named: list[str] = []
         for name in plan.root_causes:
-            there = self._at[self.topology.index(name)]
-            if (first and not named) or float(there @ weights) > half:
+            there = (self.services == self.topology.index(name)).any(axis=1)
+            if (first and not named) or float(weights[there].sum()) > half:
                 named.append(name)
         return attrs.evolve(plan, root_causes=tuple(named))
 
@@ -209,11 +209,6 @@ class Portfolio(Case):
             yield Plan(0.0, pages, severity, roots, remedies[:tried])
         if roots:
             yield Plan(0.0, pages, severity, (), remedies)
-
-    @cached_property
-    def _at(self) -> Floats:
-        """1 where a hypothesis has a fault at a service (n, H)."""
-        return _holds(self.services, len(self.topology))
 
     @cached_property
     def _unfixed_at(self) -> Floats:
@@ -282,8 +277,8 @@ class Portfolio(Case):
 
 def _holds(numbers: Longs, count: int) -> Floats:
     """1 where a row of numbers (H, K) holds each of 0 to ``count`` (count, H)."""
-    there = (numbers == np.arange(count)[:, np.newaxis, np.newaxis]).any(axis=2)
-    return there.astype(np.float64)
+    there: Floats = (numbers == np.arange(count)[:, np.newaxis, np.newaxis]).any(axis=2) * 1.0
+    return there
 
 
 @attrs.frozen(eq=False)
