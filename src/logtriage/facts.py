@@ -7,7 +7,7 @@ and batches.
 """
 
 from functools import cached_property
-from typing import Final
+from typing import Final, NamedTuple
 
 import attrs
 
@@ -32,8 +32,7 @@ from logtriage.world.schedule import Doings
 Play = tuple[int, Action]
 
 
-@attrs.frozen
-class Response:
+class Response(NamedTuple):
     """The ticks in which one fault was named, its team first paged, and it was fixed.
 
     None as long as it has not happened. Of k faults the first k services declared are
@@ -188,11 +187,12 @@ def _first(
     responses: tuple[Response, ...], mine: list[bool], event: str, tick: int
 ) -> tuple[Response, ...]:
     """The responses, with a tick where some faults see an event for the first time."""
+    changes = {event: tick}
     return tuple(
-        attrs.evolve(response, **{event: tick})
-        if here and getattr(response, event) is None
-        else response
-        for response, here in zip(responses, mine, strict=True)
+        [
+            response._replace(**changes) if here and getattr(response, event) is None else response
+            for response, here in zip(responses, mine, strict=True)
+        ]
     )
 
 

@@ -45,7 +45,7 @@ from logtriage.audit.findings import Outcome, Verdict, judged
 from logtriage.audit.subject import NUMBERS, Subject, Work
 from logtriage.audit.vocabulary import CONFIDENCES, IDLE, vocabulary, words
 from logtriage.drawing.incidents import WORTHS_OF_HAND_OVER
-from logtriage.dynamics import play
+from logtriage.dynamics import play, play_parsed
 from logtriage.grading import paging
 from logtriage.incident import Incident
 from logtriage.rng import hash_name
@@ -213,7 +213,7 @@ class _History:
     def worth(self, plan: _Plan) -> float:
         """The score of a list of actions on this incident."""
         if plan not in self._scores:
-            self._scores[plan] = score(play(self.incident, plan)[0], self._rubric)
+            self._scores[plan] = score(play_parsed(self.incident, plan)[0], self._rubric)
         return self._scores[plan]
 
 

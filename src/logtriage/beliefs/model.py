@@ -5,7 +5,7 @@ all sets have one member. Sets are arrays, so that thousands of them are weighed
 :class:`Hypothesis` is only made on request.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cached_property, lru_cache
 from itertools import product
 from typing import Final
@@ -252,14 +252,10 @@ class Model:
         """
         self.sets.check_listed()
         number = {fault: place for place, fault in enumerate(self.singles)}
-        sets = ([number[fault] for fault in faulty.faults] for faulty in self.sets.sets())
-        return self.compiled(self.padded(sets))
-
-    def padded(self, sets: Iterable[Sequence[int]]) -> Longs:
-        """Sets of single faults as rows (R, K), padded with ``NONE``."""
-        most = len(self.setting.counts)
-        rows = [[*members, *[NONE] * (most - len(members))] for members in sets]
-        return np.array(rows, np.int64).reshape(-1, most)
+        most, sets = len(self.setting.counts), self.sets.sets()
+        listed = [[number[fault] for fault in faulty.faults] for faulty in sets]
+        rows = [[*members, *[NONE] * (most - len(members))] for members in listed]
+        return self.compiled(np.array(rows, np.int64).reshape(-1, most))
 
     @property
     def hypotheses(self) -> tuple[Hypothesis, ...]:

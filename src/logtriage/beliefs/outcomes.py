@@ -10,7 +10,7 @@ run of them, from the first to the last in which a service stays what it is, has
 """
 
 from bisect import bisect_left
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -151,9 +151,10 @@ class Outcomes:
                 rows[segment] = outcome.read(instant, "" if token == ordinary[sort] else token)
         made = cls(listed, tuple(breaks), seen, down, edge, len(cells))
         if before is not None and (before.listed, before.breaks) == (listed, made.breaks):
-            made._tables.update(before.tables_less(fresh))
-            for run, table in made._tables.items():
-                made._add(table, run, fresh)
+            for run, table in before._tables.items():
+                made._tables[run] = table.copy()
+                before._add(made._tables[run], run, fresh, -1)
+                made._add(made._tables[run], run, fresh)
         return made
 
     # --- likelihoods -------------------------------------------------------------------
@@ -188,17 +189,10 @@ class Outcomes:
             self._tables[first, last] = known
         return known
 
-    def tables_less(self, keys: Collection[tuple[int, str]]) -> dict[tuple[int, int], Longs]:
-        """The tables made so far, without what was seen of the histories in ``keys``."""
-        tables = {run: table.copy() for run, table in self._tables.items()}
-        for run, table in tables.items():
-            self._add(table, run, keys, -1)
-        return tables
-
     def _add(
         self, table: Longs, run: tuple[int, int], keys: Iterable[tuple[int, str]], sign: int = 1
     ) -> None:
-        """Add what was seen of some histories to a table."""
+        """Add what was seen of some histories to a table, or take it away."""
         for service, sort in keys:
             outcome = self.outcome(service, sort, *run)
             if outcome[:6] != UNSEEN[:6]:

@@ -153,8 +153,8 @@ class Portfolio(Case):
         first = not self.standing.root_causes
         named: list[str] = []
         for name in plan.root_causes:
-            there = self._at[self.topology.index(name)]
-            if (first and not named) or float(there @ weights) > half:
+            there = (self.services == self.topology.index(name)).any(axis=1)
+            if (first and not named) or float(weights[there].sum()) > half:
                 named.append(name)
         return attrs.evolve(plan, root_causes=tuple(named))
 
@@ -164,10 +164,11 @@ class Portfolio(Case):
         declared = {service for _, service in standing.root_causes}
         paged = {team for _, team in standing.doings.pages}
         parts = np.arange(self.real.shape[1])[:, np.newaxis]
-        first = (self.fixes[rows][:, np.newaxis] == parts).argmax(axis=2)
+        fixes = self.fixes[rows][:, np.newaxis] == parts
+        first = fixes.argmax(axis=2) if self.remedies else np.zeros_like(self.members[rows])
         said = self.severity_credits[:, rows].argmax(axis=0)
-        told = (self.services[rows], self.teams[rows], first, self.fixed[rows])
-        of_each = zip(said.tolist(), self.count[rows].tolist(), *(part.tolist() for part in told))
+        told = self.count[rows], self.services[rows], self.teams[rows], first, self.fixed[rows]
+        of_each = zip(said.tolist(), *(part.tolist() for part in told), strict=True)
         for rank, count, services, teams, remedies, fixed in of_each:
             severity = None if standing.severity is not None else str(SEVERITIES[rank])
             if not count:
@@ -208,11 +209,6 @@ class Portfolio(Case):
             yield Plan(0.0, pages, severity, roots, remedies[:tried])
         if roots:
             yield Plan(0.0, pages, severity, (), remedies)
-
-    @cached_property
-    def _at(self) -> Floats:
-        """1 where a hypothesis has a fault at a service (n, H)."""
-        return _holds(self.services, len(self.topology))
 
     @cached_property
     def _unfixed_at(self) -> Floats:
@@ -281,8 +277,8 @@ class Portfolio(Case):
 
 def _holds(numbers: Longs, count: int) -> Floats:
     """1 where a row of numbers (H, K) holds each of 0 to ``count`` (count, H)."""
-    there = (numbers == np.arange(count)[:, np.newaxis, np.newaxis]).any(axis=2)
-    return there.astype(np.float64)
+    there: Floats = (numbers == np.arange(count)[:, np.newaxis, np.newaxis]).any(axis=2) * 1.0
+    return there
 
 
 @attrs.frozen(eq=False)
