@@ -11,7 +11,7 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("torchrl")
 
-from training.ppo import Collector, Learner, Settings, make_agent  # noqa: E402 (after the skips)
+from training.ppo import Collector, Settings, learner_of, make_agent  # noqa: E402 (after the skips)
 
 Benchmark = Any
 
@@ -21,7 +21,7 @@ def bench_ppo(benchmark: Benchmark, rounds: Callable[[int], int]) -> None:
     settings = Settings(task="cascading_failure-v4", imitation=0)
     torch.set_num_threads(1)
     agent = make_agent(settings)
-    collector, learner = Collector(settings), Learner(agent, settings)
+    collector, learner = Collector(settings), learner_of(agent, settings)
 
     def run() -> None:
         learner.update(collector.collect(agent), 0.0)

@@ -75,7 +75,7 @@ QUESTIONS: Final = {
     "inference": Question(
         recipe="training.ppo",
         task="single_crash-v4",
-        options={"rounds": 200, "eval-every-s": 20},
+        options={"rounds": 200, "eval-every": 40},
         arms={name: {"inputs": name} for name in INPUTS},
         players={name: (name, (EVAL_SPLIT,)) for name in INPUTS},
         scripted=("observer", "expert"),

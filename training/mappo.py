@@ -73,13 +73,13 @@ from training.common.figures import (
 from training.common.files import RUN, Refused, load_json, machine, replace, save_json, save_text
 from training.common.options import add_options
 from training.common.ppo import (
-    MEASURED,
     POLICY,
     VALUE,
+    Learner,
     PPOSettings,
     advantages,
-    clipped_loss,
-    imitation_loss,
+    learning,
+    likeliest_severities,
     masked_actor,
     next_with_seed,
     perceptrons,
@@ -126,8 +126,6 @@ class Settings(PPOSettings):
     a team that draws evenly drowns what it knows in noise before anybody has learnt to listen.
     """
 
-    rounds: int = 100
-    eval_every: int = 20
     quiet: float = 5.0
     split: str = attrs.field(
         default="trio",
@@ -388,7 +386,7 @@ class Teacher:
             (acts & ~paged & ~benign, [Escalate(team) for team in topology.teams],
              team.argmax(axis=1)),
             (acts & ~classified, [ClassifySeverity(severity) for severity in SEVERITIES],
-             self._severities()),
+             likeliest_severities(union)),
             (acts & ~paged & benign, [Ignore()], np.zeros_like(root)),
             (acts & ~declared & ~benign, [IdentifyRootCause(name) for name in topology.names],
              root),
@@ -444,14 +442,6 @@ class Teacher:
     @staticmethod
     def _placed(places: dict[Action, int], actions: Sequence[Action]) -> Numbers:
         return np.array([places[action] for action in actions])
-
-    def _severities(self) -> Numbers:
-        """The likeliest severity (N,)."""
-        union = self._beliefs.of[0]
-        severities = union.severities().astype(np.float64)
-        severities /= np.maximum(severities.sum(axis=2, keepdims=True), 1)
-        votes = (severities * union.weights[:, :, None]).sum(axis=1)
-        return votes.argmax(axis=1)
 
 
 # -- playing ---------------------------------------------------------------------------------
@@ -647,7 +637,11 @@ class Training:
         self.settings = settings
         self.collector = Collector(settings)
         self.team = make_team(self.collector.batch, settings)
-        self.learner = Learner(self.team, settings)
+        team = self.team
+        # A critic that all roles share is trained once, with the first.
+        critics = [*team.critics, *[None] * (len(team.actors) - len(team.critics))]
+        networks = [*team.policies, *team.values]
+        self.learner = Learner(team.policies, team.actors, critics, networks, settings)
         self.rounds = 0
         self.points: list[dict[str, Any]] = []
         self._entropy: list[float] | None = None
@@ -657,14 +651,7 @@ class Training:
         """Train to the end; call ``report`` at each point of the curve."""
         settings = self.settings
         self._note(report)
-        while self.rounds < settings.rounds:
-            imitates = self.rounds < settings.imitation
-            if not imitates:
-                self.collector.dismiss_teacher()
-            taught = 1 - self.rounds / settings.imitation if imitates else 0.0
-            experience = self.collector.collect(self.team, taught)
-            progress = self.rounds / settings.rounds
-            measured = self.learner.update(experience, progress, imitates=imitates)
+        for measured in learning(settings, self.collector, self.learner, self.team):
             self._entropy = [part["entropy"] for part in measured]
             self.rounds += 1
             if self.rounds % settings.eval_every == 0 or self.rounds == settings.rounds:
@@ -688,68 +675,6 @@ class Training:
             }
         )
         report(self)
-
-
-#: The parts of a loss.
-LOSSES: Final = ("loss_objective", "loss_critic", "loss_entropy")
-
-
-class Learner:
-    """TorchRL's clipped PPO loss for each role, under one Adam."""
-
-    def __init__(self, team: Team, settings: Settings) -> None:
-        self.settings, self._team = settings, team
-        # A critic that all roles share is trained once, with the first.
-        critics = [*team.critics, *[None] * (len(team.actors) - len(team.critics))]
-        self.losses = [
-            clipped_loss(actor, critic, settings)
-            for actor, critic in zip(team.actors, critics, strict=True)
-        ]
-        self.networks: list[nn.Module] = [*team.policies, *team.values]
-        self.optimizer = torch.optim.Adam(
-            team.modules().parameters(), lr=settings.lr, eps=1e-5, fused=True
-        )
-
-    def update(
-        self, experience: list[TensorDict], progress: float, *, imitates: bool = False
-    ) -> list[dict[str, float]]:
-        """Go over a round; ``progress`` in [0, 1) sets the rates. Returns what was measured.
-
-        Critics learn in the same way while the policies imitate the teacher.
-        """
-        settings = self.settings
-        for group in self.optimizer.param_groups:
-            group["lr"] = settings.falling(settings.lr, settings.lr_end, progress)
-        for loss in self.losses:
-            loss.entropy_coeff.fill_(
-                settings.falling(settings.entropy, settings.entropy_end, progress)
-            )
-        size = settings.batch // settings.minibatches
-        for _ in range(settings.epochs):
-            for rows in torch.randperm(settings.batch)[: size * settings.minibatches].view(
-                -1, size
-            ):
-                losses = [
-                    loss(each[rows]) for loss, each in zip(self.losses, experience, strict=True)
-                ]
-                parts = ("loss_critic",) if imitates else LOSSES
-                total = sum(each[name] for each in losses for name in parts if name in each)
-                if imitates:
-                    total = total + self._imitation([each[rows] for each in experience])
-                self.optimizer.zero_grad()
-                total.backward()
-                for network in self.networks:
-                    nn.utils.clip_grad_norm_(network.parameters(), settings.max_grad_norm)
-                self.optimizer.step()
-        return [{key: float(each[key]) for key in MEASURED} for each in losses]
-
-    def _imitation(self, parts: list[TensorDict]) -> Tensor:
-        """The cross-entropy with the teacher's actions, summed over roles, where they are legal."""
-        total = torch.zeros(())
-        for role, part in enumerate(parts):
-            policy = self._team.distribution(role, part["observation"], part["mask"])
-            total = total + imitation_loss(policy, part)
-        return total
 
 
 # -- the program -----------------------------------------------------------------------------
@@ -811,8 +736,6 @@ def run(settings: Settings, out: Path, command: str) -> None:
 
     Raises:
         Refused: if there is a finished run.
-        SystemExit: if the scalar core grades an incident otherwise than the batched engine.
-            Everything is saved then, too.
     """
     if (out / RUN).exists() and load_json(out / RUN)["finished"]:
         raise Refused(f"{out} holds a finished run: give another directory")
@@ -850,7 +773,6 @@ def run(settings: Settings, out: Path, command: str) -> None:
         others = play_held_out(training.team, settings, scrambled=True)
         rows[SCRAMBLED,] = [row_of(state) for state in others.states(settings)]
     write_rows(out / EPISODES, ["words"], rows)
-    agrees = [row.grade for row in rows[OWN,]] == played.scores.tolist()
     facts = {
         "finished": True,
         "seconds": time.perf_counter() - began[0],
@@ -859,7 +781,6 @@ def run(settings: Settings, out: Path, command: str) -> None:
         "episodes": training.points[-1]["episodes"],
         "before": figures(before),
         "after": {words: figures(rows[words,]) for (words,) in rows},
-        "scalar_core_agrees": agrees,
     }
     save_json(out / RUN, {**about, **facts})
     if (SCRAMBLED,) in rows:
@@ -872,8 +793,6 @@ def run(settings: Settings, out: Path, command: str) -> None:
             f"{words_for(settings.task)} --episodes 300 --out {out}-eval"
         )
     tell_end(console, out, before, rows[OWN,], following)
-    if not agrees:
-        raise SystemExit(f"{out}: the scalar core grades the last evaluation otherwise")
 
 
 def save_transcripts(path: Path, states: Sequence[State], agent: str, split: RoleSplit) -> None:

@@ -12,9 +12,8 @@ import argparse
 import shlex
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from functools import lru_cache
-from itertools import count
 from pathlib import Path
 from typing import Any, Final
 
@@ -28,7 +27,6 @@ from torch import Tensor, nn
 from torchrl.modules import MaskedCategorical, ProbabilisticActor, ValueOperator
 
 from logtriage.actions import (
-    SEVERITIES,
     Escalate,
     RequestMetrics,
     RequestMoreLogs,
@@ -38,11 +36,9 @@ from logtriage.actions import (
 )
 from logtriage.adapters.sources import is_own_task
 from logtriage.errors import LogTriageError
-from logtriage.grading import grade_actions
 from logtriage.grading.action_lists import ranges_of
-from logtriage.grading.batch import CLOSINGS
 from logtriage.incident import Incident
-from logtriage.state import Closing
+from logtriage.playing import play
 from logtriage.tasks import TaskSpec
 from logtriage.vector import BatchedTriage, BeliefScreens, Step, TokenLayout, token_layout_of
 from logtriage.vector.layout import Floats
@@ -53,6 +49,7 @@ from training.common.figures import (
     EPISODES,
     Row,
     figures,
+    row_of,
     save_table,
     tell_end,
     write_rows,
@@ -63,10 +60,11 @@ from training.common.ppo import (
     MEASURED,
     POLICY,
     VALUE,
+    Learner,
     PPOSettings,
     advantages,
-    clipped_loss,
-    imitation_loss,
+    learning,
+    likeliest_severities,
     masked_actor,
     next_with_seed,
     perceptrons,
@@ -93,14 +91,8 @@ KINDS: Final = ("belief", "counts", "screen")
 
 @attrs.frozen
 class Settings(PPOSettings):
-    """A run: ``rounds``, or if these are None ``minutes`` of wall time, evaluations included.
+    """A run. The same settings give the same weights."""
 
-    Only with ``rounds`` does the same seed give the same weights.
-    """
-
-    minutes: float = 15.0
-    rounds: int | None = None
-    eval_every_s: float = 30.0
     inputs: str = attrs.field(
         default="belief", metadata={"choices": KINDS, "help": "what the agent is given"}
     )
@@ -337,7 +329,10 @@ class Teacher:
         by_case = [
             (~paged & unsure & (screen.tick < QUESTIONS), asks),
             (~paged & (of("acting")[:, 0] < of("worth")[:, 0]), ranges.hand_over),
-            (~classified & (paged | (benign > 0.5)) & (left > 1), self._severities()),
+            (
+                ~classified & (paged | (benign > 0.5)) & (left > 1),
+                likeliest_severities(self._screens.beliefs),
+            ),
             (~paged & (benign > 0.5), ranges.ignore),
             (~paged, ranges.page + team.argmax(axis=1)),
             (fixed | (tried >= TRIES) | (left <= 1), ranges.resolve),
@@ -345,15 +340,6 @@ class Teacher:
         ]
         otherwise = ranges.remedy + of("remedy").argmax(axis=1)
         return np.select([case for case, _ in by_case], [do for _, do in by_case], otherwise)
-
-    def _severities(self) -> Numbers:
-        """The likeliest severity (N,)."""
-        beliefs = self._screens.beliefs
-        severities = beliefs.severities().astype(np.float64)
-        severities /= np.maximum(severities.sum(axis=2, keepdims=True), 1)
-        votes = (severities * beliefs.weights[:, :, None]).sum(axis=1)
-        assert votes.shape[1] == len(SEVERITIES)
-        return votes.argmax(axis=1)
 
 
 # -- playing ---------------------------------------------------------------------------------
@@ -386,8 +372,8 @@ class Collector:
         self._teacher = None
 
     @torch.no_grad()
-    def collect(self, agent: Agent, taught: float = 0.0) -> TensorDict:
-        """A round (rollout, num_envs), with advantages and value targets.
+    def collect(self, agent: Agent, taught: float = 0.0) -> list[TensorDict]:
+        """A round, flattened to (rollout * num_envs,), with advantages and value targets.
 
         The share ``taught`` of the actions, drawn at random, are the teacher's.
         """
@@ -422,7 +408,7 @@ class Collector:
         critic = agent.networks["value"]
         value = critic(observation)
         advantage, target = advantages(settings, value, critic(self._seen), reward, done)
-        return TensorDict(
+        experience = TensorDict(
             {
                 "observation": observation,
                 "mask": mask,
@@ -435,6 +421,7 @@ class Collector:
             },
             batch_size=shape,
         )
+        return [experience.flatten()]
 
     def _restart(self, after: Step, rows: Numbers) -> Step:
         if not len(rows):
@@ -447,58 +434,23 @@ class Collector:
 
 @attrs.frozen(eq=False)
 class Played:
-    """N played incidents of a task: ids, ``actions`` (T, N), and the outcome of each (N,)."""
+    """N played incidents of a task: ids, ``actions`` (T, N), ``ticks`` and ``scores`` (N,)."""
 
     task: TaskSpec
     ids: tuple[str, ...]
     actions: Numbers
     ticks: Numbers
     scores: NDArray[np.float64]
-    closing: NDArray[np.int8]
-    paged: NDArray[np.bool_]
-
-    @classmethod
-    def of(
-        cls, batch: BatchedTriage, ids: tuple[str, ...], taken: Sequence[Numbers], screen: Step
-    ) -> "Played":
-        """A batch that was played to its last ``screen``; ``taken`` are T arrays (N,)."""
-        paged = np.asarray(screen.observation[:, batch.layout["paged"]].any(axis=1))
-        actions = np.stack(taken)
-        return cls(batch.task, ids, actions, screen.tick, screen.score, screen.closing, paged)
-
-    def incidents(self) -> tuple[Incident, ...]:
-        """The incidents, drawn once more."""
-        return _drawn(self.task, self.ids)
 
     def rows(self) -> list[Row]:
-        """The episodes in figures. A mis-page closes its incident; every other page is right."""
-        handed_over = self.closing == CLOSINGS.index(Closing.HANDED_OVER)
-        mis_paged = self.closing == CLOSINGS.index(Closing.MISROUTED)
+        """The episodes in figures, as the scalar core plays and grades them."""
         rows = []
-        for number, incident in enumerate(self.incidents()):
-            assert incident.worth_of_hand_over is not None
-            rows.append(
-                Row(
-                    incident=incident.id,
-                    worth=incident.worth_of_hand_over,
-                    fault=not incident.truth.benign,
-                    grade=float(self.scores[number]),
-                    handed_over=bool(handed_over[number]),
-                    paged_right=bool(self.paged[number] and not mis_paged[number]),
-                    mis_paged=bool(mis_paged[number]),
-                    ticks=int(self.ticks[number]),
-                )
-            )
-        return rows
-
-    def regraded(self) -> list[float]:
-        """The scores of the same actions, played and graded by the scalar core."""
-        scores = []
-        for row, (incident, ticks) in enumerate(zip(self.incidents(), self.ticks, strict=True)):
+        for at, (incident, ticks) in enumerate(
+            zip(_drawn(self.task, self.ids), self.ticks, strict=True)
+        ):
             actions = all_actions(incident.topology, hand_over=True)
-            chosen = [actions[action] for action in self.actions[:ticks, row]]
-            scores.append(grade_actions(incident, chosen).score)
-        return scores
+            rows.append(row_of(play(incident, [actions[one] for one in self.actions[:ticks, at]])))
+        return rows
 
 
 @lru_cache(maxsize=4)
@@ -532,7 +484,8 @@ def play_held_out(
             taken.append(action)
             screen = batch.step(action)
             seen = reader.read(screen, action, none)
-    return Played.of(batch, ids_of(settings.task, split, number), taken, screen)
+    ids = ids_of(settings.task, split, number)
+    return Played(batch.task, ids, np.stack(taken), screen.tick, screen.score)
 
 
 # -- learning --------------------------------------------------------------------------------
@@ -548,12 +501,9 @@ def train(settings: Settings, report: Report) -> Agent:
     torch.manual_seed(settings.seed)
     collector = Collector(settings)
     agent = make_agent(settings)
-    learner = Learner(agent, settings)
-    measured: dict[str, float] = {}
-    noted_at, noted_steps = start, -1
+    learner = learner_of(agent, settings)
 
-    def note() -> None:
-        nonlocal noted_at, noted_steps
+    def note(measured: Mapping[str, float]) -> None:
         held_out = figures(play_held_out(agent, settings, CHOICE_SPLIT).rows())
         point = {
             "seconds": round(time.perf_counter() - start, 1),
@@ -564,67 +514,19 @@ def train(settings: Settings, report: Report) -> Agent:
             **{name: measured.get(name) for name in MEASURED},
             **{f"val_{name}": value for name, value in held_out.items()},
         }
-        noted_at, noted_steps = time.perf_counter(), collector.steps
         report(point, agent)
 
-    note()
-    for number in count():
-        spent = (time.perf_counter() - start) / (60 * settings.minutes)
-        done = number / settings.rounds if settings.rounds is not None else spent
-        if max(done, spent) >= 1:
-            break
-        imitates = number < settings.imitation
-        if number == settings.imitation:
-            collector.dismiss_teacher()
-        taught = 1 - number / settings.imitation if imitates else 0.0
-        experience = collector.collect(agent, taught)
-        measured = learner.update(experience, done, imitates=imitates)
-        if time.perf_counter() - noted_at >= settings.eval_every_s:
-            note()
-    if noted_steps < collector.steps:
-        note()
+    note({})
+    for number, (measured,) in enumerate(learning(settings, collector, learner, agent), 1):
+        if number % settings.eval_every == 0 or number == settings.rounds:
+            note(measured)
     return agent
 
 
-class Learner:
-    """TorchRL's clipped PPO loss under Adam."""
-
-    def __init__(self, agent: Agent, settings: Settings) -> None:
-        self.agent, self.settings = agent, settings
-        self.loss = clipped_loss(agent.actor, agent.critic, settings)
-        self.weights = list(agent.networks.parameters())
-        self.optimizer = torch.optim.Adam(self.weights, lr=settings.lr, eps=1e-5)
-
-    def update(
-        self, experience: TensorDict, progress: float, *, imitates: bool = False
-    ) -> dict[str, float]:
-        """Go over a round; ``progress`` in [0, 1) sets the rates. Returns what was measured.
-
-        The critic learns in the same way while the policy imitates the teacher.
-        """
-        settings = self.settings
-        for group in self.optimizer.param_groups:
-            group["lr"] = settings.falling(settings.lr, settings.lr_end, progress)
-        self.loss.entropy_coeff.fill_(
-            settings.falling(settings.entropy, settings.entropy_end, progress)
-        )
-        flat, size = experience.flatten(), settings.batch // settings.minibatches
-        for _ in range(settings.epochs):
-            order = torch.randperm(settings.batch)[: size * settings.minibatches]
-            for chosen in order.view(-1, size):
-                part = flat[chosen]
-                losses = self.loss(part)
-                total = losses["loss_critic"]
-                if imitates:
-                    policy = self.agent.distribution(part["observation"], part["mask"])
-                    total = total + imitation_loss(policy, part)
-                else:
-                    total = total + losses["loss_objective"] + losses["loss_entropy"]
-                self.optimizer.zero_grad()
-                total.backward()
-                nn.utils.clip_grad_norm_(self.weights, settings.max_grad_norm)
-                self.optimizer.step()
-        return {key: float(losses[key]) for key in MEASURED}
+def learner_of(agent: Agent, settings: Settings) -> Learner:
+    """What trains an agent."""
+    logits = agent.networks["logits"]
+    return Learner([logits], [agent.actor], [agent.critic], [agent.networks], settings)
 
 
 # -- the program -----------------------------------------------------------------------------
@@ -677,7 +579,6 @@ def run(settings: Settings, out: Path, command: str) -> None:
     played = {split: play_held_out(agent, settings, split) for split in (CHOICE_SPLIT, EVAL_SPLIT)}
     rows = {(split,): episodes.rows() for split, episodes in played.items()}
     write_rows(out / EPISODES, ["split"], rows)
-    test = played[EVAL_SPLIT]
     facts = {
         "finished": True,
         "seconds": time.perf_counter() - began[0],
@@ -686,7 +587,6 @@ def run(settings: Settings, out: Path, command: str) -> None:
         "episodes": points[-1]["episodes"],
         "before": figures(before),
         "after": {split: figures(rows[split,]) for split in played},
-        "scalar_core_agrees": test.regraded() == test.scores.tolist(),
     }
     save_json(out / RUN, {**about, **facts})
     # No command plays this network: the next step is what others earn on the same incidents.

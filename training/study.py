@@ -255,9 +255,9 @@ class Study:
             bar, rows = self.with_bar(start)
             shown[f"{start}, handed over from {bar:g} on"] = rows
         for file in sorted((self.out / "judged").glob("*.csv")):
-            name, split, temperature = file.name.removesuffix(".csv").split(".", 2)
+            name, split, at = file.name.removesuffix(".csv").split(".", 2)
             if split == EVAL_SPLIT and not name.startswith("sft-"):
-                shown[f"{name} at {temperature}"] = read_rows(file)[name,]
+                shown[f"{name} at {at}"] = read_rows(file)[name,]
         return shown
 
     def write(self) -> None:

@@ -9,6 +9,7 @@ from logtriage.errors import MissingExtra, requirements_of
 
 #: The extra of each program, by its name after ``training``.
 EXTRAS: Final = {
+    "arms": "train-rl",
     "grpo": "train",
     "mappo": "train-rl",
     "ppo": "train-rl",

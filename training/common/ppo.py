@@ -1,11 +1,13 @@
 """Parts that `training.ppo` and `training.mappo` share: settings, perceptrons, TorchRL's loss."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import attrs
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from rich.console import Console
 from tensordict import TensorDict
 from tensordict.nn import TensorDictModule
@@ -15,6 +17,7 @@ from torchrl.objectives import ClipPPOLoss
 from torchrl.objectives.value.functional import vec_generalized_advantage_estimate
 
 from logtriage.tasks import TaskSpec
+from logtriage.vector import BeliefBatch
 from training.common.tasks import is_playable, sheet_of
 
 #: Evaluations play this many incidents.
@@ -31,7 +34,7 @@ MEASURED: Final = ("entropy", "kl_approx", "clip_fraction")
 class PPOSettings:
     """Proximal policy optimisation on the batched engine.
 
-    Each round collects ``rollout`` steps of ``num_envs`` incidents and goes ``epochs``
+    Each of ``rounds`` collects ``rollout`` steps of ``num_envs`` incidents and goes ``epochs``
     times over them in ``minibatches``. During a run the learning rate falls linearly from
     ``lr`` to ``lr_end``, and the weight of the entropy from ``entropy`` to ``entropy_end``.
     ``gamma`` is 1 because rewards telescope: their sum is the grade.
@@ -66,6 +69,10 @@ class PPOSettings:
     activation: str = attrs.field(default="relu", metadata={"choices": tuple(ACTIVATIONS)})
     imitation: int = attrs.field(
         default=20, metadata={"help": "rounds in which a teacher is imitated; 0 for none"}
+    )
+    rounds: int = 100
+    eval_every: int = attrs.field(
+        default=20, metadata={"help": "rounds from evaluation to evaluation"}
     )
     threads: int = 1
     eval_incidents: int = EVAL_INCIDENTS
@@ -138,6 +145,106 @@ def imitation_loss(policy: MaskedCategorical, part: TensorDict) -> Tensor:
     legal = part["mask"].gather(1, label[:, None])[:, 0]
     log_prob = policy.log_prob(label.where(legal, part["action"]))
     return -(log_prob * legal).mean()
+
+
+#: The parts of a loss.
+LOSSES: Final = ("loss_objective", "loss_critic", "loss_entropy")
+
+
+class Learner:
+    """TorchRL's clipped PPO loss for each policy, under one Adam.
+
+    Args:
+        policies: the logits of each policy, as bare modules.
+        actors: those policies as actors.
+        critics: a critic for each, or None where another trains the shared critic.
+        networks: all that is learnt; gradients are clipped network by network.
+    """
+
+    def __init__(
+        self,
+        policies: Sequence[nn.Module],
+        actors: Sequence[ProbabilisticActor],
+        critics: Sequence[ValueOperator | None],
+        networks: Sequence[nn.Module],
+        settings: PPOSettings,
+    ) -> None:
+        self.settings, self._policies, self._networks = settings, policies, networks
+        self.losses = [
+            clipped_loss(actor, critic, settings)
+            for actor, critic in zip(actors, critics, strict=True)
+        ]
+        weights = [weight for network in networks for weight in network.parameters()]
+        self.optimizer = torch.optim.Adam(weights, lr=settings.lr, eps=1e-5, fused=True)
+
+    def update(
+        self, experience: Sequence[TensorDict], progress: float, *, imitates: bool = False
+    ) -> list[dict[str, float]]:
+        """Go over a round (B,) of each policy; what was measured.
+
+        ``progress`` in [0, 1) sets the rates. Critics learn in the same way while the policies
+        imitate the teacher.
+        """
+        settings = self.settings
+        for group in self.optimizer.param_groups:
+            group["lr"] = settings.falling(settings.lr, settings.lr_end, progress)
+        for loss in self.losses:
+            loss.entropy_coeff.fill_(
+                settings.falling(settings.entropy, settings.entropy_end, progress)
+            )
+        size = settings.batch // settings.minibatches
+        for _ in range(settings.epochs):
+            order = torch.randperm(settings.batch)[: size * settings.minibatches]
+            for rows in order.view(-1, size):
+                parts = [each[rows] for each in experience]
+                losses = [loss(part) for loss, part in zip(self.losses, parts, strict=True)]
+                names = ("loss_critic",) if imitates else LOSSES
+                total = sum(each[name] for each in losses for name in names if name in each)
+                if imitates:
+                    for policy, part in zip(self._policies, parts, strict=True):
+                        logits = policy(part["observation"])
+                        said = MaskedCategorical(logits=logits, mask=part["mask"])
+                        total = total + imitation_loss(said, part)
+                self.optimizer.zero_grad()
+                total.backward()
+                for network in self._networks:
+                    nn.utils.clip_grad_norm_(network.parameters(), settings.max_grad_norm)
+                self.optimizer.step()
+        return [{key: float(each[key]) for key in MEASURED} for each in losses]
+
+
+class Collects(Protocol):
+    """Plays incidents for a player that learns."""
+
+    def collect(self, player: Any, taught: float, /) -> list[TensorDict]:
+        """A round of each policy; in the share ``taught`` the teacher acts."""
+        ...
+
+    def dismiss_teacher(self) -> None:
+        """Compute no more of the teacher's actions."""
+        ...
+
+
+def learning(
+    settings: PPOSettings, collector: Collects, learner: Learner, player: Any
+) -> Iterator[list[dict[str, float]]]:
+    """Train round by round, and yield what was measured in each; first the teacher is imitated."""
+    for number in range(settings.rounds):
+        imitates = number < settings.imitation
+        if not imitates:
+            collector.dismiss_teacher()
+        taught = 1 - number / settings.imitation if imitates else 0.0
+        experience = collector.collect(player, taught)
+        yield learner.update(experience, number / settings.rounds, imitates=imitates)
+
+
+def likeliest_severities(beliefs: BeliefBatch) -> NDArray[np.int64]:
+    """The likeliest severity (N,) by N beliefs, as a place in ``SEVERITIES``."""
+    severities = beliefs.severities().astype(np.float64)
+    severities /= np.maximum(severities.sum(axis=2, keepdims=True), 1)
+    votes = (severities * beliefs.weights[:, :, None]).sum(axis=1)
+    likeliest: NDArray[np.int64] = votes.argmax(axis=1)
+    return likeliest
 
 
 def advantages(
