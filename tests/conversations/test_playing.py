@@ -319,3 +319,14 @@ def test_no_screen_of_the_agents_own_takes_an_action_back(then: Messages) -> Non
     assert (
         names(read(wrong_page("The incident is closed (misrouted).", then=then)))[0] == "escalate"
     )
+
+
+@pytest.mark.parametrize("answer", [REFUSED, FIRST, f"{FIRST}\n{REFUSED}"])
+def test_a_command_is_played_whatever_its_output_says(answer: str) -> None:
+    command = "triage escalate team=dba-team > /dev/null; cat note.txt"
+    messages = [*PROMPT, *call("bash", answer, command=command)]
+    if FIRST in answer:
+        with pytest.raises(TranscriptError, match="a screen of tick 0 after 1 call: some were not"):
+            read(messages)
+    else:
+        assert names(read(messages)) == ["escalate"]

@@ -78,6 +78,39 @@ def pydantic_ai() -> Row:
     return messages(turn, {"parts": [first], "instructions": RULES, "kind": "request"})
 
 
+def swe_agent_in_text() -> Row:
+    def turn(n: int, name: str, given: Given, shown: str) -> Messages:
+        del n
+        command = " ".join(["triage", name, *(f"{key}={value}" for key, value in given.items())])
+        said = f"THOUGHT: look.\n\n```mswea_bash_command\n{command}\n```"
+        shown = f"<returncode>0</returncode>\n<output>\n{shown}\n</output>"
+        return [{"role": "assistant", "content": said}, {"role": "user", "content": shown}]
+
+    row = messages(turn, *PROMPT)
+    last = {"role": "exit", "content": "", "extra": {"exit_status": "Submitted"}}
+    return {
+        "info": {"exit_status": "Submitted", "incident": INCIDENT},
+        "messages": [*row["messages"], last],
+        "trajectory_format": "mini-swe-agent-1.1",
+    }
+
+
+def swe_agent_by_calls() -> Row:
+    def turn(n: int, name: str, given: Given, shown: str) -> Messages:
+        command = f"cd / && triage {name} {' '.join(given.values())}"
+        function = {"name": "bash", "arguments": json.dumps({"command": command})}
+        return [
+            {
+                "role": "assistant",
+                "content": "",
+                "tool_calls": [{"id": f"c{n}", "function": function}],
+            },
+            {"role": "tool", "tool_call_id": f"c{n}", "content": f"<output>\n{shown}\n</output>"},
+        ]
+
+    return {**messages(turn, *PROMPT), "trajectory_format": "mini-swe-agent-1.1", "info": {}}
+
+
 def ai_sdk() -> Row:
     def turn(n: int, name: str, given: Given, shown: str) -> Messages:
         call = {"toolCallId": f"c{n}", "toolName": name}
@@ -232,6 +265,8 @@ ROWS = {
     "Anthropic": messages(block, *PROMPT),
     "verifiers, as of old": verifiers(),
     "Pydantic AI": pydantic_ai(),
+    "mini-SWE-agent, blocks": swe_agent_in_text(),
+    "mini-SWE-agent, calls": swe_agent_by_calls(),
     "AI SDK": ai_sdk(),
     "AI SDK, page": ai_sdk_page(),
     "LangChain": langchain(),
@@ -427,6 +462,13 @@ def test_whatever_is_wrong_with_a_row_is_our_own_error(shape: str, chance: Any) 
         at[last] = chance.choice(JUNK)
     file = io.StringIO("\n".join(map(json.dumps, rows)))
     list(convert_files([file], on_error=lambda _: None, incident_at=INCIDENT))
+
+
+def test_an_exception_of_the_harness_is_a_status_and_a_limit_is_not() -> None:
+    row = swe_agent_in_text()
+    for status, expected in (("LimitsExceeded", "completed"), ("APIError", "error: APIError")):
+        row["info"] = {"exit_status": status, "incident": INCIDENT}
+        assert transcript_of_row(row).status == expected
 
 
 @pytest.mark.parametrize(

@@ -72,7 +72,7 @@ class _Pending:
     @property
     def refused(self) -> bool:
         """Whether the harness says that it did not carry the step out."""
-        if self.answer is None or self.screens or closed_in(self.answer.text):
+        if self.answer is None or self.screens or self.step.by_shell or closed_in(self.answer.text):
             return False
         return self.answer.refused is True or is_refusal(self.answer.text)
 
@@ -153,7 +153,8 @@ class _Replay:
                 self._confirm(count, step.screens, step.answer, shown[step])
         for place, answer in loose:
             screens = screens_in(answer.text, self.state.incident)
-            if screens or closed_in(answer.text):
+            own = any(not step.readable and step.step.by_shell for step in self.pending[-1:])
+            if not own and (screens or closed_in(answer.text)):
                 self._confirm(len(self.pending), screens, answer, place)
             else:
                 for step in self.pending:
@@ -201,7 +202,11 @@ class _Replay:
         surplus = len(group) - (screen.tick - self.state.tick)
         # What an unknown tool shows takes no action back: the agent may have made it.
         others = bool(group) and group[-1].step.id is not None and not group[-1].readable
-        doubtful = [at for at, step in enumerate(group) if not (others and step.readable)]
+        doubtful = [
+            at
+            for at, step in enumerate(group)
+            if not step.step.by_shell and not (others and step.readable)
+        ]
         if not 0 <= surplus <= len(doubtful):
             raise InvalidInput(
                 f"{place}: a screen of tick {screen.tick} after "
@@ -275,7 +280,7 @@ class _Replay:
         """
         kept: list[_Pending] = []
         for step in steps:
-            answered = step.answer is not None and not step.screens
+            answered = step.answer is not None and not step.screens and not step.step.by_shell
             unseen = answered and self.shows and not self.quiet
             if not step.refused and not (unseen and not self._ended(kept, step)):
                 kept.append(step)

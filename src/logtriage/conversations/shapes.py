@@ -149,6 +149,14 @@ def _logged(row: Row) -> Row:
     return {**others, "messages": asked, "response": said}
 
 
+def _swe_agent(row: Row) -> Row:
+    """A trajectory of mini-SWE-agent. A limit is the agent's own end, an exception is not."""
+    status = at(row, "info.exit_status")
+    own = ("", "Submitted", "LimitsExceeded", "TimeExceeded", "RepeatedFormatError")
+    error = None if absent(status) or status in own else status
+    return {"error": error, "model": at(row, "info.config.model.model_name"), **row}
+
+
 #: The first shape that a line fits counts.
 LINES: Final = (
     Lines("Claude Code", is_claude, claude_rows),
@@ -181,7 +189,14 @@ MANY: Final = (
         _traces,
     ),
 )
-ROWS: Final = (One("logs of requests: LiteLLM, LangSmith, Langfuse", _is_logged, _logged),)
+ROWS: Final = (
+    One(
+        "mini-SWE-agent",
+        lambda row: str(row.get("trajectory_format", "")).startswith("mini-swe-agent"),
+        _swe_agent,
+    ),
+    One("logs of requests: LiteLLM, LangSmith, Langfuse", _is_logged, _logged),
+)
 
 
 def rows_in(value: object) -> Iterator[tuple[str, object]]:

@@ -12,7 +12,14 @@ from typing import Any, Final
 import attrs
 
 from logtriage._lib.jsonvalues import absent
+from logtriage.actions import Malformed
 from logtriage.conversations.blocks import ARGUMENTS_AT, first
+from logtriage.conversations.commands import (
+    SHELLS,
+    has_blocks,
+    wires_in_blocks,
+    wires_of_command,
+)
 from logtriage.conversations.dialects import messages_of
 from logtriage.conversations.messages import (
     CALL_BLOCKS,
@@ -53,11 +60,15 @@ class Style(StrEnum):
 
 @attrs.frozen
 class Step:
-    """A wire action, the number of its message, and the id of its call if it has one."""
+    """A wire action, the number of its message, and the id of its call if it has one.
+
+    ``by_shell``: it is a command, whose output the agent may have written itself.
+    """
 
     wire: Wire
     place: int
     id: str | None = None
+    by_shell: bool = False
 
 
 def actions_of_conversation(
@@ -100,11 +111,11 @@ def steps_of_conversation(
             for turn, calls in turns:
                 for place, call in calls:
                     if not _is_of(call, others):
-                        steps.append(Step(wire_of(call), place, _id(call)))
+                        steps += _steps_of(call, place)
                 if not calls:
                     text = "\n".join(filter(None, (text_of(messages[place]) for place in turn)))
                     if style is Style.AUTO and in_text:
-                        steps.append(Step(action_to_wire(parse_action(text, topology)), turn[0]))
+                        steps += _read(text, topology, "json", turn[0])
                     else:
                         steps.append(Step(no_call(text), turn[0]))
             return steps
@@ -118,10 +129,15 @@ def steps_of_conversation(
             for action in parse_plan(reply, topology)
         ]
     form: Form = "word" if style is Style.WORD else "json"
-    return [
-        Step(action_to_wire(parse_action(text, topology, form=form)), place)
-        for place, text in replies
-    ]
+    return [step for place, text in replies for step in _read(text, topology, form, place)]
+
+
+def _read(text: str, topology: Topology, form: Form, place: int) -> Iterator[Step]:
+    """The action of a reply in text, or those of the commands in its blocks of shell."""
+    action = parse_action(text, topology, form=form)
+    commands = wires_in_blocks(text) if isinstance(action, Malformed) else []
+    for wire in commands or [action_to_wire(action)]:
+        yield Step(wire, place, by_shell=has_blocks(text))
 
 
 def turns_of(messages: Sequence[Message]) -> Iterator[tuple[list[int], list[Message]]]:
@@ -212,6 +228,15 @@ def wire_of(call: object, tools: Collection[str] = SOLO_TOOLS) -> Wire:
     if isinstance(error, str):
         return malformed(f"{_name(call)}({call.get('arguments')})", error)
     return wire_from_call(_name(call), _call_arguments(call), tools)
+
+
+def _steps_of(call: object, place: int) -> list[Step]:
+    """The step of a call, or those of the commands that it gives to a shell."""
+    number = _id(call)
+    commands = wires_of_command(_call_arguments(call)) if _is_of(call, SHELLS) else []
+    if commands:
+        return [Step(wire, place, number, by_shell=True) for wire in commands]
+    return [Step(wire_of(call), place, number)]
 
 
 def _id(call: object) -> str | None:

@@ -1,0 +1,90 @@
+"""Actions that an agent takes by commands of a shell, such as ``triage escalate team=sre-team``."""
+
+import json
+import re
+import shlex
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from itertools import takewhile
+from typing import Any, Final
+
+from logtriage.parsing.calls import Wire, wire_from_call
+from logtriage.parsing.marks import MAX_TEXT
+from logtriage.parsing.tools import ARGUMENTS, SOLO_TOOLS
+
+#: Tools that run what they are given in a shell.
+SHELLS: Final = frozenset(
+    {"bash", "shell", "sh", "terminal", "exec", "exec_command", "execute_bash", "run_command"}
+    | {"run_terminal_cmd", "shell_command", "local_shell", "execute_command", "Bash"}
+)
+#: Programs whose arguments are text.
+_TEXT_TOOLS: Final = frozenset({"echo", "printf", "grep", "rg", "cat", "man", "which", "sed", "#"})
+_BLOCK: Final = re.compile(r"```(?:\w{0,20}bash\w{0,20}|sh|shell|console)\n")
+_REDIRECTED: Final = re.compile(r"\d?[<>]")
+_BETWEEN: Final = frozenset({";", "&&", "||", "|", "&", "\n"})
+
+
+def has_blocks(text: str) -> bool:
+    """Whether a reply has a block of shell."""
+    return _BLOCK.search(text) is not None
+
+
+def wires_in_blocks(text: str) -> list[Wire]:
+    """The actions of the commands in the blocks of shell in a reply."""
+    if len(text) > MAX_TEXT:
+        return []
+    _, *blocks = _BLOCK.split(text)
+    return [wire for block in blocks for wire in _wires(block.partition("```")[0])]
+
+
+def wires_of_command(arguments: object) -> list[Wire]:
+    """The actions of the command in the arguments of a shell's tool."""
+    if isinstance(arguments, str):
+        try:
+            arguments = json.loads(arguments)
+        except (ValueError, RecursionError):
+            return []
+    if not isinstance(arguments, Mapping):
+        return []
+    given = next((arguments[key] for key in ("command", "cmd", "code") if key in arguments), None)
+    if isinstance(given, list):  # ["bash", "-lc", "…"]
+        shell = len(given) > 1 and isinstance(given[-1], str) and given[1:2] in (["-lc"], ["-c"])
+        given = given[-1] if shell else shlex.join(word for word in given if isinstance(word, str))
+    return list(_wires(given)) if isinstance(given, str) and len(given) <= MAX_TEXT else []
+
+
+def _wires(script: str) -> Iterator[Wire]:
+    for line in script.splitlines():
+        words = shlex.shlex(line, posix=True, punctuation_chars=";&|")
+        words.whitespace_split = True
+        command: list[str] = []
+        try:
+            for word in (*words, ";"):
+                if word not in _BETWEEN:
+                    command.append(word)
+                    continue
+                yield from _action(command)
+                command = []
+        except ValueError:  # an open quotation mark
+            continue
+
+
+def _action(command: list[str]) -> Iterator[Wire]:
+    """The action of ``PROGRAM NAME KEY=VALUE …`` or ``NAME VALUE``; none of another command."""
+    if not command or command[0] in _TEXT_TOOLS:
+        return
+    place = next((at for at, word in enumerate(command[:3]) if word in SOLO_TOOLS), None)
+    if place is None:
+        return
+    name, *words = command[place:]
+    given: dict[str, Any] = {}
+    for word in takewhile(lambda word: not _REDIRECTED.match(word), words):
+        key, equals, value = word.lstrip("-").partition("=")
+        if equals:
+            given[key] = value
+        elif not word.startswith("-"):
+            free = (key for key in ARGUMENTS[name] if key not in given)
+            given[next(free, "value")] = word
+    with suppress(KeyError, ValueError):
+        given["confidence"] = float(given["confidence"])
+    yield wire_from_call(name, given)
