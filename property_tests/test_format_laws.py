@@ -1,4 +1,4 @@
-"""Laws of the field's formats: whatever comes is read or refused."""
+"""Laws of the field's formats: what is written comes back, whatever comes is read or refused."""
 
 import tempfile
 from copy import deepcopy
@@ -8,9 +8,13 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from logtriage import Incident
 from logtriage.errors import BundleError
+from logtriage.exporting import OPENED, write_alertmanager, write_labels, write_otlp
+from logtriage.exporting.tape import Tape
 from logtriage.recorded import import_capture
-from property_tests.strategies import json_values
+from logtriage.world.channels import Channel
+from property_tests.strategies import DRAWN, incidents, json_values
 from tests.recorded.importing import stack
 from tests.recorded.importing import test_hostile as hostile
 from tests.recorded.importing.test_shapes import EXAMPLES
@@ -72,3 +76,31 @@ def test_whatever_stands_in_a_document_is_read_or_refused(documents: list[Any]) 
         except BundleError:
             return
         assert record.truth.root_causes == ("payments",)
+
+
+@settings(max_examples=4)
+@given(incidents(DRAWN, max_services=12))
+def test_what_an_incident_says_comes_back(incident: Incident) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        write_otlp(incident, folder)
+        write_alertmanager(incident, folder)
+        write_labels(incident, folder / "labels.csv")
+        if incident.truth.benign:
+            (record, *_) = import_capture(folder, horizon=incident.horizon, models=True)
+            assert record.truth.root_causes == ()
+            return
+        (record,) = import_capture(folder, horizon=incident.horizon)
+    assert {one.name: frozenset(one.calls) for one in record.recording.services} == {
+        one.name: frozenset(one.calls) for one in incident.topology.services
+    }
+    assert frozenset(record.truth.root_causes) == incident.truth.root_causes
+    tape = Tape.of(incident, OPENED)
+    for now, screen in tape.screens():
+        cells = [one for one in screen if one.channel is Channel.ALERT]
+        expected = {(one.service, one.name) for one in tape.voice.alerts(cells)}
+        assert expected == {
+            (one.service, one.name)
+            for one in record.recording.alerts
+            if one.since <= now and (one.until is None or now <= one.until)
+        }

@@ -11,7 +11,7 @@ from pathlib import Path
 from py_compile import PycInvalidationMode
 
 #: Packages of logtriage that an incident in a browser never imports.
-UNUSED = ("adapters", "audit", "cli", "env", "evaluation", "multi", "server", "vector")
+UNUSED = ("adapters", "audit", "cli", "env", "evaluation", "exporting", "multi", "server", "vector")
 #: What the build plays to see that nothing is missing: the page does the same.
 PLAY = """
 import json, sys

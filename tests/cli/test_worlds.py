@@ -79,6 +79,11 @@ def test_what_is_played_is_graded_in_its_world_alone(folder: Path, tmp_path: Pat
     assert load_world(folder).fingerprint in changed.stderr
 
 
+def test_exports_take_a_world(folder: Path, tmp_path: Path) -> None:
+    for kind in ("otlp", "alertmanager"):
+        assert logtriage("export", kind, ID, tmp_path / kind, "--world", folder).exit_code == 0
+
+
 # --- world new, show, diff, check --------------------------------------------------------
 
 

@@ -16,6 +16,8 @@ from logtriage.cli.calibrating import calibration
 from logtriage.cli.catalog import show, tasks
 from logtriage.cli.converting import convert
 from logtriage.cli.evaluating import evaluate_
+from logtriage.cli.exporting import alertmanager
+from logtriage.cli.exporting import otlp as export_otlp
 from logtriage.cli.gating import gate
 from logtriage.cli.grading import grade
 from logtriage.cli.group import Command, Commands, Group
@@ -157,6 +159,14 @@ _group(
         "capture": (capture, ("import capture incidents --out mine.jsonl.gz",)),
         "nezha": (nezha, ("import nezha Nezha --out nezha.jsonl.gz",)),
         "topology": (topology, ("import topology seen --out real.toml",)),
+    },
+)
+_group(
+    "export",
+    "Write incidents for other harnesses.",
+    {
+        "otlp": (export_otlp, ("export otlp single_crash-v4/test/7 capture --labels answers.csv",)),
+        "alertmanager": (alertmanager, ("export alertmanager single_crash-v4/test/7 capture",)),
     },
 )
 _group(

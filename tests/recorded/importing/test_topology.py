@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
+from logtriage import make_incident
 from logtriage.errors import BundleError
+from logtriage.exporting import write_otlp
 from logtriage.recorded import import_topology
 from logtriage.topology import Service
 from logtriage.world.copies import copy_world
@@ -30,6 +32,25 @@ def made(folder: Path, notes: list[str] | None = None) -> dict[str, Service]:
     assert layout.name == "real"
     assert {one.owner for one in layout.services} == {"a-team"}
     return {one.name: one for one in layout.services}
+
+
+@pytest.mark.parametrize("name", ["oncall", "tiny"])
+def test_exported_spans_give_the_topology_back(name: str, tmp_path: Path) -> None:
+    """Every service is traced, and so is every call, sooner or later."""
+    world = load_world(name)
+    task = next(one for one in world.rules.tasks if one.topology is not None)
+    prefix = f"{name}:{task.name}" if name != "oncall" else f"{task.name}-v4"
+    for number in range(6):
+        incident = make_incident(f"{prefix}/test/{number}")
+        write_otlp(incident, tmp_path / str(number))
+    found = made(tmp_path)
+    topology = make_incident(f"{prefix}/test/0").topology
+    assert {one: set(row.calls) for one, row in found.items()} == {
+        one.name: set(one.calls) for one in topology.services
+    }
+    assert {one for one, row in found.items() if row.tier == "edge"} == {
+        topology.names[one] for one in topology.edges
+    }
 
 
 def test_dependencies_of_jaeger_are_read(tmp_path: Path) -> None:

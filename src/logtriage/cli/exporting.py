@@ -1,0 +1,76 @@
+"""``export``: incidents in formats of telemetry."""
+
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from logtriage.cli.console import note
+from logtriage.cli.options import OfWorld, SealFile, seal_in, world_in
+from logtriage.drawing.sealing import incident_of
+from logtriage.errors import InvalidInput
+
+_IncidentId = Annotated[
+    str,
+    typer.Argument(metavar="ID", help="A drawn incident."),
+]
+_Folder = Annotated[Path, typer.Argument(metavar="OUT", help="The folder to write into.")]
+_Opened = Annotated[
+    str | None,
+    typer.Option(metavar="TIME", help="When the incident is opened, with an offset (ISO 8601)."),
+]
+
+
+def otlp(
+    incident_id: _IncidentId,
+    out: _Folder,
+    opened: _Opened = None,
+    labels: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Write the answer here, for the import. Not for the agent."
+        ),
+    ] = None,
+    seal_file: SealFile = None,
+    of_world: OfWorld = None,
+) -> None:
+    """Write an incident's telemetry as OTLP.
+
+    Logs, traces and metrics are files of JSON lines.
+    """
+    from logtriage.exporting import write_labels, write_otlp
+
+    incident = incident_of(incident_id, seal_in(seal_file), world_in(of_world))
+    moment = _moment(opened)
+    # The labels first: an incident that has none is refused before anything is written.
+    answer = () if labels is None else (write_labels(incident, labels, moment),)
+    for path in (*write_otlp(incident, out, moment), *answer):
+        note(str(path), "dim")
+
+
+def alertmanager(
+    incident_id: _IncidentId,
+    out: _Folder,
+    opened: _Opened = None,
+    seal_file: SealFile = None,
+    of_world: OfWorld = None,
+) -> None:
+    """Write an incident's alerts as Alertmanager sends them."""
+    from logtriage.exporting import write_alertmanager
+
+    incident = incident_of(incident_id, seal_in(seal_file), world_in(of_world))
+    note(str(write_alertmanager(incident, out, _moment(opened))), "dim")
+
+
+def _moment(text: str | None) -> datetime:
+    from logtriage.exporting import OPENED
+
+    if text is None:
+        return OPENED
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        raise InvalidInput(
+            f"--opened must be a time with an offset such as {OPENED.isoformat()}, got {text!r:.80}"
+        ) from None

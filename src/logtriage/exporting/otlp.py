@@ -1,0 +1,260 @@
+"""A tape as OTLP in JSON: the lines of the files of log records, gauges and spans."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from importlib.metadata import version
+from typing import Any, Final
+
+from logtriage.exporting.tape import Tape
+from logtriage.world.channels import DOWN, SPANS, Channel, named_service
+from logtriage.world.figures import Figures, by_slot
+from logtriage.world.spans import Scale
+from logtriage.world.telemetry import TICK_SECONDS, EdgePanel, LogLine
+
+Json = dict[str, Any]
+#: Index of a service, and a log record, metric or span of it.
+Item = tuple[int, Json]
+#: Name, unit and value of a metric.
+Metric = tuple[str, str, float]
+
+SEVERITIES: Final = {"INFO": 9, "WARN": 13, "ERROR": 17, "FATAL": 21}
+_SCOPE: Final = {"name": "logtriage", "version": version("logtriage")}
+#: Kinds of spans.
+_SERVER, _CLIENT = 2, 3
+#: The time on the network between caller and callee.
+_ON_THE_WAY_MS: Final = 1
+
+
+def _attributes(**texts: str) -> list[Json]:
+    return [
+        {"key": key.replace("_", "."), "value": {"stringValue": text}}
+        for key, text in texts.items()
+    ]
+
+
+def _line(tape: Tape, items: Iterable[Item], kind: str, name: str) -> Iterator[Json]:
+    """One line of a file with the items below the resources of their services; none if empty.
+
+    ``kind`` is ``Logs``, ``Spans`` or ``Metrics``, ``name`` the field for the items in a scope.
+    """
+    by_service: dict[int, list[Json]] = {}
+    for service, item in items:
+        by_service.setdefault(service, []).append(item)
+    if by_service:
+        resources = []
+        for service in sorted(by_service):
+            owner = tape.incident.directory[service]
+            about = _attributes(service_name=tape.names[service], service_owner=owner)
+            scope = {"scope": _SCOPE, name: by_service[service]}
+            resources.append({"resource": {"attributes": about}, f"scope{kind}": [scope]})
+        yield {f"resource{kind}": resources}
+
+
+# --- logs --------------------------------------------------------------------------------
+
+
+def log_lines(tape: Tape) -> Iterator[Json]:
+    """The changes before the incident, then the log lines of each tick."""
+    voice, index = tape.voice, tape.simulation.topology.index
+    for now, screen in tape.screens():
+        if not now:
+            changes = voice.changes([cell for cell in screen if cell.channel is Channel.CHANGE])
+            records = [
+                (
+                    index(change.service),
+                    _record(tape, -60 * change.minutes_ago, "INFO", change.detail)
+                    | {"eventName": f"change.{change.kind}"},
+                )
+                for change in changes
+            ]
+            yield from _line(tape, records, "Logs", "logRecords")
+        lines: dict[tuple[int, str, str], LogLine] = {}
+        for line in voice.lines(
+            [
+                cell
+                for cell in screen
+                if cell.channel in (Channel.WINDOW, Channel.LOGS)
+                and cell.token != DOWN
+                and (cell.start == now or not now)
+            ]
+        ):
+            lines[line.second, line.service, line.message] = line
+        records = [
+            (index(line.service), _record(tape, line.second, line.level, line.message))
+            for _, line in sorted(lines.items())
+        ]
+        yield from _line(tape, records, "Logs", "logRecords")
+
+
+def _record(tape: Tape, second: int, level: str, text: str) -> Json:
+    at = str(tape.nano(second))
+    return {
+        "timeUnixNano": at,
+        "observedTimeUnixNano": at,
+        "severityNumber": SEVERITIES[level],
+        "severityText": level,
+        "body": {"stringValue": text},
+        "attributes": [],
+    }
+
+
+# --- metrics -----------------------------------------------------------------------------
+
+
+def metric_lines(tape: Tape) -> Iterator[Json]:
+    """A line for each half minute of the calm time, then for each tick."""
+    voice, edge = tape.voice, tape.simulation.topology.edges[0]
+    names, gauges = voice.world.slots[Channel.METRICS], voice.world.tokens.gauges
+    for second in tape.calm:
+        start = second // TICK_SECONDS
+        calm = voice.edge_over([start], [voice.world.edge_tokens[0]])
+        usual = [
+            (service, metric)
+            for service in range(len(tape.names))
+            for gauge in gauges
+            for metric in readings(voice, service, gauge.name, [start], [gauge.ordinary])
+        ]
+        yield from _gauges(tape, second, [*usual, *((edge, metric) for metric in _edge(calm))])
+    for now, screen in tape.screens():
+        cells = [cell for cell in screen if cell.channel is Channel.METRICS and cell.token != DOWN]
+        read = [
+            (service, metric)
+            for (service, slot), row in by_slot(cells).items()
+            for metric in readings(
+                voice,
+                service,
+                names[slot],
+                [cell.start for cell in row],
+                [cell.token for cell in row],
+            )
+        ]
+        read += ((edge, metric) for metric in _edge(tape.edge(now)))
+        yield from _gauges(tape, TICK_SECONDS * now, read)
+
+
+def readings(
+    voice: Figures, service: int, gauge: str, starts: Sequence[int], tokens: Sequence[str]
+) -> Iterator[Metric]:
+    """The metrics of a gauge at the last of some ticks, by what it said until then.
+
+    A metric for each row, then 1 or 0 for each token that has a metric.
+    """
+    world, tier = voice.world, voice.topology.services[service].tier
+    rows = voice.series(service, gauge, starts, tokens)
+    for line, series in zip(world.readings_at(gauge, tier), rows, strict=True):
+        yield line.metric.name, line.metric.unit, float(series.values[-1])
+    for known in world.gauges[gauge].tokens:
+        if known.metric:
+            yield known.metric, "1", float(known.name == tokens[-1])
+
+
+def _edge(panel: EdgePanel) -> tuple[Metric, Metric]:
+    return (
+        ("edge.errors", "%", panel.error_bp / 100),
+        ("edge.latency.p99", "ms", float(panel.p99_ms)),
+    )
+
+
+def _gauges(tape: Tape, second: int, metrics: Iterable[tuple[int, Metric]]) -> Iterator[Json]:
+    at = str(tape.nano(second))
+    items = [
+        (
+            service,
+            {
+                "name": name,
+                "unit": unit,
+                "gauge": {"dataPoints": [{"timeUnixNano": at, "asDouble": value}]},
+            },
+        )
+        for service, (name, unit, value) in metrics
+    ]
+    yield from _line(tape, items, "Metrics", "metrics")
+
+
+# --- traces ------------------------------------------------------------------------------
+
+
+def trace_lines(tape: Tape) -> Iterator[Json]:
+    """A line for each half minute of the calm time, then for each tick.
+
+    Each service has one trace in a line: a request that it served, and its calls. A service
+    without data on time or on errors has none.
+    """
+    time, errors = (tape.voice.world.spans[name].ordinary for name in SPANS)
+    services = range(len(tape.names))
+    for second in tape.calm:
+        start = second // TICK_SECONDS
+        spans = [
+            span
+            for row in services
+            for span in _trace(tape, second, row, *_read(tape, row, [start], [time], {}), errors)
+        ]
+        yield from _line(tape, spans, "Spans", "spans")
+    for now, screen in tape.screens():
+        cells = [cell for cell in screen if cell.channel is Channel.TRACES and cell.token != DOWN]
+        read, edge = by_slot(cells), tape.edge(now)
+        scale = dict(zip(edge.starts, zip(edge.errors, edge.p99s, strict=True), strict=True))
+        spans = []
+        for service in services:
+            of_time, of_errors = (read.get((service, slot)) for slot in range(len(SPANS)))
+            if of_time and of_errors:
+                starts, tokens = zip(*((cell.start, cell.token) for cell in of_time), strict=True)
+                told = _read(tape, service, starts, tokens, scale)
+                spans += _trace(tape, TICK_SECONDS * now, service, *told, of_errors[-1].token)
+        yield from _line(tape, spans, "Spans", "spans")
+
+
+def _read(
+    tape: Tape, service: int, starts: Sequence[int], tokens: Sequence[str], scale: Scale
+) -> tuple[int, Mapping[str, int]]:
+    """Milliseconds of a request at the last of some ticks, and of its calls by name."""
+    series, parts = tape.voice.half(service, SPANS[0], starts, tokens, scale)
+    total, calls = series.values[-1], tape.simulation.topology.calls[service]
+    if tokens[-1] == tape.voice.world.spans[SPANS[0]].ordinary:
+        return total, {tape.names[call]: total // (len(calls) + 1) for call in calls}
+    return total, dict(parts[-1][1])
+
+
+def _trace(
+    tape: Tape, second: int, service: int, total: int, waits: Mapping[str, int], errors: str
+) -> Iterator[Item]:
+    """The spans of one request, by how long it takes and by the token for where it fails."""
+    calls, usual = tape.simulation.topology.calls[service], tape.voice.world.spans
+    # Requests of one tick end at different times: services follow each other.
+    end = 1000 * (second - 1) - 10 * service
+    trace, own = tape.hex_id(32, second, service), tape.hex_id(16, second, service, "server")
+    failed, failing = errors != usual[SPANS[1]].ordinary, named_service(errors)
+    begun = end - total
+    yield service, _span(tape, trace, own, "", "", begun, end, failed=failed)
+    for callee in calls:
+        client, server = (tape.hex_id(16, second, service, callee, side) for side in "cs")
+        peer, broken = tape.names[callee], callee == failing
+        until = begun + waits[peer]
+        yield service, _span(tape, trace, client, own, peer, begun, until, failed=broken)
+        inside = max(begun, until - _ON_THE_WAY_MS)
+        yield callee, _span(tape, trace, server, client, "", begun, inside, failed=broken)
+        begun = until
+
+
+def _span(
+    tape: Tape,
+    trace: str,
+    own: str,
+    parent: str,
+    peer: str,
+    start: int,
+    end: int,
+    *,
+    failed: bool,
+) -> Json:
+    """A span from ``start`` to ``end``, in milliseconds after the opening; clients have a peer."""
+    return {
+        "traceId": trace,
+        "spanId": own,
+        "parentSpanId": parent,
+        "name": f"call {peer}" if peer else "request",
+        "kind": _CLIENT if peer else _SERVER,
+        "startTimeUnixNano": str(tape.nano(start / 1000)),
+        "endTimeUnixNano": str(tape.nano(end / 1000)),
+        "attributes": _attributes(peer_service=peer) if peer else [],
+        "status": {"code": 2} if failed else {},
+    }
