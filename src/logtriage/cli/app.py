@@ -21,7 +21,7 @@ from logtriage.cli.exporting import otlp as export_otlp
 from logtriage.cli.gating import gate
 from logtriage.cli.grading import grade
 from logtriage.cli.group import Command, Commands, Group
-from logtriage.cli.importing import capture, nezha, topology
+from logtriage.cli.importing import capture, nezha, petshop, topology
 from logtriage.cli.mcp import mcp
 from logtriage.cli.playing import play
 from logtriage.cli.replaying import replay
@@ -158,6 +158,7 @@ _group(
     {
         "capture": (capture, ("import capture incidents --out mine.jsonl.gz",)),
         "nezha": (nezha, ("import nezha Nezha --out nezha.jsonl.gz",)),
+        "petshop": (petshop, ("import petshop petshop --out petshop.jsonl.gz",)),
         "topology": (topology, ("import topology seen --out real.toml",)),
     },
 )

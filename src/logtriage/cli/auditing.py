@@ -12,7 +12,7 @@ from logtriage._lib.references import imported, is_reference
 from logtriage.cli.bar import Bar
 from logtriage.cli.console import emit, note, results, say
 from logtriage.cli.group import NOT_EXACT, SOME_BAD
-from logtriage.cli.options import ALL, Jobs, Json, OfWorld, world_in
+from logtriage.cli.options import ALL, Jobs, Json, OfWorld, RayAddress, workers_in, world_in
 from logtriage.cli.screens import heading
 from logtriage.errors import InvalidInput
 from logtriage.grading import rubric_named
@@ -68,7 +68,8 @@ def audit_(
         bool, typer.Option("--quick", help="Take small samples, for a first look.")
     ] = False,
     of_world: OfWorld = None,
-    jobs: Jobs = 1,
+    jobs: Jobs = None,
+    ray: RayAddress = None,
     as_json: Json = False,
 ) -> None:
     """Check tasks and rubrics for holes.
@@ -80,7 +81,6 @@ def audit_(
     from logtriage.audit import FAMILIES, FULL, QUICK, subject_of
     from logtriage.audit.findings import finding_to_json
     from logtriage.audit.run import audits, chosen_checks
-    from logtriage.evaluation.parallel import workers_of
 
     chosen = None if rubric is None else rubric_named(rubric)
     solver = None if oracle is None else imported(oracle)
@@ -101,8 +101,8 @@ def audit_(
     console = results()
     verdicts: list[Verdict] = []
     shown: Subject | None = None
-    workers = workers_of(jobs)
     with (
+        workers_in(jobs, ray) as workers,
         Bar(
             "auditing",
             "checks",

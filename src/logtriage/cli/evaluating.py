@@ -32,6 +32,7 @@ from logtriage.cli.options import (
     Legend,
     LuckAdjusted,
     OfWorld,
+    RayAddress,
     SealFile,
     SplitRoles,
     TokenPrices,
@@ -39,6 +40,7 @@ from logtriage.cli.options import (
     prices_in,
     role_split,
     seal_in,
+    workers_in,
     world_in,
 )
 from logtriage.cli.reporting import put_rows
@@ -82,7 +84,8 @@ def evaluate_(
     episodes: Episodes = 100,
     start: Start = 0,
     kind: Kinds = None,
-    jobs: Jobs = 1,
+    jobs: Jobs = None,
+    ray: RayAddress = None,
     out: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="Keep the run here. The same command resumes it."),
@@ -128,7 +131,7 @@ def evaluate_(
 ) -> None:
     """Let policies play incidents, and sum up the results.
 
-    Every policy plays the same incidents. --jobs changes no figure. An
+    Every policy plays the same incidents. Neither --jobs nor --ray changes a figure. An
     interrupted run resumes where it stopped. With --split-roles, teams play. A model behind an
     OpenAI-compatible endpoint is openai:MODEL; hf:DIR loads a model here, and plays --concurrency
     episodes at once.
@@ -136,7 +139,6 @@ def evaluate_(
     from logtriage.evaluation import Incidents, evaluate, explain_run, load_run
     from logtriage.evaluation.explaining import check_explainable
     from logtriage.evaluation.money import worth_of
-    from logtriage.evaluation.parallel import workers_of
 
     prices = prices_in(value, cost_per_episode, token_prices)
     roles = role_split(split_roles)
@@ -196,8 +198,7 @@ def evaluate_(
     place: AbstractContextManager[str | Path] = (
         TemporaryDirectory(prefix="logtriage-") if out is None else nullcontext(out)
     )
-    workers = workers_of(jobs)
-    with place as directory:
+    with place as directory, workers_in(jobs, ray) as workers:
 
         def detail() -> str:
             spent = sum((player.spent for player in served.values()), Usage())

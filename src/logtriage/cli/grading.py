@@ -18,9 +18,11 @@ from logtriage.cli.options import (
     Json,
     OfWorld,
     OwnSplit,
+    RayAddress,
     SealFile,
     role_split,
     seal_in,
+    workers_in,
     world_in,
 )
 from logtriage.cli.screens import number
@@ -59,7 +61,8 @@ def grade(
     seal_file: SealFile = None,
     of_world: OfWorld = None,
     split_roles: OwnSplit = None,
-    jobs: Jobs = 1,
+    jobs: Jobs = None,
+    ray: RayAddress = None,
     as_json: Json = False,
 ) -> None:
     """Grade transcripts, one JSON object a line, and sum them up beside always handing over.
@@ -69,7 +72,6 @@ def grade(
     """
     from logtriage.evaluation import Incidents, keep_run
     from logtriage.evaluation.graded_files import grade_files
-    from logtriage.evaluation.parallel import workers_of
 
     if out is not None and rubric is not None:
         raise InvalidInput("--rubric: a run is graded by the rubric of each task; leave out --out")
@@ -83,8 +85,8 @@ def grade(
         sys.stdin.buffer if name == "-" else Path(name) for name in files
     ]
     total = lines_of(sources)
-    workers = workers_of(jobs)
     with (
+        workers_in(jobs, ray) as workers,
         Bar("grading", "lines", lambda: f"by {workers}", kept="; the rest is not graded") as bar,
         closing(
             grade_files(sources, incidents, rubric=rubric, role_split=own, jobs=workers)

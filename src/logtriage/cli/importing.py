@@ -1,4 +1,4 @@
-"""``import``: recorded incidents from a published data set and from your own captures."""
+"""``import``: recorded incidents from published data sets and from your own captures."""
 
 from collections import Counter
 from pathlib import Path
@@ -103,6 +103,24 @@ def capture(
             skip_bad=skip_bad,
             note=_warn,
         )
+    _write(directory, incidents, out, as_json=as_json)
+
+
+def petshop(
+    directory: Annotated[
+        Path, typer.Argument(metavar="DIR", help="Holds the scenarios, such as high_traffic.")
+    ],
+    out: Bundle,
+    as_json: Json = False,
+) -> None:
+    """Make a bundle of the PetShop data set.
+
+    It has metrics of an application, every five minutes.
+    """
+    from logtriage.recorded import import_petshop
+
+    with Bar("reading", "incidents"):
+        incidents = import_petshop(directory, note=_warn)
     _write(directory, incidents, out, as_json=as_json)
 
 

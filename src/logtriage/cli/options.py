@@ -1,5 +1,7 @@
 """Options that several commands share."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -16,11 +18,25 @@ from logtriage.world.model import World
 
 if TYPE_CHECKING:
     from logtriage.evaluation.money import Prices
+    from logtriage.evaluation.parallel import Workers
 
 #: Stands for every task of the benchmark.
 ALL: Final = "all"
 
-Jobs = Annotated[int, typer.Option(metavar="J", help="How many processes to use.")]
+Jobs = Annotated[
+    int | None,
+    typer.Option(
+        metavar="J", help="How many processes to use; 1 if not given. With --ray local, workers."
+    ),
+]
+RayAddress = Annotated[
+    str | None,
+    typer.Option(
+        "--ray",
+        metavar="ADDRESS",
+        help="Let Ray do the work: local, or the address of a cluster, such as auto.",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Write one JSON object a line to stdout.")]
 ExplainWorst = Annotated[
     int | None,
@@ -145,6 +161,25 @@ def prices_in(value: float | None, cost: float | None, tokens: str | None) -> "P
         expected = "expected two numbers, such as 1.25,10"
         raise InvalidInput(f"--price-per-million-tokens: {expected}, got {tokens!r}") from None
     return Prices(value, cost, (of_prompts, of_replies))
+
+
+@contextmanager
+def workers_in(jobs: int | None, ray: str | None) -> "Iterator[Workers]":
+    """The workers that ``--jobs`` and ``--ray`` ask for; stops a Ray that it started itself.
+
+    Raises:
+        InvalidInput: for fewer than one, or ``--jobs`` beside the address of a cluster.
+        MissingExtra, LogTriageError: if Ray is not installed, or no cluster answers.
+    """
+    from logtriage.evaluation.parallel import workers_of
+
+    if ray is None:
+        yield workers_of(1 if jobs is None else jobs)
+        return
+    from logtriage.adapters.ray import RayWorkers
+
+    with RayWorkers(ray, jobs) as workers:
+        yield workers
 
 
 def role_split(named: str | None) -> RoleSplit | None:

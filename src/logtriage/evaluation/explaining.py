@@ -65,7 +65,7 @@ def explain_run(
     read_manifest(directory)  # before anything is made there
     with holding(directory):
         run = load_run(directory, seal=seal)
-        workers = workers_of(jobs)
+        workers = workers_of(jobs, run.incidents.seal)
         check_explainable(run.manifest.spec, run.incidents)
         for cell in run.planned:
             mend(cell_path(directory, EXPLANATIONS, cell))

@@ -56,7 +56,7 @@ def grade_files(
         OSError: if a source cannot be read.
         LogTriageError: if a worker died.
     """
-    workers = workers_of(jobs)
+    workers = workers_of(jobs, incidents.seal)
     grader = _Grader(incidents, rubric, role_split)
     chunks = _chunks(sources, grader, 1 if alone(workers) else _LINES)
     with closing(in_order(_graded, chunks, workers)) as every:

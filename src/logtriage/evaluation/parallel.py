@@ -1,22 +1,22 @@
-"""Work spread over processes, or over threads that mostly wait for a server."""
+"""Work spread over processes or machines, or over threads that mostly wait for a server."""
 
 import signal
 import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from itertools import chain, islice
 from multiprocessing import get_context
 from multiprocessing.reduction import ForkingPickler
 from queue import Empty, SimpleQueue
 from threading import Event, Lock, Thread
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 
 import attrs
 
 from logtriage._lib.seal import Seal, reduce_with_key
-from logtriage.errors import InvalidInput, LogTriageError
+from logtriage.errors import InvalidInput, LogTriageError, SealError
 
 Chunk = TypeVar("Chunk")
 Result = TypeVar("Result")
@@ -31,24 +31,41 @@ AHEAD: Final = 16
 ForkingPickler.register(Seal, reduce_with_key)
 
 
-@attrs.frozen
-class Workers:
-    """Processes of this machine, spawned for each piece of work; a single one is this process.
+class Workers(Protocol):
+    """Who works chunks off side by side: :class:`Processes`, or a Ray cluster.
 
-    Results never depend on the workers.
+    ``str`` says who they are, for people. Results never depend on the workers.
     """
 
+    @property
+    def count(self) -> int:
+        """How many chunks are worked off at a time."""
+
+    @property
+    def hold_keys(self) -> bool:
+        """Whether the key of sealed incidents may travel to them."""
+
+    def pool(self) -> AbstractContextManager[Executor]:
+        """What takes functions with their arguments; left by an error, it drops what is left.
+
+        The functions are of modules, or can be pickled by name otherwise. A future raises what the
+        function raised, or ``BrokenExecutor`` if its worker died.
+        """
+
+
+@attrs.frozen
+class Processes:
+    """Processes of this machine, spawned for each piece of work; a single one is this process."""
+
     count: int
+    hold_keys: bool = attrs.field(default=True, init=False)
 
     def __str__(self) -> str:
         return f"{self.count} processes" if self.count > 1 else "1 process"
 
     @contextmanager
     def pool(self) -> Iterator[Executor]:
-        """What takes functions with their arguments; left by an error, it drops what is left.
-
-        A future raises what the function raised, or ``BrokenExecutor`` if its worker died.
-        """
+        """As :meth:`Workers.pool`."""
         pool = _Spawned(self.count, mp_context=get_context("spawn"), initializer=_be_quiet)
         try:
             yield pool
@@ -68,17 +85,20 @@ class _Spawned(ProcessPoolExecutor):
             return super().submit(*work, **options)
 
 
-def workers_of(jobs: int | Workers) -> Workers:
+def workers_of(jobs: int | Workers, seal: Seal | None = None) -> Workers:
     """The workers that ``jobs`` stands for: a number of processes, or workers as they are.
 
     Raises:
         InvalidInput: for a number below 1.
+        SealError: for workers that may not have the key of ``seal``.
     """
-    if isinstance(jobs, Workers):
+    if not isinstance(jobs, int):
+        if seal is not None and not jobs.hold_keys:
+            raise SealError(f"seal {seal.fingerprint}: its key stays here, and is not sent to Ray")
         return jobs
     if jobs < 1:
         raise InvalidInput(f"jobs must be at least 1, got {jobs}")
-    return Workers(jobs)
+    return Processes(jobs)
 
 
 def chunk_size(episodes: int, workers: Workers) -> int:
@@ -90,7 +110,7 @@ def chunk_size(episodes: int, workers: Workers) -> int:
 
 def alone(workers: Workers) -> bool:
     """Whether all the work is done in this process."""
-    return workers.count == 1
+    return isinstance(workers, Processes) and workers.count == 1
 
 
 def in_order(

@@ -51,7 +51,8 @@ def evaluate(
         spec: what to play.
         directory: where the run is kept (see :mod:`logtriage.evaluation.store`).
         bundle: recorded incidents in place of the shipped incidents.
-        jobs: processes. They are spawned, so a script that asks for several must be guarded by
+        jobs: processes, or workers such as :class:`logtriage.adapters.ray.RayWorkers`. Processes
+            are spawned, so a script that asks for several must be guarded by
             ``if __name__ == "__main__"``, and its factories be picklable.
         fresh: throw away a run that is in the directory already.
         retry_unscored: play episodes again that broke off, and replace their transcripts.
@@ -79,7 +80,7 @@ def evaluate(
         raise InvalidInput(f"concurrency must be at least 1, got {concurrency}")
     directory = Path(directory)
     seal = seal_for(spec.split, seal)
-    workers = workers_of(jobs)
+    workers = workers_of(jobs, seal)
     incidents = Incidents.of(bundle, seal, spec.world)
     alone = recordings or {}
     made = records_of(spec, factories or {}, teams or {}, alone)

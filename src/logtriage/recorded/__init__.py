@@ -3,8 +3,8 @@
 A *bundle* holds recorded incidents, one JSON object a line; ``docs/recorded.md`` describes the
 format. :func:`load_bundle` makes ordinary incidents of them, with open-loop telemetry and the root
 cause as the only graded fact. :func:`shipped_incidents` come with the package.
-:func:`import_nezha` makes records of a published data set, :func:`import_capture` of your own
-files, and :func:`dump_bundle` writes them.
+:func:`import_nezha` and :func:`import_petshop` make records of published data sets,
+:func:`import_capture` of your own files, and :func:`dump_bundle` writes them.
 :func:`import_topology` makes a topology of who calls whom.
 """
 
@@ -27,6 +27,7 @@ from logtriage.recorded.bundle import (
 from logtriage.recorded.figures import Measure, Metric, Series, Shift
 from logtriage.recorded.importing.capture import import_capture
 from logtriage.recorded.importing.nezha import import_nezha
+from logtriage.recorded.importing.petshop import import_petshop
 from logtriage.recorded.importing.topology import import_topology
 from logtriage.recorded.records import (
     HISTORY,
@@ -62,6 +63,7 @@ __all__ = [
     "dump_bundle",
     "import_capture",
     "import_nezha",
+    "import_petshop",
     "import_topology",
     "load_bundle",
     "load_records",
