@@ -354,12 +354,77 @@ def codex_stream() -> Messages:
     return [{"type": "thread.started", "thread_id": "x"}, {"type": "turn.started"}, *each(turn)]
 
 
+def gen_ai(attributes: dict[str, Any], **span: Any) -> Row:
+    listed = [{"key": key, "value": {"stringValue": value}} for key, value in attributes.items()]
+    spans = [{"traceId": "t", "spanId": "s", "name": "chat m", "attributes": listed, **span}]
+    resource = {"attributes": [{"key": "service.name", "value": {"stringValue": "oncall"}}]}
+    return {"resourceSpans": [{"resource": resource, "scopeSpans": [{"spans": spans}]}]}
+
+
+def parts() -> Messages:
+    def turn(n: int, name: str, given: Given, shown: str) -> Messages:
+        use = {"type": "tool_call", "id": f"c{n}", "name": name, "arguments": given}
+        result = {"type": "tool_call_response", "id": f"c{n}", "response": shown}
+        return [{"role": "assistant", "parts": [use]}, {"role": "tool", "parts": [result]}]
+
+    return [{"role": "user", "parts": [{"type": "text", "content": FIRST}]}, *each(turn)]
+
+
+def telemetry() -> Messages:
+    """A span for each request, with the history that it sent, as instrumented models write them."""
+    told = parts()
+    root = {"gen_ai.operation.name": "invoke_agent", "app.incident": INCIDENT}
+    root["gen_ai.input.messages"] = json.dumps(told[:1])
+    requests = [
+        {
+            "gen_ai.operation.name": "chat",
+            "gen_ai.request.model": "m",
+            "gen_ai.input.messages": json.dumps(told[:at]),
+            "gen_ai.output.messages": json.dumps([{**told[at], "finish_reason": "tool_call"}]),
+        }
+        for at in range(1, len(told), 2)
+    ]
+    return [gen_ai(root), *map(gen_ai, requests)]
+
+
+def events() -> Messages:
+    """The messages of a request as events of its span."""
+    sent: Messages = []
+    for message in openai()["messages"]:
+        name = f"gen_ai.{message['role']}.message"
+        sent.append({"name": name, "attributes": {**message, "id": message.get("tool_call_id")}})
+    *sent, said, _ = sent
+    choice = {"name": "gen_ai.choice", "attributes": {"index": 0, "message": said["attributes"]}}
+    span = {"name": "chat m", "trace_id": "t", "attributes": {"gen_ai.operation.name": "chat"}}
+    return [{**span, "events": [*sent, choice]}]
+
+
+def numbered(prefix: str, said: str, inside: str) -> Messages:
+    """The attributes of OpenInference and OpenLLMetry, which number messages and calls."""
+    attributes: dict[str, Any] = {"llm.model_name": "m", "incident": INCIDENT}
+    told = openai()["messages"][:-1]
+    for n, message in enumerate(told):
+        at = f"{prefix}.{n}" if n < len(told) - 1 else f"{said}.0"
+        fields = {"role": message["role"], "content": message["content"] or ""}
+        if "tool_call_id" in message:
+            fields["tool_call_id"] = message["tool_call_id"]
+        attributes |= {f"{at}{inside}.{key}": value for key, value in fields.items()}
+        for call in message.get("tool_calls", ()):
+            place = f"{at}{inside}.tool_calls.0" + (".tool_call.function" if inside else "")
+            attributes |= {f"{place}.{key}": value for key, value in call["function"].items()}
+    return [{"name": "LLM", "context": {"trace_id": "t"}, "attributes": attributes}]
+
+
 LINES = {
     "Claude Code": claude(),
     "Claude Code, subagents": claude(subagents=True),
     "Claude Code, stream": claude_stream(),
     "Codex": codex(),
     "messages": [*PROMPT, *each(openai_turn)],
+    "OpenTelemetry": telemetry(),
+    "OpenTelemetry, events": events(),
+    "OpenInference": numbered("llm.input_messages", "llm.output_messages", ".message"),
+    "OpenLLMetry": numbered("gen_ai.prompt", "gen_ai.completion", ""),
 }
 
 

@@ -9,7 +9,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from logtriage._lib.jsonvalues import absent
+from logtriage.conversations.atif import is_atif, row_of_trajectory
 from logtriage.conversations.dialects import messages_of
+from logtriage.conversations.otel import is_telemetry, telemetry_rows
 from logtriage.conversations.sessions import (
     claude_rows,
     codex_rows,
@@ -161,6 +163,7 @@ def _swe_agent(row: Row) -> Row:
 LINES: Final = (
     Lines("Claude Code", is_claude, claude_rows),
     Lines("Codex", is_codex, codex_rows),
+    Lines("OpenTelemetry, OpenInference, OpenLLMetry", is_telemetry, telemetry_rows),
     Lines(
         "logs with a message a line",
         lambda line: is_message(line) and _names_none(line),
@@ -190,6 +193,7 @@ MANY: Final = (
     ),
 )
 ROWS: Final = (
+    One("Harbor and others: ATIF", is_atif, row_of_trajectory),
     One(
         "mini-SWE-agent",
         lambda row: str(row.get("trajectory_format", "")).startswith("mini-swe-agent"),

@@ -1,0 +1,247 @@
+"""Conversations in spans and log records of OpenTelemetry, as instrumented models write them.
+
+The conventions for generative AI keep the messages of a request and of its answer in attributes
+(``gen_ai.input.messages``, ``gen_ai.output.messages``) or in events; OpenInference and OpenLLMetry
+number them (``llm.input_messages.0.message.role``, ``gen_ai.prompt.0.role``).
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from logtriage._lib.jsonvalues import absent
+
+Line = Mapping[str, Any]
+
+#: Attributes that hold the messages of a request, and of its answer.
+_ASKED: Final = ("gen_ai.input.messages", "gen_ai.prompt", "llm.input_messages")
+_SAID: Final = ("gen_ai.output.messages", "gen_ai.completion", "llm.output_messages")
+#: The whole conversation of an agent.
+_WHOLE: Final = ("pydantic_ai.all_messages", "all_messages_events", "events")
+_RULES: Final = ("gen_ai.system_instructions",)
+_MODEL: Final = ("gen_ai.response.model", "gen_ai.request.model", "llm.model_name")
+#: Spans that hold what their children hold, or no messages at all.
+_NOT_REQUESTS: Final = frozenset({"invoke_agent", "create_agent", "execute_tool", "embeddings"})
+_KINDS: Final = ("stringValue", "intValue", "doubleValue", "boolValue")
+
+
+def is_telemetry(line: Line) -> bool:
+    """Whether a document holds spans or records, or is a span with messages."""
+    if any(isinstance(line.get(key), list) for key in ("resourceSpans", "resourceLogs")):
+        return True
+    return any(str(key).startswith(("gen_ai.", "llm.")) for key in _attributes(line))
+
+
+def telemetry_rows(lines: Sequence[Line]) -> list[dict[str, Any]]:
+    """A row for each request to a model; where a trace has none, for each agent in it.
+
+    The incident of a row is the attribute of that name of its span, its trace or its resource.
+    """
+    spans = _gathered([span for line in lines for span in _spans(line)])
+    incidents: dict[object, str] = {}
+    for span in spans:
+        for key, value in span["attributes"].items():
+            named = key.replace(".", "_").endswith(("incident", "incident_id"))
+            if named and isinstance(value, str) and value.count("/") in (1, 2):
+                incidents.setdefault(span["trace"], value)
+    requests = [span for span in spans if _operation(span) not in _NOT_REQUESTS]
+    asked = {span["trace"] for span in requests if _messages(span)}
+    others = [span for span in spans if span["trace"] not in asked]
+    rows = []
+    for span in [*requests, *(span for span in others if span not in requests)]:
+        if messages := _messages(span):
+            model = next(
+                (span["attributes"][key] for key in _MODEL if key in span["attributes"]), None
+            )
+            rows.append(
+                {"incident": incidents.get(span["trace"]), "model": model, "messages": messages}
+            )
+    return rows
+
+
+def _gathered(spans: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The spans, and one for the records that are a message each, by the span that they name."""
+    gathered: list[dict[str, Any]] = []
+    of: dict[object, dict[str, Any]] = {}
+    for span in spans:
+        record = {"event.name": span["name"], **span["attributes"]}
+        if not _is_event(record):
+            gathered.append(span)
+        elif (key := (span["trace"], span["id"])) in of:
+            of[key]["events"].append(record)
+        else:
+            of[key] = {**span, "events": [record]}
+            gathered.append(of[key])
+    return gathered
+
+
+def _operation(span: Line) -> str:
+    return str(span["attributes"].get("gen_ai.operation.name"))
+
+
+def _spans(line: Line) -> Iterator[dict[str, Any]]:
+    """The spans and records of a document, each with its attributes and its trace."""
+    for outer, middle, inner in (
+        ("resourceSpans", "scopeSpans", "spans"),
+        ("resourceLogs", "scopeLogs", "logRecords"),
+    ):
+        for group in _objects(line.get(outer)):
+            shared = _attributes(group.get("resource"))
+            for scope in _objects(group.get(middle)):
+                for span in _objects(scope.get(inner)):
+                    yield _span(span, shared)
+    if "resourceSpans" not in line and "resourceLogs" not in line:
+        yield _span(line, _attributes(line.get("resource")))
+
+
+def _span(span: Line, shared: Mapping[str, Any]) -> dict[str, Any]:
+    context = span.get("context")
+    places = (span, context) if isinstance(context, Mapping) else (span,)
+
+    def named(*keys: str) -> str | None:
+        values = (place.get(key) for place in places for key in keys)
+        return next((value for value in values if isinstance(value, str)), None)
+
+    body = _attributes({"attributes": _value(span.get("body"))})
+    attributes = {**shared, **_attributes(span), **body}
+    return {
+        "attributes": attributes,
+        "trace": named("traceId", "trace_id"),
+        "id": named("spanId", "span_id"),
+        "name": named("eventName", "event_name") or attributes.get("event.name"),
+        "events": [
+            {"event.name": event.get("name"), **_attributes(event)}
+            for event in _objects(span.get("events"))
+        ],
+    }
+
+
+def _messages(span: Line) -> list[Any]:
+    """The messages of a request and its answer; empty without any."""
+    attributes = span["attributes"]
+    for name in _WHOLE:
+        whole = _decoded(attributes.get(name))
+        if isinstance(whole, list) and whole:
+            return [_event(item) for item in whole] if "event.name" in str(whole[0]) else whole
+    asked, said = (_first(attributes, names) for names in (_ASKED, _SAID))
+    if not said:
+        asked, said = [], [_event(event) for event in span["events"] if _is_event(event)]
+        for event in span["events"]:  # the messages of a request in an event of its own
+            if said_in := _first(event, _SAID):
+                return [*_first(event, _RULES, "system"), *_first(event, _ASKED), *said_in]
+    rules = _first(attributes, _RULES, "system") if said else []
+    return [*rules, *asked, *said]
+
+
+def _first(attributes: Line, names: Sequence[str], role: str | None = None) -> list[Any]:
+    """The messages in the first of some attributes; parts without a role get ``role``."""
+    for name in names:
+        value = _decoded(attributes.get(name))
+        if isinstance(value, list) and value:
+            return [{"role": role, "parts": value}] if role else value
+        if numbered := _numbered(attributes, f"{name}."):
+            return numbered
+    return []
+
+
+def _is_event(event: Line) -> bool:
+    name = event.get("event.name")
+    return (
+        isinstance(name, str)
+        and name.startswith("gen_ai.")
+        and (name.endswith((".message", ".choice")))
+    )
+
+
+def _event(event: Any) -> Any:
+    """A message that stands in an event, such as ``gen_ai.user.message`` or ``gen_ai.choice``."""
+    if not isinstance(event, Mapping):
+        return event
+    name = str(event.get("event.name", ""))
+    body = {
+        key: _decoded(value)
+        for key, value in event.items()
+        if not key.startswith(("event.", "gen_ai."))
+    }
+    if isinstance(body.get("message"), Mapping):
+        body = {**body, **body.pop("message")}
+    role = "assistant" if name.endswith(".choice") else name.split(".")[1] if "." in name else None
+    message = {"role": role, "content": "", **body}
+    if message["role"] == "tool" and "id" in message:
+        message["tool_call_id"] = message["id"]
+    return message
+
+
+def _numbered(attributes: Line, prefix: str) -> list[Any]:
+    """Messages whose fields are attributes with numbers in their names."""
+    tree: dict[str, Any] = {}
+    for key, value in attributes.items():
+        if key.startswith(prefix):
+            at = tree
+            *path, last = key.removeprefix(prefix).split(".")
+            for part in path:
+                at = at.setdefault(part, {})
+                if not isinstance(at, dict):
+                    return []
+            at[last] = value
+    return [_unwrapped(item) for item in _in_order(tree)]
+
+
+def _unwrapped(value: Any) -> Any:
+    """A numbered tree as lists, without the names that OpenInference wraps objects in."""
+    if not isinstance(value, Mapping):
+        return value
+    if value and all(key.isdigit() for key in value):
+        return [_unwrapped(item) for item in _in_order(value)]
+    for wrapper in ("message", "tool_call", "message_content"):
+        if set(value) == {wrapper}:
+            return _unwrapped(value[wrapper])
+    return {key: _unwrapped(inside) for key, inside in value.items()}
+
+
+def _in_order(tree: Line) -> list[Any]:
+    return [tree[key] for key in sorted((key for key in tree if key.isdigit()), key=int)]
+
+
+# -- attributes ------------------------------------------------------------------------------
+
+
+def _objects(value: object) -> Iterator[Line]:
+    yield from (
+        (item for item in value if isinstance(item, Mapping)) if isinstance(value, list) else ()
+    )
+
+
+def _attributes(of: object) -> dict[str, Any]:
+    """Attributes by their names, from an object or from OTLP's list of keys and values."""
+    raw = of.get("attributes") if isinstance(of, Mapping) else None
+    if isinstance(raw, Mapping):
+        return dict(raw)
+    return {str(item.get("key")): _value(item.get("value")) for item in _objects(raw)}
+
+
+def _value(value: object) -> Any:
+    """A value of OTLP as plain JSON."""
+    if not isinstance(value, Mapping):
+        return value
+    for kind in _KINDS:
+        if kind in value:
+            return value[kind]
+    if isinstance(value.get("arrayValue"), Mapping):
+        return [_value(item) for item in value["arrayValue"].get("values", ())]
+    if isinstance(value.get("kvlistValue"), Mapping):
+        return {
+            str(item.get("key")): _value(item.get("value"))
+            for item in _objects(value["kvlistValue"].get("values"))
+        }
+    return value
+
+
+def _decoded(value: object) -> Any:
+    """A value that may be kept as a text of JSON."""
+    if isinstance(value, str) and value[:1] in ("[", "{"):
+        try:
+            return json.loads(value)
+        except (ValueError, RecursionError):
+            return value
+    return None if absent(value) else value
