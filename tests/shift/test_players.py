@@ -12,7 +12,6 @@ from logtriage.shift import (
     play,
     score,
     transition,
-    uncontended,
 )
 from tests.shift.shifts import renamed, small_shift
 
@@ -45,13 +44,6 @@ def test_first_come_closes_the_oldest_before_it_turns_to_the_next() -> None:
     systems = [one.system for one in play(SHIFT, "first_come").history if isinstance(one, On)]
     assert list(dict.fromkeys(systems)) == ["checkout", "search", "billing"]
     assert systems == sorted(systems, key=["checkout", "search", "billing"].index)
-
-
-def test_alone_the_observer_earns_what_it_earns_on_a_shift_of_one() -> None:
-    shift = small_shift(0)
-    ends = uncontended(shift)
-    assert ends.is_over
-    assert score(ends) == score(play(shift, "first_come"))
 
 
 def test_a_belief_has_the_worth_that_a_hand_over_has_now() -> None:

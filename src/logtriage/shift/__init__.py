@@ -9,7 +9,7 @@ True
 """
 
 from logtriage.shift.grades import ShiftGrade, grade, reward, score, shift_grade_to_json
-from logtriage.shift.players import PLAYERS, belief, play, uncontended
+from logtriage.shift.players import PLAYERS, belief, play
 from logtriage.shift.screens import ShiftObservation, observe, render, shift_prompt
 from logtriage.shift.shifts import Arrival, Shift, make_shift, shift_ids
 from logtriage.shift.states import Note, On, ShiftAction, ShiftState, begin, transition
@@ -45,6 +45,5 @@ __all__ = [
     "shift_prompt",
     "take",
     "transition",
-    "uncontended",
     "wire_in",
 ]

@@ -14,7 +14,6 @@ import attrs
 from logtriage.actions import Action, HandOver, Wait
 from logtriage.beliefs import Belief
 from logtriage.beliefs import belief as belief_about
-from logtriage.dynamics import transition as transition_alone
 from logtriage.errors import UnknownName
 from logtriage.policies.observer import next_action
 from logtriage.shift.shifts import WEIGHTS, Shift
@@ -150,18 +149,3 @@ def play(shift: Shift, player: str | Player | Iterable[ShiftAction]) -> ShiftSta
             break
         state = transition(state, action)
     return state
-
-
-def uncontended(shift: Shift) -> ShiftState:
-    """How all incidents end if the observer plays each alone, every hand-over at its full worth.
-
-    A reference, and no bound: it has one pair of hands for each incident, and it asks greedily.
-    Nobody's ticks lead there, so that the history is empty.
-    """
-    ends = []
-    for arrival in shift.arrivals:
-        state = initial_state(arrival.incident)
-        while not state.is_closed:
-            state = transition_alone(state, _observed(state, 1.0))
-        ends.append(state)
-    return ShiftState(shift, shift.task.ticks, states=tuple(ends))
