@@ -10,6 +10,7 @@ import pytest
 
 from logtriage.audit.limits import QUICK
 from logtriage.world.loading import load_world
+from logtriage.world.schema.parts import Layout
 from tests.cli.test_cli import logtriage
 from tests.worlds.newcomer import FILES
 
@@ -56,5 +57,18 @@ def test_the_page_is_worked_through(tmp_path: Path, monkeypatch: pytest.MonkeyPa
                 assert done.exit_code == 0, (line, done.output)
                 last, ran = done.stdout, ran + 1
     assert next(written, None) is None
-    assert ran == 9
+    assert ran == 11
     assert "dns_misconfig" in load_world(tmp_path / "my-shop").kind_names
+
+
+def test_the_topology_that_is_imported_is_the_shop_s(tmp_path: Path) -> None:
+    folder = tmp_path / "seen"
+    done = logtriage("export", "otlp", "outage/test/0", folder, "--world", SHOP)
+    assert done.exit_code == 0, done.output
+    shutil.copytree(SHOP, tmp_path / "teashop")
+    out = tmp_path / "teashop/topologies/real.toml"
+    done = logtriage("import", "topology", folder, "--out", out)
+    assert done.exit_code == 0, done.output
+    found: dict[str, Layout] = {one.name: one for one in load_world(tmp_path / "teashop").layouts}
+    calls = {one.name: set(one.calls) for one in found["shop"].services}
+    assert {one.name: set(one.calls) for one in found["real"].services} == calls
