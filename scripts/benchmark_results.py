@@ -107,11 +107,11 @@ ASKING = (
     " alike: 0.41 of the time before with several faults; what a look may show is kept by what "
     "was seen of the service: 0.7 of it with one fault; without a hand-over, questions are "
     "weighed by the same plans: 0.84 of what was left with one fault or several; hypotheses stay "
-    "in arrays from the posterior to the plans, and what was seen is added up once: 0.9 of that."
-    " On fleets with several faults, sets crossed in arrays and doubt counted at once gave about "
-    "half. Of 250 ms with several faults, lists and their grades take most, then the 500 to 1,200"
-    " answers that questions are weighed over, then the posterior of 21,000 sets. Episodes side "
-    "by side were not built: what a look may show, and lists for several faults, have no kernels"
+    "in arrays from the posterior to the plans, and what was seen is added up once: 0.9 of that. "
+    "On fleets with several faults, sets crossed in arrays and doubt counted at once: 0.31. Of "
+    "250 ms with several faults, lists and their grades take most, then the 500 to 1,200 answers "
+    "that questions are weighed over, then the posterior of 21,000 sets. Episodes side by side "
+    "were not built: what a look may show, and lists for several faults, have no kernels"
 )
 SCREENS = (
     "29 % of a step goes into beginning incidents in the 9 % of rows that are over; as bytes "
