@@ -10,7 +10,7 @@ from logtriage.policies.suspicion import (
     NOT_WAITING,
     UNEXPLAINED,
     UNLISTED,
-    fit,
+    points_of,
     structures,
 )
 from logtriage.world.loading import load_world
@@ -61,4 +61,4 @@ def test_a_caller_that_waits_for_nobody_speaks_against_what_it_calls() -> None:
 def test_points_follow_the_words_of_the_runbook(
     kind: str, sort: str, token: str, points: int
 ) -> None:
-    assert fit(WORLD, kind, [Sign("user-db", sort, token)]) == points
+    assert points_of(WORLD, sort, token)[kind] == points

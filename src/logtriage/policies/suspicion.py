@@ -5,7 +5,7 @@ and how many it leaves unexplained. *Signs*: how well the signs of the service f
 row of a fault, or of a load that settles by itself.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Final
@@ -79,13 +79,14 @@ def suspects(observation: Observation, book: Notebook) -> tuple[Suspect, ...]:
     for row in topology.services:
         signs = seen[row.name]
         changed = "changes" in observation.hidden or any(sign.sort == CHANGE for sign in signs)
+        told = [points_of(world, sign.sort, sign.token) for sign in signs]
         for kind in world.kinds_at(row.tier):
-            points = structure[row.name] + fit(world, kind.name, signs)
+            points = structure[row.name] + sum([points[kind.name] for points in told])
             if not changed and _follows_a_change(world, kind.name):
                 points += LACKING
             rows.append(Suspect(points, kind.name, row.name, (kind.remedies[0], row.name)))
         for benign in world.benign_at(row.tier):
-            points = calm + fit(world, benign.name, signs)
+            points = calm + sum([points[benign.name] for points in told])
             rows.append(Suspect(points, benign.name, row.name))
     return tuple(sorted(rows, key=lambda suspect: -suspect.points))
 
@@ -116,11 +117,6 @@ def callers_of(topology: Topology, service: str) -> frozenset[str]:
     return frozenset(name for name, hop in zip(topology.names, hops, strict=True) if hop > 0)
 
 
-def fit(world: World, kind: str, signs: Iterable[Sign]) -> int:
-    """The points of a service's signs for a row of the runbook."""
-    return sum(_points(world, kind, sign.sort, sign.token) for sign in signs)
-
-
 def differences(world: World, left: str, right: str, sorts: Sequence[str]) -> int:
     """By how many points two rows of the runbook differ in these sorts."""
     first, second = _row(world, left), _row(world, right)
@@ -131,7 +127,12 @@ def differences(world: World, left: str, right: str, sorts: Sequence[str]) -> in
     )
 
 
-@lru_cache(maxsize=65_536)
+@lru_cache(maxsize=4096)
+def points_of(world: World, sort: str, token: str) -> Mapping[str, int]:
+    """The points of a sign for every row of the runbook."""
+    return {kind: _points(world, kind, sort, token) for kind in world.signatures}
+
+
 def _points(world: World, kind: str, sort: str, token: str) -> int:
     if token.startswith(f"{NAMES}:"):
         return NAMED * (token == f"{NAMES}:{kind}")
