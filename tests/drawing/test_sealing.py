@@ -30,6 +30,8 @@ from logtriage.evaluation import Incidents, RunSpec, compare_runs, evaluate, loa
 from logtriage.grading import grade_actions, grade_jsonl, grade_transcript
 from logtriage.multi import triage_team_v1
 from logtriage.registry import make_policy
+from logtriage.server.episode import Episode
+from logtriage.server.ledger import Ledger
 from tests.cli.test_cli import logtriage
 from tests.evaluation.test_runner import contents
 
@@ -339,3 +341,22 @@ def test_teams_play_sealed_incidents_and_see_no_index(monkeypatch: pytest.Monkey
         with pytest.raises(EpisodeOver) as caught:
             env.step(resolve)
         opaque(str(caught.value), incident)
+
+
+def test_a_run_of_a_ledger_is_closed_and_then_graded(tmp_path: Path, key_file: Path) -> None:
+    with Ledger(tmp_path / "ledger", "alice") as ledger:
+        played = Episode(ID, ledger, seal=SEAL)
+        played.step(lt.Resolve())
+    options = ("--run", "alice", "--out", tmp_path / "alice.jsonl")
+    closed = logtriage("seal", "close", tmp_path / "ledger", *options, "--json")
+    assert json.loads(closed.stdout) == {"run": "alice", "attempts": 1}
+    graded = logtriage("grade", tmp_path / "alice.jsonl", "--seal-file", key_file, "--json")
+    assert graded.exit_code == 0
+    assert lt.grade(played.state).digest in graded.stdout
+    again = logtriage("seal", "close", tmp_path / "ledger", *options)
+    assert again.exit_code == 2
+    assert "'alice' is closed" in " ".join(again.stderr.split())
+    missing = logtriage("seal", "close", tmp_path / "nothing", *options)
+    assert missing.exit_code == 2
+    assert "no such ledger" in missing.stderr
+    assert not (tmp_path / "nothing").exists()

@@ -11,6 +11,7 @@ import attrs
 import pytest
 
 import logtriage as lt
+from logtriage.drawing import Seal
 from logtriage.drawing.ids import MAX_INDEX
 from logtriage.errors import InvalidInput, SealError
 from logtriage.grading import grade, grade_to_json
@@ -32,6 +33,8 @@ from logtriage.world.loading import load_world
 from tests.worlds.folders import copy_of
 
 INCIDENT = "cascading_failure-v4/test/42"
+KEY = b"the key of these tests, 0123456789"
+SEAL = Seal(KEY)
 DRAWN = tuple(task.id for task in TASKS)
 #: A task of each form: one fault, several, topologies of their own.
 FORMS = ("single_crash-v4", "compound_failure-v4", "fleet_outage-v4")
@@ -122,10 +125,25 @@ def test_the_id_of_an_incident_is_never_told() -> None:
 # -- split sealed ----------------------------------------------------------------------
 
 
-def test_split_sealed_is_not_on_offer() -> None:
+def test_split_sealed_is_on_offer_with_a_key_alone() -> None:
+    tasks = ("single_crash-v4", "fleet_outage-v4")
+    catalogue, without = Catalogue(tasks, SEAL), Catalogue(tasks)
+    # The tasks take turns that can be sealed.
+    assert [catalogue.incident_id({"split": "sealed", "index": index}) for index in range(3)] == [
+        "single_crash-v4/sealed/0",
+        "fleet_outage-v4/sealed/0",
+        "single_crash-v4/sealed/1",
+    ]
     for named in ({"incident": "single_crash-v4/sealed/0"}, {"split": "sealed"}):
-        with pytest.raises(SealError, match="logtriage mcp gives each agent one"):
-            Catalogue(DRAWN).incident_id(named)
+        assert catalogue.incident_id(named).split("/")[1] == "sealed"
+        with pytest.raises(SealError, match="this server has no key"):
+            without.incident_id(named)
+
+
+def test_settings_show_a_seal_by_its_fingerprint() -> None:
+    shown = repr(Settings(seal=SEAL, ledger=Path("ledger"), token="x" * 16))
+    assert SEAL.fingerprint in shown
+    assert KEY.decode() not in shown
 
 
 # -- worlds ----------------------------------------------------------------------------
@@ -190,12 +208,17 @@ def test_tasks_take_turns_in_a_split() -> None:
         ('{"a": "\\ud800"}', "half of a surrogate pair"),
         ('{"\\udfff": 1}', "half of a surrogate pair"),
         ('{"a": ' + "9" * 5_000 + "}", "too many digits"),
-        ("[" * 60_000 + "]" * 60_000, "nested too deep"),
+        ('{"a": ' * 60_000, "message of 60000 values; at most 256"),
+        ("[" * 60_000 + "]" * 60_000, "at most 256"),
+        ('{"a": [' + "[]," * 20_000 + "[]]}", "at most 256"),
+        ('{"a": "' + "," * 300 + '", "b": [' + "1," * 300 + "1]}", "message of 303 values"),
+        ('"' + "\\" * 40_001, "Unterminated string"),
+        (b'{"a": "\xff"}', "not UTF-8: invalid start byte at byte 7"),
     ],
 )
-def test_messages_are_strict_json(text: str, told: str) -> None:
+def test_messages_are_strict_json(text: str | bytes, told: str) -> None:
     with pytest.raises(InvalidInput, match=told):
-        read_object(text)
+        read_object(text, 1 << 20)
 
 
 KINDS: dict[str, tuple[str, ...] | None] = {"step": ("action_type", "text"), "state": None}
@@ -287,6 +310,9 @@ def test_requests_that_another_page_makes_a_browser_send_are_known(
         ({"max_sessions": 0}, "max_sessions: expected at least 1"),
         ({"idle_seconds": 0.0}, "idle_seconds: expected more than 0"),
         ({"tasks": []}, "tasks: a server needs"),
+        ({"run": "a b"}, "run: expected 1 to 100 letters, digits, dots, dashes"),
+        ({"seal": SEAL}, "ledger: a server with the key of sealed incidents counts the attempts"),
+        ({"ledger": Path("x")}, "ledger: it counts attempts at sealed incidents"),
         ({"tasks": "single_crash-v4"}, "tasks: expected a list"),
     ],
 )

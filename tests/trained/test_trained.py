@@ -3,7 +3,9 @@
 import json
 import pickle
 import re
+import zipfile
 from functools import cache
+from io import BytesIO
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -11,6 +13,7 @@ from typing import Any
 import attrs
 import numpy as np
 import pytest
+from numpy.lib import format as npy
 
 from logtriage import InvalidInput, make_incident
 from logtriage.beliefs.model import model_of
@@ -182,6 +185,37 @@ def test_weights_that_are_missing_are_named(tmp_path: Path) -> None:
         read_team(tmp_path)
     (tmp_path / WEIGHTS).unlink()
     with pytest.raises(InvalidInput, match="no weights there"):
+        read_team(tmp_path)
+
+
+def bomb(where: Path, shape: tuple[int, ...], content: int, packed: int) -> None:
+    """An archive with an array that says its shape, and holds so many bytes of nothing."""
+    header = BytesIO()
+    npy.write_array_header_1_0(header, {"shape": shape, "fortran_order": False, "descr": "<f8"})
+    with (
+        zipfile.ZipFile(where / WEIGHTS, "w", zipfile.ZIP_DEFLATED) as archive,
+        archive.open("0.0.weight.npy", "w") as member,
+    ):
+        member.write(header.getvalue())
+        for _ in range(content >> 20):
+            member.write(bytes(1 << 20))
+    assert (where / WEIGHTS).stat().st_size < packed
+
+
+@pytest.mark.parametrize(
+    ("shape", "content", "told"),
+    [
+        ((1 << 25,), 257 << 20, "they unpack to 269,484,160 bytes; at most 268,435,456"),
+        ((1 << 30, 1), 0, "0.0.weight.npy: 128 bytes for 8,589,934,592"),
+    ],
+)
+def test_an_archive_that_asks_for_too_much_memory_is_refused_before_it_is_unpacked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shape: tuple[int, ...], content: int, told: str
+) -> None:
+    save(tmp_path)
+    bomb(tmp_path, shape, content, packed=1 << 20)
+    monkeypatch.setattr(np, "load", lambda *_, **__: pytest.fail("unpacked"))
+    with pytest.raises(InvalidInput, match=re.escape(told)):
         read_team(tmp_path)
 
 

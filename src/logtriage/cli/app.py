@@ -26,7 +26,7 @@ from logtriage.cli.mcp import mcp
 from logtriage.cli.playing import play
 from logtriage.cli.replaying import replay
 from logtriage.cli.reporting import compare, report
-from logtriage.cli.sealing import fingerprint, new
+from logtriage.cli.sealing import close, fingerprint, new
 from logtriage.cli.serving import serve
 from logtriage.cli.worlds import check_world_, new_world, show_world
 
@@ -172,9 +172,10 @@ _group(
 )
 _group(
     "seal",
-    "Make and name keys of sealed incidents.",
+    "Make and name keys of sealed incidents, and close their runs.",
     {
         "new": (new, ("seal new key.txt",)),
         "fingerprint": (fingerprint, ("seal fingerprint --seal-file key.txt",)),
+        "close": (close, ("seal close ledger.jsonl --run alice --out alice.jsonl",)),
     },
 )

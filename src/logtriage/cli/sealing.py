@@ -1,14 +1,17 @@
-"""``seal``: keys of sealed incidents."""
+"""``seal``: keys of sealed incidents, and runs of attempts at them."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from logtriage._lib.files import replacing
 from logtriage.cli.console import emit, note, results, say
 from logtriage.cli.options import Json, SealFile
+from logtriage.codec import encode_transcript
 from logtriage.drawing.sealing import HOW, new_seal, seal_at_hand
-from logtriage.errors import SealError
+from logtriage.errors import InvalidInput, SealError
+from logtriage.server.ledger import Ledger
 
 
 def new(
@@ -23,6 +26,30 @@ def new(
     """
     _say(new_seal(path).fingerprint, as_json=as_json)
     note(f"wrote {path}; anyone who reads it can draw every answer", "dim")
+
+
+def close(
+    ledger: Annotated[Path, typer.Argument(metavar="LEDGER", help="The ledger of a server.")],
+    run: Annotated[str, typer.Option(metavar="NAME", help="The run to close.")],
+    out: Annotated[Path, typer.Option(metavar="FILE", help="Write its transcripts here.")],
+    as_json: Json = False,
+) -> None:
+    """Close a run of a server's ledger, and write its transcripts.
+
+    A closed run takes no more attempts. The server that wrote the ledger must have ended. To grade
+    the transcripts with all reasons: logtriage grade FILE --seal-file PATH
+    """
+    if not ledger.exists():
+        raise InvalidInput(f"{ledger}: no such ledger")
+    with Ledger(ledger, run) as held:
+        transcripts = held.close_run()
+    with replacing(out) as file:
+        file.writelines(f"{encode_transcript(transcript)}\n".encode() for transcript in transcripts)
+    if as_json:
+        emit({"run": run, "attempts": len(transcripts)})
+    else:
+        say(results(), f"{run}: {len(transcripts)} attempts")
+    note(f"wrote {out}; run {run!r} is closed", "dim")
 
 
 def fingerprint(seal_file: SealFile = None, as_json: Json = False) -> None:

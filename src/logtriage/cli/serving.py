@@ -7,7 +7,8 @@ from typing import Annotated, Any, Final
 import typer
 
 from logtriage.cli.console import note
-from logtriage.cli.options import OfWorld, world_in
+from logtriage.cli.options import OfWorld, SealFile, world_in
+from logtriage.drawing.sealing import seal_at_hand
 from logtriage.errors import InvalidInput
 from logtriage.server.settings import TOKEN_VARIABLE, Settings, is_loopback
 
@@ -36,13 +37,21 @@ def serve(
         Path | None,
         typer.Option(metavar="FILE", help="The bearer token. Default: LOGTRIAGE_TOKEN."),
     ] = None,
+    seal_file: SealFile = None,
+    ledger: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Count attempts at sealed incidents in this file."),
+    ] = None,
+    run: Annotated[
+        str, typer.Option(metavar="NAME", help="The run; it has one attempt at each incident.")
+    ] = _DEFAULT.run,
 ) -> None:
     """Serve episodes over the network.
 
     The protocol is OpenEnv's. A client opens a WebSocket session at /ws.
 
-    A server beyond your own network belongs behind a proxy, which adds TLS and bounds the
-    connections of each address.
+    A server that other machines can reach belongs behind a proxy, which adds TLS and bounds the
+    connections of each address. docs/server.md has a configuration for nginx.
     """
     from logtriage.server import serve as serve_now
 
@@ -54,6 +63,9 @@ def serve(
         token=token or None,
         max_sessions=max_sessions,
         idle_seconds=idle_seconds,
+        seal=seal_at_hand(seal_file),
+        ledger=ledger,
+        run=run,
         world=world_in(of_world),
         **chosen,
     )
@@ -61,9 +73,15 @@ def serve(
         note("no token: anyone who can log in to this machine can use this server", "dim")
     if not is_loopback(settings.host):
         note(
-            "other machines can reach this server: beyond your own network, put a proxy in front "
-            "of it, for TLS and for limits by address",
+            "other machines can reach this server: put a proxy in front of it, for TLS and for "
+            "limits by address (docs/server.md has one for nginx)",
             "yellow",
+        )
+    if settings.seal is not None:
+        note(
+            f"split sealed is served, under the seal {settings.seal.fingerprint}; run {run!r} has "
+            f"one attempt at each incident, counted in {ledger}",
+            "dim",
         )
     serve_now(settings, note)
 

@@ -1,16 +1,26 @@
 """The application: the OpenEnv library's own, played in sessions alone, behind the guard."""
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 
 from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse
-from openenv.core.env_server import ConcurrencyConfig, create_fastapi_app
+from openenv.core.env_server import (
+    Action,
+    ConcurrencyConfig,
+    Environment,
+    Observation,
+    State,
+    create_fastapi_app,
+)
 
 from logtriage.errors import InvalidInput, LogTriageError
 from logtriage.server.catalogue import Catalogue
 from logtriage.server.environment import DESCRIPTION, ENV_NAME, KINDS, TriageEnvironment
-from logtriage.server.guard import Guard
+from logtriage.server.guard import Guard, Pages
+from logtriage.server.ledger import Ledger
+from logtriage.server.messages import Kinds
 from logtriage.server.models import TriageAction, TriageObservation, TriageState
 from logtriage.server.settings import Settings
 
@@ -22,18 +32,39 @@ _TASK_API: Final = "/{env_name}/"
 
 
 def build_app(settings: Settings) -> FastAPI:
-    """The ASGI application."""
+    """The ASGI application. It holds the ledger of the settings as ``state.ledger``.
+
+    Raises:
+        InvalidInput: for a ledger that cannot be used.
+    """
+    ledger = None if settings.ledger is None else Ledger(settings.ledger, settings.run)
+    catalogue = Catalogue(settings.tasks, settings.seal, settings.world)
+    environment = partial(TriageEnvironment, catalogue, ledger)
+    models = TriageAction, TriageObservation, TriageState
+    app = guarded_app(environment, models, KINDS, settings)
+    app.title, app.description = ENV_NAME, DESCRIPTION
+    app.state.ledger = ledger
+    return app
+
+
+def guarded_app(
+    environment: Callable[[], Environment[Any, Any, Any]],
+    models: tuple[type[Action], type[Observation], type[State]],
+    kinds: Kinds,
+    settings: Settings,
+) -> FastAPI:
+    """The library's application for an environment, played in sessions behind the guard."""
+    action, observation, state = models
     app = create_fastapi_app(
-        partial(TriageEnvironment, Catalogue(settings.tasks, settings.world)),
-        TriageAction,
-        TriageObservation,
+        environment,
+        action,
+        observation,
         env_name=ENV_NAME,
         concurrency_config=ConcurrencyConfig(
             max_concurrent_envs=settings.max_sessions, session_timeout=2 * settings.idle_seconds
         ),
-        state_cls=TriageState,
+        state_cls=state,
     )
-    app.title, app.description = ENV_NAME, DESCRIPTION
     app.router.routes[:] = [
         route
         for route in app.router.routes
@@ -44,7 +75,13 @@ def build_app(settings: Settings) -> FastAPI:
     for path, method in _SESSION_ONLY.items():
         app.add_api_route(path, _no_session, methods=[method], tags=["Environment Control"])
     app.add_exception_handler(LogTriageError, _bad_request)
-    app.add_middleware(Guard, settings=settings, kinds=KINDS)
+    pages = frozenset(
+        (method, getattr(route, "path", ""))
+        for route in app.router.routes
+        for method in getattr(route, "methods", None) or ()
+    )
+    app.add_middleware(Pages, pages=pages)
+    app.add_middleware(Guard, settings=settings, kinds=kinds)
     return app
 
 

@@ -10,7 +10,8 @@ from typing import Any, Final
 
 import attrs
 
-from logtriage.drawing.ids import MAX_INDEX, SEALED, SPLITS, parse_incident_id
+from logtriage._lib.seal import Seal
+from logtriage.drawing.ids import ALL_SPLITS, MAX_INDEX, SEALED, SPLITS, parse_incident_id
 from logtriage.errors import InvalidInput, SealError, UnknownName
 from logtriage.server.messages import check_fields
 from logtriage.tasks import get_task
@@ -51,9 +52,13 @@ def text_field(name: str, value: Any) -> str:
 
 @attrs.frozen
 class Catalogue:
-    """The ``tasks`` of one ``world``, which take turns for clients that name no task."""
+    """The ``tasks`` of one ``world``, which take turns for clients that name no task.
+
+    With a ``seal``, split ``sealed`` is offered too.
+    """
 
     tasks: tuple[str, ...]
+    seal: Seal | None = None
     world: World = attrs.field(factory=default_world)
 
     def incident_id(self, named: Mapping[str, Any]) -> str:
@@ -65,7 +70,7 @@ class Catalogue:
         Raises:
             UnknownName: for an unknown task or split.
             InvalidInput: naming the field and what was expected, and for another world.
-            SealError: for split ``sealed``.
+            SealError: for split ``sealed`` of a server without a key.
         """
         fields = {name: value for name, value in named.items() if value is not None}
         check_fields(fields, EPISODE_FIELDS)
@@ -74,13 +79,13 @@ class Catalogue:
                 other = next(name for name in fields if name != "incident")
                 raise InvalidInput(f"{other}: an incident is named already; leave out either")
             parsed = parse_incident_id(text_field("incident", fields["incident"]), world=self.world)
-            _check_offered(parsed.split)
+            self._check_offered(parsed.split)
             return str(parsed)
         split = text_field("split", fields.get("split", DEFAULT_SPLIT))
         task = None
         if "task" in fields:
             task = get_task(text_field("task", fields["task"]), self.world).id
-        _check_offered(split)
+        self._check_offered(split)
         if "index" in fields and fields.get("seed", fields["index"]) != fields["index"]:
             raise InvalidInput("seed: differs from index, for which it is another name")
         name = "index" if "index" in fields else "seed"
@@ -93,12 +98,8 @@ class Catalogue:
             task = self.tasks[turn]
         return f"{task}/{split}/{index}"
 
-
-def _check_offered(split: str) -> None:
-    if split == SEALED:
-        raise SealError(
-            f"split {SEALED!r} is not on offer: a second episode would be a second attempt; "
-            "logtriage mcp gives each agent one"
-        )
-    if split not in SPLITS:
-        raise UnknownName("split", split, SPLITS)
+    def _check_offered(self, split: str) -> None:
+        if split not in ALL_SPLITS:
+            raise UnknownName("split", split, SPLITS if self.seal is None else ALL_SPLITS)
+        if split == SEALED and self.seal is None:
+            raise SealError(f"split {SEALED!r} is not on offer: this server has no key for it")

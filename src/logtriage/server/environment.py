@@ -11,6 +11,7 @@ from logtriage.errors import InvalidInput
 from logtriage.parsing import action_to_wire
 from logtriage.server.catalogue import EPISODE_FIELDS, Catalogue, text_field
 from logtriage.server.episode import Episode
+from logtriage.server.ledger import Ledger
 from logtriage.server.messages import Kinds, check_fields
 from logtriage.server.models import TriageAction, TriageObservation, TriageState
 
@@ -31,13 +32,13 @@ DESCRIPTION: Final = (
 
 
 class TriageEnvironment(Environment[TriageAction, TriageObservation, TriageState]):
-    """One session: an episode at a time."""
+    """One session: an episode at a time. Sessions share the ``ledger`` alone."""
 
     SUPPORTS_CONCURRENT_SESSIONS = True
 
-    def __init__(self, catalogue: Catalogue) -> None:
+    def __init__(self, catalogue: Catalogue, ledger: Ledger | None = None) -> None:
         super().__init__()
-        self._catalogue = catalogue
+        self._catalogue, self._ledger = catalogue, ledger
         self._episode: Episode | None = None
         self._id: str | None = None
 
@@ -48,13 +49,17 @@ class TriageEnvironment(Environment[TriageAction, TriageObservation, TriageState
 
         Raises:
             UnknownName, InvalidInput: naming the field and what was expected.
-            SealError: for a sealed incident.
+            SealError: for a sealed incident without a key, or after its attempt.
         """
         check_fields(kwargs, RESET_FIELDS)
         if episode_id is not None:
             text_field("episode_id", episode_id)
-        incident_id = self._catalogue.incident_id({**kwargs, "seed": seed})
-        self._episode = Episode(incident_id, self._catalogue.world)
+        self._episode = Episode(
+            self._catalogue.incident_id({**kwargs, "seed": seed}),
+            self._ledger,
+            seal=self._catalogue.seal,
+            world=self._catalogue.world,
+        )
         self._id = uuid4().hex if episode_id is None else episode_id
         return self._seen(self._episode, opens=True)
 

@@ -2,19 +2,24 @@
 
 While an episode is open, its grade is the score alone, which is the sum of the rewards. The
 criteria and their reasons, the gate, the fault kind and the digest all tell the truth of the
-incident, or let anybody look it up.
+incident, or let anybody look it up. The grade of a sealed incident has no more fields at the end,
+either, until the run is closed.
 """
 
 from collections.abc import Mapping
 from typing import Any, Final
 
+from logtriage._lib.seal import Seal
 from logtriage.actions import Action, Malformed
 from logtriage.drawing.generator import make_incident
 from logtriage.dynamics import transition
+from logtriage.errors import SealError
 from logtriage.grading import grade, grade_to_json, score
 from logtriage.observation import observe
 from logtriage.rendering import render_observation, system_prompt
+from logtriage.server.ledger import Ledger
 from logtriage.state import State, initial_state
+from logtriage.transcript import transcript_of
 from logtriage.world.model import World
 
 #: The fields of a grade that leave while its episode is open.
@@ -45,22 +50,47 @@ IMPACT: Final = ("node_f1", "edge_f1", "exact_roots")
 class Episode:
     """The state of one episode, with what its last step earned.
 
-    The incident's id is never sent: whoever has this package can compute the truth from it.
+    ``ledger`` counts attempts at sealed incidents. The incident's id is never sent: whoever has
+    this package can compute the truth from it.
+
+    Raises:
+        SealError: for a sealed incident without a ledger, or after its attempt.
     """
 
-    def __init__(self, incident_id: str, world: World | None = None) -> None:
-        self.state: State = initial_state(make_incident(incident_id, world=world))
+    def __init__(
+        self,
+        incident_id: str,
+        ledger: Ledger | None = None,
+        *,
+        seal: Seal | None = None,
+        world: World | None = None,
+    ) -> None:
+        self._ledger = ledger
+        self.state: State = initial_state(make_incident(incident_id, seal=seal, world=world))
         self.score: float = score(self.state)
         self.reward: float | None = None
+        incident = self.state.incident
+        if incident.seal is not None:
+            self._needed_ledger.begin(incident_id, incident.seal, incident.world_mark)
+
+    @property
+    def _needed_ledger(self) -> Ledger:
+        if self._ledger is None:
+            raise SealError("sealed incidents are not played without a ledger of the attempts")
+        return self._ledger
 
     def step(self, action: Action) -> None:
         """Play an action; ``reward`` is then the difference of the two grades.
 
         Raises:
             EpisodeOver: if the episode is closed.
+            SealError: if the end of a sealed episode cannot be written down; it then stays open.
         """
-        self.state = transition(self.state, action)
-        after = score(self.state)
+        state = transition(self.state, action)
+        if state.is_closed and state.incident.seal is not None:
+            self._needed_ledger.end(transcript_of(state))
+        self.state = state
+        after = score(state)
         self.reward, self.score = after - self.score, after
 
     def grade(self) -> dict[str, Any]:
@@ -87,8 +117,14 @@ class Episode:
 
 
 def public_grade(state: State) -> dict[str, Any]:
-    """The grade of a state as JSON data, with the fields that may leave now."""
-    return listed_grade(grade_to_json(grade(state)), is_closed=state.is_closed)
+    """The grade of a state as JSON data, with the fields that may leave now.
+
+    The grade of a sealed incident has the fingerprint of its ``seal`` instead of the reasons.
+    """
+    seal = state.incident.seal
+    is_open = seal is not None or not state.is_closed
+    listed = listed_grade(grade_to_json(grade(state)), is_closed=not is_open)
+    return listed if seal is None else {**listed, "seal": seal}
 
 
 def listed_grade(data: Mapping[str, Any], *, is_closed: bool) -> dict[str, Any]:

@@ -1,7 +1,7 @@
-"""Access and limits in front of the application: clients, shapes of messages, idle sessions.
+"""Access and limits in front of the application: clients, sizes of messages, idle sessions.
 
 A plain ASGI middleware. A refused WebSocket message is answered with an error message of the
-protocol, and the session goes on.
+protocol, and the session goes on. A connection serves one request over HTTP.
 """
 
 import asyncio
@@ -13,8 +13,9 @@ from typing import Any, Final
 
 from logtriage.errors import InvalidInput
 from logtriage.server.access import Access, refuse
-from logtriage.server.messages import Kinds, Misshapen, check_message, read_object
+from logtriage.server.messages import MAX_MESSAGE, Kinds, Misshapen, check_message, read_object
 from logtriage.server.settings import Settings
+from logtriage.server.turns import SHARE, Share
 
 Message = MutableMapping[str, Any]
 Send = Callable[[Message], Awaitable[None]]
@@ -24,6 +25,52 @@ Asgi = Callable[[Message, Receive, Send], Awaitable[None]]
 #: Reachable without a token, for health checks.
 OPEN_PATHS: Final = ("/health",)
 _GOING_AWAY: Final = 1001
+#: How the library's answer to a step that was played begins.
+_PLAYED: Final = '{"type":"observation"'
+
+
+class Pages:
+    """The application's answers over HTTP, each computed once: ``pages`` are (method, path).
+
+    None of them depends on who asks, on what, or when.
+    """
+
+    def __init__(self, app: Asgi, pages: frozenset[tuple[str, str]]) -> None:
+        self._app, self._pages = app, pages
+        self._kept: dict[tuple[str, str], list[Message]] = {}
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        """Answer a request; leave sessions to the application."""
+        page = scope.get("method", ""), scope.get("path", "")
+        if scope["type"] != "http" or page not in self._pages:
+            await self._app(scope, receive, send)
+            return
+        if page not in self._kept:
+            answer: list[Message] = []
+
+            async def keep(message: Message) -> None:
+                answer.append(message)
+
+            await self._app(scope, receive, keep)
+            self._kept[page] = answer
+        for message in self._kept[page]:
+            await send(message)
+
+
+async def _nothing() -> Message:
+    """What the application reads of a request: no body."""
+    return {"type": "http.request", "body": b"", "more_body": False}
+
+
+def _closing(send: Send) -> Send:
+    """Send an answer that ends its connection."""
+
+    async def last(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            message = {**message, "headers": [*message["headers"], (b"connection", b"close")]}
+        await send(message)
+
+    return last
 
 
 class Guard:
@@ -39,6 +86,11 @@ class Guard:
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Handle a connection or a request."""
         kind = scope["type"]
+        if kind == "http":
+            # To close a connection with unread bytes could lose the answer.
+            while (await receive()).get("more_body"):
+                pass
+            receive, send = _nothing, _closing(send)
         checked = kind in ("http", "websocket") and scope["path"] not in OPEN_PATHS
         refusal = self._access.refusal(scope["headers"]) if checked else None
         if refusal is not None:
@@ -49,22 +101,30 @@ class Guard:
             await self._app(scope, receive, send)
 
     async def _session(self, scope: Message, receive: Receive, send: Send) -> None:
-        heard = monotonic()
+        heard, said = monotonic(), ""
+        share: Share = scope.get("extensions", {}).get(SHARE) or Share(is_session=True)
 
         async def guarded() -> Message:
-            nonlocal heard
+            nonlocal heard, said
             while True:
                 message = await receive()
                 heard = monotonic()
                 if message["type"] != "websocket.receive":
                     return message
                 try:
-                    self._check(message.get("text"))
+                    said = self._kind(message.get("text"))
                 except InvalidInput as error:
                     code = error.code if isinstance(error, Misshapen) else "INVALID_JSON"
+                    share.answered(step=False)
                     await send(error_frame(str(error), code))
                 else:
                     return message
+
+        async def answer(message: Message) -> None:
+            if message["type"] == "websocket.send":
+                played = said == "step" and message.get("text", "").startswith(_PLAYED)
+                share.answered(step=played)
+            await send(message)
 
         async def watch() -> None:
             # One task for each connection: a timer for each message would cost more.
@@ -79,15 +139,15 @@ class Guard:
 
         watcher = asyncio.create_task(watch())
         try:
-            await self._app(scope, guarded, send)
+            await self._app(scope, guarded, answer)
         finally:
             watcher.cancel()
 
-    def _check(self, text: str | None) -> None:
-        """Refuse a message that may not reach the application."""
+    def _kind(self, text: str | None) -> str:
+        """The kind of a message that may reach the application."""
         if text is None:
             raise InvalidInput("binary message; expected JSON text")
-        check_message(read_object(text), self._kinds)
+        return check_message(read_object(text, MAX_MESSAGE), self._kinds)
 
 
 def error_frame(text: str, code: str) -> Message:

@@ -1,21 +1,156 @@
 """Run the server in one process."""
 
+import asyncio
+import errno
+import gc
+import logging
 import os
 import socket
 import sys
+import time
 from collections.abc import Callable
+from functools import partial
+from pathlib import Path
 from typing import Final
 
 import uvicorn
+from fastapi import FastAPI
 
+from logtriage.actions import RequestMoreLogs
+from logtriage.drawing.sealing import seal_of_environment
 from logtriage.errors import InvalidInput, LogTriageError
 from logtriage.server.app import build_app
+from logtriage.server.connections import HttpConnection, SessionConnection
+from logtriage.server.door import FairConfig
+from logtriage.server.episode import Episode
+from logtriage.server.ledger import LEDGER_VARIABLE, RUN_VARIABLE
+from logtriage.server.messages import MAX_MESSAGE
 from logtriage.server.settings import TOKEN_VARIABLE, Settings
+from logtriage.server.turns import Share
 
-#: A message of more bytes ends its connection (code 1009) without being read.
-MAX_MESSAGE: Final = 64 * 1024
+#: Makes the application that is served.
+Build = Callable[[Settings], FastAPI]
+#: A WebSocket frame of more bytes ends its connection (code 1009) without being read.
+HARD_LIMIT_FACTOR: Final = 4
+#: Seconds of the processor that accepting a connection and losing it cost.
+ACCEPT_COST: Final = 0.0002
 #: Seconds that the last answers have to be sent.
 _LAST_ANSWERS: Final = 5
+#: Connections that the system may hold until they are accepted.
+_BACKLOG: Final = 128
+#: What a host name may also stand for where it does not exist, such as ::1 without IPv6.
+_NO_SUCH_ADDRESS: Final = (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT)
+#: Seconds after which a server that could not accept a connection tries again.
+_ACCEPT_AGAIN: Final = 0.1
+#: Descriptors of files beside those of connections.
+_OTHER_FILES: Final = 64
+#: Seconds for which a message in the log is not repeated, and how many kinds are remembered.
+_SPARING_SECONDS: Final = 60.0
+_KINDS_OF_MESSAGES: Final = 1_000
+
+_logger = logging.getLogger("uvicorn.error")
+
+
+class FairServer(uvicorn.Server):
+    """A server that says where it listens, and accepts connections in turn with its other work.
+
+    It closes the ledger of its application.
+    """
+
+    config: FairConfig
+
+    def __init__(self, config: FairConfig, app: FastAPI, announce: Callable[[str], None]) -> None:
+        super().__init__(config)
+        self.ledger = getattr(app.state, "ledger", None)
+        self._announce = announce
+        self._listening: list[socket.socket] = []
+        self._accepting: list[asyncio.Task[None]] = []
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Listen, and say where."""
+        # First, so that nothing has begun if an address is taken.
+        self._listening = _listen(self.config.host, self.config.port)
+        await super().startup(sockets=sockets or [])
+        for listening in self._listening:
+            host, port = listening.getsockname()[:2]
+            self._accepting.append(asyncio.create_task(self._accept(listening)))
+            self._announce(f"serving on http://{f'[{host}]' if ':' in host else host}:{port}")
+
+    async def _accept(self, listening: socket.socket) -> None:
+        loop, share = asyncio.get_running_loop(), Share(is_session=False)
+        make = partial(
+            self.config.http_protocol_class,  # type: ignore[arg-type]
+            config=self.config,
+            server_state=self.server_state,
+            app_state=self.lifespan.state,
+        )
+        while True:
+            try:
+                connection, _ = await loop.sock_accept(listening)
+            except OSError as error:
+                _logger.warning("a connection could not be accepted: %s", error)
+                await asyncio.sleep(_ACCEPT_AGAIN)
+                continue
+            await self.config.turns.wait(share)
+            self.config.turns.charge(share, ACCEPT_COST)
+            try:
+                await loop.connect_accepted_socket(make, connection)
+            except OSError:  # it has gone
+                connection.close()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """End, and release the ledger."""
+        for accepting in self._accepting:
+            accepting.cancel()
+        for listening in self._listening:
+            listening.close()
+        await super().shutdown(sockets)
+        if self.ledger is not None:
+            self.ledger.close()
+
+
+def _listen(host: str, port: int) -> list[socket.socket]:
+    """Sockets that listen at each address of a host.
+
+    Raises:
+        OSError: if an address cannot be bound.
+    """
+    listening: list[socket.socket] = []
+    missing: OSError | None = None
+    for family, *_, address in socket.getaddrinfo(
+        host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+    ):
+        at = address[0], port or (listening[0].getsockname()[1] if listening else 0)
+        try:
+            listening.append(socket.create_server(at, family=family, backlog=_BACKLOG))
+        except OSError as error:
+            missing = error
+            if error.errno not in _NO_SUCH_ADDRESS:
+                break
+    if missing is not None and not (listening and missing.errno in _NO_SUCH_ADDRESS):
+        for bound in listening:
+            bound.close()
+        raise missing
+    for bound in listening:
+        bound.setblocking(False)
+    return listening
+
+
+class Sparing(logging.Filter):
+    """Let a message through once a minute, however often it comes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._said: dict[str, float] = {}
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Whether a record is new; of each kind of message, what differs is not looked at."""
+        now = time.monotonic()
+        if now - self._said.get(str(record.msg), float("-inf")) < _SPARING_SECONDS:
+            return False
+        if len(self._said) < _KINDS_OF_MESSAGES:
+            self._said[str(record.msg)] = now
+        return True
 
 
 def _say(text: str) -> None:
@@ -23,63 +158,108 @@ def _say(text: str) -> None:
     sys.stderr.flush()
 
 
-def make_server(settings: Settings) -> uvicorn.Server:
-    """A server of the application, ready to run on a socket that listens."""
-    config = uvicorn.Config(
-        build_app(settings),
-        ws="websockets-sansio",
+def make_server(
+    settings: Settings, announce: Callable[[str], None] = _say, build: Build = build_app
+) -> FairServer:
+    """A server of an application, ready to run; it calls ``announce`` with its address.
+
+    Raises:
+        InvalidInput: for more sessions than this process may have connections.
+    """
+    _raise_files(settings.max_sessions + settings.max_waiting + _OTHER_FILES)
+    app = build(settings)
+    config = FairConfig(
+        app,
+        http=HttpConnection,
+        ws=SessionConnection,
         proxy_headers=False,
+        host=settings.host,
+        port=settings.port,
         access_log=False,
         log_level="warning",
         server_header=False,
-        ws_max_size=MAX_MESSAGE,
+        ws_max_size=MAX_MESSAGE * HARD_LIMIT_FACTOR,
+        ws_ping_interval=settings.ping_seconds,
+        ws_ping_timeout=settings.ping_seconds,
         # Screens are short: compressing them costs more than sending them.
         ws_per_message_deflate=False,
         timeout_graceful_shutdown=_LAST_ANSWERS,
+        max_waiting=settings.max_waiting,
+        request_seconds=settings.request_seconds,
     )
-    return uvicorn.Server(config)
+    for name in ("uvicorn.error", "asyncio"):
+        logger = logging.getLogger(name)
+        if not any(isinstance(one, Sparing) for one in logger.filters):
+            logger.addFilter(Sparing())
+    return FairServer(config, app, announce)
 
 
-def listen(settings: Settings) -> tuple[socket.socket, str]:
-    """A socket that listens at the address of the settings, and its URL.
-
-    Raises:
-        InvalidInput: if the address cannot be bound.
-    """
-    host = settings.host
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+def _raise_files(needed: int) -> None:
+    """Let this process open so many files."""
     try:
-        listening = socket.create_server((host, settings.port), family=family)
-    except OSError as error:
-        raise InvalidInput(f"cannot serve on {host}:{settings.port}: {error}") from None
-    port = listening.getsockname()[1]
-    return listening, f"http://{f'[{host}]' if ':' in host else host}:{port}"
+        import resource
+    except ImportError:  # Windows has no such limit
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if needed > hard != resource.RLIM_INFINITY:
+        raise InvalidInput(
+            f"max_sessions: the server would need {needed} open files, and this process may have "
+            f"{hard} (ulimit -Hn)"
+        )
+    if needed > soft != resource.RLIM_INFINITY:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))
 
 
-def serve(settings: Settings, announce: Callable[[str], None] = _say) -> None:
-    """Serve until a signal comes; call ``announce`` with the address.
+def warm_up(settings: Settings) -> None:
+    """Load and compute what the first episodes of each task need, and what all share.
+
+    Garbage collection need not visit it then: it lives as long as the process.
+    """
+    for task in settings.tasks:
+        episode = Episode(f"{task}/train/0", world=settings.world)
+        while not episode.state.is_closed:
+            episode.seen(opens=True)
+            episode.step(RequestMoreLogs(None))
+        episode.seen()
+    gc.collect()
+    gc.freeze()
+
+
+def serve(
+    settings: Settings, announce: Callable[[str], None] = _say, build: Build = build_app
+) -> None:
+    """Serve an application until a signal comes.
 
     Raises:
-        InvalidInput: if the address cannot be bound.
+        InvalidInput: if the address cannot be bound, or for more sessions than this process may
+            have connections.
     """
-    server = make_server(settings)
-    listening, url = listen(settings)
-    with listening:
-        announce(f"serving on {url}")
-        server.run(sockets=[listening])
+    server = make_server(settings, announce, build)
+    warm_up(settings)
+    try:
+        server.run()
+    except OSError as error:
+        raise InvalidInput(f"cannot serve on {settings.host}:{settings.port}: {error}") from None
 
 
 def settings_of_environment() -> Settings:
-    """The settings of a container: ``HOST`` (0.0.0.0), ``PORT`` (8000), ``MAX_SESSIONS``, token.
+    """The settings of a container.
+
+    ``HOST`` (0.0.0.0), ``PORT`` (8000), ``MAX_SESSIONS``, the token, the seal, and for a seal
+    ``LOGTRIAGE_LEDGER`` (a path) and ``LOGTRIAGE_RUN``.
 
     Raises:
         InvalidInput: naming the variable and what was expected.
     """
+    ledger = os.environ.get(LEDGER_VARIABLE)
     return Settings(
         host=os.environ.get("HOST", "0.0.0.0"),
         port=_number("PORT", Settings().port),
         token=os.environ.get(TOKEN_VARIABLE) or None,
         max_sessions=_number("MAX_SESSIONS", Settings().max_sessions),
+        seal=seal_of_environment(),
+        ledger=Path(ledger) if ledger else None,
+        run=os.environ.get(RUN_VARIABLE) or Settings().run,
     )
 
 
@@ -90,10 +270,10 @@ def _number(name: str, default: int) -> int:
     return int(value)
 
 
-def main() -> None:
+def main(build: Build = build_app) -> None:
     """Serve with the settings of the environment."""
     try:
-        serve(settings_of_environment())
+        serve(settings_of_environment(), build=build)
     except LogTriageError as error:
         sys.exit(f"error: {error}")
 

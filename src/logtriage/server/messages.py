@@ -1,13 +1,23 @@
-"""Read messages from strangers: strict JSON with known fields."""
+"""Read messages from strangers: strict JSON of bounded size."""
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
 from logtriage.errors import InvalidInput
 
+#: The most bytes of a message.
+MAX_MESSAGE: Final = 64 * 1024
+#: The most values of a message. Nobody can make the server build more objects than that at once.
+MAX_VALUES: Final = 256
 #: The most characters of a name in an error.
 _SHOWN: Final = 40
+
+#: A JSON string, or all that follows a quotation mark without a second one. It never goes back.
+_STRING: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
+#: What begins another value, outside of strings.
+_BEGINS: Final = re.compile(rb"[\[{,]")
 #: The field whose data nobody looks at; the others hold single values.
 _FREE: Final = "metadata"
 
@@ -16,7 +26,10 @@ Kinds = Mapping[str, tuple[str, ...] | None]
 
 
 class Misshapen(InvalidInput):
-    """A message of an unknown kind, or with fields of a wrong kind; ``code`` is the protocol's."""
+    """A message that is too long, has too many values, an unknown kind, or fields of a wrong kind.
+
+    ``code`` is the protocol's.
+    """
 
     def __init__(self, text: str, code: str) -> None:
         self.code = code
@@ -30,14 +43,25 @@ def _refuse_constant(name: str) -> float:
 _DECODER: Final = json.JSONDecoder(parse_constant=_refuse_constant)
 
 
-def read_object(text: str) -> dict[str, Any]:
+def read_object(data: str | bytes, limit: int) -> dict[str, Any]:
     """Read one JSON object as RFC 8259 has it: no NaN, no infinities, no lone surrogates.
 
     Raises:
+        Misshapen: if it has more than ``limit`` bytes, or more than :data:`MAX_VALUES` values.
         InvalidInput: with what is wrong.
     """
+    raw = data if isinstance(data, bytes) else data.encode("utf-8", "surrogatepass")
+    if len(raw) > limit:
+        text = f"message of {len(raw)} bytes; at most {limit} are read"
+        raise Misshapen(text, "MESSAGE_TOO_LARGE")
+    count = len(_BEGINS.findall(_STRING.sub(b"", raw)))
+    if count > MAX_VALUES:
+        text = f"message of {count} values; at most {MAX_VALUES} are read"
+        raise Misshapen(text, "VALIDATION_ERROR")
     try:
-        value = _DECODER.decode(text)
+        value = _DECODER.decode(raw.decode())
+    except UnicodeDecodeError as error:
+        raise InvalidInput(f"not UTF-8: {error.reason} at byte {error.start}") from None
     except InvalidInput:
         raise
     except json.JSONDecodeError as error:
@@ -48,7 +72,7 @@ def read_object(text: str) -> dict[str, Any]:
         raise InvalidInput("not JSON that can be read: nested too deep") from None
     if not isinstance(value, dict):
         raise InvalidInput(f"expected a JSON object, got {type(value).__name__}")
-    if "\\u" in text:
+    if b"\\u" in raw:
         _check_surrogates(value)
     return value
 

@@ -1,11 +1,14 @@
 """The settings of a server: where it listens, what it offers, and its limits."""
 
 import ipaddress
+from pathlib import Path
 from typing import Final
 
 import attrs
 
+from logtriage._lib.seal import Seal
 from logtriage.errors import InvalidInput
+from logtriage.server.ledger import check_run
 from logtriage.tasks import DRAWN_TASKS, as_world, benchmark_of, get_task, world_of_tasks
 from logtriage.world.loading import WorldLike
 from logtriage.world.model import World
@@ -52,6 +55,17 @@ class Settings:
             the world's with one fault.
         max_sessions: sessions at a time.
         idle_seconds: a session without a message for so long is closed.
+        ping_seconds: a client that answers no WebSocket ping, or takes nothing of what it
+            is sent, for so long is gone.
+        max_waiting: connections at a time that are no session: those that have not said what they
+            want, requests over HTTP, and sessions that have ended. A newer one takes the place of
+            the oldest.
+        request_seconds: such a connection is cut after so long.
+        seal: the key of split ``sealed``, which is not served without.
+        ledger: the file that counts attempts at sealed incidents. A server with a ``seal`` needs
+            it.
+        run: the name of the run, which has one attempt at each sealed incident. A restarted server
+            continues it.
 
     Raises:
         InvalidInput: naming the field and what was expected.
@@ -67,6 +81,12 @@ class Settings:
     )
     max_sessions: int = 256
     idle_seconds: float = 900.0
+    ping_seconds: float = 20.0
+    max_waiting: int = 128
+    request_seconds: float = 10.0
+    seal: Seal | None = None
+    ledger: Path | None = None
+    run: str = "default"
 
     def __attrs_post_init__(self) -> None:
         if not self.tasks:
@@ -78,10 +98,22 @@ class Settings:
             object.__setattr__(self, "tasks", tuple(ids))
         if not 0 <= self.port < 65536:
             raise InvalidInput(f"port: expected a number from 0 to 65535, got {self.port}")
-        if self.max_sessions < 1:
-            raise InvalidInput(f"max_sessions: expected at least 1, got {self.max_sessions}")
-        if not self.idle_seconds > 0:
-            raise InvalidInput(f"idle_seconds: expected more than 0, got {self.idle_seconds}")
+        for name in ("max_sessions", "max_waiting"):
+            if getattr(self, name) < 1:
+                raise InvalidInput(f"{name}: expected at least 1, got {getattr(self, name)}")
+        check_run(self.run)
+        if self.seal is not None and self.ledger is None:
+            raise InvalidInput(
+                "ledger: a server with the key of sealed incidents counts the attempts at them in "
+                "a file; name it (--ledger FILE)"
+            )
+        if self.seal is None and self.ledger is not None:
+            raise InvalidInput(
+                "ledger: it counts attempts at sealed incidents, and this server has no key"
+            )
+        for name in ("idle_seconds", "ping_seconds", "request_seconds"):
+            if not getattr(self, name) > 0:
+                raise InvalidInput(f"{name}: expected more than 0, got {getattr(self, name)}")
         if self.token is not None and (
             len(self.token) < _SHORTEST_TOKEN or not (self.token.isascii() and self.token.isalnum())
         ):

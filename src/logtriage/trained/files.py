@@ -6,6 +6,7 @@ compute. ``team.npz`` holds the weights: for the role at each place of the split
 so on, and the places of the pointers: ``0.action``, ``0.column`` and ``0.group``.
 """
 
+import math
 import zipfile
 from collections.abc import Mapping
 from hashlib import blake2b
@@ -14,6 +15,7 @@ from typing import Any, Final
 
 import attrs
 import numpy as np
+from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from logtriage.codec import structured
@@ -24,6 +26,9 @@ SCHEMA: Final = "logtriage.team/1"
 TEAM: Final = "team.json"
 WEIGHTS: Final = "team.npz"
 ACTIVATIONS: Final = ("relu", "tanh")
+#: The most bytes of weights, packed and unpacked, and of what is said of them.
+MAX_WEIGHTS: Final = 256 << 20
+MAX_TEAM: Final = 1 << 20
 
 Array = NDArray[Any]
 
@@ -82,23 +87,31 @@ def read_team(directory: Path) -> TrainedTeam:
     """
     path = directory / TEAM
     try:
-        text = path.read_bytes()
+        text = _bytes(path, MAX_TEAM)
     except (FileNotFoundError, NotADirectoryError):
         raise InvalidInput(
             f"{directory}: expected the directory of a run of training.mappo, with {TEAM} in it"
         ) from None
     about = structured(text, _About, lambda reason: InvalidInput(f"{path}: {reason}"))
     roles = _weights(directory / WEIGHTS, about.split)
-    packed = (directory / WEIGHTS).read_bytes()
+    packed = _bytes(directory / WEIGHTS, MAX_WEIGHTS)
     digest = blake2b(text + packed, digest_size=8).hexdigest()
     return TrainedTeam(
         str(directory), digest, about.task, about.split, about.trust, about.activation, roles
     )
 
 
+def _bytes(path: Path, most: int) -> bytes:
+    size = path.stat().st_size
+    if size > most:
+        raise InvalidInput(f"{path}: {size:,} bytes; at most {most:,} are read")
+    return path.read_bytes()
+
+
 def _weights(path: Path, split: RoleSplit) -> dict[str, Weights]:
     try:
-        with zipfile.ZipFile(path), np.load(path, allow_pickle=False) as file:
+        _check_sizes(path)
+        with np.load(path, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
     except FileNotFoundError:
         raise InvalidInput(f"{path}: no weights there") from None
@@ -146,3 +159,24 @@ def _fits(weights: Weights) -> bool:
     if any(row.ndim != 1 or row.dtype.kind not in "iu" or (row < 0).any() for row in pointers):
         return False
     return len({len(row) for row in pointers}) == 1
+
+
+def _check_sizes(path: Path) -> None:
+    """Refuse an archive that would take more memory than any team: it is read after that.
+
+    What the archive says of a member bounds what is unpacked; what the member says of itself is
+    what NumPy asks the system for.
+    """
+    with zipfile.ZipFile(path) as packed:
+        members = packed.infolist()
+        whole = sum(member.file_size for member in members)
+        if whole > MAX_WEIGHTS:
+            raise ValueError(f"they unpack to {whole:,} bytes; at most {MAX_WEIGHTS:,} are read")
+        for member in members:
+            with packed.open(member) as file:
+                version = npy.read_magic(file)
+                read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+                shape, _, kind = read(file)
+            asked = math.prod(shape) * kind.itemsize
+            if asked > member.file_size:
+                raise ValueError(f"{member.filename}: {member.file_size:,} bytes for {asked:,}")

@@ -11,31 +11,32 @@ from typing import Any, Self
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
+from benchmarks.serving.servers import Place
 from logtriage.actions import Action
 from logtriage.parsing import action_to_wire
-from logtriage.server.launch import listen, make_server
+from logtriage.server.app import build_app
+from logtriage.server.launch import Build, make_server
 from logtriage.server.settings import Settings
 
 
-class Running:
+class Running(Place):
     """Where a server is, and the server itself."""
 
     def __init__(self, http: str, server: Any) -> None:
+        super().__init__(int(http.rpartition(":")[2]))
         self.http, self.server = http, server
-        self.url = f"ws{http.removeprefix('http')}/ws"
 
 
 @contextmanager
-def running(**given: Any) -> Iterator[Running]:
+def running(build: Build = build_app, **settings: Any) -> Iterator[Running]:
     """A server with these settings, on a free port."""
-    settings = Settings(port=0, **given)
-    server = make_server(settings)
-    listening, url = listen(settings)
-    thread = threading.Thread(target=server.run, args=([listening],), daemon=True)
+    said: list[str] = []
+    server = make_server(Settings(port=0, **settings), said.append, build)
+    thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
-    wait_for(lambda: server.started)
+    wait_for(lambda: bool(said))
     try:
-        yield Running(url, server)
+        yield Running(said[0].removeprefix("serving on "), server)
     finally:
         server.should_exit = True
         thread.join(15)

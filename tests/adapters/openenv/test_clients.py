@@ -12,7 +12,9 @@ from typer.testing import CliRunner, Result
 from logtriage.cli.app import app
 from logtriage.grading import grade_actions
 from logtriage.server import Settings, TriageObservation
-from logtriage.server.launch import MAX_MESSAGE
+from logtriage.server.connections import CONTROL_FRAMES, MAX_FRAMES
+from logtriage.server.launch import HARD_LIMIT_FACTOR
+from logtriage.server.messages import MAX_MESSAGE, MAX_VALUES
 from tests.adapters.openenv.serving import Running, running
 
 INCIDENT = "cascading_failure-v4/test/1464"
@@ -46,6 +48,9 @@ def test_serve_says_what_is_wrong(tmp_path: Path) -> None:
     result = cli("serve", "--port", "99999")
     assert "port: expected a number" in result.stderr
     assert "Traceback" not in result.stderr
+    assert "docs/server.md has a configuration for nginx" in " ".join(
+        cli("serve", "--help").output.split()
+    )
 
 
 def test_the_start_beyond_loopback_names_the_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -69,8 +74,12 @@ def test_the_page_says_what_is_so() -> None:
     flat, default = " ".join(text.split()), Settings()
     for stated in (
         f"| sessions, `--max-sessions` | {default.max_sessions} |",
-        f"| {MAX_MESSAGE:,} bytes |",
+        f"| {MAX_MESSAGE:,} bytes, {MAX_VALUES} values |",
+        f"| {default.max_waiting}, for {default.request_seconds:g} s each |",
+        f"| {MAX_FRAMES}; {CONTROL_FRAMES}, then one a second |",
+        f"| {HARD_LIMIT_FACTOR} times the largest message |",
         f"| {default.idle_seconds:g} s | `IDLE_TIMEOUT`",
+        f"| a ping after {default.ping_seconds:g} s, and {default.ping_seconds:g} s more",
         f"on http://{default.host}:{default.port}",
     ):
         assert stated in flat

@@ -1,55 +1,34 @@
 """Who may enter, how much, how fast; and that one client's nonsense is no one else's."""
 
+import asyncio
 import json
 
 import httpx
 import pytest
-from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
-from logtriage.server.launch import MAX_MESSAGE
-from tests.adapters.openenv.serving import Running, ServerError, Session, running, wait_for
+from benchmarks.serving import faults
+from benchmarks.serving.plans import plans
+from tests.adapters.openenv.serving import Running, ServerError, Session, running
 
 TOKEN = "0123456789abcdef0123"
 
 
-def test_messages_sent_at_once_are_answered_in_order(server: Running) -> None:
-    messages = [{"type": "reset", "data": {"incident": "single_crash-v4/test/0"}}]
-    messages += [{"type": "step", "data": {"action_type": "wait"}}] * 3 + [{"type": "state"}]
-    with connect(server.url) as connection:
-        for message in messages:
-            connection.send(json.dumps(message))
-        answers = [json.loads(connection.recv(timeout=15))["data"] for _ in messages]
-    assert [one["observation"]["tick"] for one in answers[:4]] == [0, 1, 2, 3]
-    assert answers[4]["step_count"] == 3
+def test_nonsense_gets_an_error_costs_nothing_and_leaves_others_alone(server: Running) -> None:
+    rows = asyncio.run(faults.nonsense(server, plans(16, 1)))  # type: ignore[arg-type]
+    assert len(rows) == len(faults.NONSENSE) + 1
+    assert "all grades right" in rows[-1][1]
 
 
-@pytest.mark.parametrize("sent", ["{", "[" * 60_000, '{"type": "explode"}', b"{}"])
-def test_nonsense_gets_an_error_and_the_session_goes_on(server: Running, sent: str | bytes) -> None:
-    with connect(server.url) as connection:
-        for message in (sent, json.dumps({"type": "reset"})):
-            connection.send(message)
-        kinds = [json.loads(connection.recv(timeout=15))["type"] for _ in range(2)]
-    assert kinds == ["error", "observation"]
+def test_a_huge_frame_ends_its_own_connection(server: Running) -> None:
+    rows = asyncio.run(faults.frame_too_large(server))  # type: ignore[arg-type]
+    assert "code 1009" in rows[0][1]
 
 
-def test_a_huge_message_ends_its_own_connection(server: Running) -> None:
-    with Session(server.http) as env, connect(server.url) as connection:
-        env.reset()
-        connection.send("x" * (MAX_MESSAGE + 1))
-        with pytest.raises(ConnectionClosed, match="1009"):
-            connection.recv(timeout=15)
-        assert env.state()["step_count"] == 0
-
-
-def test_sessions_beyond_the_limit_are_refused_until_a_place_is_free() -> None:
-    with running(max_sessions=1) as own:
-        with Session(own.http) as env, connect(own.url) as connection:
-            env.reset()
-            assert "CAPACITY_REACHED" in str(connection.recv(timeout=15))
-        wait_for(lambda: not own.server.server_state.connections)
-        with Session(own.http) as env:
-            assert env.reset().tick == 0
+def test_places_of_clients_that_vanish_are_free_again_and_overflow_is_refused() -> None:
+    rows = dict(asyncio.run(faults.vanishing(3, plans(1, 1)[0])))
+    assert rows["one session too many"].startswith("`CAPACITY_REACHED`")
+    assert {"3 connections cut mid-episode", "3 clients frozen"} <= rows.keys()
 
 
 def test_without_the_token_there_is_nothing_but_health() -> None:

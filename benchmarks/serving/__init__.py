@@ -1,0 +1,1 @@
+"""The server under load and faults: ``python -m benchmarks.serving`` (extra ``openenv``)."""
