@@ -15,6 +15,7 @@ differences seed by seed; those over incidents are bootstrap intervals of the me
 
 import argparse
 from collections.abc import Mapping, Sequence
+from itertools import cycle
 from pathlib import Path
 from typing import Any, Final
 
@@ -154,12 +155,10 @@ def write(question: Question, out: Path, seeds: int) -> None:
     lines = ["| player | seeds | net value, over seeds (95 %) | handed over by worth | mis-paged |",
              "| --- | ---: | --- | --- | ---: |"]  # fmt: skip
     for name, runs in shown.items():
-        mean = mean_of(runs)
-        net = over_seeds([net_value(rows).mean for rows in runs])
-        told = in_words(net) if len(runs) > 1 else in_words(net_value(mean))
-        mis_paged = figures([row for rows in runs for row in rows])["mis_paged"]
-        every = handed_over_in_words([row for rows in runs for row in rows])
-        lines.append(f"| {name} | {len(runs)} | {told} | {every} | {mis_paged:.0%} |")
+        nets, pooled = [net_value(rows) for rows in runs], [row for rows in runs for row in rows]
+        net = over_seeds([each.mean for each in nets]) if len(runs) > 1 else nets[0]
+        told = f"{handed_over_in_words(pooled)} | {figures(pooled)['mis_paged']:.0%}"
+        lines.append(f"| {name} | {len(runs)} | {in_words(net)} | {told} |")
     lines += ["", "| what | difference | seeds | over seeds (95 %) | over incidents (95 %) |",
               "| --- | --- | ---: | --- | --- |"]  # fmt: skip
     for what, better, worse in question.compared:
@@ -178,12 +177,11 @@ def differences(better: Seeds, worse: Seeds) -> tuple[Interval, int]:
 
     A scripted policy has one run, which stands beside every seed of the other.
     """
-    count = max(len(better), len(worse))
-    if min(len(better), len(worse)) > 1:
-        count = min(len(better), len(worse))
-    nets = [[net_value(rows).mean for rows in runs] for runs in (better, worse)]
-    above, below = (each * count if len(each) == 1 else each[:count] for each in nets)
-    return over_seeds([one - other for one, other in zip(above, below, strict=True)]), count
+    pick = max if min(len(better), len(worse)) == 1 else min
+    count = pick(len(better), len(worse))
+    pairs = zip(range(count), cycle(better), cycle(worse), strict=False)
+    nets = [net_value(above).mean - net_value(below).mean for _, above, below in pairs]
+    return over_seeds(nets), count
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -15,8 +15,9 @@ import shlex
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import attrs
 import numpy as np
@@ -561,14 +562,6 @@ class Collector:
         return self.batch.look()
 
 
-class Actors(Protocol):
-    """A player of all roles at once, such as a team of networks."""
-
-    def act(self, seen: list[Tensor], masks: list[Tensor], /) -> list[Tensor]:
-        """An action (N,) for each role, from inputs (N, D_r) and masks (N, A_r)."""
-        ...
-
-
 @attrs.frozen(eq=False)
 class Played:
     """N played incidents of a team of R.
@@ -596,7 +589,7 @@ class Played:
 
 
 def play_held_out(
-    team: Actors,
+    team: Team,
     settings: Settings,
     split: str = EVAL_SPLIT,
     *,
@@ -651,7 +644,9 @@ class Training:
         """Train to the end; call ``report`` at each point of the curve."""
         settings = self.settings
         self._note(report)
-        for measured in learning(settings, self.collector, self.learner, self.team):
+        collector = self.collector
+        collect = partial(collector.collect, self.team)
+        for measured in learning(settings, collect, collector.dismiss_teacher, self.learner):
             self._entropy = [part["entropy"] for part in measured]
             self.rounds += 1
             if self.rounds % settings.eval_every == 0 or self.rounds == settings.rounds:
@@ -768,7 +763,8 @@ def run(settings: Settings, out: Path, command: str) -> None:
     played = play_held_out(training.team, settings)
     states = list(played.states(settings))
     rows = {(OWN,): [row_of(state) for state in states]}
-    save_transcripts(out / TRANSCRIPTS, states, settings.split, settings.roles)
+    told = [transcript_of(each, agent=settings.split, role_split=settings.roles) for each in states]
+    save_text(out / TRANSCRIPTS, "".join(f"{encode_transcript(each)}\n" for each in told))
     if any("report" in role.may for role in settings.roles.roles):
         others = play_held_out(training.team, settings, scrambled=True)
         rows[SCRAMBLED,] = [row_of(state) for state in others.states(settings)]
@@ -793,12 +789,6 @@ def run(settings: Settings, out: Path, command: str) -> None:
             f"{words_for(settings.task)} --episodes 300 --out {out}-eval"
         )
     tell_end(console, out, before, rows[OWN,], following)
-
-
-def save_transcripts(path: Path, states: Sequence[State], agent: str, split: RoleSplit) -> None:
-    """Save a transcript a line, as ``logtriage grade`` reads them."""
-    transcripts = (transcript_of(state, agent=agent, role_split=split) for state in states)
-    save_text(path, "".join(f"{encode_transcript(transcript)}\n" for transcript in transcripts))
 
 
 if __name__ == "__main__":

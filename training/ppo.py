@@ -13,7 +13,7 @@ import shlex
 import sys
 import time
 from collections.abc import Callable, Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -54,7 +54,7 @@ from training.common.figures import (
     tell_end,
     write_rows,
 )
-from training.common.files import RUN, load_json, machine, replace, save_json
+from training.common.files import RUN, machine, replace, save_json
 from training.common.options import add_options
 from training.common.ppo import (
     MEASURED,
@@ -262,10 +262,7 @@ def make_agent(settings: Settings) -> Agent:
     batch = BatchedTriage(settings.sheet)
     inputs = inputs_of(settings.inputs, batch)
     scores = 0 if inputs.owners is None else len(batch.topology)
-    shapes = [
-        (inputs.size, scores + batch.action_count, POLICY),
-        (inputs.size, 1, VALUE),
-    ]
+    shapes = [(inputs.size, scores + batch.action_count, POLICY), (inputs.size, 1, VALUE)]
     body, value = perceptrons(shapes, settings)
     logits = body if inputs.owners is None else PagesOwners(body, inputs.owners, batch.layout)
     return Agent(
@@ -517,7 +514,10 @@ def train(settings: Settings, report: Report) -> Agent:
         report(point, agent)
 
     note({})
-    for number, (measured,) in enumerate(learning(settings, collector, learner, agent), 1):
+    rounds = learning(
+        settings, partial(collector.collect, agent), collector.dismiss_teacher, learner
+    )
+    for number, (measured,) in enumerate(rounds, 1):
         if number % settings.eval_every == 0 or number == settings.rounds:
             note(measured)
     return agent
@@ -595,14 +595,6 @@ def run(settings: Settings, out: Path, command: str) -> None:
         number = settings.eval_incidents
         following = f"logtriage eval expert observer {words_for(settings.task)} --episodes {number}"
     tell_end(console, out, before, rows[EVAL_SPLIT,], following)
-
-
-def load_agent(out: Path) -> tuple[Agent, Settings]:
-    """The agent of a run's directory, and the run's settings."""
-    settings = Settings(**load_json(out / RUN)["settings"])
-    agent = make_agent(settings)
-    agent.networks.load_state_dict(torch.load(out / CHECKPOINT, weights_only=True))
-    return agent, settings
 
 
 if __name__ == "__main__":

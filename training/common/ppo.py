@@ -1,8 +1,8 @@
 """Parts that `training.ppo` and `training.mappo` share: settings, perceptrons, TorchRL's loss."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import attrs
 import numpy as np
@@ -213,28 +213,21 @@ class Learner:
         return [{key: float(each[key]) for key in MEASURED} for each in losses]
 
 
-class Collects(Protocol):
-    """Plays incidents for a player that learns."""
-
-    def collect(self, player: Any, taught: float, /) -> list[TensorDict]:
-        """A round of each policy; in the share ``taught`` the teacher acts."""
-        ...
-
-    def dismiss_teacher(self) -> None:
-        """Compute no more of the teacher's actions."""
-        ...
-
-
 def learning(
-    settings: PPOSettings, collector: Collects, learner: Learner, player: Any
+    settings: PPOSettings,
+    collect: Callable[[float], list[TensorDict]],
+    dismiss_teacher: Callable[[], None],
+    learner: Learner,
 ) -> Iterator[list[dict[str, float]]]:
-    """Train round by round, and yield what was measured in each; first the teacher is imitated."""
+    """Train round by round, and yield what was measured in each.
+
+    ``collect`` plays a round in which the teacher acts in that share of the steps.
+    """
     for number in range(settings.rounds):
         imitates = number < settings.imitation
         if not imitates:
-            collector.dismiss_teacher()
-        taught = 1 - number / settings.imitation if imitates else 0.0
-        experience = collector.collect(player, taught)
+            dismiss_teacher()
+        experience = collect(1 - number / settings.imitation if imitates else 0.0)
         yield learner.update(experience, number / settings.rounds, imitates=imitates)
 
 
