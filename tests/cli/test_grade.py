@@ -307,3 +307,11 @@ def test_a_run_has_a_table_of_them() -> None:
     assert "never part of a grade" in result.stdout
     silent = logtriage("eval", "oracle", "--task", "compound_failure-v4", "--episodes", 2)
     assert "node F1" not in silent.stdout
+
+
+def test_repeats_show_no_table_without_figures(tmp_path: Path) -> None:
+    path = write(tmp_path / "runs.jsonl", line(agent="me"), line(agent="me"))
+    logtriage("grade", path, "--out", tmp_path / "run")
+    shown = logtriage("report", tmp_path / "run").stdout
+    assert "me (2 repeats)" in shown
+    assert "at a worth of" not in shown
