@@ -315,3 +315,23 @@ def test_repeats_show_no_table_without_figures(tmp_path: Path) -> None:
     shown = logtriage("report", tmp_path / "run").stdout
     assert "me (2 repeats)" in shown
     assert "at a worth of" not in shown
+
+
+def test_a_directory_with_a_run_is_refused_before_anything_is_graded(tmp_path: Path) -> None:
+    path = write(tmp_path / "runs.jsonl", line())
+    assert logtriage("grade", path, "--out", tmp_path / "run").exit_code == 0
+    again = logtriage("grade", path, "--out", tmp_path / "run")
+    assert (again.exit_code, again.stdout) == (2, "")
+    assert "holds a run already; choose another directory" in again.stderr
+
+
+def test_conversations_are_sent_to_convert(tmp_path: Path) -> None:
+    for row in ({"incident": INCIDENT, "messages": []}, {"messages": []}):
+        path = write(tmp_path / "runs.jsonl", json.dumps(row))
+        result = logtriage("grade", path, width=300)
+        assert result.exit_code == 1
+        assert result.stderr.splitlines()[-1] == (
+            "conversations become transcripts so: logtriage convert FILE | logtriage grade -"
+        )
+    mixed = logtriage("grade", write(path, json.dumps(row), line()), width=300)
+    assert "logtriage convert" not in mixed.stderr
