@@ -72,7 +72,7 @@ demo: $(DEMO_STAMP) ## scripted agents triage drawn incidents, graded (installs 
 	$(DEMO_VENV)/bin/logtriage show $(DEMO_RECORDED) $(DEMO_BUNDLE)
 	$(DEMO_VENV)/bin/logtriage play $(DEMO_RECORDED) --policy combined --brief $(DEMO_BUNDLE)
 	$(DEMO_VENV)/bin/logtriage eval oracle combined first_error --task recorded $(DEMO_BUNDLE)
-	@echo "transcripts and summary: $(DEMO_OUT); triage that incident yourself:"
+	@echo "transcripts and summary: $(DEMO_OUT); triage the first of the two incidents yourself:"
 	@echo "  $(DEMO_VENV)/bin/pip install '.[play]' && $(DEMO_VENV)/bin/logtriage play $(DEMO_INCIDENT)"
 
 test: lint types layers docs unit properties bench-smoke test-newest test-wheel test-adapters ## every check, from nothing; what CI runs

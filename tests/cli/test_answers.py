@@ -46,6 +46,24 @@ def test_a_template_lacks_nothing_but_the_answers(tmp_path: Path) -> None:
     assert done.stderr.count("root_cause: empty") == 3
 
 
+def test_a_template_never_replaces_answers(tmp_path: Path) -> None:
+    sheet = tmp_path / "answers.csv"
+    sheet.write_text("id,root_cause\n", encoding="utf-8")
+    done = logtriage("answers", "template", "recorded", sheet)
+    assert done.exit_code == 2
+    assert "answers.csv exists, and may hold answers: name another file" in done.stderr
+    assert sheet.read_text(encoding="utf-8") == "id,root_cause\n"
+
+
+def test_a_sheet_of_another_separator_is_told_so(tmp_path: Path) -> None:
+    sheet = tmp_path / "answers.csv"
+    for mark in ";\t":
+        sheet.write_text(f"id{mark}root_cause\n", encoding="utf-8")
+        done = logtriage("answers", "grade", sheet, "--out", tmp_path / "run")
+        assert done.exit_code == 2
+        assert "answers.csv:1: the cells are not separated by commas" in done.stderr
+
+
 def test_costs_alone_are_refused(tmp_path: Path) -> None:
     for options in (("--cost-per-episode", 1), ("--price-per-million-tokens", "1,2")):
         assert "--value-of-incident: missing" in logtriage("report", tmp_path, *options).stderr

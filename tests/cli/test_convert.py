@@ -100,3 +100,17 @@ def test_standard_input() -> None:
     result = logtriage("convert", "-", stdin=json.dumps({"incident": INCIDENT, "reply": "hm"}))
     assert result.exit_code == 0
     assert len(lines(result)) == 1
+
+
+def test_tools_that_are_no_actions_are_named_with_the_way_out(tmp_path: Path) -> None:
+    calls = [
+        {"id": name, "type": "function", "function": {"name": name, "arguments": "{}"}}
+        for name in ("think", "hand_over")
+    ]
+    said = {"role": "assistant", "content": None, "tool_calls": calls}
+    path = write(tmp_path / "rows.jsonl", {"incident": INCIDENT, "messages": [said]})
+    result = logtriage("convert", path, width=300)
+    assert result.exit_code == 0
+    assert result.stderr.splitlines()[-1].startswith("each of them costs a tick; --other-tool NAME")
+    left_out = logtriage("convert", path, "--other-tool", "think", width=300)
+    assert "unknown tool" not in left_out.stderr

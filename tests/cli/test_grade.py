@@ -307,3 +307,31 @@ def test_a_run_has_a_table_of_them() -> None:
     assert "never part of a grade" in result.stdout
     silent = logtriage("eval", "oracle", "--task", "compound_failure-v4", "--episodes", 2)
     assert "node F1" not in silent.stdout
+
+
+def test_repeats_show_no_table_without_figures(tmp_path: Path) -> None:
+    path = write(tmp_path / "runs.jsonl", line(agent="me"), line(agent="me"))
+    logtriage("grade", path, "--out", tmp_path / "run")
+    shown = logtriage("report", tmp_path / "run").stdout
+    assert "me (2 repeats)" in shown
+    assert "at a worth of" not in shown
+
+
+def test_a_directory_with_a_run_is_refused_before_anything_is_graded(tmp_path: Path) -> None:
+    path = write(tmp_path / "runs.jsonl", line())
+    assert logtriage("grade", path, "--out", tmp_path / "run").exit_code == 0
+    again = logtriage("grade", path, "--out", tmp_path / "run")
+    assert (again.exit_code, again.stdout) == (2, "")
+    assert "holds a run already; choose another directory" in again.stderr
+
+
+def test_conversations_are_sent_to_convert(tmp_path: Path) -> None:
+    for row in ({"incident": INCIDENT, "messages": []}, {"messages": []}):
+        path = write(tmp_path / "runs.jsonl", json.dumps(row))
+        result = logtriage("grade", path, width=300)
+        assert result.exit_code == 1
+        assert result.stderr.splitlines()[-1] == (
+            "conversations become transcripts so: logtriage convert FILE | logtriage grade -"
+        )
+    mixed = logtriage("grade", write(path, json.dumps(row), line()), width=300)
+    assert "logtriage convert" not in mixed.stderr

@@ -8,6 +8,7 @@ import pytest
 import logtriage as lt
 from logtriage.errors import InvalidInput
 from logtriage.evaluation import Incidents, RunSpec, evaluate, keep_run, load_run, summarise
+from logtriage.evaluation.repeats import pooled, repeats_of
 from logtriage.transcript import Transcript
 
 TASK = "single_crash-v4"
@@ -36,6 +37,17 @@ def test_agents_attempts_and_tasks_are_the_cells_of_a_run(tmp_path: Path) -> Non
     assert [(row.episodes, row.unscored) for row in rows][:2] == [(3, 1), (1, 0)]
     assert run.complete
     assert (run.split_of(TASK), run.manifest.spec.split) == ("test", "test")
+
+
+def test_attempts_at_a_few_incidents_are_no_repeats(tmp_path: Path) -> None:
+    once = [made(number) for number in range(3)]
+    rows = keep_run([*once, made(0)], tmp_path / "few", Incidents())
+    few = load_run(tmp_path / "few")
+    assert repeats_of(few) == ()
+    assert [row.policy for row in pooled(rows, repeats_of(few))] == ["me", "me#2"]
+    keep_run(once * 2, tmp_path / "all", Incidents())
+    (each,) = repeats_of(load_run(tmp_path / "all"))
+    assert (each.incidents, each.repeats) == (3, 2)
 
 
 def test_it_is_the_run_that_played_them(tmp_path: Path) -> None:

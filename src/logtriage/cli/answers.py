@@ -34,7 +34,7 @@ def template(
         Path, typer.Argument(metavar="OUT", help="The sheet: CSV, or JSONL if named .jsonl.")
     ],
 ) -> None:
-    """Write an empty answer sheet: a row for each recorded incident."""
+    """Write an empty answer sheet: a row for each recorded incident. It replaces no file."""
     from logtriage.evaluation.answers import records_of
     from logtriage.evaluation.sheets import NOTHING, template
 
@@ -65,8 +65,8 @@ def grade(
     """Grade an answer sheet: make a run of it, and show its figures.
 
     Several rows for each incident are repeats. Beside the answers stand always handing over, and
-    always giving the commonest answer. A sheet with a mistake is not graded: each mistake is named
-    with its line and column.
+    always giving the commonest answer. A sheet with a mistake is not graded: of each wrong row the
+    first mistake is named, with its line and column.
     """
     from logtriage.evaluation.answers import grade_answers, records_of
     from logtriage.evaluation.sheets import SheetError

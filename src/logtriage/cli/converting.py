@@ -103,3 +103,5 @@ def _summary(counts: Mapping[str, int], unread: Sequence[str]) -> Iterator[str]:
     if unread:
         yield f"{len(unread)} of {counts['actions']} replies and calls could not be read:"
         yield from (f"  {count}: {reason}" for count, reason in kinds_of(unread))
+        if any(reason.startswith("unknown tool") for reason in unread):
+            yield "each of them costs a tick; --other-tool NAME leaves out a tool that is no action"

@@ -72,14 +72,17 @@ def grade(
     """
     from logtriage.evaluation import Incidents, keep_run
     from logtriage.evaluation.graded_files import grade_files
+    from logtriage.evaluation.keeping import check_unused
 
     if out is not None and rubric is not None:
         raise InvalidInput("--rubric: a run is graded by the rubric of each task; leave out --out")
     if rubric is not None:
         rubric_named(rubric)  # before anything is read
+    if out is not None:
+        check_unused(out)
     incidents = Incidents.of(bundle, seal_in(seal_file), world_in(of_world))
     own = role_split(split_roles)
-    console, tally = results(), Tally()
+    console, tally, lacking = results(), Tally(), False
     kept: list[Transcript] = []
     sources: list[Path | IO[bytes]] = [
         sys.stdin.buffer if name == "-" else Path(name) for name in files
@@ -96,6 +99,7 @@ def grade(
         for found in every:
             if isinstance(found, TranscriptError):
                 tally.bad += 1
+                lacking |= found.reason.endswith("got nothing")
                 fail(found)
             else:
                 tally.add(found.grade, found.worth)
@@ -110,6 +114,8 @@ def grade(
         emit({"summary": tally.to_json()})
     for line in tally.told():
         note(line, "dim")
+    if lacking and tally.bad == tally.lines:
+        note("conversations become transcripts so: logtriage convert FILE | logtriage grade -")
     if out is not None and kept:
         keep_run(kept, out, incidents, splits_with(own))
         note(f"run in {out}", "dim")

@@ -127,7 +127,7 @@ def _put_by_worth(figures: Figures, rows: Sequence[Row]) -> None:
 
     JSON has the net values by worth, too.
     """
-    nets = {row.policy: row.net.by_worth for row in rows if row.net is not None}
+    nets = {row.policy: row.net.by_worth for row in rows if row.net and row.net.by_worth}
     incidents: dict[float, int] = {}
     for group in (group for groups in nets.values() for group in groups):
         incidents[group.worth] = max(group.incidents, incidents.get(group.worth, 0))

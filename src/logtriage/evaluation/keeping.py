@@ -132,6 +132,16 @@ def line_of(transcript: Transcript) -> bytes:
         return f"{json.dumps(unstructure_transcript(transcript))}\n".encode()
 
 
+def check_unused(directory: Path) -> None:
+    """Refuse a directory that :func:`keep_run` would refuse.
+
+    Raises:
+        InvalidInput: if there is a run in it.
+    """
+    if (directory / RUN_FILE).exists():
+        raise InvalidInput(f"{directory}: holds a run already; choose another directory")
+
+
 def keep_run(
     transcripts: Sequence[Transcript],
     directory: str | PathLike[str],
@@ -149,8 +159,7 @@ def keep_run(
         OSError: if the directory cannot be written.
     """
     directory = Path(directory)
-    if (directory / RUN_FILE).exists():
-        raise InvalidInput(f"{directory}: holds a run already; choose another directory")
+    check_unused(directory)
     own = _by_policy(transcripts)
     ids = [transcript.incident for transcript in transcripts]
     tasks = [RECORDED_TASK if is_recorded(name) else incidents(name).task for name in ids]

@@ -66,13 +66,20 @@ def attempts_of(run: LoadedRun) -> dict[str, list[str]]:
 
 
 def repeats_of(run: LoadedRun) -> tuple[Repeats, ...]:
-    """The repeats of a run's agents, over the incidents that all repeats have a grade of."""
+    """The repeats of a run's agents, over the incidents that all repeats have a grade of.
+
+    On a task where one of them has other incidents, such as a second attempt at a few, they are
+    no repeats: the mean over those few says nothing of the others.
+    """
     groups = [(name, group) for name, group in attempts_of(run).items() if len(group) > 1]
     rows = (_repeats(run, name, group, task) for name, group in groups for task in run.tasks)
     return tuple(row for row in rows if row is not None)
 
 
 def _repeats(run: LoadedRun, name: str, group: Sequence[str], task: str) -> Repeats | None:
+    tried = {frozenset(one.incident for one in run.transcripts[policy, task]) for policy in group}
+    if len(tried) > 1:
+        return None
     graded, count = [run.scored(policy, [task]) for policy in group], len(group)
     shared = [incident for incident in graded[0] if all(incident in row for row in graded)]
     if not shared:

@@ -26,6 +26,8 @@ COLUMNS: Final = (
     *("seconds", "cost", "notes"),
 )
 _BOOLEANS: Final = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
+#: What some spreadsheets write in place of a comma.
+_OTHER_SEPARATORS: Final = (";", "\t")
 #: Names that an error lists.
 _LISTED: Final = 12
 
@@ -56,7 +58,13 @@ class SheetError(InvalidInput):
 
 
 def template(ids: Sequence[str], out: Path) -> None:
-    """Write an empty sheet with a row for each id, CSV or JSONL by the name's ending."""
+    """Write an empty sheet with a row for each id, CSV or JSONL by the name's ending.
+
+    Raises:
+        InvalidInput: if there is such a file, which may hold answers.
+    """
+    if out.exists():
+        raise InvalidInput(f"{out} exists, and may hold answers: name another file, or remove it")
     columns = [name for name in COLUMNS if name not in ("page", "severity")]
     with replacing(out) as file:
         if out.suffix == ".jsonl":
@@ -106,6 +114,9 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         try:
             rows = csv.reader(file, strict=True)
             header = [name.strip() for name in next(rows, [])]
+            if len(header) == 1 and any(mark in header[0] for mark in _OTHER_SEPARATORS):
+                raise SheetError([f"{path}:1: the cells are not separated by commas: save as CSV "
+                                  "with commas"])  # fmt: skip
             _check_columns(f"{path}:1", header, whole=True)
             for cells in rows:
                 if not any(cell.strip() for cell in cells):
