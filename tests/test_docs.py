@@ -194,9 +194,8 @@ def test_every_generated_block_is_used_and_closed() -> None:
     assert used == page_blocks.FACTS.keys()
 
 
-@pytest.mark.parametrize("name", ["grade-your-agent", "train-with-grpo"])
-def test_quick_tutorials_print_what_is_stored_with_them(name: str) -> None:
-    """The third takes minutes; ``make docs`` runs it."""
+@pytest.mark.parametrize("name", ["grade-your-agent", "train-with-grpo", "study-role-splits"])
+def test_tutorials_print_what_is_stored_with_them(name: str) -> None:
     notebook = json.loads((ROOT / "docs" / "tutorials" / f"{name}.ipynb").read_text("utf-8"))
     shared: dict[str, Any] = {}
     for cell in notebook["cells"]:
