@@ -293,5 +293,7 @@ def test_runs_that_cannot_stand_beside_each_other_are_refused(
         read_run(run_dir, bases=[run_dir])
     spec = RunSpec(["expert"], TASKS[:1], episodes=1, role_split="trio")
     evaluate(spec, tmp_path / "team")
-    with pytest.raises(InvalidInput, match="different role splits take a page each: .*; compare takes"):
+    with pytest.raises(
+        InvalidInput, match="different role splits take a page each: .*; compare takes"
+    ):
         read_run(run_dir, bases=[tmp_path / "team"])

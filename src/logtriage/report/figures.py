@@ -73,7 +73,9 @@ def cells_of(run: Run) -> tuple[Cell, ...]:
     ]
     names = criterion_names(cells)
     return tuple(
-        attrs.evolve(cell, points={name: cell.points[name] for name in names if name in cell.points})
+        attrs.evolve(
+            cell, points={name: cell.points[name] for name in names if name in cell.points}
+        )
         for cell in cells
     )
 
