@@ -294,6 +294,6 @@ def test_runs_that_cannot_stand_beside_each_other_are_refused(
     spec = RunSpec(["expert"], TASKS[:1], episodes=1, role_split="trio")
     evaluate(spec, tmp_path / "team")
     with pytest.raises(
-        InvalidInput, match="different role splits take a page each: .*; compare takes"
+        InvalidInput, match=r"different role splits take a page each: .*; compare takes"
     ):
         read_run(run_dir, bases=[tmp_path / "team"])
