@@ -20,6 +20,8 @@ def test_thirty_answers_are_graded_in_one_command(tmp_path: Path) -> None:
     assert done.exit_code == 0, done.output
     assert "agent (10 repeats)" in done.stdout
     assert "constant:hand_over" in done.stdout
+    shown = logtriage("report", out, "--value-of-incident", 100, "--legend").stdout
+    assert "the cost of an episode at which the worth is 0" in " ".join(shown.split())
     first, *others = lines(logtriage("report", out, "--value-of-incident", 100, "--json"))
     assert first["repeats"]["pass_at"][0]["mean"] == first["repeats"]["pass_hat"][9]["mean"]
     assert (first["money"]["episodes"], first["money"]["cost"]) == (30, 45.0)

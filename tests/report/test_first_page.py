@@ -15,7 +15,7 @@ from logtriage.errors import InvalidInput
 from logtriage.evaluation import RunSpec, compare_runs, evaluate, load_run
 from logtriage.grading import DEFAULT, RUBRICS
 from logtriage.report.confusion import BELOW, NONE, UNRELATED, place_of
-from logtriage.report.figures import cells_of
+from logtriage.report.figures import cells_of, criterion_names
 from logtriage.report.first_page import first_page
 from logtriage.report.replay import ranked
 from logtriage.report.run import Run, read_run
@@ -84,6 +84,14 @@ def test_it_says_what_was_run(run: Run) -> None:
     assert facts["agents"].endswith(r"failing \x1b")
     assert "tasks" not in facts  # the title names them
     assert page["unfinished"] is None
+
+
+def test_bars_of_all_policies_have_one_order(run_dir: Path, base: Path) -> None:
+    cells = cells_of(read_run(run_dir, bases=[base]))
+    names = criterion_names(cells)
+    assert len({tuple(cell.points) for cell in cells if cell.points}) > 1
+    for cell in cells:
+        assert list(cell.points) == [name for name in names if name in cell.points]
 
 
 def test_bars_are_as_wide_as_their_points(run: Run) -> None:
@@ -285,5 +293,7 @@ def test_runs_that_cannot_stand_beside_each_other_are_refused(
         read_run(run_dir, bases=[run_dir])
     spec = RunSpec(["expert"], TASKS[:1], episodes=1, role_split="trio")
     evaluate(spec, tmp_path / "team")
-    with pytest.raises(InvalidInput, match="different role splits take a page each"):
+    with pytest.raises(
+        InvalidInput, match=r"different role splits take a page each: .*; compare takes"
+    ):
         read_run(run_dir, bases=[tmp_path / "team"])

@@ -251,6 +251,8 @@ def test_no_page_is_wider_than_the_window(tab: Browser, pages: dict[str, Path], 
         for address in ("", f"#/e/{played}?t=2&truth=1"):
             tab.open(page, address if name != "recorded" else "")
             assert tab.ask("document.documentElement.scrollWidth <= innerWidth")
+            bars = "[...document.querySelectorAll('.scrub')]"
+            assert tab.ask(f"{bars}.every(e => e.scrollHeight <= e.clientHeight)")
 
 
 @pytest.mark.skipif(AXE is None, reason="no axe-core: make browser, or name it in AXE")

@@ -60,6 +60,15 @@ def test_names_are_searched_in_the_folders_of_the_variable(
         load_world("won")
 
 
+def test_a_name_of_a_folder_that_is_here_is_told_how_to_write_it(
+    own: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(own.parent)
+    with pytest.raises(UnknownName, match=rf"for the folder here write Path\('{own.name}'\)"):
+        load_world(own.name)
+    assert load_world(Path(own.name)) == load_world(own)
+
+
 def test_a_world_found_by_name_bears_it(
     own: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -50,6 +50,8 @@ _MEANINGS: Final = {
     "B - A [95 % interval]": "mean difference per incident, with its paired bootstrap interval",
     "run - base [95 % interval]": "mean difference per incident, with its paired interval",
     "worth [95 % interval]": "sum of value x (grade - worth of a hand-over) - cost",
+    "cost": "what all episodes cost together",
+    "worth nothing at": "the cost of an episode at which the worth is 0; below 0, at none",
     "of all": "share of all incidents",
     "bits left": "doubt about the kind, on average, where it is this one",
     "recognised": "what the belief puts on the right kind",

@@ -10,9 +10,10 @@ from logtriage.evaluation.money import Worth, WorthDifference
 from logtriage.evaluation.statistics import Interval
 
 
-def print_worth(console: Console, rows: Sequence[Worth]) -> None:
-    """Print the worth of policies beyond handing everything over."""
-    Figures(console).put(
+def print_worth(console: Console, rows: Sequence[Worth], *, legend: bool = False) -> None:
+    """Print the worth of policies beyond handing everything over, if wanted with its legend."""
+    figures = Figures(console)
+    figures.put(
         ("policy", "task", "episodes", "cost", "worth [95 % interval]", "worth nothing at"),
         [
             [
@@ -27,6 +28,8 @@ def print_worth(console: Console, rows: Sequence[Worth]) -> None:
         ],
         names=2,
     )
+    if legend:
+        figures.legend()
 
 
 def print_worth_differences(

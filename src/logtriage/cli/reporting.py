@@ -220,4 +220,4 @@ def put_rows(
 
     print_rows(results(), pooled(rows, repeats), legend=legend, luck_adjusted=luck_adjusted)
     print_repeats(results(), repeats)
-    print_worth(results(), money)
+    print_worth(results(), money, legend=legend)

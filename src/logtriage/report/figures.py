@@ -60,16 +60,23 @@ class Cell:
 
 
 def cells_of(run: Run) -> tuple[Cell, ...]:
-    """A cell for each task and policy of the run, in its order."""
+    """A cell for each task and policy of the run, in its order, all with one order of criteria."""
     by_cell: dict[tuple[str, str], list[Episode]] = defaultdict(list)
     for episode in run.episodes:
         by_cell[episode.grade.task, episode.policy].append(episode)
     bounds = {(row.task, row.policy): row.bound for row in run.rows}
-    return tuple(
+    cells = [
         _cell(task, policy, by_cell.get((task, policy), []), bounds.get((task, policy)))
         for task in run.tasks
         for policy in run.policies
         if (task, policy) in bounds  # another run beside it may lack the task
+    ]
+    names = criterion_names(cells)
+    return tuple(
+        attrs.evolve(
+            cell, points={name: cell.points[name] for name in names if name in cell.points}
+        )
+        for cell in cells
     )
 
 

@@ -174,7 +174,9 @@ def read_run(directory: Path, seal: Seal | None = None, bases: Sequence[str | Pa
     splits = {loaded.manifest.spec.role_split for loaded in (run, *others)}
     if len(splits) > 1:
         named = ", ".join("single agents" if split is None else split.name for split in splits)
-        raise InvalidInput(f"runs of different role splits take a page each: {named}")
+        raise InvalidInput(
+            f"runs of different role splits take a page each: {named}; compare takes them"
+        )
     return Run(run, tuple(others), run_names(every))
 
 

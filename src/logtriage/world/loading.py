@@ -249,8 +249,14 @@ def _place_of(name: str, search_path: str) -> Path:
         name,
         (*shipped_worlds(), *islice(sorted(there), MAX_FILES)),
         f"{WORLDS_VARIABLE}, where worlds of one's own are looked for, is "
-        + (repr(search_path) if folders else "not set"),
+        + (repr(search_path) if folders else "not set")
+        + (f"; for the folder here write Path({name!r})" if _is_here(name) else ""),
     )
+
+
+def _is_here(name: str) -> bool:
+    """Whether the present folder holds one of that name with a world."""
+    return bool(WORLD_NAME.fullmatch(name)) and (Path(name) / RULES_FILE).is_file()
 
 
 def _on_path(name: str, search_path: str) -> Path | None:

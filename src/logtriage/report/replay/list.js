@@ -106,7 +106,7 @@ function changed([after, before, words]) {
     .map((row) => [row, old.get(row[INCIDENT]), row[GRADE] - old.get(row[INCIDENT])[GRADE]]);
   const sides = [["worse", pairs.filter((one) => one[2] < 0).sort((a, b) => a[2] - b[2])], ["better", pairs.filter((one) => one[2] > 0).sort((a, b) => b[2] - a[2])]];
   return el("div", {}, el("p", { class: "headline" }, el("b", {}, after), " beside ", el("b", {}, before), `: ${words}; ${sides.map(([way, some]) => `${some.length} ${way}`).join(", ")}, ${pairs.filter((one) => !one[2]).length} the same`),
-    el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `${after} beside ${before}` }, el("table", { class: "episodes" },
+    sides.some(([, some]) => some.length) && el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `${after} beside ${before}` }, el("table", { class: "episodes" },
       el("thead", {}, el("tr", {}, ["change", "was", "is", "incident", "what decides it now"].map((name) => el("th", { scope: "col" }, name)))),
       el("tbody", {}, sides.flatMap(([, some]) => some.slice(0, TELLING)).map(([now, was, by]) => el("tr", {},
         el("td", { class: `score ${signClass(by)}` }, signed(by)), el("td", {}, fixed(was[GRADE])), el("td", {}, fixed(now[GRADE])),
