@@ -33,12 +33,7 @@ from logtriage.dynamics import play
 from logtriage.grading import TRIAGE_3, Criterion, grade_actions, score
 from logtriage.policies import perfect_actions
 from logtriage.state import Closing
-from property_tests.strategies import (
-    episodes,
-    incidents,
-    plans,
-    triage_incidents,
-)
+from property_tests.strategies import episodes, incidents, plans, triage_incidents
 from tests.builders import SEVEN_SERVICES
 
 

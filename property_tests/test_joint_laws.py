@@ -46,9 +46,7 @@ from property_tests.strategies import (
 
 
 @given(joint_episodes())
-def test_a_tick_of_joint_play_is_apply_in_role_order_and_then_tick(
-    played: JointEpisode,
-) -> None:
+def test_a_tick_of_joint_play_is_apply_in_role_order_and_then_tick(played: JointEpisode) -> None:
     _, states, joint = played
     for before, acts, after in zip(states, joint, states[1:], strict=False):
         acting = before
@@ -76,9 +74,7 @@ def test_joint_play_of_one_is_single_play(states: tuple[State, ...]) -> None:
 
 
 @given(joint_episodes())
-def test_joint_play_replays_and_grades_from_its_transcript(
-    played: JointEpisode,
-) -> None:
+def test_joint_play_replays_and_grades_from_its_transcript(played: JointEpisode) -> None:
     split, states, _ = played
     last = states[-1]
     line = encode_transcript(transcript_of(last, agent="team", role_split=split))
@@ -143,9 +139,7 @@ def _unseen(role: Role) -> list[str]:
 
 
 @given(joint_episodes())
-def test_last_actions_of_others_show_only_in_views(
-    played: JointEpisode,
-) -> None:
+def test_last_actions_of_others_show_only_in_views(played: JointEpisode) -> None:
     split, states, _ = played
     for state in states:
         for role in split.roles:

@@ -30,11 +30,7 @@ from logtriage.rendering import ending
 from logtriage.roles import Role, RoleSplit, as_allowed, role_actions
 from logtriage.state import Closing
 from logtriage.tasks import TaskSpec
-from logtriage.vector import (
-    CREDITS,
-    encode_role_tokens,
-    encode_team_tokens,
-)
+from logtriage.vector import CREDITS, encode_role_tokens, encode_team_tokens
 from property_tests.strategies import OF_ONE_WORLD, joint_episodes, role_splits, topologies
 from property_tests.test_team_laws import role_mask
 

@@ -20,13 +20,7 @@ from logtriage import (
 from logtriage.parsing import render_action
 from logtriage.policies import ExpertPolicy, RandomPolicy, masked_actions
 from logtriage.roles import VIEWS, Role
-from property_tests.strategies import (
-    DRAWN,
-    episodes,
-    incidents,
-    plans,
-    world_incidents,
-)
+from property_tests.strategies import DRAWN, episodes, incidents, plans, world_incidents
 
 #: Of the default world and of any other world.
 INCIDENTS = incidents(DRAWN) | world_incidents()
@@ -61,10 +55,7 @@ def test_metrics_and_traces_arrive_once_and_from_whom_they_were_asked(
 def test_the_truth_is_not_in_the_observation(data: st.DataObject, incident: Incident) -> None:
     """The same telemetry with another truth looks the same until an act tells them apart."""
     truth = attrs.evolve(
-        incident.truth,
-        severity=None,
-        fault=None,
-        root_causes=frozenset(incident.topology.names),
+        incident.truth, severity=None, fault=None, root_causes=frozenset(incident.topology.names)
     )
     other = attrs.evolve(incident, id="elsewhere", truth=truth)
     state = initial_state(incident)

@@ -81,9 +81,7 @@ CALL_MARKS = ["<tool_call>", "</tool_call>", "<function=escalate>", "<parameter=
 #: Texts in which marks, JSON and prose come in any order.
 MARKED = st.lists(
     st.one_of(
-        st.sampled_from([*MARKS, *CALL_MARKS]),
-        wire_actions().map(json.dumps),
-        st.text(max_size=9),
+        st.sampled_from([*MARKS, *CALL_MARKS]), wire_actions().map(json.dumps), st.text(max_size=9)
     ),
     max_size=9,
 ).map("".join)

@@ -37,12 +37,7 @@ from logtriage.evidence import evidence
 from logtriage.grading import score
 from logtriage.grading.impact import path_of
 from logtriage.policies import perfect_actions
-from logtriage.world.conditions import (
-    Hypothesis,
-    affected,
-    errors_first,
-    teams_of,
-)
+from logtriage.world.conditions import Hypothesis, affected, errors_first, teams_of
 from logtriage.world.simulation import Simulation
 from logtriage.world.topologies import random_topology
 from property_tests.strategies import COMPOUND_TASKS

@@ -110,11 +110,7 @@ def chosen_rows(states: Sequence[State]) -> st.SearchStrategy[tuple[int, ...]]:
 
 
 def play_both(
-    data: st.DataObject,
-    task: TaskSpec,
-    split: str,
-    index: list[int],
-    topology: Topology | None,
+    data: st.DataObject, task: TaskSpec, split: str, index: list[int], topology: Topology | None
 ) -> None:
     batch = BatchedTriage(task, topology=topology, world=task.world)
     screen = batch.reset(split, np.array(index))
@@ -153,22 +149,14 @@ def test_batched_and_scalar_agree_in_other_worlds(
 
 @given(st.data(), any_task, st.sampled_from(("train", "ood")), indices, topologies(40))
 def test_batched_and_scalar_agree_on_other_topologies(
-    data: st.DataObject,
-    task: TaskSpec,
-    split: str,
-    index: list[int],
-    topology: Topology,
+    data: st.DataObject, task: TaskSpec, split: str, index: list[int], topology: Topology
 ) -> None:
     play_both(data, task, split, index[:2], topology)
 
 
 @given(st.data(), tasks, st.integers(1, 60), indices, st.none() | topologies(12))
 def test_batched_and_scalar_agree_on_any_horizon(
-    data: st.DataObject,
-    task: TaskSpec,
-    horizon: int,
-    index: list[int],
-    topology: Topology | None,
+    data: st.DataObject, task: TaskSpec, horizon: int, index: list[int], topology: Topology | None
 ) -> None:
     play_both(data, attrs.evolve(task, horizon=horizon), "train", index[:1], topology)
 
@@ -235,10 +223,7 @@ def test_restarted_rows_are_as_fresh_ones(
 
 @given(st.data(), tasks, indices, st.booleans())
 def test_a_rubric_of_ones_own_pays_alike(
-    data: st.DataObject,
-    task: TaskSpec,
-    index: list[int],
-    benign: bool,
+    data: st.DataObject, task: TaskSpec, index: list[int], benign: bool
 ) -> None:
     measure = data.draw(st.sampled_from((criteria.severity, criteria.root_cause)))
     base = TRIAGE_3

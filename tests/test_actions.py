@@ -126,11 +126,7 @@ def test_names_and_values() -> None:
             "remediate flush-cache:user-db",
         ),
         RequestMoreLogs(None): ("request_more_logs", "all", "request_more_logs all"),
-        RequestMoreLogs("user-db"): (
-            "request_more_logs",
-            "user-db",
-            "request_more_logs user-db",
-        ),
+        RequestMoreLogs("user-db"): ("request_more_logs", "user-db", "request_more_logs user-db"),
         RequestMetrics("user-db"): ("request_metrics", "user-db", "request_metrics user-db"),
         RequestTraces("user-db"): ("request_traces", "user-db", "request_traces user-db"),
         Resolve(): ("resolve", None, "resolve"),

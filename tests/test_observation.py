@@ -35,15 +35,7 @@ from logtriage.world.schedule import Doings, scrapes
 from logtriage.world.simulation import Simulation
 from logtriage.world.telemetry import LogLine
 from logtriage.world.voice import Voice
-from tests.builders import (
-    FIX,
-    P1,
-    RIGHT_PAGE,
-    SMALL_TASKS,
-    WAIT,
-    played,
-    real_incident,
-)
+from tests.builders import FIX, P1, RIGHT_PAGE, SMALL_TASKS, WAIT, played, real_incident
 
 every_small_task = pytest.mark.parametrize("task", SMALL_TASKS, ids=lambda task: task.id)
 

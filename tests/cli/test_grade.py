@@ -122,10 +122,7 @@ def test_net_value_stands_beside_always_handing_over(tmp_path: Path) -> None:
     assert f"always handing over {fmean(worths):.3f}" in shown
     (agent,) = lines(logtriage("grade", path, "--json"))[-1]["summary"]["agents"]
     assert agent["net_value"] == attrs.asdict(net)
-    assert agent["always_handing_over"] == {
-        "grade": pytest.approx(fmean(worths)),
-        "net_value": 0.0,
-    }
+    assert agent["always_handing_over"] == {"grade": pytest.approx(fmean(worths)), "net_value": 0.0}
 
 
 def test_agents_are_summed_up_apart_and_what_is_lost_counts_as_0(tmp_path: Path) -> None:
@@ -220,10 +217,7 @@ def test_standard_input() -> None:
 
 def test_input_is_graded_as_it_comes() -> None:
     with subprocess.Popen(
-        command("grade", "-", "--json"),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        env=BUFFERED,
+        command("grade", "-", "--json"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=BUFFERED
     ) as process:
         assert process.stdin is not None
         assert process.stdout is not None

@@ -295,10 +295,7 @@ def test_only_what_the_agent_wrote_counts() -> None:
         ([{"content": "x"}], "[0]: cannot tell who wrote it: no role, and no type"),
         ([{"type": "step"}], "[0]: cannot tell who wrote it: no role, and the type 'step'"),
         ([said(tool_calls=["x"])], "[0].tool_calls[0]: expected an object, got a string"),
-        (
-            [said(tool_calls=[{"type": "function"}])],
-            "[0].tool_calls[0]: a call without a name",
-        ),
+        ([said(tool_calls=[{"type": "function"}])], "[0].tool_calls[0]: a call without a name"),
         ([said(toolUses=[{}])], "[0].toolUses: not known; calls are read from tool_calls"),
         (
             [said(content=[{"type": "call", "toolName": "resolve"}])],

@@ -17,9 +17,7 @@ from logtriage import (
     all_actions,
 )
 from logtriage.errors import UnknownName
-from logtriage.grading import (
-    action_array,
-)
+from logtriage.grading import action_array
 from logtriage.grading.action_lists import ranges_of
 from logtriage.grading.batch import MALFORMED, PADDING
 from logtriage.world.topologies import random_topology

@@ -66,10 +66,7 @@ REAL = attrs.evolve(
     ),
 )
 BENIGN = attrs.evolve(
-    BASE,
-    horizon=12,
-    par=2,
-    truth=Truth(None, Severity.P3, frozenset(), frozenset(), frozenset()),
+    BASE, horizon=12, par=2, truth=Truth(None, Severity.P3, frozenset(), frozenset(), frozenset())
 )
 FIX = Remediate("kill-query", "user-db")
 WRONG = Remediate("restart", "api-gateway")
@@ -338,14 +335,8 @@ OUT_OF_RANGE = (
     ("actions", "message"),
     [
         ([[0.0], [1.0]], "actions: expected integers, got an array of float64"),
-        (
-            [0, 1],
-            "actions: shape (2,), expected (2, T) for 2 incidents",
-        ),
-        (
-            [[0], [1], [2]],
-            "actions: shape (3, 1), expected (2, T) for 2 incidents",
-        ),
+        ([0, 1], "actions: shape (2,), expected (2, T) for 2 incidents"),
+        ([[0], [1], [2]], "actions: shape (3, 1), expected (2, T) for 2 incidents"),
         ([[0, 1], [2, 74]], f"actions: tick 1 of incident 1 is 74; {OUT_OF_RANGE}"),
         ([[74, 1], [2, 74]], f"actions: tick 0 of incident 0 is 74; {OUT_OF_RANGE}"),
         ([[72, -2], [2, 74]], f"actions: tick 1 of incident 1 is 74; {OUT_OF_RANGE}"),

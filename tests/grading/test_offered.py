@@ -31,13 +31,7 @@ from logtriage.adapters.trl import (
 from logtriage.conversations.tools import anthropic_tools, openai_tools, tools_of
 from logtriage.drawing.ids import incident_ids
 from logtriage.errors import InvalidInput, UnknownName
-from logtriage.evaluation import (
-    RECORDED_TASKS,
-    Incidents,
-    RunSpec,
-    plan,
-    record_joint_episode,
-)
+from logtriage.evaluation import RECORDED_TASKS, Incidents, RunSpec, plan, record_joint_episode
 from logtriage.grading import grade_transcript
 from logtriage.grading.offered import useful_actions
 from logtriage.policies import perfect_actions

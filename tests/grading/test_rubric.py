@@ -77,10 +77,7 @@ def test_the_default_is_the_table_of_the_design() -> None:
 
 
 def test_built_in_rubrics_stand_under_their_ids() -> None:
-    assert set(RUBRICS) == {
-        "logtriage/3",
-        "recorded/3",
-    }
+    assert set(RUBRICS) == {"logtriage/3", "recorded/3"}
     assert all(rubric.id == name for name, rubric in RUBRICS.items())
 
 

@@ -204,10 +204,7 @@ BAD = (
     (line(schema="logtriage.transcript/9"), "schema: expected 'logtriage.transcript/1'"),
     (line("nosuch-v2/test/0"), "unknown task 'nosuch-v2'; known: single_crash-v4"),
     (line("single_crash-v4/test/01"), "incident id 'single_crash-v4/test/01': index must be"),
-    (
-        line("single_crash-v4"),
-        "incident id 'single_crash-v4': the split and the number are",
-    ),
+    (line("single_crash-v4"), "incident id 'single_crash-v4': the split and the number are"),
     (line(status=5), "status: expected a string, got a number"),
     ("[" * 50_000, "JSON nested too deeply"),
     ("\0", "not JSON: "),

@@ -42,10 +42,7 @@ def test_a_line_that_names_the_cause_beats_a_telling_one() -> None:
         severity=Severity.P2,
         alerts=(),
         last_actions=(RequestMoreLogs("api-gateway"),),
-        inspection=(
-            line("api-gateway", "exceptions"),
-            line("api-gateway", "names:saturation"),
-        ),
+        inspection=(line("api-gateway", "exceptions"), line("api-gateway", "names:saturation")),
     )
     action, book = ChainPolicy().act(asked, None)
     assert action == IdentifyRootCause("api-gateway")

@@ -17,13 +17,7 @@ from logtriage.grading import DEFAULT, grade
 from logtriage.playing import play
 from logtriage.policies import ConstantPolicy
 from logtriage.world.topologies import random_topology
-from tests.builders import (
-    FIX,
-    P1,
-    RIGHT_CAUSE,
-    RIGHT_PAGE,
-    real_incident,
-)
+from tests.builders import FIX, P1, RIGHT_CAUSE, RIGHT_PAGE, real_incident
 
 
 def scorer(incidents: list[Incident]) -> Scorer:

@@ -17,14 +17,7 @@ from logtriage.grading import RECORDED, grade
 from logtriage.playing import play
 from logtriage.policies import OraclePolicy, perfect_actions
 from logtriage.tasks import TaskSpec
-from tests.builders import (
-    P1,
-    P3,
-    SMALL_TASKS,
-    benign_incident,
-    played,
-    real_incident,
-)
+from tests.builders import P1, P3, SMALL_TASKS, benign_incident, played, real_incident
 
 
 @pytest.mark.parametrize("task", SMALL_TASKS, ids=lambda task: task.id)

@@ -51,10 +51,7 @@ def test_a_service_has_the_status_of_the_severity_rule(reading: Reading, status:
         (played(real_incident(), WAIT), "LAST: request_more_logs all"),
         (played(real_incident(), RIGHT_PAGE), "LAST: escalate dba-team: acknowledged"),
         (played(real_incident(), WRONG_PAGE), "LAST: escalate sre-team: the wrong people took it"),
-        (
-            played(real_incident(), FIX),
-            "LAST: remediate kill-query:user-db: done",
-        ),
+        (played(real_incident(), FIX), "LAST: remediate kill-query:user-db: done"),
         (
             played(real_incident(), ClassifySeverity(P1), ClassifySeverity(Severity.P3)),
             "LAST: classify_severity P3: no effect, P1 stands",

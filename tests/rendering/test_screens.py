@@ -32,16 +32,7 @@ from logtriage.roles.splits import ESCALATION, REMEDIATION, TRIAGE, TRIO
 from logtriage.tasks import BENCHMARK_FOG, TASKS, TaskSpec
 from logtriage.world.channels import DOWN
 from logtriage.world.loading import load_world
-from logtriage.world.telemetry import (
-    Alert,
-    Change,
-    EdgePanel,
-    Gauge,
-    LogLine,
-    Note,
-    Series,
-    Trace,
-)
+from logtriage.world.telemetry import Alert, Change, EdgePanel, Gauge, LogLine, Note, Series, Trace
 from tests.builders import FIVE_TEAMS, OWNERS
 
 #: At fog 0 lines name their cause; the other levels differ from the benchmark in figures alone.
