@@ -3,21 +3,13 @@
 import pytest
 
 import logtriage as lt
-from logtriage.actions import (
-    FAULT_CATEGORIES,
-    ClassifyFault,
-    Report,
-    ReportImpact,
-    Wait,
-    action_id,
-    all_actions,
-)
+from logtriage.actions import FAULT_CATEGORIES, action_id
 from logtriage.errors import InvalidInput
 from logtriage.parsing import SOLO_KINDS, TEAM_KINDS, render_action
 from logtriage.parsing.marks import MAX_TEXT
 
 TOPOLOGY = lt.make_incident("single_crash-v4/val/0").topology
-EVERY = all_actions(TOPOLOGY, hand_over=True)
+EVERY = lt.all_actions(TOPOLOGY, hand_over=True)
 
 
 def read(text: str) -> lt.Action:
@@ -33,7 +25,7 @@ def test_every_canonical_action_is_one_word_and_is_read_back() -> None:
 
 
 @pytest.mark.parametrize(
-    "action", [Wait(), Report("the queue is full"), *map(ClassifyFault, FAULT_CATEGORIES)]
+    "action", [lt.Wait(), lt.Report("the queue is full"), *map(lt.ClassifyFault, FAULT_CATEGORIES)]
 )
 def test_other_actions_are_read_back(action: lt.Action) -> None:
     assert read(render_action(action, "word")) == action
@@ -83,7 +75,7 @@ def test_a_word_is_only_read_where_it_is_asked_for() -> None:
     "action",
     [
         lt.Malformed("?", "why"),
-        ReportImpact((("api-gateway", "user-db"),)),
+        lt.ReportImpact((("api-gateway", "user-db"),)),
         lt.IdentifyRootCause("user-db", 0.5),
     ],
 )
