@@ -262,16 +262,6 @@ def test_another_rubric(tmp_path: Path) -> None:
     assert [one["name"] for one in graded["discounts"]] == ["halved"]
 
 
-def test_transcripts_of_a_run_are_graded_alike(tmp_path: Path) -> None:
-    run = tmp_path / "run"
-    row = lines(logtriage("eval", "random", "--task", "recorded", "--out", run, "--json"))[0]
-    files = sorted((run / "transcripts").iterdir())
-    graded = grades(logtriage("grade", *files, "--json"))
-    scores = [one["score"] for one in graded if isinstance(one["score"], float)]
-    assert isinstance(row["grade"], dict)
-    assert sum(scores) / len(scores) == pytest.approx(row["grade"]["mean"])
-
-
 def test_output_has_what_a_report_of_the_impact_was_worth(tmp_path: Path) -> None:
     report = {"action_type": "report_impact", "value": "api-gateway->auth-service"}
     texts = [line("compound_failure-v4/test/0", [report, RESOLVE]), line()]

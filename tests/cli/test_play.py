@@ -174,12 +174,6 @@ def test_watching_a_policy_shows_every_step() -> None:
     assert "CLOSED: " in result.stdout
 
 
-def test_recorded_incident_can_be_played() -> None:
-    result = logtriage("play", "nezha/2023-01-29T084304", "--policy", "constant:resolve")
-    assert result.exit_code == 0
-    assert "recorded/3" in result.stdout
-
-
 def test_policy_that_fails_is_not_scored(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object) -> None:
         raise RuntimeError("out of ideas")

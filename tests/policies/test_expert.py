@@ -6,14 +6,11 @@ import attrs
 import pytest
 
 import logtriage as lt
-from logtriage.evaluation import play_joint_episode
 from logtriage.grading import score
 from logtriage.playing import play
 from logtriage.policies import ExpertPolicy
 from logtriage.policies.expert import HAND_OVER_LEADS, TRIES
-from logtriage.registry import make_team
 from logtriage.roles import is_request
-from logtriage.roles.splits import ROLE_SPLITS, TRIO
 from logtriage.tasks import DRAWN_TASKS, TaskSpec
 from tests.builders import BENCHMARK
 
@@ -64,22 +61,6 @@ def test_it_dismisses_benign_incidents_and_hardly_ever_real_ones() -> None:
 
 
 # --- in roles ------------------------------------------------------------------------
-
-
-def test_the_board_is_worth_something() -> None:
-    deaf = ROLE_SPLITS["trio_without_board"]
-    incidents = [
-        attrs.evolve(one, worth_of_hand_over=0.3)  # where it hardly ever hands over
-        for one in some(lt.get_task("cascading_failure-v4-fog0"), 30)
-    ]
-    means = [
-        fmean(
-            score(play_joint_episode(one, make_team("expert", split)(one), split))
-            for one in incidents
-        )
-        for split in (TRIO, deaf)
-    ]
-    assert means[0] > means[1] + 0.1
 
 
 # --- where signs stay, and a hand-over has a worth ------------------------------------------
