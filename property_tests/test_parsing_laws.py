@@ -180,22 +180,14 @@ def test_reading_transcripts_fails_only_with_our_own_error(value: Any) -> None:
         assert error.reason
 
 
+#: Keys of a transcript, and another one.
+KEYS = ("schema", "incident", "actions", "status", "agent", "ticks", "role_split", "other")
+
+
 @given(
     st.fixed_dictionaries(
         {},
-        optional={
-            key: json_values()
-            for key in (
-                "schema",
-                "incident",
-                "actions",
-                "status",
-                "agent",
-                "ticks",
-                "role_split",
-                "other",
-            )
-        },
+        optional={key: json_values() for key in KEYS},
     )
 )
 def test_reading_near_transcripts_fails_only_with_our_own_error(value: Any) -> None:

@@ -55,16 +55,8 @@ def test_asked_lines_show_once_right_after(task: TaskSpec) -> None:
 
 def test_no_field_of_an_observation_holds_the_truth_or_the_incident() -> None:
     fields = {field.name for field in attrs.fields(lt.Observation)}
-    assert not fields & {
-        "incident",
-        "truth",
-        "telemetry",
-        "id",
-        "task",
-        "seed",
-        "rubric",
-        "scenario",
-    }
+    private = {"incident", "truth", "telemetry", "id", "task", "seed", "rubric", "scenario"}
+    assert not fields & private
 
 
 DRAWN = lt.make_incident("single_crash-v4/test/0")

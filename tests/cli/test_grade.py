@@ -275,19 +275,10 @@ def test_output_has_what_a_report_of_the_impact_was_worth(tmp_path: Path) -> Non
 
 def test_a_run_has_a_table_of_them() -> None:
     policy = "constant:report_impact=api-gateway->auth-service,ignore"
-    result = logtriage(
-        "eval",
-        policy,
-        "expert",
-        "--task",
-        "compound_failure-v4",
-        "--episodes",
-        2,
-        "--legend",
-        width=120,
-    )
+    two = ("--task", "compound_failure-v4", "--episodes", 2)
+    result = logtriage("eval", policy, "expert", *two, "--legend", width=120)
     assert result.exit_code == 0, result.output
     assert "node F1" in result.stdout
     assert "never part of a grade" in result.stdout
-    silent = logtriage("eval", "oracle", "--task", "compound_failure-v4", "--episodes", 2)
+    silent = logtriage("eval", "oracle", *two)
     assert "node F1" not in silent.stdout

@@ -11,7 +11,6 @@ import pytest
 import logtriage as lt
 from logtriage.dynamics import play_jointly
 from logtriage.errors import RubricError, UnknownName
-from logtriage.facts import Play
 from logtriage.grading import (
     DEFAULT,
     RECORDED,
@@ -376,10 +375,3 @@ def test_a_broken_measure_is_not_a_zero(rubric: Rubric) -> None:
     for judge in (lt.grade, score):
         with pytest.raises(BrokenGraderError, match="hand-made/test/0"):
             judge(STATE, rubric)
-
-
-def test_the_ticks_of_joint_play_are_kept() -> None:
-    plays: list[Play] = [(0, RIGHT_CAUSE), (0, RIGHT_PAGE), (1, FIX)]
-    state, _ = play_jointly(real_incident(), plays)
-    assert lt.grade(state).schedule == (0, 0, 1)
-    assert lt.grade(played(real_incident(), RIGHT_CAUSE, FIX)).schedule is None

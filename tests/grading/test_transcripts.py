@@ -120,12 +120,6 @@ def test_an_entry_that_is_no_action_is_refused(junk: Any) -> None:
         grade_actions(ID, [{"action_type": "resolve"}, junk])
 
 
-def test_strict_names_the_action_and_what_is_wrong() -> None:
-    actions = [{"action_type": "resolve"}, {"action_type": "escalate", "value": "nobody"}]
-    with pytest.raises(lt.InvalidInput, match=r"^actions\[1\]: unknown team 'nobody'"):
-        grade_actions(ID, actions, strict=True)
-
-
 @pytest.mark.parametrize("incident_id", ["", "nosuch-v2/test/0", "single_crash-v4/test/x"])
 def test_an_id_that_does_not_exist_is_refused(incident_id: str) -> None:
     with pytest.raises(lt.InvalidInput):

@@ -60,9 +60,6 @@ def test_it_dismisses_benign_incidents_and_hardly_ever_real_ones() -> None:
     assert fmean(isinstance(one.actions[-1], lt.Ignore) for one in real) < 0.05
 
 
-# --- in roles ------------------------------------------------------------------------
-
-
 # --- where signs stay, and a hand-over has a worth ------------------------------------------
 
 

@@ -141,6 +141,3 @@ def test_the_board_is_read_from_its_end_and_never_guessed_at() -> None:
     assert heard(board("slow_query", "deadlock on user-db")) == ("slow_query", None)
     assert heard(board("deadlock nowhere")) is None
     assert said(Report("not slow_query"), load_world("oncall")) is None
-
-
-# -- chance ------------------------------------------------------------------------------
