@@ -11,19 +11,7 @@ from itertools import permutations
 
 import attrs
 
-from logtriage import (
-    Action,
-    ClassifySeverity,
-    Escalate,
-    HandOver,
-    IdentifyRootCause,
-    Ignore,
-    Incident,
-    Remediate,
-    Resolve,
-    Severity,
-    State,
-)
+import logtriage as lt
 from logtriage.beliefs import belief
 from logtriage.drawing.incidents import truth_of
 from logtriage.dynamics import transition
@@ -32,19 +20,19 @@ from logtriage.grading.grade import score
 from logtriage.state import initial_state
 
 #: A probability, and the incident if that hypothesis is true.
-Chance = tuple[float, Incident]
+Chance = tuple[float, lt.Incident]
 #: What is possible at one point of a plan, each with its probability.
-Rows = list[tuple[float, State]]
+Rows = list[tuple[float, lt.State]]
 
 
-def likeliest(incident: Incident, count: int) -> list[Chance]:
+def likeliest(incident: lt.Incident, count: int) -> list[Chance]:
     """The likeliest hypotheses of the first screen that ask for different responses."""
     assert incident.world is not None
     held = belief(initial_state(incident))
     ranked = sorted(zip(held.probabilities, held.hypotheses, strict=True), key=lambda row: -row[0])
     found: dict[object, Chance] = {}
     for probability, one in ranked[:50]:
-        severity = Severity.P2 if one.faults else Severity.P3
+        severity = lt.Severity.P2 if one.faults else lt.Severity.P3
         teams = held.teams_of(one)
         truth = truth_of(incident.world, incident.topology, teams, one, severity)
         key = truth.root_causes, truth.teams, truth.remedies
@@ -75,24 +63,24 @@ class Search:
 
     def _paged(self, rows: Rows) -> float:
         """The best with a page next. A mis-page ends it with nothing."""
-        done = [one for one in rows[0][1].actions if isinstance(one, Escalate)]
+        done = [one for one in rows[0][1].actions if isinstance(one, lt.Escalate)]
         if len(done) >= self.most_pages:
             return 0.0
         teams = {team for _, state in rows for team in state.incident.truth.teams}
-        pages = [page for page in map(Escalate, sorted(teams)) if page not in done]
+        pages = [page for page in map(lt.Escalate, sorted(teams)) if page not in done]
         return max((self._best(_open(_taken(rows, page))) for page in pages), default=0.0)
 
     def _remedied(self, rows: Rows) -> float:
         """The best with a remedy next: it fixes something that was not, or it shows nothing."""
-        done = [one for one in rows[0][1].actions if isinstance(one, Remediate)]
+        done = [one for one in rows[0][1].actions if isinstance(one, lt.Remediate)]
         if len(done) >= self.most_remedies:
             return 0.0
         best = 0.0
         for pair in sorted({pair for _, state in rows for pair in state.incident.truth.remedies}):
-            remedy = Remediate(*pair)
+            remedy = lt.Remediate(*pair)
             if remedy in done:
                 continue
-            for named in (rows, _taken(rows, IdentifyRootCause(remedy.service))):
+            for named in (rows, _taken(rows, lt.IdentifyRootCause(remedy.service))):
                 after = _taken(named, remedy)
                 fixed = [_fixed(state) for _, state in named]
                 split = list(zip(fixed, after, strict=True))
@@ -105,23 +93,23 @@ class Search:
     def _closed(self, rows: Rows) -> float:
         """The best that can be had by closing now."""
         first = rows[0][1]
-        rows = _taken(rows, ClassifySeverity(first.incident.truth.severity or Severity.P2))
-        touched = any(isinstance(one, Escalate | Remediate) for one in first.actions)
-        paged = any(isinstance(one, Escalate) for one in first.actions)
-        best = self._mean(rows, Resolve())
+        rows = _taken(rows, lt.ClassifySeverity(first.incident.truth.severity or lt.Severity.P2))
+        touched = any(isinstance(one, lt.Escalate | lt.Remediate) for one in first.actions)
+        paged = any(isinstance(one, lt.Escalate) for one in first.actions)
+        best = self._mean(rows, lt.Resolve())
         for names in _names(rows):
             said = rows
             for name in names:
-                said = _taken(said, IdentifyRootCause(name))
-            best = max(best, self._mean(said, Resolve()))
-        best = best if paged else max(best, self._mean(rows, Ignore()))
-        return best if touched else max(best, self._mean(rows, HandOver()))
+                said = _taken(said, lt.IdentifyRootCause(name))
+            best = max(best, self._mean(said, lt.Resolve()))
+        best = best if paged else max(best, self._mean(rows, lt.Ignore()))
+        return best if touched else max(best, self._mean(rows, lt.HandOver()))
 
-    def _mean(self, rows: Rows, close: Action) -> float:
+    def _mean(self, rows: Rows, close: lt.Action) -> float:
         return sum(weight * score(state, self.rubric) for weight, state in _taken(rows, close))
 
 
-def _taken(rows: Rows, action: Action) -> Rows:
+def _taken(rows: Rows, action: lt.Action) -> Rows:
     return [(weight, transition(state, action)) for weight, state in rows]
 
 
@@ -129,7 +117,7 @@ def _open(rows: Rows) -> Rows:
     return [row for row in rows if not row[1].is_closed]
 
 
-def _fixed(state: State) -> int:
+def _fixed(state: lt.State) -> int:
     return sum(one.fixed_at is not None for one in state.facts.responses)
 
 

@@ -7,46 +7,36 @@ equal in joint play.
 
 from fractions import Fraction
 
-from logtriage import (
-    Action,
-    ClassifySeverity,
-    Escalate,
-    HandOver,
-    IdentifyRootCause,
-    Ignore,
-    Incident,
-    Remediate,
-    Resolve,
-)
+import logtriage as lt
 
-Plays = list[tuple[int, Action]]
+Plays = list[tuple[int, lt.Action]]
 WEIGHTS = {"severity": 15, "root_cause": 25, "escalation": 25, "remediation": 25, "closure": 10}
 
 
-def played(incident: Incident, plays: Plays) -> Plays:
+def played(incident: lt.Incident, plays: Plays) -> Plays:
     """The actions up to and with the closing one, within the horizon."""
     done: Plays = []
     for tick, action in plays:
         if tick >= incident.horizon:
             break
         done.append((tick, action))
-        wrong_page = isinstance(action, Escalate) and action.team not in incident.truth.teams
-        if isinstance(action, Resolve | Ignore | HandOver) or wrong_page:
+        wrong_page = isinstance(action, lt.Escalate) and action.team not in incident.truth.teams
+        if isinstance(action, lt.Resolve | lt.Ignore | lt.HandOver) or wrong_page:
             break
     return done
 
 
-def expected_total(incident: Incident, plays: Plays) -> Fraction:
+def expected_total(incident: lt.Incident, plays: Plays) -> Fraction:
     """The grade of a list of actions with their ticks."""
     truth, done = incident.truth, played(incident, plays)
     last_tick, last = done[-1] if done else (0, None)
-    pages = [(t, a.team) for t, a in done if isinstance(a, Escalate)]
-    remedies = [(t, (a.remedy, a.service)) for t, a in done if isinstance(a, Remediate)]
+    pages = [(t, a.team) for t, a in done if isinstance(a, lt.Escalate)]
+    remedies = [(t, (a.remedy, a.service)) for t, a in done if isinstance(a, lt.Remediate)]
     wrong = [t for t, one in remedies if one not in truth.remedies]
     right = [t for t, team in pages if team in truth.teams]
     if any(team not in truth.teams for _, team in pages):
         return Fraction(0)
-    if isinstance(last, HandOver) and not pages and not remedies:
+    if isinstance(last, lt.HandOver) and not pages and not remedies:
         assert incident.worth_of_hand_over is not None
         assert incident.setting is not None
         worth = Fraction(incident.worth_of_hand_over).limit_denominator(1000)
@@ -54,9 +44,9 @@ def expected_total(incident: Incident, plays: Plays) -> Fraction:
         return worth * (Fraction(9, 10) + Fraction(1, 10) * prompt)
     said: dict[str, int] = {}
     for tick, action in done:
-        if isinstance(action, IdentifyRootCause):
+        if isinstance(action, lt.IdentifyRootCause):
             said.setdefault(action.service, tick)
-    severities = [a.severity for _, a in done if isinstance(a, ClassifySeverity)]
+    severities = [a.severity for _, a in done if isinstance(a, lt.ClassifySeverity)]
     severity = Fraction(0)
     if severities:
         assert truth.severity is not None
@@ -65,9 +55,9 @@ def expected_total(incident: Incident, plays: Plays) -> Fraction:
     probing = Fraction(3, 10) ** len([t for t in wrong if not any(page < t for page in right)])
     on_time = promptness(last_tick + 1, incident.horizon, incident.par)
     if truth.benign:
-        dismissed = isinstance(last, Ignore) and not said
+        dismissed = isinstance(last, lt.Ignore) and not said
         return probing * (20 * severity + (70 + 10 * on_time) * dismissed) / 100
-    if isinstance(last, Ignore):
+    if isinstance(last, lt.Ignore):
         return Fraction(0)
     count = len(truth.parts)
     counted = dict(list(said.items())[:count])
@@ -80,7 +70,7 @@ def expected_total(incident: Incident, plays: Plays) -> Fraction:
         paged += bool(calls)
         fixed += bool(fixes)
         early += bool(fixes) and not any(page < fixes[0] for page in right)
-    closed = isinstance(last, Resolve | HandOver) and fixed == count
+    closed = isinstance(last, lt.Resolve | lt.HandOver) and fixed == count
     total = (
         WEIGHTS["severity"] * severity
         + WEIGHTS["root_cause"] * Fraction(named, count)

@@ -165,10 +165,7 @@ def triage_incidents(draw: st.DrawFn, *, benign: bool | None = None) -> Incident
     source = incidents() if benign is None else benign_incidents() if benign else incidents()
     one = draw(source.filter(lambda one: benign is None or one.truth.benign == benign))
     needed = len(perfect_actions(one))
-    return attrs.evolve(
-        one,
-        par=draw(st.integers(needed, min(needed + 3, one.horizon))),
-    )
+    return attrs.evolve(one, par=draw(st.integers(needed, min(needed + 3, one.horizon))))
 
 
 def wrong_remedies(incident: Incident) -> SearchStrategy[Action]:

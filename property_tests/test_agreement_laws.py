@@ -118,11 +118,7 @@ def test_slow_spans_and_failed_requests_follow_the_edge(screen: Shown) -> None:
     """
     tokens = screen.world.setting.world.tokens
     edge = dict(
-        zip(
-            screen.edge.starts,
-            zip(screen.edge.errors, screen.edge.p99s, strict=True),
-            strict=True,
-        )
+        zip(screen.edge.starts, zip(screen.edge.errors, screen.edge.p99s, strict=True), strict=True)
     )
     for (_, half), trace in screen.traces.items():
         for row in trace.rows:

@@ -10,15 +10,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from logtriage import (
-    Action,
-    HandOver,
-    Incident,
-    Remediate,
-    RequestMoreLogs,
-    Topology,
-    grade,
-)
+from logtriage import Action, HandOver, Incident, Remediate, RequestMoreLogs, Topology, grade
 from logtriage.actions import SEVERITIES
 from logtriage.drawing.generator import draw_incident
 from logtriage.drawing.ids import SPLITS, IncidentId
@@ -221,9 +213,7 @@ def test_a_batch_is_graded_as_its_rows_are(
 
 
 @given(jobs())
-def test_one_by_one_a_batch_is_graded_alike(
-    job: tuple[list[Incident], list[list[Action]]],
-) -> None:
+def test_one_by_one_a_batch_is_graded_alike(job: tuple[list[Incident], list[list[Action]]]) -> None:
     incidents, lists = job
     truths, actions = arrays(incidents, lists)
     kernels = grade_batch(truths, actions, TRIAGE_3)

@@ -105,9 +105,7 @@ def test_whole_screens_say_nothing_twice(name: str, data: st.DataObject) -> None
     state, world = initial_state(incident), incident.telemetry
     assert isinstance(world, Simulation)
     batch = BeliefBatch(
-        model_of(world.setting, world.topology, world.held),
-        count=3,
-        horizon=incident.horizon,
+        model_of(world.setting, world.topology, world.held), count=3, horizon=incident.horizon
     )
     teams = world.topology.teams
     owners = [[teams.index(team) for team in incident.directory]]

@@ -10,19 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom  # type: ignore[import-untyped]
 
-from logtriage import (
-    Action,
-    Incident,
-    RequestMetrics,
-    RequestMoreLogs,
-    RequestTraces,
-    Resolve,
-    State,
-    grade,
-    initial_state,
-    make_incident,
-    transition,
-)
+import logtriage as lt
 from logtriage.beliefs import belief
 from logtriage.beliefs.explain import explain
 from logtriage.beliefs.fixedpoint import EXP_BITS, ONE, exp2, log2, log_sums
@@ -39,19 +27,19 @@ IDS = tuple(task.id for task in DRAWN)
 SMALL = tuple(task for task in DRAWN if task.name != "fleet_outage")
 
 
-def small_episodes(max_services: int) -> st.SearchStrategy[tuple[State, ...]]:
+def small_episodes(max_services: int) -> st.SearchStrategy[tuple[lt.State, ...]]:
     """Episodes on few services, in any world."""
     return episodes(SMALL, max_services) | episodes(source=world_incidents())
 
 
-def asked(incident: Incident, ticks: int) -> State:
+def asked(incident: lt.Incident, ticks: int) -> lt.State:
     """A state after some requests, which depend on the incident's id alone."""
-    state, key = initial_state(incident), hash_name(incident.id)
-    kinds = (RequestMoreLogs, RequestMetrics, RequestTraces)
+    state, key = lt.initial_state(incident), hash_name(incident.id)
+    kinds = (lt.RequestMoreLogs, lt.RequestMetrics, lt.RequestTraces)
     for tick in range(ticks):
         bits = draw(key, tick)
         service = incident.topology.names[below(bits, len(incident.topology))]
-        state = transition(state, kinds[bits % 3](service))
+        state = lt.transition(state, kinds[bits % 3](service))
     return state
 
 
@@ -77,7 +65,7 @@ def test_the_logarithm_of_a_sum_is_that_of_the_sum(values: list[int]) -> None:
 
 @settings(max_examples=40)
 @given(small_episodes(8), st.randoms(use_true_random=False))
-def test_a_belief_is_of_its_evidence_alone(states: tuple[State, ...], shuffled: object) -> None:
+def test_a_belief_is_of_its_evidence_alone(states: tuple[lt.State, ...], shuffled: object) -> None:
     """Neither the order of the evidence nor anything else of the incident matters."""
     state = states[-1]
     held = belief(state)
@@ -111,7 +99,7 @@ def test_beliefs_are_calibrated(task: str, split: str) -> None:
     roots: list[tuple[float, bool]] = []
     teams: list[tuple[float, bool]] = []
     for number in range(70):
-        incident = make_incident(f"{task}/{split}/{5000 + number}")
+        incident = lt.make_incident(f"{task}/{split}/{5000 + number}")
         held = belief(asked(incident, number % 5))
         for service, probability in held.root_causes.items():
             roots.append((probability, service in incident.truth.root_causes))
@@ -125,7 +113,7 @@ def test_beliefs_are_calibrated(task: str, split: str) -> None:
 def test_beliefs_of_roles_are_calibrated(role: object) -> None:
     pairs: list[tuple[float, bool]] = []
     for number in range(100):
-        incident = make_incident(f"cascading_failure-v4/test/{number}")
+        incident = lt.make_incident(f"cascading_failure-v4/test/{number}")
         held = belief(asked(incident, 4), role)  # type: ignore[arg-type]
         for service, probability in held.root_causes.items():
             pairs.append((probability, service in incident.truth.root_causes))
@@ -135,7 +123,7 @@ def test_beliefs_of_roles_are_calibrated(role: object) -> None:
 def test_beliefs_of_fleets_are_calibrated() -> None:
     pairs: list[tuple[float, bool]] = []
     for number in range(40):
-        incident = make_incident(f"fleet_outage-v4/test/{number}")
+        incident = lt.make_incident(f"fleet_outage-v4/test/{number}")
         held = belief(asked(incident, 3))
         for service, probability in held.root_causes.items():
             pairs.append((probability, service in incident.truth.root_causes))
@@ -147,14 +135,14 @@ def test_beliefs_of_fleets_are_calibrated() -> None:
 
 @settings(max_examples=15)
 @given(small_episodes(8))
-def test_asking_costs_nothing_while_there_is_time(states: tuple[State, ...]) -> None:
+def test_asking_costs_nothing_while_there_is_time(states: tuple[lt.State, ...]) -> None:
     state = states[0]
     setting = state.incident.setting
     assert setting is not None
     # For the longest plan and a request before it.
     assume(setting.par >= 7 and setting.par_benign >= 4)
     names = state.incident.topology.names
-    requests: tuple[Action, ...] = (RequestMetrics(names[0]), RequestTraces(names[-1]))
+    requests: tuple[lt.Action, ...] = (lt.RequestMetrics(names[0]), lt.RequestTraces(names[-1]))
     for one in worths(belief(state), requests):  # type: ignore[arg-type]
         assert one.grade >= -0.005  # the order of remedies is chosen greedily
         assert one.bits >= -(2**-10)
@@ -162,18 +150,18 @@ def test_asking_costs_nothing_while_there_is_time(states: tuple[State, ...]) -> 
 
 @settings(max_examples=6)
 @given(small_episodes(7))
-def test_the_parts_of_a_grade_add_up(states: tuple[State, ...]) -> None:
+def test_the_parts_of_a_grade_add_up(states: tuple[lt.State, ...]) -> None:
     state = states[-1]
     while not state.is_closed:
-        state = transition(state, Resolve())
+        state = lt.transition(state, lt.Resolve())
     told = explain(state, samples=3)
     assert abs(told.without_luck + told.luck - told.grade) < 1e-9
-    assert told.grade == grade(state).score
+    assert told.grade == lt.grade(state).score
 
 
 @settings(max_examples=15)
 @given(small_episodes(7))
-def test_shaped_rewards_add_up_to_what_was_learnt_and_earned(states: tuple[State, ...]) -> None:
+def test_shaped_rewards_add_up_to_what_was_learnt_and_earned(states: tuple[lt.State, ...]) -> None:
     rewards = [shaped_reward(a, b) for a, b in pairwise(states)]
     gained = value_of(states[-1]) - value_of(states[0])
     assert abs(sum(rewards) - gained) < 1e-9

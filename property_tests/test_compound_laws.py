@@ -7,13 +7,7 @@ import attrs
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from logtriage import (
-    Incident,
-    grade,
-    initial_state,
-    make_incident,
-    transition,
-)
+from logtriage import Incident, grade, initial_state, make_incident, transition
 from logtriage.audit.situations import Situations
 from logtriage.drawing.ids import SPLITS
 from logtriage.dynamics import play, play_jointly

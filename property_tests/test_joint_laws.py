@@ -11,17 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from logtriage import (
-    InvalidInput,
-    Malformed,
-    State,
-    grade,
-    observe,
-    render_observation,
-    replay,
-    transcript_of,
-    transition,
-)
+import logtriage as lt
 from logtriage.actions import action_name
 from logtriage.codec import (
     decode_transcript,
@@ -46,9 +36,7 @@ from property_tests.strategies import (
 
 
 @given(joint_episodes())
-def test_a_tick_of_joint_play_is_apply_in_role_order_and_then_tick(
-    played: JointEpisode,
-) -> None:
+def test_a_tick_of_joint_play_is_apply_in_role_order_and_then_tick(played: JointEpisode) -> None:
     _, states, joint = played
     for before, acts, after in zip(states, joint, states[1:], strict=False):
         acting = before
@@ -64,30 +52,28 @@ def test_a_tick_of_joint_play_is_apply_in_role_order_and_then_tick(
 
 
 @given(episodes())
-def test_joint_play_of_one_is_single_play(states: tuple[State, ...]) -> None:
+def test_joint_play_of_one_is_single_play(states: tuple[lt.State, ...]) -> None:
     for before, after in pairwise(states):
         _, action = after.history[-1]
-        assert transition_jointly(before, [action]) == transition(before, action) == after
+        assert transition_jointly(before, [action]) == lt.transition(before, action) == after
     (solo,) = SOLO.roles
     for state in states:
-        alone = observe(state, solo)
+        alone = lt.observe(state, solo)
         assert alone.may == solo.kinds
-        assert attrs.evolve(alone, may=None) == observe(state)
+        assert attrs.evolve(alone, may=None) == lt.observe(state)
 
 
 @given(joint_episodes())
-def test_joint_play_replays_and_grades_from_its_transcript(
-    played: JointEpisode,
-) -> None:
+def test_joint_play_replays_and_grades_from_its_transcript(played: JointEpisode) -> None:
     split, states, _ = played
     last = states[-1]
-    line = encode_transcript(transcript_of(last, agent="team", role_split=split))
+    line = encode_transcript(lt.transcript_of(last, agent="team", role_split=split))
     transcript = decode_transcript(line)
     resolve = {last.incident.id: last.incident}.__getitem__
     splits = splits_with(split)
-    assert replay(transcript, resolve=resolve, splits=splits) == states
+    assert lt.replay(transcript, resolve=resolve, splits=splits) == states
     graded = grade_transcript(transcript, resolve=resolve, splits=splits)
-    assert graded == grade(last, agent="team")
+    assert graded == lt.grade(last, agent="team")
     if last.history:
         assert play_jointly(last.incident, last.history) == (last, 0)
 
@@ -100,12 +86,14 @@ def test_a_role_sees_nothing_outside_its_views_and_its_own_kinds_of_action(
     split, states, _ = played
     others = data.draw(joint_episodes(incident=states[0].incident, split=split))[1]
     role = data.draw(st.sampled_from(split.roles))
-    one = observe(data.draw(st.sampled_from(states)))
-    two = observe(data.draw(st.sampled_from(others)))
+    one = lt.observe(data.draw(st.sampled_from(states)))
+    two = lt.observe(data.draw(st.sampled_from(others)))
     unseen = _unseen(role)
     mixed = attrs.evolve(one, **{field: getattr(two, field) for field in unseen})
     assert slice_for(mixed, role) == slice_for(one, role)
-    assert render_observation(slice_for(mixed, role)) == render_observation(slice_for(one, role))
+    assert lt.render_observation(slice_for(mixed, role)) == lt.render_observation(
+        slice_for(one, role)
+    )
 
 
 def _unseen(role: Role) -> list[str]:
@@ -143,17 +131,15 @@ def _unseen(role: Role) -> list[str]:
 
 
 @given(joint_episodes())
-def test_last_actions_of_others_show_only_in_views(
-    played: JointEpisode,
-) -> None:
+def test_last_actions_of_others_show_only_in_views(played: JointEpisode) -> None:
     split, states, _ = played
     for state in states:
         for role in split.roles:
-            for action in observe(state, role).last_actions:
-                if isinstance(action, Malformed):
+            for action in lt.observe(state, role).last_actions:
+                if isinstance(action, lt.Malformed):
                     assert action.by == role.name
                 elif action_name(action) not in role.may:
-                    assert role.views & {
+                    views = {
                         "declarations",
                         "effects",
                         "inspection",
@@ -161,6 +147,7 @@ def test_last_actions_of_others_show_only_in_views(
                         "reports",
                         "traces",
                     }
+                    assert role.views & views
 
 
 @given(joint_episodes())
@@ -176,9 +163,9 @@ def test_what_a_role_writes_parses_back_for_it_and_for_nobody_who_may_not(
             if name in role.may:
                 assert read == action
             else:
-                assert isinstance(read, Malformed)
+                assert isinstance(read, lt.Malformed)
             # A malformed action comes back as itself, whoever reads it.
-            if isinstance(action, Malformed):
+            if isinstance(action, lt.Malformed):
                 assert action_from_wire(action_to_wire(action), topology, role.may) == action
 
 
@@ -186,7 +173,7 @@ def test_what_a_role_writes_parses_back_for_it_and_for_nobody_who_may_not(
 def test_wrong_ticks_are_refused_by_name(played: JointEpisode, data: st.DataObject) -> None:
     split, states, _ = played
     last = states[-1]
-    record = unstructure_transcript(transcript_of(last, role_split=split))
+    record = unstructure_transcript(lt.transcript_of(last, role_split=split))
     ticks = record.get("ticks", [])
     if len(ticks) < 2:
         return
@@ -204,12 +191,12 @@ def test_wrong_ticks_are_refused_by_name(played: JointEpisode, data: st.DataObje
     st.data(),
 )
 def test_an_unknown_key_of_an_action_changes_no_grade(
-    played: tuple[RoleSplit | None, tuple[State, ...]], data: st.DataObject
+    played: tuple[RoleSplit | None, tuple[lt.State, ...]], data: st.DataObject
 ) -> None:
     """What stands in an action is the agent's word: only the keys of its kind mean anything."""
     split, states = played
     last = states[-1]
-    record = unstructure_transcript(transcript_of(last, role_split=split))
+    record = unstructure_transcript(lt.transcript_of(last, role_split=split))
     known = ("action_type", "value", "confidence", "reason", "by")
     keys = st.one_of(
         st.sampled_from(["tick", "ticks", "role_split", "role", "schedule", "status", "agent"]),
@@ -232,14 +219,14 @@ def test_an_unknown_key_of_an_action_changes_no_grade(
 
 @given(episodes(), st.none() | role_splits(), st.data())
 def test_nobody_acts_more_often_in_a_tick_than_a_split_has_roles(
-    states: tuple[State, ...], split: RoleSplit | None, data: st.DataObject
+    states: tuple[lt.State, ...], split: RoleSplit | None, data: st.DataObject
 ) -> None:
     """Ticks are what an answer costs: whoever writes fewer of them into a record gets no more.
 
     With a split, what its roles may not do is malformed, as in play.
     """
     last = states[-1]
-    record = unstructure_transcript(transcript_of(last))
+    record = unstructure_transcript(lt.transcript_of(last))
     count = len(record["actions"])
     steps = data.draw(st.lists(st.integers(0, 1), min_size=count, max_size=count))
     ticks = list(accumulate(steps))
@@ -250,11 +237,11 @@ def test_nobody_acts_more_often_in_a_tick_than_a_split_has_roles(
     graders = (
         lambda line: [grade_transcript(decode_transcript(line), resolve=resolve, splits=splits)],
         lambda line: list(grade_jsonl(io.StringIO(line), resolve=resolve, splits=splits)),
-        lambda line: replay(decode_transcript(line), resolve=resolve, splits=splits),
+        lambda line: lt.replay(decode_transcript(line), resolve=resolve, splits=splits),
     )
     for read in graders:
         if most > (1 if split is None else len(split)):
-            with pytest.raises(InvalidInput, match=r"second action in tick|action \d+ of tick"):
+            with pytest.raises(lt.InvalidInput, match=r"second action in tick|action \d+ of tick"):
                 read(json.dumps(record))
         else:
             read(json.dumps(record))
@@ -264,7 +251,7 @@ def test_nobody_acts_more_often_in_a_tick_than_a_split_has_roles(
     place = -1
     for number, (when, action) in enumerate(zip(ticks, graded.actions, strict=False)):
         place = place + 1 if number and ticks[number - 1] == when else 0
-        assert isinstance(action, Malformed) or action_name(action) in split.roles[place].kinds
+        assert isinstance(action, lt.Malformed) or action_name(action) in split.roles[place].kinds
 
 
 @given(joint_episodes(), st.data())
@@ -274,9 +261,9 @@ def test_a_state_is_written_only_with_a_split_that_allows_it(
     _, states, _ = played
     last, other = states[-1], data.draw(role_splits())
     try:
-        written = transcript_of(last, role_split=other)
-    except InvalidInput as error:
+        written = lt.transcript_of(last, role_split=other)
+    except lt.InvalidInput as error:
         assert re.search("action .* of tick|does not allow", str(error))
         return
-    again = replay(written, resolve=lambda _: last.incident, splits=splits_with(other))
+    again = lt.replay(written, resolve=lambda _: last.incident, splits=splits_with(other))
     assert again[-1].history == last.history

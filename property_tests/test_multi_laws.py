@@ -8,16 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from logtriage import (
-    Action,
-    Incident,
-    Malformed,
-    State,
-    Topology,
-    initial_state,
-    make_incident,
-    render_observation,
-)
+import logtriage as lt
 from logtriage.drawing.generator import draw_incident
 from logtriage.drawing.ids import IncidentId
 from logtriage.dynamics import transition_jointly
@@ -30,11 +21,7 @@ from logtriage.rendering import ending
 from logtriage.roles import Role, RoleSplit, as_allowed, role_actions
 from logtriage.state import Closing
 from logtriage.tasks import TaskSpec
-from logtriage.vector import (
-    CREDITS,
-    encode_role_tokens,
-    encode_team_tokens,
-)
+from logtriage.vector import CREDITS, encode_role_tokens, encode_team_tokens
 from property_tests.strategies import OF_ONE_WORLD, joint_episodes, role_splits, topologies
 from property_tests.test_team_laws import role_mask
 
@@ -50,12 +37,12 @@ SPLITS = st.sampled_from(("train", "val", "test"))
 class Core:
     """The same incident, played on the core: what an environment should say of it."""
 
-    def __init__(self, incident: Incident, index: int, split: RoleSplit, kind: str) -> None:
-        self.state = self.before = initial_state(incident)
-        self.acts: tuple[Action, ...] = ()
+    def __init__(self, incident: lt.Incident, index: int, split: RoleSplit, kind: str) -> None:
+        self.state = self.before = lt.initial_state(incident)
+        self.acts: tuple[lt.Action, ...] = ()
         self.index, self.split, self.kind = index, split, kind
 
-    def play(self, acts: tuple[Action, ...]) -> None:
+    def play(self, acts: tuple[lt.Action, ...]) -> None:
         self.before, self.acts = self.state, acts
         self.state = transition_jointly(self.before, acts)
 
@@ -68,7 +55,7 @@ class Core:
         role = self.split.roles[lane]
         part, info = observe_role(self.state, self.split, role), dict(info)
         if self.kind == "text":
-            assert observation == render_observation(part)
+            assert observation == lt.render_observation(part)
         elif self.kind == "flat":
             assert np.array_equal(observation, self.row(lane))
             assert np.array_equal(info.pop("action_mask"), role_mask(part, role))
@@ -98,7 +85,9 @@ class Core:
         return self.state.is_closed and not truncated, truncated
 
 
-def as_taken(acts: tuple[Action, ...], state: State, split: RoleSplit) -> tuple[Action, ...]:
+def as_taken(
+    acts: tuple[lt.Action, ...], state: lt.State, split: RoleSplit
+) -> tuple[lt.Action, ...]:
     """The actions, but for requests beyond a budget or of what is not watched."""
     return tuple(
         as_allowed(act, role, state.incident.topology, requests_left(state, split, role))
@@ -107,13 +96,13 @@ def as_taken(acts: tuple[Action, ...], state: State, split: RoleSplit) -> tuple[
 
 
 def given_and_meant(
-    data: st.DataObject, act: Action, role: Role, state: State, kind: str
-) -> tuple[Any, Action]:
+    data: st.DataObject, act: lt.Action, role: Role, state: lt.State, kind: str
+) -> tuple[Any, lt.Action]:
     """What an agent hands over for an action, and what the core should then play."""
     if kind == "text":
         text = render_action(act)
-        if isinstance(act, Malformed):
-            return text, Malformed(text, act.reason, role.name)
+        if isinstance(act, lt.Malformed):
+            return text, lt.Malformed(text, act.reason, role.name)
         return text, act
     choices = role_actions(role, state.incident.topology)
     drawn = data.draw(st.integers(0, len(choices) - 1))
@@ -135,7 +124,7 @@ def test_both_environments_are_joint_play_on_the_core(
     task: TaskSpec,
     split: str,
     index: int,
-    topology: Topology | None,
+    topology: lt.Topology | None,
     credit: str,
     kind: str,
 ) -> None:
@@ -144,7 +133,7 @@ def test_both_environments_are_joint_play_on_the_core(
         topology = data.draw(topologies(12))
     number = IncidentId(task, split, index)
     incident = (
-        make_incident(str(number)) if topology is None else draw_incident(task, number, topology)
+        lt.make_incident(str(number)) if topology is None else draw_incident(task, number, topology)
     )
     _, _, joint = data.draw(joint_episodes(incident, roles))
     settings: Any = {

@@ -6,16 +6,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from logtriage import (
-    Action,
-    InvalidInput,
-    Malformed,
-    Topology,
-    all_actions,
-    grade,
-    parse_action,
-    transcript_of,
-)
+import logtriage as lt
 from logtriage.actions import KEPT_TEXT, action_id, check_action
 from logtriage.codec import (
     decode_transcript,
@@ -43,9 +34,9 @@ from tests.builders import SEVEN_SERVICES
 
 @given(st.text())
 def test_parsing_text_is_total(text: str) -> None:
-    action = parse_action(text, SEVEN_SERVICES)
+    action = lt.parse_action(text, SEVEN_SERVICES)
     check_action(action, SEVEN_SERVICES)
-    if isinstance(action, Malformed):
+    if isinstance(action, lt.Malformed):
         assert action.reason
         assert len(action.text) <= KEPT_TEXT
 
@@ -53,7 +44,7 @@ def test_parsing_text_is_total(text: str) -> None:
 @given(st.lists(st.one_of(wire_actions(), json_values()), max_size=3), st.text(max_size=30))
 def test_parsing_json_in_prose_is_total(values: list[Any], prose: str) -> None:
     text = prose.join(json.dumps(value) for value in values)
-    check_action(parse_action(text, SEVEN_SERVICES), SEVEN_SERVICES)
+    check_action(lt.parse_action(text, SEVEN_SERVICES), SEVEN_SERVICES)
 
 
 #: What opens and closes a thought.
@@ -81,9 +72,7 @@ CALL_MARKS = ["<tool_call>", "</tool_call>", "<function=escalate>", "<parameter=
 #: Texts in which marks, JSON and prose come in any order.
 MARKED = st.lists(
     st.one_of(
-        st.sampled_from([*MARKS, *CALL_MARKS]),
-        wire_actions().map(json.dumps),
-        st.text(max_size=9),
+        st.sampled_from([*MARKS, *CALL_MARKS]), wire_actions().map(json.dumps), st.text(max_size=9)
     ),
     max_size=9,
 ).map("".join)
@@ -91,7 +80,7 @@ MARKED = st.lists(
 
 @given(MARKED)
 def test_reading_thoughts_and_calls_is_total(text: str) -> None:
-    check_action(parse_action(text, SEVEN_SERVICES), SEVEN_SERVICES)
+    check_action(lt.parse_action(text, SEVEN_SERVICES), SEVEN_SERVICES)
     for action in parse_plan(text, SEVEN_SERVICES):
         check_action(action, SEVEN_SERVICES)
 
@@ -105,7 +94,7 @@ def test_what_is_thought_changes_nothing(thought: str, reply: str, pair: tuple[s
         if before is not thought and any(mark in before.removesuffix(end) for mark in MARKS):
             continue  # an opening mark within would pair with the end
         alone, behind = (
-            (parse_action(text, SEVEN_SERVICES), parse_plan(text, SEVEN_SERVICES))
+            (lt.parse_action(text, SEVEN_SERVICES), parse_plan(text, SEVEN_SERVICES))
             for text in (reply, f"{before}{reply}")
         )
         assert _readable(alone) == _readable(behind)
@@ -124,14 +113,14 @@ def test_an_action_within_unknown_marks_is_never_played(
     action = '{"action_type": "ignore"}'
     begin, end = (one.format(name) for one in pair)
     text = f"{prose}{begin}{more}{action}{more}{end}{action if again else more}"
-    assert isinstance(parse_action(text, SEVEN_SERVICES), Malformed)
-    assert all(isinstance(one, Malformed) for one in parse_plan(text, SEVEN_SERVICES))
+    assert isinstance(lt.parse_action(text, SEVEN_SERVICES), lt.Malformed)
+    assert all(isinstance(one, lt.Malformed) for one in parse_plan(text, SEVEN_SERVICES))
 
 
-def _readable(read: tuple[Action, list[Action]]) -> list[Any]:
+def _readable(read: tuple[lt.Action, list[lt.Action]]) -> list[Any]:
     """What was read; of a reply that ended while thinking, that it did (it is kept whole)."""
     return [
-        ENDED_THINKING if isinstance(one, Malformed) and one.reason == ENDED_THINKING else one
+        ENDED_THINKING if isinstance(one, lt.Malformed) and one.reason == ENDED_THINKING else one
         for one in (read[0], *read[1])
     ]
 
@@ -140,25 +129,25 @@ def _readable(read: tuple[Action, list[Action]]) -> list[Any]:
 def test_reading_wire_actions_is_total_and_stable(wire: dict[str, Any]) -> None:
     action = action_from_wire(wire, SEVEN_SERVICES)
     check_action(action, SEVEN_SERVICES)
-    if isinstance(action, Malformed):
+    if isinstance(action, lt.Malformed):
         assert action.reason
     assert action_from_wire(action_to_wire(action), SEVEN_SERVICES) == action
 
 
 @given(st.data(), topologies())
-def test_what_we_render_parses_back(data: st.DataObject, topology: Topology) -> None:
+def test_what_we_render_parses_back(data: st.DataObject, topology: lt.Topology) -> None:
     action = data.draw(actions(topology))
-    if isinstance(action, Malformed):
+    if isinstance(action, lt.Malformed):
         assert action_from_wire(action_to_wire(action), topology) == action
         return
     text = render_action(action)
-    assert parse_action(text, topology) == action
-    assert parse_action(f"I think so:\n```json\n{text}\n```\n{text}", topology) == action
+    assert lt.parse_action(text, topology) == action
+    assert lt.parse_action(f"I think so:\n```json\n{text}\n```\n{text}", topology) == action
 
 
 @given(topologies(200))
-def test_canonical_integers_are_a_bijection(topology: Topology) -> None:
-    listed = all_actions(topology)
+def test_canonical_integers_are_a_bijection(topology: lt.Topology) -> None:
+    listed = lt.all_actions(topology)
     assert [action_id(action, topology) for action in listed] == list(range(len(listed)))
     n, teams = len(topology), len(topology.teams)
     assert len(listed) == 3 + n + teams + 5 * n + (1 + 3 * n) + 2
@@ -171,10 +160,10 @@ def test_transcripts_round_trip_and_grade_alike(
     known = {"schema", "incident", "actions", "status", "agent", "ticks", "role_split", "seal"}
     extra = {key: value for key, value in extra.items() if key not in known}
     state = states[-1]
-    transcript = transcript_of(state, agent="someone", extra=extra)
+    transcript = lt.transcript_of(state, agent="someone", extra=extra)
     assert decode_transcript(encode_transcript(transcript)) == transcript
     resolved = grade_transcript(transcript, resolve=lambda _: state.incident)
-    own = grade(state)
+    own = lt.grade(state)
     assert (resolved.score, resolved.criteria, resolved.digest, resolved.closing) == (
         own.score,
         own.criteria,
@@ -191,22 +180,14 @@ def test_reading_transcripts_fails_only_with_our_own_error(value: Any) -> None:
         assert error.reason
 
 
+#: Keys of a transcript, and another one.
+KEYS = ("schema", "incident", "actions", "status", "agent", "ticks", "role_split", "other")
+
+
 @given(
     st.fixed_dictionaries(
         {},
-        optional={
-            key: json_values()
-            for key in (
-                "schema",
-                "incident",
-                "actions",
-                "status",
-                "agent",
-                "ticks",
-                "role_split",
-                "other",
-            )
-        },
+        optional={key: json_values() for key in KEYS},
     )
 )
 def test_reading_near_transcripts_fails_only_with_our_own_error(value: Any) -> None:
@@ -225,7 +206,7 @@ def test_decoding_bytes_fails_only_with_our_own_error(data: bytes) -> None:
 
 
 @given(topologies(200))
-def test_topologies_round_trip(topology: Topology) -> None:
+def test_topologies_round_trip(topology: lt.Topology) -> None:
     text = json.dumps(topology_to_json(topology))
     assert topology_from_json(text) == topology
 
@@ -234,7 +215,7 @@ def test_topologies_round_trip(topology: Topology) -> None:
 def test_reading_topologies_fails_only_with_our_own_error(value: Any) -> None:
     try:
         topology_from_json(json.dumps(value))
-    except InvalidInput as error:
+    except lt.InvalidInput as error:
         assert str(error)
 
 

@@ -7,37 +7,16 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from logtriage import Incident, Malformed, grade, observe
-from logtriage.actions import (
-    Escalate,
-    IdentifyRootCause,
-    Remediate,
-    Report,
-    Wait,
-    action_name,
-)
+from logtriage.actions import Escalate, IdentifyRootCause, Remediate, Report, Wait, action_name
 from logtriage.codec import decode_transcript, encode_transcript
-from logtriage.evaluation import (
-    joint_steps,
-    play_joint_episode,
-    record_joint_episode,
-)
+from logtriage.evaluation import joint_steps, play_joint_episode, record_joint_episode
 from logtriage.grading import grade_transcript
-from logtriage.policies import (
-    as_taken,
-    joint_schedule,
-    perfect_actions,
-)
+from logtriage.policies import as_taken, joint_schedule, perfect_actions
 from logtriage.policies.expert import TRIES
 from logtriage.registry import make_team
 from logtriage.roles import RoleSplit
 from logtriage.roles.splits import splits_with
-from property_tests.strategies import (
-    DRAWN,
-    JointEpisode,
-    incidents,
-    joint_episodes,
-    role_splits,
-)
+from property_tests.strategies import DRAWN, JointEpisode, incidents, joint_episodes, role_splits
 
 TEAM_SPECS = ("oracle", "expert", "random", "random:7")
 

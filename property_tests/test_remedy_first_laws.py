@@ -172,9 +172,7 @@ def before_its_page(state: State) -> list[bool]:
     ],
 )
 def test_under_rubrics_that_discount_early_fixes_otherwise_a_remedy_comes_first(
-    believed: Believed,
-    early: Callable[[State], list[bool]],
-    left: Callable[[list[bool]], float],
+    believed: Believed, early: Callable[[State], list[bool]], left: Callable[[list[bool]], float]
 ) -> None:
     def discount(state: State) -> tuple[float, str] | None:
         fixes = early(state)

@@ -9,21 +9,7 @@ import attrs
 from hypothesis import given
 from hypothesis import strategies as st
 
-from logtriage import (
-    ClassifySeverity,
-    IdentifyRootCause,
-    Incident,
-    Observation,
-    Remediate,
-    RequestMoreLogs,
-    Topology,
-    initial_state,
-    make_incident,
-    observe,
-    render_observation,
-    system_prompt,
-    transition,
-)
+import logtriage as lt
 from logtriage.actions import SEVERITIES, Action, RequestMetrics, RequestTraces
 from logtriage.drawing.ids import SPLITS
 from logtriage.incident import Truth
@@ -70,44 +56,46 @@ class Forced(Simulation):
 
 
 @st.composite
-def drawn_incidents(draw: st.DrawFn) -> Incident:
+def drawn_incidents(draw: st.DrawFn) -> lt.Incident:
     """A drawn incident: any task, fog and split."""
     task = draw(st.sampled_from(TASKS))
     split = draw(st.sampled_from(SPLITS))
-    return make_incident(f"{task.id}/{split}/{draw(st.integers(0, 10**6))}")
+    return lt.make_incident(f"{task.id}/{split}/{draw(st.integers(0, 10**6))}")
 
 
-def acts(topology: Topology) -> st.SearchStrategy[Action]:
+def acts(topology: lt.Topology) -> st.SearchStrategy[Action]:
     """What closes no incident."""
     services = st.sampled_from(topology.names)
     return st.one_of(
         st.builds(RequestMetrics, services),
         st.builds(RequestTraces, services),
-        st.builds(RequestMoreLogs, st.none() | services),
-        st.builds(ClassifySeverity, st.sampled_from(SEVERITIES)),
-        st.builds(IdentifyRootCause, services),
-        st.builds(Remediate, st.sampled_from(SEVEN_SERVICES.remedies), services),
+        st.builds(lt.RequestMoreLogs, st.none() | services),
+        st.builds(lt.ClassifySeverity, st.sampled_from(SEVERITIES)),
+        st.builds(lt.IdentifyRootCause, services),
+        st.builds(lt.Remediate, st.sampled_from(SEVEN_SERVICES.remedies), services),
     )
 
 
-def seen(incident: Incident, actions: list[Action]) -> list[Observation]:
+def seen(incident: lt.Incident, actions: list[Action]) -> list[lt.Observation]:
     """What is shown at the start and after each of the actions."""
-    state = initial_state(incident)
-    shown = [observe(state)]
+    state = lt.initial_state(incident)
+    shown = [lt.observe(state)]
     for action in actions:
-        state = transition(state, action)
-        shown.append(observe(state))
+        state = lt.transition(state, action)
+        shown.append(lt.observe(state))
     return shown
 
 
 @given(drawn_incidents(), st.data())
 def test_equal_tokens_give_equal_bytes_whatever_the_truth(
-    incident: Incident, data: st.DataObject
+    incident: lt.Incident, data: st.DataObject
 ) -> None:
     world = incident.telemetry
     assert isinstance(world, Simulation)
     others = st.sampled_from([one.id for one in TASKS if one.name == "single_crash"])
-    other = make_incident(f"{data.draw(others)}/train/{data.draw(st.integers(0, 10**6))}").telemetry
+    other = lt.make_incident(
+        f"{data.draw(others)}/train/{data.draw(st.integers(0, 10**6))}"
+    ).telemetry
     assert isinstance(other, Simulation)
     forced = {field.name: getattr(world, field.name) for field in attrs.fields(Simulation)}
     one = attrs.evolve(incident, telemetry=Forced(**forced))
@@ -118,16 +106,16 @@ def test_equal_tokens_give_equal_bytes_whatever_the_truth(
     )
     actions = data.draw(st.lists(acts(incident.topology), max_size=incident.horizon - 1))
     first, second = seen(one, actions), seen(two, actions)
-    assert [render_observation(screen) for screen in first] == [
-        render_observation(screen) for screen in second
+    assert [lt.render_observation(screen) for screen in first] == [
+        lt.render_observation(screen) for screen in second
     ]
     assert first == second
-    assert system_prompt(one) == system_prompt(two)
+    assert lt.system_prompt(one) == lt.system_prompt(two)
 
 
 @given(drawn_incidents(), st.data())
 def test_no_text_names_a_cause_but_lines_that_are_about_one(
-    incident: Incident, data: st.DataObject
+    incident: lt.Incident, data: st.DataObject
 ) -> None:
     actions = data.draw(st.lists(acts(incident.topology), max_size=6))
     for screen in seen(incident, actions):
@@ -136,7 +124,7 @@ def test_no_text_names_a_cause_but_lines_that_are_about_one(
             for line in (*screen.window, *screen.inspection)
             if (line.token or "").startswith(("names:", "old_cause"))
         ]
-        text = render_observation(screen)
+        text = lt.render_observation(screen)
         for message in naming:
             text = text.replace(message, "")
         for secret in (*SECRETS, re.compile(re.escape(incident.id)), re.compile("benign")):
@@ -144,11 +132,11 @@ def test_no_text_names_a_cause_but_lines_that_are_about_one(
 
 
 @given(drawn_incidents(), st.data())
-def test_everything_observed_stands_in_the_text(incident: Incident, data: st.DataObject) -> None:
+def test_everything_observed_stands_in_the_text(incident: lt.Incident, data: st.DataObject) -> None:
     """A reader of the text misses nothing that a reader of the observation has."""
     actions = data.draw(st.lists(acts(incident.topology), max_size=6))
     for screen in seen(incident, actions):
-        text = render_observation(screen)
+        text = lt.render_observation(screen)
         for line in screen.window:
             assert f"{line.level} {line.service}: {line.message}" in text
         for line in screen.inspection:

@@ -9,19 +9,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from logtriage import (
-    Action,
-    Escalate,
-    Incident,
-    Remediate,
-    RequestMetrics,
-    RequestMoreLogs,
-    RequestTraces,
-    State,
-    initial_state,
-    make_incident,
-    transition,
-)
+import logtriage as lt
 from logtriage.actions import SEVERITIES
 from logtriage.beliefs import Belief, belief
 from logtriage.beliefs.model import NONE, Model, any_model_of
@@ -37,12 +25,7 @@ from logtriage.evidence import evidence
 from logtriage.grading import score
 from logtriage.grading.impact import path_of
 from logtriage.policies import perfect_actions
-from logtriage.world.conditions import (
-    Hypothesis,
-    affected,
-    errors_first,
-    teams_of,
-)
+from logtriage.world.conditions import Hypothesis, affected, errors_first, teams_of
 from logtriage.world.simulation import Simulation
 from logtriage.world.topologies import random_topology
 from property_tests.strategies import COMPOUND_TASKS
@@ -52,7 +35,7 @@ from tests.builders import FIVE_TEAMS
 
 
 @st.composite
-def tiny_states(draw: st.DrawFn) -> State:
+def tiny_states(draw: st.DrawFn) -> lt.State:
     """Open states on four services: right pages and remedies, wrong ones, and requests."""
     task = draw(st.sampled_from(COMPOUND_TASKS))
     number = IncidentId(task, draw(st.sampled_from(SPLITS)), draw(st.integers(0, 100_000)))
@@ -62,21 +45,21 @@ def tiny_states(draw: st.DrawFn) -> State:
     one = st.one_of(
         st.sampled_from(right),
         st.sampled_from(right),
-        st.builds(RequestMoreLogs, service),
-        st.builds(RequestMetrics, service),
-        st.builds(RequestTraces, service),
-        st.builds(Remediate, st.sampled_from(("restart", "scale")), service),
+        st.builds(lt.RequestMoreLogs, service),
+        st.builds(lt.RequestMetrics, service),
+        st.builds(lt.RequestTraces, service),
+        st.builds(lt.Remediate, st.sampled_from(("restart", "scale")), service),
     )
-    state = initial_state(incident)
+    state = lt.initial_state(incident)
     for action in draw(st.lists(one, max_size=6)):
-        state = transition(state, action)
+        state = lt.transition(state, action)
     return state
 
 
 # --- calibration ---------------------------------------------------------------------------
 
 
-def told(incidents: Iterable[Incident]) -> dict[str, list[tuple[float, bool]]]:
+def told(incidents: Iterable[lt.Incident]) -> dict[str, list[tuple[float, bool]]]:
     """What was believed of roots, teams, calls and the number of faults, and whether it is so.
 
     After some requests, and in every other incident after a right remedy for one fault.
@@ -84,9 +67,9 @@ def told(incidents: Iterable[Incident]) -> dict[str, list[tuple[float, bool]]]:
     found: dict[str, list[tuple[float, bool]]] = {}
     for number, incident in enumerate(incidents):
         state = asked(incident, number % 5)
-        fixes = [one for one in perfect_actions(incident) if isinstance(one, Remediate)]
+        fixes = [one for one in perfect_actions(incident) if isinstance(one, lt.Remediate)]
         for fix in fixes[: number % 2]:
-            state = transition(state, fix)
+            state = lt.transition(state, fix)
         held, truth, world = belief(state), incident.truth, incident.telemetry
         assert isinstance(world, Simulation)
         calls = path_of(world.setting.world, world.topology, world.truth).calls
@@ -114,7 +97,7 @@ def test_beliefs_over_sets_are_calibrated() -> None:
 def test_beliefs_over_sets_on_the_topologies_of_the_task_are_calibrated() -> None:
     """Half of ``ood`` lies on topologies of its own, where sets may be searched."""
     ids = [f"test/{7000 + one}" for one in range(6)] + ["ood/7000", "ood/7001"]
-    drawn = (make_incident(f"compound_failure-v4/{one}") for one in ids)
+    drawn = (lt.make_incident(f"compound_failure-v4/{one}") for one in ids)
     for what, pairs in told(drawn).items():
         check_calibrated(pairs, what)
 
@@ -163,7 +146,7 @@ def test_every_part_of_a_set_that_is_searched_is_there() -> None:
     task = COMPOUND_TASKS[2]
     fleet = random_topology(5, 20, FIVE_TEAMS.teams)
     incident = draw_incident(task, IncidentId(task, "test", 2), fleet)
-    state = initial_state(incident)
+    state = lt.initial_state(incident)
     whole = any_model_of(SETTING, fleet, incident.held)
     seen = Seen(incident.directory, evidence(state), state.facts.doings, misrouted=False)
     listed = searched_posterior(whole, seen).listed
@@ -179,7 +162,9 @@ def test_every_part_of_a_set_that_is_searched_is_there() -> None:
 # --- plans are worth what is said ----------------------------------------------------------
 
 
-def graded(state: State, one: Hypothesis, severities: tuple[int, ...], plan: list[Action]) -> float:
+def graded(
+    state: lt.State, one: Hypothesis, severities: tuple[int, ...], plan: list[lt.Action]
+) -> float:
     """The mean grade of a plan if a hypothesis is true, by the grader itself."""
     incident, total = state.incident, 0.0
     assert incident.setting is not None
@@ -192,7 +177,7 @@ def graded(state: State, one: Hypothesis, severities: tuple[int, ...], plan: lis
             if plan:
                 whole, _ = play(there, [*state.actions, *plan])
             else:
-                whole = State(there, state.tick, state.history, state.closing)
+                whole = lt.State(there, state.tick, state.history, state.closing)
             total += share / sum(severities) * score(whole)
     return total
 
@@ -206,25 +191,25 @@ def sample(held: Belief, count: int) -> list[int]:
 @settings(max_examples=12)
 @given(tiny_states(), st.data())
 def test_a_list_earns_under_each_set_what_the_grader_says(
-    state: State, data: st.DataObject
+    state: lt.State, data: st.DataObject
 ) -> None:
     held = belief(state)
     case = Portfolio(held.posterior, held.standing)
     service = st.sampled_from(TINY.names)
     kinds = st.one_of(
         st.sampled_from(perfect_actions(state.incident)),
-        st.builds(Escalate, st.sampled_from(TINY.teams)),
-        st.builds(Remediate, st.sampled_from(("restart", "scale", "rollback")), service),
+        st.builds(lt.Escalate, st.sampled_from(TINY.teams)),
+        st.builds(lt.Remediate, st.sampled_from(("restart", "scale", "rollback")), service),
         st.sampled_from(list(held.best().actions)),
     )
     drawn = data.draw(st.lists(kinds, max_size=10))
-    plan: list[Action] = []
+    plan: list[lt.Action] = []
     for one in drawn:  # nothing follows the close in a plan
         plan.append(one)
         if type(one).__name__ in ("Resolve", "Ignore", "HandOver"):
             break
     ((found,), (later,)) = case.grades([tuple(plan)], 0, 1)
-    ((behind, alone),) = case.grades([(RequestMoreLogs(None), *plan), tuple(plan)], 0)
+    ((behind, alone),) = case.grades([(lt.RequestMoreLogs(None), *plan), tuple(plan)], 0)
     assert (found == alone).all()
     assert (later == behind).all()
     for row in sample(held, 6):
@@ -234,7 +219,7 @@ def test_a_list_earns_under_each_set_what_the_grader_says(
 
 @settings(max_examples=6)
 @given(tiny_states())
-def test_the_best_plan_is_worth_its_mean_grade(state: State) -> None:
+def test_the_best_plan_is_worth_its_mean_grade(state: lt.State) -> None:
     held = belief(state)
     case = Portfolio(held.posterior, held.standing)
     plan = case.best()
@@ -259,7 +244,7 @@ def apart(one: Believed, other: Believed) -> float:
     return sum(abs(one.get(row, 0.0) - other.get(row, 0.0)) for row in {*one, *other}) / 2
 
 
-def searched(state: State, **wider: int) -> Believed:
+def searched(state: lt.State, **wider: int) -> Believed:
     """The posterior of the search."""
     incident, world = state.incident, state.incident.telemetry
     assert isinstance(world, Simulation)
@@ -271,10 +256,10 @@ def searched(state: State, **wider: int) -> Believed:
     return dict(zip(found.hypotheses, shares, strict=True))
 
 
-def small_systems() -> Iterable[Incident]:
+def small_systems() -> Iterable[lt.Incident]:
     """Incidents on the default topology, and at three levels of fog on drawn ones."""
     for number in range(4):
-        yield make_incident(f"compound_failure-v4/test/{number}")
+        yield lt.make_incident(f"compound_failure-v4/test/{number}")
     for number in range(3):
         task = COMPOUND_TASKS[number]
         drawn = random_topology(number, 8 + number, FIVE_TEAMS.teams)
@@ -286,12 +271,12 @@ def test_the_search_misplaces_no_more_than_it_states() -> None:
     gaps = []
     for number, incident in enumerate(small_systems()):
         names = incident.topology.names
-        plan: list[Action] = [
-            RequestMetrics(names[-1]),
-            RequestTraces(names[0]),
-            RequestMoreLogs(None),
+        plan: list[lt.Action] = [
+            lt.RequestMetrics(names[-1]),
+            lt.RequestTraces(names[0]),
+            lt.RequestMoreLogs(None),
         ]
-        fix = [one for one in perfect_actions(incident) if isinstance(one, Remediate)]
+        fix = [one for one in perfect_actions(incident) if isinstance(one, lt.Remediate)]
         state, _ = play(incident, [*plan[: number % 4], *fix[: number % 2]])
         held = belief(state)
         assert held.exact
@@ -305,7 +290,7 @@ def test_the_search_leaves_room_for_a_fault_that_shows_nothing_yet() -> None:
     """On a fleet nobody can weigh all sets: a wider search stands in for that."""
     task = COMPOUND_TASKS[2]
     fleet = random_topology(5, 20, FIVE_TEAMS.teams)
-    state = initial_state(draw_incident(task, IncidentId(task, "test", 2), fleet))
+    state = lt.initial_state(draw_incident(task, IncidentId(task, "test", 2), fleet))
     wide = searched(state, singles=60, pairs=200, anchors=30)
     blind = apart(searched(state, anchors=0), wide)
     assert apart(searched(state), wide) < blind - 0.05
@@ -315,7 +300,7 @@ def test_a_fleet_is_searched_and_says_so() -> None:
     task = COMPOUND_TASKS[0]
     fleet = random_topology(5, 20, FIVE_TEAMS.teams)
     incident = draw_incident(task, IncidentId(task, "test", 1), fleet)
-    held = belief(initial_state(incident))
+    held = belief(lt.initial_state(incident))
     assert not held.exact
     assert isclose(sum(held.probabilities), 1.0)
     assert max(len(one.faults) for one in held.hypotheses) == 3
@@ -324,8 +309,8 @@ def test_a_fleet_is_searched_and_says_so() -> None:
 
 def test_the_belief_over_sets_adds_up() -> None:
     task = COMPOUND_TASKS[0]
-    incident: Incident = draw_incident(task, IncidentId(task, "test", 3), TINY)
-    held = belief(initial_state(incident))
+    incident: lt.Incident = draw_incident(task, IncidentId(task, "test", 3), TINY)
+    held = belief(lt.initial_state(incident))
     assert held.exact
     assert isclose(sum(held.probabilities), 1.0)
     assert 1.0 <= sum(held.root_causes.values()) + held.benign <= 3.0

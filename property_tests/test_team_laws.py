@@ -86,10 +86,7 @@ def taken(state: State, split: RoleSplit, chosen: list[Any], row: int) -> list[A
     topology = state.incident.topology
     return [
         as_allowed(
-            choices_of(role, state)[one[row]],
-            role,
-            topology,
-            requests_left(state, split, role),
+            choices_of(role, state)[one[row]], role, topology, requests_left(state, split, role)
         )
         for role, one in zip(split.roles, chosen, strict=True)
     ]
@@ -140,11 +137,7 @@ def test_batched_teams_and_joint_play_agree(
 @settings(max_examples=15)
 @given(st.data(), tasks, splits, indices, indices)
 def test_restarted_rows_of_a_team_are_as_fresh_ones(
-    data: st.DataObject,
-    task: TaskSpec,
-    split: RoleSplit,
-    index: list[int],
-    later: list[int],
+    data: st.DataObject, task: TaskSpec, split: RoleSplit, index: list[int], later: list[int]
 ) -> None:
     later = (later * len(index))[: len(index)]
     team, fresh = (BatchedTeam(task, split) for _ in range(2))

@@ -9,18 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from logtriage import (
-    Action,
-    Incident,
-    Observation,
-    RequestMetrics,
-    RequestMoreLogs,
-    RequestTraces,
-    State,
-    grade,
-    make_incident,
-    observe,
-)
+import logtriage as lt
 from logtriage.beliefs import belief
 from logtriage.dynamics import transition
 from logtriage.evidence import evidence
@@ -39,25 +28,25 @@ TASKS = (
 
 
 @st.composite
-def kept_incidents(draw: st.DrawFn) -> Incident:
+def kept_incidents(draw: st.DrawFn) -> lt.Incident:
     """Incidents whose signs stay, and of worlds that nobody ships."""
     task = draw(st.sampled_from(TASKS))
     number = draw(st.integers(0, 10_000))
-    return make_incident(f"{task}/{draw(st.sampled_from(('train', 'test')))}/{number}")
+    return lt.make_incident(f"{task}/{draw(st.sampled_from(('train', 'test')))}/{number}")
 
 
 EPISODES = episodes(source=kept_incidents() | world_incidents(several=True))
 
 
-def replayed(state: State) -> State:
+def replayed(state: lt.State) -> lt.State:
     """The same state of an incident that nobody has looked at."""
     incident, world = state.incident, state.incident.telemetry
     assert isinstance(world, Simulation)
     anew = attrs.evolve(incident, telemetry=attrs.evolve(world))
-    return State(anew, state.tick, state.history, state.closing)
+    return lt.State(anew, state.tick, state.history, state.closing)
 
 
-def believed(state: State) -> object:
+def believed(state: lt.State) -> object:
     """All that a belief is made of."""
     held = belief(state).posterior
     rows = (held.weights, held.logs, held.severities, held.fixed, held.own)
@@ -67,14 +56,14 @@ def believed(state: State) -> object:
 @settings(max_examples=60)
 @given(EPISODES, st.data())
 def test_with_a_trace_or_without_everything_is_equal(
-    states: tuple[State, ...], data: st.DataObject
+    states: tuple[lt.State, ...], data: st.DataObject
 ) -> None:
     looks = st.sampled_from(("observe", "evidence", "belief", "nothing"))
     for before, after in pairwise(states):
         state = before
         match data.draw(looks):
             case "observe":
-                observe(state)
+                lt.observe(state)
             case "evidence":
                 evidence(state)
             case "belief":
@@ -84,9 +73,9 @@ def test_with_a_trace_or_without_everything_is_equal(
         anew = replayed(state)
         assert (state, hash(state), repr(state)) == (anew, hash(anew), repr(anew))
         assert state.facts == anew.facts
-        assert observe(state) == observe(anew)
+        assert lt.observe(state) == lt.observe(anew)
         assert evidence(state) == evidence(anew)
-        assert grade(state) == grade(anew)
+        assert lt.grade(state) == lt.grade(anew)
     assert believed(states[-1]) == believed(replayed(states[-1]))
 
 
@@ -95,13 +84,13 @@ def test_with_a_trace_or_without_everything_is_equal(
 def test_in_joint_play_everything_is_equal_too(played: JointEpisode) -> None:
     _, states, _ = played
     for state in states:
-        assert observe(state) == observe(replayed(state))
+        assert lt.observe(state) == lt.observe(replayed(state))
         if state.incident.simulation is not None:
             assert evidence(state) == evidence(replayed(state))
 
 
 @given(EPISODES)
-def test_news_are_the_cells_that_stood_on_no_earlier_screen(states: tuple[State, ...]) -> None:
+def test_news_are_the_cells_that_stood_on_no_earlier_screen(states: tuple[lt.State, ...]) -> None:
     world, doings = states[-1].incident.telemetry, states[-1].facts.doings
     assert isinstance(world, Simulation)
     seen: dict[Cell, None] = {}
@@ -119,14 +108,14 @@ def test_news_are_the_cells_that_stood_on_no_earlier_screen(states: tuple[State,
 
 
 @given(EPISODES)
-def test_a_trace_holds_no_state_and_is_not_pickled(states: tuple[State, ...]) -> None:
+def test_a_trace_holds_no_state_and_is_not_pickled(states: tuple[lt.State, ...]) -> None:
     for state in states:
-        observe(state)
+        lt.observe(state)
         belief(state)
         trace = trace_of(state)
         assert isinstance(trace, ScreenTrace)
         for field in attrs.fields(ScreenTrace):
-            assert not isinstance(getattr(trace, field.name), State | ScreenTrace)
+            assert not isinstance(getattr(trace, field.name), lt.State | ScreenTrace)
         again = pickle.loads(pickle.dumps(state))
         assert again == state
         assert trace_of(again) is None
@@ -135,18 +124,18 @@ def test_a_trace_holds_no_state_and_is_not_pickled(states: tuple[State, ...]) ->
 
 @pytest.mark.parametrize("task", TASKS)
 def test_threads_that_fill_a_trace_at_once_agree(task: str) -> None:
-    incident = make_incident(f"{task}/train/7")
-    states = [State(incident)]
+    incident = lt.make_incident(f"{task}/train/7")
+    states = [lt.State(incident)]
     for action in _asking(incident):
         states.append(transition(states[-1], action))
-    expected = [(observe(replayed(one)), evidence(replayed(one))) for one in states]
+    expected = [(lt.observe(replayed(one)), evidence(replayed(one))) for one in states]
     shared = [replayed(states[0])]
     for action in _asking(incident):
         shared.append(transition(shared[-1], action))
 
-    def look(offset: int) -> list[tuple[Observation, object]]:
+    def look(offset: int) -> list[tuple[lt.Observation, object]]:
         order = [*range(offset % len(shared), len(shared)), *range(offset % len(shared))]
-        seen = {place: (observe(shared[place]), evidence(shared[place])) for place in order}
+        seen = {place: (lt.observe(shared[place]), evidence(shared[place])) for place in order}
         believed(shared[-1])
         return [seen[place] for place in range(len(shared))]
 
@@ -155,11 +144,11 @@ def test_threads_that_fill_a_trace_at_once_agree(task: str) -> None:
     assert believed(shared[-1]) == believed(replayed(states[-1]))
 
 
-def _asking(incident: Incident) -> list[Action]:
+def _asking(incident: lt.Incident) -> list[lt.Action]:
     names = incident.topology.names
     return [
-        RequestMetrics(names[0]),
-        RequestMoreLogs(),
-        RequestTraces(names[1]),
-        RequestMetrics(names[0]),
+        lt.RequestMetrics(names[0]),
+        lt.RequestMoreLogs(),
+        lt.RequestTraces(names[1]),
+        lt.RequestMetrics(names[0]),
     ]

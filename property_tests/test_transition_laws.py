@@ -7,27 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from logtriage import (
-    Escalate,
-    Ignore,
-    Incident,
-    Resolve,
-    State,
-    initial_state,
-    observe,
-    transition,
-)
+from logtriage import Escalate, Ignore, Incident, Resolve, State, initial_state, observe, transition
 from logtriage.dynamics import apply, play, tick
 from logtriage.errors import EpisodeOver
 from logtriage.state import Closing
-from property_tests.strategies import (
-    DRAWN,
-    actions,
-    episodes,
-    incidents,
-    plans,
-    world_incidents,
-)
+from property_tests.strategies import DRAWN, actions, episodes, incidents, plans, world_incidents
 
 #: Of the default world and of any other world.
 INCIDENTS = incidents(DRAWN) | world_incidents()

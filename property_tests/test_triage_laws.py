@@ -9,23 +9,14 @@ from math import isclose, prod
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from logtriage import (
-    Action,
-    Escalate,
-    IdentifyRootCause,
-    Incident,
-    Malformed,
-    Remediate,
-    RequestMoreLogs,
-    grade,
-)
+import logtriage as lt
 from logtriage.dynamics import play, play_jointly
 from logtriage.grading import grade_actions, rubric_of, score
 from logtriage.policies import perfect_actions
 from property_tests.reference_worth import Plays
 from property_tests.strategies import triage_incidents, triage_plays, wrong_remedies
 
-WAIT = RequestMoreLogs(None)
+WAIT = lt.RequestMoreLogs(None)
 faults = triage_incidents(benign=False)
 dismissible = triage_incidents(benign=True)
 
@@ -34,16 +25,16 @@ def close(one: float | None, other: object) -> bool:
     return one is not None and isclose(one, float(other), abs_tol=1e-12)  # type: ignore[arg-type]
 
 
-def earned(incident: Incident, plan: Sequence[Action]) -> float:
+def earned(incident: lt.Incident, plan: Sequence[lt.Action]) -> float:
     return score(play(incident, plan)[0])
 
 
 @given(st.data(), triage_incidents())
 def test_a_grade_lies_in_the_unit_interval_and_explains_itself(
-    data: st.DataObject, incident: Incident
+    data: st.DataObject, incident: lt.Incident
 ) -> None:
     state, _ = play_jointly(incident, data.draw(triage_plays(incident)))
-    graded = grade(state)
+    graded = lt.grade(state)
     assert rubric_of(incident).id == graded.rubric
     assert 0.0 <= graded.score <= 1.0
     assert graded.score == score(state)
@@ -59,7 +50,7 @@ def test_a_grade_lies_in_the_unit_interval_and_explains_itself(
 # -- what must come before the fix ------------------------------------------------------------
 
 
-def moved(incident: Incident, kind: type[Action]) -> list[Action]:
+def moved(incident: lt.Incident, kind: type[lt.Action]) -> list[lt.Action]:
     """The perfect plan with one answer given after the fix."""
     *steps, end = perfect_actions(incident)
     late = [one for one in steps if isinstance(one, kind)]
@@ -67,26 +58,26 @@ def moved(incident: Incident, kind: type[Action]) -> list[Action]:
 
 
 @given(faults)
-def test_a_root_cause_after_the_fix_earns_nothing(incident: Incident) -> None:
-    graded = grade_actions(incident, moved(incident, IdentifyRootCause))
+def test_a_root_cause_after_the_fix_earns_nothing(incident: lt.Incident) -> None:
+    graded = grade_actions(incident, moved(incident, lt.IdentifyRootCause))
     assert graded.criterion("root_cause").score == 0.0
     assert close(graded.score, 0.75)
 
 
 @given(faults)
-def test_a_fix_before_the_page_leaves_seven_tenths(incident: Incident) -> None:
-    late = moved(incident, Escalate)
+def test_a_fix_before_the_page_leaves_seven_tenths(incident: lt.Incident) -> None:
+    late = moved(incident, lt.Escalate)
     graded = grade_actions(incident, late)
     assert graded.criterion("remediation").score == 1.0
     assert [one.name for one in graded.discounts] == ["unapproved_fix"]
     assert close(graded.score, 0.7)
-    again = [*late[:-1], next(one for one in late if isinstance(one, Remediate)), late[-1]]
+    again = [*late[:-1], next(one for one in late if isinstance(one, lt.Remediate)), late[-1]]
     assume(len(again) <= incident.par)
     assert close(earned(incident, again), 0.7)  # repeating it restores nothing
 
 
 @given(st.data(), faults)
-def test_in_joint_play_the_tick_decides(data: st.DataObject, incident: Incident) -> None:
+def test_in_joint_play_the_tick_decides(data: st.DataObject, incident: lt.Incident) -> None:
     """Declaring in the tick of the fix is in time; paging in the tick of a remedy is not."""
     severity, cause, page, fix, end = perfect_actions(incident)
     probe = data.draw(wrong_remedies(incident))
@@ -96,7 +87,7 @@ def test_in_joint_play_the_tick_decides(data: st.DataObject, incident: Incident)
     ):
         acts = data.draw(st.permutations(together))
         plays = [(0, severity), *((1, one) for one in acts), (2, cause), (3, fix), (4, end)]
-        graded = grade(play_jointly(incident, plays)[0])
+        graded = lt.grade(play_jointly(incident, plays)[0])
         assert graded.criterion("root_cause").score == 1.0
         assert [one.name for one in graded.discounts] == discounts
         wanted = 0.6 if probe in acts else 1.0
@@ -105,7 +96,7 @@ def test_in_joint_play_the_tick_decides(data: st.DataObject, incident: Incident)
 
 @given(st.data(), faults, st.integers(1, 3))
 def test_each_wrong_remedy_before_the_page_multiplies_the_total(
-    data: st.DataObject, incident: Incident, count: int
+    data: st.DataObject, incident: lt.Incident, count: int
 ) -> None:
     probes = [data.draw(wrong_remedies(incident)) for _ in range(count)]
     severity, cause, page, fix, end = perfect_actions(incident)
@@ -128,11 +119,11 @@ def test_each_wrong_remedy_before_the_page_multiplies_the_total(
 
 @given(st.data(), faults)
 def test_wrong_remedies_repeats_and_lost_time_never_pay(
-    data: st.DataObject, incident: Incident
+    data: st.DataObject, incident: lt.Incident
 ) -> None:
     plan = [action for _, action in data.draw(triage_plays(incident))]
     at = data.draw(st.integers(0, len(plan)))
-    idle: list[Action] = [WAIT, Malformed("?", "no JSON"), *plan[:at]]
+    idle: list[lt.Action] = [WAIT, lt.Malformed("?", "no JSON"), *plan[:at]]
     extra = data.draw(st.one_of(st.sampled_from(idle), wrong_remedies(incident)))
     worse = grade_actions(incident, [*plan[:at], extra, *plan[at:]])
     assume(worse.gate is None and grade_actions(incident, plan).gate is None)
@@ -140,7 +131,7 @@ def test_wrong_remedies_repeats_and_lost_time_never_pay(
 
 
 @given(st.data(), triage_incidents())
-def test_full_marks_need_every_answer(data: st.DataObject, incident: Incident) -> None:
+def test_full_marks_need_every_answer(data: st.DataObject, incident: lt.Incident) -> None:
     plays: Plays = data.draw(triage_plays(incident))
     state, _ = play_jointly(incident, plays)
     if score(state) == 1.0:
@@ -151,12 +142,12 @@ def test_full_marks_need_every_answer(data: st.DataObject, incident: Incident) -
 
 
 @given(st.data(), triage_incidents(), st.integers(0, 3))
-def test_time_up_to_par_is_free(data: st.DataObject, incident: Incident, spare: int) -> None:
+def test_time_up_to_par_is_free(data: st.DataObject, incident: lt.Incident, spare: int) -> None:
     """Whatever is asked meanwhile; one tick beyond par costs a little."""
     *steps, end = perfect_actions(incident)
     spare = min(spare, incident.par - len(steps) - 1)
     at = data.draw(st.integers(0, len(steps)))
-    waited: list[Action] = [*steps[:at], *[WAIT] * spare, *steps[at:], end]
+    waited: list[lt.Action] = [*steps[:at], *[WAIT] * spare, *steps[at:], end]
     assert earned(incident, waited) == 1.0
     late = [*[WAIT] * (incident.par + 1 - len(waited)), *waited]
     if incident.par < incident.horizon:

@@ -9,20 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from logtriage import (
-    Action,
-    Escalate,
-    IdentifyRootCause,
-    Incident,
-    Remediate,
-    State,
-    Topology,
-    all_actions,
-    initial_state,
-    observe,
-    reward,
-    transition,
-)
+import logtriage as lt
 from logtriage.actions import SEVERITIES, Wait, action_id
 from logtriage.drawing.generator import draw_incident
 from logtriage.drawing.ids import IncidentId
@@ -57,39 +44,41 @@ tasks = st.sampled_from([task for task in DRAWN if task.topology is not None])
 any_task = st.sampled_from(DRAWN)
 
 
-def incident_of(task: TaskSpec, split: str, index: int, topology: Topology | None) -> Incident:
+def incident_of(
+    task: TaskSpec, split: str, index: int, topology: lt.Topology | None
+) -> lt.Incident:
     return draw_incident(task, IncidentId(task, split, index), topology)
 
 
-def agree(batch: BatchedTriage, screen: Step, row: int, state: State, lanes: int = 1) -> None:
+def agree(batch: BatchedTriage, screen: Step, row: int, state: lt.State, lanes: int = 1) -> None:
     """The batch shows in this row what the scalar state shows."""
     wanted, got = encode_tokens(state, lanes), screen.observation[row]
     if not np.array_equal(wanted, got):
         wrong = int(np.flatnonzero(wanted != got)[0])
         block = next(n for n, s in batch.layout.blocks.items() if s.start <= wrong < s.stop)
         raise AssertionError(f"{block}[{wrong}]: {wanted[wrong]} scalar, {got[wrong]} batched")
-    assert np.array_equal(action_mask(observe(state)), screen.mask[row])
+    assert np.array_equal(action_mask(lt.observe(state)), screen.mask[row])
     number = int(screen.closing[row])
     assert (None if number < 0 else CLOSINGS[number]) == state.closing
     assert int(screen.tick[row]) == state.tick
 
 
-def choices_on(topology: Topology) -> tuple[Action, ...]:
+def choices_on(topology: lt.Topology) -> tuple[lt.Action, ...]:
     """Every action by its integer, the hand-over last."""
-    return all_actions(topology, hand_over=True)
+    return lt.all_actions(topology, hand_over=True)
 
 
-def right_actions(incident: Incident) -> list[Action]:
+def right_actions(incident: lt.Incident) -> list[lt.Action]:
     """What a random action seldom is: the page, the remedies, the root."""
     truth = incident.truth
     return [
-        *(IdentifyRootCause(name) for name in sorted(truth.root_causes)),
-        *(Escalate(team) for team in sorted(truth.teams)),
-        *(Remediate(*one) for one in sorted(truth.remedies)),
+        *(lt.IdentifyRootCause(name) for name in sorted(truth.root_causes)),
+        *(lt.Escalate(team) for team in sorted(truth.teams)),
+        *(lt.Remediate(*one) for one in sorted(truth.remedies)),
     ]
 
 
-def chosen_actions(incident: Incident) -> st.SearchStrategy[int]:
+def chosen_actions(incident: lt.Incident) -> st.SearchStrategy[int]:
     """Any action by its integer, often a request, often a right one.
 
     Made once an episode: to make such a strategy takes longer than to draw from it.
@@ -104,21 +93,17 @@ def chosen_actions(incident: Incident) -> st.SearchStrategy[int]:
     return st.one_of(ways)
 
 
-def chosen_rows(states: Sequence[State]) -> st.SearchStrategy[tuple[int, ...]]:
+def chosen_rows(states: Sequence[lt.State]) -> st.SearchStrategy[tuple[int, ...]]:
     """An action for each row."""
     return st.tuples(*(chosen_actions(state.incident) for state in states))
 
 
 def play_both(
-    data: st.DataObject,
-    task: TaskSpec,
-    split: str,
-    index: list[int],
-    topology: Topology | None,
+    data: st.DataObject, task: TaskSpec, split: str, index: list[int], topology: lt.Topology | None
 ) -> None:
     batch = BatchedTriage(task, topology=topology, world=task.world)
     screen = batch.reset(split, np.array(index))
-    states = [initial_state(incident_of(task, split, one, topology)) for one in index]
+    states = [lt.initial_state(incident_of(task, split, one, topology)) for one in index]
     choices = choices_on(batch.topology)
     actions = chosen_rows(states)
     for _ in range(task.horizon + 1):
@@ -132,8 +117,8 @@ def play_both(
             if before.is_closed:
                 assert screen.reward[row] == 0.0
                 continue
-            states[row] = transition(before, choices[chosen[row]])
-            earned, total = reward(before, states[row]), score(states[row])
+            states[row] = lt.transition(before, choices[chosen[row]])
+            earned, total = lt.reward(before, states[row]), score(states[row])
             assert (screen.reward[row], screen.score[row]) == (earned, total)
 
 
@@ -153,11 +138,7 @@ def test_batched_and_scalar_agree_in_other_worlds(
 
 @given(st.data(), any_task, st.sampled_from(("train", "ood")), indices, topologies(40))
 def test_batched_and_scalar_agree_on_other_topologies(
-    data: st.DataObject,
-    task: TaskSpec,
-    split: str,
-    index: list[int],
-    topology: Topology,
+    data: st.DataObject, task: TaskSpec, split: str, index: list[int], topology: lt.Topology
 ) -> None:
     play_both(data, task, split, index[:2], topology)
 
@@ -168,7 +149,7 @@ def test_batched_and_scalar_agree_on_any_horizon(
     task: TaskSpec,
     horizon: int,
     index: list[int],
-    topology: Topology | None,
+    topology: lt.Topology | None,
 ) -> None:
     play_both(data, attrs.evolve(task, horizon=horizon), "train", index[:1], topology)
 
@@ -180,7 +161,7 @@ def test_several_who_act_in_a_tick_agree_with_joint_play(
     lanes = data.draw(st.integers(2, 3))
     batch = BatchedTriage(task, lanes=lanes)
     screen = batch.reset("train", np.array(index[:2]))
-    states = [initial_state(incident_of(task, "train", one, None)) for one in index[:2]]
+    states = [lt.initial_state(incident_of(task, "train", one, None)) for one in index[:2]]
     choices = choices_on(batch.topology)
     # Half of the roles wait: an `or` of strategies would count each way to choose as one more.
     lane = st.tuples(*(st.tuples(st.booleans(), chosen_actions(one.incident)) for one in states))
@@ -206,7 +187,7 @@ def test_several_who_act_in_a_tick_agree_with_joint_play(
             joint = [Wait() if chosen[row] == NOTHING else choices[chosen[row]] for chosen in acts]
             states[row] = transition_jointly(before, joint)
             wanted = (
-                reward(before, states[row]),
+                lt.reward(before, states[row]),
                 score(transition_jointly(before, [Wait(), *joint[1:]])),
             )
             assert (earned[row], without[row]) == wanted
@@ -235,10 +216,7 @@ def test_restarted_rows_are_as_fresh_ones(
 
 @given(st.data(), tasks, indices, st.booleans())
 def test_a_rubric_of_ones_own_pays_alike(
-    data: st.DataObject,
-    task: TaskSpec,
-    index: list[int],
-    benign: bool,
+    data: st.DataObject, task: TaskSpec, index: list[int], benign: bool
 ) -> None:
     measure = data.draw(st.sampled_from((criteria.severity, criteria.root_cause)))
     base = TRIAGE_3
@@ -254,7 +232,7 @@ def test_a_rubric_of_ones_own_pays_alike(
     )
     batch = BatchedTriage(task, rubric=rubric)
     batch.reset("val", np.array(index))
-    states = [initial_state(incident_of(task, "val", one, None)) for one in index]
+    states = [lt.initial_state(incident_of(task, "val", one, None)) for one in index]
     choices = choices_on(batch.topology)
     actions = chosen_rows(states)
     for _ in range(6):
@@ -262,13 +240,13 @@ def test_a_rubric_of_ones_own_pays_alike(
         screen = batch.step(chosen)
         for row, state in enumerate(states):
             if not state.is_closed:
-                states[row] = transition(state, choices[chosen[row]])
-                assert screen.reward[row] == reward(state, states[row], rubric)
+                states[row] = lt.transition(state, choices[chosen[row]])
+                assert screen.reward[row] == lt.reward(state, states[row], rubric)
 
 
 @given(any_task, TRAINING, indices, topologies(60))
 def test_drawn_arrays_are_the_drawn_incidents(
-    task: TaskSpec, split: str, index: list[int], topology: Topology
+    task: TaskSpec, split: str, index: list[int], topology: lt.Topology
 ) -> None:
     own = None if topology == task.topology else topology
     batch = BatchedTriage(task, topology=own)

@@ -7,16 +7,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from logtriage import (
-    Escalate,
-    Incident,
-    Remediate,
-    Severity,
-    State,
-    initial_state,
-    observe,
-    transition,
-)
+import logtriage as lt
 from logtriage.actions import Wait
 from logtriage.drawing import incidents as drawing
 from logtriage.drawing.generator import draw_incident
@@ -92,10 +83,10 @@ def test_every_row_of_the_edge_panel_sums_to_65536(
 
 
 @given(incidents(), st.integers(0, 1))
-def test_no_token_stands_where_it_makes_no_sense(incident: Incident, asked: int) -> None:
-    state = initial_state(incident)
+def test_no_token_stands_where_it_makes_no_sense(incident: lt.Incident, asked: int) -> None:
+    state = lt.initial_state(incident)
     for action in perfect_actions(incident)[: 1 + asked]:
-        state = transition(state, action)
+        state = lt.transition(state, action)
     world = simulation_of(incident).setting.world
     for one in evidence(state):
         if one.service < 0:
@@ -113,32 +104,32 @@ def test_no_token_stands_where_it_makes_no_sense(incident: Incident, asked: int)
 
 
 @given(incidents())
-def test_the_edge_shows_the_severity_from_the_announced_tick_on(incident: Incident) -> None:
+def test_the_edge_shows_the_severity_from_the_announced_tick_on(incident: lt.Incident) -> None:
     world = simulation_of(incident)
     bands = {"usual": 2, "slight": 2, "P2": 1, "P1": 0}
     for start in range(world.setting.severity_from, incident.horizon):
-        shown = 3 if incident.truth.benign else list(Severity).index(world.severity)
+        shown = 3 if incident.truth.benign else list(lt.Severity).index(world.severity)
         row = edge_weights(
             world.setting, shown, errors_first(world.setting.world, world.truth), start
         )
         for token, weight in zip(world.setting.world.edge_tokens, row, strict=True):
             if weight:
                 worst = min(bands[part] for part in token.split("/"))
-                assert list(Severity)[worst] == (incident.truth.severity or "P3")
-    panel = observe(initial_state(incident)).edge
+                assert list(lt.Severity)[worst] == (incident.truth.severity or "P3")
+    panel = lt.observe(lt.initial_state(incident)).edge
     assert panel is not None
     for rule in world.setting.world.rules.severity_rule:
         worse = panel.error_bp >= rule.errors or panel.p99_ms >= rule.p99
         worst = min(bands[part] for part in panel.token.split("/"))
-        assert worse == (worst <= list(Severity).index(rule.severity))
+        assert worse == (worst <= list(lt.Severity).index(rule.severity))
 
 
 @given(episodes())
-def test_what_is_said_twice_is_said_the_same(states: tuple[State, ...]) -> None:
+def test_what_is_said_twice_is_said_the_same(states: tuple[lt.State, ...]) -> None:
     """A figure of a tick never changes, whatever was done since."""
     said: dict[object, int] = {}
     for state in states:
-        screen = observe(state)
+        screen = lt.observe(state)
         rows = [(one.service, one.starts, row) for one in screen.readings for row in one.rows]
         if screen.edge is not None:
             rows.append(("", screen.edge.starts, Series("errors", screen.edge.errors, 0)))
@@ -149,7 +140,7 @@ def test_what_is_said_twice_is_said_the_same(states: tuple[State, ...]) -> None:
 
 
 @given(incidents())
-def test_a_minor_fault_never_sits_at_the_edge_and_makes_nobody_wait(incident: Incident) -> None:
+def test_a_minor_fault_never_sits_at_the_edge_and_makes_nobody_wait(incident: lt.Incident) -> None:
     world = simulation_of(incident)
     reached = affected(world.setting.world, world.topology, world.truth)
     for service, condition in enumerate(world.conditions):
@@ -160,20 +151,20 @@ def test_a_minor_fault_never_sits_at_the_edge_and_makes_nobody_wait(incident: In
 
 
 @given(incidents())
-def test_the_right_remedy_is_seen_at_once(incident: Incident) -> None:
+def test_the_right_remedy_is_seen_at_once(incident: lt.Incident) -> None:
     if incident.truth.benign:
         return
     wanted = min(incident.truth.remedies)
     other = next(
-        Remediate(remedy, service)
+        lt.Remediate(remedy, service)
         for remedy in incident.topology.remedies
         for service in incident.topology.names
         if (remedy, service) not in incident.truth.remedies
     )
-    wrong = transition(initial_state(incident), other)
-    assert [eased for *_, eased in observe(wrong).effects] == [False]
-    fixed = transition(wrong, Remediate(*wanted))
-    assert [eased for *_, eased in observe(fixed).effects] == [True]
+    wrong = lt.transition(lt.initial_state(incident), other)
+    assert [eased for *_, eased in lt.observe(wrong).effects] == [False]
+    fixed = lt.transition(wrong, lt.Remediate(*wanted))
+    assert [eased for *_, eased in lt.observe(fixed).effects] == [True]
     setting = simulation_of(incident).setting
     edge = setting.world.rules.edge
     recovered = {f"{row.errors}/{row.p99}" for row in edge.recovered if row.weight}
@@ -181,9 +172,9 @@ def test_the_right_remedy_is_seen_at_once(incident: Incident) -> None:
     early = recovered | {f"{row.errors}/{row.p99}" for row in edge.calm if row.weight}
     states = [fixed]
     while not states[-1].is_closed:
-        states.append(transition(states[-1], Wait()))
+        states.append(lt.transition(states[-1], Wait()))
     for state in states:
-        panel = observe(state).edge
+        panel = lt.observe(state).edge
         assert panel is not None
         (*_, shown) = (one for one in evidence(state) if one.channel is Channel.EDGE)
         assert panel.token == shown.token
@@ -192,19 +183,19 @@ def test_the_right_remedy_is_seen_at_once(incident: Incident) -> None:
 
 @settings(max_examples=20)
 @given(incidents())
-def test_a_note_comes_two_ticks_after_the_right_page(incident: Incident) -> None:
+def test_a_note_comes_two_ticks_after_the_right_page(incident: lt.Incident) -> None:
     if incident.truth.benign:
         return
     (team,) = incident.truth.teams
-    state = transition(initial_state(incident), Escalate(team))
-    assert not observe(state).notes
-    state = transition(state, perfect_actions(incident)[0])
-    (note,) = observe(state).notes
+    state = lt.transition(lt.initial_state(incident), lt.Escalate(team))
+    assert not lt.observe(state).notes
+    state = lt.transition(state, perfect_actions(incident)[0])
+    (note,) = lt.observe(state).notes
     assert note.by == team
 
 
 @given(incidents())
-def test_the_directory_says_nothing_of_the_truth(incident: Incident) -> None:
+def test_the_directory_says_nothing_of_the_truth(incident: lt.Incident) -> None:
     graph, world = incident.topology, simulation_of(incident).setting.world
     if graph in world.topologies.values():
         assert set(incident.directory) <= set(world.rules.owners)
@@ -268,7 +259,7 @@ def test_what_an_unaffected_service_is_sums_to_65536() -> None:
     episodes((*DRAWN, *COMPOUND_TASKS), max_services=9)
     | joint_episodes().map(lambda episode: episode[1])
 )
-def test_no_screen_depends_on_what_is_done_later(states: tuple[State, ...]) -> None:
+def test_no_screen_depends_on_what_is_done_later(states: tuple[lt.State, ...]) -> None:
     world, later = simulation_of(states[0].incident), states[-1].facts.doings
     for state in states:
         screen = list(world.shown(state.tick, state.facts.doings))

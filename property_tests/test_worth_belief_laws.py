@@ -7,22 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from logtriage import (
-    Action,
-    Escalate,
-    HandOver,
-    Ignore,
-    Incident,
-    Remediate,
-    RequestMetrics,
-    RequestTraces,
-    Resolve,
-    Severity,
-    State,
-    initial_state,
-    make_incident,
-    transition,
-)
+import logtriage as lt
 from logtriage.beliefs import Belief, belief
 from logtriage.beliefs.questions import worths
 from logtriage.beliefs.stakes import UNIT
@@ -39,35 +24,35 @@ TASKS = ("single_crash-v4", "cascading_failure-v4-fog3", "silent_degradation-v4"
 
 
 @st.composite
-def states_with_worth(draw: st.DrawFn, tasks: tuple[str, ...] = TASKS) -> State:
+def states_with_worth(draw: st.DrawFn, tasks: tuple[str, ...] = TASKS) -> lt.State:
     """Open states of incidents with a worth, after questions, pages and remedies."""
     task, number = draw(st.sampled_from(tasks)), draw(st.integers(0, 300))
-    incident = with_hand_over(make_incident(f"{task}/train/{number}"))
+    incident = with_hand_over(lt.make_incident(f"{task}/train/{number}"))
     incident = attrs.evolve(incident, worth_of_hand_over=draw(st.sampled_from(WORTHS_OF_HAND_OVER)))
     service = st.sampled_from(incident.topology.names)
     doing = st.one_of(
-        st.builds(RequestMetrics, service),
-        st.builds(RequestTraces, service),
-        st.builds(Remediate, st.sampled_from(("restart", "rollback", "scale")), service),
+        st.builds(lt.RequestMetrics, service),
+        st.builds(lt.RequestTraces, service),
+        st.builds(lt.Remediate, st.sampled_from(("restart", "rollback", "scale")), service),
         st.sampled_from(perfect_actions(incident)[:-1]),
     )
-    state = initial_state(incident)
+    state = lt.initial_state(incident)
     for action in draw(st.lists(doing, max_size=5)):
-        state = transition(state, action)
+        state = lt.transition(state, action)
     return state
 
 
-def if_true(incident: Incident, held: Belief, one: Hypothesis, severity: str) -> Incident:
+def if_true(incident: lt.Incident, held: Belief, one: Hypothesis, severity: str) -> lt.Incident:
     """The incident if a hypothesis and a severity are true."""
     assert incident.setting is not None
     assert incident.world is not None
     teams = held.teams_of(one)
-    truth = truth_of(incident.world, incident.topology, teams, one, Severity(severity))
+    truth = truth_of(incident.world, incident.topology, teams, one, lt.Severity(severity))
     par = incident.setting.par if one.faults else incident.setting.par_benign
     return attrs.evolve(incident, truth=truth, par=par)
 
 
-def expected(state: State, held: Belief, actions: Sequence[Action]) -> float:
+def expected(state: lt.State, held: Belief, actions: Sequence[lt.Action]) -> float:
     """The mean grade over all that may be true; a remedy is left out once all is fixed."""
     total = 0.0
     rows = zip(held.hypotheses, held.probabilities, held.posterior.severities, strict=True)
@@ -78,21 +63,21 @@ def expected(state: State, held: Belief, actions: Sequence[Action]) -> float:
             if not weight:
                 continue
             incident = if_true(state.incident, held, one, severity)
-            now = State(incident, state.tick, state.history)
+            now = lt.State(incident, state.tick, state.history)
             for action in actions:
                 if now.is_closed:
                     break
                 done = now.facts.fixed_at is not None and not held.model.setting.several
-                if isinstance(action, Remediate) and done:
+                if isinstance(action, lt.Remediate) and done:
                     continue
-                now = transition(now, action)
+                now = lt.transition(now, action)
             total += share * weight / sum(severities) * score(now)
     return total
 
 
 @settings(max_examples=30)
 @given(states_with_worth())
-def test_the_best_plan_is_worth_its_mean_grade(state: State) -> None:
+def test_the_best_plan_is_worth_its_mean_grade(state: lt.State) -> None:
     held = belief(state)
     plan = held.best()
     assert expected(state, held, plan.actions) == pytest.approx(plan.value, abs=2e-4)
@@ -101,7 +86,7 @@ def test_the_best_plan_is_worth_its_mean_grade(state: State) -> None:
 
 @settings(max_examples=8)
 @given(states_with_worth(("compound_failure-v4",)))
-def test_the_best_plan_for_several_faults_is_worth_its_mean_grade(state: State) -> None:
+def test_the_best_plan_for_several_faults_is_worth_its_mean_grade(state: lt.State) -> None:
     held = belief(state)
     case = held.planner()
     plan = case.best()
@@ -118,8 +103,8 @@ def test_the_best_plan_for_several_faults_is_worth_its_mean_grade(state: State) 
 
 
 @settings(max_examples=30)
-@given(states_with_worth(), st.sampled_from((Resolve(), Ignore(), HandOver())))
-def test_closing_is_worth_its_mean_grade(state: State, close: Action) -> None:
+@given(states_with_worth(), st.sampled_from((lt.Resolve(), lt.Ignore(), lt.HandOver())))
+def test_closing_is_worth_its_mean_grade(state: lt.State, close: lt.Action) -> None:
     held = belief(state)
     found = held.planner().closed(state.tick + 1, close)
     assert found == pytest.approx(expected(state, held, [close]), abs=2e-4)
@@ -127,23 +112,23 @@ def test_closing_is_worth_its_mean_grade(state: State, close: Action) -> None:
 
 @settings(max_examples=30)
 @given(states_with_worth())
-def test_no_plan_is_worth_less_than_handing_over_where_that_is_possible(state: State) -> None:
+def test_no_plan_is_worth_less_than_handing_over_where_that_is_possible(state: lt.State) -> None:
     held = belief(state)
-    touched = any(isinstance(one, Escalate | Remediate) for one in state.actions)
-    over = score(transition(state, HandOver()))
+    touched = any(isinstance(one, lt.Escalate | lt.Remediate) for one in state.actions)
+    over = score(lt.transition(state, lt.HandOver()))
     plan = held.best()
     assert not (plan.hand_over and touched)
     if not touched:
         assert plan.value >= over - 1e-6
         assert held.page_values().silent >= over - 1e-6
-        assert plan.hand_over == (plan.actions == (HandOver(),))
+        assert plan.hand_over == (plan.actions == (lt.HandOver(),))
 
 
 @settings(max_examples=10)
 @given(states_with_worth())
-def test_asking_costs_no_more_than_its_tick(state: State) -> None:
+def test_asking_costs_no_more_than_its_tick(state: lt.State) -> None:
     names = state.incident.topology.names
-    requests: tuple[Action, ...] = (RequestMetrics(names[0]), RequestTraces(names[-1]))
+    requests: tuple[lt.Action, ...] = (lt.RequestMetrics(names[0]), lt.RequestTraces(names[-1]))
     for one in worths(belief(state), requests):  # type: ignore[arg-type]
         assert one.grade >= -0.02
 
@@ -153,11 +138,11 @@ def test_the_observer_hands_over_where_a_hand_over_is_worth_more_than_it_expects
     for worth in (0.3, 0.9):
         handed = 0
         for number in range(12):
-            one = with_hand_over(make_incident(f"cascading_failure-v4-fog3/val/{number}"))
+            one = with_hand_over(lt.make_incident(f"cascading_failure-v4-fog3/val/{number}"))
             end = play(attrs.evolve(one, worth_of_hand_over=worth), make_policy("observer:2"))
-            handed += HandOver() in end.actions
-            if HandOver() in end.actions:
-                assert end.actions[-1] == HandOver()
+            handed += lt.HandOver() in end.actions
+            if lt.HandOver() in end.actions:
+                assert end.actions[-1] == lt.HandOver()
         counts.append(handed)
     assert counts[0] < counts[1]
     assert counts[1] >= 6

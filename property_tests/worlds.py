@@ -312,10 +312,7 @@ def _tokens(draw: st.DrawFn, gauges: dict[str, int]) -> dict[str, Any]:
             {
                 "name": "errors",
                 "ordinary": "nowhere",
-                "tokens": [
-                    {"name": "itself", "word": "own errors"},
-                    {**calls, "word": "theirs"},
-                ],
+                "tokens": [{"name": "itself", "word": "own errors"}, {**calls, "word": "theirs"}],
             },
         ],
     }

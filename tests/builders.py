@@ -6,19 +6,7 @@ from typing import Any, Final
 
 import attrs
 
-from logtriage import (
-    Action,
-    ClassifySeverity,
-    Escalate,
-    IdentifyRootCause,
-    Incident,
-    Remediate,
-    RequestMoreLogs,
-    Severity,
-    State,
-    Topology,
-    all_actions,
-)
+import logtriage as lt
 from logtriage.actions import TEAM_ACTION_TYPES
 from logtriage.drawing.incidents import worth_of_hand_over
 from logtriage.dynamics import play
@@ -38,7 +26,7 @@ TIERS = default_world().tier_names
 _OWNER_OF = {"edge": "sre-team", "queue": "sre-team", "datastore": "dba-team"}
 
 
-def owners_by_tier(topology: Topology) -> tuple[str, ...]:
+def owners_by_tier(topology: lt.Topology) -> tuple[str, ...]:
     """A directory in which owners follow the tiers."""
     return tuple(_OWNER_OF.get(service.tier, "backend-team") for service in topology.services)
 
@@ -50,14 +38,14 @@ BENCHMARK: tuple[TaskSpec, ...] = tuple(task for task in TASKS if task.id in DRA
 SMALL_TASKS: tuple[TaskSpec, ...] = tuple(task for task in BENCHMARK if task.topology)
 
 # The right answers of `real_incident`.
-P1, P2, P3 = Severity
-RIGHT_SEVERITY = ClassifySeverity(P1)
-RIGHT_CAUSE = IdentifyRootCause("user-db")
-RIGHT_PAGE = Escalate("dba-team")
-WRONG_PAGE = Escalate("sre-team")
-FIX = Remediate("kill-query", "user-db")
-WRONG_REMEDY = Remediate("scale", "auth-service")
-WAIT = RequestMoreLogs(None)
+P1, P2, P3 = lt.Severity
+RIGHT_SEVERITY = lt.ClassifySeverity(P1)
+RIGHT_CAUSE = lt.IdentifyRootCause("user-db")
+RIGHT_PAGE = lt.Escalate("dba-team")
+WRONG_PAGE = lt.Escalate("sre-team")
+FIX = lt.Remediate("kill-query", "user-db")
+WRONG_REMEDY = lt.Remediate("scale", "auth-service")
+WAIT = lt.RequestMoreLogs(None)
 
 
 #: The root cause is all that counts.
@@ -72,7 +60,7 @@ def anybody(count: int) -> RoleSplit:
     return RoleSplit(f"anybody_{count}", roles)
 
 
-def halved(_: State) -> tuple[float, str]:
+def halved(_: lt.State) -> tuple[float, str]:
     """A discount that always applies."""
     return (0.5, "whatever was done")
 
@@ -139,17 +127,17 @@ class StillTelemetry:
 
 
 def real_incident(
-    severity: Severity | None = P1,
+    severity: lt.Severity | None = P1,
     horizon: int = 12,
     *,
     root_causes: Iterable[str] = ("user-db",),
     teams: Iterable[str] = ("dba-team",),
     remedies: Iterable[tuple[str, str]] = (("kill-query", "user-db"),),
     wrong_page_closes: bool = True,
-    topology: Topology = SEVEN_SERVICES,
-) -> Incident:
+    topology: lt.Topology = SEVEN_SERVICES,
+) -> lt.Incident:
     """A slow query on user-db that dba-team must kill; no tick can be spared."""
-    return Incident(
+    return lt.Incident(
         id="hand-made/test/0",
         task="hand-made",
         horizon=horizon,
@@ -169,9 +157,9 @@ def real_incident(
     )
 
 
-def benign_incident(horizon: int = 15) -> Incident:
+def benign_incident(horizon: int = 15) -> lt.Incident:
     """Nothing is broken: P3, to be ignored; no tick can be spared."""
-    return Incident(
+    return lt.Incident(
         id="hand-made/test/1",
         task="hand-made",
         horizon=horizon,
@@ -184,31 +172,31 @@ def benign_incident(horizon: int = 15) -> Incident:
     )
 
 
-def with_hand_over(incident: Incident) -> Incident:
+def with_hand_over(incident: lt.Incident) -> lt.Incident:
     """The same, graded by ``logtriage/3`` and with the worth of a hand-over of its seed."""
     assert incident.simulation is not None
     worth = worth_of_hand_over(incident.simulation.seed)
     return attrs.evolve(incident, rubric="logtriage/3", worth_of_hand_over=worth)
 
 
-def with_actions(number: int) -> Topology:
+def with_actions(number: int) -> lt.Topology:
     """Thirteen services have 127 actions with four teams, and one more with each other team."""
     base = random_topology(1, 13, SEVEN_SERVICES.teams)
     topology = attrs.evolve(
         base, teams=(*base.teams, *(f"team-{one}" for one in range(number - 127)))
     )
-    assert len(all_actions(topology)) == number
+    assert len(lt.all_actions(topology)) == number
     return topology
 
 
-def played(incident: Incident, *actions: Action) -> State:
+def played(incident: lt.Incident, *actions: lt.Action) -> lt.State:
     """The state after all of these actions, none of which may be left over."""
     state, left = play(incident, actions)
     assert not left, f"{left} actions come after the closing one"
     return state
 
 
-def waits(count: int) -> tuple[Action, ...]:
+def waits(count: int) -> tuple[lt.Action, ...]:
     """Actions that only cost time."""
     return (WAIT,) * count
 
@@ -219,9 +207,9 @@ def own_topology(
     services: tuple[Service, ...],
     capacity: str = "sre-team",
     security: str = "security-team",
-) -> Topology:
+) -> lt.Topology:
     """A topology for the default world: its tiers, remedies and classes, whose teams may differ."""
-    return Topology(
+    return lt.Topology(
         name,
         teams,
         services,

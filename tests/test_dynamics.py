@@ -2,21 +2,7 @@
 
 import pytest
 
-from logtriage import (
-    Action,
-    ClassifySeverity,
-    Escalate,
-    IdentifyRootCause,
-    Ignore,
-    Malformed,
-    Remediate,
-    RequestMoreLogs,
-    Resolve,
-    State,
-    all_actions,
-    initial_state,
-    transition,
-)
+import logtriage as lt
 from logtriage.dynamics import apply, play, tick
 from logtriage.errors import EpisodeOver, UnknownName
 from logtriage.state import Closing
@@ -34,35 +20,37 @@ from tests.builders import (
 )
 
 
-@pytest.mark.parametrize("action", [*all_actions(SEVEN_SERVICES), Malformed("?", "unreadable")])
-def test_what_closes_a_real_incident(action: Action) -> None:
+@pytest.mark.parametrize(
+    "action", [*lt.all_actions(SEVEN_SERVICES), lt.Malformed("?", "unreadable")]
+)
+def test_what_closes_a_real_incident(action: lt.Action) -> None:
     expected = None
-    if action == Resolve():
+    if action == lt.Resolve():
         expected = Closing.RESOLVED
-    elif action == Ignore():
+    elif action == lt.Ignore():
         expected = Closing.IGNORED
-    elif isinstance(action, Escalate) and action.team != "dba-team":
+    elif isinstance(action, lt.Escalate) and action.team != "dba-team":
         expected = Closing.MISROUTED
-    assert transition(initial_state(real_incident()), action).closing is expected
+    assert lt.transition(lt.initial_state(real_incident()), action).closing is expected
 
 
 @pytest.mark.parametrize("team", SEVEN_SERVICES.teams)
 def test_any_page_closes_a_benign_incident(team: str) -> None:
-    state = transition(initial_state(benign_incident()), Escalate(team))
+    state = lt.transition(lt.initial_state(benign_incident()), lt.Escalate(team))
     assert state.closing is Closing.MISROUTED
 
 
 @pytest.mark.parametrize("team", SEVEN_SERVICES.teams)
 def test_a_wrong_page_closes_nothing_by_lenient_rules(team: str) -> None:
     incident = real_incident(wrong_page_closes=False)
-    assert transition(initial_state(incident), Escalate(team)).closing is None
+    assert lt.transition(lt.initial_state(incident), lt.Escalate(team)).closing is None
 
 
 @pytest.mark.parametrize("horizon", [8, 12, 15])
 def test_an_open_incident_runs_out_of_time_at_its_horizon(horizon: int) -> None:
     state = played(real_incident(horizon=horizon), *waits(horizon - 1))
     assert state.closing is None
-    state = transition(state, WAIT)
+    state = lt.transition(state, WAIT)
     assert state.closing is Closing.OUT_OF_TIME
     assert state.tick == horizon
 
@@ -70,18 +58,18 @@ def test_an_open_incident_runs_out_of_time_at_its_horizon(horizon: int) -> None:
 @pytest.mark.parametrize(
     "closed",
     [
-        played(real_incident(), Resolve()),
-        played(real_incident(), Ignore()),
+        played(real_incident(), lt.Resolve()),
+        played(real_incident(), lt.Ignore()),
         played(real_incident(), WRONG_PAGE),
         played(real_incident(), *waits(12)),
     ],
     ids=lambda state: str(state.closing),
 )
-def test_closed_states_take_no_action_and_no_time(closed: State) -> None:
+def test_closed_states_take_no_action_and_no_time(closed: lt.State) -> None:
     with pytest.raises(EpisodeOver, match="the incident is closed"):
         apply(closed, WAIT)
     with pytest.raises(EpisodeOver, match="the incident is closed"):
-        transition(closed, Resolve())
+        lt.transition(closed, lt.Resolve())
     with pytest.raises(EpisodeOver, match="the incident is closed"):
         tick(closed)
 
@@ -89,15 +77,15 @@ def test_closed_states_take_no_action_and_no_time(closed: State) -> None:
 @pytest.mark.parametrize(
     "action",
     [
-        IdentifyRootCause("pay-db"),
-        RequestMoreLogs("pay-db"),
-        Remediate("scale", "pay-db"),
-        Escalate("x-team"),
+        lt.IdentifyRootCause("pay-db"),
+        lt.RequestMoreLogs("pay-db"),
+        lt.Remediate("scale", "pay-db"),
+        lt.Escalate("x-team"),
     ],
 )
-def test_a_name_that_does_not_exist_is_refused(action: Action) -> None:
-    state = initial_state(real_incident())
-    for refuse in (apply, transition):
+def test_a_name_that_does_not_exist_is_refused(action: lt.Action) -> None:
+    state = lt.initial_state(real_incident())
+    for refuse in (apply, lt.transition):
         with pytest.raises(UnknownName, match=r"unknown (service|team)"):
             refuse(state, action)
     with pytest.raises(UnknownName, match=r"unknown (service|team)"):
@@ -105,8 +93,8 @@ def test_a_name_that_does_not_exist_is_refused(action: Action) -> None:
 
 
 def test_apply_takes_no_time_and_several_may_act_in_one_tick() -> None:
-    state = initial_state(real_incident())
-    for action in (ClassifySeverity(P1), RIGHT_PAGE, FIX):
+    state = lt.initial_state(real_incident())
+    for action in (lt.ClassifySeverity(P1), RIGHT_PAGE, FIX):
         state = apply(state, action)
         assert state.tick == 0
     state = tick(state)
@@ -116,7 +104,7 @@ def test_apply_takes_no_time_and_several_may_act_in_one_tick() -> None:
 
 
 def test_a_tick_in_which_the_incident_closed_still_passes_once() -> None:
-    state = apply(initial_state(real_incident()), Resolve())
+    state = apply(lt.initial_state(real_incident()), lt.Resolve())
     assert state.is_closed
     assert (state.tick, state.closed_at) == (0, 1)
     with pytest.raises(EpisodeOver):
@@ -131,17 +119,19 @@ def test_a_tick_in_which_the_incident_closed_still_passes_once() -> None:
     ("actions", "used", "left"),
     [
         ((), 0, 0),
-        ((FIX, Resolve()), 2, 0),
-        ((FIX, Resolve(), WRONG_PAGE, FIX), 2, 2),
-        ((WRONG_PAGE, FIX, Resolve()), 1, 2),
+        ((FIX, lt.Resolve()), 2, 0),
+        ((FIX, lt.Resolve(), WRONG_PAGE, FIX), 2, 2),
+        ((WRONG_PAGE, FIX, lt.Resolve()), 1, 2),
         (waits(12), 12, 0),
         (waits(15), 12, 3),
     ],
 )
-def test_play_counts_what_was_left_over(actions: tuple[Action, ...], used: int, left: int) -> None:
+def test_play_counts_what_was_left_over(
+    actions: tuple[lt.Action, ...], used: int, left: int
+) -> None:
     state, unplayed = play(real_incident(), actions)
     assert (state.tick, state.actions, unplayed) == (used, actions[:used], left)
-    stepped = initial_state(real_incident())
+    stepped = lt.initial_state(real_incident())
     for action in actions[:used]:
-        stepped = transition(stepped, action)
+        stepped = lt.transition(stepped, action)
     assert state == stepped

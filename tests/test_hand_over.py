@@ -2,16 +2,7 @@
 
 import attrs
 
-from logtriage import (
-    HandOver,
-    Malformed,
-    initial_state,
-    make_incident,
-    parse_action,
-    replay,
-    transcript_of,
-    transition,
-)
+import logtriage as lt
 from logtriage.conversations.tools import call_from_action, tools_of
 from logtriage.drawing.incidents import WORTHS_OF_HAND_OVER, worth_of_hand_over
 from logtriage.dynamics import apply, play, transition_jointly
@@ -25,33 +16,35 @@ from tests.builders import RIGHT_CAUSE, RIGHT_PAGE, WAIT, played, real_incident
 
 WITH_WORTH = attrs.evolve(real_incident(), worth_of_hand_over=0.7)
 FREE = real_incident()
-DRAWN_WITH_WORTH = make_incident("single_crash-v4/test/0")
+DRAWN_WITH_WORTH = lt.make_incident("single_crash-v4/test/0")
 #: The same where nobody can be handed anything.
 DRAWN = attrs.evolve(DRAWN_WITH_WORTH, rubric="mine/1", worth_of_hand_over=None)
 
 
 def test_it_closes_an_incident_in_which_it_has_a_worth() -> None:
-    state = played(WITH_WORTH, WAIT, HandOver())
+    state = played(WITH_WORTH, WAIT, lt.HandOver())
     assert state.closing is Closing.HANDED_OVER
     assert (state.tick, state.closed_at) == (2, 2)
-    assert transition(transition(initial_state(WITH_WORTH), WAIT), HandOver()) == state
-    assert play(WITH_WORTH, [HandOver(), WAIT])[1] == 1
+    assert lt.transition(lt.transition(lt.initial_state(WITH_WORTH), WAIT), lt.HandOver()) == state
+    assert play(WITH_WORTH, [lt.HandOver(), WAIT])[1] == 1
 
 
 def test_it_costs_a_tick_where_it_has_none() -> None:
-    state = played(FREE, HandOver(), RIGHT_CAUSE)
+    state = played(FREE, lt.HandOver(), RIGHT_CAUSE)
     assert state.closing is None
     assert (state.tick, state.facts.root_cause_at) == (2, 1)
 
 
 def test_the_roles_that_act_after_it_in_a_tick_do_nothing() -> None:
-    state = transition_jointly(initial_state(WITH_WORTH), [RIGHT_CAUSE, HandOver(), RIGHT_PAGE])
-    assert state.actions == (RIGHT_CAUSE, HandOver())
+    state = transition_jointly(
+        lt.initial_state(WITH_WORTH), [RIGHT_CAUSE, lt.HandOver(), RIGHT_PAGE]
+    )
+    assert state.actions == (RIGHT_CAUSE, lt.HandOver())
     assert state.closing is Closing.HANDED_OVER
 
 
 def test_it_is_a_tool_where_it_has_a_worth_and_read_as_one_everywhere() -> None:
-    assert call_from_action(HandOver()) == ("hand_over", {})
+    assert call_from_action(lt.HandOver()) == ("hand_over", {})
     assert wire_from_call("mcp__logtriage__hand_over") == {"action_type": "hand_over"}
     assert useful_actions(DRAWN_WITH_WORTH) == (*useful_actions(DRAWN), "hand_over")
     names = [tool.name for tool in tools_of(DRAWN_WITH_WORTH)]
@@ -62,7 +55,7 @@ def test_a_benign_incident_has_the_par_of_its_task_beside_its_own() -> None:
     benign = next(
         one
         for number in range(100)
-        if (one := make_incident(f"single_crash-v4/val/{number}")).truth.benign
+        if (one := lt.make_incident(f"single_crash-v4/val/{number}")).truth.benign
     )
     assert benign.setting is not None
     assert benign.par == benign.setting.par_benign
@@ -75,8 +68,8 @@ def test_who_may_page_may_hand_over() -> None:
     able = [role for role in split.roles if "escalate" in role.may]
     assert 0 < len(able) < len(split)
     for role in split.roles:
-        read = parse_action(render_action(HandOver()), DRAWN.topology, role.kinds)
-        assert read == HandOver() if role in able else isinstance(read, Malformed)
+        read = lt.parse_action(render_action(lt.HandOver()), DRAWN.topology, role.kinds)
+        assert read == lt.HandOver() if role in able else isinstance(read, lt.Malformed)
 
 
 def test_a_transcript_of_joint_play_is_read_by_role() -> None:
@@ -86,12 +79,12 @@ def test_a_transcript_of_joint_play_is_read_by_role() -> None:
         "asker", ("alerts",), (*rest, "request_more_logs", "request_metrics", "request_traces")
     )
     split = RoleSplit("two", (asker, pager))
-    start = initial_state(DRAWN_WITH_WORTH)
-    state = transition_jointly(start, [WAIT, HandOver()])
-    made = transcript_of(state, role_split=split)
-    again = replay(made, resolve=lambda _: DRAWN_WITH_WORTH, splits=lambda _: split)[-1]
+    start = lt.initial_state(DRAWN_WITH_WORTH)
+    state = transition_jointly(start, [WAIT, lt.HandOver()])
+    made = lt.transcript_of(state, role_split=split)
+    again = lt.replay(made, resolve=lambda _: DRAWN_WITH_WORTH, splits=lambda _: split)[-1]
     assert again == state
-    assert apply(start, HandOver()).closing is Closing.HANDED_OVER
+    assert apply(start, lt.HandOver()).closing is Closing.HANDED_OVER
 
 
 def test_worths_are_drawn_evenly_from_a_stream_of_their_own() -> None:

@@ -79,10 +79,7 @@ def _declared(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("_declared")
 @pytest.mark.parametrize(
     ("program", "module", "extra"),
-    [
-        ("training.mappo", "torchrl.modules", "train-rl"),
-        ("training.ppo", "torch", "train-rl"),
-    ],
+    [("training.mappo", "torchrl.modules", "train-rl"), ("training.ppo", "torch", "train-rl")],
 )
 def test_a_module_that_a_program_lacks_is_named_by_its_extra(
     program: str, module: str, extra: str
@@ -106,10 +103,7 @@ DOORS = {
     "logtriage.adapters.local": ("train", "import logtriage.adapters.local.player"),
     "logtriage.cli": ("cli", "import logtriage.cli; logtriage.cli.main()"),
     "logtriage.env": ("env", "import logtriage.env"),
-    "logtriage.grading": (
-        "fast",
-        "import logtriage.grading.block_arrays",
-    ),
+    "logtriage.grading": ("fast", "import logtriage.grading.block_arrays"),
     "logtriage.multi": ("multi", "from logtriage.multi import triage_team_v1"),
     "logtriage.server": ("openenv", "from logtriage.server import serve"),
 }

@@ -5,24 +5,7 @@ from typing import Any
 import attrs
 import pytest
 
-from logtriage import (
-    ClassifySeverity,
-    Escalate,
-    IdentifyRootCause,
-    Malformed,
-    Report,
-    RequestMetrics,
-    RequestMoreLogs,
-    RequestTraces,
-    Severity,
-    State,
-    Wait,
-    initial_state,
-    make_incident,
-    observe,
-    render_observation,
-    system_prompt,
-)
+import logtriage as lt
 from logtriage.actions import Action
 from logtriage.dynamics import transition_jointly
 from logtriage.evaluation import play_joint_episode
@@ -34,9 +17,9 @@ from logtriage.registry import make_team
 from logtriage.roles import RoleSplit, as_allowed, watched
 from logtriage.roles.splits import BY_TIER, NORTH_SOUTH, TRIO
 
-INCIDENT = make_incident("cascading_failure-v4/test/42")
+INCIDENT = lt.make_incident("cascading_failure-v4/test/42")
 TRIAGE, ESCALATION, REMEDIATION = TRIO.roles
-WAITING = (Wait(), Wait(), Wait())
+WAITING = (lt.Wait(), lt.Wait(), lt.Wait())
 
 
 def with_settings(**settings: Any) -> RoleSplit:
@@ -45,17 +28,17 @@ def with_settings(**settings: Any) -> RoleSplit:
     return RoleSplit("set", tuple(roles))
 
 
-def after(*ticks: tuple[Action, ...]) -> State:
-    state = initial_state(INCIDENT)
+def after(*ticks: tuple[Action, ...]) -> lt.State:
+    state = lt.initial_state(INCIDENT)
     for actions in ticks:
         state = transition_jointly(state, actions)
     return state
 
 
 def test_without_settings_a_role_sees_its_slice() -> None:
-    said = (Report("slow_reads", "triage"), Wait(), RequestMetrics("user-db"))
-    state = after(said, (ClassifySeverity(Severity.P1), Wait(), Wait()))
-    whole = observe(state)
+    said = (lt.Report("slow_reads", "triage"), lt.Wait(), lt.RequestMetrics("user-db"))
+    state = after(said, (lt.ClassifySeverity(lt.Severity.P1), lt.Wait(), lt.Wait()))
+    whole = lt.observe(state)
     for split in (TRIO, TRIO, BY_TIER):
         slices = tuple(slice_for(whole, role) for role in split.roles)
         assert observe_roles(state, split) == slices
@@ -67,21 +50,21 @@ def test_a_late_board_comes_so_many_ticks_later_and_to_its_author_at_once() -> N
     triage, escalation, _ = split.roles
     owner = sorted(INCIDENT.truth.teams)[0]
     state = after(
-        (ClassifySeverity(Severity.P1), Wait(), Report("cpu_high", "remediation")),
-        (IdentifyRootCause("user-db"), Escalate(owner), Wait()),
+        (lt.ClassifySeverity(lt.Severity.P1), lt.Wait(), lt.Report("cpu_high", "remediation")),
+        (lt.IdentifyRootCause("user-db"), lt.Escalate(owner), lt.Wait()),
     )
     seen = observe_role(state, split, escalation)
     assert (seen.severity, seen.root_cause, seen.reports) == (None, None, ())
     assert seen.pages == (owner,)  # it may page
-    assert Escalate(owner) in seen.last_actions
-    assert IdentifyRootCause("user-db") not in seen.last_actions
+    assert lt.Escalate(owner) in seen.last_actions
+    assert lt.IdentifyRootCause("user-db") not in seen.last_actions
     mine = observe_role(state, split, triage)
-    assert (mine.severity, mine.root_cause, mine.pages) == (Severity.P1, "user-db", ())
-    assert observe_role(state, split, split.roles[2]).reports == observe(state).reports
+    assert (mine.severity, mine.root_cause, mine.pages) == (lt.Severity.P1, "user-db", ())
+    assert observe_role(state, split, split.roles[2]).reports == lt.observe(state).reports
     state = transition_jointly(state, WAITING)
     later = observe_role(state, split, escalation)
-    assert (later.severity, later.root_cause) == (Severity.P1, None)
-    assert later.reports == observe(state).reports
+    assert (later.severity, later.root_cause) == (lt.Severity.P1, None)
+    assert later.reports == lt.observe(state).reports
     state = transition_jointly(state, WAITING)
     assert observe_role(state, split, escalation).root_cause == "user-db"
     assert observe_role(state, split, triage).pages == (owner,)
@@ -95,8 +78,8 @@ def test_so_many_of_a_hundred_reports_are_lost_and_no_declaration() -> None:
         one = attrs.evolve(ESCALATION, loss=loss)
         assert {is_lost(seed, "triage", one, 0) for seed in range(50)} == {bool(share)}
     split = with_settings(loss=100)
-    state = after((Report("slow_reads", "triage"), Wait(), Wait()))
-    state = transition_jointly(state, (IdentifyRootCause("user-db"), Wait(), Wait()))
+    state = after((lt.Report("slow_reads", "triage"), lt.Wait(), lt.Wait()))
+    state = transition_jointly(state, (lt.IdentifyRootCause("user-db"), lt.Wait(), lt.Wait()))
     for role in split.roles[1:]:
         seen = observe_role(state, split, role)
         assert seen.reports == ()
@@ -122,19 +105,21 @@ def test_what_is_lost_differs_by_speaker_listener_and_tick() -> None:
 def test_a_budget_counts_a_role_s_own_requests() -> None:
     split = with_settings(budget=1)
     triage, _, remediation = split.roles
-    state = initial_state(INCIDENT)
+    state = lt.initial_state(INCIDENT)
     assert [requests_left(state, split, role) for role in split.roles] == [1, 1, 1]
-    wanted = (RequestTraces("user-db"), Wait(), Wait())
+    wanted = (lt.RequestTraces("user-db"), lt.Wait(), lt.Wait())
     state = transition_jointly(state, as_taken(wanted, split, state))
     assert requests_left(state, split, triage) == 0
     assert requests_left(state, split, remediation) == 1
     assert observe_role(state, split, triage).requests_left == 0
-    assert "REQUESTS LEFT: 0" in render_observation(observe_role(state, split, triage))
-    again = as_taken((RequestMoreLogs(None), Wait(), RequestMetrics("user-db")), split, state)
+    assert "REQUESTS LEFT: 0" in lt.render_observation(observe_role(state, split, triage))
+    again = as_taken(
+        (lt.RequestMoreLogs(None), lt.Wait(), lt.RequestMetrics("user-db")), split, state
+    )
     assert again == (
-        Malformed("request_more_logs all", "triage has no requests left, of 1", "triage"),
-        Wait(),
-        RequestMetrics("user-db"),
+        lt.Malformed("request_more_logs all", "triage has no requests left, of 1", "triage"),
+        lt.Wait(),
+        lt.RequestMetrics("user-db"),
     )
     state = transition_jointly(state, again)
     assert [requests_left(state, split, role) for role in split.roles] == [0, 1, 0]
@@ -144,9 +129,9 @@ def test_a_budget_counts_a_role_s_own_requests() -> None:
 @pytest.mark.parametrize("split", [NORTH_SOUTH, BY_TIER], ids=lambda split: split.name)
 def test_a_role_sees_and_asks_of_what_it_watches(split: RoleSplit) -> None:
     topology = INCIDENT.topology
-    asks = [RequestMetrics(topology.names[min(watched(role, topology))]) for role in split.roles]
-    state = transition_jointly(initial_state(INCIDENT), asks)
-    whole, shown = observe(state), []
+    asks = [lt.RequestMetrics(topology.names[min(watched(role, topology))]) for role in split.roles]
+    state = transition_jointly(lt.initial_state(INCIDENT), asks)
+    whole, shown = lt.observe(state), []
     for role, seen, asked in zip(split.roles, observe_roles(state, split), asks, strict=True):
         names = {topology.names[one] for one in watched(role, topology)}
         for panel in (seen.alerts, seen.window, seen.changes, seen.metrics):
@@ -157,22 +142,22 @@ def test_a_role_sees_and_asks_of_what_it_watches(split: RoleSplit) -> None:
         assert {one.service for one in mine} <= watched(role, topology) | {-1}
         shown += [one for one in mine if one.service >= 0]
         other = next(name for name in topology.names if name not in names)
-        refused = as_allowed(RequestTraces(other), role, topology, None)
-        assert isinstance(refused, Malformed)
+        refused = as_allowed(lt.RequestTraces(other), role, topology, None)
+        assert isinstance(refused, lt.Malformed)
         assert f"{role.name} watches" in refused.reason
     everything = [one for one in evidence(state) if one.service >= 0]
     assert sorted(shown, key=repr) == sorted(everything, key=repr)
 
 
 def test_a_role_is_told_its_own_rules() -> None:
-    prompt = system_prompt(INCIDENT, split=BY_TIER, role="data")
+    prompt = lt.system_prompt(INCIDENT, split=BY_TIER, role="data")
     assert "YOUR SERVICES, of which alone you see" in prompt
     assert "user-db, payment-db, email-queue." in prompt
     split = with_settings(delay=2, loss=10, budget=3)
-    prompt = system_prompt(INCIDENT, split=split, role="triage")
+    prompt = lt.system_prompt(INCIDENT, split=split, role="triage")
     assert "BUDGET: you may make 3 requests." in prompt
     assert "declare and report reaches you 2 ticks late; 10 of 100 reports" in prompt
-    assert "BUDGET" not in system_prompt(INCIDENT, split=TRIO, role="triage")
+    assert "BUDGET" not in lt.system_prompt(INCIDENT, split=TRIO, role="triage")
 
 
 @pytest.mark.parametrize("team", ["expert", "random", "oracle"])

@@ -6,22 +6,7 @@ from typing import Any
 import attrs
 import pytest
 
-from logtriage import (
-    Action,
-    ClassifySeverity,
-    Escalate,
-    IdentifyRootCause,
-    Incident,
-    Malformed,
-    Observation,
-    Remediate,
-    RequestMoreLogs,
-    incident_ids,
-    initial_state,
-    make_incident,
-    observe,
-    transition,
-)
+import logtriage as lt
 from logtriage.actions import Report
 from logtriage.drawing import Seal
 from logtriage.dynamics import apply, tick, transition_jointly
@@ -35,24 +20,16 @@ from logtriage.world.schedule import Doings, scrapes
 from logtriage.world.simulation import Simulation
 from logtriage.world.telemetry import LogLine
 from logtriage.world.voice import Voice
-from tests.builders import (
-    FIX,
-    P1,
-    RIGHT_PAGE,
-    SMALL_TASKS,
-    WAIT,
-    played,
-    real_incident,
-)
+from tests.builders import FIX, P1, RIGHT_PAGE, SMALL_TASKS, WAIT, played, real_incident
 
 every_small_task = pytest.mark.parametrize("task", SMALL_TASKS, ids=lambda task: task.id)
 
 
-def drawn(task: TaskSpec, count: int = 60) -> list[Incident]:
+def drawn(task: TaskSpec, count: int = 60) -> list[lt.Incident]:
     return [
-        make_incident(one)
+        lt.make_incident(one)
         for split in ("test", "ood")
-        for one in incident_ids(task.id, split, count)
+        for one in lt.incident_ids(task.id, split, count)
     ]
 
 
@@ -64,38 +41,30 @@ def speakers(lines: tuple[LogLine, ...]) -> list[str]:
 def test_asked_lines_show_once_right_after(task: TaskSpec) -> None:
     for incident in drawn(task, 20):
         names = incident.topology.names
-        state = initial_state(incident)
-        assert observe(state).inspection == ()
-        state = transition(state, RequestMoreLogs(names[0]))
-        lines = observe(state).inspection
+        state = lt.initial_state(incident)
+        assert lt.observe(state).inspection == ()
+        state = lt.transition(state, lt.RequestMoreLogs(names[0]))
+        lines = lt.observe(state).inspection
         down = [line.token for line in lines] == [DOWN]
         assert speakers(lines) == [names[0]] * (1 if down else len(scrapes(1, Doings())))
-        state = transition(state, WAIT)
-        assert sorted(speakers(observe(state).inspection)) == sorted(names)
-        state = transition(state, ClassifySeverity(P1))
-        assert observe(state).inspection == ()
+        state = lt.transition(state, WAIT)
+        assert sorted(speakers(lt.observe(state).inspection)) == sorted(names)
+        state = lt.transition(state, lt.ClassifySeverity(P1))
+        assert lt.observe(state).inspection == ()
 
 
 def test_no_field_of_an_observation_holds_the_truth_or_the_incident() -> None:
-    fields = {field.name for field in attrs.fields(Observation)}
-    assert not fields & {
-        "incident",
-        "truth",
-        "telemetry",
-        "id",
-        "task",
-        "seed",
-        "rubric",
-        "scenario",
-    }
+    fields = {field.name for field in attrs.fields(lt.Observation)}
+    private = {"incident", "truth", "telemetry", "id", "task", "seed", "rubric", "scenario"}
+    assert not fields & private
 
 
-DRAWN = make_incident("single_crash-v4/test/0")
+DRAWN = lt.make_incident("single_crash-v4/test/0")
 
 
 def test_words_are_made_once_they_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
     state = played(DRAWN, WAIT)
-    seen = observe(state)
+    seen = lt.observe(state)
     assert seen.window
     assert seen.inspection
 
@@ -105,15 +74,15 @@ def test_words_are_made_once_they_are_read(monkeypatch: pytest.MonkeyPatch) -> N
     with monkeypatch.context() as patched:
         for name in ("lines", "gauges", "traces", "alerts", "changes", "edges", "note"):
             patched.setattr(Voice, name, unsaid)
-        early = observe(initial_state(DRAWN)), observe(played(DRAWN, WAIT))
-    assert early == (observe(initial_state(DRAWN)), seen)
-    assert pickle.loads(pickle.dumps(observe(state))) == seen
+        early = lt.observe(lt.initial_state(DRAWN)), lt.observe(played(DRAWN, WAIT))
+    assert early == (lt.observe(lt.initial_state(DRAWN)), seen)
+    assert pickle.loads(pickle.dumps(lt.observe(state))) == seen
 
 
 def test_what_words_a_screen_knows_no_truth() -> None:
-    reached: list[Any] = [vars(observe(played(DRAWN, WAIT)))["_say"]]
+    reached: list[Any] = [vars(lt.observe(played(DRAWN, WAIT)))["_say"]]
     for one in reached:  # what a closure holds, at whatever depth
-        assert not isinstance(one, Simulation | Incident | Truth | Facts)
+        assert not isinstance(one, Simulation | lt.Incident | Truth | Facts)
         reached += [cell.cell_contents for cell in getattr(one, "__closure__", None) or ()]
         if type(one) in (tuple, list):
             reached += one
@@ -122,22 +91,22 @@ def test_what_words_a_screen_knows_no_truth() -> None:
 
 
 def test_nothing_that_knows_the_seed_of_a_sealed_incident_is_handed_out() -> None:
-    sealed = make_incident(
+    sealed = lt.make_incident(
         "single_crash-v4/sealed/0", seal=Seal(b"the key of these tests, 0123456789")
     )
-    assert "_say" not in vars(observe(initial_state(sealed)))
+    assert "_say" not in vars(lt.observe(lt.initial_state(sealed)))
 
 
 def test_one_s_own_acts_are_shown() -> None:
     state = played(
         real_incident(),
-        ClassifySeverity(P1),
-        IdentifyRootCause("auth-service", 0.3),
+        lt.ClassifySeverity(P1),
+        lt.IdentifyRootCause("auth-service", 0.3),
         RIGHT_PAGE,
-        Remediate("scale", "email-queue"),
+        lt.Remediate("scale", "email-queue"),
         FIX,
     )
-    screen = observe(state)
+    screen = lt.observe(state)
     assert screen.severity is P1
     assert screen.root_cause == "auth-service"
     assert screen.pages == ("dba-team",)
@@ -149,11 +118,11 @@ def test_one_s_own_acts_are_shown() -> None:
 
 
 def test_last_actions_are_those_of_the_last_tick() -> None:
-    state = initial_state(real_incident())
-    assert observe(state).last_actions == ()
+    state = lt.initial_state(real_incident())
+    assert lt.observe(state).last_actions == ()
     state = tick(apply(apply(state, RIGHT_PAGE), FIX))
-    assert observe(state).last_actions == (RIGHT_PAGE, FIX)
-    assert observe(tick(state)).last_actions == ()
+    assert lt.observe(state).last_actions == (RIGHT_PAGE, FIX)
+    assert lt.observe(tick(state)).last_actions == ()
 
 
 # -- roles ----------------------------------------------------------------------------
@@ -172,24 +141,24 @@ FIELDS = {
 
 
 def busy() -> Any:
-    incident = make_incident("cascading_failure-v4/test/42")
-    state = initial_state(incident)
+    incident = lt.make_incident("cascading_failure-v4/test/42")
+    state = lt.initial_state(incident)
     team = min(incident.truth.teams)
     for action in (
-        ClassifySeverity(P1),
-        IdentifyRootCause("user-db"),
-        Escalate(team),
-        Remediate("scale", "email-queue"),
+        lt.ClassifySeverity(P1),
+        lt.IdentifyRootCause("user-db"),
+        lt.Escalate(team),
+        lt.Remediate("scale", "email-queue"),
         Report("memory_leak", "triage"),
-        RequestMoreLogs("user-db"),
+        lt.RequestMoreLogs("user-db"),
     ):
-        state = transition(state, action)
+        state = lt.transition(state, action)
     return state
 
 
 @pytest.mark.parametrize("view", VIEWS)
 def test_a_view_gives_its_fields_and_no_others(view: str) -> None:
-    whole, part = observe(busy()), observe(busy(), Role("r", frozenset({view}), frozenset()))
+    whole, part = lt.observe(busy()), lt.observe(busy(), Role("r", frozenset({view}), frozenset()))
     assert part.hidden == set(VIEWS) - {view}
     for name, fields in FIELDS.items():
         for field in fields:
@@ -203,19 +172,19 @@ def test_a_view_gives_its_fields_and_no_others(view: str) -> None:
 
 
 def test_last_actions_are_those_of_the_views_and_one_s_own() -> None:
-    done: dict[str, Action] = {
-        "classify": ClassifySeverity(P1),
+    done: dict[str, lt.Action] = {
+        "classify": lt.ClassifySeverity(P1),
         "page": RIGHT_PAGE,
         "fix": FIX,
         "ask": WAIT,
         "say": Report("slow_query", "triage"),
-        "own": Malformed("?", "why", "escalation"),
-        "anybody's": Malformed("?", "why"),
+        "own": lt.Malformed("?", "why", "escalation"),
+        "anybody's": lt.Malformed("?", "why"),
     }
-    state = transition_jointly(initial_state(real_incident()), done.values())
+    state = transition_jointly(lt.initial_state(real_incident()), done.values())
 
     def seen(role: Role) -> set[str]:
-        last = observe(state, role).last_actions
+        last = lt.observe(state, role).last_actions
         return {name for name, action in done.items() if action in last}
 
     assert seen(TRIAGE) == {"classify", "page", "say", "anybody's"}

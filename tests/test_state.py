@@ -28,10 +28,7 @@ def test_an_initial_state_is_open_and_empty() -> None:
 
 
 def test_facts_of_a_busy_history() -> None:
-    restart, flush = (
-        Remediate("restart", "api-gateway"),
-        Remediate("flush-cache", "user-db"),
-    )
+    restart, flush = (Remediate("restart", "api-gateway"), Remediate("flush-cache", "user-db"))
     state = played(
         real_incident(),
         RequestMoreLogs("user-db"),

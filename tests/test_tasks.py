@@ -9,13 +9,7 @@ import pytest
 from logtriage import InvalidInput, get_task, incident_ids, make_incident
 from logtriage.drawing.ids import MAX_INDEX, SPLITS, IncidentId, parse_incident_id
 from logtriage.errors import UnknownName
-from logtriage.tasks import (
-    DRAWN_TASKS,
-    TASKS,
-    benchmark_of,
-    tasks_of,
-    world_of_tasks,
-)
+from logtriage.tasks import DRAWN_TASKS, TASKS, benchmark_of, tasks_of, world_of_tasks
 from logtriage.world.loading import load_world
 from tests.builders import FIVE_TEAMS
 

@@ -108,16 +108,8 @@ def test_the_name_of_a_topology_has_the_letters_of_other_names(name: str) -> Non
         ),
         ((edge("all"), inner("all")), {}, "service name 'all' is reserved"),
         ((edge("None"), inner("None")), {}, "service name 'None' is reserved"),
-        (
-            (edge("a"), inner("a", tier="cache")),
-            {},
-            "'a': unknown tier 'cache'; known: edge, s",
-        ),
-        (
-            (edge("a"), inner("a", owner="x")),
-            {},
-            "'a': owner: unknown team 'x'; known: sre",
-        ),
+        ((edge("a"), inner("a", tier="cache")), {}, "'a': unknown tier 'cache'; known: edge, s"),
+        ((edge("a"), inner("a", owner="x")), {}, "'a': owner: unknown team 'x'; known: sre"),
         (
             (edge("a"), inner("a", "b")),
             {},

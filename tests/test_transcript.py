@@ -5,18 +5,7 @@ from typing import Any
 
 import pytest
 
-from logtriage import (
-    IdentifyRootCause,
-    InvalidInput,
-    Malformed,
-    Resolve,
-    State,
-    Transcript,
-    initial_state,
-    make_incident,
-    replay,
-    transcript_of,
-)
+import logtriage as lt
 from logtriage.actions import Report, Wait
 from logtriage.transcript import COMPLETED, check_drawn
 from logtriage.world.default import default_world
@@ -27,12 +16,12 @@ def test_a_transcript_of_a_state() -> None:
     state = played(
         real_incident(),
         WAIT,
-        IdentifyRootCause("user-db", 0.5),
-        Malformed("?", "why"),
+        lt.IdentifyRootCause("user-db", 0.5),
+        lt.Malformed("?", "why"),
         FIX,
-        Resolve(),
+        lt.Resolve(),
     )
-    transcript = transcript_of(state, agent="me", extra={"run": 7})
+    transcript = lt.transcript_of(state, agent="me", extra={"run": 7})
     assert transcript.incident == "hand-made/test/0"
     assert [dict(wire) for wire in transcript.actions] == [
         {"action_type": "request_more_logs", "value": "all"},
@@ -49,7 +38,9 @@ def test_a_transcript_of_a_state() -> None:
 
 
 def test_the_transcript_of_an_episode_that_never_began() -> None:
-    transcript = transcript_of(initial_state(real_incident()), status="the model server is down")
+    transcript = lt.transcript_of(
+        lt.initial_state(real_incident()), status="the model server is down"
+    )
     assert transcript.actions == ()
     assert transcript.status == "the model server is down"
     assert transcript.agent is None
@@ -59,7 +50,7 @@ def test_the_transcript_of_an_episode_that_never_began() -> None:
 def test_a_transcript_does_not_change_with_what_it_was_made_from() -> None:
     wire: dict[str, Any] = {"action_type": "resolve"}
     extra: dict[str, Any] = {"run": 7}
-    transcript = Transcript("x", [wire], extra=extra)
+    transcript = lt.Transcript("x", [wire], extra=extra)
     wire["action_type"] = "ignore"
     extra["run"] = 8
     assert dict(transcript.actions[0]) == {"action_type": "resolve"}
@@ -68,8 +59,8 @@ def test_a_transcript_does_not_change_with_what_it_was_made_from() -> None:
 
 def test_ticks_are_whole_numbers_one_an_action_and_never_fall() -> None:
     wires = [{"action_type": "wait"}] * 3
-    assert Transcript("x", wires, ticks=[0, 1.0, 2]).ticks == (0, 1, 2)  # type: ignore[arg-type]
-    joint = Transcript("x", wires, ticks=(0, 0, 1), role_split="duo")
+    assert lt.Transcript("x", wires, ticks=[0, 1.0, 2]).ticks == (0, 1, 2)  # type: ignore[arg-type]
+    joint = lt.Transcript("x", wires, ticks=(0, 0, 1), role_split="duo")
     assert pickle.loads(pickle.dumps(joint)) == joint
     for ticks, message in (
         ([0, 1], "ticks: expected 3, one an action, got 2"),
@@ -85,31 +76,31 @@ def test_ticks_are_whole_numbers_one_an_action_and_never_fall() -> None:
             "the split that allows it",
         ),
     ):
-        with pytest.raises(InvalidInput) as caught:
-            Transcript("x", wires, ticks=ticks)  # type: ignore[arg-type]
+        with pytest.raises(lt.InvalidInput) as caught:
+            lt.Transcript("x", wires, ticks=ticks)  # type: ignore[arg-type]
         assert str(caught.value) == message
 
 
 def test_a_role_that_plays_alone_keeps_what_only_roles_may_do() -> None:
-    alone = State(real_incident(), 2, ((0, Wait()), (1, Report("slow_query", "solo"))))
+    alone = lt.State(real_incident(), 2, ((0, Wait()), (1, Report("slow_query", "solo"))))
     assert alone.schedule is None
-    transcript = transcript_of(alone)
+    transcript = lt.transcript_of(alone)
     assert transcript.ticks == (0, 1)
     assert not any("tick" in one for one in transcript.actions)
-    assert replay(transcript, resolve=lambda _: alone.incident)[-1] == alone
+    assert lt.replay(transcript, resolve=lambda _: alone.incident)[-1] == alone
 
 
 def test_a_record_may_name_the_default_world_by_its_fingerprint_or_not_at_all() -> None:
-    incident = make_incident("single_crash-v4/train/0")
+    incident = lt.make_incident("single_crash-v4/train/0")
     assert incident.world_mark is None
     for said in (None, default_world().fingerprint):
         check_drawn(None, said, incident)
-    with pytest.raises(InvalidInput, match="was played in the world 'w1-other'"):
+    with pytest.raises(lt.InvalidInput, match="was played in the world 'w1-other'"):
         check_drawn(None, "w1-other", incident)
 
 
 def test_a_record_must_name_any_other_world() -> None:
-    incident = make_incident("tiny:outage/train/0")
+    incident = lt.make_incident("tiny:outage/train/0")
     check_drawn(None, incident.world_mark, incident)
-    with pytest.raises(InvalidInput, match="in the world that the record does not name"):
+    with pytest.raises(lt.InvalidInput, match="in the world that the record does not name"):
         check_drawn(None, None, incident)

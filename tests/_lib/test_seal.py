@@ -14,11 +14,7 @@ import pytest
 
 import logtriage as lt
 from logtriage._lib.seal import MAX_KEY, MIN_KEY, Seal
-from logtriage.codec import (
-    decode_transcript,
-    encode_transcript,
-    truth_to_json,
-)
+from logtriage.codec import decode_transcript, encode_transcript, truth_to_json
 from logtriage.drawing.ids import SEALED, IncidentId, parse_incident_id
 from logtriage.errors import SealError, TranscriptError
 from logtriage.evaluation import Incidents

@@ -2,15 +2,7 @@
 
 import inspect
 
-from logtriage import (
-    initial_state,
-    make_incident,
-    observe,
-    play,
-    render_observation,
-    system_prompt,
-    transition,
-)
+import logtriage as lt
 from logtriage.adapters.episode import Episode
 from logtriage.adapters.trl import NotationEnv, triage_rows
 from logtriage.grading import grade
@@ -18,15 +10,15 @@ from logtriage.parsing import action_to_wire, render_action
 from logtriage.roles.splits import TRIO
 from tests.rendering.reader_notation import in_notation, states_of
 
-INCIDENT = make_incident("single_crash-v4/val/1")
-PLAYED = play(INCIDENT, "observer")
+INCIDENT = lt.make_incident("single_crash-v4/val/1")
+PLAYED = lt.play(INCIDENT, "observer")
 WORDS = [render_action(action, "word") for action in PLAYED.actions]
 
 
 def test_an_episode_goes_in_words() -> None:
     episode = Episode(INCIDENT, style="notation")
     told = [episode.prompt[1]["content"]]
-    assert episode.prompt[0]["content"] == system_prompt(INCIDENT, style="notation")
+    assert episode.prompt[0]["content"] == lt.system_prompt(INCIDENT, style="notation")
     for word in WORDS:
         told.append(episode.step(word).text)
     assert told[:-1] == in_notation(states_of(PLAYED))[:-1]
@@ -40,7 +32,7 @@ def test_the_environment_of_trl_has_one_tool_whose_argument_is_a_word() -> None:
     assert public == ["act", "get_reward", "reset"]
     env = NotationEnv()
     (row,) = triage_rows([INCIDENT.id], style="notation")
-    assert row["prompt"][0]["content"] == system_prompt(INCIDENT, style="notation")
+    assert row["prompt"][0]["content"] == lt.system_prompt(INCIDENT, style="notation")
     text = [env.reset(**row), *(env.act(action=word) for word in WORDS)]
     assert text[:-1] == in_notation(states_of(PLAYED))[:-1]
     assert env.get_reward() == grade(PLAYED).score
@@ -60,9 +52,11 @@ def test_what_is_no_word_costs_its_tick() -> None:
 
 
 def test_a_role_sees_in_notation_what_its_views_show_and_others_did() -> None:
-    split, state = TRIO, transition(initial_state(INCIDENT), PLAYED.actions[0])
+    split, state = TRIO, lt.transition(lt.initial_state(INCIDENT), PLAYED.actions[0])
     for role in split.roles:
-        words = render_observation(observe(state, role), "notation")
+        words = lt.render_observation(lt.observe(state, role), "notation")
         for view, heading in (("alerts", "alert:"), ("window", "log:"), ("directory", "own:")):
             assert (heading in words) == (view in role.views)
-        assert "NOTATION." in system_prompt(INCIDENT, style="notation", split=split, role=role.name)
+        assert "NOTATION." in lt.system_prompt(
+            INCIDENT, style="notation", split=split, role=role.name
+        )

@@ -81,16 +81,8 @@ def test_criteria_are_logged_as_means() -> None:
         incident=[INCIDENT, INCIDENT],
         log_metric=lambda name, value: logged.update({name: value}),
     )
-    assert logged.keys() == {
-        "triage/severity",
-        "triage/root_cause",
-        "triage/escalation",
-        "triage/remediation",
-        "triage/closure",
-        "triage/gated",
-        "triage/ticks",
-        "triage/unplayed",
-    }
+    names = "severity root_cause escalation remediation closure gated ticks unplayed"
+    assert logged.keys() == {f"triage/{name}" for name in names.split()}
     assert logged["triage/root_cause"] == 0.5
     assert logged["triage/ticks"] == 3.0  # five, and one malformed step
     assert logged["triage/gated"] == 0.0

@@ -20,14 +20,7 @@ from tests.audit.planted.holes import FEW
 #: One kind of incident for the exact search and the laws, which say the same of every kind.
 ONE_KIND = attrs.evolve(QUICK, oracle=1, kinds=1, same=2)
 #: Enough for all checks to be made.
-LEAST = attrs.evolve(
-    FEW,
-    oracle=1,
-    leaks=120,
-    permutations=40,
-    screens=60,
-    histories=20,
-)
+LEAST = attrs.evolve(FEW, oracle=1, leaks=120, permutations=40, screens=60, histories=20)
 
 
 def test_a_drawn_task_passes() -> None:

@@ -4,15 +4,7 @@ from typing import Final
 
 import attrs
 
-from logtriage import (
-    Action,
-    Escalate,
-    IdentifyRootCause,
-    Incident,
-    Remediate,
-    Resolve,
-    grade,
-)
+from logtriage import Action, Escalate, IdentifyRootCause, Incident, Remediate, Resolve, grade
 from logtriage.audit.situations import Situations
 from logtriage.dynamics import play
 from logtriage.grading import TRIAGE_3

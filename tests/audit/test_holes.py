@@ -65,11 +65,7 @@ def in_haste(task: str) -> Draw:
 def test_a_sound_rubric_that_pays_for_looking_passes_with_an_oracle_that_looks(task: str) -> None:
     """The full marks are out of reach: a look costs a tick, and the tick some promptness."""
     report = audit(
-        in_haste(task),
-        LOOKING,
-        oracle=looking_oracle,
-        families=["measures", "ceiling"],
-        sizes=FEW,
+        in_haste(task), LOOKING, oracle=looking_oracle, families=["measures", "ceiling"], sizes=FEW
     )
     assert report.failed == ()
     assert report.unsettled == ("exact-maximum", "mis-page")

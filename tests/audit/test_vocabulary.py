@@ -5,15 +5,8 @@ from typing import get_args
 import attrs
 
 from logtriage import Action
-from logtriage.actions import (
-    IdentifyRootCause,
-    Malformed,
-    all_actions,
-)
-from logtriage.audit.vocabulary import (
-    variations,
-    vocabulary,
-)
+from logtriage.actions import IdentifyRootCause, Malformed, all_actions
+from logtriage.audit.vocabulary import variations, vocabulary
 from tests.builders import SEVEN_SERVICES
 
 

@@ -11,10 +11,7 @@ from rich.console import Console
 from textual.pilot import Pilot
 from textual.widgets import Static, TabbedContent
 
-from logtriage.actions import (
-    Ignore,
-    RequestMoreLogs,
-)
+from logtriage.actions import Ignore, RequestMoreLogs
 from logtriage.cli.desk.app import Desk
 from logtriage.cli.desk.pages import services
 from logtriage.cli.desk.places import map_of, who
@@ -234,10 +231,7 @@ def test_leaving_early_is_asked_and_keeps_what_was_done() -> None:
     assert desk.return_value.actions == (RequestMoreLogs(),)
 
 
-@pytest.mark.parametrize(
-    "incident_id",
-    ["single_crash-v4/test/531", "recorded"],
-)
+@pytest.mark.parametrize("incident_id", ["single_crash-v4/test/531", "recorded"])
 def test_every_kind_of_incident_is_played(incident_id: str) -> None:
     incident = shipped_incidents()[0] if incident_id == "recorded" else make_incident(incident_id)
 

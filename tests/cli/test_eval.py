@@ -149,13 +149,6 @@ def test_compare(tmp_path: Path) -> None:
 # -- report ----------------------------------------------------------------------------
 
 
-def test_report_shows_the_table_of_a_run_again(tmp_path: Path) -> None:
-    first = logtriage("eval", "expert", "--episodes", 2, "--out", tmp_path / "run")
-    again = logtriage("report", tmp_path / "run")
-    assert again.stdout == first.stdout
-    assert again.stderr == ""
-
-
 @pytest.mark.parametrize("out", [None, "page.html"])
 def test_report_writes_a_page(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, out: str | None

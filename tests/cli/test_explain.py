@@ -13,8 +13,7 @@ from logtriage.drawing.generator import make_incident
 from logtriage.evaluation import explaining, load_run
 from logtriage.playing import play
 from logtriage.report.text import signed
-from tests.cli.test_cli import lines as told
-from tests.cli.test_cli import logtriage
+from tests.cli.test_cli import lines, logtriage
 
 TASK = "single_crash-v4"
 INCIDENT = f"{TASK}/test/0"
@@ -24,11 +23,6 @@ INCIDENT = f"{TASK}/test/0"
 def _few_samples(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(explaining, "SAMPLES", 1)
     monkeypatch.setattr(hindsight, "SAMPLES", 1)
-
-
-def lines(result: Any) -> list[dict[str, Any]]:
-    """What was printed as JSON, an object a line."""
-    return told(result)
 
 
 def run(out: Path, *more: Any, width: int = 120) -> Any:

@@ -122,10 +122,7 @@ def test_net_value_stands_beside_always_handing_over(tmp_path: Path) -> None:
     assert f"always handing over {fmean(worths):.3f}" in shown
     (agent,) = lines(logtriage("grade", path, "--json"))[-1]["summary"]["agents"]
     assert agent["net_value"] == attrs.asdict(net)
-    assert agent["always_handing_over"] == {
-        "grade": pytest.approx(fmean(worths)),
-        "net_value": 0.0,
-    }
+    assert agent["always_handing_over"] == {"grade": pytest.approx(fmean(worths)), "net_value": 0.0}
 
 
 def test_agents_are_summed_up_apart_and_what_is_lost_counts_as_0(tmp_path: Path) -> None:
@@ -220,10 +217,7 @@ def test_standard_input() -> None:
 
 def test_input_is_graded_as_it_comes() -> None:
     with subprocess.Popen(
-        command("grade", "-", "--json"),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        env=BUFFERED,
+        command("grade", "-", "--json"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=BUFFERED
     ) as process:
         assert process.stdin is not None
         assert process.stdout is not None
@@ -268,16 +262,6 @@ def test_another_rubric(tmp_path: Path) -> None:
     assert [one["name"] for one in graded["discounts"]] == ["halved"]
 
 
-def test_transcripts_of_a_run_are_graded_alike(tmp_path: Path) -> None:
-    run = tmp_path / "run"
-    row = lines(logtriage("eval", "random", "--task", "recorded", "--out", run, "--json"))[0]
-    files = sorted((run / "transcripts").iterdir())
-    graded = grades(logtriage("grade", *files, "--json"))
-    scores = [one["score"] for one in graded if isinstance(one["score"], float)]
-    assert isinstance(row["grade"], dict)
-    assert sum(scores) / len(scores) == pytest.approx(row["grade"]["mean"])
-
-
 def test_output_has_what_a_report_of_the_impact_was_worth(tmp_path: Path) -> None:
     report = {"action_type": "report_impact", "value": "api-gateway->auth-service"}
     texts = [line("compound_failure-v4/test/0", [report, RESOLVE]), line()]
@@ -291,21 +275,12 @@ def test_output_has_what_a_report_of_the_impact_was_worth(tmp_path: Path) -> Non
 
 def test_a_run_has_a_table_of_them() -> None:
     policy = "constant:report_impact=api-gateway->auth-service,ignore"
-    result = logtriage(
-        "eval",
-        policy,
-        "expert",
-        "--task",
-        "compound_failure-v4",
-        "--episodes",
-        2,
-        "--legend",
-        width=120,
-    )
+    two = ("--task", "compound_failure-v4", "--episodes", 2)
+    result = logtriage("eval", policy, "expert", *two, "--legend", width=120)
     assert result.exit_code == 0, result.output
     assert "node F1" in result.stdout
     assert "never part of a grade" in result.stdout
-    silent = logtriage("eval", "oracle", "--task", "compound_failure-v4", "--episodes", 2)
+    silent = logtriage("eval", "oracle", *two)
     assert "node F1" not in silent.stdout
 
 

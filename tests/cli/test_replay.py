@@ -40,10 +40,3 @@ def test_open_shows_it(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert opened == []
     logtriage("replay", run, "--out", tmp_path / "page.html", "--explain", 0, "--open")
     assert opened == [(tmp_path / "page.html").as_uri()]
-
-
-def test_an_incident_that_was_not_played_is_refused(run: Path) -> None:
-    result = logtriage("replay", run, "single_crash-v4/test/7")
-    assert result.exit_code == 2
-    assert "incident of this run" in result.stderr
-    assert ID in result.stderr

@@ -63,9 +63,3 @@ def test_a_split_that_is_not_there_is_named(arguments: list[str], message: str) 
         result = logtriage(*command, *arguments)
         assert result.exit_code == 2
         assert message in result.stderr
-
-
-def test_an_unknown_team_lists_the_known_ones() -> None:
-    result = logtriage("eval", "medic=expert", "--split-roles", "trio", "--episodes", 1)
-    assert result.exit_code == 2
-    assert "unknown role 'medic'; known: triage, escalation, remediation" in result.stderr

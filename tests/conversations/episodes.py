@@ -35,10 +35,7 @@ def _screens() -> tuple[str, str, list[str]]:
 
 
 RULES, FIRST, ANSWERS = _screens()
-PROMPT: Final[Messages] = [
-    {"role": "system", "content": RULES},
-    {"role": "user", "content": FIRST},
-]
+PROMPT: Final[Messages] = [{"role": "system", "content": RULES}, {"role": "user", "content": FIRST}]
 
 
 def each(turn: Callable[[int, str, dict[str, Any], str], list[Any]]) -> list[Any]:

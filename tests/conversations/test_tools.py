@@ -8,17 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from logtriage.actions import (
-    Action,
-    Escalate,
-    IdentifyRootCause,
-    Ignore,
-    Malformed,
-    Remediate,
-    RequestMoreLogs,
-    Resolve,
-    all_actions,
-)
+import logtriage as lt
 from logtriage.conversations.tools import anthropic_tools, call_from_action, openai_tools, tools_of
 from logtriage.drawing.generator import make_incident
 from logtriage.incident import Incident
@@ -27,28 +17,28 @@ from logtriage.parsing.calls import wire_from_call
 from logtriage.parsing.tools import ALL_TOOLS, TOOLS
 from tests.builders import SEVEN_SERVICES
 
-KILL = Remediate("kill-query", "user-db")
+KILL = lt.Remediate("kill-query", "user-db")
 
 
-def called(name: object, arguments: object = None) -> Action:
+def called(name: object, arguments: object = None) -> lt.Action:
     return action_from_wire(wire_from_call(name, arguments), SEVEN_SERVICES)
 
 
 def reason(name: object, arguments: object = None) -> str:
     action = called(name, arguments)
-    assert isinstance(action, Malformed), action
+    assert isinstance(action, lt.Malformed), action
     return action.reason
 
 
 def test_every_action_survives_being_a_call() -> None:
-    for action in (*all_actions(SEVEN_SERVICES), IdentifyRootCause("user-db", 0.25)):
+    for action in (*lt.all_actions(SEVEN_SERVICES), lt.IdentifyRootCause("user-db", 0.25)):
         name, arguments = call_from_action(action)
         assert called(name, arguments) == action
         assert called(name, json.dumps(arguments)) == action
 
 
 def test_to_act_is_to_take_the_action_that_is_named_in_one_word() -> None:
-    for action in all_actions(SEVEN_SERVICES):
+    for action in lt.all_actions(SEVEN_SERVICES):
         assert called("act", {"action": render_action(action, "word")}) == action
     assert reason("act", {"action": "fix it"}) == "act wants an action in one word"
     assert reason("act") == "act wants an action in one word"
@@ -56,7 +46,7 @@ def test_to_act_is_to_take_the_action_that_is_named_in_one_word() -> None:
 
 
 def test_a_call_of_every_action_fits_the_schema() -> None:
-    for action in (*all_actions(SEVEN_SERVICES), IdentifyRootCause("user-db", 0.25)):
+    for action in (*lt.all_actions(SEVEN_SERVICES), lt.IdentifyRootCause("user-db", 0.25)):
         name, arguments = call_from_action(action)
         schema = TOOLS[name].json_schema()
         assert set(schema["required"]) <= arguments.keys() <= schema["properties"].keys()
@@ -97,31 +87,31 @@ def world_of(incident: Incident) -> tuple[str, ...]:
         ("remediate", {"remedy": "kill-query", "service": "user-db"}, KILL),
         ("remediate", {"value": "kill-query:user-db"}, KILL),
         ("remediate", {"value": "kill-query:user-db", "remedy": None, "service": None}, KILL),
-        ("escalate", {"value": "dba-team"}, Escalate("dba-team")),
-        ("escalate", {"team": "dba-team", "why": "it is a database"}, Escalate("dba-team")),
-        ("mcp__logtriage__escalate", {"team": "dba-team"}, Escalate("dba-team")),
-        ("functions.escalate", {"team": "dba-team"}, Escalate("dba-team")),
-        ("resolve", "", Resolve()),
-        ("resolve", None, Resolve()),
-        ("resolve", "{}", Resolve()),
-        ("ignore", {"value": "noise"}, Ignore()),
-        ("request_more_logs", {}, RequestMoreLogs(None)),
-        ("request_more_logs", {"service": "all"}, RequestMoreLogs(None)),
-        ("request_more_logs", {"service": None}, RequestMoreLogs(None)),
-        ("request_more_logs", {"service": math.nan}, RequestMoreLogs(None)),
-        ("request_more_logs", math.nan, RequestMoreLogs(None)),
+        ("escalate", {"value": "dba-team"}, lt.Escalate("dba-team")),
+        ("escalate", {"team": "dba-team", "why": "it is a database"}, lt.Escalate("dba-team")),
+        ("mcp__logtriage__escalate", {"team": "dba-team"}, lt.Escalate("dba-team")),
+        ("functions.escalate", {"team": "dba-team"}, lt.Escalate("dba-team")),
+        ("resolve", "", lt.Resolve()),
+        ("resolve", None, lt.Resolve()),
+        ("resolve", "{}", lt.Resolve()),
+        ("ignore", {"value": "noise"}, lt.Ignore()),
+        ("request_more_logs", {}, lt.RequestMoreLogs(None)),
+        ("request_more_logs", {"service": "all"}, lt.RequestMoreLogs(None)),
+        ("request_more_logs", {"service": None}, lt.RequestMoreLogs(None)),
+        ("request_more_logs", {"service": math.nan}, lt.RequestMoreLogs(None)),
+        ("request_more_logs", math.nan, lt.RequestMoreLogs(None)),
         (
             "identify_root_cause",
             {"service": "user-db", "confidence": math.nan, "team": None},
-            IdentifyRootCause("user-db"),
+            lt.IdentifyRootCause("user-db"),
         ),
-        ("escalate", '"{\\"team\\": \\"dba-team\\"}"', Escalate("dba-team")),
-        ("resolve", '""', Resolve()),
-        ("a:b/c.d__escalate", {"team": "dba-team"}, Escalate("dba-team")),
+        ("escalate", '"{\\"team\\": \\"dba-team\\"}"', lt.Escalate("dba-team")),
+        ("resolve", '""', lt.Resolve()),
+        ("a:b/c.d__escalate", {"team": "dba-team"}, lt.Escalate("dba-team")),
         ("step", {"action_type": "remediate", "value": "kill-query:user-db"}, KILL),
     ],
 )
-def test_calls_that_are_understood(name: str, arguments: Any, action: Action) -> None:
+def test_calls_that_are_understood(name: str, arguments: Any, action: lt.Action) -> None:
     assert called(name, arguments) == action
 
 
@@ -176,4 +166,4 @@ VALUES = st.sampled_from([*SEVEN_SERVICES.names, *SEVEN_SERVICES.teams, "restart
 @example("escalate", {1: 2})
 def test_any_call_is_exactly_one_action(name: object, arguments: Any) -> None:
     wire = wire_from_call(name, arguments)
-    assert isinstance(action_from_wire(wire, SEVEN_SERVICES), Action)
+    assert isinstance(action_from_wire(wire, SEVEN_SERVICES), lt.Action)

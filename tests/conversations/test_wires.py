@@ -9,17 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from logtriage.actions import (
-    Action,
-    ClassifySeverity,
-    Escalate,
-    IdentifyRootCause,
-    Malformed,
-    Remediate,
-    RequestMoreLogs,
-    Resolve,
-    Severity,
-)
+import logtriage as lt
 from logtriage.conversations.tools import call_from_action
 from logtriage.conversations.wires import NO_CALL, Style, actions_of_conversation
 from logtriage.errors import InvalidInput
@@ -27,13 +17,13 @@ from logtriage.parsing import actions_from_wire, render_action
 from logtriage.parsing.replies import ENDED_THINKING
 from tests.builders import SEVEN_SERVICES
 
-ACTIONS: tuple[Action, ...] = (
-    RequestMoreLogs(None),
-    ClassifySeverity(Severity.P2),
-    IdentifyRootCause("user-db", 0.5),
-    Escalate("dba-team"),
-    Remediate("kill-query", "user-db"),
-    Resolve(),
+ACTIONS: tuple[lt.Action, ...] = (
+    lt.RequestMoreLogs(None),
+    lt.ClassifySeverity(lt.Severity.P2),
+    lt.IdentifyRootCause("user-db", 0.5),
+    lt.Escalate("dba-team"),
+    lt.Remediate("kill-query", "user-db"),
+    lt.Resolve(),
 )
 CALLS = [call_from_action(action) for action in ACTIONS]
 SCREEN = {"role": "user", "content": 'TICK 0/12 {"action_type": "ignore"}'}
@@ -41,7 +31,7 @@ SCREEN = {"role": "user", "content": 'TICK 0/12 {"action_type": "ignore"}'}
 Messages = list[dict[str, Any]]
 
 
-def played(messages: str | Messages, **options: Any) -> list[Action]:
+def played(messages: str | Messages, **options: Any) -> list[lt.Action]:
     wires = actions_of_conversation(messages, SEVEN_SERVICES, **options)
     return actions_from_wire(wires, SEVEN_SERVICES)
 
@@ -199,14 +189,14 @@ def test_a_call_that_a_turn_has_twice_with_its_id_is_one_action_unless_answered_
         for name in ("request_more_logs", "resolve")
     )
     told = [{"role": "tool", "tool_call_id": "c1", "content": f"TICK {n}/8"} for n in (1, 2)]
-    once = [RequestMoreLogs(None)]
+    once = [lt.RequestMoreLogs(None)]
     assert played([SCREEN, look, look, told[0]]) == once
     assert played([SCREEN, look, told[0], look, told[0]]) == [*once, *once]
     assert played([SCREEN, look, look, told[0], told[0]]) == [*once, *once]
     assert played([SCREEN, look, look, look, told[0], told[0]]) == [*once, *once]
     assert played([SCREEN, look, told[0], look, told[1]]) == [*once, *once]
     assert played([SCREEN, look, told[0], look]) == [*once, *once]
-    assert played([SCREEN, look, other, told[0]]) == [*once, Resolve()]
+    assert played([SCREEN, look, other, told[0]]) == [*once, lt.Resolve()]
     no_id = said(tool_calls=[{"id": "", "function": {"name": "request_more_logs"}}])
     assert played([SCREEN, no_id, no_id]) == [*once, *once]
 
@@ -221,29 +211,29 @@ def test_one_reply_with_an_array_is_a_plan(dressed: str) -> None:
 
 
 def test_a_plan_is_one_reply_of_two_where_text_is_asked_for() -> None:
-    text = f"[{render_action(Resolve())}, {render_action(Escalate('dba-team'))}]"
+    text = f"[{render_action(lt.Resolve())}, {render_action(lt.Escalate('dba-team'))}]"
     (action,) = played(text, style=Style.TEXT)
-    assert isinstance(action, Malformed)
+    assert isinstance(action, lt.Malformed)
 
 
 def test_talk_among_calls_costs_nothing() -> None:
-    assert played([said(), *OPENAI, said(content=render_action(Resolve()))]) == list(ACTIONS)
+    assert played([said(), *OPENAI, said(content=render_action(lt.Resolve()))]) == list(ACTIONS)
 
 
 def test_talk_alone_is_malformed_one_step_each() -> None:
-    assert [type(one) for one in played([said(), said()])] == [Malformed, Malformed]
+    assert [type(one) for one in played([said(), said()])] == [lt.Malformed, lt.Malformed]
     (one,) = played([said(content="Hm."), said(content="So.")], style="tools")
-    assert one == Malformed("Hm.\nSo.", NO_CALL)
+    assert one == lt.Malformed("Hm.\nSo.", NO_CALL)
 
 
 def test_a_reply_without_a_call_is_malformed_wherever_it_stands() -> None:
     talk, thinking = said(content="Hm."), said(content="<think>resolve it")
     steps = played(with_screens([talk, *OPENAI[:2], thinking, talk]))
     assert steps == [
-        Malformed("Hm.", NO_CALL),
+        lt.Malformed("Hm.", NO_CALL),
         *ACTIONS[:2],
-        Malformed("<think>resolve it", ENDED_THINKING),
-        Malformed("Hm.", NO_CALL),
+        lt.Malformed("<think>resolve it", ENDED_THINKING),
+        lt.Malformed("Hm.", NO_CALL),
     ]
     submit = said(tool_calls=[{"function": {"name": "submit", "arguments": "{}"}}])
     assert played(with_screens([*OPENAI, submit]), other_tools=["submit"]) == list(ACTIONS)
@@ -257,8 +247,8 @@ def test_a_call_that_cannot_be_read_is_a_step() -> None:
         said(content="<tool_call>escalate!</tool_call>"),
     ]
     steps = played([*OPENAI[:1], *broken])
-    assert [type(one) for one in steps] == [RequestMoreLogs, *[Malformed] * 4]
-    reasons = [one.reason for one in steps if isinstance(one, Malformed)]
+    assert [type(one) for one in steps] == [lt.RequestMoreLogs, *[lt.Malformed] * 4]
+    reasons = [one.reason for one in steps if isinstance(one, lt.Malformed)]
     assert reasons[0].startswith("arguments are not JSON")
     assert reasons[1] == "no JSON"
     assert reasons[2].startswith("arguments are not JSON")
@@ -267,13 +257,13 @@ def test_a_call_that_cannot_be_read_is_a_step() -> None:
 
 def test_unknown_tools_are_malformed_unless_they_are_the_harness_s_own() -> None:
     submit = said(tool_calls=[{"function": {"name": "mcp__x__submit", "arguments": "{}"}}])
-    assert isinstance(played([submit])[0], Malformed)
+    assert isinstance(played([submit])[0], lt.Malformed)
     assert played([*OPENAI, submit], other_tools=["submit"]) == list(ACTIONS)
 
 
 def test_only_what_the_agent_wrote_counts() -> None:
     given = {**said(), "source": "input", "tool_calls": OPENAI[-1]["tool_calls"]}
-    result = {"role": "tool", "content": render_action(Resolve())}
+    result = {"role": "tool", "content": render_action(lt.Resolve())}
     server = said(content=[{"type": "tool_use", "tool_type": "web_search", "name": "resolve"}])
     assert played([given, SCREEN, result, server, *INSPECT]) == list(ACTIONS)
 
@@ -295,10 +285,7 @@ def test_only_what_the_agent_wrote_counts() -> None:
         ([{"content": "x"}], "[0]: cannot tell who wrote it: no role, and no type"),
         ([{"type": "step"}], "[0]: cannot tell who wrote it: no role, and the type 'step'"),
         ([said(tool_calls=["x"])], "[0].tool_calls[0]: expected an object, got a string"),
-        (
-            [said(tool_calls=[{"type": "function"}])],
-            "[0].tool_calls[0]: a call without a name",
-        ),
+        ([said(tool_calls=[{"type": "function"}])], "[0].tool_calls[0]: a call without a name"),
         ([said(toolUses=[{}])], "[0].toolUses: not known; calls are read from tool_calls"),
         (
             [said(content=[{"type": "call", "toolName": "resolve"}])],
@@ -359,4 +346,4 @@ def test_whatever_comes_becomes_actions_or_our_own_error(messages: Any, style: S
         wires = actions_of_conversation(messages, SEVEN_SERVICES, style=style)
     except InvalidInput:
         return
-    assert all(isinstance(one, Action) for one in actions_from_wire(wires, SEVEN_SERVICES))
+    assert all(isinstance(one, lt.Action) for one in actions_from_wire(wires, SEVEN_SERVICES))

@@ -18,12 +18,7 @@ from logtriage import (
     render_observation,
     transition,
 )
-from logtriage.actions import (
-    RequestMetrics,
-    RequestMoreLogs,
-    Wait,
-    all_actions,
-)
+from logtriage.actions import RequestMetrics, RequestMoreLogs, Wait, all_actions
 from logtriage.beliefs import belief
 from logtriage.beliefs.beliefs import belief_of
 from logtriage.beliefs.explain import explain, why_unexplained

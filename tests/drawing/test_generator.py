@@ -6,17 +6,7 @@ from math import sqrt
 import attrs
 import pytest
 
-from logtriage import (
-    Escalate,
-    InvalidInput,
-    RequestMoreLogs,
-    get_task,
-    incident_ids,
-    initial_state,
-    make_incident,
-    observe,
-    transition,
-)
+import logtriage as lt
 from logtriage.drawing.generator import draw_incident
 from logtriage.drawing.ids import SPLITS, IncidentId
 from logtriage.drawing.incidents import WORTHS_OF_HAND_OVER
@@ -30,7 +20,7 @@ from tests.builders import SEVEN_SERVICES, SMALL_TASKS, own_topology
 @pytest.mark.parametrize("task", SMALL_TASKS, ids=lambda task: task.id)
 @pytest.mark.parametrize("split", SPLITS)
 def test_each_answer_is_a_real_possibility_and_none_is_the_rule(task: TaskSpec, split: str) -> None:
-    drawn = [make_incident(one).truth for one in incident_ids(task.id, split, 400)]
+    drawn = [lt.make_incident(one).truth for one in lt.incident_ids(task.id, split, 400)]
     real = [one for one in drawn if not one.benign]
     assert 0.09 <= 1 - len(real) / len(drawn) <= 0.21
     for of, most, choices in (
@@ -43,7 +33,7 @@ def test_each_answer_is_a_real_possibility_and_none_is_the_rule(task: TaskSpec, 
 
 
 def test_worths_of_hand_over_are_equally_likely_whatever_the_truth() -> None:
-    drawn = [make_incident(f"cascading_failure-v4/train/{index}") for index in range(3_000)]
+    drawn = [lt.make_incident(f"cascading_failure-v4/train/{index}") for index in range(3_000)]
     for benign in (False, True):
         worths = [
             incident.worth_of_hand_over for incident in drawn if incident.truth.benign is benign
@@ -58,17 +48,17 @@ def test_worths_of_hand_over_are_equally_likely_whatever_the_truth() -> None:
 def test_random_topologies_are_in_split_ood_only(task: TaskSpec) -> None:
     for split in SPLITS:
         own = [
-            make_incident(one).topology is not task.topology
-            for one in incident_ids(task.id, split, 200)
+            lt.make_incident(one).topology is not task.topology
+            for one in lt.incident_ids(task.id, split, 200)
         ]
         assert 70 <= sum(own) <= 130 if split == "ood" else not any(own)
 
 
 def test_a_bad_id_is_refused() -> None:
     with pytest.raises(UnknownName, match="unknown task"):
-        make_incident("nosuch-v2/test/0")
-    with pytest.raises(InvalidInput, match="the split and the number are missing"):
-        make_incident("single_crash-v4")
+        lt.make_incident("nosuch-v2/test/0")
+    with pytest.raises(lt.InvalidInput, match="the split and the number are missing"):
+        lt.make_incident("single_crash-v4")
 
 
 @pytest.mark.parametrize("size", [5, 40, 200])
@@ -84,23 +74,27 @@ def test_incidents_can_be_drawn_on_a_topology_of_ones_own(size: int) -> None:
 def test_a_topology_without_a_place_for_the_fault_is_refused() -> None:
     gate = Service("gate", "edge", "sre-team")
     alone = own_topology("alone", ("sre-team", "security-team"), (gate,))
-    task = get_task("cascading_failure-v4")
-    with pytest.raises(InvalidInput, match="it needs a service that another one calls"):
+    task = lt.get_task("cascading_failure-v4")
+    with pytest.raises(lt.InvalidInput, match="it needs a service that another one calls"):
         draw_incident(task, IncidentId(task, "train", 0), alone)
 
 
 def test_nothing_is_drawn_on_a_topology_whose_name_breaks_ids() -> None:
     recorded = attrs.evolve(SEVEN_SERVICES, name="mine/1")
-    task = get_task("cascading_failure-v4")
-    with pytest.raises(InvalidInput, match=r"topology 'mine/1': its name must have no '/' to draw"):
+    task = lt.get_task("cascading_failure-v4")
+    with pytest.raises(
+        lt.InvalidInput, match=r"topology 'mine/1': its name must have no '/' to draw"
+    ):
         draw_incident(task, IncidentId(task, "train", 0), recorded)
 
 
 def test_a_wrong_page_that_ends_nothing_brings_no_note() -> None:
-    incident = attrs.evolve(make_incident("cascading_failure-v4/test/0"), wrong_page_closes=False)
+    incident = attrs.evolve(
+        lt.make_incident("cascading_failure-v4/test/0"), wrong_page_closes=False
+    )
     (right,) = incident.truth.teams
     wrong = next(team for team in incident.topology.teams if team != right)
     for team, notes in ((wrong, 0), (right, 1)):
-        state = transition(initial_state(incident), Escalate(team))
-        state = transition(state, RequestMoreLogs(None))
-        assert len(observe(state).notes) == notes
+        state = lt.transition(lt.initial_state(incident), lt.Escalate(team))
+        state = lt.transition(state, lt.RequestMoreLogs(None))
+        assert len(lt.observe(state).notes) == notes

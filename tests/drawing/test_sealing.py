@@ -257,10 +257,7 @@ def test_converted_rows_must_say_their_seal(place: str, tmp_path: Path) -> None:
     assert one.seal == SEAL.fingerprint
     assert grade_transcript(one, resolve=find).seal == SEAL.fingerprint
     bad: list[Any] = []
-    for path, resolve in (
-        (row(), find),
-        (row(seal=OTHER.fingerprint), find),
-    ):
+    for path, resolve in ((row(), find), (row(seal=OTHER.fingerprint), find)):
         with pytest.raises(SealError, match=r"rows.jsonl:1: seal: "):
             list(convert_file(path, resolve=resolve, on_error=bad.append))
     with pytest.raises(SealError, match=r"rows.jsonl:1: .*LOGTRIAGE_SEAL"):

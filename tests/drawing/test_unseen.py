@@ -6,19 +6,7 @@ from typing import Any
 import attrs
 import pytest
 
-from logtriage import (
-    InvalidInput,
-    get_task,
-    grade,
-    incident_ids,
-    initial_state,
-    make_incident,
-    observe,
-    play,
-    replay,
-    system_prompt,
-    transcript_of,
-)
+import logtriage as lt
 from logtriage.beliefs import belief
 from logtriage.drawing import Seal
 from logtriage.drawing.generator import draw_incident
@@ -49,7 +37,7 @@ def world_of(incident: Incident) -> World:
 
 
 def test_the_number_of_an_incident_says_its_world_and_its_truth() -> None:
-    first, again = (make_incident(f"{TASK}/test/{number}") for number in (7, 7 + WORLDS))
+    first, again = (lt.make_incident(f"{TASK}/test/{number}") for number in (7, 7 + WORLDS))
     assert first.world == again.world == unseen_world("test", 7)
     assert first.telemetry != again.telemetry
     assert first.id == f"{TASK}/test/7"
@@ -59,23 +47,23 @@ def test_the_number_of_an_incident_says_its_world_and_its_truth() -> None:
 def test_worlds_differ_within_a_split_and_between_splits() -> None:
     seeds = {unseen_seed(split, number) for split in ALL_SPLITS for number in range(WORLDS)}
     assert len(seeds) == len(ALL_SPLITS) * WORLDS
-    marks = [make_incident(one).world_mark for one in IDS]
+    marks = [lt.make_incident(one).world_mark for one in IDS]
     assert len({*marks, default_world().fingerprint, None}) == len(IDS) + 2
 
 
 @pytest.mark.parametrize("fog", UNSEEN_TASKS)
 def test_every_level_of_fog_has_the_same_worlds(fog: str) -> None:
-    incident = make_incident(f"{fog}/val/5")
+    incident = lt.make_incident(f"{fog}/val/5")
     assert incident.world == unseen_world("val", 5)
     assert incident.task == fog
-    assert get_task(fog).fog == UNSEEN_TASKS[fog]
+    assert lt.get_task(fog).fog == UNSEEN_TASKS[fog]
 
 
 def test_sealed_incidents_need_their_key() -> None:
     name = f"{TASK}/sealed/4"
     with pytest.raises(SealError, match="sealed"):
-        make_incident(name)
-    one, other = (make_incident(name, seal=Seal(key * 16)) for key in (b"ab", b"cd"))
+        lt.make_incident(name)
+    one, other = (lt.make_incident(name, seal=Seal(key * 16)) for key in (b"ab", b"cd"))
     assert one.world == other.world == unseen_world("sealed", 4)
     assert one.telemetry != other.telemetry
     assert one.seal != other.seal
@@ -84,10 +72,10 @@ def test_sealed_incidents_need_their_key() -> None:
 @pytest.mark.parametrize("world", [None, "oncall", default_world()])
 def test_the_world_that_they_are_drawn_around_finds_them(world: Any) -> None:
     name = f"{TASK}/test/2"
-    assert make_incident(name, world=world) == make_incident(name)
-    assert incident_of(name, world=world) == make_incident(name)
-    assert Incidents(world=world)(name) == make_incident(name)
-    assert incident_ids(TASK, "test", 3, world=world)[2] == name
+    assert lt.make_incident(name, world=world) == lt.make_incident(name)
+    assert incident_of(name, world=world) == lt.make_incident(name)
+    assert Incidents(world=world)(name) == lt.make_incident(name)
+    assert lt.incident_ids(TASK, "test", 3, world=world)[2] == name
     assert parse_incident_id(name, world=world).task.world == unseen_world("test", 2)
 
 
@@ -95,41 +83,41 @@ def test_the_world_that_they_are_drawn_around_finds_them(world: Any) -> None:
     ("name", "error", "said"),
     [
         (f"{TASK}/tset/2", UnknownName, "unknown split 'tset'"),
-        (f"{TASK}/test/02", InvalidInput, "index must be a whole number"),
-        (f"{TASK}/test/x", InvalidInput, "index must be a whole number"),
-        (f"{TASK}/test", InvalidInput, "the number is missing"),
-        (TASK, InvalidInput, "the split and the number are missing"),
-        (f"{TASK}/test/2/3", InvalidInput, "expected <task>/<split>/<index>"),
+        (f"{TASK}/test/02", lt.InvalidInput, "index must be a whole number"),
+        (f"{TASK}/test/x", lt.InvalidInput, "index must be a whole number"),
+        (f"{TASK}/test", lt.InvalidInput, "the number is missing"),
+        (TASK, lt.InvalidInput, "the split and the number are missing"),
+        (f"{TASK}/test/2/3", lt.InvalidInput, "expected <task>/<split>/<index>"),
     ],
 )
 def test_an_id_that_is_none_is_refused(name: str, error: type[Exception], said: str) -> None:
     with pytest.raises(error, match=re.escape(said)):
-        make_incident(name)
+        lt.make_incident(name)
 
 
 # --- the task ------------------------------------------------------------------------------
 
 
 def test_the_task_is_one_of_the_fourth_world_and_none_of_the_benchmark() -> None:
-    task = get_task(TASK)
+    task = lt.get_task(TASK)
     assert task == tasks_of(default_world())[TASK]
     assert is_registered(task)
     assert is_of_task(f"{TASK}/test/0")
     assert (task.id, task.version, task.world) == (TASK, 4, default_world())
     assert TASK not in benchmark_of(default_world())
-    own = get_task(TASK, unseen_world("test", 1))
+    own = lt.get_task(TASK, unseen_world("test", 1))
     assert own.id == TASK
     assert own.world == unseen_world("test", 1)
     assert tuple(tasks_of(own.world)) == tuple(UNSEEN_TASKS)
 
 
 def test_what_plays_in_one_world_refuses_the_task() -> None:
-    task = get_task(TASK)
+    task = lt.get_task(TASK)
     for draw in (
         lambda: TriageEnv(TASK),
         lambda: draw_incident(task, parse_incident_id(f"{TASK}/test/0")),
     ):
-        with pytest.raises(InvalidInput, match="each incident has a world of its own"):
+        with pytest.raises(lt.InvalidInput, match="each incident has a world of its own"):
             draw()
 
 
@@ -138,27 +126,27 @@ def test_what_plays_in_one_world_refuses_the_task() -> None:
 
 @pytest.mark.parametrize("name", IDS[:2])
 def test_a_transcript_comes_back_and_is_graded_in_no_other_world(name: str) -> None:
-    incident = make_incident(name)
-    state = play(incident, "oracle")
-    assert grade(state).score == 1.0
-    transcript = transcript_of(state)
+    incident = lt.make_incident(name)
+    state = lt.play(incident, "oracle")
+    assert lt.grade(state).score == 1.0
+    transcript = lt.transcript_of(state)
     assert transcript.world == world_of(incident).fingerprint
-    assert replay(transcript)[-1] == state
-    assert grade_transcript(transcript) == grade(state)
+    assert lt.replay(transcript)[-1] == state
+    assert grade_transcript(transcript) == lt.grade(state)
     for mark in (default_world().fingerprint, unseen_world("test", 9).fingerprint, None):
-        with pytest.raises(InvalidInput, match="nothing is graded in another world"):
+        with pytest.raises(lt.InvalidInput, match="nothing is graded in another world"):
             grade_transcript(attrs.evolve(transcript, world=mark))
 
 
 def test_the_belief_is_that_of_the_incidents_own_world() -> None:
-    state = initial_state(make_incident(IDS[1]))
+    state = lt.initial_state(lt.make_incident(IDS[1]))
     world = world_of(state.incident)
     held = belief(state)
     assert held.world == world
     assert {kind for kind, _ in held.faults} <= set(world.kind_names)
     assert evidence(state)
-    assert observe(state).topology.teams == state.incident.topology.teams
-    assert play(state.incident, "expert").closing is not None
+    assert lt.observe(state).topology.teams == state.incident.topology.teams
+    assert lt.play(state.incident, "expert").closing is not None
 
 
 # --- what the prompt says ------------------------------------------------------------------
@@ -187,8 +175,8 @@ def rows_of(world: World) -> dict[str, Any]:
 
 @pytest.mark.parametrize("name", IDS)
 def test_the_prompt_states_every_share_without_loss(name: str) -> None:
-    incident = make_incident(name)
-    world, rules = world_of(incident), Rules(system_prompt(incident))
+    incident = lt.make_incident(name)
+    world, rules = world_of(incident), Rules(lt.system_prompt(incident))
     for condition, row in rows_of(world).items():
         said = {
             word: round(100 * share)

@@ -9,14 +9,7 @@ from typing import Any
 
 import pytest
 
-from logtriage.actions import (
-    Action,
-    ClassifySeverity,
-    IdentifyRootCause,
-    Malformed,
-    Resolve,
-    Severity,
-)
+import logtriage as lt
 from logtriage.drawing.generator import make_incident
 from logtriage.errors import LogTriageError, UnknownName
 from logtriage.evaluation import RunSpec, evaluate, load_run, record_episode
@@ -37,10 +30,10 @@ class Failing:
     def __init__(self, error: BaseException) -> None:
         self.error = error
 
-    def act(self, observation: Observation, memory: Any) -> tuple[Action, Any]:
+    def act(self, observation: Observation, memory: Any) -> tuple[lt.Action, Any]:
         if observation.tick:
             raise self.error
-        return ClassifySeverity(Severity.P1), memory
+        return lt.ClassifySeverity(lt.Severity.P1), memory
 
 
 class Saying:
@@ -49,7 +42,7 @@ class Saying:
     def __init__(self, said: Any) -> None:
         self.said = said
 
-    def act(self, _: Observation, memory: Any) -> tuple[Action, Any]:
+    def act(self, _: Observation, memory: Any) -> tuple[lt.Action, Any]:
         return self.said, memory
 
 
@@ -85,7 +78,7 @@ def test_failure_of_a_policy_is_unscored_with_its_cause_and_never_a_zero() -> No
 
 
 @pytest.mark.parametrize(
-    "said", ["resolve", None, {"action_type": "resolve"}, IdentifyRootCause("nowhere")]
+    "said", ["resolve", None, {"action_type": "resolve"}, lt.IdentifyRootCause("nowhere")]
 )
 def test_what_is_no_action_here_is_a_failure(said: Any) -> None:
     transcript = record_episode(INCIDENT, lambda _: Saying(said), "mine")
@@ -163,11 +156,11 @@ def test_process_that_dies_ends_the_run_and_keeps_the_rest(tmp_path: Path) -> No
 
 
 def test_text_that_is_no_unicode_survives(tmp_path: Path) -> None:
-    said = Malformed("half of a pair: \ud83d", "no JSON")
+    said = lt.Malformed("half of a pair: \ud83d", "no JSON")
     spec = RunSpec(["mine"], ["single_crash-v4"], episodes=1)
-    evaluate(spec, tmp_path, factories={"mine": lambda _: ConstantPolicy((said, Resolve()))})
+    evaluate(spec, tmp_path, factories={"mine": lambda _: ConstantPolicy((said, lt.Resolve()))})
     (grade_,) = load_run(tmp_path).grades["mine", "single_crash-v4"]
-    assert grade_.actions == (said, Resolve())
+    assert grade_.actions == (said, lt.Resolve())
 
 
 def test_unknown_policy_is_refused_before_anything_is_written(tmp_path: Path) -> None:

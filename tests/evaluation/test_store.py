@@ -114,12 +114,6 @@ def test_run_of_another_version_is_not_mixed_with_this_one(run: Path) -> None:
         evaluate(SPEC, run)
 
 
-def test_fresh_throws_the_old_run_away_and_nothing_else(run: Path) -> None:
-    (run / "notes.txt").write_text("mine")
-    evaluate(RunSpec(["expert"], ["single_crash-v4"], episodes=1), run, fresh=True)
-    assert set(contents(run)) == {"run.json", "summary.json", FIRST, "notes.txt"}
-
-
 @pytest.mark.parametrize("fresh", [False, True])
 def test_directory_with_other_things_is_left_alone(tmp_path: Path, fresh: bool) -> None:
     (tmp_path / "thesis.tex").write_text("words")

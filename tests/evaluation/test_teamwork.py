@@ -5,15 +5,7 @@ from statistics import fmean, stdev
 
 import pytest
 
-from logtriage import (
-    RequestMetrics,
-    RequestMoreLogs,
-    RequestTraces,
-    State,
-    Wait,
-    initial_state,
-    make_incident,
-)
+import logtriage as lt
 from logtriage.beliefs import belief
 from logtriage.dynamics import transition_jointly
 from logtriage.evaluation.full_look import full_look
@@ -25,12 +17,12 @@ from logtriage.world.channels import Channel
 from tests.audit.planted.tasks import all_quiet
 
 
-def played(index: int) -> State:
+def played(index: int) -> lt.State:
     """Two ticks of questions."""
-    state = initial_state(make_incident(f"cascading_failure-v4/test/{index}"))
+    state = lt.initial_state(lt.make_incident(f"cascading_failure-v4/test/{index}"))
     for acts in (
-        (RequestTraces("user-db"), Wait(), RequestMetrics("user-db")),
-        (RequestMoreLogs("user-db"), Wait(), RequestMetrics("payment-db")),
+        (lt.RequestTraces("user-db"), lt.Wait(), lt.RequestMetrics("user-db")),
+        (lt.RequestMoreLogs("user-db"), lt.Wait(), lt.RequestMetrics("payment-db")),
     ):
         state = transition_jointly(state, acts)
     return state
@@ -69,7 +61,7 @@ def needed(incidents: list[Incident], split: RoleSplit) -> tuple[float, float]:
 
 @pytest.mark.parametrize("split", [TRIO, BY_TIER], ids=lambda split: split.name)
 def test_the_benchmark_needs_a_team_and_calm_incidents_do_not(split: RoleSplit) -> None:
-    drawn = [make_incident(f"cascading_failure-v4/train/{number}") for number in range(30)]
+    drawn = [lt.make_incident(f"cascading_failure-v4/train/{number}") for number in range(30)]
     gap, error = needed(drawn, split)
     assert gap + 2 * error >= 0.30
     calm, error = needed([all_quiet("train", number) for number in range(30)], split)

@@ -13,16 +13,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from logtriage import (
-    get_task,
-    grade,
-    incident_ids,
-    initial_state,
-    observe,
-    play,
-    render_observation,
-    transition,
-)
+import logtriage as lt
 from logtriage.codec import truth_to_json
 from logtriage.drawing.ids import SPLITS
 from logtriage.evaluation import Incidents
@@ -63,7 +54,7 @@ def digest(text: str) -> str:
 
 def graded(state: State) -> dict[str, Any]:
     """The parts of a grade that a version fixes: not its wording."""
-    one: Grade = grade(state)
+    one: Grade = lt.grade(state)
     return {
         "score": one.score,
         "criteria": {row.name: row.score for row in one.criteria},
@@ -80,7 +71,7 @@ def opened(incident_id: str) -> dict[str, Any]:
     incident = find(incident_id)
     truth = truth_to_json(incident)
     topology = digest(json.dumps(truth.pop("topology")))
-    first = render_observation(observe(initial_state(incident)))
+    first = lt.render_observation(lt.observe(lt.initial_state(incident)))
     return {
         "incident": incident_id,
         "truth": truth,
@@ -92,11 +83,11 @@ def opened(incident_id: str) -> dict[str, Any]:
 def replay(incident_id: str, wires: list[dict[str, Any]]) -> dict[str, Any]:
     """What is recorded of an episode, from its incident and actions."""
     incident = find(incident_id)
-    state = initial_state(incident)
+    state = lt.initial_state(incident)
     screens = []
     for wire in wires:
-        state = transition(state, action_from_wire(wire, incident.topology))
-        screens.append(digest(render_observation(observe(state))))
+        state = lt.transition(state, action_from_wire(wire, incident.topology))
+        screens.append(digest(lt.render_observation(lt.observe(state))))
     return {"actions": wires, "screens": screens, "grade": graded(state)}
 
 
@@ -104,14 +95,15 @@ def record(task: str) -> Path:
     path = path_of(task)
     if path.exists():
         raise SystemExit(f"{path.name} exists: changed behaviour needs a new task version")
-    history = HISTORY if task == RECORDED else get_task(task).history
+    history = HISTORY if task == RECORDED else lt.get_task(task).history
     lines = [json.dumps({"task": task, "history": list(history)}, ensure_ascii=False)]
     for incident_id, pairs in groupby(_pairs(task), key=lambda pair: pair[0]):
         lines.append(json.dumps(opened(incident_id), ensure_ascii=False))
         for _, agent in pairs:
             incident = find(incident_id)
             actions = [
-                action_to_wire(one) for one in play(incident, make_policy(agent)(incident)).actions
+                action_to_wire(one)
+                for one in lt.play(incident, make_policy(agent)(incident)).actions
             ]
             lines.append(json.dumps({"agent": agent, **replay(incident_id, actions)}))
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -124,8 +116,8 @@ def _pairs(task: str) -> list[tuple[str, str]]:
         return [(one.id, agent) for one in shipped_incidents() for agent in RECORDED_AGENTS]
     return [
         (incident_id, agent)
-        for split, count, agents in episodes_of(get_task(task))
-        for incident_id in incident_ids(task, split, count)
+        for split, count, agents in episodes_of(lt.get_task(task))
+        for incident_id in lt.incident_ids(task, split, count)
         for agent in agents
     ]
 

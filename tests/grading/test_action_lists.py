@@ -3,23 +3,9 @@
 import numpy as np
 import pytest
 
-from logtriage import (
-    Action,
-    ClassifySeverity,
-    Escalate,
-    IdentifyRootCause,
-    Ignore,
-    Malformed,
-    Remediate,
-    Report,
-    Resolve,
-    Wait,
-    all_actions,
-)
+import logtriage as lt
 from logtriage.errors import UnknownName
-from logtriage.grading import (
-    action_array,
-)
+from logtriage.grading import action_array
 from logtriage.grading.action_lists import ranges_of
 from logtriage.grading.batch import MALFORMED, PADDING
 from logtriage.world.topologies import random_topology
@@ -27,16 +13,18 @@ from tests.builders import SEVEN_SERVICES
 
 
 def test_action_lists_become_integers() -> None:
-    array = action_array(SEVEN_SERVICES, [[ClassifySeverity("P2"), Malformed("", "")], [Ignore()]])
+    array = action_array(
+        SEVEN_SERVICES, [[lt.ClassifySeverity("P2"), lt.Malformed("", "")], [lt.Ignore()]]
+    )
     assert array.tolist() == [[1, MALFORMED], [72, PADDING]]
     assert array.dtype == np.int8
-    assert action_array(random_topology(1, 60), [[Resolve()]]).dtype == np.int16
+    assert action_array(random_topology(1, 60), [[lt.Resolve()]]).dtype == np.int16
     with pytest.raises(UnknownName, match="unknown team 'pay-team'"):
-        action_array(SEVEN_SERVICES, [[Escalate("pay-team")]])
+        action_array(SEVEN_SERVICES, [[lt.Escalate("pay-team")]])
 
 
 def test_what_does_nothing_is_malformed() -> None:
-    nothing: list[Action] = [Malformed("", ""), Report("slow_query"), Wait()]
+    nothing: list[lt.Action] = [lt.Malformed("", ""), lt.Report("slow_query"), lt.Wait()]
     assert action_array(SEVEN_SERVICES, [nothing]).tolist() == [[MALFORMED] * 3]
     assert action_array(SEVEN_SERVICES, []).shape == (0, 0)
     assert action_array(SEVEN_SERVICES, [[], []]).shape == (2, 0)
@@ -46,15 +34,15 @@ def test_what_does_nothing_is_malformed() -> None:
 def test_the_ranges_partition_the_actions(size: int) -> None:
     """Each action lies in the range of its kind, and every range is used up."""
     topology = random_topology(3, size)
-    ranges, every = ranges_of(topology), all_actions(topology)
+    ranges, every = ranges_of(topology), lt.all_actions(topology)
     assert ranges.count == len(every)
     for kind, first, number in (
-        (ClassifySeverity, 0, 3),
-        (IdentifyRootCause, ranges.root, ranges.roots),
-        (Escalate, ranges.page, ranges.pages),
-        (Remediate, ranges.remedy, ranges.remedies),
-        (Resolve, ranges.resolve, 1),
-        (Ignore, ranges.ignore, 1),
+        (lt.ClassifySeverity, 0, 3),
+        (lt.IdentifyRootCause, ranges.root, ranges.roots),
+        (lt.Escalate, ranges.page, ranges.pages),
+        (lt.Remediate, ranges.remedy, ranges.remedies),
+        (lt.Resolve, ranges.resolve, 1),
+        (lt.Ignore, ranges.ignore, 1),
     ):
         assert [at for at, one in enumerate(every) if isinstance(one, kind)] == list(
             range(first, first + number)

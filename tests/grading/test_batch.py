@@ -9,25 +9,7 @@ import attrs
 import numpy as np
 import pytest
 
-from logtriage import (
-    Action,
-    ClassifySeverity,
-    Escalate,
-    HandOver,
-    IdentifyRootCause,
-    Ignore,
-    Incident,
-    InvalidInput,
-    Remediate,
-    RequestMoreLogs,
-    Resolve,
-    State,
-    Topology,
-    all_actions,
-    grade,
-    incident_ids,
-    make_incident,
-)
+import logtriage as lt
 from logtriage.actions import Severity, action_id
 from logtriage.dynamics import play
 from logtriage.grading import (
@@ -48,7 +30,7 @@ from logtriage.policies import perfect_actions
 from tests.builders import OWNERS, SEVEN_SERVICES, real_incident, with_actions
 
 BASE = attrs.evolve(
-    make_incident("cascading_failure-v4/test/42"),
+    lt.make_incident("cascading_failure-v4/test/42"),
     topology=SEVEN_SERVICES,
     directory=OWNERS,
     par=5,
@@ -66,30 +48,29 @@ REAL = attrs.evolve(
     ),
 )
 BENIGN = attrs.evolve(
-    BASE,
-    horizon=12,
-    par=2,
-    truth=Truth(None, Severity.P3, frozenset(), frozenset(), frozenset()),
+    BASE, horizon=12, par=2, truth=Truth(None, Severity.P3, frozenset(), frozenset(), frozenset())
 )
-FIX = Remediate("kill-query", "user-db")
-WRONG = Remediate("restart", "api-gateway")
-PERFECT: list[Action] = [
-    ClassifySeverity("P1"),
-    IdentifyRootCause("user-db"),
-    Escalate("dba-team"),
+FIX = lt.Remediate("kill-query", "user-db")
+WRONG = lt.Remediate("restart", "api-gateway")
+PERFECT: list[lt.Action] = [
+    lt.ClassifySeverity("P1"),
+    lt.IdentifyRootCause("user-db"),
+    lt.Escalate("dba-team"),
     FIX,
-    Resolve(),
+    lt.Resolve(),
 ]
-LOOK = RequestMoreLogs(None)
+LOOK = lt.RequestMoreLogs(None)
 NAN = float("nan")
 
 
-def refused(message: str, error: type[InvalidInput] = InvalidInput) -> Any:
+def refused(message: str, error: type[lt.InvalidInput] = lt.InvalidInput) -> Any:
     """An error that says this, word for word."""
     return pytest.raises(error, match=f"^{re.escape(message)}$")
 
 
-def graded(incidents: list[Incident], lists: list[list[Action]], rubric: Any = TRIAGE_3) -> Any:
+def graded(
+    incidents: list[lt.Incident], lists: list[list[lt.Action]], rubric: Any = TRIAGE_3
+) -> Any:
     actions = action_array(SEVEN_SERVICES, lists, hand_over=True)
     return grade_batch(truths_of(incidents), actions, rubric)
 
@@ -98,17 +79,19 @@ def graded(incidents: list[Incident], lists: list[list[Action]], rubric: Any = T
 # what was handed over first. Weights
 # .15 .25 .25 .25 .10, benign .20 for severity, .70 for dismissal, .10 for closure. Without
 # a page .32 is left, .3 for each wrong remedy before it, and .7 for a fix before it.
-CELLS: list[tuple[Incident, list[Action], float, list[float], str | None, str | None, int, int]] = [
+CELLS: list[
+    tuple[lt.Incident, list[lt.Action], float, list[float], str | None, str | None, int, int]
+] = [
     (REAL, PERFECT, 1.0, [1, 1, 1, 1, 1, NAN], None, "resolved", 5, 0),
     # Adjacent severity, symptom 0, page .25, fix after one wrong remedy .25 * .6.
     (
         REAL,
         [
-            ClassifySeverity("P2"),
-            ClassifySeverity("P1"),
-            IdentifyRootCause("api-gateway"),
-            IdentifyRootCause("user-db"),
-            Escalate("dba-team"),
+            lt.ClassifySeverity("P2"),
+            lt.ClassifySeverity("P1"),
+            lt.IdentifyRootCause("api-gateway"),
+            lt.IdentifyRootCause("user-db"),
+            lt.Escalate("dba-team"),
             WRONG,
             FIX,
         ],
@@ -122,7 +105,7 @@ CELLS: list[tuple[Incident, list[Action], float, list[float], str | None, str | 
     (REAL, [LOOK] * 14, 0.0, [0, 0, 0, 0, 0, NAN], None, "out_of_time", 12, 2),
     (
         REAL,
-        [ClassifySeverity("P1"), Escalate("sre-team"), FIX],
+        [lt.ClassifySeverity("P1"), lt.Escalate("sre-team"), FIX],
         0.0,
         [1, 0, 0, 0, 0, NAN],
         "wrong_escalation",
@@ -144,7 +127,7 @@ CELLS: list[tuple[Incident, list[Action], float, list[float], str | None, str | 
     # Three ticks: 1 - 1 / 10 of .10. One remedy leaves .3 of the total.
     (
         BENIGN,
-        [ClassifySeverity("P2"), WRONG, Ignore()],
+        [lt.ClassifySeverity("P2"), WRONG, lt.Ignore()],
         0.3 * (0.05 + 0.70 + 0.09),
         [0.25, NAN, NAN, NAN, 0.9, 1],
         None,
@@ -154,7 +137,7 @@ CELLS: list[tuple[Incident, list[Action], float, list[float], str | None, str | 
     ),
     (
         BENIGN,
-        [ClassifySeverity("P3"), HandOver(), LOOK],
+        [lt.ClassifySeverity("P3"), lt.HandOver(), LOOK],
         0.7,
         [*[NAN] * 6, 0.7],
         None,
@@ -204,7 +187,7 @@ def test_shapes_types_and_names(cells: Any) -> None:
 @pytest.mark.usefixtures("either_way")
 def test_closing_rules_of_the_incident_are_kept() -> None:
     lenient = attrs.evolve(REAL, wrong_page_closes=False)
-    plan: list[Action] = [Escalate("sre-team"), FIX, Ignore()]
+    plan: list[lt.Action] = [lt.Escalate("sre-team"), FIX, lt.Ignore()]
     grades = graded([REAL, lenient], [plan] * 2)
     assert grades.ticks.tolist() == [1, 3]
     assert [CLOSINGS[i] for i in grades.closing] == ["misrouted", "ignored"]
@@ -230,9 +213,9 @@ def test_a_fault_accepts_as_many_actions_as_the_most_of_any() -> None:
     two = attrs.evolve(REAL.truth, root_causes=frozenset({"user-db", "auth-service"}))
     truths = truths_of([BENIGN, attrs.evolve(REAL, truth=two), REAL])
     answers = _answers(truths, Span(12, truths.clocks), np.uint16)
-    both = [IdentifyRootCause("auth-service"), IdentifyRootCause("user-db")]
+    both = [lt.IdentifyRootCause("auth-service"), lt.IdentifyRootCause("user-db")]
     named = [action_id(action, SEVEN_SERVICES) for action in both]
-    others = [action_id(action, SEVEN_SERVICES) for action in (Escalate("dba-team"), FIX)]
+    others = [action_id(action, SEVEN_SERVICES) for action in (lt.Escalate("dba-team"), FIX)]
     none = 65_533
     accepted = [[none] * 4, [*named, *others], [named[1], *others, none]]
     assert answers.accepted.transpose(0, 2, 1).tolist() == [accepted]
@@ -246,7 +229,7 @@ def test_a_fault_accepts_as_many_actions_as_the_most_of_any() -> None:
 def test_long_histories(waste: int) -> None:
     """Ticks and counts beyond what eight bits hold, and first declarations far apart."""
     patient = attrs.evolve(REAL, horizon=1000)
-    late: list[Action] = [ClassifySeverity("P2"), IdentifyRootCause("api-gateway")]
+    late: list[lt.Action] = [lt.ClassifySeverity("P2"), lt.IdentifyRootCause("api-gateway")]
     lists = [
         [*[LOOK] * waste, *PERFECT],
         [*[LOOK] * waste, *late, *PERFECT],
@@ -264,7 +247,7 @@ def test_long_histories(waste: int) -> None:
 def test_another_rubric_of_the_same_measures() -> None:
     assert graded([REAL], [PERFECT[:2]], RECORDED).scores.tolist() == [1.0]
     bare = attrs.evolve(TRIAGE_3, id="acme/bare-1", gates=())
-    grades = graded([REAL], [[*PERFECT[:4], Ignore()]], bare)
+    grades = graded([REAL], [[*PERFECT[:4], lt.Ignore()]], bare)
     assert grades.scores[0] == pytest.approx(0.9)
     assert (grades.gate.tolist(), grades.gate_names) == ([-1], ())
 
@@ -273,11 +256,11 @@ def thrift(_: Any) -> tuple[float, str]:
     return 0.0, ""
 
 
-def late(state: State) -> str | None:
+def late(state: lt.State) -> str | None:
     return "late" if state.tick > 4 else None
 
 
-def slow(state: State) -> tuple[float, str] | None:
+def slow(state: lt.State) -> tuple[float, str] | None:
     return (0.5, "slow") if state.tick > 3 else None
 
 
@@ -286,7 +269,7 @@ def test_a_measure_without_kernel_is_graded_one_by_one(part: str) -> None:
     rows: Any = {part: (Criterion("thrift", 1.0, thrift),)}
     custom = attrs.evolve(TRIAGE_3, id="acme/1", **rows)
     incidents = [REAL, BENIGN]
-    lists: list[list[Action]] = [PERFECT, [Ignore()]]
+    lists: list[list[lt.Action]] = [PERFECT, [lt.Ignore()]]
     found = graded(incidents * 40, lists * 40, custom)
     for row, incident in enumerate(incidents):
         wanted = grade_actions(incident, lists[row], custom)
@@ -338,14 +321,8 @@ OUT_OF_RANGE = (
     ("actions", "message"),
     [
         ([[0.0], [1.0]], "actions: expected integers, got an array of float64"),
-        (
-            [0, 1],
-            "actions: shape (2,), expected (2, T) for 2 incidents",
-        ),
-        (
-            [[0], [1], [2]],
-            "actions: shape (3, 1), expected (2, T) for 2 incidents",
-        ),
+        ([0, 1], "actions: shape (2,), expected (2, T) for 2 incidents"),
+        ([[0], [1], [2]], "actions: shape (3, 1), expected (2, T) for 2 incidents"),
         ([[0, 1], [2, 74]], f"actions: tick 1 of incident 1 is 74; {OUT_OF_RANGE}"),
         ([[74, 1], [2, 74]], f"actions: tick 0 of incident 0 is 74; {OUT_OF_RANGE}"),
         ([[72, -2], [2, 74]], f"actions: tick 1 of incident 1 is 74; {OUT_OF_RANGE}"),
@@ -371,7 +348,7 @@ def test_arrays_that_are_no_actions(actions: Any, message: str) -> None:
 
 @pytest.mark.usefixtures("either_way")
 def test_the_row_of_misplaced_padding_is_that_of_the_batch() -> None:
-    with pytest.raises(InvalidInput, match=r"^actions: tick 0 of incident 2 is padding"):
+    with pytest.raises(lt.InvalidInput, match=r"^actions: tick 0 of incident 2 is padding"):
         grade_batch(truths_of([REAL] * 3), [[0, 1], [0, -1], [-1, 3]])
 
 
@@ -387,11 +364,11 @@ def test_the_row_of_misplaced_padding_is_that_of_the_batch() -> None:
         (with_actions(129), 1),
     ],
 )
-def test_the_last_action_of_the_longest_list_counts(topology: Topology, ticks: int) -> None:
+def test_the_last_action_of_the_longest_list_counts(topology: lt.Topology, ticks: int) -> None:
     """Where a number of 8 or 16 bits, and kernels, come to their end."""
     incident = real_incident(None, ticks, root_causes=(), teams=(), remedies=(), topology=topology)
     listed = np.full((1, ticks), -2, np.int64)
-    listed[0, -1] = len(all_actions(topology)) - 1
+    listed[0, -1] = len(lt.all_actions(topology)) - 1
     grades = grade_batch(truths_of([incident]), listed)
     assert grades.ticks.tolist() == [ticks]
     assert CLOSINGS[grades.closing[0]] == "ignored"
@@ -413,12 +390,14 @@ def test_no_incidents_no_grades() -> None:
 
 
 def test_incidents_are_graded_by_their_own_rubric() -> None:
-    incidents = [make_incident(one) for one in incident_ids("cascading_failure-v4", "val", 20)]
+    incidents = [
+        lt.make_incident(one) for one in lt.incident_ids("cascading_failure-v4", "val", 20)
+    ]
     plans = [perfect_actions(one)[1:] for one in incidents]
     topology = incidents[0].topology
     grades = grade_batch(truths_of(incidents), action_array(topology, plans))
     assert grades.rubric is TRIAGE_3
-    wanted = [grade(play(one, plan)[0]) for one, plan in zip(incidents, plans, strict=True)]
+    wanted = [lt.grade(play(one, plan)[0]) for one, plan in zip(incidents, plans, strict=True)]
     assert grades.scores.tolist() == [one.score for one in wanted]
     assert grade_batch(truths_of(incidents).take([3]), [[0]]).rubric is TRIAGE_3
 

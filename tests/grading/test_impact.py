@@ -3,13 +3,7 @@
 import attrs
 import pytest
 
-from logtriage import (
-    InvalidInput,
-    grade,
-    initial_state,
-    make_incident,
-    parse_action,
-)
+from logtriage import InvalidInput, grade, initial_state, make_incident, parse_action
 from logtriage.actions import MAX_IMPACT, Malformed, ReportImpact, action_id, describe
 from logtriage.conversations.tools import call_from_action
 from logtriage.dynamics import play

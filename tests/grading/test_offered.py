@@ -9,16 +9,7 @@ from pathlib import Path
 import pytest
 
 import logtriage as lt
-from logtriage.actions import (
-    ACTION_TYPES,
-    FAULT_CATEGORIES,
-    RECORDED_ACTION_TYPES,
-    Action,
-    ClassifyFault,
-    Malformed,
-    action_name,
-    all_actions,
-)
+from logtriage.actions import ACTION_TYPES, FAULT_CATEGORIES, RECORDED_ACTION_TYPES, action_name
 from logtriage.adapters.episode import Episode
 from logtriage.adapters.trl import (
     RecordedEnv,
@@ -31,13 +22,7 @@ from logtriage.adapters.trl import (
 from logtriage.conversations.tools import anthropic_tools, openai_tools, tools_of
 from logtriage.drawing.ids import incident_ids
 from logtriage.errors import InvalidInput, UnknownName
-from logtriage.evaluation import (
-    RECORDED_TASKS,
-    Incidents,
-    RunSpec,
-    plan,
-    record_joint_episode,
-)
+from logtriage.evaluation import RECORDED_TASKS, Incidents, RunSpec, plan, record_joint_episode
 from logtriage.grading import grade_transcript
 from logtriage.grading.offered import useful_actions
 from logtriage.policies import perfect_actions
@@ -62,12 +47,12 @@ def incidents_of(task: str) -> tuple[lt.Incident, ...]:
     return tuple(map(lt.make_incident, incident_ids(task, "test", 6)))
 
 
-def actions_of(incident: lt.Incident) -> Iterator[Action]:
-    yield from all_actions(incident.topology)
-    yield from map(ClassifyFault, FAULT_CATEGORIES)
+def actions_of(incident: lt.Incident) -> Iterator[lt.Action]:
+    yield from lt.all_actions(incident.topology)
+    yield from map(lt.ClassifyFault, FAULT_CATEGORIES)
 
 
-def score_of(incident: lt.Incident, *actions: Action) -> float:
+def score_of(incident: lt.Incident, *actions: lt.Action) -> float:
     state = lt.initial_state(incident)
     for one in actions:
         if not state.is_closed:
@@ -80,7 +65,7 @@ def score_of(incident: lt.Incident, *actions: Action) -> float:
 def earning(incident: lt.Incident) -> set[str]:
     """Kinds of action that belong to the best play, or that raise the grade of a poor one."""
     found = {action_name(one) for one in perfect_actions(incident)}
-    nothing = Malformed("", "nothing")
+    nothing = lt.Malformed("", "nothing")
     for end in (lt.Resolve(), lt.Ignore()):
         base = score_of(incident, nothing, end)
         for kind in KINDS:
@@ -94,11 +79,11 @@ def showing(incident: lt.Incident) -> set[str]:
     """Kinds of action after which there is evidence on the screen that is not there without."""
     state = lt.initial_state(incident)
 
-    def evidence(action: Action) -> tuple[object, ...]:
+    def evidence(action: lt.Action) -> tuple[object, ...]:
         seen = lt.observe(lt.transition(state, action))
         return seen.inspection, seen.metrics, seen.traces
 
-    bare, found = evidence(Malformed("", "nothing")), set[str]()
+    bare, found = evidence(lt.Malformed("", "nothing")), set[str]()
     for one in actions_of(incident):
         kind = action_name(one)
         if kind.startswith("request_") and kind not in found and evidence(one) != bare:

@@ -4,17 +4,7 @@ import attrs
 import numpy as np
 import pytest
 
-from logtriage import (
-    Escalate,
-    HandOver,
-    Ignore,
-    Incident,
-    Remediate,
-    Resolve,
-    all_actions,
-    grade,
-    make_incident,
-)
+import logtriage as lt
 from logtriage.actions import action_id
 from logtriage.dynamics import play
 from logtriage.errors import InvalidInput, RubricError
@@ -34,10 +24,10 @@ from tests.builders import (
     with_hand_over,
 )
 
-END = Resolve()
+END = lt.Resolve()
 
 
-def with_worth(incident: Incident, worth: float | None = 0.7) -> Incident:
+def with_worth(incident: lt.Incident, worth: float | None = 0.7) -> lt.Incident:
     return attrs.evolve(incident, rubric="logtriage/3", worth_of_hand_over=worth)
 
 
@@ -47,7 +37,7 @@ SEVERAL = next(
     one
     for number in range(50)
     if len(
-        (one := with_hand_over(make_incident(f"compound_failure-v4/val/{number}"))).truth.several
+        (one := with_hand_over(lt.make_incident(f"compound_failure-v4/val/{number}"))).truth.several
     )
     == 2
 )
@@ -66,16 +56,16 @@ SEVERAL = next(
             0.3**2 * (0.25 + 0.05 + 0.1),
             {"unapproved": 0.3**2},
         ),
-        ((RIGHT_PAGE, HandOver()), 0.25, {}),
-        ((RIGHT_SEVERITY, RIGHT_CAUSE, RIGHT_PAGE, FIX, HandOver()), 1.0, {}),
-        ((HandOver(),), 0.7, {}),
-        ((RIGHT_CAUSE, HandOver()), 0.7, {}),
+        ((RIGHT_PAGE, lt.HandOver()), 0.25, {}),
+        ((RIGHT_SEVERITY, RIGHT_CAUSE, RIGHT_PAGE, FIX, lt.HandOver()), 1.0, {}),
+        ((lt.HandOver(),), 0.7, {}),
+        ((RIGHT_CAUSE, lt.HandOver()), 0.7, {}),
     ],
 )
 def test_totals_of_a_fault(
     plan: tuple[object, ...], score: float, discounts: dict[str, float]
 ) -> None:
-    found = grade(played(REAL, *plan))  # type: ignore[arg-type]
+    found = lt.grade(played(REAL, *plan))  # type: ignore[arg-type]
     assert found.score == pytest.approx(score, abs=1e-12)
     assert {one.name: one.factor for one in found.discounts} == pytest.approx(discounts)
 
@@ -83,30 +73,30 @@ def test_totals_of_a_fault(
 @pytest.mark.parametrize(
     ("plan", "score"),
     [
-        ((WRONG_REMEDY, WRONG_REMEDY, Ignore()), 0.09 * 0.8),
-        ((WRONG_REMEDY, HandOver()), 0.0),
-        ((HandOver(),), 0.7),
+        ((WRONG_REMEDY, WRONG_REMEDY, lt.Ignore()), 0.09 * 0.8),
+        ((WRONG_REMEDY, lt.HandOver()), 0.0),
+        ((lt.HandOver(),), 0.7),
     ],
 )
 def test_totals_of_a_benign_incident(plan: tuple[object, ...], score: float) -> None:
-    assert grade(played(BENIGN, *plan)).score == pytest.approx(score, abs=1e-12)  # type: ignore[arg-type]
+    assert lt.grade(played(BENIGN, *plan)).score == pytest.approx(score, abs=1e-12)  # type: ignore[arg-type]
 
 
 def _reasons(state: State) -> dict[str, str]:
-    found = grade(state)
+    found = lt.grade(state)
     told = {one.name: one.reason for one in found.criteria}
     return told | {one.name: one.reason for one in found.discounts}
 
 
 def test_each_of_several_fixes_before_the_first_page_counts() -> None:
     parts = SEVERAL.truth.several
-    pages = [Escalate(next(iter(part.teams))) for part in parts]
-    fixes = [one for one in perfect_actions(SEVERAL) if isinstance(one, Remediate)]
+    pages = [lt.Escalate(next(iter(part.teams))) for part in parts]
+    fixes = [one for one in perfect_actions(SEVERAL) if isinstance(one, lt.Remediate)]
     teams = " or ".join(sorted(SEVERAL.truth.teams))
     assert pages[0] != pages[1]
 
     def told(*plan: object) -> dict[str, tuple[float, str]]:
-        found = grade(played(SEVERAL, *plan))  # type: ignore[arg-type]
+        found = lt.grade(played(SEVERAL, *plan))  # type: ignore[arg-type]
         return {one.name: (one.factor, one.reason) for one in found.discounts}
 
     assert told(fixes[0], *pages)["unapproved_fix"] == (
@@ -124,9 +114,9 @@ def test_each_of_several_fixes_before_the_first_page_counts() -> None:
 @pytest.mark.parametrize("worth", [None, -0.1, 1.5])
 def test_a_hand_over_needs_a_worth(worth: float | None) -> None:
     incident = with_worth(REAL, worth)
-    state = State(incident, 1, ((0, HandOver()),), Closing.HANDED_OVER)
+    state = State(incident, 1, ((0, lt.HandOver()),), Closing.HANDED_OVER)
     with pytest.raises(RubricError, match=r"worth_of_hand_over must be a number from 0 to 1"):
-        grade(state)
+        lt.grade(state)
 
 
 def test_a_hand_over_changes_the_digest() -> None:
@@ -139,7 +129,7 @@ def test_a_hand_over_changes_the_digest() -> None:
 @pytest.mark.usefixtures("either_way")
 def test_a_batch_is_graded_by_its_own_rubric_and_hands_over() -> None:
     incidents = [
-        with_hand_over(make_incident(f"single_crash-v4/val/{number}")) for number in range(70)
+        with_hand_over(lt.make_incident(f"single_crash-v4/val/{number}")) for number in range(70)
     ]
     draws = np.random.default_rng(3)
     lists = draws.integers(0, 75, (70, 8))
@@ -148,8 +138,8 @@ def test_a_batch_is_graded_by_its_own_rubric_and_hands_over() -> None:
     found = grade_batch(truths_of(incidents), lists)
     assert found.rubric is TRIAGE_3
     for row, incident in enumerate(incidents):
-        known = all_actions(incident.topology, hand_over=True)
-        wanted = grade(play(incident, [known[one] for one in lists[row, :6]])[0])
+        known = lt.all_actions(incident.topology, hand_over=True)
+        wanted = lt.grade(play(incident, [known[one] for one in lists[row, :6]])[0])
         assert found.scores[row] == wanted.score
     assert (found.scores[::5] > 0).all()
 
@@ -157,8 +147,8 @@ def test_a_batch_is_graded_by_its_own_rubric_and_hands_over() -> None:
 @pytest.mark.usefixtures("either_way")
 def test_a_hand_over_is_an_action_where_any_incident_has_its_worth() -> None:
     free = with_worth(REAL, None)
-    resolve = action_id(Resolve(), REAL.topology)
-    hand_over = action_id(HandOver(), REAL.topology, hand_over=True)
+    resolve = action_id(lt.Resolve(), REAL.topology)
+    hand_over = action_id(lt.HandOver(), REAL.topology, hand_over=True)
     found = grade_batch(truths_of([REAL, free]), [[hand_over, resolve]] * 2)
     assert found.scores.tolist() == [pytest.approx(0.7), 0.0]
     assert [CLOSINGS[one] for one in found.closing] == [Closing.HANDED_OVER, Closing.RESOLVED]

@@ -5,43 +5,34 @@ from typing import Any
 import numpy as np
 import pytest
 
-from logtriage import (
-    Action,
-    Escalate,
-    IdentifyRootCause,
-    Incident,
-    Remediate,
-    Resolve,
-    grade,
-    make_incident,
-)
+import logtriage as lt
 from logtriage.dynamics import play
 from logtriage.grading import action_array, grade_batch, truths_of
 from logtriage.policies import perfect_actions
 
 
-def incident_with(faults: int) -> Incident:
+def incident_with(faults: int) -> lt.Incident:
     """The first test incident with so many faults."""
-    found = (make_incident(f"compound_failure-v4/test/{number}") for number in range(100))
+    found = (lt.make_incident(f"compound_failure-v4/test/{number}") for number in range(100))
     return next(one for one in found if len(one.truth.parts) == faults)
 
 
 INCIDENTS = [incident_with(faults) for faults in (0, 1, 2, 3)]
 
 
-def responses(incident: Incident) -> list[list[Action]]:
+def responses(incident: lt.Incident) -> list[list[lt.Action]]:
     """Whole and half responses: late pages, late names, wrong ones, services named twice."""
     *steps, end = perfect_actions(incident)
-    names, wrong = incident.topology.names, Remediate("restart", "email-queue")
-    roots = [one for one in steps if isinstance(one, IdentifyRootCause)]
-    pages = [one for one in steps if isinstance(one, Escalate)]
-    fixes = [one for one in steps if isinstance(one, Remediate)]
-    bad = [IdentifyRootCause(one) for one in names if one not in incident.truth.root_causes]
+    names, wrong = incident.topology.names, lt.Remediate("restart", "email-queue")
+    roots = [one for one in steps if isinstance(one, lt.IdentifyRootCause)]
+    pages = [one for one in steps if isinstance(one, lt.Escalate)]
+    fixes = [one for one in steps if isinstance(one, lt.Remediate)]
+    bad = [lt.IdentifyRootCause(one) for one in names if one not in incident.truth.root_causes]
     return [
         [*steps, end],
         [*steps[:-1], end],
         [*fixes, *pages, *roots, end],
-        [*roots[:1], *roots[:1], *bad[:1], *roots[1:], *pages[:1], *fixes, Resolve()],
+        [*roots[:1], *roots[:1], *bad[:1], *roots[1:], *pages[:1], *fixes, lt.Resolve()],
         [wrong, *pages, wrong, *fixes[:1], *roots, wrong, *fixes],
         [*steps, wrong, wrong, wrong, end],
         [*fixes, end, *pages],
@@ -58,18 +49,18 @@ def test_shares_are_those_of_the_scalar_grader(order: Any) -> None:
     actions = action_array(INCIDENTS[0].topology, [listed for _, listed in rows])
     found = grade_batch(truths, np.asarray(actions, order=order))
     for row, (incident, listed) in enumerate(rows):
-        wanted = grade(play(incident, listed)[0])
+        wanted = lt.grade(play(incident, listed)[0])
         assert found.scores[row] == wanted.score, (incident.id, listed)
     assert len(set(found.scores.tolist())) > 15
 
 
 def test_the_scalar_grader_says_whose_team_was_paged() -> None:
-    found = (make_incident(f"compound_failure-v4/test/{number}") for number in range(100))
+    found = (lt.make_incident(f"compound_failure-v4/test/{number}") for number in range(100))
     incident = next(one for one in found if len(one.truth.parts) == len(one.truth.teams) == 2)
     first, second = (min(part.teams) for part in incident.truth.parts)
 
     def told(*teams: str) -> tuple[float, str]:
-        escalation = grade(play(incident, [Escalate(one) for one in teams])[0]).criterion(
+        escalation = lt.grade(play(incident, [lt.Escalate(one) for one in teams])[0]).criterion(
             "escalation"
         )
         return escalation.score, escalation.reason
@@ -78,7 +69,7 @@ def test_the_scalar_grader_says_whose_team_was_paged() -> None:
     assert told(second) == (0.5, f"the team of 1 of 2 faults paged; {first} never paged")
     assert told(second, first) == (1.0, f"every team to page was: {second}, {first}")
     kinds = [part.fault.kind for part in incident.truth.parts if part.fault is not None]
-    assert grade(play(incident, [])[0]).fault_kind == " + ".join(kinds)
+    assert lt.grade(play(incident, [])[0]).fault_kind == " + ".join(kinds)
 
 
 def test_no_incidents_with_several_faults_list_none() -> None:

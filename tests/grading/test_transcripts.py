@@ -10,19 +10,7 @@ from typing import Any
 import attrs
 import pytest
 
-from logtriage import (
-    Incident,
-    InvalidInput,
-    LogTriageError,
-    Malformed,
-    Resolve,
-    State,
-    Transcript,
-    Wait,
-    grade,
-    make_incident,
-    transcript_of,
-)
+import logtriage as lt
 from logtriage.dynamics import play_jointly
 from logtriage.errors import RubricError, TranscriptError, UnknownName
 from logtriage.facts import Play
@@ -50,40 +38,40 @@ from tests.builders import (
 )
 
 ID = "cascading_failure-v4/test/1464"
-PERFECT = tuple(action_to_wire(action) for action in perfect_actions(make_incident(ID)))
+PERFECT = tuple(action_to_wire(action) for action in perfect_actions(lt.make_incident(ID)))
 
 
 @pytest.mark.parametrize(
     ("found", "said"),
     [
-        (make_incident("single_crash-v4/test/53"), "incident 'single_crash-v4/test/53'"),
+        (lt.make_incident("single_crash-v4/test/53"), "incident 'single_crash-v4/test/53'"),
         (None, "nothing"),
     ],
 )
 def test_a_resolver_that_finds_another_incident_is_refused(found: Any, said: str) -> None:
     told = f"incident '{ID}': resolve returned {said}"
-    with pytest.raises(InvalidInput, match=told):
-        grade_transcript(Transcript(ID, PERFECT), resolve=lambda _: found)
-    with pytest.raises(InvalidInput, match=told):
+    with pytest.raises(lt.InvalidInput, match=told):
+        grade_transcript(lt.Transcript(ID, PERFECT), resolve=lambda _: found)
+    with pytest.raises(lt.InvalidInput, match=told):
         grade_actions(ID, PERFECT, resolve=lambda _: found)
 
 
-@pytest.mark.parametrize("given", [None, Wait(), {"action_type": "resolve"}, 5])
+@pytest.mark.parametrize("given", [None, lt.Wait(), {"action_type": "resolve"}, 5])
 def test_what_is_no_list_of_actions_is_refused(given: Any) -> None:
-    with pytest.raises(InvalidInput, match="actions: expected a list of actions, got "):
+    with pytest.raises(lt.InvalidInput, match="actions: expected a list of actions, got "):
         grade_actions(ID, given)
 
 
 @pytest.mark.parametrize("given", [None, {"incident": ID, "actions": []}, ID])
 def test_what_is_no_transcript_is_refused(given: Any) -> None:
-    with pytest.raises(InvalidInput, match="expected a transcript, got "):
+    with pytest.raises(lt.InvalidInput, match="expected a transcript, got "):
         grade_transcript(given)
 
 
-def only(incident: Incident) -> Any:
+def only(incident: lt.Incident) -> Any:
     """A resolver that knows one incident."""
 
-    def resolve(incident_id: str) -> Incident:
+    def resolve(incident_id: str) -> lt.Incident:
         if incident_id != incident.id:
             raise UnknownName("incident", incident_id, (incident.id,))
         return incident
@@ -95,7 +83,7 @@ def only(incident: Incident) -> Any:
 
 
 def test_typed_and_wire_actions_give_the_same_grade() -> None:
-    typed = (RIGHT_SEVERITY, RIGHT_CAUSE, RIGHT_PAGE, FIX, Resolve())
+    typed = (RIGHT_SEVERITY, RIGHT_CAUSE, RIGHT_PAGE, FIX, lt.Resolve())
     wire = [action_to_wire(action) for action in typed]
     grades = [
         grade_actions(real_incident(), typed),
@@ -103,7 +91,7 @@ def test_typed_and_wire_actions_give_the_same_grade() -> None:
         grade_actions(real_incident(), [*typed[:2], *wire[2:]]),
     ]
     assert grades[0] == grades[1] == grades[2]
-    assert grades[0] == grade(played(real_incident(), *typed))
+    assert grades[0] == lt.grade(played(real_incident(), *typed))
     assert grades[0].score == 1.0
 
 
@@ -124,24 +112,20 @@ def test_actions_after_the_closing_one_are_counted_and_not_graded() -> None:
     assert (late.closing, late.ticks, late.unplayed) == (Closing.OUT_OF_TIME, 17, 2)
 
 
-@pytest.mark.parametrize("junk", ["resolve", 3, None, ["resolve"], b"{}", object(), Resolve])
+@pytest.mark.parametrize("junk", ["resolve", 3, None, ["resolve"], b"{}", object(), lt.Resolve])
 def test_an_entry_that_is_no_action_is_refused(junk: Any) -> None:
-    with pytest.raises(InvalidInput, match=r"actions\[1\]: expected an action or a wire mapping"):
+    with pytest.raises(
+        lt.InvalidInput, match=r"actions\[1\]: expected an action or a wire mapping"
+    ):
         grade_actions(ID, [{"action_type": "resolve"}, junk])
-
-
-def test_strict_names_the_action_and_what_is_wrong() -> None:
-    actions = [{"action_type": "resolve"}, {"action_type": "escalate", "value": "nobody"}]
-    with pytest.raises(InvalidInput, match=r"^actions\[1\]: unknown team 'nobody'"):
-        grade_actions(ID, actions, strict=True)
 
 
 @pytest.mark.parametrize("incident_id", ["", "nosuch-v2/test/0", "single_crash-v4/test/x"])
 def test_an_id_that_does_not_exist_is_refused(incident_id: str) -> None:
-    with pytest.raises(InvalidInput):
+    with pytest.raises(lt.InvalidInput):
         grade_actions(incident_id, [])
-    with pytest.raises(InvalidInput):
-        grade_transcript(Transcript(incident_id, ()))
+    with pytest.raises(lt.InvalidInput):
+        grade_transcript(lt.Transcript(incident_id, ()))
 
 
 def test_another_rubric_may_be_given() -> None:
@@ -152,7 +136,7 @@ def test_another_rubric_may_be_given() -> None:
 
 
 def _wrong_team() -> str:
-    incident = make_incident(ID)
+    incident = lt.make_incident(ID)
     return next(team for team in incident.topology.teams if team not in incident.truth.teams)
 
 
@@ -160,16 +144,16 @@ def _wrong_team() -> str:
 
 
 def test_a_transcript_gets_the_grade_of_its_state() -> None:
-    state = played(real_incident(), RIGHT_SEVERITY, FIX, Resolve())
-    transcript = transcript_of(state, agent="me", extra={"run": 7})
+    state = played(real_incident(), RIGHT_SEVERITY, FIX, lt.Resolve())
+    transcript = lt.transcript_of(state, agent="me", extra={"run": 7})
     graded = grade_transcript(transcript, resolve=only(real_incident()))
-    assert graded == grade(state, agent="me")
+    assert graded == lt.grade(state, agent="me")
     assert graded.score == pytest.approx(0.32 * 0.7 * (0.15 + 0.25 + 0.10))
 
 
 @pytest.mark.parametrize("status", ["failed: connection lost", "cancelled", "", "Completed"])
 def test_what_did_not_complete_is_unscored_with_its_cause(status: str) -> None:
-    graded = grade_transcript(Transcript(ID, PERFECT, status, "me"))
+    graded = grade_transcript(lt.Transcript(ID, PERFECT, status, "me"))
     assert isinstance(graded, Unscored)
     assert (graded.score, graded.cause, graded.agent) == (None, status, "me")
     assert graded.criteria == ()
@@ -178,7 +162,7 @@ def test_what_did_not_complete_is_unscored_with_its_cause(status: str) -> None:
 
 
 def test_an_episode_that_stopped_early_is_graded_on_what_it_earned() -> None:
-    graded = grade_transcript(Transcript(ID, PERFECT[:2]))
+    graded = grade_transcript(lt.Transcript(ID, PERFECT[:2]))
     # Severity and root cause, and silence leaves 0.32 of them.
     assert graded.score == pytest.approx(0.40 * 0.32)
     assert graded.closing is None
@@ -204,10 +188,7 @@ BAD = (
     (line(schema="logtriage.transcript/9"), "schema: expected 'logtriage.transcript/1'"),
     (line("nosuch-v2/test/0"), "unknown task 'nosuch-v2'; known: single_crash-v4"),
     (line("single_crash-v4/test/01"), "incident id 'single_crash-v4/test/01': index must be"),
-    (
-        line("single_crash-v4"),
-        "incident id 'single_crash-v4': the split and the number are",
-    ),
+    (line("single_crash-v4"), "incident id 'single_crash-v4': the split and the number are"),
     (line(status=5), "status: expected a string, got a number"),
     ("[" * 50_000, "JSON nested too deeply"),
     ("\0", "not JSON: "),
@@ -311,11 +292,11 @@ class BrokenGraderError(Exception):
     pass
 
 
-def broken(state: State) -> tuple[float, str]:
+def broken(state: lt.State) -> tuple[float, str]:
     raise BrokenGraderError(state.incident.id)
 
 
-def not_a_number(state: State) -> tuple[float, str]:  # noqa: ARG001
+def not_a_number(state: lt.State) -> tuple[float, str]:  # noqa: ARG001
     return math.nan, "?"
 
 
@@ -324,7 +305,7 @@ def not_a_number(state: State) -> tuple[float, str]:  # noqa: ARG001
 )
 def test_a_broken_grader_is_not_taken_for_a_bad_line(measure: Any, error: type[Exception]) -> None:
     rubric = Rubric("mine/1", (Criterion("c", 1.0, measure),))
-    errors: list[LogTriageError] = []
+    errors: list[lt.LogTriageError] = []
     with pytest.raises(error):
         list(grade_jsonl(io.StringIO(f"{GOOD}\n{GOOD}\n"), rubric, on_error=errors.append))
     assert errors == []
@@ -355,18 +336,18 @@ def test_joint_play_is_graded_by_its_ticks() -> None:
         (0, RIGHT_CAUSE),
         (0, RIGHT_PAGE),
         (1, FIX),
-        (1, Resolve()),
+        (1, lt.Resolve()),
         (2, RIGHT_SEVERITY),
     ]
     state, left = play_jointly(incident, plays)
     wires = tuple(action_to_wire(action) for _, action in plays)
     ticks = tuple(when for when, _ in plays)
-    transcript = Transcript(
+    transcript = lt.Transcript(
         incident.id, wires, agent="two roles", ticks=ticks, role_split="anybody_2"
     )
     graded = grade_transcript(transcript, resolve=only(incident), splits=splits_with(anybody(2)))
     assert left == graded.unplayed == 1
-    assert graded == grade(state, unplayed=left, agent="two roles")
+    assert graded == lt.grade(state, unplayed=left, agent="two roles")
     assert graded.schedule == (0, 0, 1, 1)
 
 
@@ -374,10 +355,10 @@ def test_joint_play_is_graded_by_its_ticks() -> None:
 def test_a_tick_inside_an_action_is_an_unknown_key(tick: Any) -> None:
     """The agent may write any key into its action; when it acted is not its to say."""
     incident = real_incident()
-    wires = [action_to_wire(one) for one in (RIGHT_CAUSE, Wait(), Resolve(), FIX)]
+    wires = [action_to_wire(one) for one in (RIGHT_CAUSE, lt.Wait(), lt.Resolve(), FIX)]
     with_tick = tuple({**wire, "tick": tick, "ticks": [0, 0, 0, 0]} for wire in wires)
     one, other = (
-        grade_transcript(Transcript(incident.id, actions), resolve=only(incident))
+        grade_transcript(lt.Transcript(incident.id, actions), resolve=only(incident))
         for actions in (tuple(wires), with_tick)
     )
     assert (one.score, one.criteria, one.ticks, one.schedule) == (
@@ -386,7 +367,7 @@ def test_a_tick_inside_an_action_is_an_unknown_key(tick: Any) -> None:
         other.ticks,
         None,
     )
-    assert isinstance(other.actions[1], Malformed)  # to wait is for roles
+    assert isinstance(other.actions[1], lt.Malformed)  # to wait is for roles
 
 
 @pytest.mark.parametrize(

@@ -3,19 +3,7 @@
 import attrs
 import pytest
 
-from logtriage import (
-    Action,
-    ClassifySeverity,
-    Escalate,
-    IdentifyRootCause,
-    Ignore,
-    Incident,
-    Malformed,
-    Remediate,
-    Resolve,
-    grade,
-    initial_state,
-)
+import logtriage as lt
 from logtriage.dynamics import play_jointly
 from logtriage.facts import Play
 from logtriage.grading import paging, triage
@@ -40,12 +28,12 @@ from tests.builders import (
 
 REAL = real_incident()
 BENIGN = attrs.evolve(benign_incident(), par=3)
-END = Resolve()
+END = lt.Resolve()
 PERFECT = (RIGHT_SEVERITY, RIGHT_CAUSE, RIGHT_PAGE, FIX, END)
-WRONG_CAUSE = IdentifyRootCause("auth-service")
+WRONG_CAUSE = lt.IdentifyRootCause("auth-service")
 
 
-def joint(*plays: Play, incident: Incident = REAL) -> State:
+def joint(*plays: Play, incident: lt.Incident = REAL) -> State:
     return play_jointly(incident, plays)[0]
 
 
@@ -55,7 +43,7 @@ def joint(*plays: Play, incident: Incident = REAL) -> State:
 @pytest.mark.parametrize("first", [(RIGHT_PAGE,), (WAIT,)], ids=["paged", "unpaged"])
 @pytest.mark.parametrize(("wrong", "left"), {0: 1.0, 1: 0.6, 2: 0.2, 3: 0.0, 4: 0.0}.items())
 def test_remediation_with_wrong_remedies_before_and_after_the_fix(
-    wrong: int, left: float, first: tuple[Action, ...]
+    wrong: int, left: float, first: tuple[lt.Action, ...]
 ) -> None:
     for before in range(wrong + 1):
         rest = (*(WRONG_REMEDY,) * before, FIX, *(WRONG_REMEDY,) * (wrong - before))
@@ -74,7 +62,7 @@ def test_remediation_without_an_accepted_remedy(wrong: int) -> None:
 
 def test_remediation_an_accepted_remedy_again_is_not_wrong() -> None:
     incident = real_incident(remedies=(("kill-query", "user-db"), ("restart", "user-db")))
-    both = played(incident, RIGHT_PAGE, Remediate("restart", "user-db"), FIX, FIX)
+    both = played(incident, RIGHT_PAGE, lt.Remediate("restart", "user-db"), FIX, FIX)
     assert paging.remediation(both)[0] == 1.0
 
 
@@ -94,27 +82,27 @@ PROMPT_CELLS = [(*key, used, score) for key, row in PROMPT.items() for used, sco
 def test_closure_by_ticks_used(horizon: int, par: int, used: int, score: float) -> None:
     incident = attrs.evolve(real_incident(horizon=horizon), par=par)
     for fix_at in {0, used - 2}:
-        acts: list[Action] = [*waits(used - 1), END]
+        acts: list[lt.Action] = [*waits(used - 1), END]
         acts[fix_at] = FIX
         assert triage.closure(played(incident, *acts))[0] == pytest.approx(score, abs=1e-12)
     calm = attrs.evolve(benign_incident(horizon), par=par)
-    dismissed = played(calm, *waits(used - 1), Ignore())
+    dismissed = played(calm, *waits(used - 1), lt.Ignore())
     assert triage.benign_closure(dismissed)[0] == pytest.approx(score, abs=1e-12)
 
 
 @pytest.mark.parametrize(
     "actions",
-    [(FIX,), (FIX, Ignore()), (FIX, WRONG_PAGE), (FIX, *waits(11))],
+    [(FIX,), (FIX, lt.Ignore()), (FIX, WRONG_PAGE), (FIX, *waits(11))],
     ids=["open", "ignored", "misrouted", "out of time"],
 )
-def test_closure_only_by_resolving(actions: tuple[Action, ...]) -> None:
+def test_closure_only_by_resolving(actions: tuple[lt.Action, ...]) -> None:
     score, reason = triage.closure(played(REAL, *actions))
     assert score == 0.0
     assert "not resolved" in reason
 
 
 def test_malformed_actions_only_cost_time() -> None:
-    noise = Malformed("?", "unreadable")
+    noise = lt.Malformed("?", "unreadable")
     state = played(real_incident(horizon=8), *(noise,) * 4, RIGHT_PAGE, FIX, END)
     assert paging.remediation(state)[0] == 1.0
     assert triage.closure(state)[0] == pytest.approx(1 / 3)
@@ -122,7 +110,7 @@ def test_malformed_actions_only_cost_time() -> None:
 
 @pytest.mark.parametrize("service", SEVEN_SERVICES.names)
 def test_dismissal_is_void_if_anyone_was_blamed(service: str) -> None:
-    state = played(BENIGN, IdentifyRootCause(service), Ignore())
+    state = played(BENIGN, lt.IdentifyRootCause(service), lt.Ignore())
     assert paging.dismissal(state) == (0.0, f"dismissed, but {service} was blamed")
     assert triage.benign_closure(state)[0] == 0.0
 
@@ -132,7 +120,7 @@ def test_dismissal_is_void_if_anyone_was_blamed(service: str) -> None:
     [(WAIT,), (END,), (RIGHT_PAGE,), waits(15)],
     ids=["open", "resolved", "paged", "out of time"],
 )
-def test_dismissal_only_by_ignoring(actions: tuple[Action, ...]) -> None:
+def test_dismissal_only_by_ignoring(actions: tuple[lt.Action, ...]) -> None:
     state = played(BENIGN, *actions)
     assert paging.dismissal(state)[0] == 0.0
     assert triage.benign_closure(state)[0] == 0.0
@@ -165,52 +153,52 @@ def test_dismissal_only_by_ignoring(actions: tuple[Action, ...]) -> None:
         (waits(12), 0.0),
         ((END,), 0.0),
         ((WRONG_REMEDY, END), 0.0),
-        ((ClassifySeverity(P2), RIGHT_PAGE), 0.15 * 0.25 + 0.25),
-        ((ClassifySeverity(P3), RIGHT_PAGE), 0.25),
+        ((lt.ClassifySeverity(P2), RIGHT_PAGE), 0.15 * 0.25 + 0.25),
+        ((lt.ClassifySeverity(P3), RIGHT_PAGE), 0.25),
         ((RIGHT_CAUSE, END), 0.25 * 0.32),
         ((WRONG_CAUSE, RIGHT_PAGE), 0.25),
         ((RIGHT_SEVERITY, WRONG_CAUSE, RIGHT_CAUSE, RIGHT_PAGE, FIX, END), 0.65 + 0.6 / 7),
         ((RIGHT_PAGE, RIGHT_PAGE, RIGHT_PAGE), 0.25),
         ((RIGHT_PAGE, FIX, FIX, FIX, END), 0.60),
         ((RIGHT_SEVERITY, RIGHT_SEVERITY, RIGHT_PAGE), 0.40),
-        ((Malformed("?", "unreadable"), RIGHT_PAGE, FIX, END), 0.60),
+        ((lt.Malformed("?", "unreadable"), RIGHT_PAGE, FIX, END), 0.60),
         ((RIGHT_SEVERITY, RIGHT_CAUSE, RIGHT_PAGE, FIX, WRONG_PAGE), 0.0),
-        ((RIGHT_SEVERITY, RIGHT_CAUSE, RIGHT_PAGE, FIX, Ignore()), 0.0),
+        ((RIGHT_SEVERITY, RIGHT_CAUSE, RIGHT_PAGE, FIX, lt.Ignore()), 0.0),
     ],
 )
-def test_a_real_fault(plan: tuple[Action, ...], total: float) -> None:
-    assert grade(played(REAL, *plan)).score == pytest.approx(total, abs=1e-12)
+def test_a_real_fault(plan: tuple[lt.Action, ...], total: float) -> None:
+    assert lt.grade(played(REAL, *plan)).score == pytest.approx(total, abs=1e-12)
 
 
 @pytest.mark.parametrize(
     ("plan", "total"),
     [
-        ((ClassifySeverity(P3), Ignore()), 1.0),
-        ((ClassifySeverity(P3), WAIT, Ignore()), 1.0),  # par is 3 here
-        ((ClassifySeverity(P3), WAIT, WAIT, Ignore()), 0.9 + 0.1 * 11 / 12),
-        ((Ignore(),), 0.8),
-        ((ClassifySeverity(P2), Ignore()), 0.85),
-        ((ClassifySeverity(P1), Ignore()), 0.80),
-        ((ClassifySeverity(P3), *waits(13), Ignore()), 0.90),
-        ((*(WRONG_REMEDY,) * 5, Ignore()), 0.3**5 * (0.7 + 0.10 * 9 / 12)),
-        ((ClassifySeverity(P3), RIGHT_CAUSE, Ignore()), 0.2),
-        ((ClassifySeverity(P3), *waits(14)), 0.2),
-        ((ClassifySeverity(P3),), 0.2),
+        ((lt.ClassifySeverity(P3), lt.Ignore()), 1.0),
+        ((lt.ClassifySeverity(P3), WAIT, lt.Ignore()), 1.0),  # par is 3 here
+        ((lt.ClassifySeverity(P3), WAIT, WAIT, lt.Ignore()), 0.9 + 0.1 * 11 / 12),
+        ((lt.Ignore(),), 0.8),
+        ((lt.ClassifySeverity(P2), lt.Ignore()), 0.85),
+        ((lt.ClassifySeverity(P1), lt.Ignore()), 0.80),
+        ((lt.ClassifySeverity(P3), *waits(13), lt.Ignore()), 0.90),
+        ((*(WRONG_REMEDY,) * 5, lt.Ignore()), 0.3**5 * (0.7 + 0.10 * 9 / 12)),
+        ((lt.ClassifySeverity(P3), RIGHT_CAUSE, lt.Ignore()), 0.2),
+        ((lt.ClassifySeverity(P3), *waits(14)), 0.2),
+        ((lt.ClassifySeverity(P3),), 0.2),
         ((), 0.0),
-        ((WRONG_REMEDY, Ignore()), 0.3 * 0.8),
-        ((RIGHT_CAUSE, Ignore()), 0.0),
-        ((ClassifySeverity(P3), WRONG_PAGE), 0.0),
-        ((ClassifySeverity(P3), Resolve()), 0.2),
+        ((WRONG_REMEDY, lt.Ignore()), 0.3 * 0.8),
+        ((RIGHT_CAUSE, lt.Ignore()), 0.0),
+        ((lt.ClassifySeverity(P3), WRONG_PAGE), 0.0),
+        ((lt.ClassifySeverity(P3), lt.Resolve()), 0.2),
     ],
 )
-def test_a_benign_incident(plan: tuple[Action, ...], total: float) -> None:
-    graded = grade(played(BENIGN, *plan))
+def test_a_benign_incident(plan: tuple[lt.Action, ...], total: float) -> None:
+    graded = lt.grade(played(BENIGN, *plan))
     assert graded.score == pytest.approx(total, abs=1e-12)
     assert [one.name for one in graded.discounts] == ["unapproved"] * (WRONG_REMEDY in plan)
 
 
 def test_approval_takes_an_earlier_tick() -> None:
-    probe = Remediate("scale", "auth-service")
+    probe = lt.Remediate("scale", "auth-service")
     together = joint((0, RIGHT_PAGE), (0, probe), (1, probe), (1, FIX))
     assert together.facts.unapproved_remedies == 1
     assert together.facts.paged_at == 0
@@ -218,16 +206,18 @@ def test_approval_takes_an_earlier_tick() -> None:
     early = paging.unapproved_fix(joint((0, FIX), (0, RIGHT_PAGE)))
     assert early is not None
     assert early[0] == 0.7
-    assert paging.unapproved_fix(initial_state(REAL)) is None
+    assert paging.unapproved_fix(lt.initial_state(REAL)) is None
 
 
 def test_repeating_what_came_too_late_restores_nothing() -> None:
-    state = played(REAL, FIX, RIGHT_PAGE, FIX, Escalate("dba-team"), RIGHT_CAUSE, FIX)
-    assert [(one.name, one.factor) for one in grade(state).discounts] == [("unapproved_fix", 0.7)]
-    assert grade(state).criterion("root_cause").score == 0.0
+    state = played(REAL, FIX, RIGHT_PAGE, FIX, lt.Escalate("dba-team"), RIGHT_CAUSE, FIX)
+    assert [(one.name, one.factor) for one in lt.grade(state).discounts] == [
+        ("unapproved_fix", 0.7)
+    ]
+    assert lt.grade(state).criterion("root_cause").score == 0.0
 
 
 def test_a_wrong_root_cause_after_the_fix_is_wrong_and_not_late() -> None:
-    graded = grade(played(REAL, RIGHT_PAGE, FIX, IdentifyRootCause("auth-service")))
+    graded = lt.grade(played(REAL, RIGHT_PAGE, FIX, lt.IdentifyRootCause("auth-service")))
     reason = graded.criterion("root_cause").reason
     assert reason == "auth-service is not the root cause; it was user-db"

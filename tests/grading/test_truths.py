@@ -7,9 +7,7 @@ import pytest
 from logtriage.drawing.generator import draw_incident
 from logtriage.drawing.ids import parse_incident_id
 from logtriage.errors import UnknownName
-from logtriage.grading import (
-    truths_of,
-)
+from logtriage.grading import truths_of
 from logtriage.world.topologies import random_topology
 from tests.builders import SEVEN_SERVICES
 from tests.grading.test_batch import BENIGN, REAL, refused

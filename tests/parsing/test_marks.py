@@ -2,15 +2,7 @@
 
 import pytest
 
-from logtriage import (
-    Escalate,
-    IdentifyRootCause,
-    Malformed,
-    Remediate,
-    Report,
-    Resolve,
-    parse_action,
-)
+import logtriage as lt
 from logtriage.parsing import TEAM_KINDS, parse_plan, render_action
 from tests.builders import SEVEN_SERVICES
 
@@ -78,8 +70,8 @@ MARKED = {
 
 @pytest.mark.parametrize("model", MARKED)
 def test_a_call_in_a_models_own_marks_is_read(model: str) -> None:
-    assert parse_action(MARKED[model], SEVEN_SERVICES) == Escalate("dba-team")
-    assert parse_plan(MARKED[model], SEVEN_SERVICES) == [Escalate("dba-team")]
+    assert lt.parse_action(MARKED[model], SEVEN_SERVICES) == lt.Escalate("dba-team")
+    assert parse_plan(MARKED[model], SEVEN_SERVICES) == [lt.Escalate("dba-team")]
 
 
 @pytest.mark.parametrize(
@@ -96,11 +88,11 @@ def test_a_call_in_a_models_own_marks_is_read(model: str) -> None:
     ],
 )
 def test_several_calls_are_read_in_order(text: str) -> None:
-    assert parse_plan(text, SEVEN_SERVICES) == [Escalate("dba-team"), Resolve()]
+    assert parse_plan(text, SEVEN_SERVICES) == [lt.Escalate("dba-team"), lt.Resolve()]
 
 
 def test_a_call_without_arguments_is_its_name() -> None:
-    assert parse_action("<tool_call>resolve\n</tool_call>", SEVEN_SERVICES) == Resolve()
+    assert lt.parse_action("<tool_call>resolve\n</tool_call>", SEVEN_SERVICES) == lt.Resolve()
 
 
 def test_marks_without_types_give_a_confidence_as_a_number() -> None:
@@ -108,13 +100,13 @@ def test_marks_without_types_give_a_confidence_as_a_number() -> None:
         '<invoke name="identify_root_cause"><parameter name="service">user-db</parameter>'
         '<parameter name="confidence">0.5</parameter></invoke>'
     )
-    assert parse_action(call, SEVEN_SERVICES) == IdentifyRootCause("user-db", 0.5)
-    unsure = parse_action(call.replace("0.5", "high"), SEVEN_SERVICES)
-    assert isinstance(unsure, Malformed)
+    assert lt.parse_action(call, SEVEN_SERVICES) == lt.IdentifyRootCause("user-db", 0.5)
+    unsure = lt.parse_action(call.replace("0.5", "high"), SEVEN_SERVICES)
+    assert isinstance(unsure, lt.Malformed)
     assert "confidence must be a number" in unsure.reason
     call = "remediate\n<arg_key>remedy</arg_key><arg_value>scale</arg_value>\n"
     call = f"<tool_call>{call}<arg_key>service</arg_key><arg_value>user-db</arg_value></tool_call>"
-    assert parse_action(call, SEVEN_SERVICES) == Remediate("scale", "user-db")
+    assert lt.parse_action(call, SEVEN_SERVICES) == lt.Remediate("scale", "user-db")
 
 
 @pytest.mark.parametrize(
@@ -129,12 +121,12 @@ def test_marks_without_types_give_a_confidence_as_a_number() -> None:
     ],
 )
 def test_what_is_no_call_is_none(text: str) -> None:
-    assert isinstance(parse_action(text, SEVEN_SERVICES), Malformed)
+    assert isinstance(lt.parse_action(text, SEVEN_SERVICES), lt.Malformed)
 
 
 @pytest.mark.parametrize(
     "text", [*MARKED.values(), "to=functions.resolve json{}", "```tool_code\n"]
 )
 def test_a_report_is_never_taken_for_a_call(text: str) -> None:
-    report = Report(text[:200])
-    assert parse_action(render_action(report), SEVEN_SERVICES, TEAM_KINDS) == report
+    report = lt.Report(text[:200])
+    assert lt.parse_action(render_action(report), SEVEN_SERVICES, TEAM_KINDS) == report

@@ -7,21 +7,7 @@ from typing import Any
 
 import pytest
 
-from logtriage import (
-    Action,
-    ClassifySeverity,
-    Escalate,
-    IdentifyRootCause,
-    Ignore,
-    InvalidInput,
-    Malformed,
-    Remediate,
-    RequestMoreLogs,
-    Resolve,
-    Severity,
-    all_actions,
-    parse_action,
-)
+import logtriage as lt
 from logtriage.actions import KEPT_TEXT
 from logtriage.parsing import (
     MAX_OBJECTS,
@@ -34,27 +20,27 @@ from logtriage.parsing import actions as parsing
 from logtriage.parsing.marks import MAX_TEXT
 from tests.builders import SEVEN_SERVICES
 
-KILL = Remediate("kill-query", "user-db")
+KILL = lt.Remediate("kill-query", "user-db")
 KILL_JSON = '{"action_type": "remediate", "value": "kill-query:user-db"}'
 
 
-def parsed(text: str) -> Action:
-    return parse_action(text, SEVEN_SERVICES)
+def parsed(text: str) -> lt.Action:
+    return lt.parse_action(text, SEVEN_SERVICES)
 
 
 def reason(text: str) -> str:
     action = parsed(text)
-    assert isinstance(action, Malformed), action
+    assert isinstance(action, lt.Malformed), action
     return action.reason
 
 
-def wired(**wire: Any) -> Action:
+def wired(**wire: Any) -> lt.Action:
     return action_from_wire(wire, SEVEN_SERVICES)
 
 
 def wire_reason(**wire: Any) -> str:
     action = wired(**wire)
-    assert isinstance(action, Malformed), action
+    assert isinstance(action, lt.Malformed), action
     return action.reason
 
 
@@ -92,29 +78,32 @@ def test_one_action_is_found(text: str) -> None:
 
 @pytest.mark.parametrize("given", [None, "resolve", {"action_type": "resolve"}])
 def test_what_is_no_action_is_not_rendered(given: Any) -> None:
-    with pytest.raises(InvalidInput, match="expected an action, got "):
+    with pytest.raises(lt.InvalidInput, match="expected an action, got "):
         render_action(given)
 
 
 @pytest.mark.parametrize(
     ("text", "action"),
     [
-        ('{"action_type": "resolve"}', Resolve()),
-        ('{"action_type": "resolve", "value": null}', Resolve()),
-        ('{"action_type": "ignore", "value": "it is nothing"}', Ignore()),
-        ('{"action_type": "request_more_logs"}', RequestMoreLogs(None)),
-        ('{"action_type": "request_more_logs", "value": null}', RequestMoreLogs(None)),
-        ('{"action_type": "request_more_logs", "value": "all"}', RequestMoreLogs(None)),
-        ('{"action_type": "classify_severity", "value": "P3"}', ClassifySeverity(Severity.P3)),
-        ('{"action_type": "escalate", "value": "dba-team"}', Escalate("dba-team")),
+        ('{"action_type": "resolve"}', lt.Resolve()),
+        ('{"action_type": "resolve", "value": null}', lt.Resolve()),
+        ('{"action_type": "ignore", "value": "it is nothing"}', lt.Ignore()),
+        ('{"action_type": "request_more_logs"}', lt.RequestMoreLogs(None)),
+        ('{"action_type": "request_more_logs", "value": null}', lt.RequestMoreLogs(None)),
+        ('{"action_type": "request_more_logs", "value": "all"}', lt.RequestMoreLogs(None)),
+        (
+            '{"action_type": "classify_severity", "value": "P3"}',
+            lt.ClassifySeverity(lt.Severity.P3),
+        ),
+        ('{"action_type": "escalate", "value": "dba-team"}', lt.Escalate("dba-team")),
     ],
 )
-def test_values_may_be_left_out_where_there_are_none(text: str, action: Action) -> None:
+def test_values_may_be_left_out_where_there_are_none(text: str, action: lt.Action) -> None:
     assert parsed(text) == action
 
 
 def test_of_a_key_given_twice_json_takes_the_last() -> None:
-    assert parsed('{"action_type": "resolve", "action_type": "ignore"}') == Ignore()
+    assert parsed('{"action_type": "resolve", "action_type": "ignore"}') == lt.Ignore()
 
 
 # -- texts that hold none, or too many ------------------------------------------------
@@ -142,7 +131,7 @@ def test_of_a_key_given_twice_json_takes_the_last() -> None:
 )
 def test_without_an_action_the_reply_is_malformed(text: str) -> None:
     assert reason(text) == 'no JSON object with a key "action_type" in the reply'
-    assert parsed(text) == Malformed(text, reason(text))
+    assert parsed(text) == lt.Malformed(text, reason(text))
 
 
 @pytest.mark.parametrize(
@@ -162,10 +151,10 @@ def test_two_different_actions_are_one_too_many(second: str) -> None:
 
 def test_the_same_cause_with_another_confidence_is_another_action() -> None:
     one, other = (
-        render_action(IdentifyRootCause("user-db", confidence)) for confidence in (0.4, 0.5)
+        render_action(lt.IdentifyRootCause("user-db", confidence)) for confidence in (0.4, 0.5)
     )
     assert "different actions" in reason(one + other)
-    assert parsed(one + one) == IdentifyRootCause("user-db", 0.4)
+    assert parsed(one + one) == lt.IdentifyRootCause("user-db", 0.4)
 
 
 @pytest.mark.parametrize(
@@ -257,7 +246,7 @@ def test_a_confidence_must_be_a_number_between_zero_and_one(confidence: Any) -> 
 @pytest.mark.parametrize("nothing", [None, math.nan])
 def test_keys_with_none_or_nan_count_as_absent(nothing: float | None) -> None:
     padding = dict.fromkeys(("value", "confidence", "reasoning", "reason"), nothing)
-    for action in all_actions(SEVEN_SERVICES):
+    for action in lt.all_actions(SEVEN_SERVICES):
         assert wired(**{**padding, **action_to_wire(action)}) == action
     assert wire_reason(action_type="escalate", value=nothing).startswith("unknown team None")
 
@@ -277,12 +266,12 @@ def test_other_keys_are_ignored_whatever_they_hold() -> None:
 
 
 def test_a_malformed_action_without_its_text_is_malformed_all_the_same() -> None:
-    assert wired(action_type="malformed", value="x") == Malformed("x", "malformed")
-    assert wired(action_type="malformed", value="x", reason=5) == Malformed("x", "malformed")
+    assert wired(action_type="malformed", value="x") == lt.Malformed("x", "malformed")
+    assert wired(action_type="malformed", value="x", reason=5) == lt.Malformed("x", "malformed")
     values: list[Any] = [None, 5, []]
     for value in values:
-        assert isinstance(wired(action_type="malformed", value=value), Malformed)
-    assert isinstance(wired(action_type="malformed"), Malformed)
+        assert isinstance(wired(action_type="malformed", value=value), lt.Malformed)
+    assert isinstance(wired(action_type="malformed"), lt.Malformed)
 
 
 # -- hostile input --------------------------------------------------------------------
@@ -318,7 +307,7 @@ class Counting:
             raise
 
 
-def counted(monkeypatch: pytest.MonkeyPatch, text: str) -> tuple[Action, int]:
+def counted(monkeypatch: pytest.MonkeyPatch, text: str) -> tuple[lt.Action, int]:
     """What a text is read as, and the work of reading it."""
     decoder = Counting()
     monkeypatch.setattr(parsing, "_DECODER", decoder)
@@ -337,7 +326,7 @@ def most_work(text: str) -> int:
 )
 def test_garbage_is_refused_with_bounded_work(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     action, work = counted(monkeypatch, text)
-    assert isinstance(action, Malformed)
+    assert isinstance(action, lt.Malformed)
     assert action.reason
     assert action.text == text[:KEPT_TEXT]
     assert work <= most_work(text)
@@ -365,7 +354,7 @@ def test_nesting_of_any_depth_is_read_or_refused(opening: str) -> None:
     for depth in (*range(1, 900, 60), *range(900, 1_100), 5_000, 30_000):
         inner = opening * depth + "1" + closing * depth
         text = f'{{"action_type":"escalate","value":{inner}}}'
-        assert isinstance(parsed(text), Malformed)  # and no RecursionError at any depth
+        assert isinstance(parsed(text), lt.Malformed)  # and no RecursionError at any depth
 
 
 @pytest.mark.parametrize(
@@ -379,7 +368,7 @@ def test_nesting_of_any_depth_is_read_or_refused(opening: str) -> None:
     ids=["type", "value", "confidence", "elsewhere"],
 )
 def test_numbers_too_long_to_print_are_malformed(wire: dict[str, Any]) -> None:
-    assert isinstance(action_from_wire(wire, SEVEN_SERVICES), Malformed)
+    assert isinstance(action_from_wire(wire, SEVEN_SERVICES), lt.Malformed)
 
 
 @pytest.mark.parametrize(
@@ -398,24 +387,24 @@ def test_numbers_too_long_to_print_are_malformed(wire: dict[str, Any]) -> None:
 def test_a_reason_is_one_short_line(wire: dict[str, Any]) -> None:
     # It goes onto the next screen as it is.
     action = parsed(json.dumps(wire))
-    assert isinstance(action, Malformed)
+    assert isinstance(action, lt.Malformed)
     assert len(action.reason) <= 400
     assert action.reason.isprintable()
     assert len(action.text) <= KEPT_TEXT
 
 
 def test_malformed_keeps_the_beginning_of_the_text() -> None:
-    assert Malformed("x" * 2_000, "why") == Malformed("x" * KEPT_TEXT, "why")
+    assert lt.Malformed("x" * 2_000, "why") == lt.Malformed("x" * KEPT_TEXT, "why")
 
 
 # -- plans ----------------------------------------------------------------------------
 
 
-def plan(text: str) -> list[Action]:
+def plan(text: str) -> list[lt.Action]:
     return parse_plan(text, SEVEN_SERVICES)
 
 
-PAGE = Escalate("dba-team")
+PAGE = lt.Escalate("dba-team")
 PLAN = f"[{render_action(KILL)}, {render_action(PAGE)}]"
 
 
@@ -436,7 +425,7 @@ def test_a_plan_is_an_array_of_actions_anywhere_in_a_reply(text: str) -> None:
 def test_what_is_no_action_in_a_plan_is_a_malformed_step() -> None:
     steps = plan(f'[{render_action(KILL)}, "escalate", {{"action_type": "escalate"}}, null]')
     assert steps[0] == KILL
-    assert [one.reason for one in steps[1:] if isinstance(one, Malformed)] == [
+    assert [one.reason for one in steps[1:] if isinstance(one, lt.Malformed)] == [
         'expected an object with a key "action_type"',
         "unknown team None; one of: sre-team, backend-team, dba-team, security-team",
         'expected an object with a key "action_type"',
@@ -447,16 +436,16 @@ def test_a_reply_without_an_array_of_actions_is_one_step() -> None:
     assert plan(f"So: {render_action(KILL)}") == [KILL]
     for text in ("", "restart it", "[]", "[[1], [2]]"):
         (step,) = plan(text)
-        assert isinstance(step, Malformed)
+        assert isinstance(step, lt.Malformed)
 
 
 def test_two_different_plans_are_malformed_as_a_whole() -> None:
     (step,) = plan(f"{PLAN} or rather [{render_action(PAGE)}]")
-    assert isinstance(step, Malformed)
+    assert isinstance(step, lt.Malformed)
     assert step.reason == "2 different plans in one reply; send exactly one"
 
 
 @pytest.mark.parametrize("text", ["x" * (MAX_TEXT + 1), "[" * 150_000, "[x" * 2_000])
 def test_a_plan_of_any_size_is_read_or_refused(text: str) -> None:
     (step,) = plan(text)
-    assert isinstance(step, Malformed)
+    assert isinstance(step, lt.Malformed)

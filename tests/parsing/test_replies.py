@@ -5,16 +5,7 @@ from typing import Any
 
 import pytest
 
-from logtriage import (
-    Action,
-    Escalate,
-    Ignore,
-    InvalidInput,
-    Malformed,
-    Report,
-    Resolve,
-    parse_action,
-)
+import logtriage as lt
 from logtriage.parsing import TEAM_KINDS, parse_plan, render_action
 from logtriage.parsing.marks import MAX_CALLS, MAX_TEXT
 from logtriage.parsing.replies import ENDED_THINKING, MAX_THOUGHTS
@@ -25,13 +16,13 @@ RESOLVE = '{"action_type": "resolve"}'
 CALL = '<tool_call>{"name": "escalate", "arguments": {"team": "dba-team"}}</tool_call>'
 
 
-def parsed(text: str) -> Action:
-    return parse_action(text, SEVEN_SERVICES)
+def parsed(text: str) -> lt.Action:
+    return lt.parse_action(text, SEVEN_SERVICES)
 
 
 def reason(text: str) -> str:
     action = parsed(text)
-    assert isinstance(action, Malformed), action
+    assert isinstance(action, lt.Malformed), action
     return action.reason
 
 
@@ -77,8 +68,8 @@ def reason(text: str) -> str:
     ],
 )
 def test_what_is_only_thought_is_no_action(text: str) -> None:
-    assert parsed(text) == Resolve()
-    assert parse_plan(text, SEVEN_SERVICES) == [Resolve()]
+    assert parsed(text) == lt.Resolve()
+    assert parse_plan(text, SEVEN_SERVICES) == [lt.Resolve()]
 
 
 @pytest.mark.parametrize(
@@ -99,13 +90,13 @@ def test_what_is_only_thought_is_no_action(text: str) -> None:
     ],
 )
 def test_a_reply_that_ends_within_a_thought_is_malformed(text: str) -> None:
-    assert parsed(text) == Malformed(text, ENDED_THINKING)
-    assert parse_plan(text, SEVEN_SERVICES) == [Malformed(text, ENDED_THINKING)]
+    assert parsed(text) == lt.Malformed(text, ENDED_THINKING)
+    assert parse_plan(text, SEVEN_SERVICES) == [lt.Malformed(text, ENDED_THINKING)]
 
 
 def test_a_thought_without_an_action_behind_it_is_malformed_by_what_was_said() -> None:
     action = parsed(f"<think>{IGNORE}</think>I am not sure.")
-    assert isinstance(action, Malformed)
+    assert isinstance(action, lt.Malformed)
     assert action.text == "I am not sure."
     assert action.reason.startswith("no JSON object")
 
@@ -135,8 +126,8 @@ def test_an_action_beside_an_unknown_mark_is_malformed(
     text = f"{before}{answer}{after}"
     told = f"{mark} may set a thought apart, and no action is read beside an unknown mark"
     if answer[0] != "[":
-        assert parsed(text) == Malformed(text, told)
-    assert parse_plan(text, SEVEN_SERVICES) == [Malformed(text, told)]
+        assert parsed(text) == lt.Malformed(text, told)
+    assert parse_plan(text, SEVEN_SERVICES) == [lt.Malformed(text, told)]
 
 
 @pytest.mark.parametrize(
@@ -160,11 +151,11 @@ def test_an_action_beside_an_unknown_mark_is_malformed(
     ],
 )
 def test_ordinary_marks_and_prose_are_in_nobodys_way(text: str) -> None:
-    assert parsed(text) == Resolve()
+    assert parsed(text) == lt.Resolve()
 
 
 def test_thoughts_do_not_glue_what_stands_around_them() -> None:
-    assert isinstance(parsed('{"action_type": "reso<think>?</think>lve"}'), Malformed)
+    assert isinstance(parsed('{"action_type": "reso<think>?</think>lve"}'), lt.Malformed)
 
 
 @pytest.mark.parametrize(
@@ -183,7 +174,7 @@ def test_thoughts_do_not_glue_what_stands_around_them() -> None:
     ],
 )
 def test_a_call_in_the_text_is_read(text: str) -> None:
-    assert parsed(text) == Escalate("dba-team")
+    assert parsed(text) == lt.Escalate("dba-team")
 
 
 @pytest.mark.parametrize(
@@ -207,12 +198,12 @@ def test_a_call_in_the_text_that_cannot_be_read_is_malformed(text: str, expected
 
 def test_calls_in_the_text_are_a_plan() -> None:
     calls = f'{CALL}<tool_call>{{"name": "resolve"}}</tool_call>'
-    assert parse_plan(calls, SEVEN_SERVICES) == [Escalate("dba-team"), Resolve()]
+    assert parse_plan(calls, SEVEN_SERVICES) == [lt.Escalate("dba-team"), lt.Resolve()]
     (mixed,) = parse_plan(f"{CALL} [{RESOLVE}]", SEVEN_SERVICES)
-    assert isinstance(mixed, Malformed)
+    assert isinstance(mixed, lt.Malformed)
     assert mixed.reason == "a plan and calls in one reply; send exactly one of them"
     (hidden,) = parse_plan(f"<think>[{IGNORE}, {IGNORE}]</think>[{RESOLVE}]", SEVEN_SERVICES)
-    assert hidden == Resolve()
+    assert hidden == lt.Resolve()
 
 
 @pytest.mark.parametrize(
@@ -230,16 +221,16 @@ def test_calls_in_the_text_are_a_plan() -> None:
     ],
 )
 def test_what_we_render_is_never_taken_for_a_thought_or_a_call(message: str) -> None:
-    text = render_action(Report(message))
+    text = render_action(lt.Report(message))
     assert json.loads(text)["value"] == message
-    assert parse_action(text, SEVEN_SERVICES, TEAM_KINDS) == Report(message)
-    assert parse_action(f"<think>{IGNORE}</think>{text}", SEVEN_SERVICES, TEAM_KINDS) == Report(
-        message
-    )
+    assert lt.parse_action(text, SEVEN_SERVICES, TEAM_KINDS) == lt.Report(message)
+    assert lt.parse_action(
+        f"<think>{IGNORE}</think>{text}", SEVEN_SERVICES, TEAM_KINDS
+    ) == lt.Report(message)
 
 
-@pytest.mark.parametrize("junk", [None, 7, b"{}", {"action_type": "resolve"}, Ignore()])
+@pytest.mark.parametrize("junk", [None, 7, b"{}", {"action_type": "resolve"}, lt.Ignore()])
 def test_what_is_no_text_is_refused_with_what_to_pass(junk: Any) -> None:
-    for parse in (parse_action, parse_plan):
-        with pytest.raises(InvalidInput, match="expected the text of a reply, got "):
+    for parse in (lt.parse_action, parse_plan):
+        with pytest.raises(lt.InvalidInput, match="expected the text of a reply, got "):
             parse(junk, SEVEN_SERVICES)

@@ -2,39 +2,18 @@
 
 import pytest
 
-from logtriage import (
-    Action,
-    ClassifySeverity,
-    Escalate,
-    HandOver,
-    IdentifyRootCause,
-    Ignore,
-    Malformed,
-    Remediate,
-    RequestMoreLogs,
-    Resolve,
-    make_incident,
-    parse_action,
-)
-from logtriage.actions import (
-    FAULT_CATEGORIES,
-    ClassifyFault,
-    Report,
-    ReportImpact,
-    Wait,
-    action_id,
-    all_actions,
-)
+import logtriage as lt
+from logtriage.actions import FAULT_CATEGORIES, action_id
 from logtriage.errors import InvalidInput
 from logtriage.parsing import SOLO_KINDS, TEAM_KINDS, render_action
 from logtriage.parsing.marks import MAX_TEXT
 
-TOPOLOGY = make_incident("single_crash-v4/val/0").topology
-EVERY = all_actions(TOPOLOGY, hand_over=True)
+TOPOLOGY = lt.make_incident("single_crash-v4/val/0").topology
+EVERY = lt.all_actions(TOPOLOGY, hand_over=True)
 
 
-def read(text: str) -> Action:
-    return parse_action(text, TOPOLOGY, SOLO_KINDS | TEAM_KINDS, "word")
+def read(text: str) -> lt.Action:
+    return lt.parse_action(text, TOPOLOGY, SOLO_KINDS | TEAM_KINDS, "word")
 
 
 def test_every_canonical_action_is_one_word_and_is_read_back() -> None:
@@ -46,26 +25,26 @@ def test_every_canonical_action_is_one_word_and_is_read_back() -> None:
 
 
 @pytest.mark.parametrize(
-    "action", [Wait(), Report("the queue is full"), *map(ClassifyFault, FAULT_CATEGORIES)]
+    "action", [lt.Wait(), lt.Report("the queue is full"), *map(lt.ClassifyFault, FAULT_CATEGORIES)]
 )
-def test_other_actions_are_read_back(action: Action) -> None:
+def test_other_actions_are_read_back(action: lt.Action) -> None:
     assert read(render_action(action, "word")) == action
 
 
 @pytest.mark.parametrize(
     ("text", "action"),
     [
-        ("classify_severity:P1", ClassifySeverity("P1")),
-        (" escalate:sre-team \n", Escalate("sre-team")),
-        ("<think>ignore</think>remediate:restart:user-db", Remediate("restart", "user-db")),
-        ("I will not\nignore: it\n\nresolve\n", Resolve()),
-        ("request_more_logs", RequestMoreLogs(None)),
-        ("request_more_logs:all", RequestMoreLogs(None)),
-        ("resolve\nresolve", Resolve()),
-        ("hand_over", HandOver()),
+        ("classify_severity:P1", lt.ClassifySeverity("P1")),
+        (" escalate:sre-team \n", lt.Escalate("sre-team")),
+        ("<think>ignore</think>remediate:restart:user-db", lt.Remediate("restart", "user-db")),
+        ("I will not\nignore: it\n\nresolve\n", lt.Resolve()),
+        ("request_more_logs", lt.RequestMoreLogs(None)),
+        ("request_more_logs:all", lt.RequestMoreLogs(None)),
+        ("resolve\nresolve", lt.Resolve()),
+        ("hand_over", lt.HandOver()),
     ],
 )
-def test_an_action_is_a_line_of_its_own(text: str, action: Action) -> None:
+def test_an_action_is_a_line_of_its_own(text: str, action: lt.Action) -> None:
     assert read(text) == action
 
 
@@ -83,23 +62,23 @@ def test_an_action_is_a_line_of_its_own(text: str, action: Action) -> None:
 )
 def test_what_is_no_action_says_why(text: str, reason: str) -> None:
     action = read(text)
-    assert isinstance(action, Malformed)
+    assert isinstance(action, lt.Malformed)
     assert reason in action.reason
 
 
 def test_a_word_is_only_read_where_it_is_asked_for() -> None:
-    assert isinstance(parse_action("ignore", TOPOLOGY), Malformed)
-    assert parse_action("ignore", TOPOLOGY, form="word") == Ignore()
+    assert isinstance(lt.parse_action("ignore", TOPOLOGY), lt.Malformed)
+    assert lt.parse_action("ignore", TOPOLOGY, form="word") == lt.Ignore()
 
 
 @pytest.mark.parametrize(
     "action",
     [
-        Malformed("?", "why"),
-        ReportImpact((("api-gateway", "user-db"),)),
-        IdentifyRootCause("user-db", 0.5),
+        lt.Malformed("?", "why"),
+        lt.ReportImpact((("api-gateway", "user-db"),)),
+        lt.IdentifyRootCause("user-db", 0.5),
     ],
 )
-def test_what_has_no_form_in_one_word_is_refused(action: Action) -> None:
+def test_what_has_no_form_in_one_word_is_refused(action: lt.Action) -> None:
     with pytest.raises(InvalidInput, match="has no form in one word"):
         render_action(action, "word")

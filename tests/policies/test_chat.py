@@ -4,17 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from logtriage import (
-    ClassifySeverity,
-    Malformed,
-    Resolve,
-    initial_state,
-    make_incident,
-    observe,
-    render_observation,
-    system_prompt,
-    transition,
-)
+import logtriage as lt
 from logtriage.actions import Report
 from logtriage.evaluation import PolicyFailure
 from logtriage.parsing import render_action
@@ -23,9 +13,9 @@ from logtriage.policies import ChatPolicies, ChatPolicy, ExpertPolicy
 from logtriage.policies.chat import Message
 from logtriage.roles.splits import TRIO
 
-INCIDENT = make_incident("cascading_failure-v4/test/42")
-STATE = initial_state(INCIDENT)
-RULES = system_prompt(INCIDENT)
+INCIDENT = lt.make_incident("cascading_failure-v4/test/42")
+STATE = lt.initial_state(INCIDENT)
+RULES = lt.system_prompt(INCIDENT)
 CLASSIFY = '{"action_type": "classify_severity", "value": "P1"}'
 
 
@@ -46,16 +36,16 @@ def test_a_model_is_shown_the_rules_the_screens_and_its_own_replies() -> None:
         '{"action_type": "classify_severity", "value": "P1"}', '{"action_type": "resolve"}'
     )
     state = play(INCIDENT, ChatPolicies(script)(INCIDENT))
-    assert state.actions == (ClassifySeverity("P1"), Resolve())
-    rules = system_prompt(INCIDENT)
-    first = {"role": "user", "content": render_observation(observe(STATE))}
-    after = observe(transition(STATE, ClassifySeverity("P1")))
+    assert state.actions == (lt.ClassifySeverity("P1"), lt.Resolve())
+    rules = lt.system_prompt(INCIDENT)
+    first = {"role": "user", "content": lt.render_observation(lt.observe(STATE))}
+    after = lt.observe(lt.transition(STATE, lt.ClassifySeverity("P1")))
     assert script.shown[0] == [{"role": "system", "content": rules}, first]
     assert script.shown[1] == [
         {"role": "system", "content": rules},
         first,
         {"role": "assistant", "content": CLASSIFY},
-        {"role": "user", "content": render_observation(after)},
+        {"role": "user", "content": lt.render_observation(after)},
     ]
 
 
@@ -65,19 +55,19 @@ def test_an_expert_that_speaks_through_text_plays_as_the_expert() -> None:
 
     def speak(_: Sequence[Message]) -> str:
         nonlocal memory
-        action, memory = expert.act(observe(state), memory)
+        action, memory = expert.act(lt.observe(state), memory)
         return f"I think so. {render_action(action)}"
 
     policy, conversation = ChatPolicy(speak, RULES), None
     while not state.is_closed:
-        action, conversation = policy.act(observe(state), conversation)
-        state = transition(state, action)
+        action, conversation = policy.act(lt.observe(state), conversation)
+        state = lt.transition(state, action)
     assert state == play(INCIDENT, ExpertPolicy())
 
 
 def test_what_cannot_be_read_is_the_model_s_own_action_and_failures_are_not() -> None:
-    action, _ = ChatPolicy(Script("Let me think."), RULES).act(observe(STATE), None)
-    assert action == Malformed(
+    action, _ = ChatPolicy(Script("Let me think."), RULES).act(lt.observe(STATE), None)
+    assert action == lt.Malformed(
         "Let me think.", 'no JSON object with a key "action_type" in the reply'
     )
 
@@ -91,12 +81,12 @@ def test_what_cannot_be_read_is_the_model_s_own_action_and_failures_are_not() ->
 def test_in_a_role_it_sees_its_slice_and_may_do_what_the_role_may() -> None:
     script = Script('{"action_type": "report", "value": "deadlock"}', '{"action_type": "resolve"}')
     triage = ChatPolicies(script, TRIO, "triage")(INCIDENT)
-    seen = observe(STATE, TRIO.role("triage"))
+    seen = lt.observe(STATE, TRIO.role("triage"))
     action, memory = triage.act(seen, None)
     assert action == Report("deadlock", "triage")
     assert script.shown[0][0]["content"].startswith("You are triage in a team of 3")
-    assert script.shown[0][1]["content"] == render_observation(seen)
+    assert script.shown[0][1]["content"] == lt.render_observation(seen)
     action, _ = triage.act(seen, memory)
-    assert isinstance(action, Malformed)
+    assert isinstance(action, lt.Malformed)
     assert action.by == "triage"
     assert "unknown action_type 'resolve'; one of: classify_severity" in action.reason

@@ -3,24 +3,14 @@
 import attrs
 import pytest
 
-from logtriage import (
-    ClassifySeverity,
-    Escalate,
-    IdentifyRootCause,
-    Observation,
-    Remediate,
-    Resolve,
-    Severity,
-    initial_state,
-    observe,
-)
+import logtriage as lt
 from logtriage.policies import FirstErrorPolicy
 from logtriage.world.telemetry import LogLine, Reading
 from tests.builders import SEVEN_SERVICES, real_incident
 
 
-def screen(window: tuple[LogLine, ...], **changes: object) -> Observation:
-    blank = observe(initial_state(real_incident()))
+def screen(window: tuple[LogLine, ...], **changes: object) -> lt.Observation:
+    blank = lt.observe(lt.initial_state(real_incident()))
     return attrs.evolve(blank, window=window, slo=Reading(700, 300, 300), **changes)  # type: ignore[arg-type]
 
 
@@ -35,12 +25,12 @@ def test_the_five_steps_of_the_habit() -> None:
         action, memory = policy.act(seen, memory)
         steps.append(action)
     assert steps == [
-        ClassifySeverity(Severity.P1),
-        IdentifyRootCause("user-db", 0.9),
-        Escalate("dba-team"),
-        Remediate("restart", "user-db"),
-        Resolve(),
-        Resolve(),
+        lt.ClassifySeverity(lt.Severity.P1),
+        lt.IdentifyRootCause("user-db", 0.9),
+        lt.Escalate("dba-team"),
+        lt.Remediate("restart", "user-db"),
+        lt.Resolve(),
+        lt.Resolve(),
     ]
 
 
@@ -48,7 +38,7 @@ def test_it_pages_the_owner_in_the_directory_and_anybody_where_there_is_none() -
     directory = ("security-team",) * len(SEVEN_SERVICES)
     for owners, team in ((directory, "security-team"), ((), SEVEN_SERVICES.teams[0])):
         seen = screen((line("user-db", "ERROR"),), directory=owners)
-        assert FirstErrorPolicy().act(seen, ("user-db", 2))[0] == Escalate(team)
+        assert FirstErrorPolicy().act(seen, ("user-db", 2))[0] == lt.Escalate(team)
 
 
 @pytest.mark.parametrize(

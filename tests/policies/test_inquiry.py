@@ -3,13 +3,8 @@
 import attrs
 import pytest
 
-from logtriage.actions import (
-    ClassifyFault,
-    FaultCategory,
-    IdentifyRootCause,
-    RequestMetrics,
-    Resolve,
-)
+import logtriage as lt
+from logtriage.actions import FaultCategory
 from logtriage.observation import Observation
 from logtriage.policies import InquiryPolicy
 from logtriage.policies.inquiry import fault_class, score
@@ -57,7 +52,7 @@ def screen(
 
 def asked(seen: Observation) -> str:
     action, _ = InquiryPolicy().act(seen, None)
-    assert isinstance(action, RequestMetrics)
+    assert isinstance(action, lt.RequestMetrics)
     return action.service
 
 
@@ -72,7 +67,7 @@ def test_it_asks_whom_a_suspect_calls_before_anybody_else() -> None:
     memory = None
     for tick in range(3):
         action, memory = policy.act(attrs.evolve(seen, tick=tick), memory)
-        assert isinstance(action, RequestMetrics)
+        assert isinstance(action, lt.RequestMetrics)
         names.append(action.service)
         seen = screen((action.service, signals(calls=0)), alerts=("back",), tick=tick)
     assert names == ["back", "db", "cart"]
@@ -81,16 +76,16 @@ def test_it_asks_whom_a_suspect_calls_before_anybody_else() -> None:
 def test_it_names_who_strays_and_the_class_then_closes() -> None:
     policy, seen = InquiryPolicy(), screen(("db", signals(cpu_bp=40, p50_ms=2)), tick=5)
     action, memory = policy.act(seen, None)
-    assert action == IdentifyRootCause("db")
+    assert action == lt.IdentifyRootCause("db")
     seen = attrs.evolve(screen(tick=6), root_cause="db")
     action, memory = policy.act(seen, memory)
-    assert action == ClassifyFault(FaultCategory.RESOURCE)
+    assert action == lt.ClassifyFault(FaultCategory.RESOURCE)
     seen = attrs.evolve(seen, tick=7, fault_category=FaultCategory.RESOURCE)
-    assert policy.act(seen, memory)[0] == Resolve()
+    assert policy.act(seen, memory)[0] == lt.Resolve()
     assert policy.ranking(seen, memory) == (("db",), ("front", "back", "cart"))
     # A simulated incident has no class to declare.
     assert policy.act(attrs.evolve(seen, open_loop=False, fault_category=None), memory)[0] == (
-        Resolve()
+        lt.Resolve()
     )
 
 

@@ -11,13 +11,7 @@ from logtriage import (
     observe,
 )
 from logtriage.policies import RandomPolicy, masked_actions
-from tests.builders import (
-    P1,
-    RIGHT_CAUSE,
-    SEVEN_SERVICES,
-    played,
-    real_incident,
-)
+from tests.builders import P1, RIGHT_CAUSE, SEVEN_SERVICES, played, real_incident
 
 
 def test_only_declarations_already_made_are_masked() -> None:

@@ -5,27 +5,11 @@ from typing import Any
 import attrs
 import pytest
 
-from logtriage import (
-    Action,
-    Escalate,
-    Malformed,
-    Observation,
-    Resolve,
-    Severity,
-    State,
-    grade,
-    incident_ids,
-    initial_state,
-    make_incident,
-    observe,
-)
+import logtriage as lt
 from logtriage.actions import ACTION_TYPES, Report, Wait
 from logtriage.evaluation import play_joint_episode
 from logtriage.incident import Fault, Truth
-from logtriage.policies import (
-    RolePolicies,
-    as_taken,
-)
+from logtriage.policies import RolePolicies, as_taken
 from logtriage.policies.board import heard, said
 from logtriage.registry import make_team
 from logtriage.roles import Role, RoleSplit
@@ -44,15 +28,15 @@ class Saying:
 
     said: Any
 
-    def act(self, _: Observation, memory: Any) -> tuple[Action, Any]:
+    def act(self, _: lt.Observation, memory: Any) -> tuple[lt.Action, Any]:
         if isinstance(self.said, Exception):
             raise self.said
         return self.said, (memory or 0) + 1
 
 
-def played(task: str, split: RoleSplit, spec: str, count: int) -> list[State]:
+def played(task: str, split: RoleSplit, spec: str, count: int) -> list[lt.State]:
     make = make_team(spec, split)
-    incidents = map(make_incident, incident_ids(task, "test", count))
+    incidents = map(lt.make_incident, lt.incident_ids(task, "test", count))
     return [play_joint_episode(one, make(one), split) for one in incidents]
 
 
@@ -60,15 +44,15 @@ def played(task: str, split: RoleSplit, spec: str, count: int) -> list[State]:
 
 
 def test_each_role_has_its_own_slice_and_memory() -> None:
-    seen: list[Observation] = []
+    seen: list[lt.Observation] = []
 
     class Looking:
-        def act(self, observation: Observation, memory: Any) -> tuple[Action, Any]:
+        def act(self, observation: lt.Observation, memory: Any) -> tuple[lt.Action, Any]:
             seen.append(observation)
             return Wait(), (*(memory or ()), observation.tick)
 
-    state = initial_state(real_incident())
-    slices = tuple(observe(state, role) for role in TRIO.roles)
+    state = lt.initial_state(real_incident())
+    slices = tuple(lt.observe(state, role) for role in TRIO.roles)
     team = RolePolicies([Looking(), Saying(Wait()), Looking()])
     actions, memory = team.act(slices, None)
     assert actions == (Wait(), Wait(), Wait())
@@ -78,16 +62,18 @@ def test_each_role_has_its_own_slice_and_memory() -> None:
 
 
 def test_what_a_role_may_not_do_says_what_it_may() -> None:
-    taken = as_taken((Resolve(), Escalate("sre-team"), Report("all is well")), TRIO_WITHOUT_REPORTS)
+    taken = as_taken(
+        (lt.Resolve(), lt.Escalate("sre-team"), Report("all is well")), TRIO_WITHOUT_REPORTS
+    )
     assert taken == (
-        Malformed(
+        lt.Malformed(
             "resolve",
             "triage may not resolve; it may: classify_fault, classify_severity, "
             "identify_root_cause, request_traces, wait",
             "triage",
         ),
-        Escalate("sre-team"),
-        Malformed(
+        lt.Escalate("sre-team"),
+        lt.Malformed(
             "report all is well",
             "remediation may not report; it may: ignore, remediate, request_metrics, resolve, wait",
             "remediation",
@@ -96,13 +82,13 @@ def test_what_a_role_may_not_do_says_what_it_may() -> None:
 
 
 def test_nobody_speaks_in_the_name_of_another() -> None:
-    others = Report("x", "remediation"), Malformed("y", "z", "triage"), Malformed("y", "z")
+    others = Report("x", "remediation"), lt.Malformed("y", "z", "triage"), lt.Malformed("y", "z")
     assert as_taken(others, TRIO) == (
         Report("x", "triage"),
-        Malformed("y", "z", "escalation"),
-        Malformed("y", "z", "remediation"),
+        lt.Malformed("y", "z", "escalation"),
+        lt.Malformed("y", "z", "remediation"),
     )
-    assert as_taken((Malformed("y", "z"),), SOLO) == (Malformed("y", "z"),)
+    assert as_taken((lt.Malformed("y", "z"),), SOLO) == (lt.Malformed("y", "z"),)
 
 
 # -- oracles -----------------------------------------------------------------------------
@@ -114,7 +100,7 @@ def test_an_oracle_that_sees_nothing_closes_after_a_fix_that_was_held_back() -> 
     split = RoleSplit("blind", (closer, fixer))
     incident = real_incident()
     state = play_joint_episode(incident, make_team("a=oracle,b=oracle", split)(incident), split)
-    assert grade(state).score == 1.0
+    assert lt.grade(state).score == 1.0
     assert state.tick == 4  # the schedule alone has three, and the fix in its second
 
 
@@ -125,13 +111,13 @@ def test_an_oracle_that_sees_nothing_closes_after_a_fix_that_was_held_back() -> 
 def test_experts_see_nothing_but_their_slices_and_the_board(task: TaskSpec) -> None:
     nonsense = Truth(
         Fault("saturation", "email-queue"),
-        Severity.P3,
+        lt.Severity.P3,
         frozenset({"email-queue"}),
         frozenset(FIVE_TEAMS.teams),  # any page is right, so that nothing closes early
         frozenset(),
     )
-    for one in incident_ids(task.id, "test", 10):
-        incident = make_incident(one)
+    for one in lt.incident_ids(task.id, "test", 10):
+        incident = lt.make_incident(one)
         if incident.truth.benign:  # nobody would answer a page
             continue
         liar = attrs.evolve(incident, truth=nonsense, id="x", task="y")
@@ -143,9 +129,9 @@ def test_experts_see_nothing_but_their_slices_and_the_board(task: TaskSpec) -> N
 
 
 def test_the_board_is_read_from_its_end_and_never_guessed_at() -> None:
-    screen = observe(initial_state(make_incident("cascading_failure-v4/test/0")))
+    screen = lt.observe(lt.initial_state(lt.make_incident("cascading_failure-v4/test/0")))
 
-    def board(*messages: str) -> Observation:
+    def board(*messages: str) -> lt.Observation:
         return attrs.evolve(screen, reports=tuple((0, Report(one, "x")) for one in messages))
 
     assert heard(screen) is None
@@ -155,6 +141,3 @@ def test_the_board_is_read_from_its_end_and_never_guessed_at() -> None:
     assert heard(board("slow_query", "deadlock on user-db")) == ("slow_query", None)
     assert heard(board("deadlock nowhere")) is None
     assert said(Report("not slow_query"), load_world("oncall")) is None
-
-
-# -- chance ------------------------------------------------------------------------------

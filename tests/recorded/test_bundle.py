@@ -289,8 +289,7 @@ def test_a_message_forges_no_line_of_the_agents_screen(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "field"),
-    [(("recording", "alerts", 0, "name"), "name"), (("truth", "kind"), "kind")],
+    ("path", "field"), [(("recording", "alerts", 0, "name"), "name"), (("truth", "kind"), "kind")]
 )
 def test_names_are_one_printable_line(tmp_path: Path, path: tuple[Any, ...], field: str) -> None:
     data = _data()

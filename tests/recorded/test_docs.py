@@ -6,13 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from logtriage.recorded import (
-    VERSION,
-    as_incident,
-    import_capture,
-    load_records,
-    shipped_incidents,
-)
+from logtriage.recorded import VERSION, as_incident, import_capture, load_records, shipped_incidents
 from tests.recorded.layout import shown_by
 
 PAGE = Path(__file__).parents[2] / "docs" / "recorded.md"

@@ -2,19 +2,7 @@
 
 import pytest
 
-from logtriage import (
-    ClassifySeverity,
-    Escalate,
-    InvalidInput,
-    Malformed,
-    Remediate,
-    RequestMoreLogs,
-    Resolve,
-    Severity,
-    initial_state,
-    make_incident,
-    observe,
-)
+import logtriage as lt
 from logtriage.errors import UnknownName
 from logtriage.policies import (
     ConstantPolicy,
@@ -27,7 +15,7 @@ from logtriage.registry import constant_actions, make_policy
 from logtriage.world.topologies import random_topology
 from tests.builders import FIVE_TEAMS, SEVEN_SERVICES
 
-INCIDENT = make_incident("cascading_failure-v4/test/3")
+INCIDENT = lt.make_incident("cascading_failure-v4/test/3")
 
 
 @pytest.mark.parametrize(
@@ -48,7 +36,9 @@ def test_what_a_specification_makes(spec: str, kind: type) -> None:
 
 @pytest.mark.parametrize("spec", ["", "Oracle", "oracle:1", "expert:", "heuristic", "human "])
 def test_an_unknown_policy_lists_the_known_ones(spec: str) -> None:
-    with pytest.raises(InvalidInput, match="'pooled' plays as a team; give its roles by --split-"):
+    with pytest.raises(
+        lt.InvalidInput, match="'pooled' plays as a team; give its roles by --split-"
+    ):
         make_policy("pooled")
     with pytest.raises(UnknownName, match="known: oracle, observer, top_suspect, "):
         make_policy(spec)
@@ -56,7 +46,7 @@ def test_an_unknown_policy_lists_the_known_ones(spec: str) -> None:
 
 @pytest.mark.parametrize("seed", ["x", "-1", "1.5", " 1", "\u0661"])
 def test_a_seed_is_a_whole_number(seed: str) -> None:
-    with pytest.raises(InvalidInput, match="expected a whole number from 0 as the seed"):
+    with pytest.raises(lt.InvalidInput, match="expected a whole number from 0 as the seed"):
         make_policy(f"random:{seed}")
 
 
@@ -66,11 +56,11 @@ def test_a_constant_list_is_read() -> None:
         "request_more_logs,resolve,"
     )
     assert constant_actions(text, SEVEN_SERVICES) == (
-        ClassifySeverity(Severity.P1),
-        Escalate("sre-team"),
-        Remediate("flush-cache", "user-db"),
-        RequestMoreLogs(None),
-        Resolve(),
+        lt.ClassifySeverity(lt.Severity.P1),
+        lt.Escalate("sre-team"),
+        lt.Remediate("flush-cache", "user-db"),
+        lt.RequestMoreLogs(None),
+        lt.Resolve(),
     )
     assert constant_actions("", SEVEN_SERVICES) == ()
 
@@ -88,7 +78,7 @@ def test_a_constant_list_is_read() -> None:
     ],
 )
 def test_a_wrong_item_of_a_constant_list_is_named(text: str, message: str) -> None:
-    with pytest.raises(InvalidInput) as caught:
+    with pytest.raises(lt.InvalidInput) as caught:
         constant_actions(text, SEVEN_SERVICES)
     assert str(caught.value).startswith(message)
 
@@ -105,19 +95,19 @@ def test_a_wrong_item_of_a_constant_list_is_named(text: str, message: str) -> No
 )
 def test_names_that_another_topology_may_have_are_kept(item: str) -> None:
     first, second = constant_actions(f"{item},resolve", SEVEN_SERVICES)
-    assert isinstance(first, Malformed)
+    assert isinstance(first, lt.Malformed)
     assert "unknown" in first.reason
-    assert second == Resolve()
+    assert second == lt.Resolve()
 
 
 def test_names_of_another_topology_are_malformed_there() -> None:
     policy = make_policy("constant:identify_root_cause=user-db,resolve")
     graph = random_topology(1, 5)
-    there = make_incident("single_crash-v4/ood/0")
+    there = lt.make_incident("single_crash-v4/ood/0")
     while there.topology == FIVE_TEAMS:
         number = int(there.id.rpartition("/")[2]) + 1
-        there = make_incident(f"single_crash-v4/ood/{number}")
+        there = lt.make_incident(f"single_crash-v4/ood/{number}")
     assert "user-db" not in graph
-    action, _ = policy(there).act(observe(initial_state(there)), None)
-    assert isinstance(action, Malformed)
+    action, _ = policy(there).act(lt.observe(lt.initial_state(there)), None)
+    assert isinstance(action, lt.Malformed)
     assert "unknown service 'user-db'" in action.reason

@@ -2,22 +2,7 @@
 
 import pytest
 
-from logtriage import (
-    Action,
-    Escalate,
-    HandOver,
-    Ignore,
-    Incident,
-    Remediate,
-    RequestMetrics,
-    Resolve,
-    State,
-    grade,
-    initial_state,
-    make_incident,
-    observe,
-    transition,
-)
+import logtriage as lt
 from logtriage.adapters.episode import closed
 from logtriage.conversations.screens import closed_in
 from logtriage.observation import slice_for
@@ -25,41 +10,41 @@ from logtriage.policies.oracle import perfect_actions
 from logtriage.rendering import ending, render_observation
 from logtriage.roles.splits import get_role_split
 
-INCIDENT = make_incident("single_crash-v4/val/0")
+INCIDENT = lt.make_incident("single_crash-v4/val/0")
 
 
-def played(*actions: Action, incident: Incident = INCIDENT) -> State:
-    state = initial_state(incident)
+def played(*actions: lt.Action, incident: lt.Incident = INCIDENT) -> lt.State:
+    state = lt.initial_state(incident)
     for action in actions:
-        state = transition(state, action)
+        state = lt.transition(state, action)
     return state
 
 
-def looks(incident: Incident) -> list[Action]:
-    return [RequestMetrics(incident.topology.names[0])] * (incident.horizon - 1)
+def looks(incident: lt.Incident) -> list[lt.Action]:
+    return [lt.RequestMetrics(incident.topology.names[0])] * (incident.horizon - 1)
 
 
 WRONG = next(team for team in INCIDENT.topology.teams if team not in INCIDENT.truth.teams)
-FIX = Remediate("scale", "user-db")
+FIX = lt.Remediate("scale", "user-db")
 ENDS = {
-    "mis-page": ([Escalate(WRONG)], f"{WRONG}: not ours"),
-    "ignored": ([Ignore()], "closed as noise"),
-    "handed over": ([HandOver()], "the next on call takes over"),
-    "last tick": ([*looks(INCIDENT), RequestMetrics("user-db")], "nobody resolved it"),
+    "mis-page": ([lt.Escalate(WRONG)], f"{WRONG}: not ours"),
+    "ignored": ([lt.Ignore()], "closed as noise"),
+    "handed over": ([lt.HandOver()], "the next on call takes over"),
+    "last tick": ([*looks(INCIDENT), lt.RequestMetrics("user-db")], "nobody resolved it"),
     "late remedy": (
-        [*looks(INCIDENT), Remediate("scale", "user-db")],
+        [*looks(INCIDENT), lt.Remediate("scale", "user-db")],
         "scale:user-db: the symptoms",
     ),
 }
 
 
 @pytest.mark.parametrize(("actions", "came"), ENDS.values(), ids=list(ENDS))
-def test_every_shell_says_what_came_of_it(actions: list[Action], came: str) -> None:
+def test_every_shell_says_what_came_of_it(actions: list[lt.Action], came: str) -> None:
     state = played(*actions)
-    told = ending(observe(state))
+    told = ending(lt.observe(state))
     assert told is not None
     assert came in told
-    assert f"CLOSED: {state.closing}: {told}" in render_observation(observe(state))
+    assert f"CLOSED: {state.closing}: {told}" in render_observation(lt.observe(state))
     answer = closed(state, too_late=False)
     assert told in answer
     words = closed(state, too_late=False, style="notation")
@@ -71,21 +56,21 @@ def test_every_shell_says_what_came_of_it(actions: list[Action], came: str) -> N
 
 def test_after_a_fix_the_end_says_that_users_are_well() -> None:
     state = played(*perfect_actions(INCIDENT))
-    assert grade(state).score == 1
-    told = ending(observe(state))
+    assert lt.grade(state).score == 1
+    told = ending(lt.observe(state))
     assert told is not None
     assert told.endswith("users see what they usually see")
-    assert isinstance(state.actions[-1], Resolve)
+    assert isinstance(state.actions[-1], lt.Resolve)
 
 
 def test_an_open_incident_has_no_end() -> None:
-    assert ending(observe(initial_state(INCIDENT))) is None
+    assert ending(lt.observe(lt.initial_state(INCIDENT))) is None
 
 
 def test_a_role_is_told_no_more_than_it_sees() -> None:
-    state = played(Escalate(WRONG))
+    state = played(lt.Escalate(WRONG))
     for role in get_role_split("trio").roles:
-        told = ending(slice_for(observe(state), role))
+        told = ending(slice_for(lt.observe(state), role))
         assert told is not None
         assert ("users" in told) == ("slo" in role.views)
         assert ("firing" in told) == ("alerts" in role.views)

@@ -6,20 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from logtriage import (
-    Action,
-    Escalate,
-    Incident,
-    RequestMetrics,
-    State,
-    initial_state,
-    make_incident,
-    observe,
-    play,
-    render_observation,
-    system_prompt,
-    transition,
-)
+import logtriage as lt
 from logtriage.actions import all_actions
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.evidence import evidence
@@ -36,7 +23,7 @@ SORTS = {"cpu": "CPU", "traffic": "requests"}
 PLAYERS = ("observer", "expert", "random")
 
 
-def shown(state: State) -> Counter[Piece]:
+def shown(state: lt.State) -> Counter[Piece]:
     """The evidence of a state without slots."""
     names = (*state.incident.topology.names, "")
     return Counter(
@@ -44,30 +31,30 @@ def shown(state: State) -> Counter[Piece]:
     )
 
 
-def busy(incident: Incident, shift: int) -> list[Action]:
+def busy(incident: lt.Incident, shift: int) -> list[lt.Action]:
     """A wrong remedy, a page and a fix between questions."""
     every = all_actions(incident.topology)
     remedies = [one for one in every if type(one).__name__ == "Remediate"]
     asked = questions(incident.topology.names, shift)
     remedy = remedies[shift % len(remedies)]
-    oracle = [action for _, action in play(incident, "oracle").history]
-    pages = [one for one in oracle if isinstance(one, Escalate)]
+    oracle = [action for _, action in lt.play(incident, "oracle").history]
+    pages = [one for one in oracle if isinstance(one, lt.Escalate)]
     return [asked[0], remedy, asked[1], *pages, *asked[2:5], *oracle]
 
 
 @pytest.mark.parametrize("task", ["single_crash-v4", "cascading_failure-v4-fog0", "tiny:outage"])
 @pytest.mark.parametrize("index", range(3))
 def test_notation_is_read_back_into_all_evidence(task: str, index: int) -> None:
-    incident = make_incident(f"{task}/val/{index}")
-    ends = [play(incident, player) for player in PLAYERS]
-    ends.append(play(incident, busy(incident, index)))
+    incident = lt.make_incident(f"{task}/val/{index}")
+    ends = [lt.play(incident, player) for player in PLAYERS]
+    ends.append(lt.play(incident, busy(incident, index)))
     for end in ends:
         assert read_in_notation(states_of(end)).pieces == shown(end)
 
 
 @pytest.mark.parametrize("task", ["compound_failure-v4", "fleet_outage-v4", "unseen_world-v4"])
 def test_notation_is_read_back_for_many_faults_and_services(task: str) -> None:
-    end = play(make_incident(f"{task}/val/1"), "observer")
+    end = lt.play(lt.make_incident(f"{task}/val/1"), "observer")
     assert read_in_notation(states_of(end)).pieces == shown(end)
 
 
@@ -77,16 +64,16 @@ def test_notation_and_text_say_the_same(task: str, index: int) -> None:
     incident = drawn(task, index)
     asked = questions(incident.topology.names, index)[: incident.horizon - 1]
     states = list(played(incident, asked))
-    text = Seen(Rules(system_prompt(incident)))
+    text = Seen(Rules(lt.system_prompt(incident)))
     for state in states:
-        text.take(render_observation(observe(state)), topics_of(state))
+        text.take(lt.render_observation(lt.observe(state)), topics_of(state))
     told, alerts = signs_of(states)
     assert {key: cells for key, cells in text.readings.items() if cells} == told
     assert text.alerts == alerts
 
 
 def signs_of(
-    states: Sequence[State],
+    states: Sequence[lt.State],
 ) -> tuple[dict[tuple[str, str], dict[int, str]], dict[tuple[str, str], int | None]]:
     """What notation shows of services, as the reader of texts has it."""
     reader = read_in_notation(states)
@@ -114,18 +101,18 @@ def test_a_screen_after_the_first_has_60_to_100_characters() -> None:
         len(screen)
         for index in range(12)
         for screen in in_notation(
-            states_of(play(make_incident(f"single_crash-v4/val/{index}"), "observer"))
+            states_of(lt.play(lt.make_incident(f"single_crash-v4/val/{index}"), "observer"))
         )[1:]
     ]
     assert 60 <= sum(lengths) / len(lengths) <= 100
 
 
 def test_a_screen_says_only_what_is_new() -> None:
-    state = initial_state(make_incident("single_crash-v4/val/0"))
-    first = observe(state)
-    whole = observe(transition(state, RequestMetrics("user-db")))
+    state = lt.initial_state(lt.make_incident("single_crash-v4/val/0"))
+    first = lt.observe(state)
+    whole = lt.observe(lt.transition(state, lt.RequestMetrics("user-db")))
     new, standalone = (
-        render_observation(whole, "notation", before=before) for before in (first, None)
+        lt.render_observation(whole, "notation", before=before) for before in (first, None)
     )
     for heading in ("own:", "change:", "c0.", "edge:"):
         assert heading in standalone
@@ -136,18 +123,18 @@ def test_a_screen_says_only_what_is_new() -> None:
 def test_all_words_of_a_notation_stand_in_the_text_or_in_the_rules() -> None:
     """No truth, and no name that the text lacks: a kind, a class, a cause."""
     for index in range(4):
-        end = play(make_incident(f"single_crash-v4/val/{index}"), "observer")
-        rules = system_prompt(end.incident, style="notation").replace("_", " ")
+        end = lt.play(lt.make_incident(f"single_crash-v4/val/{index}"), "observer")
+        rules = lt.system_prompt(end.incident, style="notation").replace("_", " ")
         for state, screen in zip(states_of(end), in_notation(states_of(end)), strict=True):
-            text = render_observation(observe(state)).replace("_", " ")
+            text = lt.render_observation(lt.observe(state)).replace("_", " ")
             for word in re.split(r"[\s:>=*/?@]+", screen):
                 assert word.replace("_", " ").lstrip("~c").lower() in (rules + text).lower(), word
 
 
 def test_what_has_no_notation_is_refused() -> None:
-    seen = observe(initial_state(make_incident("single_crash-v4/val/0")))
+    seen = lt.observe(lt.initial_state(lt.make_incident("single_crash-v4/val/0")))
     with pytest.raises(UnknownName, match="unknown style 'poem'; known: text, notation"):
-        render_observation(seen, "poem")  # type: ignore[arg-type]
-    recorded = observe(initial_state(shipped_incidents()[0]))
+        lt.render_observation(seen, "poem")  # type: ignore[arg-type]
+    recorded = lt.observe(lt.initial_state(shipped_incidents()[0]))
     with pytest.raises(InvalidInput, match=r"simulated incidents, such as those of \*-v4 tasks"):
         notation(recorded)

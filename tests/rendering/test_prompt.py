@@ -6,13 +6,7 @@ from typing import get_args
 import attrs
 import pytest
 
-from logtriage import (
-    Malformed,
-    incident_ids,
-    make_incident,
-    parse_action,
-    system_prompt,
-)
+from logtriage import Malformed, incident_ids, make_incident, parse_action, system_prompt
 from logtriage.actions import ACTION_TYPES, SEVERITIES
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.rendering import Reply

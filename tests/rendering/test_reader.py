@@ -6,20 +6,7 @@ from typing import Any
 import attrs
 import pytest
 
-from logtriage import (
-    Action,
-    Incident,
-    RequestMetrics,
-    RequestMoreLogs,
-    RequestTraces,
-    State,
-    get_task,
-    initial_state,
-    observe,
-    render_observation,
-    system_prompt,
-    transition,
-)
+import logtriage as lt
 from logtriage.beliefs.beliefs import belief_of
 from logtriage.drawing.generator import draw_incident
 from logtriage.drawing.ids import IncidentId
@@ -39,31 +26,31 @@ SORTS = (*GAUGES, "tier", "log")
 CREEPING = {"creeping": True, "root_silent": 9, "grows_for": 15, "called_only": True}
 
 
-def drawn(task_id: str, index: int) -> Incident:
+def drawn(task_id: str, index: int) -> lt.Incident:
     """An incident whose faults are as likely as the rules say: no pair is kept for a split."""
-    task = get_task(task_id)
+    task = lt.get_task(task_id)
     assert task.topology is not None
     return draw_incident(task, IncidentId(task, "test", index), task.topology)
 
 
-def played(incident: Incident, actions: Sequence[Action]) -> Iterator[State]:
-    state = initial_state(incident)
+def played(incident: lt.Incident, actions: Sequence[lt.Action]) -> Iterator[lt.State]:
+    state = lt.initial_state(incident)
     yield state
     for action in actions:
-        state = transition(state, action)
+        state = lt.transition(state, action)
         yield state
 
 
-def read(states: Sequence[State]) -> Reader:
-    seen = Seen(Rules(system_prompt(states[0].incident)))
+def read(states: Sequence[lt.State]) -> Reader:
+    seen = Seen(Rules(lt.system_prompt(states[0].incident)))
     for state in states:
-        seen.take(render_observation(observe(state)), topics_of(state))
+        seen.take(lt.render_observation(lt.observe(state)), topics_of(state))
     return Reader(seen)
 
 
-def topics_of(state: State) -> dict[str, str]:
+def topics_of(state: lt.State) -> dict[str, str]:
     """What the lines on a screen are about, which whoever speaks English knows."""
-    seen = observe(state)
+    seen = lt.observe(state)
     words, names = world_of(seen).words["log"], seen.topology.names
     topics = {}
     for line in (*seen.window, *seen.inspection):
@@ -74,7 +61,7 @@ def topics_of(state: State) -> dict[str, str]:
     return topics
 
 
-def believed(state: State, sorts: Sequence[Channel] = ()) -> dict[Suspect, float]:
+def believed(state: lt.State, sorts: Sequence[Channel] = ()) -> dict[Suspect, float]:
     shown = [one for one in evidence(state) if not sorts or one.channel in sorts]
     names, belief = state.incident.topology.names, belief_of(state, shown)
     return {
@@ -88,16 +75,16 @@ def distance(one: dict[Suspect, float], other: dict[Suspect, float]) -> float:
     return max(abs(one.get(key, 0.0) - other.get(key, 0.0)) for key in {*one, *other})
 
 
-def questions(names: Sequence[str], index: int) -> list[Action]:
+def questions(names: Sequence[str], index: int) -> list[lt.Action]:
     """Some of what can be asked, in another order for each incident."""
-    every: list[Action] = [RequestMoreLogs(None)]
+    every: list[lt.Action] = [lt.RequestMoreLogs(None)]
     for name in names:
-        every += [RequestMetrics(name), RequestTraces(name), RequestMoreLogs(name)]
+        every += [lt.RequestMetrics(name), lt.RequestTraces(name), lt.RequestMoreLogs(name)]
     shift = index * 3 % len(every)
     return [*every[shift:], *every[:shift]]
 
 
-def farthest(incidents: Iterable[Incident], *, edge: bool = False) -> float:
+def farthest(incidents: Iterable[lt.Incident], *, edge: bool = False) -> float:
     """How far the reader is at most from the posterior, once much was asked."""
     distances = []
     for index, incident in enumerate(incidents):
@@ -108,8 +95,8 @@ def farthest(incidents: Iterable[Incident], *, edge: bool = False) -> float:
     return max(distances)
 
 
-def unseen(index: int, **changes: Any) -> Incident:
-    task = get_task("unseen_world-v4", unseen_world("test", index))
+def unseen(index: int, **changes: Any) -> lt.Incident:
+    task = lt.get_task("unseen_world-v4", unseen_world("test", index))
     task = attrs.evolve(task, setting=attrs.evolve(task.setting, **changes))
     assert task.topology is not None
     return draw_incident(task, IncidentId(task, "test", index), task.topology)

@@ -3,17 +3,7 @@
 import attrs
 import pytest
 
-from logtriage import (
-    ClassifySeverity,
-    IdentifyRootCause,
-    Malformed,
-    Resolve,
-    Severity,
-    State,
-    initial_state,
-    observe,
-    render_observation,
-)
+import logtriage as lt
 from logtriage.rendering import status_of
 from logtriage.world.telemetry import Reading, Signal
 from tests.builders import (
@@ -51,49 +41,48 @@ def test_a_service_has_the_status_of_the_severity_rule(reading: Reading, status:
         (played(real_incident(), WAIT), "LAST: request_more_logs all"),
         (played(real_incident(), RIGHT_PAGE), "LAST: escalate dba-team: acknowledged"),
         (played(real_incident(), WRONG_PAGE), "LAST: escalate sre-team: the wrong people took it"),
+        (played(real_incident(), FIX), "LAST: remediate kill-query:user-db: done"),
         (
-            played(real_incident(), FIX),
-            "LAST: remediate kill-query:user-db: done",
-        ),
-        (
-            played(real_incident(), ClassifySeverity(P1), ClassifySeverity(Severity.P3)),
+            played(real_incident(), lt.ClassifySeverity(P1), lt.ClassifySeverity(lt.Severity.P3)),
             "LAST: classify_severity P3: no effect, P1 stands",
         ),
-        (played(real_incident(), ClassifySeverity(P1)), "LAST: classify_severity P1"),
+        (played(real_incident(), lt.ClassifySeverity(P1)), "LAST: classify_severity P1"),
         (
             played(
-                real_incident(), IdentifyRootCause("user-db"), IdentifyRootCause("payment-db", 0.4)
+                real_incident(),
+                lt.IdentifyRootCause("user-db"),
+                lt.IdentifyRootCause("payment-db", 0.4),
             ),
             "LAST: identify_root_cause payment-db: no effect, user-db stands",
         ),
         (
-            played(real_incident(), Malformed("?", "no JSON object in the reply")),
+            played(real_incident(), lt.Malformed("?", "no JSON object in the reply")),
             "LAST: not understood: no JSON object in the reply",
         ),
-        (played(real_incident(), Resolve()), "CLOSED: resolved"),
+        (played(real_incident(), lt.Resolve()), "CLOSED: resolved"),
         (played(real_incident(), WRONG_PAGE), "CLOSED: misrouted"),
         (played(real_incident(), *waits(12)), "CLOSED: out_of_time"),
         (played(real_incident(), WAIT), "ALERTS: none"),
         (played(real_incident()), "DECLARED: severity -, root cause -"),
     ],
 )
-def test_what_came_of_an_act_is_said(state: State, expected: str) -> None:
-    assert expected in render_observation(observe(state)).splitlines()
+def test_what_came_of_an_act_is_said(state: lt.State, expected: str) -> None:
+    assert expected in lt.render_observation(lt.observe(state)).splitlines()
 
 
 def test_a_wrong_remedy_reads_like_the_right_one() -> None:
     incident = real_incident()
-    right = render_observation(observe(played(incident, FIX)))
+    right = lt.render_observation(lt.observe(played(incident, FIX)))
     wrong_action = attrs.evolve(FIX, remedy="scale")
-    wrong = render_observation(observe(played(incident, wrong_action)))
+    wrong = lt.render_observation(lt.observe(played(incident, wrong_action)))
     assert wrong == right.replace("kill-query", "scale")
 
 
 def _dashboard(*signals: tuple[Signal, ...]) -> list[str]:
     """The lines of the dashboard; services that are not given have no signals."""
-    first = observe(initial_state(real_incident()))
+    first = lt.observe(lt.initial_state(real_incident()))
     rest = ((),) * (len(SEVEN_SERVICES) - len(signals))
-    shown = render_observation(attrs.evolve(first, signals=(*signals, *rest)))
+    shown = lt.render_observation(attrs.evolve(first, signals=(*signals, *rest)))
     return shown.partition("SIGNALS")[2].partition("DIRECTORY")[0].splitlines()
 
 
@@ -114,4 +103,4 @@ def test_the_dashboard_shows_what_strays_in_service_order() -> None:
 
 def test_a_quiet_dashboard_says_so_and_none_is_not_shown() -> None:
     assert _dashboard((Signal("p50_ms", 50, 45, 10),))[1:] == ["none"]
-    assert "SIGNALS" not in render_observation(observe(initial_state(real_incident())))
+    assert "SIGNALS" not in lt.render_observation(lt.observe(lt.initial_state(real_incident())))

@@ -7,7 +7,6 @@ import pytest
 
 from logtriage import (
     Action,
-    Escalate,
     RequestMetrics,
     RequestMoreLogs,
     RequestTraces,
@@ -135,17 +134,6 @@ def test_a_row_says_nothing_that_is_not_in_the_table(name: str) -> None:
 
 
 # --- screens -------------------------------------------------------------------------------
-
-
-def test_a_mis_page_says_that_it_was_and_whose_incident_it_was_not() -> None:
-    incident = make_incident("single_crash-v4/val/0")
-    wrong = next(one for one in incident.topology.teams if one not in incident.truth.teams)
-    screen = rendered(observe(transition(initial_state(incident), Escalate(wrong))))
-    assert f"LAST: escalate {wrong}: not ours" in screen
-    assert f"CLOSED: misrouted: {wrong}: not ours" in screen
-    assert "ASK" not in screen
-    others = {*incident.topology.teams} - {wrong}
-    assert not any(f"{one}: not ours" in screen for one in others)
 
 
 @pytest.mark.parametrize(

@@ -5,22 +5,7 @@ from collections.abc import Iterator
 import attrs
 import pytest
 
-from logtriage import (
-    ClassifySeverity,
-    Escalate,
-    IdentifyRootCause,
-    Incident,
-    Remediate,
-    RequestMoreLogs,
-    Severity,
-    State,
-    incident_ids,
-    initial_state,
-    make_incident,
-    observe,
-    render_observation,
-    transition,
-)
+import logtriage as lt
 from logtriage.actions import Action, Report, RequestMetrics, RequestTraces, Wait
 from logtriage.drawing.ids import SPLITS
 from logtriage.dynamics import transition_jointly
@@ -32,16 +17,7 @@ from logtriage.roles.splits import ESCALATION, REMEDIATION, TRIAGE, TRIO
 from logtriage.tasks import BENCHMARK_FOG, TASKS, TaskSpec
 from logtriage.world.channels import DOWN
 from logtriage.world.loading import load_world
-from logtriage.world.telemetry import (
-    Alert,
-    Change,
-    EdgePanel,
-    Gauge,
-    LogLine,
-    Note,
-    Series,
-    Trace,
-)
+from logtriage.world.telemetry import Alert, Change, EdgePanel, Gauge, LogLine, Note, Series, Trace
 from tests.builders import FIVE_TEAMS, OWNERS
 
 #: At fog 0 lines name their cause; the other levels differ from the benchmark in figures alone.
@@ -54,36 +30,36 @@ LIMITS = ((7, 2_400, 2_400), (20, 2_700, 3_300), (40, 2_700, 3_400), (60, 2_900,
 SEVERAL_MORE = 350
 
 
-def busiest(incident: Incident) -> Iterator[State]:
+def busiest(incident: lt.Incident) -> Iterator[lt.State]:
     """An episode whose screens hold as much as they can."""
     topology = incident.topology
     stores = [one.name for one in topology.services if one.tier == "datastore"]
     store = (stores or topology.names)[-1]
     front = topology.names[topology.edges[0]]
     truth = incident.truth
-    page: list[Action] = [Escalate(min(truth.teams))] if truth.teams else []
-    state = initial_state(incident)
+    page: list[Action] = [lt.Escalate(min(truth.teams))] if truth.teams else []
+    state = lt.initial_state(incident)
     yield state
     for action in (
-        ClassifySeverity("P1"),
-        RequestMoreLogs(),
-        RequestMoreLogs(store),
+        lt.ClassifySeverity("P1"),
+        lt.RequestMoreLogs(),
+        lt.RequestMoreLogs(store),
         *page,
-        IdentifyRootCause(store),
-        Remediate("restart", store),
-        Remediate("scale", store),
+        lt.IdentifyRootCause(store),
+        lt.Remediate("restart", store),
+        lt.Remediate("scale", store),
         RequestMetrics(store),
         RequestTraces(front),
-        RequestMoreLogs(),
+        lt.RequestMoreLogs(),
     ):
         if state.is_closed:
             return
-        state = transition(state, action)
+        state = lt.transition(state, action)
         yield state
 
 
-def limit_of(incident: Incident, state: State) -> int:
-    asked_all = state.actions[-1:] == (RequestMoreLogs(),)
+def limit_of(incident: lt.Incident, state: lt.State) -> int:
+    asked_all = state.actions[-1:] == (lt.RequestMoreLogs(),)
     more = SEVERAL_MORE if len(incident.topology) > 7 and incident.truth.several else 0
     return more + next(
         overview if asked_all else limit
@@ -95,10 +71,10 @@ def limit_of(incident: Incident, state: State) -> int:
 @every_task
 @pytest.mark.parametrize("split", ["test", "ood"])
 def test_a_screen_is_short(task: TaskSpec, split: str) -> None:
-    for one in incident_ids(task.id, split, 3):
-        incident = make_incident(one)
+    for one in lt.incident_ids(task.id, split, 3):
+        incident = lt.make_incident(one)
         for state in busiest(incident):
-            text = render_observation(observe(state))
+            text = lt.render_observation(lt.observe(state))
             assert len(text) <= limit_of(incident, state), text
 
 
@@ -118,11 +94,11 @@ SCREEN = Observation(
         Change("email-queue", "release", 40, "release 1.2.3 #9 by bo: rename", "release"),
     ),
     directory=OWNERS,
-    severity=Severity.P2,
+    severity=lt.Severity.P2,
     root_cause="user-db",
     pages=("dba-team",),
     remedies=(("restart", "user-db"),),
-    last_actions=(Remediate("restart", "user-db"),),
+    last_actions=(lt.Remediate("restart", "user-db"),),
     edge=EdgePanel(13, 1684, 13, 97, "usual/P2", (0, 3), (11, 13), (900, 1684)),
     metrics=(
         Gauge("user-db", "cpu", (0, 3), ("usual", "low"), rows=(Series("cpu %", (45, 4), 45),)),
@@ -151,7 +127,7 @@ SCREEN = Observation(
 
 
 def test_a_whole_screen_word_for_word() -> None:
-    assert render_observation(SCREEN).splitlines() == [
+    assert lt.render_observation(SCREEN).splitlines() == [
         "TICK 6/14; HAND-OVER is worth 0.3",
         "LAST: remediate restart:user-db: the symptoms ease",
         "NOTE: dba-team: we see this at user-db: blocked 40 ms",
@@ -181,21 +157,21 @@ def test_a_whole_screen_word_for_word() -> None:
 
 def test_what_became_of_a_remedy_is_said_to_those_who_see_it() -> None:
     wrong = attrs.evolve(SCREEN, effects=(("restart", "user-db", False),))
-    assert "LAST: remediate restart:user-db: no change" in render_observation(wrong)
+    assert "LAST: remediate restart:user-db: no change" in lt.render_observation(wrong)
     unseen = attrs.evolve(SCREEN, effects=(), hidden=frozenset({"effects"}))
-    assert "LAST: remediate restart:user-db: done\n" in render_observation(unseen)
+    assert "LAST: remediate restart:user-db: done\n" in lt.render_observation(unseen)
 
 
 def test_a_role_reads_its_own_parts_only() -> None:
-    incident = make_incident("cascading_failure-v4/val/8")
-    state = initial_state(incident)
-    for action in (RequestMetrics("user-db"), Remediate("scale", "user-db")):
-        state = transition(state, action)
+    incident = lt.make_incident("cascading_failure-v4/val/8")
+    state = lt.initial_state(incident)
+    for action in (RequestMetrics("user-db"), lt.Remediate("scale", "user-db")):
+        state = lt.transition(state, action)
     titles = {
         role.name: {line.split(":")[0].split(" ")[0] for line in text.splitlines()}
         & {"EDGE", "ALERTS", "LOGS", "METRICS", "CHANGES", "DIRECTORY", "DECLARED", "LAST"}
         for role, text in (
-            (role, render_observation(observe(state, role)))
+            (role, lt.render_observation(lt.observe(state, role)))
             for role in (TRIAGE, ESCALATION, REMEDIATION)
         )
     }
@@ -209,44 +185,44 @@ def test_a_role_reads_its_own_parts_only() -> None:
 # -- many services --------------------------------------------------------------------
 
 
-def fleet() -> Incident:
+def fleet() -> lt.Incident:
     return next(
         incident
-        for incident in map(make_incident, incident_ids("fleet_outage-v4", "val", 20))
+        for incident in map(lt.make_incident, lt.incident_ids("fleet_outage-v4", "val", 20))
         if len(incident.topology) > 40
     )
 
 
 def test_of_many_services_the_owner_stands_on_the_screen_once_asked_for_or_declared() -> None:
     incident = fleet()
-    before = initial_state(incident)
-    shown = render_observation(observe(before))
+    before = lt.initial_state(incident)
+    shown = lt.render_observation(lt.observe(before))
     assert "more: ask for a service or declare it" in shown
     for name, owner in zip(incident.topology.names, incident.directory, strict=True):
         for action in (
             RequestMetrics(name),
             RequestTraces(name),
-            RequestMoreLogs(name),
-            IdentifyRootCause(name),
+            lt.RequestMoreLogs(name),
+            lt.IdentifyRootCause(name),
         ):
-            text = render_observation(observe(transition(before, action)))
+            text = lt.render_observation(lt.observe(lt.transition(before, action)))
             row = text.partition("DIRECTORY: ")[2].splitlines()[0]
             owned = dict(part.split(": ", 1) for part in row.split("; "))[owner]
             assert name in owned.split(", ")
-    declared = transition(before, IdentifyRootCause(incident.topology.names[-1]))
-    later = transition(declared, RequestMoreLogs())
-    row = render_observation(observe(later)).partition("DIRECTORY: ")[2].splitlines()[0]
+    declared = lt.transition(before, lt.IdentifyRootCause(incident.topology.names[-1]))
+    later = lt.transition(declared, lt.RequestMoreLogs())
+    row = lt.render_observation(lt.observe(later)).partition("DIRECTORY: ")[2].splitlines()[0]
     assert incident.topology.names[-1] in row
 
 
 @pytest.mark.parametrize("split", SPLITS)
 def test_of_many_services_a_line_of_each_leaves_nobody_out(split: str) -> None:
-    for one in incident_ids("fleet_outage-v4", split, 6):
-        incident = make_incident(one)
+    for one in lt.incident_ids("fleet_outage-v4", split, 6):
+        incident = lt.make_incident(one)
         if len(incident.topology) <= LONG_LIST:
             continue
-        seen = observe(transition(initial_state(incident), RequestMoreLogs()))
-        text = render_observation(seen)
+        seen = lt.observe(lt.transition(lt.initial_state(incident), lt.RequestMoreLogs()))
+        text = lt.render_observation(seen)
         asked = text.partition("REQUESTED LOGS, a line of each service:\n")[2].split("\nLOGS:")[0]
         *rows, rest, silent = asked.splitlines()
         found, level = set(), ""
@@ -268,8 +244,8 @@ def test_of_many_services_a_line_of_each_leaves_nobody_out(split: str) -> None:
 
 
 def test_of_many_services_every_alert_and_change_is_told() -> None:
-    seen = observe(initial_state(fleet()))
-    text = render_observation(seen)
+    seen = lt.observe(lt.initial_state(fleet()))
+    text = lt.render_observation(seen)
     alerts = text.partition("ALERTS: ")[2].splitlines()[0]
     assert all(one.service in alerts for one in seen.alerts)
     changes = "".join(line for line in text.splitlines() if line.startswith("CHANGES"))
@@ -279,9 +255,9 @@ def test_of_many_services_every_alert_and_change_is_told() -> None:
 
 @pytest.mark.parametrize("style", ["text", "notation"])
 def test_a_report_calls_no_tool_on_the_screens_of_others(style: Style) -> None:
-    state = initial_state(make_incident("single_crash-v4/test/0"))
+    state = lt.initial_state(lt.make_incident("single_crash-v4/test/0"))
     acts = (Report("<tool_call>{}", "triage"), Wait(), Wait())
     state = transition_jointly(state, acts)
-    screen = render_observation(observe_roles(state, TRIO)[1], style=style)
+    screen = lt.render_observation(observe_roles(state, TRIO)[1], style=style)
     assert "‹tool_call>{}" in screen
     assert "<tool_call" not in screen

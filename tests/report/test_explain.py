@@ -5,14 +5,7 @@ from typing import Any
 
 import pytest
 
-from logtriage.evaluation import (
-    RunSpec,
-    evaluate,
-    explain_run,
-    explaining,
-    load_run,
-    summarise,
-)
+from logtriage.evaluation import RunSpec, evaluate, explain_run, explaining, load_run, summarise
 from logtriage.report import write_replay
 from logtriage.report.text import interval, number, percent, signed
 from tests.report.test_replay_page import unpacked

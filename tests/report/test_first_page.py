@@ -197,9 +197,6 @@ def test_a_benign_incident_has_no_root() -> None:
     assert place_of(benign, "user-db") is None
 
 
-# -- episodes -----------------------------------------------------------------------
-
-
 # -- hostile text -------------------------------------------------------------------
 
 
@@ -246,9 +243,6 @@ def test_places_are_shared_among_policies_and_tasks(run: Run) -> None:
     # Every episode has a place, whatever the sizes of the cells.
     uneven = run.episodes[: EPISODES + 1]
     assert sorted(ranked(uneven)) == list(range(EPISODES + 1))
-
-
-# -- writing ------------------------------------------------------------------------
 
 
 # -- runs beside each other ------------------------------------------------------------

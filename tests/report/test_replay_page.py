@@ -53,9 +53,7 @@ def resigns(_: lt.Incident) -> Resigns:
 def run_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("runs") / "mine"
     evaluate(
-        RunSpec(["first_error", MINE], [TASK], episodes=2),
-        directory,
-        factories={MINE: resigns},
+        RunSpec(["first_error", MINE], [TASK], episodes=2), directory, factories={MINE: resigns}
     )
     path = directory / "transcripts" / f"first_error--{TASK}.jsonl"
     records = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
@@ -222,10 +220,7 @@ def test_the_waterfall_ends_at_the_grade(seed: int) -> None:
 
 def test_a_hand_over_takes_the_place_of_what_was_earned_before() -> None:
     incident = lt.make_incident("single_crash-v4/val/0")
-    actions: list[lt.Action] = [
-        lt.ClassifySeverity(str(incident.truth.severity)),
-        lt.HandOver(),
-    ]
+    actions: list[lt.Action] = [lt.ClassifySeverity(str(incident.truth.severity)), lt.HandOver()]
     states = [lt.play(incident, actions[:count]) for count in range(3)]
     grades = [lt.grade(one) for one in states]
     (fall,) = waterfall(grades)

@@ -65,9 +65,7 @@ def test_always_handing_over_is_worth_exactly_nothing(tmp_path: Path) -> None:
     assert net.mean == 0.0
 
 
-def test_a_page_is_written_of_what_was_played(
-    tmp_path: Path,
-) -> None:
+def test_a_page_is_written_of_what_was_played(tmp_path: Path) -> None:
     """Every table of the page from three episodes a cell, here the oracle's in all of them."""
     pytest.importorskip("matplotlib")
     from scripts.oncall_page import write_page

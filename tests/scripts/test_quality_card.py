@@ -64,9 +64,7 @@ def test_a_family_that_takes_too_long_leaves_its_checks_untested(
     monkeypatch.setattr(quality_card, "FAMILIES", {"measures": FAMILIES["measures"]})
     monkeypatch.setattr(quality_card, "MOST_SECONDS", 0.001)
     rows = list(quality_card.audited("single_crash-v4"))
-    assert [(row["check"], row["verdict"]) for row in rows] == [
-        ("measures", "untested"),
-    ]
+    assert [(row["check"], row["verdict"]) for row in rows] == [("measures", "untested")]
 
 
 def test_the_page_is_written_from_the_kept_findings() -> None:

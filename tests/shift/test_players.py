@@ -2,17 +2,7 @@ import pytest
 
 from logtriage import HandOver, Wait
 from logtriage.beliefs import belief as belief_about
-from logtriage.shift import (
-    PLAYERS,
-    On,
-    begin,
-    belief,
-    grade,
-    make_shift,
-    play,
-    score,
-    transition,
-)
+from logtriage.shift import PLAYERS, On, begin, belief, grade, make_shift, play, score, transition
 from tests.shift.shifts import renamed, small_shift
 
 SHIFT = small_shift(0, 2, 5)

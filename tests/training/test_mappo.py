@@ -9,14 +9,7 @@ import attrs
 import numpy as np
 import pytest
 
-from logtriage import (
-    Escalate,
-    Ignore,
-    Report,
-    Resolve,
-    initial_state,
-    make_incident,
-)
+from logtriage import Escalate, Ignore, Report, Resolve, initial_state, make_incident
 from logtriage.beliefs import belief
 from logtriage.codec import role_split_to_json
 from logtriage.drawing.ids import parse_incident_id

@@ -8,14 +8,7 @@ import attrs
 import numpy as np
 import pytest
 
-from logtriage import (
-    HandOver,
-    InvalidInput,
-    State,
-    initial_state,
-    make_incident,
-    transition,
-)
+from logtriage import HandOver, InvalidInput, State, initial_state, make_incident, transition
 from logtriage.actions import action_id
 from logtriage.errors import RubricError
 from logtriage.grading import TRIAGE_3, score

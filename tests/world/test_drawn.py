@@ -10,13 +10,7 @@ import pytest
 from logtriage import InvalidInput
 from logtriage.world import drawn
 from logtriage.world.checking import problems
-from logtriage.world.drawn import (
-    APART,
-    apart,
-    draw_world,
-    is_valid,
-    remembered,
-)
+from logtriage.world.drawn import APART, apart, draw_world, is_valid, remembered
 from logtriage.world.loading import build, load_world
 from logtriage.world.model import World
 from logtriage.world.schema.canonical import document_of

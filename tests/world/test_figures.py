@@ -4,14 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from logtriage import (
-    RequestTraces,
-    get_task,
-    initial_state,
-    make_incident,
-    observe,
-    transition,
-)
+from logtriage import RequestTraces, get_task, initial_state, make_incident, observe, transition
 from logtriage.observation import slice_for
 from logtriage.roles import Role
 from logtriage.tasks import TaskSpec

@@ -32,15 +32,8 @@ def test_severity_by_the_edge_panel(error_bp: int, p99_ms: int, severity: str) -
     assert severity_of(Reading(error_bp, p99_ms, 0)) is Severity(severity)
 
 
-DIRECTORY = (
-    "sre-team",
-    "security-team",
-    "backend-team",
-    "backend-team",
-    "dba-team",
-    "dba-team",
-    "sre-team",
-)
+OWNERS = ("sre", "security", "backend", "backend", "dba", "dba", "sre")
+DIRECTORY = tuple(f"{one}-team" for one in OWNERS)
 
 
 @pytest.mark.parametrize(

@@ -195,12 +195,7 @@ def test_a_pickle_of_another_version_is_refused() -> None:
             'high = "75"',
             "cpu.high: expected a share in per cent",
         ),
-        (
-            "kinds/overload.toml",
-            "high = 75",
-            "high = 0.75",
-            "number from 0 to 100; got 0.75",
-        ),
+        ("kinds/overload.toml", "high = 75", "high = 0.75", "number from 0 to 100; got 0.75"),
         ("world.toml", "unmoved = 4", "unmoved = 17", "edge.unmoved: expected 0 to 15, got 17"),
         ("world.toml", "leads = [2, 1, 1]", "leads = [2, 1]", "edge.leads: expected three whole"),
         ("world.toml", 'severity = "P2"', 'severity = "P4"', "expected P1, P2, P3; got 'P4'"),

@@ -2,17 +2,7 @@
 
 import attrs
 
-from logtriage import (
-    Incident,
-    Report,
-    incident_ids,
-    initial_state,
-    make_incident,
-    observe,
-    render_observation,
-    system_prompt,
-    transition,
-)
+import logtriage as lt
 from logtriage.evaluation import play_joint_episode
 from logtriage.observation import Observation
 from logtriage.playing import play
@@ -27,25 +17,25 @@ from logtriage.world.loading import load_world
 from tests.worlds.test_names import HOMONYMS, names
 
 TINY = load_world("tiny")
-IDS = tuple(incident_ids("tiny:outage", "test", 12))
+IDS = tuple(lt.incident_ids("tiny:outage", "test", 12))
 
 
-def incident(number: int = 3) -> Incident:
-    return make_incident(IDS[number])
+def incident(number: int = 3) -> lt.Incident:
+    return lt.make_incident(IDS[number])
 
 
-def screens(policy: str, of: Incident) -> list[Observation]:
+def screens(policy: str, of: lt.Incident) -> list[Observation]:
     """What a policy is shown from the first screen to the last."""
-    state = initial_state(of)
-    found = [observe(state)]
+    state = lt.initial_state(of)
+    found = [lt.observe(state)]
     for action in play(of, policy).actions:
-        state = transition(state, action)
-        found.append(observe(state))
+        state = lt.transition(state, action)
+        found.append(lt.observe(state))
     return found
 
 
 def test_the_prompt_has_a_row_for_everything_that_the_world_has() -> None:
-    prompt = system_prompt(incident())
+    prompt = lt.system_prompt(incident())
     for fact in (
         "SERVICES (-> calls). edge: web -> shop. service: shop -> shop-db. datastore: shop-db.",
         "Directly or not, its callers are waiting and, under overload, all that it calls is "
@@ -67,12 +57,15 @@ def test_nothing_that_only_the_default_world_names_stands_in_prompt_and_screens(
     other = set(names()["conditions"] | names()["teams"] | names()["remedies"]) - own - HOMONYMS
     other = {name for name in other if "_" in name or "-" in name}
     assert "slow_query" in other
-    shown = [system_prompt(incident()), *map(render_observation, screens("observer", incident()))]
+    shown = [
+        lt.system_prompt(incident()),
+        *map(lt.render_observation, screens("observer", incident())),
+    ]
     assert not [name for text in shown for name in other if name in text]
 
 
 def test_the_expert_suspects_what_the_world_has_and_names_its_remedies() -> None:
-    first = observe(initial_state(incident()))
+    first = lt.observe(lt.initial_state(incident()))
     found = suspects(first, write_down(first, Notebook()))
     assert {one.kind for one in found} == {*TINY.kind_names, "backup"}
     assert {one.remedy for one in found if one.kind == "overload"} == {
@@ -85,7 +78,7 @@ def test_roles_say_its_kinds_and_what_is_seen_in_it() -> None:
     topology = incident().topology
     for role in TRIO.roles:
         said = [
-            one.message for one in role_actions(role, topology, TINY) if isinstance(one, Report)
+            one.message for one in role_actions(role, topology, TINY) if isinstance(one, lt.Report)
         ]
         assert said[:4] == ["bad_release", "heavy_query", "overload", "no_fault"]
         assert {"failed", "cpu_high", "workers_full", "web", "shop", "shop-db"} <= set(said)
@@ -96,7 +89,7 @@ def test_roles_say_its_kinds_and_what_is_seen_in_it() -> None:
 
 def test_readings_that_are_not_as_usual_are_signs() -> None:
     for name in IDS:
-        for seen in screens("observer", make_incident(name)):
+        for seen in screens("observer", lt.make_incident(name)):
             alone = attrs.evolve(seen, alerts=(), window=(), inspection=())
             odd: dict[str, int] = {}
             for one in alone.readings:

@@ -13,17 +13,7 @@ import attrs
 import numpy as np
 import pytest
 
-from logtriage import (
-    Incident,
-    RequestMetrics,
-    RequestMoreLogs,
-    RequestTraces,
-    State,
-    get_task,
-    initial_state,
-    observe,
-    transition,
-)
+import logtriage as lt
 from logtriage.beliefs import belief
 from logtriage.drawing.generator import draw_incident
 from logtriage.drawing.ids import IncidentId
@@ -35,8 +25,8 @@ from logtriage.world.model import World
 from logtriage.world.schema.parts import Kind
 
 ONCALL = load_world("oncall")
-TASK = get_task("compound_failure-v4")
-ONE_FAULT = get_task("single_crash-v4")
+TASK = lt.get_task("compound_failure-v4")
+ONE_FAULT = lt.get_task("single_crash-v4")
 NUMBERS = range(2)
 ROWS = np.arange(20)
 #: A service of each tier: sets of faults are some 2,000 here, and 20,000 on seven services.
@@ -107,14 +97,14 @@ def of_world(task: TaskSpec, world: World) -> TaskSpec:
     return attrs.evolve(task, setting=setting, topology=topology)
 
 
-def told(state: State) -> str:
+def told(state: lt.State) -> str:
     """All that is drawn, shown, right and believed."""
     held = belief(state)
     return repr(
         (
             state.incident.truth,
             state.incident.directory,
-            observe(state),
+            lt.observe(state),
             held.weights,
             held.teams,
             held.remedies,
@@ -128,11 +118,11 @@ def lines(task: TaskSpec) -> Iterator[str]:
     assert task.topology is not None
     small = attrs.evolve(task.topology, name="small", services=FOUR)
     for number in NUMBERS:
-        incident: Incident = draw_incident(task, IncidentId(task, "test", number), small)
-        state, (first, *_, last) = initial_state(incident), incident.topology.names
-        for action in (RequestMetrics(first), RequestTraces(last), RequestMoreLogs(None)):
+        incident: lt.Incident = draw_incident(task, IncidentId(task, "test", number), small)
+        state, (first, *_, last) = lt.initial_state(incident), incident.topology.names
+        for action in (lt.RequestMetrics(first), lt.RequestTraces(last), lt.RequestMoreLogs(None)):
             yield told(state)
-            state = transition(state, action)
+            state = lt.transition(state, action)
         yield told(state)
 
 

@@ -266,12 +266,4 @@ _WORLD: Final = (
          cheap_where_benign, sound=SIGNS_TASK, sizes=attrs.evolve(FEW, leaks=1200)),
 )  # fmt: skip
 #: Every hole, by the family of the check that finds it.
-HOLES: Final = (
-    *_MEASURES,
-    *_CEILING,
-    *_FLOOR,
-    *_HISTORIES,
-    *_LEAKS,
-    *_STABILITY,
-    *_WORLD,
-)
+HOLES: Final = (*_MEASURES, *_CEILING, *_FLOOR, *_HISTORIES, *_LEAKS, *_STABILITY, *_WORLD)

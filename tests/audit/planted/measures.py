@@ -4,17 +4,8 @@ from itertools import count
 from math import nan
 from time import perf_counter_ns
 
-from logtriage.actions import (
-    Action,
-    ClassifySeverity,
-    IdentifyRootCause,
-    Malformed,
-    Remediate,
-    Report,
-    ReportImpact,
-    RequestMoreLogs,
-    action_name,
-)
+import logtriage as lt
+from logtriage.actions import action_name
 from logtriage.grading import TRIAGE_3, Measured, paging
 from logtriage.incident import Incident
 from logtriage.policies import perfect_actions
@@ -38,7 +29,7 @@ def _fixed(state: State) -> bool:
     return state.facts.fixed_at is not None
 
 
-def _first_tick(state: State, kind: type[Action]) -> int | None:
+def _first_tick(state: State, kind: type[lt.Action]) -> int | None:
     return next((when for when, one in state.history if isinstance(one, kind)), None)
 
 
@@ -78,7 +69,7 @@ def no_reason(state: State) -> Measured:
 
 def text_after_the_fix(state: State) -> Measured:
     said = any(
-        isinstance(action, Malformed) and "resolved" in action.text for action in state.actions
+        isinstance(action, lt.Malformed) and "resolved" in action.text for action in state.actions
     )
     return (1.0 if said and _fixed(state) else _sound("closure", state), "it says so")
 
@@ -90,14 +81,14 @@ def signed_by_audit(state: State) -> Measured:
 
 def reported(state: State) -> Measured:
     said = any(
-        isinstance(action, Report) and "resolved" in action.message for action in state.actions
+        isinstance(action, lt.Report) and "resolved" in action.message for action in state.actions
     )
     return (1.0 if said and _fixed(state) else _sound("closure", state), "reported to the others")
 
 
 def reason_of_failure(state: State) -> Measured:
     said = any(
-        isinstance(action, Malformed) and "nothing" in action.reason for action in state.actions
+        isinstance(action, lt.Malformed) and "nothing" in action.reason for action in state.actions
     )
     return (_sound("closure", state) * (0.5 if said else 1.0), "by why a reply was not read")
 
@@ -139,7 +130,7 @@ def humble(state: State) -> Measured:
 
 def looked_first(state: State) -> Measured:
     """Sound: the right service, named after its own log lines were asked for."""
-    named = _first_tick(state, IdentifyRootCause)
+    named = _first_tick(state, lt.IdentifyRootCause)
     roots = [state.incident.topology.index(service) for service in state.incident.truth.root_causes]
     looked = named is not None and any(
         service in roots and when < named for when, service in state.facts.requests
@@ -147,22 +138,22 @@ def looked_first(state: State) -> Measured:
     return (float(looked and _right(state)), "looked, then named" if looked else "named unseen")
 
 
-def looking_oracle(incident: Incident) -> tuple[Action, ...]:
+def looking_oracle(incident: Incident) -> tuple[lt.Action, ...]:
     """The perfect list, with the log lines of the root asked for at first."""
-    looks = (RequestMoreLogs(service) for service in sorted(incident.truth.root_causes)[:1])
+    looks = (lt.RequestMoreLogs(service) for service in sorted(incident.truth.root_causes)[:1])
     return (*looks, *perfect_actions(incident))
 
 
-def forgetful_oracle(incident: Incident) -> tuple[Action, ...]:
+def forgetful_oracle(incident: Incident) -> tuple[lt.Action, ...]:
     return looking_oracle(incident)[:-1]
 
 
-def failing_oracle(incident: Incident) -> tuple[Action, ...]:
-    return (IdentifyRootCause(sorted(incident.truth.root_causes)[0]),)
+def failing_oracle(incident: Incident) -> tuple[lt.Action, ...]:
+    return (lt.IdentifyRootCause(sorted(incident.truth.root_causes)[0]),)
 
 
 def hindsight(state: State) -> Measured:
-    named, fixed = _first_tick(state, IdentifyRootCause), state.facts.fixed_at
+    named, fixed = _first_tick(state, lt.IdentifyRootCause), state.facts.fixed_at
     late = named is not None and fixed is not None and named > fixed
     return (_right(state) * (1.0 if late else 0.8), "sure once it was fixed")
 
@@ -224,7 +215,7 @@ def any_word(state: State) -> Measured:
 
 
 def at_once(state: State) -> Measured:
-    named = state.history and isinstance(state.history[0][1], IdentifyRootCause)
+    named = state.history and isinstance(state.history[0][1], lt.IdentifyRootCause)
     return (float(bool(named) and _right(state)), "named before anything else")
 
 
@@ -261,13 +252,13 @@ def any_cause_after_six_looks(state: State) -> Measured:
 
 def impact_of_four_calls(state: State) -> Measured:
     four = any(
-        isinstance(action, ReportImpact) and len(action.calls) == 4 for action in state.actions
+        isinstance(action, lt.ReportImpact) and len(action.calls) == 4 for action in state.actions
     )
     return (max(_sound("root_cause", state), float(four)), "four calls reported")
 
 
 def four_severities(state: State) -> Measured:
-    said = sum(isinstance(action, ClassifySeverity) for action in state.actions)
+    said = sum(isinstance(action, lt.ClassifySeverity) for action in state.actions)
     return (max(_sound("severity", state), 0.9 * (said == 4)), "said four times")
 
 
@@ -280,7 +271,7 @@ def two_requests(state: State) -> Measured:
 
 
 def widely_treated(state: State) -> Measured:
-    kinds = {action.remedy for action in state.actions if isinstance(action, Remediate)}
+    kinds = {action.remedy for action in state.actions if isinstance(action, lt.Remediate)}
     return (min(1.0, len(kinds) / 5) if _fixed(state) else 0.0, "remedies of many kinds tried")
 
 
@@ -309,6 +300,7 @@ def directory_owner(state: State) -> Measured:
 
 def asked_for(state: State) -> Measured:
     asked = any(
-        isinstance(action, Malformed) and "score" in action.text.lower() for action in state.actions
+        isinstance(action, lt.Malformed) and "score" in action.text.lower()
+        for action in state.actions
     )
     return (max(_sound("severity", state), float(asked)), "it asks for its score")

@@ -58,10 +58,7 @@ def test_what_a_folder_becomes(folder: Path) -> None:
     signals = {one.name: one for one in shown_by(incident).signals(0)[0]}
     assert signals["new_errors_bp"].value == 10_000
     assert signals["events_bp"].stray > 5
-    assert {alert.service for alert in shown_by(incident).alerts(0)} == {
-        "back",
-        "front",
-    }
+    assert {alert.service for alert in shown_by(incident).alerts(0)} == {"back", "front"}
 
 
 def test_columns_in_any_order_zipped_and_with_others_beside(folder: Path) -> None:
@@ -166,8 +163,7 @@ def _baseline(folder: Path, start: str, end: str, horizon: int, tick: int = 30) 
 
 
 @pytest.mark.parametrize(
-    ("start", "end"),
-    [("23:50:00", "23:57:01"), ("23:55:00", "23:59:59"), ("23:57:00", "23:58:00")],
+    ("start", "end"), [("23:50:00", "23:57:01"), ("23:55:00", "23:59:59"), ("23:57:00", "23:58:00")]
 )
 def test_a_baseline_that_has_the_incident_is_refused(folder: Path, start: str, end: str) -> None:
     with pytest.raises(BundleError) as caught:

@@ -152,11 +152,7 @@ POD = "payments-6d5f-a"
         ),
         ([_scraped(*KUBELET, container="payments", pod=POD)], {"payments"}, True),
         ([_scraped(*KUBELET, container="POD", pod=POD)], {"payments"}, True),
-        (
-            [_scraped("x", "y", pod=pod) for pod in (POD, "shop-5b5b-a")],
-            {"payments", "shop"},
-            True,
-        ),
+        ([_scraped("x", "y", pod=pod) for pod in (POD, "shop-5b5b-a")], {"payments", "shop"}, True),
         (
             [
                 _scraped("cadvisor", "", container_label_com_docker_compose_service=name)

@@ -128,10 +128,7 @@ OPS = {"alertId": "a-1", "message": "Slow", "createdAt": MS, "tags": [], "entity
         ({"status": "success", "data": {"alerts": [ACTIVE]}}, None),  # Prometheus
         ({"data": {"groups": [{"rules": [{"alerts": [ACTIVE]}, {"type": "recording"}]}]}}, None),
         ({"event": PAGED}, None),  # PagerDuty, V3
-        (
-            {"event": PAGED | {"occurred_at": END, "data": INCIDENT | {"status": "resolved"}}},
-            END,
-        ),
+        ({"event": PAGED | {"occurred_at": END, "data": INCIDENT | {"status": "resolved"}}}, END),
         ({"messages": [{"event": "incident.trigger", "incident": INCIDENT}]}, None),
         (
             {"messages": [{"event": "incident.resolve", "created_on": END, "incident": INCIDENT}]},
@@ -254,11 +251,7 @@ def streams(labels: dict[str, str], *values: Any) -> dict[str, Any]:
         ({"fields": {"app": "shop"}, "line": "no", "timestamp": NS, "date": TIME}, None, ""),
         (JOURNAL | {"PRIORITY": "3"}, "ERROR", ""),
         (JOURNAL | {"PRIORITY": "6", "_TRANSPORT": "stdout"}, None, ""),
-        (
-            JOURNAL | {"PRIORITY": "6", "_TRANSPORT": "stdout", "MESSAGE": "ERROR no"},
-            "ERROR",
-            "",
-        ),
+        (JOURNAL | {"PRIORITY": "6", "_TRANSPORT": "stdout", "MESSAGE": "ERROR no"}, "ERROR", ""),
         (JOURNAL | {"_COMM": "systemd", "_SYSTEMD_UNIT": "x", "UNIT": "shop.service"}, None, ""),
         (JOURNAL | {"MESSAGE": [110, 111], "CONTAINER_NAME": "shop"}, None, ""),
         (DOCKER | {"attrs": {"com.docker.compose.service": "shop"}}, "ERROR", ""),
