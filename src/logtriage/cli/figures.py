@@ -157,7 +157,7 @@ def _bare(value: float) -> str:
     return text.replace("0.", ".", 1) if abs(value) < 1 else text
 
 
-def interval_of(difference: Interval) -> str:
+def interval_text(difference: Interval) -> str:
     """A difference with its interval, all with their signs."""
     low, high = signed(difference.low), signed(difference.high)
     return f"{signed(difference.mean)} [{low}, {high}]"

@@ -15,7 +15,7 @@ import attrs
 from logtriage._lib.printable import counted
 from logtriage._lib.unread import short
 from logtriage.actions import Action, Malformed
-from logtriage.conversations.messages import Answer, Message, answers_of, is_agents
+from logtriage.conversations.messages import Answer, Message, answers_of, is_from_agent
 from logtriage.conversations.screens import (
     Screen,
     closed_in,
@@ -96,7 +96,7 @@ def played(incident: Incident, messages: Sequence[Message], steps: Sequence[Step
     left = list(steps)
     answers: list[tuple[str, Answer]] = []
     for place, message in enumerate(messages):
-        if is_agents(message):
+        if is_from_agent(message):
             replay.take(answers)
             answers = []
             while left and left[0].place <= place:

@@ -19,11 +19,11 @@ from logtriage.conversations.fields import (
     last_branch,
     status_of,
 )
-from logtriage.conversations.messages import Message, answers_of, is_agents, text_of
+from logtriage.conversations.messages import Message, answers_of, is_from_agent, text_of
 from logtriage.conversations.naming import named_in
 from logtriage.conversations.playing import played
 from logtriage.conversations.screens import Screen, mismatch, screens_in
-from logtriage.conversations.shapes import INCIDENT_AT, Row, at, is_teams
+from logtriage.conversations.shapes import INCIDENT_AT, Row, at, is_team_row
 from logtriage.conversations.teams import joint_wires
 from logtriage.conversations.wires import Style, calls_of, steps_of_conversation
 from logtriage.conversations.words import kept, words_beside
@@ -97,7 +97,7 @@ def reading_of(
 ) -> Reading:
     """The transcript of a conversation, as :func:`transcript_of_row` makes it."""
     row, place = conversation.row, conversation.place
-    if is_teams(row):
+    if is_team_row(row):
         return Reading(_joint_transcript(row, resolve))
     if place == "actions":
         if "incident" not in row:
@@ -114,7 +114,7 @@ def reading_of(
         shown = played(incident, messages, steps)
     except InvalidInput as error:
         raise at_place(place, error) from None
-    if not any(map(is_agents, messages)) and status_of(row) == COMPLETED:
+    if not any(map(is_from_agent, messages)) and status_of(row) == COMPLETED:
         raise TranscriptError(f"{place}: no reply of the agent among {len(messages)} messages")
     _check_alike(row, shown.wires, place)
     extra = {**extra_of(conversation), **kept(words_beside(messages, shown.steps))}
@@ -151,17 +151,15 @@ def _told(call: object) -> object:
 
 
 def prefixes_of(conversation: Conversation) -> Iterator[bytes]:
-    """A digest of the conversation up to each message, the last of the whole of it.
-
-    None for an attempt that failed before the first reply: it is nobody's beginning.
-    """
-    if status_of(conversation.row) != COMPLETED and not any(map(is_agents, conversation.messages)):
+    """Digests of the conversation up to each message; none if it failed before the first reply."""
+    replied = any(map(is_from_agent, conversation.messages))
+    if status_of(conversation.row) != COMPLETED and not replied:
         return
     digest = blake2b(digest_size=12)
     named = (at(conversation.row, path) for path in INCIDENT_AT)
     digest.update(repr([name for name in named if isinstance(name, str)]).encode())
     for message in (*conversation.prompt, *conversation.messages):
-        if is_agents(message):
+        if is_from_agent(message):
             calls = [_told(call) for call in calls_of(message)]
             parts: list[Any] = [text_of(message).strip(), calls]
         else:
@@ -235,7 +233,7 @@ def _own(conversation: Conversation, incident: Incident) -> list[Message]:
     """
     messages = conversation.messages
     places = [number for number, one in enumerate(messages) if _first_screen(one, incident)]
-    acted = next((n for n, message in enumerate(messages) if is_agents(message)), len(messages))
+    acted = next((n for n, message in enumerate(messages) if is_from_agent(message)), len(messages))
     if late := [number for number in places if number > acted]:
         screen = render_observation(observe(initial_state(incident)))
         shown = [(number, _first_screen(messages[number], incident)) for number in places]
@@ -251,13 +249,13 @@ def _own(conversation: Conversation, incident: Incident) -> list[Message]:
         return list(messages[places[-1] :])
     prompt = conversation.prompt
     given = [number for number, one in enumerate(prompt) if _first_screen(one, incident)]
-    opening = [one for one in prompt[given[-1] :] if not is_agents(one)] if given else []
+    opening = [one for one in prompt[given[-1] :] if not is_from_agent(one)] if given else []
     return [*opening, *messages]
 
 
 def _first_screen(message: Message, incident: Incident) -> Screen | None:
     """The first screen of an incident in a message of others, if it holds one."""
-    if message.get("role") not in _SHOWING or is_agents(message):
+    if message.get("role") not in _SHOWING or is_from_agent(message):
         return None
     screens = screens_in(text_of(message), incident)
     return screens[0] if screens and screens[0].tick == 0 else None

@@ -71,8 +71,8 @@ def at(row: object, path: str) -> Any:
     return row
 
 
-def is_teams(row: Row) -> bool:
-    """Whether a row is an episode of verifiers in which agents played the roles of a team."""
+def is_team_row(row: Row) -> bool:
+    """Whether a row is a verifiers episode whose agents played the roles of a team."""
     traces = row.get("traces")
     if not isinstance(traces, list) or not traces:
         return False
@@ -187,7 +187,7 @@ MANY: Final = (
         lambda value: (
             isinstance(value, Mapping)
             and isinstance(value.get("traces"), list)
-            and not is_teams(value)
+            and not is_team_row(value)
         ),
         _traces,
     ),

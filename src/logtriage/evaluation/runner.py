@@ -168,7 +168,7 @@ def _pieces(chunks: Iterable[_Chunk], size: int) -> list[_Chunk]:
 def _spread(
     chunks: Sequence[_Chunk], workers: Workers, keep: Callable[[_Chunk, bytes], None]
 ) -> Generator[bytes, None, None]:
-    """The transcripts as lines, played by all workers; each is kept at once."""
+    """Lines of transcripts, played by all workers; each chunk is kept as soon as it is played."""
     size = chunk_size(_episodes(chunk.cell for chunk in chunks), workers)
     with closing(in_order(_play, _pieces(chunks, size), workers)) as played:
         for chunk, lines in played:

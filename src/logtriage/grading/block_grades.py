@@ -177,7 +177,7 @@ def grade_rows(
         for now in range(length):
             for at in range(n):
                 work[blocks.ACTION + at] = acts[now, first + at]
-            blocks.mark(n, first, answers, work)
+            blocks.mark_accepting_faults(n, first, answers, work)
             blocks.count(n, index[now], faults, to, work)
             row = blocks.FIRST_FAULT
             for _ in range(faults):

@@ -50,7 +50,7 @@ class ShiftObservation:
     Attributes:
         tick: ticks that have passed.
         ticks: how long the shift is.
-        fade: the share of its worth that a hand-over has now.
+        worth_share: the share of its full worth that a hand-over earns now.
         hand_overs: how many there were of late.
         board: the open incidents, in the order in which they arrived.
         closed: the incidents that closed in the last tick, each with its closing.
@@ -63,7 +63,7 @@ class ShiftObservation:
 
     tick: int
     ticks: int
-    fade: float
+    worth_share: float
     hand_overs: int
     board: tuple[BoardRow, ...]
     closed: tuple[tuple[str, str], ...]
@@ -104,7 +104,7 @@ def observe(state: ShiftState) -> ShiftObservation:
     return ShiftObservation(
         tick=state.tick,
         ticks=state.shift.task.ticks,
-        fade=state.fade,
+        worth_share=state.worth_share,
         hand_overs=state.hand_overs,
         board=tuple(rows),
         closed=closed,
@@ -123,9 +123,8 @@ def render(seen: ShiftObservation) -> str:
     """
     head = [f"SHIFT TICK {seen.tick}/{seen.ticks}"]
     if seen.hand_overs:
-        head[0] += (
-            f"; {seen.hand_overs} handed over of late, so that HAND-OVERS count {seen.fade:g}"
-        )
+        head[0] += f"; {seen.hand_overs} handed over of late, "
+        head[0] += f"so that HAND-OVERS count {seen.worth_share:g}"
     if seen.last is not None:
         why = f": {seen.last.reason}" if isinstance(seen.last, Malformed) else ""
         head.append(f"LAST: {'not understood' if why else described(seen.last)}{why}")

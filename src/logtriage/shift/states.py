@@ -62,9 +62,9 @@ class ShiftState:
     Attributes:
         shift: the shift that is played.
         tick: ticks that have passed.
-        history: the action of each of them.
-        states: each incident that has arrived, in order. Its ticks count from its first alert,
-            and one that was handed over has what this was worth.
+        history: the action taken in each passed tick.
+        states: the arrived incidents in order of arrival. Each counts ticks from its first alert.
+            A handed-over incident keeps the worth its hand-over had then.
     """
 
     shift: Shift
@@ -81,7 +81,7 @@ class ShiftState:
     def open(self) -> dict[str, State]:
         """The open incidents by their systems, with what a hand-over is worth now."""
         return {
-            arrival.system: at_worth(state, self.fade)
+            arrival.system: at_worth(state, self.worth_share)
             for arrival, state in self.arrived
             if state.closing is None
         }
@@ -103,8 +103,8 @@ class ShiftState:
         return sum(when > self.tick - MEMORY for when in closed)
 
     @property
-    def fade(self) -> float:
-        """The share of its worth that a hand-over has now."""
+    def worth_share(self) -> float:
+        """The share of its full worth that a hand-over earns now."""
         return max(LEAST, 1.0 - SHARE * self.hand_overs)
 
     @property
@@ -123,19 +123,19 @@ class ShiftState:
 
 
 @lru_cache(maxsize=4096)
-def _at_worth(state: State, fade: float) -> State:
+def _at_worth(state: State, worth_share: float) -> State:
     worth = state.incident.worth_of_hand_over
     if worth is None:
         raise InvalidInput(
             f"{state.incident.id}: an incident of a shift needs a worth_of_hand_over"
         )
-    incident = attrs.evolve(state.incident, worth_of_hand_over=worth * fade)
+    incident = attrs.evolve(state.incident, worth_of_hand_over=worth * worth_share)
     return attrs.evolve(state, incident=incident)
 
 
-def at_worth(state: State, fade: float) -> State:
+def at_worth(state: State, worth_share: float) -> State:
     """An incident's state with what a hand-over is worth now."""
-    return state if fade == 1.0 else _at_worth(state, fade)
+    return state if worth_share == 1.0 else _at_worth(state, worth_share)
 
 
 def begin(shift: Shift) -> ShiftState:
@@ -179,8 +179,8 @@ def transition(state: ShiftState, action: ShiftAction) -> ShiftState:
         place = _place(state, action.system)
         alone = states[place]
         if alone.closing is None:
-            fade = state.fade if isinstance(action.action, HandOver) else 1.0
-            states[place] = apply(at_worth(alone, fade), action.action)
+            worth_share = state.worth_share if isinstance(action.action, HandOver) else 1.0
+            states[place] = apply(at_worth(alone, worth_share), action.action)
     now = state.tick + 1
     passed = [alone if _stands(alone) else tick(alone) for alone in states]
     return ShiftState(

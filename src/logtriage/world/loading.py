@@ -58,17 +58,17 @@ def load_world(name_or_folder: str | Path) -> World:
     """
     text = os.fspath(name_or_folder)
     if isinstance(name_or_folder, Path) or Path(text).name != text:
-        return _own(_read(Path(text)))
+        return refuse_shipped_name(_read(Path(text)))
     return world_named(text)
 
 
 def world_of(texts: Mapping[str, bytes], source: str) -> World:
-    """Build the world of a folder called ``source`` from the texts of its files, by path.
+    """Build the world of a folder called ``source`` from its files' contents, keyed by path.
 
     Raises:
         WorldError: as :func:`load_world`.
     """
-    return _own(build(parsed(texts, source), source))
+    return refuse_shipped_name(build(parsed(texts, source), source))
 
 
 def folder_of(name_or_folder: str | Path) -> Path:
@@ -233,7 +233,7 @@ def _ordered(rows: list[_Row]) -> tuple[_Row, ...]:
 @lru_cache(maxsize=64)
 def _by_name(name: str, search_path: str) -> World:
     world = _named(name, _read(_place_of(name, search_path)))
-    return world if name in shipped_worlds() else _own(world)
+    return world if name in shipped_worlds() else refuse_shipped_name(world)
 
 
 def _place_of(name: str, search_path: str) -> Path:
@@ -274,7 +274,7 @@ def _named(name: str, world: World) -> World:
     return world
 
 
-def _own(world: World) -> World:
+def refuse_shipped_name(world: World) -> World:
     """Refuse a world with the name of a shipped world: ids would mean two things."""
     if world.name in shipped_worlds() and world != load_world(world.name):
         raise WorldError(
