@@ -45,7 +45,7 @@ def apply(state: State, action: Action) -> State:
         EpisodeOver: if the incident is closed.
         UnknownName: if the action names a service or team that the topology lacks.
             (Text from a model never does: parsing makes it :class:`Malformed`.)
-        InvalidInput: for what is no state or no action, saying what to pass.
+        InvalidInput: if ``state`` is not a state, or ``action`` is not an action.
     """
     closing = _closing_by(state, action)
     return state.followed(state.tick, (*state.history, (state.tick, action)), closing)
@@ -65,7 +65,7 @@ def tick(state: State) -> State:
 
     Raises:
         EpisodeOver: if the tick in which the incident closed has already passed.
-        InvalidInput: for what is no state, saying what to pass.
+        InvalidInput: if ``state`` is not a state.
     """
     check_state(state)
     closed_at = state.closed_at
@@ -115,7 +115,7 @@ def play(incident: Incident, actions: Iterable[Action]) -> tuple[State, int]:
 
     Raises:
         UnknownName: as :func:`apply`.
-        InvalidInput: for what is no incident or no list of actions, saying what to pass.
+        InvalidInput: if ``incident`` is not an incident, or ``actions`` is not a list of actions.
     """
     check_incident(incident)
     if isinstance(actions, str | Mapping) or not isinstance(actions, Iterable):

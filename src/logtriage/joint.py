@@ -34,7 +34,7 @@ def observe_role(state: State, split: RoleSplit, role: Role) -> Observation:
     Who may take a kind of action sees what was done of that kind at once, whoever did it.
 
     Raises:
-        InvalidInput: for what is no state, saying what to pass.
+        InvalidInput: if ``state`` is not a state.
     """
     return _seen(observe(state), state, split, role)
 

@@ -188,7 +188,7 @@ def observe(state: State, role: Role | None = None) -> Observation:
     Depends on the state alone; works on closed states too (the last screen).
 
     Raises:
-        InvalidInput: for what is no state, saying what to pass.
+        InvalidInput: if ``state`` is not a state.
     """
     check_state(state)
     incident, facts, now = state.incident, state.facts, state.tick

@@ -39,8 +39,8 @@ def play(incident: Incident, policy: str | Policy | PolicyFactory | Iterable[Act
 
     Raises:
         UnknownName: for a policy that does not exist, or a service that the incident lacks.
-        InvalidInput: for what is no incident, or neither a policy nor a list of actions.
-        PolicyFailure: if the policy raises, or returns something that is no action.
+        InvalidInput: if ``incident`` is not an incident, or ``policy`` is neither policy nor actions.
+        PolicyFailure: if the policy raises, or returns a value that is not an action.
     """
     check_incident(incident)
     if isinstance(policy, str):
@@ -59,7 +59,7 @@ def steps(incident: Incident, policy: Policy) -> Generator[State, None, Memory]:
     The generator's return value is what the policy remembers at the end.
 
     Raises:
-        PolicyFailure: if the policy raises, or returns what is no action here.
+        PolicyFailure: if the policy raises, or returns a value that is not an action here.
     """
     state, memory = initial_state(incident), None
     yield state

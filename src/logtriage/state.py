@@ -96,14 +96,14 @@ def initial_state(incident: Incident) -> State:
     """The moment at which the incident lands on the agent's screen.
 
     Raises:
-        InvalidInput: for what is no incident, saying what to pass.
+        InvalidInput: if ``incident`` is not an incident.
     """
     check_incident(incident)
     return State(incident)
 
 
 def check_incident(value: object) -> None:
-    """Refuse what is no incident.
+    """Refuse a value that is not an incident.
 
     Raises:
         InvalidInput: saying what to pass.
@@ -114,7 +114,7 @@ def check_incident(value: object) -> None:
 
 
 def check_state(value: object) -> None:
-    """Refuse what is no state.
+    """Refuse a value that is not a state.
 
     Raises:
         InvalidInput: saying what to pass.

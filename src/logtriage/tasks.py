@@ -303,7 +303,7 @@ def task_of(
 
     Raises:
         UnknownName: as :func:`get_task`.
-        InvalidInput: if it is of another world than ``world``, and for a horizon of no ticks.
+        InvalidInput: if it is of another world than ``world``, or the horizon has no ticks.
     """
     if isinstance(task, TaskSpec):
         world_of_id(f"{task.world.name}{OF_WORLD}{task.name}", world)
@@ -344,7 +344,7 @@ def world_of_id(text: str, world: WorldLike | None = None) -> World:
     """The world of a task or an incident, by the beginning of its id.
 
     Raises:
-        UnknownName: for a world that nobody ships, and that is not on the search path.
+        UnknownName: if no shipped world and no world on the search path has this name.
         InvalidInput: naming both, if that is another world than ``world``.
     """
     name, colon, _ = text.partition("/")[0].partition(OF_WORLD)

@@ -157,7 +157,7 @@ class Episode(GradedEpisode, TextEpisode):
             add up to ``reward``.
 
     Raises:
-        InvalidInput: for what is no incident, or fewer than 1 turn.
+        InvalidInput: if ``incident`` is not an incident, or ``turns`` is below 1.
     """
 
     def __init__(

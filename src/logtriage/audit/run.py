@@ -98,7 +98,7 @@ def audit(
 
     Raises:
         UnknownName: for a task, family or check that does not exist.
-        InvalidInput: for a task that is none of the above.
+        InvalidInput: if ``task`` is none of the above.
         LogTriageError: if a worker died.
     """
     named = chosen_checks(families, checks)

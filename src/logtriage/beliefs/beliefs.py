@@ -246,7 +246,7 @@ def belief(state: State, role: Role | RoleSplit | None = None) -> Belief:
     knows that others acted, and when.
 
     Raises:
-        InvalidInput: as :func:`logtriage.evidence.simulation_of`, and for what is no state.
+        InvalidInput: as :func:`logtriage.evidence.simulation_of`, and if ``state`` is not a state.
     """
     check_state(state)
     alone = None if isinstance(role, RoleSplit) else role

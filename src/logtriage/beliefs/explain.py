@@ -196,7 +196,7 @@ def check_closed(state: State) -> None:
     """Refuse what cannot be looked back on.
 
     Raises:
-        InvalidInput: for an open incident or joint play, and for what is no state.
+        InvalidInput: if ``state`` is not a state, is still open, or is of joint play.
     """
     check_state(state)
     if not state.is_closed:

@@ -132,7 +132,7 @@ class _Replay:
         self.pending.append(_Pending(step, action_from_wire(step.wire, topology)))
 
     def take(self, answers: Sequence[tuple[str, Answer]]) -> None:
-        """The answers between two replies."""
+        """Take the answers between two replies."""
         loose: list[tuple[str, Answer]] = []
         shown: dict[_Pending, str] = {}
         for place, answer in answers:

@@ -106,7 +106,7 @@ def parse_incident_id(
     ``world`` is that of the task, as in :func:`~logtriage.tasks.get_task`.
 
     Raises:
-        UnknownName: for an unknown world, task or split.
+        UnknownName: if the world, task or split is unknown.
         InvalidInput: for anything else that is not an id in canonical form.
     """
     if not isinstance(text, str):
@@ -168,7 +168,7 @@ def incident_ids(
     ``world`` is that of the task, as in :func:`~logtriage.tasks.get_task`.
 
     Raises:
-        UnknownName: for an unknown world, task or split.
+        UnknownName: if the world, task or split is unknown.
         InvalidInput: for a negative count or start.
     """
     task = get_task(task_id, world)

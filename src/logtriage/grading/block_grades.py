@@ -76,7 +76,7 @@ def _close(n: Int, first: Int, answers: Answers, gates: Any, work: Any, out: Out
 def _sum_up(
     n: Int, first: Int, answers: Answers, none: Int, work: Any, by: ScoreTables, levels: Any
 ) -> None:
-    """The levels of the lists."""
+    """Write the level of each list into ``levels``."""
     for at in range(n):
         case = Case(
             np.int64(answers.severity[first + at]),
@@ -108,7 +108,7 @@ def _keep_levels(of: Levels, levels: Any, at: Int) -> None:
 
 @kernel
 def _places(n: Int, part: Int, group: Int, to: Int, by: ScoreTables, room: Room) -> None:
-    """Where the points of a group of criteria stand; levels that count nothing are passed over."""
+    """Write where the points of a group of criteria stand; skip levels that count nothing."""
     begin = np.int64(by.begins[part, group])
     for at in range(n):
         room.places[to + at] = begin

@@ -60,7 +60,7 @@ def grade(
     Raises:
         RubricError: if a measure of a user's rubric returns no finite number, or a
             discount a factor outside [0, 1]; a broken grader is never counted as 0.
-        InvalidInput: for what is no state or no rubric, saying what to pass.
+        InvalidInput: if ``state`` is not a state, or ``rubric`` is not a rubric.
     """
     check_state(state)
     incident = state.incident

@@ -177,7 +177,7 @@ class Rubric:
 
 
 def check_rubric(value: object) -> None:
-    """Refuse what is no rubric.
+    """Refuse a value that is not a rubric.
 
     Raises:
         InvalidInput: saying what to pass.

@@ -97,7 +97,7 @@ class TextSeat:
         """The action of a reply; an action of the core is one that the role may take.
 
         Raises:
-            InvalidInput: for a reply that is no text.
+            InvalidInput: if the reply is not a text.
         """
         if isinstance(reply, Action):
             return as_taken_by(reply, self.role)

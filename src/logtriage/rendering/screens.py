@@ -78,7 +78,7 @@ def render_observation(
 
     Raises:
         UnknownName: for another style.
-        InvalidInput: for what is no observation; in ``notation`` for one of a recording.
+        InvalidInput: if ``observation`` is not one; in ``notation`` if it is of a recording.
     """
     if not isinstance(observation, Observation):
         raise InvalidInput(

@@ -133,7 +133,7 @@ def play(shift: Shift, player: str | Player | Iterable[ShiftAction]) -> ShiftSta
 
     Raises:
         UnknownName: for a player that does not exist.
-        InvalidInput: for what is no player.
+        InvalidInput: if ``player`` is not a player.
     """
     state = begin(shift)
     if isinstance(player, str):

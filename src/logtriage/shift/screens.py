@@ -83,7 +83,7 @@ def observe(state: ShiftState) -> ShiftObservation:
     """What the engineer may see of a shift.
 
     Raises:
-        InvalidInput: for what is no state of a shift.
+        InvalidInput: if ``state`` is not the state of a shift.
     """
     if not isinstance(state, ShiftState):
         raise InvalidInput(f"expected the state of a shift, got {kind_of(state)}")

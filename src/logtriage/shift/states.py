@@ -142,7 +142,7 @@ def begin(shift: Shift) -> ShiftState:
     """The moment at which a shift begins.
 
     Raises:
-        InvalidInput: for what is no shift, saying what to pass.
+        InvalidInput: if ``shift`` is not a shift.
     """
     _check_shift(shift)
     return ShiftState(shift, states=_new(shift, 0))
@@ -167,9 +167,9 @@ def transition(state: ShiftState, action: ShiftAction) -> ShiftState:
 
     Raises:
         EpisodeOver: if the shift is over.
-        UnknownName: for a system on which no incident has arrived, and as
+        UnknownName: if no incident has arrived on the action's system, and as
             :func:`logtriage.dynamics.apply`.
-        InvalidInput: for what is no action of a shift.
+        InvalidInput: if ``action`` is not an action of a shift.
     """
     if state.is_over:
         raise EpisodeOver(f"the shift is over (tick {state.tick}); start a new one")

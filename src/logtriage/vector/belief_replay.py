@@ -93,7 +93,7 @@ def _models_of(states: Sequence[State]) -> list[Model]:
     """The model of each state.
 
     Raises:
-        InvalidInput: for no states, and for a state that cannot share a batch with the first: only
+        InvalidInput: if there are no states, or one cannot share a batch with the first: only
             drawn worlds may differ.
     """
     if not states:

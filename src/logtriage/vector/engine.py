@@ -149,7 +149,7 @@ class BatchedTriage:
         """Begin the incidents ``index`` (N,) of a split, in this order.
 
         Raises:
-            UnknownName: for an unknown split.
+            UnknownName: if the split is unknown.
             InvalidInput: for indices that are none, or no whole numbers in range, and for split
                 ``ood`` on the task's topology, where half of it does not lie.
         """

@@ -114,11 +114,11 @@ class TokenScreens:
         self._boards = Boards(split, batch.topology, setting.world, at)
 
     def begin(self) -> None:
-        """All rows were begun anew."""
+        """Begin all rows anew."""
         self._boards.begin(len(self._batch))
 
     def begin_anew(self, rows: Any) -> None:
-        """Some rows were begun anew."""
+        """Begin some rows anew."""
         self._boards.begin_anew(rows)
 
     def allowed(self, chosen: list[Ints]) -> list[Ints]:

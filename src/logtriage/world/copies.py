@@ -73,7 +73,7 @@ def checked_place(place: Path) -> str:
 
 
 def _write(texts: dict[str, bytes], place: Path) -> None:
-    """All files beside their place, and then at once into it."""
+    """Write all files into a folder next to ``place``, then move them there at once."""
     beside = place.with_name(f".{place.name}.{os.urandom(6).hex()}")
     beside.mkdir()
     try:

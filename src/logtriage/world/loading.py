@@ -51,8 +51,8 @@ def load_world(name_or_folder: str | Path) -> World:
     once a process; a folder each time, since it may have been edited.
 
     Raises:
-        UnknownName: for a name that neither logtriage ships nor the folders in
-            ``LOGTRIAGE_WORLDS`` hold.
+        UnknownName: if neither a shipped world nor a world in the folders of
+            ``LOGTRIAGE_WORLDS`` has this name.
         WorldError: for a world that cannot be used, naming the file and line or field.
         OSError: for a folder that cannot be read.
     """

@@ -66,7 +66,7 @@ def gdpo_reward_keys(rubric: Rubric | str) -> list[str]:
 
     Raises:
         UnknownName: if no built-in rubric has this id.
-        InvalidInput: if ``module:name`` is no rubric, or a criterion is called ``rest``.
+        InvalidInput: if ``module:name`` is not a rubric, or a criterion is called ``rest``.
     """
     chosen = rubric_named(rubric) if isinstance(rubric, str) else rubric
     return [f"{PREFIX}_{name}" for name in reward_names(chosen)]

@@ -58,9 +58,9 @@ def _by_severity(errors: Int, tables: EdgeTables, room: Room) -> Any:
 def renew_panel(
     when: Int, panel: Any, tables: EdgeTables, powers: Powers, room: Room, out: Longs
 ) -> None:
-    """What the panels say whatever the severity if everything was fixed in tick ``when``.
+    """Write into ``out`` (3,) what panels say, whatever the severity, if fixed in tick ``when``.
 
-    Into ``out`` (3,): where latency leads, where errors do, and of a benign incident.
+    The entries: latency leads, errors lead, a benign incident.
     """
     _keep(when, panel, tables, powers, room)
     for errors in range(NO_FAULT):
