@@ -39,7 +39,7 @@ def play(incident: Incident, policy: str | Policy | PolicyFactory | Iterable[Act
 
     Raises:
         UnknownName: for a policy that does not exist, or a service that the incident lacks.
-        InvalidInput: if ``incident`` is not an incident, or ``policy`` is neither policy nor actions.
+        InvalidInput: if ``incident`` is not an incident, or ``policy`` not a policy or a list.
         PolicyFailure: if the policy raises, or returns a value that is not an action.
     """
     check_incident(incident)

@@ -57,7 +57,7 @@ def traced(state: State, world: Simulation, *, whole: bool = False) -> ScreenTra
             return trace
         trace = attrs.evolve(trace, plays=plays, facts=facts)
     for now in range(trace.tick + 1, state.tick + 1):
-        trace = _followed(trace, world, now, plays, facts)
+        trace = _with_screen(trace, world, now, plays, facts)
     remember(state, trace)
     return trace
 
@@ -86,7 +86,7 @@ def _begun(world: Simulation, now: int, plays: int, facts: Facts) -> ScreenTrace
     return ScreenTrace(now, plays, facts, panels, evidence, asked)
 
 
-def _followed(
+def _with_screen(
     trace: ScreenTrace, world: Simulation, now: int, plays: int, facts: Facts
 ) -> ScreenTrace:
     """The trace with one more screen."""

@@ -61,7 +61,7 @@ def fairness(work: Work) -> Outcome:
     for incident in incidents:
         world = cast(Simulation, incident.simulation)
         for number in range(TWINS):
-            truth, severity = _another(incident, world, number)
+            truth, severity = _other_truth(incident, world, number)
             plan = _plan(incident, world.setting.world, truth, number)
             mine = list(_states(incident, plan))
             tokens = {cell.cell: cell.token for state in mine for cell in evidence(state)}
@@ -89,7 +89,7 @@ def fairness(work: Work) -> Outcome:
     )
 
 
-def _another(incident: Incident, world: Simulation, number: int) -> tuple[Hypothesis, Any]:
+def _other_truth(incident: Incident, world: Simulation, number: int) -> tuple[Hypothesis, Any]:
     """Another truth and severity, by a hash of the incident and a number.
 
     Every other twin shares a right page with the incident, so that the effects of a page are
@@ -99,7 +99,7 @@ def _another(incident: Incident, world: Simulation, number: int) -> tuple[Hypoth
     paged = set(teams_of(public, topology, world.directory, world.truth))
     for attempt in range(200):
         bits = mix(hash_name(f"{incident.id} twin {number} {attempt}"))
-        truth = _drawn(world, bits, keeps=number == TWINS - 1)
+        truth = _draw_truth(world, bits, keeps=number == TWINS - 1)
         theirs = set(teams_of(public, topology, world.directory, truth))
         alike = bool(theirs & paged) or theirs == paged
         if truth != world.truth and (alike or number % 2 or attempt > 150):
@@ -108,7 +108,7 @@ def _another(incident: Incident, world: Simulation, number: int) -> tuple[Hypoth
     raise AssertionError("unreachable: a prior has more than one hypothesis")
 
 
-def _drawn(world: Simulation, bits: int, *, keeps: bool) -> Hypothesis:
+def _draw_truth(world: Simulation, bits: int, *, keeps: bool) -> Hypothesis:
     """A truth by the prior; if several faults are possible, it ``keeps`` a fault of the world's."""
     if not world.setting.several:
         return draw_truth(prior(world.setting, world.topology, world.held), bits)

@@ -67,7 +67,7 @@ def check_world(
     work.tell()
     checks = {
         "twins": _twins,
-        "unseen": _unseen,
+        "unseen": _hidden_faults,
         "prompt": _prompt,
         "full-look": _full_look,
         "net-value": _net_value,
@@ -136,7 +136,7 @@ def _twins(work: _Work) -> Outcome:
     )
 
 
-def _unseen(work: _Work) -> Outcome:
+def _hidden_faults(work: _Work) -> Outcome:
     """Faults that neither the edge nor an alert may ever show."""
     rows: dict[str, Fraction] = {}
     for subject in work.subjects:

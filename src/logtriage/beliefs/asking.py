@@ -53,9 +53,9 @@ def _outcomes_of(
     count, begins = len(reader.conditions), len(told[0])
     rows = np.full((begins * count, 1), float(FULL))
     for sort, outcomes in zip(sorts, told, strict=True):
-        table = np.concatenate([_predicted(reader, sort, outcome, now) for outcome in outcomes])
+        table = np.concatenate([_likelihood(reader, sort, outcome, now) for outcome in outcomes])
         rows = (rows[:, :, np.newaxis] * (table[:, np.newaxis, :] / FULL)).reshape(len(rows), -1)
-        rows = _gathered(rows)
+        rows = _likeliest_and_rest(rows)
     if blind:
         dark = np.full((len(rows), 1), float(blind))
         rows = np.concatenate([rows * ((FULL - blind) / FULL), dark], axis=1)
@@ -68,7 +68,7 @@ def _outcomes_of(
 _LATEST: Final = tick_of(INSTANTS)
 
 
-def _gathered(rows: Floats) -> Floats:
+def _likeliest_and_rest(rows: Floats) -> Floats:
     """The likeliest outcomes (C, O), and in the last column all others, which tell little."""
     if rows.shape[1] <= OUTCOMES:
         return rows
@@ -78,7 +78,7 @@ def _gathered(rows: Floats) -> Floats:
 
 
 @lru_cache(maxsize=1 << 14)
-def _predicted(reader: Reader, sort: str, outcome: Outcome, now: int) -> Longs:
+def _likelihood(reader: Reader, sort: str, outcome: Outcome, now: int) -> Longs:
     """The likelihood (C, O) of what a look at an instant shows, in units of 2**-16.
 
     Usual so far; and each token, begun with the trouble or at another time, such as with a remedy.

@@ -241,10 +241,10 @@ class Case(ABC):
             plays.append((0, ClassifySeverity(standing.severity)))
         ledger = EMPTY
         for when, action in sorted(plays, key=lambda play: play[0]):
-            ledger = self._entered(ledger, when, action)
+            ledger = self._ledger_after(ledger, when, action)
         return ledger
 
-    def _entered(self, ledger: Ledger, tick: int, action: Action) -> Ledger:
+    def _ledger_after(self, ledger: Ledger, tick: int, action: Action) -> Ledger:
         """The ledger after an action, which declares no service that was declared before."""
         number = action_id(action, self.topology, hand_over=True)
         return self.books.entered(ledger, number, tick, self.mine(action), self.count)
@@ -299,7 +299,7 @@ class Case(ABC):
         """The expected grade if the last of what was done closed the incident in so many ticks."""
         ledger, rows = self.past, np.arange(len(self.rows))
         if isinstance(last, Resolve | Ignore | HandOver):
-            ledger = self._entered(ledger, tick - 1, last)
+            ledger = self._ledger_after(ledger, tick - 1, last)
         grades = self.graded(rows, ledger, np.full((1, len(rows)), tick))
         return float((self.weights * grades[0]).sum()) / self.total / UNIT
 

@@ -275,7 +275,7 @@ def fitting(reader: Reader, sort: str, outcome: Outcome) -> Longs:
     By condition, token and onset; the ordinary token's are at instant 0. In a later segment a
     token shows at once: all onsets are at instant 0.
     """
-    masses = _later(reader, sort) if outcome.begin else masses_of(reader, sort)
+    masses = _segment_masses(reader, sort) if outcome.begin else masses_of(reader, sort)
     fits = np.zeros(masses.shape[1:], np.bool_)
     onset = np.arange(masses.shape[2])
     if outcome.torn or (outcome.begin and outcome.token and outcome.after >= 0):
@@ -339,7 +339,7 @@ def masses_of(reader: Reader, sort: str) -> Longs:
 
 
 @lru_cache(maxsize=1 << 14)
-def _later(reader: Reader, sort: str) -> Longs:
+def _segment_masses(reader: Reader, sort: str) -> Longs:
     """The masses (C, A, 1) below 2**32 of the tokens of a segment that a remedy began."""
     setting, place = reader.setting, reader.place
     rows = [lasting(setting, sort, place, condition) for condition in reader.conditions]

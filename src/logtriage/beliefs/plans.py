@@ -266,11 +266,11 @@ class Planner(Case):
 
     def best(self) -> Plan:
         """The best plan; the first of equals."""
-        rows = [(self._plan(option, *detail), value) for option, value, detail in self._weighed()]
+        rows = [(self._plan(option, *detail), value) for option, value, detail in self._weigh()]
         plan, value = max(rows, key=lambda row: row[1])
         return attrs.evolve(plan, value=value / UNIT / self.total)
 
-    def _weighed(self) -> Iterator[tuple[Option, float, _Detail]]:
+    def _weigh(self) -> Iterator[tuple[Option, float, _Detail]]:
         for option in self.options(self.tick):
             value, detail = self.value_of(self.weights[np.newaxis], self.tick, option)
             yield option, float(value[0]), detail
@@ -291,7 +291,7 @@ class Planner(Case):
     def by_page(self) -> Iterator[tuple[str | None, float]]:
         """The first page, or None, of each plan that is weighed, and its expected grade."""
         teams, whole = self.topology.teams, UNIT * self.total
-        for option, value, _ in self._weighed():
+        for option, value, _ in self._weigh():
             yield None if option.page is None else teams[option.page], value / whole
 
     def right(self, team: int) -> float:

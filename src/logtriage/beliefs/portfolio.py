@@ -82,7 +82,7 @@ class Portfolio(Case):
         told += [bits[actions[played], rows] for actions in steps.actions.T]
         return open_, *alike(told)
 
-    def _valued(self, plans: Iterable[Plan]) -> list[Plan]:
+    def _with_values(self, plans: Iterable[Plan]) -> list[Plan]:
         """Plans with their expected grades, multiples of 2**-20."""
         listed = list(plans)
         sums = self.grades([plan.actions for plan in listed], 0)[0] @ self.weights
@@ -93,21 +93,21 @@ class Portfolio(Case):
 
     def best(self) -> Plan:
         """The best plan found; the first of equals."""
-        plans = dict.fromkeys(map(self._modest, self.plans))
-        return max(self._valued(plans), key=lambda plan: plan.value)
+        plans = dict.fromkeys(map(self._without_doubtful, self.plans))
+        return max(self._with_values(plans), key=lambda plan: plan.value)
 
     @cached_property
     def plans(self) -> tuple[Plan, ...]:
         """The plans that are weighed: what the search finds, and the answers to the likeliest."""
         ranked = np.argsort(-self.weights, kind="stable")[:LIKELIEST]
-        return tuple(dict.fromkeys((*self._searched(), *self._answers(ranked))))
+        return tuple(dict.fromkeys((*self._search(), *self._answers(ranked))))
 
     def by_page(self) -> Iterator[tuple[str | None, float]]:
         """The first page, or None, of each plan that is weighed, and its expected grade."""
         known = {team for _, team in self.standing.doings.pages}
         known.update(plan.page for plan in self.plans if plan.page is not None)
         others = [(team,) for team in self.topology.teams if team not in known]
-        for plan in self._valued(chain(self.plans, *map(self._that_page, others))):
+        for plan in self._with_values(chain(self.plans, *map(self._that_page, others))):
             yield plan.page, plan.value
 
     def right(self, team: int) -> float:
@@ -142,7 +142,7 @@ class Portfolio(Case):
 
     # --- the search --------------------------------------------------------------------
 
-    def _modest(self, plan: Plan) -> Plan:
+    def _without_doubtful(self, plan: Plan) -> Plan:
         """The plan without naming services that are no likelier root causes than not.
 
         One name always counts, so the first may be in more doubt; what a further name that is
@@ -185,7 +185,7 @@ class Portfolio(Case):
                 tuple(self.remedies[remedies[part]] for part in left),
             )
 
-    def _searched(self) -> Iterator[Plan]:
+    def _search(self) -> Iterator[Plan]:
         standing = self.standing
         for pages in self._page_lists():
             yield from self._that_page(pages)

@@ -172,7 +172,7 @@ def weighed(listed: Listed, seen: Seen) -> Weighed:
     shown = outcomes.shown(aloof, fixed)
     total = listed.logs + aloof.sum() + np.add.reduceat(shown, listed.flat[1])
     if notes:
-        total += _noted(listed, seen, notes)
+        total += _note_likelihood(listed, seen, notes)
     until = _until(listed, fixed)
     # The edge depends on whether errors lead, and on when everything was fixed.
     codes = (listed.errors_first - NONE) * (len(seen.breaks) + 2) + until - UNFIXED
@@ -273,7 +273,7 @@ def _page(listed: Listed, seen: Seen, possible: Bools) -> None:
         possible &= (team == teams.index(paged)).any(axis=1) != wrong
 
 
-def _noted(listed: Listed, seen: Seen, notes: list[Evidence]) -> Longs:
+def _note_likelihood(listed: Listed, seen: Seen, notes: list[Evidence]) -> Longs:
     """The likelihood of the responders' notes, which are about the first fault of their team."""
     model, team = listed.model, seen.doings.pages[0][1]
     topology, world = model.topology, model.world

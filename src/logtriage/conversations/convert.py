@@ -165,7 +165,7 @@ def _values(stream: Any, name: str) -> Iterator[_Record]:
     is_document = name.removesuffix(".gz").endswith(".json")
     value = _decoded(line)
     if isinstance(value, TranscriptError) and line is not None:
-        rest = _rest(lines, len(line))
+        rest = _other_lines(lines, len(line))
         whole = _decoded(line[:0].join((line, *(text for _, text in rest if text is not None))))
         if not isinstance(whole, TranscriptError):
             yield from _document(whole, name)
@@ -184,7 +184,7 @@ def _values(stream: Any, name: str) -> Iterator[_Record]:
         yield name, number, _decoded(line)
 
 
-def _rest(lines: Iterator[tuple[int, Any]], size: int) -> list[tuple[int, Any]]:
+def _other_lines(lines: Iterator[tuple[int, Any]], size: int) -> list[tuple[int, Any]]:
     """The other lines of what may be a document."""
     rest = []
     for number, line in lines:

@@ -102,7 +102,7 @@ def _conversation(row: Mapping[str, Any]) -> tuple[str, Any]:
         return key, row if key in _IN_ROW else messages
     replies = [other for other in others if other in _RESPONSES]
     if isinstance(messages, list) and replies:
-        messages = _answered(messages, row if replies[0] in _IN_ROW else _plain(row[replies[0]]))
+        messages = _with_reply(messages, row if replies[0] in _IN_ROW else _plain(row[replies[0]]))
     return key, messages
 
 
@@ -119,7 +119,7 @@ def _plain(value: Any) -> Any:
     return messages if is_conversation(messages) else value
 
 
-def _answered(messages: list[Any], reply: Any) -> list[Any]:
+def _with_reply(messages: list[Any], reply: Any) -> list[Any]:
     """The messages of a request with the reply to it, unless they end with a reply already."""
     last = messages[-1] if messages else None
     if isinstance(last, Mapping) and is_from_agent(last):

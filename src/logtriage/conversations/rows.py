@@ -109,7 +109,7 @@ def reading_of(
     incident = _incident(conversation, incident_at, resolve)
     topology = incident.topology
     try:
-        messages = _own(conversation, incident)
+        messages = _own_messages(conversation, incident)
         steps = steps_of_conversation(messages, topology, style=style, other_tools=other_tools)
         shown = played(incident, messages, steps)
     except InvalidInput as error:
@@ -143,7 +143,7 @@ def _check_alike(row: Row, wires: Sequence[Mapping[str, Any]], place: str) -> No
         raise TranscriptError(f"actions: not those of {place}: {said}; leave out one of the two")
 
 
-def _told(call: object) -> object:
+def _without_type(call: object) -> object:
     """A call without its type, which requests and responses write differently."""
     if not isinstance(call, Mapping):
         return call
@@ -160,7 +160,7 @@ def prefixes_of(conversation: Conversation) -> Iterator[bytes]:
     digest.update(repr([name for name in named if isinstance(name, str)]).encode())
     for message in (*conversation.prompt, *conversation.messages):
         if is_from_agent(message):
-            calls = [_told(call) for call in calls_of(message)]
+            calls = [_without_type(call) for call in calls_of(message)]
             parts: list[Any] = [text_of(message).strip(), calls]
         else:
             parts = [[answer.id, answer.text.strip()] for answer in answers_of(message)]
@@ -222,7 +222,7 @@ def _incident(conversation: Conversation, incident_at: str | None, resolve: Reso
     )
 
 
-def _own(conversation: Conversation, incident: Incident) -> list[Message]:
+def _own_messages(conversation: Conversation, incident: Incident) -> list[Message]:
     """The messages from the incident's first screen on; without one, all.
 
     The prompt may hold that screen. Turns of the agent before it are examples, of other incidents.

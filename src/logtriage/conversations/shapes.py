@@ -122,7 +122,7 @@ _RESPONSE: Final = ("response", "outputs", "output")
 _ASKED: Final = ("messages", "contents", "input")
 
 
-def _asked(row: Row) -> Any:
+def _request_of(row: Row) -> Any:
     """The request in a row of a log: messages, or an object with messages."""
     asked = next((row[key] for key in _REQUEST if not absent(row.get(key))), None)
     body = asked.get("body") if isinstance(asked, Mapping) else None
@@ -130,7 +130,7 @@ def _asked(row: Row) -> Any:
 
 
 def _is_logged(row: Row) -> bool:
-    asked, said = _asked(row), any(not absent(row.get(key)) for key in _RESPONSE)
+    asked, said = _request_of(row), any(not absent(row.get(key)) for key in _RESPONSE)
     if "messages" in row or not said:
         return False
     if isinstance(asked, Mapping):
@@ -140,7 +140,7 @@ def _is_logged(row: Row) -> bool:
 
 def _logged(row: Row) -> Row:
     """A request and the response to it as messages and a response."""
-    asked = _asked(row)
+    asked = _request_of(row)
     said = next(row[key] for key in _RESPONSE if not absent(row.get(key)))
     if isinstance(said, Mapping) and isinstance(said.get("body"), Mapping):
         said = said["body"]

@@ -112,7 +112,7 @@ def grade_answers(
         marks = dict.fromkeys(agents, f"the answers of {digest_of(sheet.read_bytes())}")
         with keeping(out, spec, Incidents.of(bundle), marks, fresh=fresh) as run:
             for cell in run.left():
-                run.keep(cell, b"".join(map(line_of, _played(cell, agents, attempts, run))))
+                run.keep(cell, b"".join(map(line_of, _play_cell(cell, agents, attempts, run))))
             run.finish()
     return SheetResult(len(attempts), len(known) - len(said), _ungraded(answers, known))
 
@@ -131,7 +131,7 @@ def _attempts(
     return attempts
 
 
-def _played(
+def _play_cell(
     cell: Cell, agents: Sequence[str], attempts: Sequence[Mapping[str, Answer]], run: Kept
 ) -> Iterator[Transcript]:
     for incident in map(run.incidents, cell.ids):

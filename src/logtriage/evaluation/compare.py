@@ -148,7 +148,7 @@ def _compare(a: LoadedRun, b: LoadedRun, task: str, name_a: str, name_b: str) ->
     if difference is None:
         return None
     pairs = list(zip(before, after, strict=True))
-    planned = _planned(a, name_a, task) & _planned(b, name_b, task)
+    planned = _planned_ids(a, name_a, task) & _planned_ids(b, name_b, task)
     return Comparison(
         task,
         name_a,
@@ -198,7 +198,7 @@ def scores_of(run: LoadedRun, policy: str, tasks: Iterable[str]) -> dict[str, fl
     return {incident: grade.score for incident, grade in run.scored(policy, tasks).items()}
 
 
-def _planned(run: LoadedRun, policy: str, task: str) -> frozenset[str]:
+def _planned_ids(run: LoadedRun, policy: str, task: str) -> frozenset[str]:
     cells = (cell for cell in run.planned if (cell.policy, cell.task) == (policy, task))
     return frozenset(incident for cell in cells for incident in cell.ids)
 

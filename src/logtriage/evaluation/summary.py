@@ -147,7 +147,7 @@ def _row(run: LoadedRun, policy: str, task: str, rubric: str, planned: int) -> R
         brier=brier(confidences, right),
         confidences=len(stated),
         role_split=None if split is None else split.name,
-        located=locate(_ranked(run, policy, task)),
+        located=locate(_rankings(run, policy, task)),
         augrc=augrc(confidences, right),
         losses=losses_of(tuple(run.explained[policy, task].values())),
         seal=run.manifest.seal,
@@ -177,7 +177,7 @@ def _unread(states: Iterable[State]) -> Iterator[str]:
                 yield action.text
 
 
-def _ranked(
+def _rankings(
     run: LoadedRun, policy: str, task: str
 ) -> Iterator[tuple[str, Ranking, frozenset[str]]]:
     """Fault kind, ranking and accepted root causes of each scored episode with a fault."""

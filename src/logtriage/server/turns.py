@@ -187,7 +187,7 @@ class Turns:
         else:
             self._plan()
             return
-        if not self._held and self._timer is None and self._waiting():
+        if not self._held and self._timer is None and self._count_waiting():
             self._timer = asyncio.get_running_loop().call_later(_IDLE, self._forgive)
 
     def _next(self) -> _Group | None:
@@ -215,10 +215,10 @@ class Turns:
     def _forgive(self) -> None:
         """Nobody waited but those who are ahead: the server would stand idle."""
         self._timer = None
-        if waiting := self._waiting():
+        if waiting := self._count_waiting():
             self._players.level += _FORGIVEN * _IDLE / waiting
             self._plan()
 
-    def _waiting(self) -> int:
+    def _count_waiting(self) -> int:
         """How many wait: players one by one, the others as one each."""
         return len(self._players.waiting) + sum(bool(group.waiting) for group in self._others)

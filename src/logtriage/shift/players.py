@@ -35,7 +35,7 @@ Player = Callable[[ShiftState], ShiftAction]
 
 
 @lru_cache(maxsize=1024)
-def _held(state: State, worth_share: float) -> Belief:
+def _belief_at(state: State, worth_share: float) -> Belief:
     """The belief about an incident whose hand-over has so much of its worth left.
 
     No evidence depends on the worth.
@@ -48,8 +48,8 @@ def _held(state: State, worth_share: float) -> Belief:
 
 
 @lru_cache(maxsize=1024)
-def _observed(state: State, worth_share: float) -> Action:
-    return next_action(_held(state, worth_share))
+def _observer_action(state: State, worth_share: float) -> Action:
+    return next_action(_belief_at(state, worth_share))
 
 
 def _open(state: ShiftState) -> dict[str, State]:
@@ -63,7 +63,7 @@ def belief(state: ShiftState) -> dict[str, Belief]:
     Incidents are drawn independently, and evidence names its system: so the posterior of the
     shift is their product.
     """
-    return {system: _held(alone, state.worth_share) for system, alone in _open(state).items()}
+    return {system: _belief_at(alone, state.worth_share) for system, alone in _open(state).items()}
 
 
 def first_come(state: ShiftState) -> ShiftAction:
@@ -78,7 +78,7 @@ def worst_first(state: ShiftState) -> ShiftAction:
 
 def cheapest_first(state: ShiftState) -> ShiftAction:
     """Turns to the incident that takes the fewest actions to close; the oldest of equals."""
-    return _on(state, lambda alone: -len(_held(alone, state.worth_share).best().actions))
+    return _on(state, lambda alone: -len(_belief_at(alone, state.worth_share).best().actions))
 
 
 def _on(state: ShiftState, worth: Callable[[State], float]) -> ShiftAction:
@@ -87,7 +87,7 @@ def _on(state: ShiftState, worth: Callable[[State], float]) -> ShiftAction:
     if not alone:
         return Wait()
     system = max(alone, key=lambda name: worth(alone[name]))
-    return On(system, _observed(alone[system], state.worth_share))
+    return On(system, _observer_action(alone[system], state.worth_share))
 
 
 def belief_first(state: ShiftState) -> ShiftAction:

@@ -29,7 +29,7 @@ class On:
     action: Action
 
 
-def _kept(text: str) -> str:
+def _cut_note(text: str) -> str:
     return masked(text)[:MAX_NOTE]
 
 
@@ -37,7 +37,7 @@ def _kept(text: str) -> str:
 class Note:
     """Write the notebook anew: what it held is gone, what is too long is cut."""
 
-    text: str = attrs.field(converter=_kept)
+    text: str = attrs.field(converter=_cut_note)
 
 
 #: What the engineer does in a tick.

@@ -238,7 +238,7 @@ class BatchedTriage:
 
     def scores_if(self, acts: Sequence[Ints], rows: Ints) -> NDArray[np.float64]:
         """The scores (N,) that :meth:`play` would lead to; nothing is played."""
-        return self._scores(self._taken(acts, rows))
+        return self._scores(self._episodes_after(acts, rows))
 
     def closing_alone(self, acts: Sequence[Ints], rows: Ints) -> NDArray[np.int8]:
         """How each lane's action closes the incident if no other lane acts.
@@ -254,7 +254,7 @@ class BatchedTriage:
             nothing = np.full(len(self), NOTHING)
             for lane, act in enumerate(acts):
                 alone = [act if place == lane else nothing for place in range(len(acts))]
-                after = self._taken(alone, several).closing[several]
+                after = self._episodes_after(alone, several).closing[several]
                 closing[lane, several] = np.where(after == OUT_OF_TIME, OPEN, after)
         return closing
 
@@ -267,7 +267,7 @@ class BatchedTriage:
         wrong: NDArray[np.bool_] = paged | (ignored & real)
         return wrong
 
-    def _taken(self, acts: Sequence[Ints], rows: Ints) -> TokenEpisodes:
+    def _episodes_after(self, acts: Sequence[Ints], rows: Ints) -> TokenEpisodes:
         """The episodes after a tick in some open rows, as a copy."""
         episodes = self._episodes.copy()
         self._kernels.take(self._incidents, episodes, acts, rows)

@@ -152,10 +152,10 @@ def _windows(
             count=1 if before is None else before.count + 1,
             new=bool(known) and key not in known,
         )
-    return tuple(LogWindow(tick, _kept(lines.values())) for tick, lines in windows.items())
+    return tuple(LogWindow(tick, _lines_to_keep(lines.values())) for tick, lines in windows.items())
 
 
-def _kept(lines: Iterable[RecordedLine]) -> tuple[RecordedLine, ...]:
+def _lines_to_keep(lines: Iterable[RecordedLine]) -> tuple[RecordedLine, ...]:
     """The loudest, newest and latest kinds of line of each service, in order of time."""
 
     def rank(line: RecordedLine) -> tuple[int, bool, int, str]:

@@ -63,7 +63,7 @@ def by_service(rows: Rows, other: Rows) -> Mapping[str, ServiceRows]:
     """
     every = (*rows.calls, *other.calls)
     requested = {call.callee for call in every if call.entry is not Entry.BACKGROUND}
-    silent = _silent((*rows.logs, *other.logs), every)
+    silent = _silent_services((*rows.logs, *other.logs), every)
     counted = (
         attrs.evolve(call, failed=None) if call.callee in silent else call
         for call in rows.calls
@@ -80,7 +80,7 @@ def by_service(rows: Rows, other: Rows) -> Mapping[str, ServiceRows]:
     return found
 
 
-def _silent(logs: Iterable[LogRow], calls: Iterable[Call]) -> set[str]:
+def _silent_services(logs: Iterable[LogRow], calls: Iterable[Call]) -> set[str]:
     """The services whose errors nobody tells: no line has a level, and no call failed."""
     telling = {call.callee for call in calls if call.failed}
     logs = tuple(logs)
@@ -99,7 +99,7 @@ def _by(rows: Iterable[Timed], name: str) -> defaultdict[str, list[Timed]]:
 def edge_of(rows: Rows, other: Rows) -> ServiceRows:
     """What users see: the requests that they send; ``other`` as in :func:`by_service`."""
     logs, every = (*rows.logs, *other.logs), (*rows.calls, *other.calls)
-    silent = bool(logs) and _silent(logs, every) == {row.service for row in logs}
+    silent = bool(logs) and _silent_services(logs, every) == {row.service for row in logs}
     calls = sorted(rows.edge_calls, key=lambda call: call.at)
     if silent and not any(call.failed for call in every):
         calls = [attrs.evolve(call, failed=None) for call in calls]
