@@ -78,8 +78,8 @@ def steps(incident: Incident, policy: Policy) -> Generator[State, None, Memory]:
 
 def failure_of(state: State, cause: Exception | str) -> PolicyFailure:
     """The failure of a policy in a state; its cause names the tick, and the type of an error."""
-    told = cause if isinstance(cause, str) else told_of(cause)
-    return PolicyFailure(spelled(f"policy failed in tick {state.tick}: {told}")[:_CAUSE], state)
+    reason = cause if isinstance(cause, str) else told_of(cause)
+    return PolicyFailure(spelled(f"policy failed in tick {state.tick}: {reason}")[:_CAUSE], state)
 
 
 def told_of(error: Exception) -> str:

@@ -91,7 +91,7 @@ def _with_screen(
 ) -> ScreenTrace:
     """The trace with one more screen."""
     evidence, doings = trace.evidence, facts.doings
-    found, new, read = dict[Channel, list[Evidence]](), list[Evidence](), dict[Asked, Cells]()
+    by_channel, new, read = dict[Channel, list[Evidence]](), list[Evidence](), dict[Asked, Cells]()
     for row in news(world.setting, world.topology, world.speakers(now), now, doings):
         channel, start, spots = row
         known: Sequence[Evidence] | None = None
@@ -102,11 +102,11 @@ def _with_screen(
             new += known
             if channel in _READ:
                 read[channel, start, spots[0][0]] = tuple(known)
-        if channel in found:
-            found[channel] += known
+        if channel in by_channel:
+            by_channel[channel] += known
         else:
-            found[channel] = list(known)
-    panels: dict[Channel, Cells] = {channel: tuple(cells) for channel, cells in found.items()}
+            by_channel[channel] = list(known)
+    panels: dict[Channel, Cells] = {channel: tuple(cells) for channel, cells in by_channel.items()}
     before = trace.panels
     for channel in _STAY:
         if channel in before:

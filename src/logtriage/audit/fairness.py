@@ -63,12 +63,12 @@ def fairness(work: Work) -> Outcome:
         for number in range(TWINS):
             truth, severity = _other_truth(incident, world, number)
             plan = _plan(incident, world.setting.world, truth, number)
-            mine = list(_states(incident, plan))
-            tokens = {cell.cell: cell.token for state in mine for cell in evidence(state)}
+            states = list(_states(incident, plan))
+            tokens = {cell.cell: cell.token for state in states for cell in evidence(state)}
             twin = _twin(incident, world, truth, severity, tokens)
             pairs += 1
             sets += min(len(world.truth.faults), len(truth.faults)) > 1
-            for place, both in enumerate(zip(mine, _states(twin, plan), strict=True)):
+            for place, both in enumerate(zip(states, _states(twin, plan), strict=True)):
                 screens += 1
                 first, second = (render_observation(observe(state)) for state in both)
                 if first != second:
@@ -169,8 +169,8 @@ def _twin(
 
     def row(_: Simulation, row: Row, __: Doings) -> list[Evidence]:
         channel, start, spots = row
-        found = [(channel, service, slot, start) for service, slot in spots]
-        return [Evidence(*cell, tokens[cell]) for cell in found]
+        cells = [(channel, service, slot, start) for service, slot in spots]
+        return [Evidence(*cell, tokens[cell]) for cell in cells]
 
     kind = type("Twin", (type(world),), {"row": row})
     values = {row.alias: getattr(world, row.name) for row in attrs.fields(type(world)) if row.init}

@@ -186,7 +186,7 @@ class Situations:
     def search(self) -> Searched:
         """Follow every class of action from every situation, each from its earliest tick on."""
         start = initial_state(self.incident)
-        found, layer, nodes = [start], [start], {self.of(start)}
+        seen, layer, nodes = [start], [start], {self.of(start)}
         while layer:
             following = []
             for state, action in product(layer, self.classes.values()):
@@ -195,9 +195,9 @@ class Situations:
                 if there not in nodes:
                     nodes.add(there)
                     following.append(after)
-            found += following
+            seen += following
             layer = [state for state in following if not state.is_closed]
-        scored = [Scored(score(state, self.rubric), state) for state in found]
+        scored = [Scored(score(state, self.rubric), state) for state in seen]
         misrouted = (row for row in scored if row.state.facts.wrong_pages)
         worth = attrgetter("score")
-        return Searched(max(scored, key=worth), max(misrouted, key=worth, default=None), len(found))
+        return Searched(max(scored, key=worth), max(misrouted, key=worth, default=None), len(seen))

@@ -143,8 +143,8 @@ def _hidden_faults(work: _Work) -> Outcome:
         first = subject.incident("test", 0)
         assert first.setting is not None, "every subject was looked at"
         if not first.setting.several:
-            found = chances(first.setting, first.topology, first.held, first.horizon)
-            for fault, chance in found.items():
+            chances_of = chances(first.setting, first.topology, first.held, first.horizon)
+            for fault, chance in chances_of.items():
                 rows[f"{matter(fault, first.topology)} in {subject.name}"] = chance
     if not rows:
         return Outcome(Verdict.SKIPPED, "every task may have several faults at once")

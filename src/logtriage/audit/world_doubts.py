@@ -130,8 +130,8 @@ def confusions(incidents: Sequence[Incident], on_progress: Callable[[], None]) -
             "others": sorted(others, key=lambda row: -row[1]),
         })  # fmt: skip
     means = (
-        (about, fmean(bits for bits, _ in found), fmean(likeliest for _, likeliest in found))
-        for about, found in doubts.items()
+        (about, fmean(bits for bits, _ in pairs), fmean(likeliest for _, likeliest in pairs))
+        for about, pairs in doubts.items()
     )
     return {
         "incidents": len(incidents),

@@ -32,12 +32,12 @@ def outcomes_of(
     may be blind there, as long as nobody has asked.
     """
     firsts = [0 if not begin else seen.breaks.index(begin - 1) + 1 for begin in begins]
-    told = tuple(
+    outcomes_by_sort = tuple(
         tuple(seen.outcome(service, sort, first, seen.last) for first in firsts) for sort in sorts
     )
     reader, places = shared(seen.listed.readers[service], sorts)
     blind = 0 if (service, channel) in seen.down else reader.setting.blind_weight
-    likely = _outcomes_of(reader, sorts, told, instant_of(min(tick, _LATEST)), blind)
+    likely = _outcomes_of(reader, sorts, outcomes_by_sort, instant_of(min(tick, _LATEST)), blind)
     return likely[:, places]
 
 
@@ -45,14 +45,14 @@ def outcomes_of(
 def _outcomes_of(
     reader: Reader,
     sorts: tuple[str, ...],
-    told: tuple[tuple[Outcome, ...], ...],
+    outcomes_by_sort: tuple[tuple[Outcome, ...], ...],
     now: int,
     blind: int,
 ) -> Floats:
     """The same at an instant, from what was seen of each sort since each tick (S, B)."""
-    count, begins = len(reader.conditions), len(told[0])
+    count, begins = len(reader.conditions), len(outcomes_by_sort[0])
     rows = np.full((begins * count, 1), float(FULL))
-    for sort, outcomes in zip(sorts, told, strict=True):
+    for sort, outcomes in zip(sorts, outcomes_by_sort, strict=True):
         table = np.concatenate([_likelihood(reader, sort, outcome, now) for outcome in outcomes])
         rows = (rows[:, :, np.newaxis] * (table[:, np.newaxis, :] / FULL)).reshape(len(rows), -1)
         rows = _likeliest_and_rest(rows)

@@ -258,8 +258,8 @@ class Case(ABC):
         facts, response = self.past.facts, self.past.response
         times = (part[..., fault] for part in response for fault in range(part.shape[-1]))
         shape = self.count.shape
-        told = [np.broadcast_to(value, shape) for value in (*facts, *times) if np.ndim(value)]
-        return alike([self.count, *told, *self.shares.T])
+        facts_told = [np.broadcast_to(value, shape) for value in (*facts, *times) if np.ndim(value)]
+        return alike([self.count, *facts_told, *self.shares.T])
 
     def mine(self, action: Action) -> Bools:
         """Which faults accept what an action names (H, K)."""

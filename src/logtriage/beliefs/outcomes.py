@@ -167,15 +167,15 @@ class Outcomes:
     def outcome(self, service: int, sort: str, first: int, last: int) -> Outcome:
         """What was seen of a service's history of a sort in a run of segments."""
         rows = self.seen.get((service, sort))
-        found = UNSEEN._replace(begin=self.breaks[first - 1] + 1) if first else UNSEEN
+        reading = UNSEEN._replace(begin=self.breaks[first - 1] + 1) if first else UNSEEN
         if rows is None:
-            return found
+            return reading
         if first in rows:
-            found = rows[first]
+            reading = rows[first]
         for segment in range(first + 1, last + 1):
             if segment in rows:
-                found = found.then(rows[segment])
-        return found
+                reading = reading.then(rows[segment])
+        return reading
 
     def table(self, first: int, last: int) -> Longs:
         """The logarithms (n, C) of the likelihoods of conditions that hold for a run of segments.

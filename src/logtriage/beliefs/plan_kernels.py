@@ -260,7 +260,7 @@ def _group(row: Int, rows: Standings, to: Any, room: _Room) -> Int:
     for at in range(len(room.some)):
         if rows.weights[row, at] == 0:
             continue
-        found = known
+        group_of = known
         for group in range(known):
             other = room.first[group]
             if (
@@ -272,12 +272,12 @@ def _group(row: Int, rows: Standings, to: Any, room: _Room) -> Int:
                 and rows.shares[row, at, 1] == rows.shares[row, other, 1]
                 and (to.root[at] < 0) == (to.root[other] < 0)
             ):
-                found = group
+                group_of = group
                 break
-        if found == known:
+        if group_of == known:
             room.first[known] = at
             known += 1
-        room.group[at] = found
+        room.group[at] = group_of
     return known
 
 

@@ -155,9 +155,9 @@ class Planner(Case):
     def _told(self) -> list[tuple[tuple[int, ...], int]]:
         """The facts and the response, and how many faults, of each group of :attr:`pasts`."""
         facts, response = self.past.facts, self.past.response
-        told = (*facts, *(times[..., 0] for times in response), self.count)
+        columns = (*facts, *(times[..., 0] for times in response), self.count)
         first = self.pasts[0]
-        rows = [np.broadcast_to(value, self.count.shape)[first].tolist() for value in told]
+        rows = [np.broadcast_to(value, self.count.shape)[first].tolist() for value in columns]
         return [((*past,), fault) for *past, fault in zip(*rows, strict=True)]
 
     # --- one option --------------------------------------------------------------------

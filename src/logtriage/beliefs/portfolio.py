@@ -60,10 +60,10 @@ class Portfolio(Case):
         played, rows = np.divmod(open_[first], len(self.rows))
         ledger = self.past.take(rows)
         for step, actions in enumerate(steps.actions[played].T):
-            mine, faults = steps.mine[actions, rows], self.count[rows]
+            accepted, faults = steps.accepted[actions, rows], self.count[rows]
             tick, anew = self.standing.tick + step, steps.anew[played, step]
             numbers = steps.numbers[actions]
-            ledger = self.books.entered(ledger, numbers, tick, mine, faults, anew=anew)
+            ledger = self.books.entered(ledger, numbers, tick, accepted, faults, anew=anew)
         ends = self.standing.tick + np.add.outer(waits, steps.lengths[played])
         grades = np.zeros((len(waits), len(lists) * len(self.rows)))
         grades[:, open_] = self.graded(rows, ledger, ends)[:, groups]
@@ -74,13 +74,13 @@ class Portfolio(Case):
 
         Of these pairs, the first of each group that are graded alike, and the group of each.
         """
-        bits = steps.mine @ (1 << np.arange(steps.mine.shape[2]))
+        bits = steps.accepted @ (1 << np.arange(steps.accepted.shape[2]))
         wrong = (steps.pages[:, np.newaxis] & (bits == 0))[steps.actions].any(axis=1)
         open_ = np.flatnonzero(~wrong)
         played, rows = np.divmod(open_, len(self.rows))
-        told = [played, self.pasts[1][rows]]
-        told += [bits[actions[played], rows] for actions in steps.actions.T]
-        return open_, *alike(told)
+        columns = [played, self.pasts[1][rows]]
+        columns += [bits[actions[played], rows] for actions in steps.actions.T]
+        return open_, *alike(columns)
 
     def _with_values(self, plans: Iterable[Plan]) -> list[Plan]:
         """Plans with their expected grades, multiples of 2**-20."""
@@ -167,8 +167,8 @@ class Portfolio(Case):
         fixes = self.fixes[rows][:, np.newaxis] == parts
         first = fixes.argmax(axis=2) if self.remedies else np.zeros_like(self.members[rows])
         said = self.severity_credits[:, rows].argmax(axis=0)
-        told = self.count[rows], self.services[rows], self.teams[rows], first, self.fixed[rows]
-        of_each = zip(said.tolist(), *(part.tolist() for part in told), strict=True)
+        columns = self.count[rows], self.services[rows], self.teams[rows], first, self.fixed[rows]
+        of_each = zip(said.tolist(), *(part.tolist() for part in columns), strict=True)
         for rank, count, services, teams, remedies, fixed in of_each:
             severity = None if standing.severity is not None else str(SEVERITIES[rank])
             if not count:
@@ -287,7 +287,7 @@ class _Steps:
 
     ``actions`` (P, T) are numbers of actions, the last of which stands for none, ``anew`` (P, T)
     whether a step declares a service for the first time. ``numbers`` (A,) are canonical, ``pages``
-    (A,) whether an action pages, ``mine`` (A, H, K) whether each fault accepts it.
+    (A,) whether an action pages, ``accepted`` (A, H, K) whether each fault accepts it.
     """
 
     lengths: Longs
@@ -295,7 +295,7 @@ class _Steps:
     anew: Bools
     numbers: Longs
     pages: Bools
-    mine: Bools
+    accepted: Bools
 
     @classmethod
     def of(cls, case: Portfolio, lists: Sequence[tuple[Action, ...]]) -> "_Steps":

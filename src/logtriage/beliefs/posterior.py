@@ -278,11 +278,11 @@ def _note_likelihood(listed: Listed, seen: Seen, notes: list[Evidence]) -> Longs
     model, team = listed.model, seen.doings.pages[0][1]
     topology, world = model.topology, model.world
     full, logs = log2(FULL), np.zeros(len(listed.members), np.int64)
-    mine = [
+    of_team = [
         world.pages(kind, topology) is None and seen.directory[service] == team
         for kind, service in model.singles
     ]
-    theirs = np.array([*mine, False])[listed.members]
+    theirs = np.array([*of_team, False])[listed.members]
     first = np.take_along_axis(listed.members, theirs.argmax(axis=1)[:, np.newaxis], axis=1)[:, 0]
     first = np.where(theirs.any(axis=1), first, NONE)
     for note in notes:

@@ -138,4 +138,4 @@ def loaded_runs(directories: Iterable[Path], seal: Seal | None = None) -> "list[
     from logtriage.evaluation import load_run
 
     with Bar("reading", "episodes") as bar:
-        return [load_run(one, seal=seal, on_progress=bar.show) for one in directories]
+        return [load_run(directory, seal=seal, on_progress=bar.show) for directory in directories]

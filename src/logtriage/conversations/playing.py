@@ -82,7 +82,7 @@ class _Pending:
         if self.refused:
             return 0
         order = (bool(self.screens), self.answer is None, self.readable)
-        return 1 + int("".join(str(int(one)) for one in order), 2)
+        return 1 + int("".join(str(int(bit)) for bit in order), 2)
 
 
 def played(incident: Incident, messages: Sequence[Message], steps: Sequence[Step]) -> Played:

@@ -131,15 +131,15 @@ def reading_of(
 def _check_alike(row: Row, wires: Sequence[Mapping[str, Any]], place: str) -> None:
     """Refuse a row whose ``actions`` are not those of its messages."""
     actions = row.get("actions")
-    told = [wire for wire in actions if "action_type" in wire] if isinstance(actions, list) else []
+    noted = [wire for wire in actions if "action_type" in wire] if isinstance(actions, list) else []
     keys = ("action_type", "value", "confidence")
-    pairs = [[tuple(wire.get(key) for key in keys) for wire in side] for side in (told, wires)]
-    if told and pairs[0] != pairs[1]:
+    pairs = [[tuple(wire.get(key) for key in keys) for wire in side] for side in (noted, wires)]
+    if noted and pairs[0] != pairs[1]:
         both = enumerate(zip(*pairs, strict=False))
         differs = (
             f"actions[{n}] is {one[:2]}, not {two[:2]}" for n, (one, two) in both if one != two
         )
-        said = next(differs, f"{len(told)}, not {len(wires)}")
+        said = next(differs, f"{len(noted)}, not {len(wires)}")
         raise TranscriptError(f"actions: not those of {place}: {said}; leave out one of the two")
 
 
@@ -193,24 +193,24 @@ def _joint_transcript(row: Mapping[str, Any], resolve: Resolver) -> Transcript:
 def _incident(conversation: Conversation, incident_at: str | None, resolve: Resolver) -> Incident:
     """The incident of a row, drawn with the key and in the world that the row names beside it."""
     row = conversation.row
-    given = incident_at if incident_at is not None and "/" in incident_at else None
-    for path in INCIDENT_AT if given or incident_at is None else (incident_at,):
+    wanted = incident_at if incident_at is not None and "/" in incident_at else None
+    for path in INCIDENT_AT if wanted or incident_at is None else (incident_at,):
         name = at(row, path)
         if isinstance(name, str):
-            if given not in (None, name):
+            if wanted not in (None, name):
                 raise TranscriptError(
-                    f"{path}: the row is of {name!r}, and {given!r} was asked for"
+                    f"{path}: the row is of {name!r}, and {wanted!r} was asked for"
                 )
             incident = resolve(name)
             if incident.seal is not None or incident.world_mark is not None:
-                beside = at(row, path.rpartition(".")[0]) if "." in path else row
-                marks = (beside.get("seal"), beside.get("world"))
+                parent = at(row, path.rpartition(".")[0]) if "." in path else row
+                marks = (parent.get("seal"), parent.get("world"))
                 seal, world = (mark if isinstance(mark, str) else None for mark in marks)
                 check_drawn(seal, world, incident)
             return incident
         if not absent(name):
             raise TranscriptError(f"{path}: expected an incident id, got {json_kind(name)}")
-    named = given
+    named = wanted
     if incident_at is None:
         named = named_in((*conversation.prompt, *conversation.messages))
     if named is not None:
@@ -232,12 +232,12 @@ def _own_messages(conversation: Conversation, incident: Incident) -> list[Messag
             of this incident and the last of all.
     """
     messages = conversation.messages
-    places = [number for number, one in enumerate(messages) if _first_screen(one, incident)]
+    places = [number for number, message in enumerate(messages) if _first_screen(message, incident)]
     acted = next((n for n, message in enumerate(messages) if is_from_agent(message)), len(messages))
     if late := [number for number in places if number > acted]:
         screen = render_observation(observe(initial_state(incident)))
         shown = [(number, _first_screen(messages[number], incident)) for number in places]
-        own = [number for number, one in shown if one and mismatch(one.text, screen) is None]
+        own = [number for number, seen in shown if seen and mismatch(seen.text, screen) is None]
         if own == places[-1:]:
             return list(messages[own[0] :])
         where = messages[late[0]].get("where", f"[{late[0]}]")
@@ -248,8 +248,8 @@ def _own_messages(conversation: Conversation, incident: Incident) -> list[Messag
     if places:
         return list(messages[places[-1] :])
     prompt = conversation.prompt
-    given = [number for number, one in enumerate(prompt) if _first_screen(one, incident)]
-    opening = [one for one in prompt[given[-1] :] if not is_from_agent(one)] if given else []
+    starts = [number for number, turn in enumerate(prompt) if _first_screen(turn, incident)]
+    opening = [turn for turn in prompt[starts[-1] :] if not is_from_agent(turn)] if starts else []
     return [*opening, *messages]
 
 

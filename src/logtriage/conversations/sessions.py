@@ -85,10 +85,10 @@ def _on_branch(messages: Iterable[Line], branch: Collection[str]) -> Iterator[Li
         content = line["message"].get("content")
         listed = content if isinstance(content, list) else []
         blocks = [block for block in listed if isinstance(block, Mapping)]
-        mine = str(line["uuid"]) in branch
-        if mine:
+        in_branch = str(line["uuid"]) in branch
+        if in_branch:
             called |= {str(block["id"]) for block in blocks if "id" in block}
-        if mine or any(str(block.get("tool_use_id")) in called for block in blocks):
+        if in_branch or any(str(block.get("tool_use_id")) in called for block in blocks):
             yield line
 
 

@@ -135,7 +135,7 @@ def _is_logged(row: Row) -> bool:
         return False
     if isinstance(asked, Mapping):
         return any(isinstance(asked.get(key), list) for key in _ASKED)
-    return isinstance(asked, list) and all(isinstance(one, Mapping) for one in asked)
+    return isinstance(asked, list) and all(isinstance(message, Mapping) for message in asked)
 
 
 def _logged(row: Row) -> Row:

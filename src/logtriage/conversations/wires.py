@@ -119,7 +119,7 @@ def steps_of_conversation(
                     else:
                         steps.append(Step(no_call(text), turn[0]))
             return steps
-    replies = [(place, text_of(one)) for place, one in enumerate(messages) if is_from_agent(one)]
+    replies = [(place, text_of(turn)) for place, turn in enumerate(messages) if is_from_agent(turn)]
     if style is Style.PLAN:
         replies = replies[-1:]
     if style is Style.PLAN or (style is Style.AUTO and len(replies) == 1):
@@ -266,4 +266,4 @@ def _call_arguments(call: Any) -> Any:
         return None
     function = call.get("function")
     places = (function, call) if isinstance(function, Mapping) else (call,)
-    return next((found for at in places if (found := first(at, ARGUMENTS_AT)) is not None), None)
+    return next((text for at in places if (text := first(at, ARGUMENTS_AT)) is not None), None)

@@ -134,12 +134,12 @@ def _owners(world: World, topology: Topology) -> tuple[tuple[str, ...], ...]:
     """For each service the teams that may own it, each as often as it weighs."""
     teams = world.owning_teams(topology)
     rows = {}
-    for one in topology.services:
-        if (one.tier, one.owner) not in rows:
-            weights = world.owner_weights(topology, one.tier, one.owner)
+    for service in topology.services:
+        if (service.tier, service.owner) not in rows:
+            weights = world.owner_weights(topology, service.tier, service.owner)
             listed = zip(teams, weights, strict=True)
-            rows[one.tier, one.owner] = tuple(team for team, n in listed for _ in range(n))
-    return tuple(rows[one.tier, one.owner] for one in topology.services)
+            rows[service.tier, service.owner] = tuple(team for team, n in listed for _ in range(n))
+    return tuple(rows[service.tier, service.owner] for service in topology.services)
 
 
 @lru_cache(maxsize=65_536)

@@ -63,10 +63,10 @@ def transcript_of_answer(answer: Answer, incident: Incident, agent: str) -> Tran
         do("hand_over")
     else:
         do("ignore" if answer.root_cause == NOTHING else "resolve")
-    given = attrs.asdict(answer, filter=lambda field, value: value != field.default)
-    figures: dict[str, Any] = {name: given[name] for name in ("seconds", "cost") if name in given}
+    fields = attrs.asdict(answer, filter=lambda field, value: value != field.default)
+    figures: dict[str, Any] = {name: fields[name] for name in ("seconds", "cost") if name in fields}
     said = kept(beside(cut(answer.notes) or None, len(wires)))
-    extra = {ANSWER: given, **figures, **said}
+    extra = {ANSWER: fields, **figures, **said}
     return Transcript(incident.id, tuple(wires), agent=agent, extra=extra)
 
 

@@ -92,8 +92,8 @@ def pair_runs(
         UnknownName, InvalidInput, RubricError, SealError: as :func:`compare_runs`.
     """
     _drawn_alike((a.directory, a.manifest), (b.directory, b.manifest))
-    if policy_a is None and policy_b is None and (found := pairs_of(a, b)):
-        pairs = found
+    if policy_a is None and policy_b is None and (shared := pairs_of(a, b)):
+        pairs = shared
     else:
         pairs = [(_policy(a, policy_a, "A"), _policy(b, policy_b, "B"))]
     tasks = [task for task in a.tasks if task in b.tasks]

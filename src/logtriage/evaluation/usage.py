@@ -34,7 +34,7 @@ class Usage:
 
     def __add__(self, other: "Usage") -> "Usage":
         pairs = zip(attrs.astuple(self), attrs.astuple(other), strict=True)
-        return Usage(*(mine + theirs for mine, theirs in pairs))
+        return Usage(*(ours + theirs for ours, theirs in pairs))
 
     def cost(self, prompt_price: float, completion_price: float) -> float:
         """The cost at prices per million tokens, in their currency."""

@@ -181,10 +181,10 @@ def facts_step(facts: Facts, move: Move, live: Int, counted: Int, tick: Int) -> 
 
 
 def response_step(
-    response: Response, move: Move, mine: Int, live: Int, counted: Int, tick: Int
+    response: Response, move: Move, accepted: Int, live: Int, counted: Int, tick: Int
 ) -> Response:
-    """What was done about a fault after a move; ``mine`` whether that fault accepts it."""
-    helps = live & (mine != 0)
+    """What was done about a fault after a move; ``accepted`` whether that fault accepts it."""
+    helps = live & (accepted != 0)
     names = helps & counted & (response.said > tick)
     pages = helps & move.pages & (response.paged > tick)
     fixes = helps & move.remedies & (response.fixed > tick)

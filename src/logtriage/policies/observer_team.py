@@ -150,15 +150,15 @@ class ObserverRole:
         """The next step of the plan that falls to this role; None while others come first."""
         awaited = False
         for action in held.best().actions:
-            mine = self._able(action) is role
+            is_ours = self._able(action) is role
             if isinstance(action, Escalate | IdentifyRootCause | ClassifySeverity):
-                if mine:
+                if is_ours:
                     return action
                 awaited = True
             elif awaited and not late:
                 return None
             else:
-                return action if mine else None
+                return action if is_ours else None
             if isinstance(action, Remediate):
                 return None
         return None

@@ -176,8 +176,8 @@ def _line_words(lines: Iterable[LogLine], seen: Observation) -> Iterator[str]:
             yield DOWN
             return
         everyday = seen.is_ordinary(LOG, line.token)
-        told = () if everyday else (_log_words(line.token, seen),)
-        rows[-(-line.second // seen.tick_seconds)] = told
+        words = () if everyday else (_log_words(line.token, seen),)
+        rows[-(-line.second // seen.tick_seconds)] = words
     yield from _over_time(rows)
 
 

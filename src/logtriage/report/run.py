@@ -130,8 +130,8 @@ class Run:
 
         A run of scripted policies alone is about all of them.
         """
-        mine = [policy for policy in self.loaded.policies if not is_shipped(policy)]
-        return tuple(self._named(self.name, one) for one in mine or self.loaded.policies)
+        own = [policy for policy in self.loaded.policies if not is_shipped(policy)]
+        return tuple(self._named(self.name, policy) for policy in own or self.loaded.policies)
 
     @property
     def _runs(self) -> list[tuple[LoadedRun, str]]:

@@ -183,9 +183,9 @@ def _row(
             )
             if mark is not None:
                 deeds.append(f"{mark}{tick - arrived}")
-    told = " ".join(deeds) or "nothing was decided"
+    text = " ".join(deeds) or "nothing was decided"
     parts.append(
-        f'<text x="{_x(end) + 8}" y="{top + 15}"{"" if deeds else _NONE}>{told} · '
+        f'<text x="{_x(end) + 8}" y="{top + 15}"{"" if deeds else _NONE}>{text} · '
         f"{graded.grade.score or 0.0:.2f}</text>"
     )
     return "".join(parts)

@@ -189,7 +189,7 @@ def make_server(
     )
     for name in ("uvicorn.error", "asyncio"):
         logger = logging.getLogger(name)
-        if not any(isinstance(one, Sparing) for one in logger.filters):
+        if not any(isinstance(each, Sparing) for each in logger.filters):
             logger.addFilter(Sparing())
     return FairServer(config, app, announce)
 

@@ -72,12 +72,12 @@ def by_service(rows: Rows, other: Rows) -> Mapping[str, ServiceRows]:
     calls, usage = _by(counted, "callee"), _by(rows.usage, "service")
     logs, samples = _by(rows.logs, "service"), _by(rows.samples, "service")
     covers = covered(rows)
-    found = defaultdict(lambda: ServiceRows((), (), (), (), frozenset(), *covers))
+    figures = defaultdict(lambda: ServiceRows((), (), (), (), frozenset(), *covers))
     for name in calls.keys() | usage.keys() | logs.keys() | samples.keys():
         own = tuple(calls[name]), tuple(usage[name]), tuple(logs[name]), tuple(samples[name])
         failed = None if name in silent else _failed(logs[name])
-        found[name] = ServiceRows(*own, failed, *covers)
-    return found
+        figures[name] = ServiceRows(*own, failed, *covers)
+    return figures
 
 
 def _silent_services(logs: Iterable[LogRow], calls: Iterable[Call]) -> set[str]:
