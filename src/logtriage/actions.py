@@ -1,6 +1,6 @@
 """Actions: a closed union of frozen types, and their canonical integers.
 
-What an agent *writes* (JSON, prose) becomes one of these in
+What an agent *writes* (JSON, prose) becomes such an action in
 :mod:`logtriage.parsing`, and nowhere else.
 """
 

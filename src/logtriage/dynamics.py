@@ -93,7 +93,7 @@ def transition(state: State, action: Action) -> State:
 def transition_jointly(state: State, actions: Iterable[Action]) -> State:
     """One tick of joint play: every role acts once, in role order, then time passes.
 
-    Actions after one that closes the incident are not taken.
+    Actions after the closing action are not taken.
 
     Raises:
         EpisodeOver: if the incident is closed.

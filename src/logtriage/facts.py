@@ -56,7 +56,7 @@ class Facts:
 
     ``pages``, ``remedies``, ``requests``, ``metrics``, ``traces`` and ``reports`` list every
     one with its tick, in order; a request for all services is -1. ``noted`` are the pages
-    whose responders leave a note. ``fault_category`` is the one that was declared of a
+    whose responders leave a note. ``fault_category`` is the category declared of a
     recording. ``paged_at`` is the tick in which an accepted team was first paged, None before.
     ``unapproved_remedies`` counts the wrong remedies that were applied while no accepted team had
     been paged in an earlier tick. ``root_causes`` lists the services declared with their ticks,

@@ -247,7 +247,7 @@ class Case(ABC):
     def _ledger_after(self, ledger: Ledger, tick: int, action: Action) -> Ledger:
         """The ledger after an action, which declares no service that was declared before."""
         number = action_id(action, self.topology, hand_over=True)
-        return self.books.entered(ledger, number, tick, self.mine(action), self.count)
+        return self.books.entered(ledger, number, tick, self.accepted_faults(action), self.count)
 
     @cached_property
     def pasts(self) -> tuple[Longs, Longs]:
@@ -261,13 +261,13 @@ class Case(ABC):
         facts_told = [np.broadcast_to(value, shape) for value in (*facts, *times) if np.ndim(value)]
         return alike([self.count, *facts_told, *self.shares.T])
 
-    def mine(self, action: Action) -> Bools:
+    def accepted_faults(self, action: Action) -> Bools:
         """Which faults accept what an action names (H, K)."""
         if action not in self._accepting:
-            self._accepting[action] = self._mine(action)
+            self._accepting[action] = self._accepted_faults(action)
         return self._accepting[action]
 
-    def _mine(self, action: Action) -> Bools:
+    def _accepted_faults(self, action: Action) -> Bools:
         match action:
             case Escalate(team):
                 theirs: Bools = self.teams == self.topology.teams.index(team)

@@ -73,7 +73,7 @@ class Outcome(NamedTuple):
         return self._replace(quiet=max(self.quiet, instant))
 
     def then(self, other: "Outcome") -> "Outcome":
-        """The outcome of this segment and of a later one of the same run."""
+        """The outcome of this segment and of a later segment of the same run."""
         token = self.token or other.token
         return Outcome(
             max(self.after, other.after),

@@ -323,5 +323,5 @@ class _Steps:
             anew,
             np.array([*canonical, case.books.letters.none]),
             np.array([*(isinstance(action, Escalate) for action in number), False]),
-            np.stack([*map(case.mine, number), np.zeros_like(case.real)]),
+            np.stack([*map(case.accepted_faults, number), np.zeros_like(case.real)]),
         )

@@ -128,7 +128,7 @@ def _with_reply(messages: list[Any], reply: Any) -> list[Any]:
 
 
 def last_branch(nodes: Sequence[Any]) -> list[Any]:
-    """The messages that lead to the last one of a verifiers trace, which is a tree.
+    """The messages that lead to the last message of a verifiers trace, which is a tree.
 
     Messages of role ``assistant`` that were not sampled are left out: the agent was given them.
     """

@@ -70,7 +70,7 @@ def _above(line: Line, kept: Mapping[str, Line]) -> str | None:
 
 
 def _branch(name: str, above: Mapping[str, str | None], known: Mapping[str, str]) -> Iterator[str]:
-    """A line, the line that it follows, and so on to the first one, or to one that is known."""
+    """A line, the line that it follows, and so on to the first line or a known line."""
     at: str | None = name
     seen: set[str] = set()
     while at is not None and at not in seen:

@@ -121,7 +121,7 @@ def lies_elsewhere(world: World, draws: Draws) -> bool:
 
 
 def _directory(world: World, seed: int, topology: Topology) -> tuple[str, ...]:
-    """The owner of each service: the one that it names, or a drawn one by its tier."""
+    """The owner of each service: the owner it names, or an owner drawn by its tier."""
     rows = _owners(world, topology)
     drawn = draws(subkey(seed, DIRECTORY_STREAM), (0,) * len(rows), step=1)
     return tuple(

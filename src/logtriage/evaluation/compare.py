@@ -26,7 +26,7 @@ class NetComparison:
 
 @attrs.frozen
 class Comparison:
-    """One task, played by a policy of run A and by one of run B.
+    """One task, played by a policy of run A and a policy of run B.
 
     ``shared`` incidents have a score in both runs. Means, their ``difference`` B - A with its
     paired bootstrap interval, and the counts of ``better``, ``worse`` and ``same`` incidents of B
@@ -175,7 +175,7 @@ def _compare(a: LoadedRun, b: LoadedRun, task: str, name_a: str, name_b: str) ->
 def net_of(
     run: LoadedRun, shared: Sequence[str], before: Sequence[float], after: Sequence[float]
 ) -> NetComparison | None:
-    """The net values of scores on ``shared`` incidents; None if one of them has no worth."""
+    """The net values of scores on ``shared`` incidents; None if an incident has no worth."""
     worths = [run.incidents(name).worth_of_hand_over for name in shared]
     known = [worth for worth in worths if worth is not None]
     if len(known) < len(worths):

@@ -37,7 +37,7 @@ class Prices:
     """What an incident is worth, and what an episode costs, in one currency.
 
     Attributes:
-        value: of an incident that is solved, against one that is not.
+        value: of a solved incident, against an unsolved incident.
         per_episode: the cost of an episode; None to take it from tokens or from the run.
         per_million: prices of a million tokens: of prompts, of replies. Without them and
             ``per_episode`` the cost is what transcripts keep, as answer sheets do.

@@ -58,7 +58,7 @@ def evaluate(
         retry_unscored: play episodes again that broke off, and replace their transcripts.
         factories: policies that the registry does not know, by their names in ``spec``.
         teams: the same for a run with a role split, where teams play
-            (:func:`logtriage.registry.make_team` makes one of policies for each role).
+            (:func:`logtriage.registry.make_team` makes a team of policies for each role).
         on_progress: called at the start and after each step of progress; after an interrupt,
             with the episodes that are kept.
         recordings: players that record their own episodes, by their names in ``spec``, such

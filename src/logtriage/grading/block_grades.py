@@ -43,7 +43,7 @@ class Out(NamedTuple):
 
 
 class Room(NamedTuple):
-    """Scratch of a block: rows of bytes or so, rows of levels, two of places, one of shares."""
+    """Scratch of a block: rows of bytes or so, rows of levels, two place rows, a share row."""
 
     work: Ints
     levels: Ints

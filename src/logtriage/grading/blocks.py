@@ -212,7 +212,7 @@ def answer(n: Int, row: Int, index: Int, to: Letters, work: Any) -> None:
 def play(n: Int, index: Int, to: Letters, work: Any) -> None:
     """Take the action of every incident of the block.
 
-    Counts the actions of a list; one that follows padding makes the count ``none``.
+    Counts the actions of a list; an action after padding makes the count ``none``.
     """
     none = np.int64(to.none)
     for at in range(n):

@@ -54,7 +54,7 @@ def grade(
 ) -> Grade:
     """Grade a state, closed or open, on what has been earned so far.
 
-    ``rubric`` defaults to the one of the incident's task: :data:`DEFAULT` for all that
+    ``rubric`` defaults to that of the incident's task: :data:`DEFAULT` for all that
     draw their incidents. ``unplayed`` and ``agent`` are taken over into the grade.
 
     Raises:

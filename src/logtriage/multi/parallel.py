@@ -180,7 +180,7 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
         Raises:
             ResetNeeded: before the first reset.
             EpisodeOver: if the incident is closed.
-            InvalidInput: for a missing action, one of an unknown agent, or one that :meth:`read`
+            InvalidInput: if an action is missing, is of an unknown agent, or if :meth:`read`
                 refuses.
         """
         if not actions and not self.agents and self.core_state.is_closed:

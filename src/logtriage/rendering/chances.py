@@ -207,7 +207,7 @@ def short_runbook(topology: Topology, world: World) -> Iterator[str]:
 
 
 def _signs(world: World, signature: Signature) -> tuple[list[str], list[str]]:
-    """The words of telling signs and of telling log topics; at least one of each, if there is."""
+    """The words of telling signs and of telling log topics; each at least one, if any."""
     columns: tuple[list[str], list[str]] = [], []
     for place, sorts in enumerate((world.tokens.runbook_order, (LOG,))):
         ranked = sorted(

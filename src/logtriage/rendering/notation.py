@@ -314,7 +314,7 @@ def _listed(shown: Mapping[str, Iterable[str]]) -> Iterator[str]:
 
 
 def _with_counts(names: Iterable[str]) -> Iterator[str]:
-    """Each name once; ``*2`` behind one that stands there twice."""
+    """Each name once; ``*2`` behind a name that stands there twice."""
     for name, count in Counter(names).items():
         yield name
         if count > 1:

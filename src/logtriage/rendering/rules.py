@@ -114,7 +114,7 @@ def public_rules(
 ) -> str:
     """:func:`system_prompt` of the parts that it is made of, where there is no incident yet.
 
-    ``rubric`` is the id of the one that grades; of a rubric that is not built in, nothing
+    ``rubric`` is the id of the grading rubric; of a rubric that is not built in, nothing
     is said. ``setting`` is the task's (:attr:`logtriage.tasks.TaskSpec.setting`), None of
     a recorded incident, which may show figures ``on_request``.
 

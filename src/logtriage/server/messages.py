@@ -106,7 +106,7 @@ def check_message(value: Mapping[str, Any], kinds: Kinds) -> str:
 
 
 def check_fields(fields: Mapping[str, Any], known: tuple[str, ...]) -> None:
-    """Refuse unknown fields; the error names one of them.
+    """Refuse unknown fields; the error names a field.
 
     Raises:
         InvalidInput: of bounded length, however many and long the fields are.

@@ -47,7 +47,7 @@ WHEN: Final = ("usual", "shown")
 
 
 def asked_sorts(world: World) -> tuple[str, ...]:
-    """The sorts that say when a service was asked: one of each channel on demand."""
+    """The sorts that say when a service was asked: a sort per channel on demand."""
     return LOG, world.slots[Channel.METRICS][0], world.slots[Channel.TRACES][0]
 
 

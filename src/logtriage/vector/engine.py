@@ -66,7 +66,7 @@ class BatchedTriage:
     """N incidents side by side. Needs the extra ``fast``.
 
     Args:
-        task: a drawn task, such as ``cascading_failure-v4``, or one of your own making.
+        task: a drawn task, such as ``cascading_failure-v4``, or a task of your own.
         topology: another topology than the task's; there every (service, fault) pair may occur.
         rubric: another rubric than the task's.
         lanes: how many act in each tick; :class:`logtriage.vector.BatchedTeam` has several.

@@ -29,7 +29,7 @@ Columns = NDArray[np.intp]
 
 _DECLARED: Final = "declarations"
 _ASKED: Final = ("asked", "asked_service")
-#: What shows a block, as views or kinds of action: one of each set must be the role's.
+#: What shows a block, as views or kinds of action: the role must have a member of each set.
 _SHOWN_BY: Final[dict[str, tuple[frozenset[str], ...]]] = {
     "change": (frozenset({"changes"}),),
     "log": (frozenset({"inspection"}),),

@@ -154,7 +154,7 @@ def build(document: Document, source: str) -> World:
 
 
 def _row(path: str, raw: Mapping[str, Any], source: str) -> Any:
-    """The part of a world that stands in a file of one of its folders."""
+    """The part of a world that stands in a file of a folder."""
     folder, _, file = path.partition("/")
     if "name" in raw:
         raise WorldError(f"{source}/{path}: name: the file's name says it")

@@ -28,7 +28,7 @@ _LINE_KEYS: Final = {channel: hash_name(f"lines {channel}") for channel in Chann
 #: The streams of what surrounds messages: requests, and what stays the same for a service.
 _TRACES: Final = hash_name("requests of a scrape")
 _PLACES: Final = hash_name("where services run")
-#: Requests in flight at a tick: the lines of all services then belong to one of them.
+#: Requests in flight at a tick: the lines of all services then belong to a request.
 _IN_FLIGHT: Final = 24
 #: One line in so many stands for several, and for how many at most.
 _REPEATED: Final = 8

@@ -51,7 +51,7 @@ class Chat:
 
     Attributes:
         manner: how screens are written, and whether the rules are shown.
-        actions: the words of action tokens by id; in notation a reply is one of them.
+        actions: the words of action tokens by id; in notation a reply is such a word.
         stops: the ids that end a reply.
 
     Args:

@@ -89,7 +89,7 @@ def _silent_services(logs: Iterable[LogRow], calls: Iterable[Call]) -> set[str]:
 
 
 def _by(rows: Iterable[Timed], name: str) -> defaultdict[str, list[Timed]]:
-    """Rows by one of their fields, in order of time."""
+    """Rows by a field, in order of time."""
     groups: defaultdict[str, list[Timed]] = defaultdict(list)
     for row in sorted(rows, key=lambda row: row.at):
         groups[getattr(row, name)].append(row)

@@ -28,7 +28,7 @@ def key_of(span: Span) -> Key:
 
 
 def distinct(rows: Iterable[Span]) -> tuple[dict[Key, Span], int]:
-    """The spans by key, and how many others have the trace and id of one of them.
+    """The spans by key, and how many others repeat their trace and id.
 
     A span that was exported twice counts once. A server with the id of its client shares it, as in
     Zipkin, whether or not it says so.
