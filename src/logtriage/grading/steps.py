@@ -158,10 +158,7 @@ def counts(facts: Facts, move: Move, live: Int, anew: Int, faults: Int) -> Any:
 
 
 def facts_step(facts: Facts, move: Move, live: Int, counted: Int, tick: Int) -> Facts:
-    """The facts after a move; without ``live``, which an incident is until it closes, the same.
-
-    ``counted`` is of :func:`counts`.
-    """
+    """The facts after a move; unchanged unless ``live``. ``counted``: see :func:`counts`."""
     says = live & (facts.severity == _UNSAID)
     pages = live & move.pages
     approves = pages & (move.right != 0) & (facts.paged > tick)

@@ -57,10 +57,7 @@ def joint_schedule(incident: Incident, split: RoleSplit) -> tuple[tuple[Action, 
 
 
 def _fix_tick(incident: Incident, by_role: Sequence[Sequence[Action]]) -> int:
-    """The first tick in which a remedy costs nothing.
-
-    The page comes in an earlier tick, the root cause in no later one.
-    """
+    """The first tick in which a remedy costs nothing: after the page, not before the root cause."""
     if not incident.takes_hand_over:  # then a fix without an earlier page costs nothing
         return 0
     after = {Escalate: 1, IdentifyRootCause: 0}

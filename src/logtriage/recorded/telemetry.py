@@ -115,10 +115,7 @@ class RecordedTelemetry:
         return _reading(recorded.series, tick, recorded.baseline)
 
     def signals(self, tick: int) -> tuple[tuple[Signal, ...], ...]:
-        """The figures of each service over the last minute, beside the usual figures.
-
-        Empty if figures are shown on request.
-        """
+        """Each service's figures over the last minute, and the usual; empty if on request."""
         return () if self.on_request else self.figures(tick)
 
     def figures(self, tick: int) -> tuple[tuple[Signal, ...], ...]:

@@ -36,10 +36,7 @@ Player = Callable[[ShiftState], ShiftAction]
 
 @lru_cache(maxsize=1024)
 def _belief_at(state: State, worth_share: float) -> Belief:
-    """The belief about an incident whose hand-over has so much of its worth left.
-
-    No evidence depends on the worth.
-    """
+    """The belief if the hand-over keeps a share of its worth; no evidence depends on the worth."""
     held, worth = belief_about(state), state.incident.worth_of_hand_over
     if worth_share == 1.0 or worth is None:
         return held

@@ -58,10 +58,7 @@ _DISMISSED: Final = sum(row.weight for row in TRIAGE_3.benign if row.name != "se
 
 @attrs.frozen
 class WorkOption:
-    """A way to work on an incident: what it gains, and in how many ticks.
-
-    ``asks`` is true if it starts with questions.
-    """
+    """A way to work on an incident: gain, ticks; ``asks`` is true if it starts with questions."""
 
     gain: float
     ticks: float
@@ -121,10 +118,7 @@ def _look(
 
 
 def _in_turn(gain: float, kinds: Iterable[type[Action]], before: float = 0.0) -> list[WorkOption]:
-    """The work of one tick, of two, and so on: what earns most comes first.
-
-    Questions take ``before`` ticks.
-    """
+    """The work of one tick, of two, …, the best first; questions take ``before`` ticks."""
     earned = np.cumsum(sorted((_EARNS[kind] for kind in kinds), reverse=True))
     shares = (earned / earned[-1]).tolist()
     return [WorkOption(gain * share, before + n, before > 0) for n, share in enumerate(shares, 1)]

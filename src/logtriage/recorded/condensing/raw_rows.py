@@ -113,10 +113,7 @@ class Dependency:
 
 @attrs.frozen
 class Usage:
-    """A sample of resource use.
-
-    ``p99_ms`` and ``calls`` (a minute) stand in if no calls were traced.
-    """
+    """A sample of resource use; ``p99_ms`` and ``calls`` (a minute) stand in for untraced calls."""
 
     at: int
     service: str

@@ -217,10 +217,7 @@ def milliseconds(moment: datetime) -> int:
 
 
 def instant(text: str) -> int | None:
-    """Unix milliseconds of ``2023-01-29T08:48:42.425293566Z`` or ``2023-01-29 08:48:42.4…``.
-
-    None for any other text.
-    """
+    """Unix ms of ``2023-01-29T08:48:42.425Z`` or ``2023-01-29 08:48:42.4…``; else None."""
     second = _second(text[:19])
     if second is None:
         return None
