@@ -299,7 +299,7 @@ def action_name(action: Action) -> str:
 
 
 def action_value(action: Action) -> str | None:
-    """The wire value of an action, such as ``restart:user-db``; None where it has none.
+    """The wire value of an action, such as ``restart:user-db``; None if it has none.
 
     Raises:
         InvalidInput: if ``action`` is not an action.

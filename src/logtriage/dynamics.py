@@ -34,7 +34,7 @@ def closing_of(incident: Incident, action: Action) -> Closing | None:
 
 
 def closing_after(closing: Closing | None, ticks: int, incident: Incident) -> Closing | None:
-    """The closing once so many ticks have passed: who is open at the horizon is out of time."""
+    """The closing after ``ticks`` ticks; an incident open at the horizon is out of time."""
     return Closing.OUT_OF_TIME if closing is None and ticks >= incident.horizon else closing
 
 

@@ -80,7 +80,7 @@ class Observation:
         fault_category: the class of the fault that was declared, in a recording.
         on_request: whether only those who ask for the figures of a recording see them.
         may: the kinds of action that the role may take; None for a single agent.
-        worth_of_hand_over: in points of the grade; None where nobody takes the incident over.
+        worth_of_hand_over: in points of the grade; None if nobody takes the incident over.
         world: the public world that a simulated incident is of; None for a recording. It says
             what tokens mean, and nothing of this incident.
     """

@@ -75,7 +75,7 @@ class State:
 
     @property
     def schedule(self) -> tuple[int, ...] | None:
-        """The tick of each action, in joint play; None where every tick has one action."""
+        """The tick of each action, in joint play; None if every tick has one action."""
         ticks = tuple([when for when, _ in self.history])
         return None if ticks == tuple(range(len(ticks))) else ticks
 
@@ -130,7 +130,7 @@ def check_state(value: object) -> None:
 
 
 def declared_in(state: State) -> tuple[str, ...] | None:
-    """The services declared, in order; None where one fault at most is possible."""
+    """The services declared, in order; None if one fault at most is possible."""
     setting = state.incident.setting
     if setting is None or not setting.several:
         return None

@@ -31,7 +31,7 @@ class ScreenTrace:
     """The screens of a simulated incident up to tick ``tick``.
 
     ``facts`` sum up the first ``plays`` plays. ``panels`` are the cells of the last screen by
-    channel, ``evidence`` those of all screens, each once, in the order shown; None where screens
+    channel, ``evidence`` those of all screens, each once, in the order shown; None if screens
     were left out. ``asked`` holds the gauges, traces and logs that were asked for. ``said`` keeps
     the words of panels that stay, ``outcomes`` what a belief made of the evidence.
     """

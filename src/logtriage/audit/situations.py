@@ -31,7 +31,7 @@ from logtriage.state import State, initial_state
 
 #: The facts of a state that decide a measure or discount, now and later.
 Read = Callable[[State], Hashable]
-#: A measure, a gate, or the factor of a discount, which is None where it does not apply.
+#: A measure, a gate, or the factor of a discount, which is None if it does not apply.
 Rule = Callable[[State], Measured | str | None]
 #: After this many wrong remedies, no credit remains.
 _SPENT: Final = next(number for number in count() if triage.remedy_credit(number) == 0.0)
@@ -129,7 +129,7 @@ class Searched(NamedTuple):
     """The result of a search of one incident.
 
     ``best`` has the largest score, ``misrouted`` the largest score with a wrong page somewhere
-    (None where no page is wrong). ``nodes`` situations were graded.
+    (None if no page is wrong). ``nodes`` situations were graded.
     """
 
     best: Scored

@@ -25,7 +25,7 @@ from logtriage.rendering import system_prompt
 from logtriage.tasks import benchmark_of
 from logtriage.world.model import World
 
-#: A sentence names so many rows of a kind.
+#: A sentence names this many rows of a kind.
 _NAMED: Final = 3
 #: A sentence names confusions of at least this share.
 _TOLD: Final = 0.02

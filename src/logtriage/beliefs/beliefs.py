@@ -29,7 +29,7 @@ from logtriage.world.conditions import Hypothesis, accepted_remedies, teams_of
 from logtriage.world.model import World
 from logtriage.world.schedule import Doings
 
-#: Hypotheses below 1 in so many say nothing of how damage spread.
+#: Hypotheses below 1 in this many say nothing of how damage spread.
 _HARDLY: Final = 10_000
 _Key = TypeVar("_Key", bound=Hashable)
 

@@ -106,12 +106,12 @@ class Plan:
 
     @property
     def page(self) -> str | None:
-        """The first team to page; None for nobody."""
+        """The first team to page; None if nobody is paged."""
         return self.pages[0] if self.pages else None
 
     @property
     def root_cause(self) -> str | None:
-        """The first service to name; None for none."""
+        """The first service to name; None if no service is named."""
         return self.root_causes[0] if self.root_causes else None
 
     @property
@@ -296,7 +296,7 @@ class Case(ABC):
         return grades
 
     def closed(self, tick: int, last: Action) -> float:
-        """The expected grade if the last of what was done closed the incident in so many ticks."""
+        """The expected grade if action ``last`` closed the incident with ``tick`` ticks used."""
         ledger, rows = self.past, np.arange(len(self.rows))
         if isinstance(last, Resolve | Ignore | HandOver):
             ledger = self._ledger_after(ledger, tick - 1, last)

@@ -20,7 +20,7 @@ from logtriage.beliefs.fixedpoint import Longs
 from logtriage.beliefs.model import NONE, Bools
 from logtriage.beliefs.stakes import UNIT
 
-#: Planning leaves out hypotheses below this share of the belief (1 in so many).
+#: Planning leaves out hypotheses below this share of the belief (1 in this many).
 OF_SETS: Final = 20_000
 #: While questions are weighed, at least this many of the likeliest hypotheses stay.
 LEAST: Final = 250
@@ -45,7 +45,7 @@ class Portfolio(Case):
         return np.where(self.count > 0, 1.0 / np.maximum(self.count, 1), 0.0)
 
     def grades(self, lists: Sequence[tuple[Action, ...]], *waits: int) -> Floats:
-        """The grades (W, P, H) of lists that begin in so many ticks, in units of 2**-20.
+        """The grades (W, P, H) in units of 2**-20: W ``waits`` in ticks, P lists, H hypotheses.
 
         As long as it fits in, a list is the same whenever it begins: only its end is later.
         """

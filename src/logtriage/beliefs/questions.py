@@ -104,7 +104,7 @@ def outcomes(
 ) -> list[Floats | None]:
     """The likelihood (O, H) of each outcome of each request, in units of 2**-16.
 
-    H are the hypotheses of the planner. None where nothing new is shown, or too late.
+    H are the hypotheses of the planner. None if nothing new is shown, or too late.
 
     Raises:
         InvalidInput: as :func:`worths`.

@@ -18,7 +18,7 @@ from logtriage.state import State, initial_state
 
 
 def likely_then(held: Belief, state: State, action: Action) -> str | None:
-    """What a belief gave a decision in a state, and the truth; None for what decides nothing.
+    """What a belief gave a decision in a state, and the truth; None if it decides nothing.
 
     ``held`` is the belief at ``state``, before the action.
     """

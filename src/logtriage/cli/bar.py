@@ -93,7 +93,7 @@ class Bar(Progress):
         self.reset(self.task_ids[0], description=doing)
 
     def show(self, done: int, total: int | None) -> None:
-        """Show that so much is done; ``total`` is None where nobody knows."""
+        """Show how much is done; ``total`` is None if nobody knows."""
         if self._done is None and done:
             note(f"resuming: {done} of {total} {self._what} are already there", "dim")
         self._done, self._total = done, total

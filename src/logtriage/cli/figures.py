@@ -14,7 +14,7 @@ from logtriage.cli.legend import meaning_of, plain_title
 from logtriage.cli.screens import NO_FIGURE, facts, heading, number, signed
 from logtriage.evaluation import Interval
 
-#: Names of at most so many characters are never folded.
+#: Names of at most this many characters are never folded.
 _NAME: Final = 12
 #: Blanks between columns.
 _GAP: Final = 2

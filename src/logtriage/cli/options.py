@@ -198,7 +198,7 @@ def role_split(named: str | None) -> RoleSplit | None:
 
 
 def world_in(named: str | None) -> World | None:
-    """The world of a folder or a name; None for None: the ids then name the world.
+    """The world of a folder or a name; None if none is given: the ids then name it.
 
     Raises:
         UnknownName: for what is neither.
@@ -209,7 +209,7 @@ def world_in(named: str | None) -> World | None:
 
 
 def seal_in(path: Path | None) -> Seal | None:
-    """The seal of a file; None for None: the environment may have a seal.
+    """The seal of a file; None if none is given: the environment may have a seal.
 
     Raises:
         SealError: if the file holds no key, naming the file.

@@ -14,7 +14,7 @@ from logtriage.rendering import render_observation
 from logtriage.state import initial_state
 from logtriage.tasks import DEFAULT_TASKS, get_task
 
-#: A first screen is looked for among so many incidents of each task of the benchmark ...
+#: A first screen is looked for among this many incidents of each task of the benchmark ...
 SEARCHED: Final = 1_000
 #: ... and of this split.
 SPLIT: Final = "test"

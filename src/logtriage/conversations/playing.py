@@ -34,7 +34,7 @@ from logtriage.parsing.calls import Wire
 from logtriage.rendering import render_observation
 from logtriage.state import State, initial_state
 
-#: At most so many choices of the calls that were played are tried for a screen.
+#: At most this many choices of the calls that were played are tried for a screen.
 MAX_CHOICES: Final = 500
 
 

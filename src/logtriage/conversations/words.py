@@ -40,7 +40,7 @@ def cut(text: str) -> str:
 
 
 def beside(words: str | None, actions: int) -> Words:
-    """The words of a turn with so many actions: they stand beside the first."""
+    """The words of a turn, beside the first of its ``actions``; None beside the others."""
     return (words, *(None,) * (actions - 1)) if actions else ()
 
 

@@ -11,7 +11,7 @@ from logtriage.world.default import default_world
 from logtriage.world.model import World
 from logtriage.world.prior import prior
 
-#: So many numbers are looked through, and so many more for each incident that is wanted.
+#: So many numbers are looked through, and this many more for each incident that is wanted.
 _LOOKED_AT, _FOR_EACH = 10_000, 1_000
 
 

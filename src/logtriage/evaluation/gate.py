@@ -28,7 +28,7 @@ from logtriage.evaluation.loading import LoadedRun
 from logtriage.evaluation.statistics import Interval, paired_difference, paired_share_difference
 
 T = TypeVar("T")
-#: Below so many incidents the interval of the mean grade is not trusted.
+#: Below this many incidents the interval of the mean grade is not trusted.
 LEAST: Final = 20
 UNSCORED, GRADE, MIS_PAGED, FALSE_ALARM = "unscored", "grade", "mis_paged", "false_alarm"
 

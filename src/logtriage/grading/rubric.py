@@ -41,7 +41,7 @@ class Gate:
 class Discount:
     """A rule that leaves a share of the total: what was earned counts only in part.
 
-    ``factor`` returns that share, in [0, 1], with its reason; or None where the rule does
+    ``factor`` returns that share, in [0, 1], with its reason; or None if the rule does
     not apply.
     """
 

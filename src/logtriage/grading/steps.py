@@ -193,7 +193,7 @@ def response_step(
 
 
 def closing_after(closing: Int, ticks: Int, horizon: Int) -> Int:
-    """The closing once so many ticks have passed: who is open at the horizon is out of time."""
+    """The closing after ``ticks`` ticks; an incident open at the horizon is out of time."""
     late = (closing == OPEN) & (ticks >= horizon)
     return closing + late * np.int64(OUT_OF_TIME - OPEN)
 

@@ -31,7 +31,7 @@ _TARGETS: Final[Mapping[str, tuple[str, ...]]] = {
 _OWN: Final = ("new_errors_bp",)
 #: Signals of how often a service is called: others decide that.
 _TRAFFIC: Final = ("calls", "requests", "workload")
-#: Signals that callers share count for less than so many spreads of a service's own.
+#: Signals that callers share count for less than this many spreads of a service's own.
 LESS_THAN: Final = 3.0
 
 

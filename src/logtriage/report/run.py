@@ -102,7 +102,7 @@ class Run:
 
     @cached_property
     def kept(self) -> Kept | None:
-        """What pages of the run worked out before; None where it is not kept.
+        """What pages of the run worked out before; None if it is not kept.
 
         Of sealed incidents it would tell the truth, and a directory may be read-only.
         """

@@ -195,7 +195,7 @@ def make_server(
 
 
 def _raise_files(needed: int) -> None:
-    """Let this process open so many files."""
+    """Let this process open ``needed`` files."""
     try:
         import resource
     except ImportError:  # Windows has no such limit

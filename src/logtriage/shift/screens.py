@@ -25,7 +25,7 @@ from logtriage.shift.states import (
 from logtriage.wording import glance
 from logtriage.world.telemetry import Alert, EdgePanel
 
-#: A screen has at most so many characters.
+#: A screen has at most this many characters.
 MAX_SCREEN: Final = 3000
 
 
@@ -139,7 +139,7 @@ def render(seen: ShiftObservation) -> str:
 
 
 def _board(seen: ShiftObservation, left: int) -> list[str]:
-    """The rows of the board, within so many characters."""
+    """The rows of the board, within ``left`` characters."""
     if not seen.board:
         return ["BOARD: nothing is open"]
     rows = ["BOARD:"]

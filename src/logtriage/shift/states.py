@@ -12,12 +12,12 @@ from logtriage.errors import EpisodeOver, InvalidInput, UnknownName, kind_of
 from logtriage.shift.shifts import Arrival, Shift
 from logtriage.state import Closing, State, initial_state
 
-#: The duty manager remembers hand-overs for so many ticks. Each of them takes a share of what
+#: The duty manager remembers hand-overs for this many ticks. Each of them takes a share of what
 #: the next one is worth, and that never falls below the least.
 MEMORY: Final = 50
 SHARE: Final = 0.2
 LEAST: Final = 0.2
-#: The notebook holds so many characters.
+#: The notebook holds this many characters.
 MAX_NOTE: Final = 500
 
 

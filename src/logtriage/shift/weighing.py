@@ -36,11 +36,11 @@ from logtriage.shift.shifts import WEIGHTS
 from logtriage.shift.states import MEMORY, On, ShiftAction, ShiftState
 from logtriage.state import State
 
-#: A tick costs so much that the work which is worth it fits into the next so many ticks.
+#: A tick costs so much that the work which is worth it fits into the next this many ticks.
 WINDOW: Final = 20
 #: Up to this tick of an incident its edge and alerts tell much by themselves.
 RIPE: Final = 8
-#: A question, with what it leads to, tells so many times the bits that it promises.
+#: A question, with what it leads to, tells this many times the bits that it promises.
 LEADS_TO: Final = 2.0
 _WEIGHT: Final = {row.name: row.weight for row in TRIAGE_3.criteria}
 #: What each action on a fault earns; in this order, since the page comes before the fix.
@@ -138,7 +138,7 @@ def _next(plan: Sequence[Action], option: WorkOption) -> Action:
 
 
 def price_of_tick(looks: Sequence[Look], window: int = WINDOW) -> float:
-    """The least price of a tick at which the work that is worth it fits into so many ticks."""
+    """The least price of a tick at which the work worth it fits into ``window`` ticks."""
 
     def fits(price: float) -> bool:
         return sum(look.best(price).ticks for look in looks) <= window

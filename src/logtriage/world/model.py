@@ -94,7 +94,7 @@ class World(Vocabulary):
         return row.pages or self.classes[row.fault_class].pages
 
     def pages(self, kind: str, topology: Topology) -> str | None:
-        """The team paged for a kind; None where the owner of the service is paged.
+        """The team paged for a kind; None if the owner of the service is paged.
 
         Raises:
             UnknownName: if the kind is unknown.

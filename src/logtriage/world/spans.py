@@ -29,7 +29,7 @@ _LEAST: Final = 50
 _MORE: Final = 40
 #: Per cent of a span, or of failed requests, that belong where a token says.
 _SHARE: Final = (62, 88)
-#: A share of failed requests is at most so many per cent above the edge's.
+#: A share of failed requests is at most this many per cent above the edge's.
 _ABOVE: Final = 40
 
 

@@ -30,7 +30,7 @@ _TRACES: Final = hash_name("requests of a scrape")
 _PLACES: Final = hash_name("where services run")
 #: Requests in flight at a tick: the lines of all services then belong to a request.
 _IN_FLIGHT: Final = 24
-#: One line in so many stands for several, and for how many at most.
+#: One line in this many stands for several, and for how many at most.
 _REPEATED: Final = 8
 _REPEATS: Final = 20
 #: What no two events share: lines with it do not stand for several.

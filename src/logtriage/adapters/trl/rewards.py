@@ -129,7 +129,7 @@ class CriterionReward:
         environments: Sequence[object],
         **_: Any,
     ) -> list[float | None]:
-        """A share for each environment; None where the criterion does not apply."""
+        """A share for each environment; None if the criterion does not apply."""
         return [
             by_criterion(env.grade).get(self.criterion) if isinstance(env, Playing) else None
             for env in environments

@@ -23,7 +23,7 @@ ENDINGS: Final = (".json", ".jsonl", ".ndjson")
 _PERHAPS: Final = (".log", ".txt", ".out")
 #: The way out where a line is no JSON: a collector that still writes tears the last one.
 SKIP_BAD: Final = "--skip-bad, skip_bad in Python, leaves such lines out"
-#: If most of so many lines are documents, so are the others.
+#: If most of this many lines are documents, so are the others.
 _SOME: Final = 20
 #: How a line of JSON begins; a log in text may begin with a bracket, too.
 _JSON_HEAD: Final = re.compile(rb"\s*(?:\{|\[\s*(?:[{\[\]]|$))")

@@ -15,7 +15,7 @@ class Fall:
     """One step of the waterfall.
 
     ``points`` are added to the total (what a gate or a discount takes is negative),
-    ``tick`` is that of the action which last changed it, None where none ever did.
+    ``tick`` is that of the action which last changed it, None if none ever did.
     """
 
     name: str
