@@ -28,8 +28,8 @@ def outcomes_of(
 ) -> Floats:
     """The likelihood (B, C, O) of what the sorts of a service may show, in units of 2**-16.
 
-    ``begins`` are the ticks from which conditions hold, ``tick`` is that of the screen. The service
-    may be blind there, as long as nobody has asked.
+    Axes: B ``begins``, the ticks from which conditions hold; C conditions; O outcomes. The service
+    may be blind at ``tick``, the screen's, as long as nobody has asked.
     """
     firsts = [0 if not begin else seen.breaks.index(begin - 1) + 1 for begin in begins]
     outcomes_by_sort = tuple(
@@ -49,7 +49,7 @@ def _outcomes_of(
     now: int,
     blind: int,
 ) -> Floats:
-    """The same at an instant, from what was seen of each sort since each tick (S, B)."""
+    """The same at an instant, from what was seen of S sorts since B ticks each (S, B)."""
     count, begins = len(reader.conditions), len(outcomes_by_sort[0])
     rows = np.full((begins * count, 1), float(FULL))
     for sort, outcomes in zip(sorts, outcomes_by_sort, strict=True):

@@ -1,4 +1,4 @@
-"""A belief compiled for planning: arrays over the hypotheses that matter."""
+"""A belief compiled for planning: arrays over the H hypotheses that matter, of K faults each."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence

@@ -54,7 +54,7 @@ class Ledger:
     response: Response
 
     def take(self, rows: Any) -> "Ledger":
-        """The ledger of some hypotheses (H,)."""
+        """The ledger of H hypotheses."""
         facts = (value[rows] if np.ndim(value) else value for value in self.facts)
         response = (times[rows] if times.ndim > 1 else times for times in self.response)
         return Ledger(Facts(*facts), Response(*response))

@@ -230,7 +230,7 @@ class Outcomes:
         return shown
 
     def _places(self, rows: Longs, fixed: Longs) -> Iterator[Longs]:
-        """The condition of each service (R, n) in every segment."""
+        """The condition of each of n services in every segment (R ``rows``, n)."""
         for segment in range(self.last + 1):
             yield self.listed.left(rows, (fixed != UNFIXED) & (fixed < segment))
 
@@ -256,7 +256,7 @@ class Outcomes:
 
 
 def likelihoods(reader: Reader, sort: str, outcome: Outcome) -> Longs:
-    """The logarithms (C,) of how likely the conditions of a service make an outcome."""
+    """The logarithms (C,) of how likely the C conditions of a service make an outcome."""
     general, places = shared(reader, (sort,))
     return _likelihoods(general, sort, outcome)[places]
 
@@ -272,8 +272,8 @@ def _likelihoods(reader: Reader, sort: str, outcome: Outcome) -> Longs:
 def fitting(reader: Reader, sort: str, outcome: Outcome) -> Longs:
     """The masses (C, A, I) up to 2**52 of the histories of a sort that fit an outcome.
 
-    By condition, token and onset; the ordinary token's are at instant 0. In a later segment a
-    token shows at once: all onsets are at instant 0.
+    By C conditions, A tokens and I onsets; the ordinary token's are at instant 0. In a later
+    segment a token shows at once: all onsets are at instant 0.
     """
     masses = _segment_masses(reader, sort) if outcome.begin else masses_of(reader, sort)
     fits = np.zeros(masses.shape[1:], np.bool_)

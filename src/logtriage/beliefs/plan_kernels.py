@@ -56,7 +56,7 @@ _FINER: Final = WHOLE // UNIT
 
 
 class PlanTables(NamedTuple):
-    """Tables for plans over H hypotheses in W worlds.
+    """Tables for plans over H hypotheses and M remedies in W worlds.
 
     ``root`` (W, H) is -1 where there is no fault. Pairs of a remedy and a hypothesis that accepts
     it are listed by remedy: ``hypothesis`` (W, P), and where the pairs of each remedy begin, the

@@ -154,7 +154,7 @@ def _likeliest_sets(
 
 
 def _crossed(sets: Longs, faults: Sequence[int] | Longs) -> Longs:
-    """Each of some sets (R, L) with each of some faults, as rows of L + 1."""
+    """Each of R sets (R, L) of L faults with each of some faults, as rows of L + 1."""
     others = np.tile(np.array(faults), len(sets))[:, np.newaxis]
     return np.concatenate([np.repeat(sets, len(faults), axis=0), others], axis=1)
 

@@ -82,7 +82,7 @@ def _done(state: State, topology: Topology) -> dict[int, list[int]]:
 
 
 def _lanes(acted: Sequence[Sequence[int]]) -> Ints:
-    """Lists of actions as (R, L), padded with -1."""
+    """R lists of actions as (R, L), padded with -1 to the longest."""
     lanes = np.full((len(acted), max(1, max(map(len, acted)))), -1)
     for row, actions in enumerate(acted):
         lanes[row, : len(actions)] = actions

@@ -55,7 +55,7 @@ def checked_pool(task: TaskSpec, pool: Sequence[int] | None) -> tuple[int, ...]:
 
 
 def nth_index(pool: Sequence[int], numbers: Ints) -> Ints:
-    """The indices (R,) of the n-th incidents (R,) of a pool, whose worlds take turns.
+    """The indices (R rows,) of the n-th incidents of a pool, whose worlds take turns.
 
     Without a pool the n-th incident has index n.
     """

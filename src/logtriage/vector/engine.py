@@ -48,7 +48,7 @@ NOTHING: Final = MALFORMED
 class Step:
     """What a reset or a step returns; the arrays are the caller's own.
 
-    ``observation`` (N, D) by the batch's ``layout``, ``mask`` (N, A) int8,
+    ``observation`` (N, columns D) by the ``layout``, ``mask`` (N, actions A) int8,
     ``reward`` (N,) float64, ``closing`` (N,) int8 index into
     :data:`logtriage.grading.batch.CLOSINGS`, -1 while open; ``score`` (N,) float64 the
     grade so far, ``tick`` (N,) ticks used.

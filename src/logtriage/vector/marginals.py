@@ -1,4 +1,4 @@
-"""Marginal probabilities of roots, remedies, teams and kinds, as one matrix product."""
+"""Marginal probabilities of n roots, 5 n remedies, m teams and K kinds by one matrix product."""
 
 from typing import Any
 

@@ -1,6 +1,6 @@
 """The worth of acting in N incidents: the expected grade of the best plan without a hand-over.
 
-A belief in each row follows the screens of an engine, and a plan is made of it.
+A belief in each row follows the screens of an engine, and a plan is made of it. R rows are open.
 """
 
 from typing import Any

@@ -101,7 +101,7 @@ def _write_severities(
 
 
 def severities_of(state: BeliefState, tables: BeliefTables, room: Room, rows: Longs) -> Longs:
-    """The weights (R, H, 3) of P1, P2 and P3 under each hypothesis."""
+    """The weights (rows R, hypotheses H, 3) of P1, P2 and P3 under each hypothesis."""
     severities = np.empty((len(rows), tables.prior.shape[1], 3), np.int64)
     _write_severities(rows, state, tables, room, severities)
     return severities
