@@ -1,6 +1,6 @@
 """Actions: a closed union of frozen types, and their canonical integers.
 
-What an agent *writes* (JSON, prose) becomes one of these in
+What an agent *writes* (JSON, prose) becomes such an action in
 :mod:`logtriage.parsing`, and nowhere else.
 """
 
@@ -213,7 +213,7 @@ class ReportImpact:
     has no canonical integer: there are more lists than integers.
 
     Raises:
-        InvalidInput: for no call, or more than :data:`MAX_IMPACT`.
+        InvalidInput: if there is no call, or more than :data:`MAX_IMPACT`.
     """
 
     calls: tuple[tuple[str, str], ...] = attrs.field(converter=_as_calls)
@@ -289,7 +289,7 @@ def action_name(action: Action) -> str:
     """The wire name of an action's type; ``malformed`` for :class:`Malformed`.
 
     Raises:
-        InvalidInput: for what is no action.
+        InvalidInput: if ``action`` is not an action.
     """
     if isinstance(action, Malformed):
         return "malformed"
@@ -299,10 +299,10 @@ def action_name(action: Action) -> str:
 
 
 def action_value(action: Action) -> str | None:
-    """The wire value of an action, such as ``restart:user-db``; None where it has none.
+    """The wire value of an action, such as ``restart:user-db``; None if it has none.
 
     Raises:
-        InvalidInput: for what is no action.
+        InvalidInput: if ``action`` is not an action.
     """
     match action:
         case ClassifySeverity(severity):
@@ -386,7 +386,7 @@ def action_id(action: Action, topology: Topology, *, hand_over: bool = False) ->
         UnknownName: if the action names a service, team or remedy that the topology lacks.
         InvalidInput: for :class:`Malformed`, :class:`Report`, :class:`ReportImpact`,
             :class:`Wait` and :class:`ClassifyFault`, which have no integer, for
-            :class:`HandOver` without ``hand_over``, and for what is no action.
+            :class:`HandOver` without ``hand_over``, and if ``action`` is not an action.
     """
     if isinstance(action, IdentifyRootCause) and action.confidence is not None:
         action = IdentifyRootCause(action.service)
@@ -398,11 +398,11 @@ def action_id(action: Action, topology: Topology, *, hand_over: bool = False) ->
 
 
 def check_action(action: Action, topology: Topology) -> None:
-    """Refuse what is no action, or names what the topology does not have.
+    """Refuse a value that is not an action, and names that the topology lacks.
 
     Raises:
-        UnknownName: for an unknown name, listing the known names.
-        InvalidInput: for what is no action, saying what to pass.
+        UnknownName: if a name is unknown; the message lists the known names.
+        InvalidInput: if ``action`` is not an action; the message says what to pass.
     """
     match action:
         case (

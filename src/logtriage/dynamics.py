@@ -34,7 +34,7 @@ def closing_of(incident: Incident, action: Action) -> Closing | None:
 
 
 def closing_after(closing: Closing | None, ticks: int, incident: Incident) -> Closing | None:
-    """The closing once so many ticks have passed: who is open at the horizon is out of time."""
+    """The closing after ``ticks`` ticks; an incident open at the horizon is out of time."""
     return Closing.OUT_OF_TIME if closing is None and ticks >= incident.horizon else closing
 
 
@@ -45,7 +45,7 @@ def apply(state: State, action: Action) -> State:
         EpisodeOver: if the incident is closed.
         UnknownName: if the action names a service or team that the topology lacks.
             (Text from a model never does: parsing makes it :class:`Malformed`.)
-        InvalidInput: for what is no state or no action, saying what to pass.
+        InvalidInput: if ``state`` is not a state, or ``action`` is not an action.
     """
     closing = _closing_by(state, action)
     return state.followed(state.tick, (*state.history, (state.tick, action)), closing)
@@ -65,7 +65,7 @@ def tick(state: State) -> State:
 
     Raises:
         EpisodeOver: if the tick in which the incident closed has already passed.
-        InvalidInput: for what is no state, saying what to pass.
+        InvalidInput: if ``state`` is not a state.
     """
     check_state(state)
     closed_at = state.closed_at
@@ -93,7 +93,7 @@ def transition(state: State, action: Action) -> State:
 def transition_jointly(state: State, actions: Iterable[Action]) -> State:
     """One tick of joint play: every role acts once, in role order, then time passes.
 
-    Actions after one that closes the incident are not taken.
+    Actions after the closing action are not taken.
 
     Raises:
         EpisodeOver: if the incident is closed.
@@ -115,7 +115,7 @@ def play(incident: Incident, actions: Iterable[Action]) -> tuple[State, int]:
 
     Raises:
         UnknownName: as :func:`apply`.
-        InvalidInput: for what is no incident or no list of actions, saying what to pass.
+        InvalidInput: if ``incident`` is not an incident, or ``actions`` is not a list of actions.
     """
     check_incident(incident)
     if isinstance(actions, str | Mapping) or not isinstance(actions, Iterable):

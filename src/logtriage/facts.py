@@ -56,7 +56,7 @@ class Facts:
 
     ``pages``, ``remedies``, ``requests``, ``metrics``, ``traces`` and ``reports`` list every
     one with its tick, in order; a request for all services is -1. ``noted`` are the pages
-    whose responders leave a note. ``fault_category`` is the one that was declared of a
+    whose responders leave a note. ``fault_category`` is the category declared of a
     recording. ``paged_at`` is the tick in which an accepted team was first paged, None before.
     ``unapproved_remedies`` counts the wrong remedies that were applied while no accepted team had
     been paged in an earlier tick. ``root_causes`` lists the services declared with their ticks,
@@ -135,8 +135,8 @@ def facts_of(incident: Incident, history: tuple[Play, ...], before: Facts = UNTO
             confidence = confidence if root_causes else action.confidence
             if all(service != name for _, service in root_causes):
                 if len(root_causes) < len(parts):
-                    mine = [name in part.root_causes for part in parts]
-                    responses = _first(responses, mine, "said_at", tick)
+                    accepted = [name in part.root_causes for part in parts]
+                    responses = _first(responses, accepted, "said_at", tick)
                 root_causes = (*root_causes, (tick, name))
         elif isinstance(action, ClassifyFault):
             fault_category = fault_category or action.fault_category
@@ -144,16 +144,16 @@ def facts_of(incident: Incident, history: tuple[Play, ...], before: Facts = UNTO
             pages = (*pages, (tick, action.team))
             if action.team in truth.teams:
                 paged_at = tick if paged_at is None else paged_at
-                mine = [action.team in part.teams for part in parts]
-                responses = _first(responses, mine, "paged_at", tick)
+                accepted = [action.team in part.teams for part in parts]
+                responses = _first(responses, accepted, "paged_at", tick)
             else:
                 wrong_pages += 1
         elif isinstance(action, Remediate):
             pair = (action.remedy, action.service)
             remedies = (*remedies, (tick, *pair))
             if pair in truth.remedies:
-                mine = [pair in part.remedies for part in parts]
-                responses = _first(responses, mine, "fixed_at", tick)
+                accepted = [pair in part.remedies for part in parts]
+                responses = _first(responses, accepted, "fixed_at", tick)
             else:
                 wrong_remedies += 1
                 unapproved_remedies += not is_approved(paged_at, tick)
@@ -184,14 +184,14 @@ def facts_of(incident: Incident, history: tuple[Play, ...], before: Facts = UNTO
 
 
 def _first(
-    responses: tuple[Response, ...], mine: list[bool], event: str, tick: int
+    responses: tuple[Response, ...], accepted: list[bool], event: str, tick: int
 ) -> tuple[Response, ...]:
     """The responses, with a tick where some faults see an event for the first time."""
     changes = {event: tick}
     return tuple(
         [
             response._replace(**changes) if here and getattr(response, event) is None else response
-            for response, here in zip(responses, mine, strict=True)
+            for response, here in zip(responses, accepted, strict=True)
         ]
     )
 

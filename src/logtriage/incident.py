@@ -45,9 +45,9 @@ class Part:
 class Truth:
     """The answer. Sets, because more than one root cause, team or remedy may be right.
 
-    ``severity`` is None where it is not known (recorded incidents). A benign
+    ``severity`` is None if it is not known (recorded incidents). A benign
     incident has no fault, no root cause, no team and no remedy. ``fault_category`` is that of
-    a recording, None where it is not known or does not count.
+    a recording, None if it is not known or does not count.
 
     ``several`` lists what each fault asks for, if there are several; the sets then hold all of them
     together, and ``fault`` is the first. It is empty for a single fault. :attr:`parts` serves both
@@ -86,7 +86,7 @@ class Truth:
 
     @cached_property
     def fault_kind(self) -> str | None:
-        """The kinds of the faults, in words; None where nothing was injected."""
+        """The kinds of the faults, in words; None if nothing was injected."""
         kinds = [part.fault.kind for part in self.parts if part.fault is not None]
         return " + ".join(kinds) or None
 
@@ -109,7 +109,7 @@ class Incident:
             incidents have a par of their own. Read by rubrics of drawn incidents.
         seal: the fingerprint of the key that a sealed incident was drawn with.
         worth_of_hand_over: in points of the grade; what it is worth to hand the incident over
-            at once. None where nobody takes it over.
+            at once. None if nobody takes it over.
     """
 
     id: str
@@ -154,7 +154,7 @@ class Incident:
     def world_mark(self) -> str | None:
         """The fingerprint of its world, as records say it.
 
-        None where there is nothing to say: for a recording, and for the default world, whose
+        None if there is nothing to say: for a recording, and for the default world, whose
         tasks have a version that changes with it.
         """
         world = self.world

@@ -34,7 +34,7 @@ def observe_role(state: State, split: RoleSplit, role: Role) -> Observation:
     Who may take a kind of action sees what was done of that kind at once, whoever did it.
 
     Raises:
-        InvalidInput: for what is no state, saying what to pass.
+        InvalidInput: if ``state`` is not a state.
     """
     return _seen(observe(state), state, split, role)
 
@@ -140,12 +140,10 @@ def is_lost(seed: int, speaker: str, listener: Role, when: int) -> bool:
 
 
 def requests_left(state: State, split: RoleSplit, role: Role) -> int | None:
-    """How many requests a role may still make; None for any number.
-
-    In each tick of the history the roles stand in their order.
-    """
+    """How many requests a role may still make; None for any number."""
     if role.budget is None:
         return None
+    # In each tick of the history the roles stand in their order.
     lane, made, place, last = split.names.index(role.name), 0, 0, -1
     for when, action in state.history:
         place = place + 1 if when == last else 0

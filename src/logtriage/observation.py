@@ -80,7 +80,7 @@ class Observation:
         fault_category: the class of the fault that was declared, in a recording.
         on_request: whether only those who ask for the figures of a recording see them.
         may: the kinds of action that the role may take; None for a single agent.
-        worth_of_hand_over: in points of the grade; None where nobody takes the incident over.
+        worth_of_hand_over: in points of the grade; None if nobody takes the incident over.
         world: the public world that a simulated incident is of; None for a recording. It says
             what tokens mean, and nothing of this incident.
     """
@@ -188,7 +188,7 @@ def observe(state: State, role: Role | None = None) -> Observation:
     Depends on the state alone; works on closed states too (the last screen).
 
     Raises:
-        InvalidInput: for what is no state, saying what to pass.
+        InvalidInput: if ``state`` is not a state.
     """
     check_state(state)
     incident, facts, now = state.incident, state.facts, state.tick

@@ -39,8 +39,8 @@ def play(incident: Incident, policy: str | Policy | PolicyFactory | Iterable[Act
 
     Raises:
         UnknownName: for a policy that does not exist, or a service that the incident lacks.
-        InvalidInput: for what is no incident, or neither a policy nor a list of actions.
-        PolicyFailure: if the policy raises, or returns something that is no action.
+        InvalidInput: if ``incident`` is not an incident, or ``policy`` not a policy or a list.
+        PolicyFailure: if the policy raises, or returns a value that is not an action.
     """
     check_incident(incident)
     if isinstance(policy, str):
@@ -59,7 +59,7 @@ def steps(incident: Incident, policy: Policy) -> Generator[State, None, Memory]:
     The generator's return value is what the policy remembers at the end.
 
     Raises:
-        PolicyFailure: if the policy raises, or returns what is no action here.
+        PolicyFailure: if the policy raises, or returns a value that is not an action here.
     """
     state, memory = initial_state(incident), None
     yield state
@@ -78,8 +78,8 @@ def steps(incident: Incident, policy: Policy) -> Generator[State, None, Memory]:
 
 def failure_of(state: State, cause: Exception | str) -> PolicyFailure:
     """The failure of a policy in a state; its cause names the tick, and the type of an error."""
-    told = cause if isinstance(cause, str) else told_of(cause)
-    return PolicyFailure(spelled(f"policy failed in tick {state.tick}: {told}")[:_CAUSE], state)
+    reason = cause if isinstance(cause, str) else told_of(cause)
+    return PolicyFailure(spelled(f"policy failed in tick {state.tick}: {reason}")[:_CAUSE], state)
 
 
 def told_of(error: Exception) -> str:

@@ -75,7 +75,7 @@ class State:
 
     @property
     def schedule(self) -> tuple[int, ...] | None:
-        """The tick of each action, in joint play; None where every tick has one action."""
+        """The tick of each action, in joint play; None if every tick has one action."""
         ticks = tuple([when for when, _ in self.history])
         return None if ticks == tuple(range(len(ticks))) else ticks
 
@@ -96,14 +96,14 @@ def initial_state(incident: Incident) -> State:
     """The moment at which the incident lands on the agent's screen.
 
     Raises:
-        InvalidInput: for what is no incident, saying what to pass.
+        InvalidInput: if ``incident`` is not an incident.
     """
     check_incident(incident)
     return State(incident)
 
 
 def check_incident(value: object) -> None:
-    """Refuse what is no incident.
+    """Refuse a value that is not an incident.
 
     Raises:
         InvalidInput: saying what to pass.
@@ -114,7 +114,7 @@ def check_incident(value: object) -> None:
 
 
 def check_state(value: object) -> None:
-    """Refuse what is no state.
+    """Refuse a value that is not a state.
 
     Raises:
         InvalidInput: saying what to pass.
@@ -130,7 +130,7 @@ def check_state(value: object) -> None:
 
 
 def declared_in(state: State) -> tuple[str, ...] | None:
-    """The services declared, in order; None where one fault at most is possible."""
+    """The services declared, in order; None if one fault at most is possible."""
     setting = state.incident.setting
     if setting is None or not setting.several:
         return None

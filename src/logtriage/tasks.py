@@ -171,10 +171,10 @@ def tasks_of(world: World) -> Mapping[str, TaskSpec]:
     """The tasks of a world by id, in order: those at the benchmark's fog, then the others."""
     version = _version_of(world)
     fogs = range(len(world.rules.fog))
-    drawn = [_drawn(world, row, fog, version) for row in world.tasks.values() for fog in fogs]
+    drawn = [_drawn_task(world, row, fog, version) for row in world.tasks.values() for fog in fogs]
     drawn.sort(key=lambda task: (task.several, task.fog != BENCHMARK_FOG))
     if world == default_world():
-        drawn.extend(_unseen(world, fog) for fog in UNSEEN_TASKS.values())
+        drawn.extend(_unseen_task(world, fog) for fog in UNSEEN_TASKS.values())
     return MappingProxyType({task.id: task for task in drawn})
 
 
@@ -195,7 +195,7 @@ def _version_of(world: World) -> int | None:
     return VERSION if world == default_world() or is_unseen(world) else None
 
 
-def _drawn(world: World, row: Task, fog: int, version: int | None) -> TaskSpec:
+def _drawn_task(world: World, row: Task, fog: int, version: int | None) -> TaskSpec:
     """A task of a world at a level of fog."""
     setting = setting_of(world, row, fog)
     return TaskSpec(
@@ -214,9 +214,9 @@ def _drawn(world: World, row: Task, fog: int, version: int | None) -> TaskSpec:
     )
 
 
-def _unseen(world: World, fog: int) -> TaskSpec:
+def _unseen_task(world: World, fog: int) -> TaskSpec:
     """The task of unseen worlds around a world, without what differs between them."""
-    task = _drawn(world, unseen_task(world), fog, VERSION)
+    task = _drawn_task(world, unseen_task(world), fog, VERSION)
     assert task.topology is not None  # as the task has that it is like
     size = len(task.topology)
     return attrs.evolve(
@@ -303,7 +303,7 @@ def task_of(
 
     Raises:
         UnknownName: as :func:`get_task`.
-        InvalidInput: if it is of another world than ``world``, and for a horizon of no ticks.
+        InvalidInput: if it is of another world than ``world``, or the horizon has no ticks.
     """
     if isinstance(task, TaskSpec):
         world_of_id(f"{task.world.name}{OF_WORLD}{task.name}", world)
@@ -344,7 +344,7 @@ def world_of_id(text: str, world: WorldLike | None = None) -> World:
     """The world of a task or an incident, by the beginning of its id.
 
     Raises:
-        UnknownName: for a world that nobody ships, and that is not on the search path.
+        UnknownName: if no shipped world and no world on the search path has this name.
         InvalidInput: naming both, if that is another world than ``world``.
     """
     name, colon, _ = text.partition("/")[0].partition(OF_WORLD)

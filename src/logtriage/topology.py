@@ -29,7 +29,7 @@ class Service:
 
     ``calls`` names its direct dependencies. ``owner`` is the team that owns it in every incident;
     None if its world draws an owner for each incident. ``technology`` is what it runs on, which
-    words its log lines; None if a hash of its name picks one of its world's for its tier.
+    words its log lines; None if a hash of its name picks from its world's for its tier.
     """
 
     name: str
@@ -160,7 +160,7 @@ class Topology:
         return {name: index for index, name in enumerate(self.names)}
 
     def tier_of(self, service: Service) -> Tier:
-        """The tier of one of its services."""
+        """The tier of a service of the topology."""
         return self._tiers[service.tier]
 
     @cached_property

@@ -31,7 +31,7 @@ class ScreenTrace:
     """The screens of a simulated incident up to tick ``tick``.
 
     ``facts`` sum up the first ``plays`` plays. ``panels`` are the cells of the last screen by
-    channel, ``evidence`` those of all screens, each once, in the order shown; None where screens
+    channel, ``evidence`` those of all screens, each once, in the order shown; None if screens
     were left out. ``asked`` holds the gauges, traces and logs that were asked for. ``said`` keeps
     the words of panels that stay, ``outcomes`` what a belief made of the evidence.
     """
@@ -57,7 +57,7 @@ def traced(state: State, world: Simulation, *, whole: bool = False) -> ScreenTra
             return trace
         trace = attrs.evolve(trace, plays=plays, facts=facts)
     for now in range(trace.tick + 1, state.tick + 1):
-        trace = _followed(trace, world, now, plays, facts)
+        trace = _with_screen(trace, world, now, plays, facts)
     remember(state, trace)
     return trace
 
@@ -86,12 +86,12 @@ def _begun(world: Simulation, now: int, plays: int, facts: Facts) -> ScreenTrace
     return ScreenTrace(now, plays, facts, panels, evidence, asked)
 
 
-def _followed(
+def _with_screen(
     trace: ScreenTrace, world: Simulation, now: int, plays: int, facts: Facts
 ) -> ScreenTrace:
     """The trace with one more screen."""
     evidence, doings = trace.evidence, facts.doings
-    found, new, read = dict[Channel, list[Evidence]](), list[Evidence](), dict[Asked, Cells]()
+    by_channel, new, read = dict[Channel, list[Evidence]](), list[Evidence](), dict[Asked, Cells]()
     for row in news(world.setting, world.topology, world.speakers(now), now, doings):
         channel, start, spots = row
         known: Sequence[Evidence] | None = None
@@ -102,11 +102,11 @@ def _followed(
             new += known
             if channel in _READ:
                 read[channel, start, spots[0][0]] = tuple(known)
-        if channel in found:
-            found[channel] += known
+        if channel in by_channel:
+            by_channel[channel] += known
         else:
-            found[channel] = list(known)
-    panels: dict[Channel, Cells] = {channel: tuple(cells) for channel, cells in found.items()}
+            by_channel[channel] = list(known)
+    panels: dict[Channel, Cells] = {channel: tuple(cells) for channel, cells in by_channel.items()}
     before = trace.panels
     for channel in _STAY:
         if channel in before:

@@ -72,11 +72,11 @@ def words(said: Said, key: object, shown: Cells, say: Callable[[Cells], Words]) 
     """What the cells of a panel say; as long as they are the same, it is said once."""
     kept = said.get(key)
     if kept is not None and kept[0] is shown:
-        found: Words = kept[1]
-        return found
-    found = say(shown)
-    said[key] = shown, found
-    return found
+        words: Words = kept[1]
+        return words
+    words = say(shown)
+    said[key] = shown, words
+    return words
 
 
 def glance(state: State) -> tuple[tuple[Alert, ...], EdgePanel]:

@@ -6,7 +6,7 @@ import attrs
 
 from logtriage import Remediate
 from logtriage.audit import STANDARD, Verdict, subject_of
-from logtriage.audit.fairness import TWINS, _another, _plan, fairness
+from logtriage.audit.fairness import TWINS, _other_truth, _plan, fairness
 from logtriage.audit.subject import Work
 from logtriage.drawing.generator import make_incident
 from logtriage.world.simulation import Simulation
@@ -33,7 +33,7 @@ def test_the_last_twin_shares_a_fault_that_is_fixed_in_both() -> None:
     incidents = [incident for incident in drawn if len(incident.truth.several) > 1][:6]
     for incident in incidents:
         world = cast(Simulation, incident.simulation)
-        other, _ = _another(incident, world, TWINS - 1)
+        other, _ = _other_truth(incident, world, TWINS - 1)
         assert set(other.faults) & set(world.truth.faults)
         assert other != world.truth
         plan = _plan(incident, world.setting.world, other, TWINS - 1)

@@ -16,7 +16,7 @@ from logtriage.recorded import (
     Series,
     as_incident,
 )
-from logtriage.recorded.condensing.call_graph import layout_of
+from logtriage.recorded.condensing.call_graph import tiers_and_calls
 from logtriage.rendering import system_prompt
 from logtriage.world.telemetry import Signal
 from tests.recorded.layout import shown_by
@@ -139,13 +139,13 @@ def test_an_old_screen_says_so() -> None:
 
 
 def test_no_call_is_invented() -> None:
-    tiers, calls = layout_of(("a", "b", "c", "d"), [(None, "b"), ("b", "c")])
+    tiers, calls = tiers_and_calls(("a", "b", "c", "d"), [(None, "b"), ("b", "c")])
     assert calls == {"a": (), "b": ("c",), "c": (), "d": ()}
     assert tiers == {"a": "edge", "b": "edge", "c": "service", "d": "edge"}
 
 
 def test_without_any_call_every_service_stands_by_itself() -> None:
-    tiers, calls = layout_of(("a", "mysql", "z"), [])
+    tiers, calls = tiers_and_calls(("a", "mysql", "z"), [])
     assert set(calls.values()) == {()}
     assert set(tiers.values()) == {"edge"}
     prompt = system_prompt(incident_of(*(RecordedService(name, "edge") for name in "abz")))
@@ -154,7 +154,7 @@ def test_without_any_call_every_service_stands_by_itself() -> None:
 
 
 def test_of_a_circle_the_first_is_taken_for_the_way_in() -> None:
-    tiers, calls = layout_of(("a", "b", "gateway"), [("a", "b"), ("b", "a")])
+    tiers, calls = tiers_and_calls(("a", "b", "gateway"), [("a", "b"), ("b", "a")])
     assert (tiers["a"], tiers["b"], tiers["gateway"]) == ("edge", "service", "edge")
     assert calls["gateway"] == ()
 

@@ -41,7 +41,7 @@ def test_a_belief_has_the_worth_that_a_hand_over_has_now() -> None:
     while len(state.open) < 2:
         state = transition(state, Wait())
     state = transition(state, On(next(iter(state.open)), HandOver()))
-    assert state.fade < 1.0
+    assert state.worth_share < 1.0
     for system, held in belief(state).items():
         alone = belief_about(state.open[system])
         assert (held.weights, held.best()) == (alone.weights, alone.best())

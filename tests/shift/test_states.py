@@ -39,7 +39,7 @@ def test_each_hand_over_takes_a_share_off_the_next_one_for_fifty_ticks() -> None
     state = begin(small_shift(0, 0, 0, 60))
     worth = [one.incident.worth_of_hand_over or 0.0 for one in state.states]
     state = transition(state, On("checkout", HandOver()))
-    assert (state.hand_overs, state.fade) == (1, 0.8)
+    assert (state.hand_overs, state.worth_share) == (1, 0.8)
     state = transition(state, On("search", HandOver()))
     assert state.states[0].incident.worth_of_hand_over == worth[0]
     assert state.states[1].incident.worth_of_hand_over == pytest.approx(0.8 * worth[1])
@@ -54,7 +54,7 @@ def test_each_hand_over_takes_a_share_off_the_next_one_for_fifty_ticks() -> None
 def test_a_hand_over_never_falls_below_a_fifth() -> None:
     state, fades = begin(small_shift(*[0] * 7)), []
     while state.open:
-        fades.append(round(state.fade, 1))
+        fades.append(round(state.worth_share, 1))
         state = transition(state, On(next(iter(state.open)), HandOver()))
     assert fades == [1.0, 0.8, 0.6, 0.4, 0.2, 0.2, 0.2]
 

@@ -58,7 +58,7 @@ def test_what_would_run_out_of_time_comes_before_what_weighs_more() -> None:
     heavy = attrs.evolve(
         fresh,
         weight=9.0,
-        offers=tuple(attrs.evolve(offer, gain=9.0 * offer.gain) for offer in fresh.offers),
+        options=tuple(attrs.evolve(option, gain=9.0 * option.gain) for option in fresh.options),
     )
     for pair, first in (([old, heavy], old), ([fresh, heavy], heavy)):
         looks = [attrs.evolve(look, hand_over=0.0) for look in pair]
@@ -89,7 +89,7 @@ def test_each_hypothesis_counts_as_its_incident_does() -> None:
 def test_a_fresh_incident_in_doubt_is_only_asked_about() -> None:
     state = begin(small_shift(0))
     (look,) = [believed_look(name, alone) for name, alone in state.open.items()]
-    assert all(offer.asks for offer in look.offers)
+    assert all(option.asks for option in look.options)
     assert look.hand_over == 0.0
     action = belief_first(state)
     assert isinstance(action, On)

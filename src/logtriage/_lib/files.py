@@ -138,7 +138,7 @@ def numbered_lines(stream: Iterable[Any], most: int | None = None) -> Iterator[t
 #: to a hundredth, blanks to a thousandth.
 UNPACKED: Final = 256 * 1024 * 1024
 UNPACKED_EACH: Final = 100
-#: At most so many blank lines of a gzip are read, one after the other.
+#: At most this many blank lines of a gzip are read, one after the other.
 BLANK_LINES: Final = 1_000_000
 #: Files that are not text, by their first bytes.
 _PACKED: Final = {

@@ -29,7 +29,7 @@ def is_name(name: str) -> bool:
     """Whether all in a name is a letter, a digit, or one of ``-_.``, in one script and in full.
 
     Letters that are another way to write others (wide, raised, composed of two) are none, and a
-    name that reads as one of ASCII is of ASCII.
+    name that reads as ASCII is ASCII.
     """
     letters = [letter for letter in name if letter not in _BESIDE]
     if not letters or len(name) > MAX_NAME or not all(map(str.isalnum, letters)):

@@ -57,10 +57,10 @@ def name_in_module(thing: Callable[..., object]) -> str:
     module, name = (getattr(thing, of, "") for of in ("__module__", "__qualname__"))
     if name and "<" not in name:
         try:
-            found: object = reduce(getattr, name.split("."), sys.modules.get(module))
+            current: object = reduce(getattr, name.split("."), sys.modules.get(module))
         except AttributeError:  # the module has nothing of that name
-            found = thing if module == "__main__" or module not in sys.modules else None
-        if found is thing:
+            current = thing if module == "__main__" or module not in sys.modules else None
+        if current is thing:
             return f"{module}.{name}"
     raise InvalidInput(
         f"{thing!r:.80} has no name in a module: write it as a function at the top of a module"

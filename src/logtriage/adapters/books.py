@@ -119,7 +119,7 @@ class IncidentBook(RunBook):
 
     def recover(self, name: str, done: Sequence[Any]) -> None:
         """Keep what was done; it is unscored, unless the incident was closed."""
-        self.keep(name, _played(self.open(name), done), {})
+        self.keep(name, _play_actions(self.open(name), done), {})
 
     def keep(self, name: str, played: Episode, extra: Mapping[str, Any]) -> None:  # noqa: ARG002
         """Append the transcript to its cell."""
@@ -147,7 +147,7 @@ class ShiftBook:
 
     def recover(self, name: str, done: Sequence[Any]) -> None:
         """Keep what was done; it is unscored, unless the shift was over."""
-        self.keep(name, _played(self.open(name), done), {})
+        self.keep(name, _play_actions(self.open(name), done), {})
 
     def keep(self, name: str, played: ShiftEpisode, extra: Mapping[str, Any]) -> None:
         """Append the record of a shift to the file."""
@@ -165,7 +165,7 @@ class ShiftBook:
 _Played = TypeVar("_Played", bound=TextEpisode)
 
 
-def _played(episode: _Played, done: Sequence[Wire]) -> _Played:
+def _play_actions(episode: _Played, done: Sequence[Wire]) -> _Played:
     """An episode after some actions; it breaks off there if it is still open."""
     for wire in done:
         episode.act(wire)

@@ -157,7 +157,7 @@ class Episode(GradedEpisode, TextEpisode):
             add up to ``reward``.
 
     Raises:
-        InvalidInput: for what is no incident, or fewer than 1 turn.
+        InvalidInput: if ``incident`` is not an incident, or ``turns`` is below 1.
     """
 
     def __init__(
@@ -195,7 +195,7 @@ class Episode(GradedEpisode, TextEpisode):
         """The episode of a data set's row, whose column ``incident`` has the id.
 
         Raises:
-            UnknownName, InvalidInput: if the row names no incident that exists, or one of
+            UnknownName, InvalidInput: if the row names no incident that exists, or an incident of
                 another world than here.
             SealError: for a sealed incident without its key, or with another key.
         """

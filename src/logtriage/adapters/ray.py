@@ -109,7 +109,7 @@ class _Tasks(Executor):
             if error is None:
                 future.set_result(done.result())
             else:
-                future.set_exception(_told(error))
+                future.set_exception(_raised_error(error))
 
         ref.future().add_done_callback(over)
         return future
@@ -121,7 +121,7 @@ class _Tasks(Executor):
                 ray.cancel(ref, force=True)
 
 
-def _told(error: BaseException) -> BaseException:
+def _raised_error(error: BaseException) -> BaseException:
     """What a function raised; for a worker that died, what the standard library's pools raise."""
     if isinstance(error, RayTaskError):
         return error.cause if isinstance(error.cause, BaseException) else error

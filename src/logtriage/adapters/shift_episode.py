@@ -37,7 +37,7 @@ class ShiftEpisode(TextEpisode):
             agent's own replies always stay.
 
     Raises:
-        InvalidInput: for what is no shift, or fewer than 1 screen.
+        InvalidInput: if ``shift`` is not a shift, or ``screens`` is below 1.
     """
 
     _tools = SHIFT_TOOLS

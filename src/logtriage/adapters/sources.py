@@ -31,7 +31,7 @@ def own_incident(task: str, split: str, number: int) -> Incident:
     The task is a task sheet, or a function from split and number to an incident.
 
     Raises:
-        UnknownName: for an unknown split.
+        UnknownName: if the split is unknown.
         InvalidInput: if there is no such module, or it has no such task.
     """
     # Loaded here: few runs have such a task.

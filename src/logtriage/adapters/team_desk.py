@@ -62,7 +62,7 @@ class TeamDesk:
         return TeamSeat(self, self.split.role(role))
 
     def leave(self, role: str) -> None:
-        """A role has gone: it waits from now on. When all have gone, the incident is left open."""
+        """Let a role wait from now on. When all roles have left, the incident stays open."""
         self._seated.discard(role)
         now = self._round
         if now is None or now.episode.done:

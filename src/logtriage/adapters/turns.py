@@ -60,7 +60,7 @@ class Turn:
     """The result of one reply.
 
     Attributes:
-        messages: the answers as chat messages: one of role ``tool`` for each call, or one of role
+        messages: the answers as chat messages: a message of role ``tool`` per call, or of role
             ``user`` for a reply without calls.
         reward: the grade after the reply, less the grade before it.
         done: whether the episode has stopped.

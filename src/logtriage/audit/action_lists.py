@@ -117,7 +117,7 @@ class Scorer:
         )
 
     def smaller(self, kinds: int, topologies: int) -> "Scorer":
-        """A scorer for the commonest kinds of the commonest topologies, so many at most."""
+        """A scorer for at most ``kinds`` kinds of the ``topologies`` commonest topologies."""
         groups = self._groups.values()
         common = sorted(groups, key=lambda group: -self.weights[group.columns].sum())
         places = np.concatenate([group.columns for group in common[:topologies]])

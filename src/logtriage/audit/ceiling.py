@@ -98,17 +98,17 @@ class Bounds:
     @cached_property
     def best(self) -> Scored:
         """The history that beats the oracle by most, or comes nearest to it."""
-        found = [result.best for result in self.searched]
+        scripts = [result.best for result in self.searched]
         for incident in self._unsearched:
             scorer, plan = Scorer([incident], self.rubric), self.subject.perfect(incident)
             start = scorer.best([plan, *_with_a_move(plan)])
             climbed = best_blind_policy(scorer, [start.actions])
-            found.append(Scored(climbed.mean, play(incident, climbed.actions)[0]))
-        return max(found, key=self.gain)
+            scripts.append(Scored(climbed.mean, play(incident, climbed.actions)[0]))
+        return max(scripts, key=self.gain)
 
-    def gain(self, found: Scored) -> float:
+    def gain(self, scored: Scored) -> float:
         """How much more than the oracle a history earns."""
-        return found.score - self.oracle[found.state.incident]
+        return scored.score - self.oracle[scored.state.incident]
 
     @property
     def beaten(self) -> str:
@@ -123,15 +123,15 @@ class Bounds:
     @cached_property
     def misrouted(self) -> Scored | None:
         """The best history with a mis-page; None if no mis-page was ever played."""
-        found = [row for result in self.searched if (row := result.misrouted)]
+        misrouted = [row for result in self.searched if (row := result.misrouted)]
         for incident in self._unsearched:
             plan = self.subject.perfect(incident)
             for team in incident.topology.teams:
                 for place in range(len(plan) + 1):
                     state, _ = play(incident, (*plan[:place], Escalate(team), *plan[place:]))
                     if state.facts.wrong_pages:
-                        found.append(Scored(score(state, self.rubric), state))
-        known = [row for row in found if pages_known(row.state.incident)]
+                        misrouted.append(Scored(score(state, self.rubric), state))
+        known = [row for row in misrouted if pages_known(row.state.incident)]
         return max(known, key=lambda row: row.score, default=None)
 
 

@@ -59,7 +59,7 @@ def episodes(subject: Subject, incident: Incident) -> list[State]:
     ]
 
 
-def _played(work: Work) -> list[State]:
+def _test_episodes(work: Work) -> list[State]:
     """The episodes of some test incidents."""
     incidents = work.subject.incidents("test", work.sizes.same)
     return [state for incident in incidents for state in episodes(work.subject, incident)]
@@ -70,7 +70,7 @@ def measures(work: Work) -> Outcome:
     rubric, wrong, rules = work.subject.rubric, dict[str, str](), set[tuple[str, str]]()
     passed = dict.fromkeys(
         (end.incident, end.actions[:length])
-        for end in work.shared(_played)
+        for end in work.shared(_test_episodes)
         for length in range(len(end.actions) + 1)
     )
     for incident, actions in passed:
@@ -188,9 +188,9 @@ def _in_child(job: bytes, name: str, count: int, seed: str) -> str | None:
 # -- records, stories, names ---------------------------------------------------------------
 
 
-def _compared(work: Work, same: Callable[[State], bool], how: str) -> Outcome:
+def _compare(work: Work, same: Callable[[State], bool], how: str) -> Outcome:
     """Whether all episodes are the ``same`` once more; ``how`` says in words what they are."""
-    states = work.shared(_played)
+    states = work.shared(_test_episodes)
     differing = [state.incident.id for state in states if not same(state)]
     return judged(
         not differing,
@@ -210,7 +210,7 @@ def replay(work: Work) -> Outcome:
         regrade = partial(grade_transcript, read, rubric, resolve=lambda _: state.incident)
         return guarded(regrade, state, rubric) == grade(state, rubric)
 
-    return _compared(work, same, "are graded the same from their transcript")
+    return _compare(work, same, "are graded the same from their transcript")
 
 
 def blindness(work: Work) -> Outcome:
@@ -228,7 +228,7 @@ def blindness(work: Work) -> Outcome:
         return score(play(swapped, state.actions), rubric) == score(state, rubric)
 
     how = "earn the same with the telemetry of another incident, another id and another directory"
-    return _compared(work, same, how)
+    return _compare(work, same, how)
 
 
 def renaming(work: Work) -> Outcome:
@@ -241,7 +241,7 @@ def renaming(work: Work) -> Outcome:
         off = abs(score(elsewhere, rubric) - score(state, rubric))
         return off <= work.limits.tolerance
 
-    return _compared(work, same, "earn the same with other names for services and teams")
+    return _compare(work, same, "earn the same with other names for services and teams")
 
 
 def renamed(incident: Incident) -> tuple[Incident, Callable[[Action], Action]]:

@@ -61,14 +61,14 @@ def fairness(work: Work) -> Outcome:
     for incident in incidents:
         world = cast(Simulation, incident.simulation)
         for number in range(TWINS):
-            truth, severity = _another(incident, world, number)
+            truth, severity = _other_truth(incident, world, number)
             plan = _plan(incident, world.setting.world, truth, number)
-            mine = list(_states(incident, plan))
-            tokens = {cell.cell: cell.token for state in mine for cell in evidence(state)}
+            states = list(_states(incident, plan))
+            tokens = {cell.cell: cell.token for state in states for cell in evidence(state)}
             twin = _twin(incident, world, truth, severity, tokens)
             pairs += 1
             sets += min(len(world.truth.faults), len(truth.faults)) > 1
-            for place, both in enumerate(zip(mine, _states(twin, plan), strict=True)):
+            for place, both in enumerate(zip(states, _states(twin, plan), strict=True)):
                 screens += 1
                 first, second = (render_observation(observe(state)) for state in both)
                 if first != second:
@@ -89,7 +89,7 @@ def fairness(work: Work) -> Outcome:
     )
 
 
-def _another(incident: Incident, world: Simulation, number: int) -> tuple[Hypothesis, Any]:
+def _other_truth(incident: Incident, world: Simulation, number: int) -> tuple[Hypothesis, Any]:
     """Another truth and severity, by a hash of the incident and a number.
 
     Every other twin shares a right page with the incident, so that the effects of a page are
@@ -99,7 +99,7 @@ def _another(incident: Incident, world: Simulation, number: int) -> tuple[Hypoth
     paged = set(teams_of(public, topology, world.directory, world.truth))
     for attempt in range(200):
         bits = mix(hash_name(f"{incident.id} twin {number} {attempt}"))
-        truth = _drawn(world, bits, keeps=number == TWINS - 1)
+        truth = _draw_truth(world, bits, keeps=number == TWINS - 1)
         theirs = set(teams_of(public, topology, world.directory, truth))
         alike = bool(theirs & paged) or theirs == paged
         if truth != world.truth and (alike or number % 2 or attempt > 150):
@@ -108,7 +108,7 @@ def _another(incident: Incident, world: Simulation, number: int) -> tuple[Hypoth
     raise AssertionError("unreachable: a prior has more than one hypothesis")
 
 
-def _drawn(world: Simulation, bits: int, *, keeps: bool) -> Hypothesis:
+def _draw_truth(world: Simulation, bits: int, *, keeps: bool) -> Hypothesis:
     """A truth by the prior; if several faults are possible, it ``keeps`` a fault of the world's."""
     if not world.setting.several:
         return draw_truth(prior(world.setting, world.topology, world.held), bits)
@@ -169,8 +169,8 @@ def _twin(
 
     def row(_: Simulation, row: Row, __: Doings) -> list[Evidence]:
         channel, start, spots = row
-        found = [(channel, service, slot, start) for service, slot in spots]
-        return [Evidence(*cell, tokens[cell]) for cell in found]
+        cells = [(channel, service, slot, start) for service, slot in spots]
+        return [Evidence(*cell, tokens[cell]) for cell in cells]
 
     kind = type("Twin", (type(world),), {"row": row})
     values = {row.alias: getattr(world, row.name) for row in attrs.fields(type(world)) if row.init}

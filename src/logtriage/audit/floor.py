@@ -58,7 +58,7 @@ class Panel:
         self.net = has_hand_overs(work.subject, self.incidents)
 
     def add_lists(self, lists: Mapping[str, Plan]) -> None:
-        """Lists of actions join the panel."""
+        """Add lists of actions to the panel."""
         kinds = zip(self.scorer.kinds, self.scorer.weights.tolist(), strict=True)
         order = [(place, kind) for place, (kind, n) in enumerate(kinds) for _ in range(int(n))]
         for name, scores in zip(lists, self.scorer.by_kind([*lists.values()]), strict=True):
@@ -77,9 +77,9 @@ class Panel:
         self, names: Iterable[str], how: str, *, most: float | None = None, least: float = 0.0,
         after: Mapping[str, str] | None = None,
     ) -> Outcome:  # fmt: skip
-        """Whether the best of some members earns at most ``most``, or else at least ``least``.
+        """Judge whether the best of ``names`` earns at most ``most``, or else at least ``least``.
 
-        ``after`` says something of a member behind the sentence.
+        ``after`` maps a member to what is written behind the sentence.
         """
         rows = {name: self.intervals[name] for name in names}
         best = max(rows, key=lambda name: rows[name].mean)
@@ -96,10 +96,10 @@ class Panel:
             },
         )
 
-    def played(
+    def play_and_judge(
         self, scripts: Scripts, how: str, *, most: float | None = None, least: float = 0.0
     ) -> Outcome:
-        """Scripts join the panel; :meth:`judged` by the best of them."""
+        """Play scripts, add them to the panel, and judge them by their best as :meth:`judged`."""
         for name, make in scripts.items():
             states = (play(incident, make(incident)) for incident in self.incidents)
             scores = [score(state, self.subject.rubric) for state in states]
@@ -108,7 +108,7 @@ class Panel:
 
 
 def idle(work: Work) -> Outcome:
-    """Doing nothing, looking, claiming success and resolving at once earn the least possible."""
+    """Judge idling, looking, claiming success, resolving at once: each earns the least possible."""
     panel, first = work.shared(Panel), work.subject.incident("train", 0)
     looks = asking(first.topology)
     said = {text: parse_action(text, first.topology) for text in CANARIES}
@@ -136,7 +136,7 @@ def idle(work: Work) -> Outcome:
 
 
 def blind(work: Work) -> Outcome:
-    """The best policy that looks at nothing, optimised on ``train`` and measured on ``test``."""
+    """Judge the best policy that looks at nothing: optimised on ``train``, measured on ``test``."""
     panel, sizes = work.shared(Panel), work.sizes
     train = Scorer(work.subject.incidents("train", sizes.search), work.subject.rubric)
     train = train.smaller(len(train.kinds) if train.fast else sizes.slow, sizes.slow)
@@ -187,24 +187,24 @@ def constant_answers(scorer: Scorer) -> list[tuple[Action, ...]]:
     ]  # fmt: skip
 
 
-def shallow(work: Work) -> Outcome:
-    """Reflexes to the first screen."""
+def reflex_policies(work: Work) -> Outcome:
+    """Judge the reflex policies: their best earns at most the limit."""
     how = "by reflex to the first screen"
-    return work.shared(Panel).played(REFLEXES, how, most=work.limits.shallow)
+    return work.shared(Panel).play_and_judge(REFLEXES, how, most=work.limits.shallow)
 
 
 def unread(work: Work) -> Outcome:
-    """A policy that reads no log line, but treats services and watches the panel."""
+    """Judge policies that read no log line, but treat services and watch the panel."""
     how = "with no log line read, by treating and watching the panel"
-    return work.shared(Panel).played(WATCHERS, how, most=work.limits.unread)
+    return work.shared(Panel).play_and_judge(WATCHERS, how, most=work.limits.unread)
 
 
 def chance(work: Work) -> Outcome:
-    """Random actions."""
-    return work.shared(Panel).played(CHANCE, "by chance", most=work.limits.chance)
+    """Judge random actions: they earn at most the limit."""
+    return work.shared(Panel).play_and_judge(CHANCE, "by chance", most=work.limits.chance)
 
 
 def expert(work: Work) -> Outcome:
-    """The scripted expert."""
+    """Judge the scripted expert: it earns at least the limit."""
     how = "an honest script that sees only observations"
-    return work.shared(Panel).played(EXPERT, how, least=work.limits.expert)
+    return work.shared(Panel).play_and_judge(EXPERT, how, least=work.limits.expert)

@@ -67,7 +67,7 @@ _BESIDE: Final = (Malformed, Report, ReportImpact, Wait)
 _DRAWN: Final = 24
 #: Worths that incidents get in turn: their own, those of the tasks, and another worth.
 _WORTHS: Final = (None, *WORTHS_OF_HAND_OVER, 0.45)
-#: A wrong first root cause is tried with so many confidences, different each time.
+#: A wrong first root cause is tried with this many confidences, different each time.
 _STATED: Final = 4
 #: Confidences that a stated confidence is compared with.
 _COMPARED: Final = (0.0, 0.5, 1.0)

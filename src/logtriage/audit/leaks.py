@@ -27,7 +27,6 @@ from logtriage.observation import Observation, observe
 from logtriage.rendering import render_observation
 from logtriage.rng import hash_name
 from logtriage.state import initial_state
-from logtriage.world.telemetry import Alert
 
 Codes = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -148,10 +147,10 @@ def _places(row: Shown, listed: Iterable[Any]) -> list[int]:
     return [row.screen.topology.index(item.service) for item in listed]
 
 
-def _together(row: Shown) -> list[Alert]:
-    """The alerts that began with the first. When others began is evidence."""
+def _alert_places(row: Shown) -> list[int]:
+    """Services of the alerts that began in the same tick as the first; later ticks are evidence."""
     alerts = row.screen.alerts
-    return [alert for alert in alerts if alert.since == alerts[0].since]
+    return _places(row, (alert for alert in alerts if alert.since == alerts[0].since))
 
 
 def _unusual_owners(incident: Incident) -> int:
@@ -173,7 +172,7 @@ _NUISANCES: Final[Mapping[str, Callable[[Shown], Hashable]]] = {
     "characters in the id": lambda row: len(row.incident.id),
     "seed, low bits": lambda row: seed_of(row.incident) & 15,
     "seed, high bits": lambda row: (seed_of(row.incident) >> 58) & 15,
-    "order of alerts that began together": lambda row: _rises(_places(row, _together(row))),
+    "order of alerts that began together": lambda row: _rises(_alert_places(row)),
     "order of lines": lambda row: _rises(_places(row, row.screen.window)),
     "order of levels": lambda row: _rises([line.level for line in row.screen.window]),
     "second of the first line": lambda row: (

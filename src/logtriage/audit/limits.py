@@ -48,7 +48,7 @@ class Thresholds:
         (0.7, 0.15, 1.0),
         (0.9, 0.30, 1.0),
     )
-    #: The most characters of a world's system prompt, with so many more for each service.
+    #: The most characters of a world's system prompt, with this many more for each service.
     prompt: int = 7_000
     prompt_service: int = 40
     #: Scores closer than this count as equal.
@@ -64,7 +64,7 @@ class Sizes:
     #: Systems that they are optimised on, and kinds of incident if ``grade_batch`` does not know a
     #: measure of the rubric.
     slow: int = 40
-    #: Their search ends after so many lists, each counted once for every system.
+    #: Their search ends after this many lists, each counted once for every system.
     lists: int = 1_000_000
     #: Test incidents that the panel plays.
     panel: int = 500

@@ -40,7 +40,7 @@ def _page(screen: Observation, service: str) -> tuple[Action, ...]:
 class Reflex:
     """Blames the first service that alerts, pages its owner, applies a remedy.
 
-    The remedy is the one that mends most kinds of fault.
+    The remedy mends most kinds of fault.
     """
 
     def act(self, observation: Observation, memory: Memory) -> tuple[Action, Memory]:

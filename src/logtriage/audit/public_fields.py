@@ -93,8 +93,8 @@ def seeds(work: Work) -> Outcome:
     for screen in drawn:
         numbers: dict[str, set[int]] = defaultdict(set)
         for path, value in screen.leaves:
-            if found := _numbers(value):
-                numbers[path] |= found
+            if leaves := _numbers(value):
+                numbers[path] |= leaves
         secrets = _secrets(screen.state.incident)
         for path, said in numbers.items():
             held[path].add(frozenset(said))

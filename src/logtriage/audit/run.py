@@ -17,7 +17,7 @@ from logtriage.audit.floor import (
     expert,
     has_hand_overs,
     idle,
-    shallow,
+    reflex_policies,
     unread,
 )
 from logtriage.audit.handing_over import risk
@@ -40,7 +40,7 @@ FAMILIES: Final[Mapping[str, Mapping[str, Callable[[Work], Outcome]]]] = {
     "floor": {
         "idle": idle,
         "blind": blind,
-        "shallow": shallow,
+        "shallow": reflex_policies,
         "unread": unread,
         "chance": chance,
         "expert": expert,
@@ -98,7 +98,7 @@ def audit(
 
     Raises:
         UnknownName: for a task, family or check that does not exist.
-        InvalidInput: for a task that is none of the above.
+        InvalidInput: if ``task`` is none of the above.
         LogTriageError: if a worker died.
     """
     named = chosen_checks(families, checks)

@@ -31,7 +31,7 @@ from logtriage.state import State, initial_state
 
 #: The facts of a state that decide a measure or discount, now and later.
 Read = Callable[[State], Hashable]
-#: A measure, a gate, or the factor of a discount, which is None where it does not apply.
+#: A measure, a gate, or the factor of a discount, which is None if it does not apply.
 Rule = Callable[[State], Measured | str | None]
 #: After this many wrong remedies, no credit remains.
 _SPENT: Final = next(number for number in count() if triage.remedy_credit(number) == 0.0)
@@ -50,27 +50,27 @@ def _blamed_in_time(state: State) -> Hashable:
     """Which root causes count, and whether they came before the fix."""
     several = state.incident.truth.several
     if not several:
-        return _blamed_rightly(state), _fixed(state), triage.root_cause(state)[0]
+        return _blamed_rightly(state), _fixes(state), triage.root_cause(state)[0]
     first = frozenset(service for _, service in state.facts.root_causes[: len(several)])
     named = tuple((part.said_at is not None, part.named) for part in state.facts.responses)
-    return first, named, _fixed(state)
+    return first, named, _fixes(state)
 
 
-def _classed(state: State) -> Hashable:
+def _declared_class(state: State) -> Hashable:
     """The class declared, or where the true class is not known what counts in its place."""
     if state.incident.truth.fault_category is None:
         return _blamed_rightly(state)
     return state.facts.fault_category
 
 
-def _paged(state: State) -> Hashable:
+def _right_pages(state: State) -> Hashable:
     """Whether an accepted team was paged, for each of several faults."""
     if state.incident.truth.several:
         return tuple(part.paged_at is not None for part in state.facts.responses)
     return state.facts.paged_at is not None
 
 
-def _fixed(state: State) -> Hashable:
+def _fixes(state: State) -> Hashable:
     """Whether it was fixed, for each of several faults."""
     if state.incident.truth.several:
         return tuple(part.fixed_at is not None for part in state.facts.responses)
@@ -79,12 +79,12 @@ def _fixed(state: State) -> Hashable:
 
 def _escalation(state: State) -> Hashable:
     several = state.incident.truth.several
-    return _paged(state) if several else criteria.escalation(state)[0]
+    return _right_pages(state) if several else criteria.escalation(state)[0]
 
 
 def _early_fixes(state: State) -> Hashable:
     left = paging.unapproved_fix(state)
-    return state.facts.paged_at is not None, _fixed(state), left and left[0]
+    return state.facts.paged_at is not None, _fixes(state), left and left[0]
 
 
 #: The facts that each rule reads, beside the tick and why the incident closed. Those of the gates
@@ -97,18 +97,18 @@ READS: Final[Mapping[Rule, Read]] = MappingProxyType(
         criteria.root_cause: _blamed_rightly,
         criteria.escalation: _escalation,
         triage.root_cause: _blamed_in_time,
-        triage.closure: _fixed,
+        triage.closure: _fixes,
         triage.benign_closure: _blamed_any,
         paging.hand_over: lambda state: bool(state.facts.pages or state.facts.remedies),
-        paging.remediation: lambda state: (_fixed(state), min(_SPENT, state.facts.wrong_remedies)),
+        paging.remediation: lambda state: (_fixes(state), min(_SPENT, state.facts.wrong_remedies)),
         paging.dismissal: _blamed_any,
-        paging.unescalated: _paged,
+        paging.unescalated: _right_pages,
         paging.unapproved: lambda state: (
             state.facts.paged_at is not None,
             state.facts.unapproved_remedies,
         ),
         paging.unapproved_fix: _early_fixes,
-        recordings.fault_class: _classed,
+        recordings.fault_class: _declared_class,
         recordings.dismissal: lambda state: (
             state.facts.root_cause is None and state.facts.fault_category is None
         ),
@@ -129,7 +129,7 @@ class Searched(NamedTuple):
     """The result of a search of one incident.
 
     ``best`` has the largest score, ``misrouted`` the largest score with a wrong page somewhere
-    (None where no page is wrong). ``nodes`` situations were graded.
+    (None if no page is wrong). ``nodes`` situations were graded.
     """
 
     best: Scored
@@ -186,7 +186,7 @@ class Situations:
     def search(self) -> Searched:
         """Follow every class of action from every situation, each from its earliest tick on."""
         start = initial_state(self.incident)
-        found, layer, nodes = [start], [start], {self.of(start)}
+        seen, layer, nodes = [start], [start], {self.of(start)}
         while layer:
             following = []
             for state, action in product(layer, self.classes.values()):
@@ -195,9 +195,9 @@ class Situations:
                 if there not in nodes:
                     nodes.add(there)
                     following.append(after)
-            found += following
+            seen += following
             layer = [state for state in following if not state.is_closed]
-        scored = [Scored(score(state, self.rubric), state) for state in found]
+        scored = [Scored(score(state, self.rubric), state) for state in seen]
         misrouted = (row for row in scored if row.state.facts.wrong_pages)
         worth = attrgetter("score")
-        return Searched(max(scored, key=worth), max(misrouted, key=worth, default=None), len(found))
+        return Searched(max(scored, key=worth), max(misrouted, key=worth, default=None), len(seen))

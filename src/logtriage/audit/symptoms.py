@@ -28,7 +28,7 @@ from logtriage.world.prior import prior
 from logtriage.world.setting import FULL, Setting
 from logtriage.world.tables import places
 
-#: A sentence names so many faults.
+#: A sentence names this many faults.
 _NAMED: Final = 3
 
 

@@ -25,7 +25,7 @@ from logtriage.rendering import system_prompt
 from logtriage.tasks import benchmark_of
 from logtriage.world.model import World
 
-#: A sentence names so many rows of a kind.
+#: A sentence names this many rows of a kind.
 _NAMED: Final = 3
 #: A sentence names confusions of at least this share.
 _TOLD: Final = 0.02
@@ -67,7 +67,7 @@ def check_world(
     work.tell()
     checks = {
         "twins": _twins,
-        "unseen": _unseen,
+        "unseen": _hidden_faults,
         "prompt": _prompt,
         "full-look": _full_look,
         "net-value": _net_value,
@@ -136,15 +136,15 @@ def _twins(work: _Work) -> Outcome:
     )
 
 
-def _unseen(work: _Work) -> Outcome:
+def _hidden_faults(work: _Work) -> Outcome:
     """Faults that neither the edge nor an alert may ever show."""
     rows: dict[str, Fraction] = {}
     for subject in work.subjects:
         first = subject.incident("test", 0)
         assert first.setting is not None, "every subject was looked at"
         if not first.setting.several:
-            found = chances(first.setting, first.topology, first.held, first.horizon)
-            for fault, chance in found.items():
+            chances_of = chances(first.setting, first.topology, first.held, first.horizon)
+            for fault, chance in chances_of.items():
                 rows[f"{matter(fault, first.topology)} in {subject.name}"] = chance
     if not rows:
         return Outcome(Verdict.SKIPPED, "every task may have several faults at once")

@@ -51,11 +51,11 @@ def twins(world: World) -> tuple[Twins, ...]:
         Twins((kind.name, twin.name), tier, _differ(world, kind, twin))
         for tier in world.tier_names
         for kind, twin in combinations(world.kinds_at(tier), 2)
-        if _shown(world, kind, tier) == _shown(world, twin, tier)
+        if _evidence_of(world, kind, tier) == _evidence_of(world, twin, tier)
     )
 
 
-def _shown(world: World, kind: Kind, tier: str) -> Mapping[str, Any]:
+def _evidence_of(world: World, kind: Kind, tier: str) -> Mapping[str, Any]:
     """Everything that the evidence of a kind at a tier depends on, except lines that name it."""
     second = world.rules.secondary_fault
     shares = {
@@ -102,9 +102,9 @@ def confusions(incidents: Sequence[Incident], on_progress: Callable[[], None]) -
     for incident in incidents:
         held = belief(full_look(incident))
         for about, answer in _answers(held).items():
-            shares = _summed(held, answer).values()
+            shares = _sums_by(held, answer).values()
             doubts.setdefault(about, []).append((_entropy(shares), max(shares)))
-        kinds = _summed(held, _kinds)
+        kinds = _sums_by(held, _kinds)
         for kind, share in kinds.items():
             bits[kind] = bits.get(kind, 0.0) - share * log2(share)
             row = joint.setdefault(kind, {})
@@ -130,8 +130,8 @@ def confusions(incidents: Sequence[Incident], on_progress: Callable[[], None]) -
             "others": sorted(others, key=lambda row: -row[1]),
         })  # fmt: skip
     means = (
-        (about, fmean(bits for bits, _ in found), fmean(likeliest for _, likeliest in found))
-        for about, found in doubts.items()
+        (about, fmean(bits for bits, _ in pairs), fmean(likeliest for _, likeliest in pairs))
+        for about, pairs in doubts.items()
     )
     return {
         "incidents": len(incidents),
@@ -158,7 +158,7 @@ def _answers(held: Belief) -> dict[str, Callable[[Hypothesis], Hashable]]:
     }
 
 
-def _summed(held: Belief, key: Callable[[Hypothesis], Any]) -> dict[Any, float]:
+def _sums_by(held: Belief, key: Callable[[Hypothesis], Any]) -> dict[Any, float]:
     sums: dict[Any, float] = {}
     for fault, share in zip(held.hypotheses, held.probabilities, strict=True):
         if share > 0:

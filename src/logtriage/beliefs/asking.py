@@ -28,16 +28,16 @@ def outcomes_of(
 ) -> Floats:
     """The likelihood (B, C, O) of what the sorts of a service may show, in units of 2**-16.
 
-    ``begins`` are the ticks from which conditions hold, ``tick`` is that of the screen. The service
-    may be blind there, as long as nobody has asked.
+    Axes: B ``begins``, the ticks from which conditions hold; C conditions; O outcomes. The service
+    may be blind at ``tick``, the screen's, as long as nobody has asked.
     """
     firsts = [0 if not begin else seen.breaks.index(begin - 1) + 1 for begin in begins]
-    told = tuple(
+    outcomes_by_sort = tuple(
         tuple(seen.outcome(service, sort, first, seen.last) for first in firsts) for sort in sorts
     )
     reader, places = shared(seen.listed.readers[service], sorts)
     blind = 0 if (service, channel) in seen.down else reader.setting.blind_weight
-    likely = _outcomes_of(reader, sorts, told, instant_of(min(tick, _LATEST)), blind)
+    likely = _outcomes_of(reader, sorts, outcomes_by_sort, instant_of(min(tick, _LATEST)), blind)
     return likely[:, places]
 
 
@@ -45,17 +45,17 @@ def outcomes_of(
 def _outcomes_of(
     reader: Reader,
     sorts: tuple[str, ...],
-    told: tuple[tuple[Outcome, ...], ...],
+    outcomes_by_sort: tuple[tuple[Outcome, ...], ...],
     now: int,
     blind: int,
 ) -> Floats:
-    """The same at an instant, from what was seen of each sort since each tick (S, B)."""
-    count, begins = len(reader.conditions), len(told[0])
+    """The same at an instant, from what was seen of S sorts since B ticks each (S, B)."""
+    count, begins = len(reader.conditions), len(outcomes_by_sort[0])
     rows = np.full((begins * count, 1), float(FULL))
-    for sort, outcomes in zip(sorts, told, strict=True):
-        table = np.concatenate([_predicted(reader, sort, outcome, now) for outcome in outcomes])
+    for sort, outcomes in zip(sorts, outcomes_by_sort, strict=True):
+        table = np.concatenate([_likelihood(reader, sort, outcome, now) for outcome in outcomes])
         rows = (rows[:, :, np.newaxis] * (table[:, np.newaxis, :] / FULL)).reshape(len(rows), -1)
-        rows = _gathered(rows)
+        rows = _likeliest_and_rest(rows)
     if blind:
         dark = np.full((len(rows), 1), float(blind))
         rows = np.concatenate([rows * ((FULL - blind) / FULL), dark], axis=1)
@@ -68,7 +68,7 @@ def _outcomes_of(
 _LATEST: Final = tick_of(INSTANTS)
 
 
-def _gathered(rows: Floats) -> Floats:
+def _likeliest_and_rest(rows: Floats) -> Floats:
     """The likeliest outcomes (C, O), and in the last column all others, which tell little."""
     if rows.shape[1] <= OUTCOMES:
         return rows
@@ -78,7 +78,7 @@ def _gathered(rows: Floats) -> Floats:
 
 
 @lru_cache(maxsize=1 << 14)
-def _predicted(reader: Reader, sort: str, outcome: Outcome, now: int) -> Longs:
+def _likelihood(reader: Reader, sort: str, outcome: Outcome, now: int) -> Longs:
     """The likelihood (C, O) of what a look at an instant shows, in units of 2**-16.
 
     Usual so far; and each token, begun with the trouble or at another time, such as with a remedy.

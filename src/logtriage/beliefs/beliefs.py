@@ -29,7 +29,7 @@ from logtriage.world.conditions import Hypothesis, accepted_remedies, teams_of
 from logtriage.world.model import World
 from logtriage.world.schedule import Doings
 
-#: Hypotheses below 1 in so many say nothing of how damage spread.
+#: Hypotheses below 1 in this many say nothing of how damage spread.
 _HARDLY: Final = 10_000
 _Key = TypeVar("_Key", bound=Hashable)
 
@@ -246,7 +246,7 @@ def belief(state: State, role: Role | RoleSplit | None = None) -> Belief:
     knows that others acted, and when.
 
     Raises:
-        InvalidInput: as :func:`logtriage.evidence.simulation_of`, and for what is no state.
+        InvalidInput: as :func:`logtriage.evidence.simulation_of`, and if ``state`` is not a state.
     """
     check_state(state)
     alone = None if isinstance(role, RoleSplit) else role

@@ -1,4 +1,4 @@
-"""A belief compiled for planning: arrays over the hypotheses that matter."""
+"""A belief compiled for planning: arrays over the H hypotheses that matter, of K faults each."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
@@ -106,12 +106,12 @@ class Plan:
 
     @property
     def page(self) -> str | None:
-        """The first team to page; None for nobody."""
+        """The first team to page; None if nobody is paged."""
         return self.pages[0] if self.pages else None
 
     @property
     def root_cause(self) -> str | None:
-        """The first service to name; None for none."""
+        """The first service to name; None if no service is named."""
         return self.root_causes[0] if self.root_causes else None
 
     @property
@@ -241,13 +241,13 @@ class Case(ABC):
             plays.append((0, ClassifySeverity(standing.severity)))
         ledger = EMPTY
         for when, action in sorted(plays, key=lambda play: play[0]):
-            ledger = self._entered(ledger, when, action)
+            ledger = self._ledger_after(ledger, when, action)
         return ledger
 
-    def _entered(self, ledger: Ledger, tick: int, action: Action) -> Ledger:
+    def _ledger_after(self, ledger: Ledger, tick: int, action: Action) -> Ledger:
         """The ledger after an action, which declares no service that was declared before."""
         number = action_id(action, self.topology, hand_over=True)
-        return self.books.entered(ledger, number, tick, self.mine(action), self.count)
+        return self.books.entered(ledger, number, tick, self.accepted_faults(action), self.count)
 
     @cached_property
     def pasts(self) -> tuple[Longs, Longs]:
@@ -258,16 +258,16 @@ class Case(ABC):
         facts, response = self.past.facts, self.past.response
         times = (part[..., fault] for part in response for fault in range(part.shape[-1]))
         shape = self.count.shape
-        told = [np.broadcast_to(value, shape) for value in (*facts, *times) if np.ndim(value)]
-        return alike([self.count, *told, *self.shares.T])
+        facts_told = [np.broadcast_to(value, shape) for value in (*facts, *times) if np.ndim(value)]
+        return alike([self.count, *facts_told, *self.shares.T])
 
-    def mine(self, action: Action) -> Bools:
+    def accepted_faults(self, action: Action) -> Bools:
         """Which faults accept what an action names (H, K)."""
         if action not in self._accepting:
-            self._accepting[action] = self._mine(action)
+            self._accepting[action] = self._accepted_faults(action)
         return self._accepting[action]
 
-    def _mine(self, action: Action) -> Bools:
+    def _accepted_faults(self, action: Action) -> Bools:
         match action:
             case Escalate(team):
                 theirs: Bools = self.teams == self.topology.teams.index(team)
@@ -296,10 +296,10 @@ class Case(ABC):
         return grades
 
     def closed(self, tick: int, last: Action) -> float:
-        """The expected grade if the last of what was done closed the incident in so many ticks."""
+        """The expected grade if action ``last`` closed the incident with ``tick`` ticks used."""
         ledger, rows = self.past, np.arange(len(self.rows))
         if isinstance(last, Resolve | Ignore | HandOver):
-            ledger = self._entered(ledger, tick - 1, last)
+            ledger = self._ledger_after(ledger, tick - 1, last)
         grades = self.graded(rows, ledger, np.full((1, len(rows)), tick))
         return float((self.weights * grades[0]).sum()) / self.total / UNIT
 

@@ -42,10 +42,10 @@ def expected_after(held: Belief, now: State, after: State, samples: int) -> floa
     if closing is not None:
         return share * then.planner().closed(after.tick, action)
     cells = cells_on(incident, now.tick + 1, facts.doings)
-    return share * _imagined(then, now, cells, now.tick, samples)
+    return share * _mean_value(then, now, cells, now.tick, samples)
 
 
-def _imagined(held: Belief, now: State, cells: Sequence[Cell], key: int, samples: int) -> float:
+def _mean_value(held: Belief, now: State, cells: Sequence[Cell], key: int, samples: int) -> float:
     """The mean of W over what some cells might show beside what was shown."""
     standing, total = held.standing, 0.0
     fresh = [cell for cell in cells if cell not in held.posterior.seen]
@@ -62,10 +62,10 @@ def _imagined(held: Belief, now: State, cells: Sequence[Cell], key: int, samples
 
 def with_everything(held: Belief, now: State, tick: int, samples: int) -> float:
     """H: the expected W if every channel of every service had been read at the closing tick."""
-    return _imagined(held, now, _everything(held, tick), 1 << 20, samples)
+    return _mean_value(held, now, _all_cells(held, tick), 1 << 20, samples)
 
 
-def _everything(held: Belief, tick: int) -> list[Cell]:
+def _all_cells(held: Belief, tick: int) -> list[Cell]:
     """What every request would show at a tick, and every alert until then."""
     every = scrapes(tick, Doings())
     cells: list[Cell] = [(Channel.EDGE, -1, 0, every[-1])]

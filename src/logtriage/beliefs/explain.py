@@ -52,7 +52,7 @@ _REQUESTS: Final = (RequestMoreLogs, RequestMetrics, RequestTraces)
 class Leading:
     """What a belief holds likeliest, with probabilities.
 
-    ``root_cause`` and ``team`` are None where nothing but a benign incident is possible.
+    ``root_cause`` and ``team`` are None if nothing but a benign incident is possible.
     """
 
     root_cause: tuple[str, float] | None
@@ -73,7 +73,7 @@ class Leading:
 class Step:
     """One action, and the expected grade before it, after acting, and after seeing its outcome.
 
-    ``leading`` is what was likeliest before it. ``justified`` is None where it does not
+    ``leading`` is what was likeliest before it. ``justified`` is None if it does not
     apply: for all but a page and the first declared root cause. ``right`` says whether
     these were right.
     """
@@ -196,7 +196,7 @@ def check_closed(state: State) -> None:
     """Refuse what cannot be looked back on.
 
     Raises:
-        InvalidInput: for an open incident or joint play, and for what is no state.
+        InvalidInput: if ``state`` is not a state, is still open, or is of joint play.
     """
     check_state(state)
     if not state.is_closed:

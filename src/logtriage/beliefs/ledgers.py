@@ -54,7 +54,7 @@ class Ledger:
     response: Response
 
     def take(self, rows: Any) -> "Ledger":
-        """The ledger of some hypotheses (H,)."""
+        """The ledger of H hypotheses."""
         facts = (value[rows] if np.ndim(value) else value for value in self.facts)
         response = (times[rows] if times.ndim > 1 else times for times in self.response)
         return Ledger(Facts(*facts), Response(*response))
@@ -81,14 +81,14 @@ class Bookkeeper:
         return cls(stakes, letters_of(ranges_of(topology, hand_over=True), NEVER), most)
 
     def entered(
-        self, ledger: Ledger, action: Int, tick: Int, mine: Any, faults: Int, *, anew: Any = True
+        self, ledger: Ledger, action: Int, tick: Int, hits: Any, faults: Int, *, anew: Any = True
     ) -> Ledger:
         """The ledger after a canonical action, if there is time for it and all is open.
 
-        ``mine`` (…, K) is whether each fault accepts what it names, ``anew`` whether a service has
+        ``hits`` (…, K) is whether each fault accepts what it names, ``anew`` whether a service has
         not been declared before.
         """
-        facts, right = ledger.facts, np.any(mine, axis=-1)
+        facts, right = ledger.facts, np.any(hits, axis=-1)
         # One number for all costs less than an array of equal ones.
         right = bool(right.all()) if right.all() or not right.any() else right
         rules = Rules(1, self.stakes.worth_of_hand_over is not None)
@@ -97,7 +97,7 @@ class Bookkeeper:
         counted = counts(facts, move, live, anew, np.maximum(faults, 1))
         of_faults = [np.asarray(value)[..., np.newaxis] for value in (live, counted, tick)]
         flags = [np.asarray(value)[..., np.newaxis] for value in move]
-        response = response_step(ledger.response, type(move)(*flags), mine, *of_faults)
+        response = response_step(ledger.response, type(move)(*flags), hits, *of_faults)
         return Ledger(facts_step(facts, move, live, counted, tick), response)
 
     def utilities(self, ledger: Ledger, used: Int, faults: Int, *, benign: bool) -> Longs:

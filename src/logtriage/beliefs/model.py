@@ -72,7 +72,7 @@ def shared(reader: Reader, sorts: tuple[str, ...]) -> tuple[Reader, Longs]:
 
 @attrs.frozen(eq=False)
 class Listed:
-    """Sets of faults as arrays, the benign hypotheses after them: H on n services.
+    """Sets of faults as arrays, then the benign hypotheses: H sets of K faults on n services.
 
     ``members`` (H, K) are places among the ``singles`` of the model in the order of services,
     ``NONE`` for none. ``place`` (H, n) is the condition of each service: an index into

@@ -73,7 +73,7 @@ class Outcome(NamedTuple):
         return self._replace(quiet=max(self.quiet, instant))
 
     def then(self, other: "Outcome") -> "Outcome":
-        """The outcome of this segment and of a later one of the same run."""
+        """The outcome of this segment and of a later segment of the same run."""
         token = self.token or other.token
         return Outcome(
             max(self.after, other.after),
@@ -167,15 +167,15 @@ class Outcomes:
     def outcome(self, service: int, sort: str, first: int, last: int) -> Outcome:
         """What was seen of a service's history of a sort in a run of segments."""
         rows = self.seen.get((service, sort))
-        found = UNSEEN._replace(begin=self.breaks[first - 1] + 1) if first else UNSEEN
+        reading = UNSEEN._replace(begin=self.breaks[first - 1] + 1) if first else UNSEEN
         if rows is None:
-            return found
+            return reading
         if first in rows:
-            found = rows[first]
+            reading = rows[first]
         for segment in range(first + 1, last + 1):
             if segment in rows:
-                found = found.then(rows[segment])
-        return found
+                reading = reading.then(rows[segment])
+        return reading
 
     def table(self, first: int, last: int) -> Longs:
         """The logarithms (n, C) of the likelihoods of conditions that hold for a run of segments.
@@ -230,7 +230,7 @@ class Outcomes:
         return shown
 
     def _places(self, rows: Longs, fixed: Longs) -> Iterator[Longs]:
-        """The condition of each service (R, n) in every segment."""
+        """The condition of each of n services in every segment (R ``rows``, n)."""
         for segment in range(self.last + 1):
             yield self.listed.left(rows, (fixed != UNFIXED) & (fixed < segment))
 
@@ -256,7 +256,7 @@ class Outcomes:
 
 
 def likelihoods(reader: Reader, sort: str, outcome: Outcome) -> Longs:
-    """The logarithms (C,) of how likely the conditions of a service make an outcome."""
+    """The logarithms (C,) of how likely the C conditions of a service make an outcome."""
     general, places = shared(reader, (sort,))
     return _likelihoods(general, sort, outcome)[places]
 
@@ -272,10 +272,10 @@ def _likelihoods(reader: Reader, sort: str, outcome: Outcome) -> Longs:
 def fitting(reader: Reader, sort: str, outcome: Outcome) -> Longs:
     """The masses (C, A, I) up to 2**52 of the histories of a sort that fit an outcome.
 
-    By condition, token and onset; the ordinary token's are at instant 0. In a later segment a
-    token shows at once: all onsets are at instant 0.
+    By C conditions, A tokens and I onsets; the ordinary token's are at instant 0. In a later
+    segment a token shows at once: all onsets are at instant 0.
     """
-    masses = _later(reader, sort) if outcome.begin else masses_of(reader, sort)
+    masses = _segment_masses(reader, sort) if outcome.begin else masses_of(reader, sort)
     fits = np.zeros(masses.shape[1:], np.bool_)
     onset = np.arange(masses.shape[2])
     if outcome.torn or (outcome.begin and outcome.token and outcome.after >= 0):
@@ -339,7 +339,7 @@ def masses_of(reader: Reader, sort: str) -> Longs:
 
 
 @lru_cache(maxsize=1 << 14)
-def _later(reader: Reader, sort: str) -> Longs:
+def _segment_masses(reader: Reader, sort: str) -> Longs:
     """The masses (C, A, 1) below 2**32 of the tokens of a segment that a remedy began."""
     setting, place = reader.setting, reader.place
     rows = [lasting(setting, sort, place, condition) for condition in reader.conditions]

@@ -56,7 +56,7 @@ _FINER: Final = WHOLE // UNIT
 
 
 class PlanTables(NamedTuple):
-    """Tables for plans over H hypotheses in W worlds.
+    """Tables for plans over H hypotheses and M remedies in W worlds.
 
     ``root`` (W, H) is -1 where there is no fault. Pairs of a remedy and a hypothesis that accepts
     it are listed by remedy: ``hypothesis`` (W, P), and where the pairs of each remedy begin, the
@@ -148,7 +148,7 @@ def _facts(row: Int, at: Int, rows: Standings, root: Int) -> Facts:
 
 
 @kernel
-def _entered(facts: Facts, response: Response, action: Int, right: Int, tick: Int, to: Any) -> Any:
+def _enter(facts: Facts, response: Response, action: Int, right: Int, tick: Int, to: Any) -> Any:
     """The facts and the response after an action, if there is time for it and all is open."""
     move = move_of(action, right, Rules(1, 0), to.to)
     live = (facts.closing == OPEN) & (tick < to.horizon)
@@ -184,24 +184,24 @@ def _begun(row: Int, at: Int, page: Int, says: Int, names: Int, rows: Standings,
     fault, facts = np.int64(root >= 0), _facts(row, at, rows, root)
     response = Response(np.int64(rows.said[row, at]), facts.paged, np.int64(rows.mended[row, at]))
     if page != 0:
-        facts, response = _entered(facts, response, np.int64(to.to.page), fault, now, to)
+        facts, response = _enter(facts, response, np.int64(to.to.page), fault, now, to)
         now += 1
     if says != SILENT:
-        facts, response = _entered(facts, response, np.int64(says), np.int64(0), now, to)
+        facts, response = _enter(facts, response, np.int64(says), np.int64(0), now, to)
         now += 1
     if names != UNSAID:
         rightly = fault * np.int64(names == RIGHT)
-        facts, response = _entered(facts, response, np.int64(to.to.root), rightly, now, to)
+        facts, response = _enter(facts, response, np.int64(to.to.root), rightly, now, to)
         now += 1
     return facts, response, now
 
 
 @kernel
-def _closed(
+def _closed_grade(
     row: Int, at: Int, facts: Facts, response: Response, close: Int, now: Int, rows: Any, to: Any
 ) -> Any:
     """The mean grade if the incident is closed next."""
-    facts, response = _entered(facts, response, np.int64(close), np.int64(0), now, to)
+    facts, response = _enter(facts, response, np.int64(close), np.int64(0), now, to)
     return _grade(row, at, facts, response, now + 1, rows, to)
 
 
@@ -216,16 +216,16 @@ def _make(
     at, out = room.first[group], room.utilities[group, page, says, names]
     facts, response, now = _begun(row, at, page, says, names, rows, to)
     if rows.fixed[row]:
-        out[RESOLVED] = _closed(row, at, facts, response, to.to.resolve, now, rows, to)
+        out[RESOLVED] = _closed_grade(row, at, facts, response, to.to.resolve, now, rows, to)
         return
     out[_MISSED] = _grade(row, at, facts, response, now, rows, to)
     remedy, right = np.int64(to.to.remedy), np.int64(1)
     for tried in range(REMEDIES_TRIED):
         if to.root[at] >= 0:
-            after, of_fault = _entered(facts, response, remedy, right, now, to)
-            value = _closed(row, at, after, of_fault, to.to.resolve, now + 1, rows, to)
+            after, of_fault = _enter(facts, response, remedy, right, now, to)
+            value = _closed_grade(row, at, after, of_fault, to.to.resolve, now + 1, rows, to)
             out[_FIXED + tried] = value
-        facts, response = _entered(facts, response, remedy, np.int64(0), now, to)
+        facts, response = _enter(facts, response, remedy, np.int64(0), now, to)
         now += 1
         out[_MISSED + tried + 1] = _grade(row, at, facts, response, now, rows, to)
 
@@ -260,7 +260,7 @@ def _group(row: Int, rows: Standings, to: Any, room: _Room) -> Int:
     for at in range(len(room.some)):
         if rows.weights[row, at] == 0:
             continue
-        found = known
+        group_of = known
         for group in range(known):
             other = room.first[group]
             if (
@@ -272,12 +272,12 @@ def _group(row: Int, rows: Standings, to: Any, room: _Room) -> Int:
                 and rows.shares[row, at, 1] == rows.shares[row, other, 1]
                 and (to.root[at] < 0) == (to.root[other] < 0)
             ):
-                found = group
+                group_of = group
                 break
-        if found == known:
+        if group_of == known:
             room.first[known] = at
             known += 1
-        room.group[at] = found
+        room.group[at] = group_of
     return known
 
 
@@ -375,7 +375,7 @@ def _dismissal(row: Int, groups: Int, says: Any, rows: Any, to: Any, room: _Room
         at, value = room.first[group], 0.0
         if to.root[at] < 0:
             facts, response, now = _begun(row, at, page, said, names, rows, to)
-            value = _closed(row, at, facts, response, to.to.ignore, now, rows, to)
+            value = _closed_grade(row, at, facts, response, to.to.ignore, now, rows, to)
         room.utilities[group, page, said, names, DISMISSED] = value
     for at in range(len(room.some)):
         room.some[at] = rows.weights[row, at]

@@ -47,14 +47,14 @@ ENDS: Final = DISMISSED + 1
 
 
 @lru_cache(maxsize=64)
-def _ends(to: Letters) -> tuple[Longs, Longs]:
+def _ends(letters: Letters) -> tuple[Longs, Longs]:
     """The actions of each end, tick by tick (REMEDIES_TRIED + 1, ENDS); whether each is right."""
-    wrong, fix = (to.remedy, 0), (to.remedy, 1)
+    wrong, fix = (letters.remedy, 0), (letters.remedy, 1)
     ends = [[wrong] * tried for tried in range(REMEDIES_TRIED + 1)]
-    ends += [[*[wrong] * tried, fix, (to.resolve, 0)] for tried in range(REMEDIES_TRIED)]
-    ends += [[(to.resolve, 0)], [(to.ignore, 0)]]
+    ends += [[*[wrong] * tried, fix, (letters.resolve, 0)] for tried in range(REMEDIES_TRIED)]
+    ends += [[(letters.resolve, 0)], [(letters.ignore, 0)]]
     table = np.zeros((2, REMEDIES_TRIED + 1, ENDS), np.int64)
-    table[0] = to.none
+    table[0] = letters.none
     for place, end in enumerate(ends):
         for tick, step in enumerate(end):
             table[:, tick, place] = step
@@ -63,22 +63,24 @@ def _ends(to: Letters) -> tuple[Longs, Longs]:
 
 @lru_cache(maxsize=1 << 14)
 def utilities_of(books: Bookkeeper, past: tuple[int, ...], fault: int, tick: int) -> Longs:
-    """The utilities of lists that begin at a tick after the facts and the response of the ``past``.
+    """Utilities of plans that begin at ``tick``; ``past`` holds the facts and the response so far.
 
-    For each true severity, end, whether somebody was paged who is right, severity said and root
-    cause declared: (3, ENDS, 2, 4, 3). ``fault`` is 1, or 0 where the incident is benign.
+    Axes (3, ENDS, 2, 4, 3): true severity; end of the plan; whether it pages a right team; severity
+    declared (last: none); root cause (none, wrong, right). ``fault`` is 1, or 0 if benign.
     """
-    to, count = books.letters, len(Facts._fields)
-    page = np.array([to.none, to.page]).reshape(2, 1, 1)
-    says = np.array([*range(SILENT), to.none]).reshape(SILENT + 1, 1)
-    root, rightly = np.array([to.none, to.root, to.root]), np.array([0, 0, 1])
-    ends = [part.reshape(-1, ENDS, 1, 1, 1) for part in _ends(to)]
+    letters, count = books.letters, len(Facts._fields)
+    none, root = letters.none, letters.root
+    pages = np.array([none, letters.page]).reshape(2, 1, 1)
+    severities = np.array([*range(SILENT), none]).reshape(SILENT + 1, 1)
+    root_actions, root_right = np.array([none, root, root]), np.array([0, 0, 1])
+    ends = [part.reshape(-1, ENDS, 1, 1, 1) for part in _ends(letters)]
     ledger = Ledger(Facts(*past[:count]), Response(*np.array(past[count:])[:, np.newaxis]))
     now: Any = tick
-    for action, right in ((page, 1), (says, 0), (root, rightly), *zip(*ends, strict=True)):
-        mine = np.asarray(right * fault)[..., np.newaxis]
-        ledger = books.entered(ledger, action, now, mine, fault)
-        now = now + (action != to.none)
+    steps = ((pages, 1), (severities, 0), (root_actions, root_right), *zip(*ends, strict=True))
+    for action, right in steps:
+        accepted = np.asarray(right * fault)[..., np.newaxis]
+        ledger = books.entered(ledger, action, now, accepted, fault)
+        now = now + (action != none)
     return books.utilities(ledger, now, fault, benign=not fault)
 
 
@@ -108,8 +110,8 @@ _Detail = tuple[int | None, int | None, tuple[int, ...]]
 class Planner(Case):
     """Plans for one belief in at most one fault. Weighed values are in units of 2**-20.
 
-    ``team`` and ``root`` (H,) are indices, ``NONE`` for benign hypotheses; ``hits`` (H, M) is 1
-    where a remedy is accepted.
+    For H hypotheses ``team`` and ``root`` (H,) are indices, ``NONE`` if benign; ``hits`` (H, M) is
+    1 where a hypothesis accepts a remedy.
     """
 
     def __init__(
@@ -153,9 +155,9 @@ class Planner(Case):
     def _told(self) -> list[tuple[tuple[int, ...], int]]:
         """The facts and the response, and how many faults, of each group of :attr:`pasts`."""
         facts, response = self.past.facts, self.past.response
-        told = (*facts, *(times[..., 0] for times in response), self.count)
+        columns = (*facts, *(times[..., 0] for times in response), self.count)
         first = self.pasts[0]
-        rows = [np.broadcast_to(value, self.count.shape)[first].tolist() for value in told]
+        rows = [np.broadcast_to(value, self.count.shape)[first].tolist() for value in columns]
         return [((*past,), fault) for *past, fault in zip(*rows, strict=True)]
 
     # --- one option --------------------------------------------------------------------
@@ -264,11 +266,11 @@ class Planner(Case):
 
     def best(self) -> Plan:
         """The best plan; the first of equals."""
-        rows = [(self._plan(option, *detail), value) for option, value, detail in self._weighed()]
+        rows = [(self._plan(option, *detail), value) for option, value, detail in self._weigh()]
         plan, value = max(rows, key=lambda row: row[1])
         return attrs.evolve(plan, value=value / UNIT / self.total)
 
-    def _weighed(self) -> Iterator[tuple[Option, float, _Detail]]:
+    def _weigh(self) -> Iterator[tuple[Option, float, _Detail]]:
         for option in self.options(self.tick):
             value, detail = self.value_of(self.weights[np.newaxis], self.tick, option)
             yield option, float(value[0]), detail
@@ -289,7 +291,7 @@ class Planner(Case):
     def by_page(self) -> Iterator[tuple[str | None, float]]:
         """The first page, or None, of each plan that is weighed, and its expected grade."""
         teams, whole = self.topology.teams, UNIT * self.total
-        for option, value, _ in self._weighed():
+        for option, value, _ in self._weigh():
             yield None if option.page is None else teams[option.page], value / whole
 
     def right(self, team: int) -> float:

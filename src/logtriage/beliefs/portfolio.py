@@ -20,7 +20,7 @@ from logtriage.beliefs.fixedpoint import Longs
 from logtriage.beliefs.model import NONE, Bools
 from logtriage.beliefs.stakes import UNIT
 
-#: Planning leaves out hypotheses below this share of the belief (1 in so many).
+#: Planning leaves out hypotheses below this share of the belief (1 in this many).
 OF_SETS: Final = 20_000
 #: While questions are weighed, at least this many of the likeliest hypotheses stay.
 LEAST: Final = 250
@@ -45,7 +45,7 @@ class Portfolio(Case):
         return np.where(self.count > 0, 1.0 / np.maximum(self.count, 1), 0.0)
 
     def grades(self, lists: Sequence[tuple[Action, ...]], *waits: int) -> Floats:
-        """The grades (W, P, H) of lists that begin in so many ticks, in units of 2**-20.
+        """The grades (W, P, H) in units of 2**-20: W ``waits`` in ticks, P lists, H hypotheses.
 
         As long as it fits in, a list is the same whenever it begins: only its end is later.
         """
@@ -60,10 +60,10 @@ class Portfolio(Case):
         played, rows = np.divmod(open_[first], len(self.rows))
         ledger = self.past.take(rows)
         for step, actions in enumerate(steps.actions[played].T):
-            mine, faults = steps.mine[actions, rows], self.count[rows]
+            accepted, faults = steps.accepted[actions, rows], self.count[rows]
             tick, anew = self.standing.tick + step, steps.anew[played, step]
             numbers = steps.numbers[actions]
-            ledger = self.books.entered(ledger, numbers, tick, mine, faults, anew=anew)
+            ledger = self.books.entered(ledger, numbers, tick, accepted, faults, anew=anew)
         ends = self.standing.tick + np.add.outer(waits, steps.lengths[played])
         grades = np.zeros((len(waits), len(lists) * len(self.rows)))
         grades[:, open_] = self.graded(rows, ledger, ends)[:, groups]
@@ -74,15 +74,15 @@ class Portfolio(Case):
 
         Of these pairs, the first of each group that are graded alike, and the group of each.
         """
-        bits = steps.mine @ (1 << np.arange(steps.mine.shape[2]))
+        bits = steps.accepted @ (1 << np.arange(steps.accepted.shape[2]))
         wrong = (steps.pages[:, np.newaxis] & (bits == 0))[steps.actions].any(axis=1)
         open_ = np.flatnonzero(~wrong)
         played, rows = np.divmod(open_, len(self.rows))
-        told = [played, self.pasts[1][rows]]
-        told += [bits[actions[played], rows] for actions in steps.actions.T]
-        return open_, *alike(told)
+        columns = [played, self.pasts[1][rows]]
+        columns += [bits[actions[played], rows] for actions in steps.actions.T]
+        return open_, *alike(columns)
 
-    def _valued(self, plans: Iterable[Plan]) -> list[Plan]:
+    def _with_values(self, plans: Iterable[Plan]) -> list[Plan]:
         """Plans with their expected grades, multiples of 2**-20."""
         listed = list(plans)
         sums = self.grades([plan.actions for plan in listed], 0)[0] @ self.weights
@@ -93,21 +93,21 @@ class Portfolio(Case):
 
     def best(self) -> Plan:
         """The best plan found; the first of equals."""
-        plans = dict.fromkeys(map(self._modest, self.plans))
-        return max(self._valued(plans), key=lambda plan: plan.value)
+        plans = dict.fromkeys(map(self._without_doubtful, self.plans))
+        return max(self._with_values(plans), key=lambda plan: plan.value)
 
     @cached_property
     def plans(self) -> tuple[Plan, ...]:
         """The plans that are weighed: what the search finds, and the answers to the likeliest."""
         ranked = np.argsort(-self.weights, kind="stable")[:LIKELIEST]
-        return tuple(dict.fromkeys((*self._searched(), *self._answers(ranked))))
+        return tuple(dict.fromkeys((*self._search(), *self._answers(ranked))))
 
     def by_page(self) -> Iterator[tuple[str | None, float]]:
         """The first page, or None, of each plan that is weighed, and its expected grade."""
         known = {team for _, team in self.standing.doings.pages}
         known.update(plan.page for plan in self.plans if plan.page is not None)
         others = [(team,) for team in self.topology.teams if team not in known]
-        for plan in self._valued(chain(self.plans, *map(self._that_page, others))):
+        for plan in self._with_values(chain(self.plans, *map(self._that_page, others))):
             yield plan.page, plan.value
 
     def right(self, team: int) -> float:
@@ -142,7 +142,7 @@ class Portfolio(Case):
 
     # --- the search --------------------------------------------------------------------
 
-    def _modest(self, plan: Plan) -> Plan:
+    def _without_doubtful(self, plan: Plan) -> Plan:
         """The plan without naming services that are no likelier root causes than not.
 
         One name always counts, so the first may be in more doubt; what a further name that is
@@ -167,8 +167,8 @@ class Portfolio(Case):
         fixes = self.fixes[rows][:, np.newaxis] == parts
         first = fixes.argmax(axis=2) if self.remedies else np.zeros_like(self.members[rows])
         said = self.severity_credits[:, rows].argmax(axis=0)
-        told = self.count[rows], self.services[rows], self.teams[rows], first, self.fixed[rows]
-        of_each = zip(said.tolist(), *(part.tolist() for part in told), strict=True)
+        columns = self.count[rows], self.services[rows], self.teams[rows], first, self.fixed[rows]
+        of_each = zip(said.tolist(), *(part.tolist() for part in columns), strict=True)
         for rank, count, services, teams, remedies, fixed in of_each:
             severity = None if standing.severity is not None else str(SEVERITIES[rank])
             if not count:
@@ -185,7 +185,7 @@ class Portfolio(Case):
                 tuple(self.remedies[remedies[part]] for part in left),
             )
 
-    def _searched(self) -> Iterator[Plan]:
+    def _search(self) -> Iterator[Plan]:
         standing = self.standing
         for pages in self._page_lists():
             yield from self._that_page(pages)
@@ -287,7 +287,7 @@ class _Steps:
 
     ``actions`` (P, T) are numbers of actions, the last of which stands for none, ``anew`` (P, T)
     whether a step declares a service for the first time. ``numbers`` (A,) are canonical, ``pages``
-    (A,) whether an action pages, ``mine`` (A, H, K) whether each fault accepts it.
+    (A,) whether an action pages, ``accepted`` (A, H, K) whether each fault accepts it.
     """
 
     lengths: Longs
@@ -295,7 +295,7 @@ class _Steps:
     anew: Bools
     numbers: Longs
     pages: Bools
-    mine: Bools
+    accepted: Bools
 
     @classmethod
     def of(cls, case: Portfolio, lists: Sequence[tuple[Action, ...]]) -> "_Steps":
@@ -323,5 +323,5 @@ class _Steps:
             anew,
             np.array([*canonical, case.books.letters.none]),
             np.array([*(isinstance(action, Escalate) for action in number), False]),
-            np.stack([*map(case.mine, number), np.zeros_like(case.real)]),
+            np.stack([*map(case.accepted_faults, number), np.zeros_like(case.real)]),
         )

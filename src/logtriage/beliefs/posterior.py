@@ -51,7 +51,7 @@ class Seen:
 
 @attrs.frozen(eq=False)
 class Posterior:
-    """Weights (H,) of hypotheses, the largest about 2**30, and of severities (H, 3).
+    """Weights (H,) of H hypotheses, the largest about 2**30, and of severities (H, 3).
 
     ``rows`` are the places of the hypotheses in ``listed``: all of them in a setting of single
     faults, else those with a weight above 0. ``logs`` are the logarithms (units of 2**-20) of the
@@ -172,7 +172,7 @@ def weighed(listed: Listed, seen: Seen) -> Weighed:
     shown = outcomes.shown(aloof, fixed)
     total = listed.logs + aloof.sum() + np.add.reduceat(shown, listed.flat[1])
     if notes:
-        total += _noted(listed, seen, notes)
+        total += _note_likelihood(listed, seen, notes)
     until = _until(listed, fixed)
     # The edge depends on whether errors lead, and on when everything was fixed.
     codes = (listed.errors_first - NONE) * (len(seen.breaks) + 2) + until - UNFIXED
@@ -273,16 +273,16 @@ def _page(listed: Listed, seen: Seen, possible: Bools) -> None:
         possible &= (team == teams.index(paged)).any(axis=1) != wrong
 
 
-def _noted(listed: Listed, seen: Seen, notes: list[Evidence]) -> Longs:
+def _note_likelihood(listed: Listed, seen: Seen, notes: list[Evidence]) -> Longs:
     """The likelihood of the responders' notes, which are about the first fault of their team."""
     model, team = listed.model, seen.doings.pages[0][1]
     topology, world = model.topology, model.world
     full, logs = log2(FULL), np.zeros(len(listed.members), np.int64)
-    mine = [
+    of_team = [
         world.pages(kind, topology) is None and seen.directory[service] == team
         for kind, service in model.singles
     ]
-    theirs = np.array([*mine, False])[listed.members]
+    theirs = np.array([*of_team, False])[listed.members]
     first = np.take_along_axis(listed.members, theirs.argmax(axis=1)[:, np.newaxis], axis=1)[:, 0]
     first = np.where(theirs.any(axis=1), first, NONE)
     for note in notes:

@@ -38,7 +38,7 @@ class Worth:
 
 @attrs.frozen(eq=False)
 class Asked:
-    """Requests to be weighed by a belief.
+    """Q requests to be weighed by a belief, their O outcomes under H hypotheses.
 
     ``telling`` (Q,) is whether a request may show anything new. ``joint`` (O, H) are the weights of
     hypotheses with each outcome, and last of all those where nothing is asked; the outcomes of the
@@ -104,7 +104,7 @@ def outcomes(
 ) -> list[Floats | None]:
     """The likelihood (O, H) of each outcome of each request, in units of 2**-16.
 
-    H are the hypotheses of the planner. None where nothing new is shown, or too late.
+    O outcomes, H hypotheses of the planner. None if nothing new is shown, or too late.
 
     Raises:
         InvalidInput: as :func:`worths`.

@@ -98,31 +98,31 @@ def _found(
     """The members (R, K) of the sets to be weighed; what was ``revealed``, if given, leads."""
     singles, pairs, anchors = limits
     every, most = np.arange(len(model.singles)), len(model.setting.counts)
-    alone = _distinct(model, every[:, np.newaxis])
+    alone = _distinct_sets(model, every[:, np.newaxis])
     if most < 2:
         return alone
-    ranked = _likeliest(model, alone, seen, None, len(every))
-    kept = _kept(model, seen, ranked.tolist(), singles)
+    ranked = _likeliest_sets(model, alone, seen, None, len(every))
+    kept = _faults_to_combine(model, seen, ranked.tolist(), singles)
     if revealed is not None:
         for mask in revealed.asked:
             theirs = ranked[(mask & ~revealed.ruled_out)[ranked]]
             kept = sorted({*kept, *theirs[:anchors].tolist()})
-    two = _distinct(
+    two = _distinct_sets(
         model,
         _crossed(np.array(kept)[:, np.newaxis], kept),
         _crossed(ranked[:anchors, np.newaxis], every),
     )
     if most < 3:
         return np.concatenate([alone, two])
-    rows = _likeliest(model, two, seen, revealed, max(pairs, anchors))
+    rows = _likeliest_sets(model, two, seen, revealed, max(pairs, anchors))
     best = two[rows, :2]
-    three = _distinct(model, _crossed(best[:pairs], kept), _crossed(best[:anchors], every))
+    three = _distinct_sets(model, _crossed(best[:pairs], kept), _crossed(best[:anchors], every))
     # A remedy leaves part of a set, which must be there to be looked up.
-    parts = _distinct(model, two[:, :2], three[:, :2], three[:, 1:], three[:, ::2])
+    parts = _distinct_sets(model, two[:, :2], three[:, :2], three[:, 1:], three[:, ::2])
     return np.concatenate([alone, parts, three])
 
 
-def _kept(model: Model, seen: Seen, ranked: list[int], singles: int) -> list[int]:
+def _faults_to_combine(model: Model, seen: Seen, ranked: list[int], singles: int) -> list[int]:
     """The single faults that are combined with each other, in order."""
     kept = set(ranked[:singles])
     for _, *remedy in seen.doings.remedies:
@@ -140,7 +140,7 @@ def _kept(model: Model, seen: Seen, ranked: list[int], singles: int) -> list[int
     return sorted(kept)
 
 
-def _likeliest(
+def _likeliest_sets(
     model: Model, members: Longs, seen: Seen, revealed: _Revealed | None, count: int
 ) -> Longs:
     """Rows of the likeliest sets by evidence; those first that do most of what was revealed."""
@@ -154,12 +154,12 @@ def _likeliest(
 
 
 def _crossed(sets: Longs, faults: Sequence[int] | Longs) -> Longs:
-    """Each of some sets (R, L) with each of some faults, as rows of L + 1."""
+    """Each of R sets (R, L) of L faults with each of some faults, as rows of L + 1."""
     others = np.tile(np.array(faults), len(sets))[:, np.newaxis]
     return np.concatenate([np.repeat(sets, len(faults), axis=0), others], axis=1)
 
 
-def _distinct(model: Model, *sets: Longs) -> Longs:
+def _distinct_sets(model: Model, *sets: Longs) -> Longs:
     """Each set (R, L) of faults at distinct services once, in order, padded with ``NONE``."""
     rows = np.sort(np.concatenate(sets), axis=1)
     services = np.sort(model.single_service[rows], axis=1)

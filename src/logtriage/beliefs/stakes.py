@@ -20,7 +20,7 @@ MOST_REMEDIES: Final = 4096
 class Stakes:
     """What grades by ``logtriage/3`` depend on beside the truth and the actions.
 
-    ``par`` is that of a fault. ``worth_of_hand_over`` is None where nobody takes the incident over.
+    ``par`` is that of a fault. ``worth_of_hand_over`` is None if nobody takes the incident over.
     """
 
     horizon: int
@@ -29,7 +29,7 @@ class Stakes:
     worth_of_hand_over: float | None = None
 
     def tables(self, faults: int) -> ScoreTables:
-        """The scores of levels for incidents with so many faults at most.
+        """The scores of levels for incidents with at most ``faults`` faults.
 
         The first pair of horizon and par is that of faults, the second that of benign incidents.
         """
@@ -37,9 +37,9 @@ class Stakes:
         return tables_of(TRIAGE_3, Span(self.horizon, clocks, faults, MOST_REMEDIES))
 
     def handed_over(self, used: int) -> float | None:
-        """What a hand-over is worth before any page and remedy, with so many ticks used.
+        """What a hand-over is worth before any page and remedy, with ``used`` ticks used.
 
-        None where nobody takes the incident over, or it is too late.
+        None if nobody takes the incident over, or it is too late.
         """
         if self.worth_of_hand_over is None or used > self.horizon:
             return None

@@ -18,19 +18,19 @@ from logtriage.state import State, initial_state
 
 
 def likely_then(held: Belief, state: State, action: Action) -> str | None:
-    """What a belief gave a decision in a state, and the truth; None for what decides nothing.
+    """What a belief gave a decision in a state, and the truth; None if it decides nothing.
 
     ``held`` is the belief at ``state``, before the action.
     """
     truth = state.incident.truth
     match action:
         case Escalate():
-            return _said(action, held.teams, action.team, truth.teams, held.benign)
+            return _share(action, held.teams, action.team, truth.teams, held.benign)
         case IdentifyRootCause():
-            return _said(action, held.root_causes, action.service, truth.root_causes, held.benign)
+            return _share(action, held.root_causes, action.service, truth.root_causes, held.benign)
         case ClassifySeverity() if truth.severity is not None:
             shares = {str(name): share for name, share in held.severities.items()}
-            return _said(action, shares, str(action.severity), {str(truth.severity)}, held.benign)
+            return _share(action, shares, str(action.severity), {str(truth.severity)}, held.benign)
         case Ignore():
             return f"{describe(action)}: {_percent(held.benign)} that nothing was to be done"
         case HandOver() if (worth := state.incident.worth_of_hand_over) is not None:
@@ -78,7 +78,7 @@ def decisions_then(state: State) -> tuple[tuple[tuple[str, str], ...], tuple[str
     return tuple(decisions), tuple(lucky)
 
 
-def _said(
+def _share(
     action: Action,
     shares: Mapping[str, float],
     said: str,

@@ -93,7 +93,7 @@ class Bar(Progress):
         self.reset(self.task_ids[0], description=doing)
 
     def show(self, done: int, total: int | None) -> None:
-        """Show that so much is done; ``total`` is None where nobody knows."""
+        """Show how much is done; ``total`` is None if nobody knows."""
         if self._done is None and done:
             note(f"resuming: {done} of {total} {self._what} are already there", "dim")
         self._done, self._total = done, total
@@ -138,4 +138,4 @@ def loaded_runs(directories: Iterable[Path], seal: Seal | None = None) -> "list[
     from logtriage.evaluation import load_run
 
     with Bar("reading", "episodes") as bar:
-        return [load_run(one, seal=seal, on_progress=bar.show) for one in directories]
+        return [load_run(directory, seal=seal, on_progress=bar.show) for directory in directories]

@@ -157,11 +157,11 @@ def evaluate_(
     if any(map(is_shift, task or ())):
         from logtriage.cli.shifts import evaluate_shifts
 
-        beside = {"--split-roles": roles, "--bundle": bundle, "--kind": kind}
-        for option, given in {**beside, "--world": world, "--explain": explain or None,
+        options = {"--split-roles": roles, "--bundle": bundle, "--kind": kind}
+        for option, setting in {**options, "--world": world, "--explain": explain or None,
                               "--value-of-incident": value,
                              "--style": None if style == STYLES[0] else style}.items():  # fmt: skip
-            if given is not None:
+            if setting is not None:
                 raise InvalidInput(f"{option} is not for shifts")
         numbers = range(start, start + episodes)
         evaluate_shifts(

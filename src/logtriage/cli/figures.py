@@ -14,7 +14,7 @@ from logtriage.cli.legend import meaning_of, plain_title
 from logtriage.cli.screens import NO_FIGURE, facts, heading, number, signed
 from logtriage.evaluation import Interval
 
-#: Names of at most so many characters are never folded.
+#: Names of at most this many characters are never folded.
 _NAME: Final = 12
 #: Blanks between columns.
 _GAP: Final = 2
@@ -157,7 +157,7 @@ def _bare(value: float) -> str:
     return text.replace("0.", ".", 1) if abs(value) < 1 else text
 
 
-def interval_of(difference: Interval) -> str:
+def interval_text(difference: Interval) -> str:
     """A difference with its interval, all with their signs."""
     low, high = signed(difference.low), signed(difference.high)
     return f"{signed(difference.mean)} [{low}, {high}]"

@@ -96,19 +96,19 @@ def grade(
         ) as every,
     ):
         bar.show(0, total)
-        for found in every:
-            if isinstance(found, TranscriptError):
+        for graded in every:
+            if isinstance(graded, TranscriptError):
                 tally.bad += 1
-                lacking |= found.reason.endswith("got nothing")
-                fail(found)
+                lacking |= graded.reason.endswith("got nothing")
+                fail(graded)
             else:
-                tally.add(found.grade, found.worth)
+                tally.add(graded.grade, graded.worth)
                 if out is not None:
-                    kept.append(found.transcript)
+                    kept.append(graded.transcript)
                 if as_json:
-                    emit(grade_to_json(found.grade))
+                    emit(grade_to_json(graded.grade))
                 else:
-                    _print(console, found.grade)
+                    _print(console, graded.grade)
             bar.show(tally.lines, total)
     if as_json:
         emit({"summary": tally.to_json()})

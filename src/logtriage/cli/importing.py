@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from logtriage.recorded import RecordedIncident
 
-#: At most so many ids are printed.
+#: At most this many ids are printed.
 _SHOWN: Final = 3
 Bundle = Annotated[
     Path, typer.Option(metavar="BUNDLE", help="The bundle to write; zipped if named .gz.")

@@ -145,7 +145,7 @@ def prices_in(value: float | None, cost: float | None, tokens: str | None) -> "P
     """The prices of the options; None without the value of an incident.
 
     Raises:
-        InvalidInput: for a cost without a value, and for what is no price.
+        InvalidInput: if a cost has no value, or a text is not a price.
     """
     from logtriage.evaluation.money import Prices
 
@@ -198,7 +198,7 @@ def role_split(named: str | None) -> RoleSplit | None:
 
 
 def world_in(named: str | None) -> World | None:
-    """The world of a folder or a name; None for None: the ids then name the world.
+    """The world of a folder or a name; None if none is given: the ids then name it.
 
     Raises:
         UnknownName: for what is neither.
@@ -209,10 +209,10 @@ def world_in(named: str | None) -> World | None:
 
 
 def seal_in(path: Path | None) -> Seal | None:
-    """The seal of a file; None for None: the environment may have a seal.
+    """The seal of a file; None if none is given: the environment may have a seal.
 
     Raises:
-        SealError: naming the file, for a key that is none.
+        SealError: if the file holds no key, naming the file.
         OSError: if it cannot be read.
     """
     return None if path is None else read_seal(path)

@@ -162,8 +162,8 @@ def _first_of(kinds: list[str], incident: Incident, incidents: "Incidents") -> s
         raise InvalidInput(f"--kind: {incident.id} is recorded, and has no kind of a world")
     task, split, number = incident.id.split("/")
     known = get_task(task, incidents.world)
-    (found,) = ids_of_kinds(kinds, known, split, 1, int(number), incidents)
-    return found
+    (incident_id,) = ids_of_kinds(kinds, known, split, 1, int(number), incidents)
+    return incident_id
 
 
 #: Keeps a state of a game, with the status of its transcript.

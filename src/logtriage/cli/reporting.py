@@ -208,10 +208,10 @@ def put_rows(
         passed = {(each.policy, each.task): attrs.asdict(each) for each in repeats}
         worth = {(each.policy, each.task): attrs.asdict(each) for each in money}
         for row in rows:
-            beside = {"repeats": passed, "money": worth}
+            extra = {"repeats": passed, "money": worth}
             key = row.policy, row.task
             emit(
-                {**attrs.asdict(row), **{name: of[key] for name, of in beside.items() if key in of}}
+                {**attrs.asdict(row), **{name: of[key] for name, of in extra.items() if key in of}}
             )
         return
     from logtriage.cli.money import print_worth

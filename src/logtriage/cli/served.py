@@ -90,8 +90,8 @@ def served_players(
     served = [policy for policy in policies if endpoints_in(policy)]
     loaded = any(policy.startswith(LOCAL) for policy in policies)
     for field in () if served else attrs.fields(Endpoint):
-        given = field.name != "extra" and getattr(endpoint, field.name) != field.default
-        if given and not (loaded and field.name in _LOCAL_TAKES):
+        is_set = field.name != "extra" and getattr(endpoint, field.name) != field.default
+        if is_set and not (loaded and field.name in _LOCAL_TAKES):
             raise InvalidInput(
                 f"--{field.name.replace('_', '-')} goes with a model behind an endpoint, "
                 f"{ENDPOINT}MODEL"

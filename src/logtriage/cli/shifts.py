@@ -146,7 +146,7 @@ def play_shift(shift_id: str, policy: str, *, brief: bool, as_json: bool) -> Non
             if not brief:
                 say(console, f"\n{render(observe(state))}")
             if policy == HUMAN:
-                wire = _typed(state)
+                wire = _ask_action(state)
             else:
                 wire = shift_action_to_wire(PLAYERS[policy](state))
             state = take(state, wire)
@@ -162,7 +162,7 @@ def play_shift(shift_id: str, policy: str, *, brief: bool, as_json: bool) -> Non
         say(console, f"{text}, {row.closing or 'open'}: {row.reason}")
 
 
-def _typed(state: ShiftState) -> Wire:
+def _ask_action(state: ShiftState) -> Wire:
     """The next action that somebody types; what cannot be understood is asked again.
 
     Raises:

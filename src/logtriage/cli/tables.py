@@ -8,7 +8,7 @@ from rich.text import Text
 
 from logtriage._lib.printable import counted, spelled
 from logtriage.cli.console import say
-from logtriage.cli.figures import Cell, Figures, estimate, interval_of, share
+from logtriage.cli.figures import Cell, Figures, estimate, interval_text, share
 from logtriage.cli.losses import check_adjusted, put_loss_differences, put_losses
 from logtriage.cli.screens import NO_FIGURE, heading, number
 from logtriage.evaluation import Comparison, Interval, Row
@@ -71,7 +71,7 @@ def _title(task: str, split: str | None, count: str, rubric: str, seal: str | No
 
 
 def _put_rows(figures: Figures, rows: Sequence[Row], *, unscored: bool) -> None:
-    """The figures of each policy: one table, or two if there are net values."""
+    """Put the figures of each policy: one table, or two if there are net values."""
     # The column is left out where it repeats the mean.
     bounded = any(row.unscored or (row.grade and row.bound != row.grade.mean) for row in rows)
     net = any(row.net for row in rows)
@@ -123,7 +123,7 @@ def _unscored(row: Row) -> Cell:
 
 
 def _put_by_worth(figures: Figures, rows: Sequence[Row]) -> None:
-    """The share that is handed over at each worth of a hand-over, with how many incidents have it.
+    """Put the share handed over at each worth of a hand-over, and how many incidents have it.
 
     JSON has the net values by worth, too.
     """
@@ -145,7 +145,7 @@ def _put_by_worth(figures: Figures, rows: Sequence[Row]) -> None:
 
 
 def _put_located(figures: Figures, rows: Sequence[Row]) -> None:
-    """How root causes were ranked, over all incidents and by fault kind."""
+    """Put how root causes were ranked, over all incidents and by fault kind."""
     figures.put(
         ("policy", "fault", "incidents", "AC@1", "AC@3", "AC@5", "Avg@5"),
         [
@@ -252,5 +252,5 @@ def _net(pair: Comparison) -> Sequence[Cell]:
 
 def _signed(difference: Interval) -> Text:
     colour = " green" if difference.low > 0 else " red" if difference.high < 0 else ""
-    mean, interval = interval_of(difference).split(" ", 1)
+    mean, interval = interval_text(difference).split(" ", 1)
     return Text.assemble((mean, f"bold{colour}"), (f" {interval}", "dim"))

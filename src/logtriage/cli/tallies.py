@@ -108,8 +108,8 @@ def _told(agent: _Agent, bad: int) -> Iterator[str]:
     lines = len(agent.scores) + agent.unscored + bad
     bound = number(bound_of(agent.scores, lines))
     with_lost = f" ({bound} with what is unscored or bad as 0)" if lines > len(agent.scores) else ""
-    beside = "" if handed_over is None else f"; always handing over {number(handed_over)}"
-    yield f"mean grade {estimate(mean_interval(agent.scores)).plain}{with_lost}{beside}"
+    baseline = "" if handed_over is None else f"; always handing over {number(handed_over)}"
+    yield f"mean grade {estimate(mean_interval(agent.scores)).plain}{with_lost}{baseline}"
 
 
 def _to_json(name: str | None, agent: _Agent) -> dict[str, Any]:

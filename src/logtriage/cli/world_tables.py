@@ -94,7 +94,7 @@ def _benign(world: World) -> Table:
 
 
 def _signs(console: Console, world: World, sort: str) -> None:
-    """How often each condition shows each token: a line for each token, the likeliest first."""
+    """Print how often each condition shows each token: a line per token, the likeliest first."""
     tokens: dict[str, list[tuple[int, str]]] = {}
     for group in groups_of(world).values():
         for name, signature in group.items():

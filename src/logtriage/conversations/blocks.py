@@ -64,9 +64,9 @@ def block_of(raw: object, where: str) -> list[dict[str, Any]]:
     for way in BLOCKS:
         if isinstance(kind, str):
             if kind in way.types or any(kind.startswith(t) for t in way.types if t[-1] == "-"):
-                return way.read(_within(raw, way.keys), where)
+                return way.read(_with_inner(raw, way.keys), where)
         elif key := next((key for key in way.keys if not absent(raw.get(key))), None):
-            return way.read(_within(raw, (key,)), f"{where}.{key}")
+            return way.read(_with_inner(raw, (key,)), f"{where}.{key}")
     shown = f"of type {kind!r:.40}" if isinstance(kind, str) else f"with {', '.join(raw)[:80]}"
     raise InvalidInput(
         f"{where}: a block {shown} is not known; calls are read from tool_use, functionCall "
@@ -74,7 +74,7 @@ def block_of(raw: object, where: str) -> list[dict[str, Any]]:
     )
 
 
-def _within(raw: Block, keys: tuple[str, ...]) -> Block:
+def _with_inner(raw: Block, keys: tuple[str, ...]) -> Block:
     """A block with the fields of the objects that it wraps."""
     inside = first(raw, keys)
     if not isinstance(inside, Mapping):

@@ -46,11 +46,11 @@ def wires_of_command(arguments: object) -> list[Wire]:
             return []
     if not isinstance(arguments, Mapping):
         return []
-    given = next((arguments[key] for key in ("command", "cmd", "code") if key in arguments), None)
-    if isinstance(given, list):  # ["bash", "-lc", "…"]
-        shell = len(given) > 1 and isinstance(given[-1], str) and given[1:2] in (["-lc"], ["-c"])
-        given = given[-1] if shell else shlex.join(word for word in given if isinstance(word, str))
-    return list(_wires(given)) if isinstance(given, str) and len(given) <= MAX_TEXT else []
+    code = next((arguments[key] for key in ("command", "cmd", "code") if key in arguments), None)
+    if isinstance(code, list):  # ["bash", "-lc", "…"]
+        shell = len(code) > 1 and isinstance(code[-1], str) and code[1:2] in (["-lc"], ["-c"])
+        code = code[-1] if shell else shlex.join(word for word in code if isinstance(word, str))
+    return list(_wires(code)) if isinstance(code, str) and len(code) <= MAX_TEXT else []
 
 
 def _wires(script: str) -> Iterator[Wire]:
@@ -77,14 +77,14 @@ def _action(command: list[str]) -> Iterator[Wire]:
     if place is None:
         return
     name, *words = command[place:]
-    given: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for word in takewhile(lambda word: not _REDIRECTED.match(word), words):
         key, equals, value = word.lstrip("-").partition("=")
         if equals:
-            given[key] = value
+            values[key] = value
         elif not word.startswith("-"):
-            free = (key for key in ARGUMENTS[name] if key not in given)
-            given[next(free, "value")] = word
+            free = (key for key in ARGUMENTS[name] if key not in values)
+            values[next(free, "value")] = word
     with suppress(KeyError, ValueError):
-        given["confidence"] = float(given["confidence"])
-    yield wire_from_call(name, given)
+        values["confidence"] = float(values["confidence"])
+    yield wire_from_call(name, values)

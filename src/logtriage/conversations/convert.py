@@ -130,7 +130,7 @@ def _records(source: Source) -> Iterator[_Record]:
             yield from _records(stream)
         return
     name = str(getattr(source, "name", "<stream>"))
-    found: dict[Lines, list[_Record]] = {}
+    by_shape: dict[Lines, list[_Record]] = {}
     empty = True
     for place, line, value in _values(unpacked(source, name), name):
         empty = False
@@ -138,13 +138,13 @@ def _records(source: Source) -> Iterator[_Record]:
             (shape for shape in LINES if isinstance(value, Mapping) and shape.fits(value)), None
         )
         if shape is not None:
-            found.setdefault(shape, []).append((place, line, value))
+            by_shape.setdefault(shape, []).append((place, line, value))
             continue
         for inside, row in rows_in(value):
             yield f"{place}{inside}" if line is None else place, line, row
     if empty:
         raise TranscriptError("empty: there is nothing to convert", source=name)
-    for shape, records in found.items():
+    for shape, records in by_shape.items():
         rows = shape.rows([value for _, _, value in records if isinstance(value, Mapping)])
         place, line, _ = records[0]
         if not rows:
@@ -165,7 +165,7 @@ def _values(stream: Any, name: str) -> Iterator[_Record]:
     is_document = name.removesuffix(".gz").endswith(".json")
     value = _decoded(line)
     if isinstance(value, TranscriptError) and line is not None:
-        rest = _rest(lines, len(line))
+        rest = _other_lines(lines, len(line))
         whole = _decoded(line[:0].join((line, *(text for _, text in rest if text is not None))))
         if not isinstance(whole, TranscriptError):
             yield from _document(whole, name)
@@ -184,7 +184,7 @@ def _values(stream: Any, name: str) -> Iterator[_Record]:
         yield name, number, _decoded(line)
 
 
-def _rest(lines: Iterator[tuple[int, Any]], size: int) -> list[tuple[int, Any]]:
+def _other_lines(lines: Iterator[tuple[int, Any]], size: int) -> list[tuple[int, Any]]:
     """The other lines of what may be a document."""
     rest = []
     for number, line in lines:

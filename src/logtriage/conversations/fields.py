@@ -9,8 +9,8 @@ import attrs
 from logtriage._lib.jsonvalues import absent, json_kind
 from logtriage.codec import TRANSCRIPT_FIELDS
 from logtriage.conversations.dialects import messages_of
-from logtriage.conversations.messages import AGENT_ROLES, Message, among, is_agents
-from logtriage.conversations.shapes import Row, as_row, at, is_conversation, is_teams
+from logtriage.conversations.messages import AGENT_ROLES, Message, among, is_from_agent
+from logtriage.conversations.shapes import Row, as_row, at, is_conversation, is_team_row
 from logtriage.errors import InvalidInput, TranscriptError
 from logtriage.transcript import COMPLETED
 
@@ -37,7 +37,10 @@ class Conversation:
 
 
 def conversation_of(row: object) -> Conversation:
-    """The messages of a row; none for a transcript, and for an episode of a team.
+    """The prompt and messages of a row.
+
+    Team episodes, and rows whose ``actions`` come without agent messages, are transcripts: they
+    have no messages here.
 
     Raises:
         TranscriptError: naming the field and what was expected.
@@ -46,7 +49,7 @@ def conversation_of(row: object) -> Conversation:
         raise TranscriptError(f"expected a JSON object, got {json_kind(row)}")
     row = as_row(row)
     actions = row.get("actions")
-    if is_teams(row) or (isinstance(actions, list) and not _has_messages(row)):
+    if is_team_row(row) or (isinstance(actions, list) and not _has_messages(row)):
         return Conversation(row, "actions", ())
     place, conversation = _conversation(row)
     try:
@@ -56,12 +59,12 @@ def conversation_of(row: object) -> Conversation:
         raise at_place(place, error) from None
     if isinstance(row.get("prompt"), str):
         prompt = [{"role": "user", "content": row["prompt"], "where": ""}]
-    if actions and not any(map(is_agents, messages)):
+    if actions and not any(map(is_from_agent, messages)):
         return Conversation(row, "actions", ())
     if messages[: len(prompt)] == prompt:
         messages = messages[len(prompt) :]
-    given = [{**one, "where": f"prompt{one.get('where', '')}"} for one in prompt]
-    return Conversation(row, place, tuple(messages), tuple(given))
+    prompt = [{**message, "where": f"prompt{message.get('where', '')}"} for message in prompt]
+    return Conversation(row, place, tuple(messages), tuple(prompt))
 
 
 def at_place(place: str, error: InvalidInput) -> TranscriptError:
@@ -99,7 +102,7 @@ def _conversation(row: Mapping[str, Any]) -> tuple[str, Any]:
         return key, row if key in _IN_ROW else messages
     replies = [other for other in others if other in _RESPONSES]
     if isinstance(messages, list) and replies:
-        messages = _answered(messages, row if replies[0] in _IN_ROW else _plain(row[replies[0]]))
+        messages = _with_reply(messages, row if replies[0] in _IN_ROW else _plain(row[replies[0]]))
     return key, messages
 
 
@@ -116,16 +119,16 @@ def _plain(value: Any) -> Any:
     return messages if is_conversation(messages) else value
 
 
-def _answered(messages: list[Any], reply: Any) -> list[Any]:
+def _with_reply(messages: list[Any], reply: Any) -> list[Any]:
     """The messages of a request with the reply to it, unless they end with a reply already."""
     last = messages[-1] if messages else None
-    if isinstance(last, Mapping) and is_agents(last):
+    if isinstance(last, Mapping) and is_from_agent(last):
         return messages
     return [*messages, *messages_of(reply)]
 
 
 def last_branch(nodes: Sequence[Any]) -> list[Any]:
-    """The messages that lead to the last one of a verifiers trace, which is a tree.
+    """The messages that lead to the last message of a verifiers trace, which is a tree.
 
     Messages of role ``assistant`` that were not sampled are left out: the agent was given them.
     """

@@ -86,7 +86,7 @@ def checked(raw: Message, where: str) -> dict[str, Any]:
     for other in ("toolCalls", "toolInvocations"):
         if isinstance(message.get(other), list) and absent(message.get("tool_calls")):
             message["tool_calls"] = message.pop(other)
-    if isinstance(message.get("content"), Mapping) and not is_agents(message):
+    if isinstance(message.get("content"), Mapping) and not is_from_agent(message):
         message["content"] = plain(message["content"])
     for field, wanted, kinds in (
         ("tool_calls", "a list", list | tuple),
@@ -97,7 +97,7 @@ def checked(raw: Message, where: str) -> dict[str, Any]:
             message[field] = None
         elif not absent(value) and not isinstance(value, kinds):
             raise InvalidInput(f"{where}.{field}: expected {wanted}, got {json_kind(value)}")
-    if is_agents(message):
+    if is_from_agent(message):
         _read_agents(message, where)
     return message
 
@@ -118,7 +118,7 @@ def _role_of(named: object, kind: object, where: str) -> str:
     raise InvalidInput(f"{where}.role: unknown role {named!r:.40}; one of: {names}")
 
 
-def is_agents(message: Message) -> bool:
+def is_from_agent(message: Message) -> bool:
     """Whether the agent wrote a message. Inspect marks messages that were given to it."""
     role = message.get("role")
     if absent(role):
@@ -174,8 +174,8 @@ def _call(raw: object, where: str) -> dict[str, Any]:
 def split(message: dict[str, Any]) -> Messages:
     """A message of the agent as several, where its content or its calls hold answers, too."""
     content = message.get("content")
-    blocks = content if isinstance(content, list) and is_agents(message) else ()
-    calls = message.get("tool_calls") if is_agents(message) else ()
+    blocks = content if isinstance(content, list) and is_from_agent(message) else ()
+    calls = message.get("tool_calls") if is_from_agent(message) else ()
     results = [
         answer(call.get("id"), call)
         for call in calls or ()

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Final
 
-from logtriage.conversations.messages import Message, answers_of, is_agents
+from logtriage.conversations.messages import Message, answers_of, is_from_agent
 from logtriage.conversations.screens import Screen, text_screens
 from logtriage.drawing.generator import make_incident
 from logtriage.drawing.ids import SPLITS, incident_ids
@@ -14,7 +14,7 @@ from logtriage.rendering import render_observation
 from logtriage.state import initial_state
 from logtriage.tasks import DEFAULT_TASKS, get_task
 
-#: A first screen is looked for among so many incidents of each task of the benchmark ...
+#: A first screen is looked for among this many incidents of each task of the benchmark ...
 SEARCHED: Final = 1_000
 #: ... and of this split.
 SPLIT: Final = "test"
@@ -31,13 +31,14 @@ def named_in(messages: Sequence[Message]) -> str | None:
     """
     texts: list[str] = []
     for message in messages:
-        if is_agents(message):
+        if is_from_agent(message):
             break
         texts += (answer.text for answer in answers_of(message))
     named = {name for text in texts for name in _ID.findall(text)}
     if named:
         return named.pop() if len(named) == 1 else None
-    shown = (answer.text for one in messages if not is_agents(one) for answer in answers_of(one))
+    others = (message for message in messages if not is_from_agent(message))
+    shown = (answer.text for message in others for answer in answers_of(message))
     screens = (screen for text in shown for screen in text_screens(text))
     first = next((screen for screen in screens if screen.tick == 0), None)
     return None if first is None else _shown_by(first)

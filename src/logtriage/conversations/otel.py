@@ -37,7 +37,7 @@ def telemetry_rows(lines: Sequence[Line]) -> list[dict[str, Any]]:
 
     The incident of a row is the attribute of that name of its span, its trace or its resource.
     """
-    spans = _gathered([span for line in lines for span in _spans(line)])
+    spans = _all_spans([span for line in lines for span in _spans(line)])
     incidents: dict[object, str] = {}
     for span in spans:
         for key, value in span["attributes"].items():
@@ -59,7 +59,7 @@ def telemetry_rows(lines: Sequence[Line]) -> list[dict[str, Any]]:
     return rows
 
 
-def _gathered(spans: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def _all_spans(spans: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """The spans, and one for the records that are a message each, by the span that they name."""
     gathered: list[dict[str, Any]] = []
     of: dict[object, dict[str, Any]] = {}
@@ -139,7 +139,7 @@ def _first(attributes: Line, names: Sequence[str], role: str | None = None) -> l
         value = _decoded(attributes.get(name))
         if isinstance(value, list) and value:
             return [{"role": role, "parts": value}] if role else value
-        if numbered := _numbered(attributes, f"{name}."):
+        if numbered := _numbered_messages(attributes, f"{name}."):
             return numbered
     return []
 
@@ -172,7 +172,7 @@ def _event(event: Any) -> Any:
     return message
 
 
-def _numbered(attributes: Line, prefix: str) -> list[Any]:
+def _numbered_messages(attributes: Line, prefix: str) -> list[Any]:
     """Messages whose fields are attributes with numbers in their names."""
     tree: dict[str, Any] = {}
     for key, value in attributes.items():

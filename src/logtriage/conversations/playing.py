@@ -15,7 +15,7 @@ import attrs
 from logtriage._lib.printable import counted
 from logtriage._lib.unread import short
 from logtriage.actions import Action, Malformed
-from logtriage.conversations.messages import Answer, Message, answers_of, is_agents
+from logtriage.conversations.messages import Answer, Message, answers_of, is_from_agent
 from logtriage.conversations.screens import (
     Screen,
     closed_in,
@@ -34,7 +34,7 @@ from logtriage.parsing.calls import Wire
 from logtriage.rendering import render_observation
 from logtriage.state import State, initial_state
 
-#: At most so many choices of the calls that were played are tried for a screen.
+#: At most this many choices of the calls that were played are tried for a screen.
 MAX_CHOICES: Final = 500
 
 
@@ -82,7 +82,7 @@ class _Pending:
         if self.refused:
             return 0
         order = (bool(self.screens), self.answer is None, self.readable)
-        return 1 + int("".join(str(int(one)) for one in order), 2)
+        return 1 + int("".join(str(int(bit)) for bit in order), 2)
 
 
 def played(incident: Incident, messages: Sequence[Message], steps: Sequence[Step]) -> Played:
@@ -96,7 +96,7 @@ def played(incident: Incident, messages: Sequence[Message], steps: Sequence[Step
     left = list(steps)
     answers: list[tuple[str, Answer]] = []
     for place, message in enumerate(messages):
-        if is_agents(message):
+        if is_from_agent(message):
             replay.take(answers)
             answers = []
             while left and left[0].place <= place:
@@ -132,11 +132,11 @@ class _Replay:
         self.pending.append(_Pending(step, action_from_wire(step.wire, topology)))
 
     def take(self, answers: Sequence[tuple[str, Answer]]) -> None:
-        """The answers between two replies."""
+        """Take the answers between two replies."""
         loose: list[tuple[str, Answer]] = []
         shown: dict[_Pending, str] = {}
         for place, answer in answers:
-            step = self._answered(answer)
+            step = self._step_of(answer)
             screens = screens_in(answer.text, self.state.incident)
             if step is not None:
                 step.answer, step.screens = answer, screens
@@ -160,7 +160,7 @@ class _Replay:
                 for step in self.pending:
                     step.answer = step.answer or answer
 
-    def _answered(self, answer: Answer) -> _Pending | None:
+    def _step_of(self, answer: Answer) -> _Pending | None:
         """The step that an answer is to; None for one to no call, as a text of the user."""
         if not answer.to_call:
             return None
@@ -181,7 +181,7 @@ class _Replay:
         """Play as many of the first ``count`` steps as screens say, and compare these."""
         group = self.pending[:count]
         if not screens:  # the answer says that the incident is closed
-            self._play([*self._seen(group[:-1]), *group[-1:]], count)
+            self._play([*self._played_steps(group[:-1]), *group[-1:]], count)
             if (closing := closed_in(answer.text)) != str(self.state.closing):
                 raise InvalidInput(
                     f"{place}: the log says that the incident is closed ({closing}), and after "
@@ -269,10 +269,10 @@ class _Replay:
 
     def end(self) -> Played:
         """The steps played, with those after the last screen that were."""
-        self._play(self._seen(self.pending), len(self.pending))
+        self._play(self._played_steps(self.pending), len(self.pending))
         return Played(tuple(self.steps), self.left_out, self.screens)
 
-    def _seen(self, steps: Sequence[_Pending]) -> list[_Pending]:
+    def _played_steps(self, steps: Sequence[_Pending]) -> list[_Pending]:
         """The steps that were played, of those that no screen follows.
 
         Where each call before was answered by a screen, a call with another answer was played only
@@ -282,11 +282,11 @@ class _Replay:
         for step in steps:
             answered = step.answer is not None and not step.screens and not step.step.by_shell
             unseen = answered and self.shows and not self.quiet
-            if not step.refused and not (unseen and not self._ended(kept, step)):
+            if not step.refused and not (unseen and not self._may_close(kept, step)):
                 kept.append(step)
         return kept
 
-    def _ended(self, kept: Sequence[_Pending], step: _Pending) -> bool:
+    def _may_close(self, kept: Sequence[_Pending], step: _Pending) -> bool:
         """Whether a step with an answer that is no screen may have closed the incident."""
         before = self._after(kept)[-1]
         if before.is_closed:

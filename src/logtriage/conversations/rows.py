@@ -19,11 +19,11 @@ from logtriage.conversations.fields import (
     last_branch,
     status_of,
 )
-from logtriage.conversations.messages import Message, answers_of, is_agents, text_of
+from logtriage.conversations.messages import Message, answers_of, is_from_agent, text_of
 from logtriage.conversations.naming import named_in
 from logtriage.conversations.playing import played
 from logtriage.conversations.screens import Screen, mismatch, screens_in
-from logtriage.conversations.shapes import INCIDENT_AT, Row, at, is_teams
+from logtriage.conversations.shapes import INCIDENT_AT, Row, at, is_team_row
 from logtriage.conversations.teams import joint_wires
 from logtriage.conversations.wires import Style, calls_of, steps_of_conversation
 from logtriage.conversations.words import kept, words_beside
@@ -97,7 +97,7 @@ def reading_of(
 ) -> Reading:
     """The transcript of a conversation, as :func:`transcript_of_row` makes it."""
     row, place = conversation.row, conversation.place
-    if is_teams(row):
+    if is_team_row(row):
         return Reading(_joint_transcript(row, resolve))
     if place == "actions":
         if "incident" not in row:
@@ -109,12 +109,12 @@ def reading_of(
     incident = _incident(conversation, incident_at, resolve)
     topology = incident.topology
     try:
-        messages = _own(conversation, incident)
+        messages = _own_messages(conversation, incident)
         steps = steps_of_conversation(messages, topology, style=style, other_tools=other_tools)
         shown = played(incident, messages, steps)
     except InvalidInput as error:
         raise at_place(place, error) from None
-    if not any(map(is_agents, messages)) and status_of(row) == COMPLETED:
+    if not any(map(is_from_agent, messages)) and status_of(row) == COMPLETED:
         raise TranscriptError(f"{place}: no reply of the agent among {len(messages)} messages")
     _check_alike(row, shown.wires, place)
     extra = {**extra_of(conversation), **kept(words_beside(messages, shown.steps))}
@@ -131,19 +131,19 @@ def reading_of(
 def _check_alike(row: Row, wires: Sequence[Mapping[str, Any]], place: str) -> None:
     """Refuse a row whose ``actions`` are not those of its messages."""
     actions = row.get("actions")
-    told = [wire for wire in actions if "action_type" in wire] if isinstance(actions, list) else []
+    noted = [wire for wire in actions if "action_type" in wire] if isinstance(actions, list) else []
     keys = ("action_type", "value", "confidence")
-    pairs = [[tuple(wire.get(key) for key in keys) for wire in side] for side in (told, wires)]
-    if told and pairs[0] != pairs[1]:
+    pairs = [[tuple(wire.get(key) for key in keys) for wire in side] for side in (noted, wires)]
+    if noted and pairs[0] != pairs[1]:
         both = enumerate(zip(*pairs, strict=False))
         differs = (
             f"actions[{n}] is {one[:2]}, not {two[:2]}" for n, (one, two) in both if one != two
         )
-        said = next(differs, f"{len(told)}, not {len(wires)}")
+        said = next(differs, f"{len(noted)}, not {len(wires)}")
         raise TranscriptError(f"actions: not those of {place}: {said}; leave out one of the two")
 
 
-def _told(call: object) -> object:
+def _without_type(call: object) -> object:
     """A call without its type, which requests and responses write differently."""
     if not isinstance(call, Mapping):
         return call
@@ -151,18 +151,16 @@ def _told(call: object) -> object:
 
 
 def prefixes_of(conversation: Conversation) -> Iterator[bytes]:
-    """A digest of the conversation up to each message, the last of the whole of it.
-
-    None for an attempt that failed before the first reply: it is nobody's beginning.
-    """
-    if status_of(conversation.row) != COMPLETED and not any(map(is_agents, conversation.messages)):
+    """Digests of the conversation up to each message; none if it failed before the first reply."""
+    replied = any(map(is_from_agent, conversation.messages))
+    if status_of(conversation.row) != COMPLETED and not replied:
         return
     digest = blake2b(digest_size=12)
     named = (at(conversation.row, path) for path in INCIDENT_AT)
     digest.update(repr([name for name in named if isinstance(name, str)]).encode())
     for message in (*conversation.prompt, *conversation.messages):
-        if is_agents(message):
-            calls = [_told(call) for call in calls_of(message)]
+        if is_from_agent(message):
+            calls = [_without_type(call) for call in calls_of(message)]
             parts: list[Any] = [text_of(message).strip(), calls]
         else:
             parts = [[answer.id, answer.text.strip()] for answer in answers_of(message)]
@@ -195,24 +193,24 @@ def _joint_transcript(row: Mapping[str, Any], resolve: Resolver) -> Transcript:
 def _incident(conversation: Conversation, incident_at: str | None, resolve: Resolver) -> Incident:
     """The incident of a row, drawn with the key and in the world that the row names beside it."""
     row = conversation.row
-    given = incident_at if incident_at is not None and "/" in incident_at else None
-    for path in INCIDENT_AT if given or incident_at is None else (incident_at,):
+    wanted = incident_at if incident_at is not None and "/" in incident_at else None
+    for path in INCIDENT_AT if wanted or incident_at is None else (incident_at,):
         name = at(row, path)
         if isinstance(name, str):
-            if given not in (None, name):
+            if wanted not in (None, name):
                 raise TranscriptError(
-                    f"{path}: the row is of {name!r}, and {given!r} was asked for"
+                    f"{path}: the row is of {name!r}, and {wanted!r} was asked for"
                 )
             incident = resolve(name)
             if incident.seal is not None or incident.world_mark is not None:
-                beside = at(row, path.rpartition(".")[0]) if "." in path else row
-                marks = (beside.get("seal"), beside.get("world"))
+                parent = at(row, path.rpartition(".")[0]) if "." in path else row
+                marks = (parent.get("seal"), parent.get("world"))
                 seal, world = (mark if isinstance(mark, str) else None for mark in marks)
                 check_drawn(seal, world, incident)
             return incident
         if not absent(name):
             raise TranscriptError(f"{path}: expected an incident id, got {json_kind(name)}")
-    named = given
+    named = wanted
     if incident_at is None:
         named = named_in((*conversation.prompt, *conversation.messages))
     if named is not None:
@@ -224,7 +222,7 @@ def _incident(conversation: Conversation, incident_at: str | None, resolve: Reso
     )
 
 
-def _own(conversation: Conversation, incident: Incident) -> list[Message]:
+def _own_messages(conversation: Conversation, incident: Incident) -> list[Message]:
     """The messages from the incident's first screen on; without one, all.
 
     The prompt may hold that screen. Turns of the agent before it are examples, of other incidents.
@@ -234,12 +232,12 @@ def _own(conversation: Conversation, incident: Incident) -> list[Message]:
             of this incident and the last of all.
     """
     messages = conversation.messages
-    places = [number for number, one in enumerate(messages) if _first_screen(one, incident)]
-    acted = next((n for n, message in enumerate(messages) if is_agents(message)), len(messages))
+    places = [number for number, message in enumerate(messages) if _first_screen(message, incident)]
+    acted = next((n for n, message in enumerate(messages) if is_from_agent(message)), len(messages))
     if late := [number for number in places if number > acted]:
         screen = render_observation(observe(initial_state(incident)))
         shown = [(number, _first_screen(messages[number], incident)) for number in places]
-        own = [number for number, one in shown if one and mismatch(one.text, screen) is None]
+        own = [number for number, seen in shown if seen and mismatch(seen.text, screen) is None]
         if own == places[-1:]:
             return list(messages[own[0] :])
         where = messages[late[0]].get("where", f"[{late[0]}]")
@@ -250,14 +248,14 @@ def _own(conversation: Conversation, incident: Incident) -> list[Message]:
     if places:
         return list(messages[places[-1] :])
     prompt = conversation.prompt
-    given = [number for number, one in enumerate(prompt) if _first_screen(one, incident)]
-    opening = [one for one in prompt[given[-1] :] if not is_agents(one)] if given else []
+    starts = [number for number, turn in enumerate(prompt) if _first_screen(turn, incident)]
+    opening = [turn for turn in prompt[starts[-1] :] if not is_from_agent(turn)] if starts else []
     return [*opening, *messages]
 
 
 def _first_screen(message: Message, incident: Incident) -> Screen | None:
     """The first screen of an incident in a message of others, if it holds one."""
-    if message.get("role") not in _SHOWING or is_agents(message):
+    if message.get("role") not in _SHOWING or is_from_agent(message):
         return None
     screens = screens_in(text_of(message), incident)
     return screens[0] if screens and screens[0].tick == 0 else None

@@ -56,8 +56,8 @@ class Screen:
 
 def closed_in(text: str) -> str | None:
     """The closing that an answer names; None if it does not say that the incident is closed."""
-    found = _CLOSED.search(text)
-    return None if found is None else found[1] or found[2]
+    closing = _CLOSED.search(text)
+    return None if closing is None else closing[1] or closing[2]
 
 
 def is_refusal(text: str) -> bool:
@@ -90,13 +90,13 @@ def text_screens(text: str) -> list[Screen]:
     ]
 
 
-def _unescaped(text: str, found: re.Match[str]) -> str:
+def _unescaped(text: str, match: re.Match[str]) -> str:
     """The text of a screen, also if it stands in a string of JSON or Python."""
-    inside = text[found.start() :]
+    inside = text[match.start() :]
     line = inside.partition("\n")[0]
     if "\\n" not in line:
         return inside
-    quote = text[: found.start()].rpartition("\n")[2].strip()[-1:]
+    quote = text[: match.start()].rpartition("\n")[2].strip()[-1:]
     if quote in ('"', "'"):
         end = re.search(rf"(?<!\\)(?:\\\\)*{quote}", inside)
         inside = inside if end is None else inside[: end.start()]
@@ -142,8 +142,8 @@ def _lines(text: str) -> Iterator[str]:
 
 
 def _key(line: str) -> str | None:
-    found = _KEY.match(line)
-    return None if found is None else found[0]
+    match = _KEY.match(line)
+    return None if match is None else match[0]
 
 
 def _is_bare(line: str, wanted: str) -> bool:

@@ -70,7 +70,7 @@ def _above(line: Line, kept: Mapping[str, Line]) -> str | None:
 
 
 def _branch(name: str, above: Mapping[str, str | None], known: Mapping[str, str]) -> Iterator[str]:
-    """A line, the line that it follows, and so on to the first one, or to one that is known."""
+    """A line, the line that it follows, and so on to the first line or a known line."""
     at: str | None = name
     seen: set[str] = set()
     while at is not None and at not in seen:
@@ -85,10 +85,10 @@ def _on_branch(messages: Iterable[Line], branch: Collection[str]) -> Iterator[Li
         content = line["message"].get("content")
         listed = content if isinstance(content, list) else []
         blocks = [block for block in listed if isinstance(block, Mapping)]
-        mine = str(line["uuid"]) in branch
-        if mine:
+        in_branch = str(line["uuid"]) in branch
+        if in_branch:
             called |= {str(block["id"]) for block in blocks if "id" in block}
-        if mine or any(str(block.get("tool_use_id")) in called for block in blocks):
+        if in_branch or any(str(block.get("tool_use_id")) in called for block in blocks):
             yield line
 
 

@@ -71,8 +71,8 @@ def at(row: object, path: str) -> Any:
     return row
 
 
-def is_teams(row: Row) -> bool:
-    """Whether a row is an episode of verifiers in which agents played the roles of a team."""
+def is_team_row(row: Row) -> bool:
+    """Whether a row is a verifiers episode whose agents played the roles of a team."""
     traces = row.get("traces")
     if not isinstance(traces, list) or not traces:
         return False
@@ -122,7 +122,7 @@ _RESPONSE: Final = ("response", "outputs", "output")
 _ASKED: Final = ("messages", "contents", "input")
 
 
-def _asked(row: Row) -> Any:
+def _request_of(row: Row) -> Any:
     """The request in a row of a log: messages, or an object with messages."""
     asked = next((row[key] for key in _REQUEST if not absent(row.get(key))), None)
     body = asked.get("body") if isinstance(asked, Mapping) else None
@@ -130,17 +130,17 @@ def _asked(row: Row) -> Any:
 
 
 def _is_logged(row: Row) -> bool:
-    asked, said = _asked(row), any(not absent(row.get(key)) for key in _RESPONSE)
+    asked, said = _request_of(row), any(not absent(row.get(key)) for key in _RESPONSE)
     if "messages" in row or not said:
         return False
     if isinstance(asked, Mapping):
         return any(isinstance(asked.get(key), list) for key in _ASKED)
-    return isinstance(asked, list) and all(isinstance(one, Mapping) for one in asked)
+    return isinstance(asked, list) and all(isinstance(message, Mapping) for message in asked)
 
 
 def _logged(row: Row) -> Row:
     """A request and the response to it as messages and a response."""
-    asked = _asked(row)
+    asked = _request_of(row)
     said = next(row[key] for key in _RESPONSE if not absent(row.get(key)))
     if isinstance(said, Mapping) and isinstance(said.get("body"), Mapping):
         said = said["body"]
@@ -187,7 +187,7 @@ MANY: Final = (
         lambda value: (
             isinstance(value, Mapping)
             and isinstance(value.get("traces"), list)
-            and not is_teams(value)
+            and not is_team_row(value)
         ),
         _traces,
     ),

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from logtriage.actions import Action, Malformed, signed
 from logtriage.conversations.dialects import messages_of
-from logtriage.conversations.messages import Message, is_agents, text_of
+from logtriage.conversations.messages import Message, is_from_agent, text_of
 from logtriage.conversations.wires import calls_of, no_call, wire_of
 from logtriage.incident import Incident
 from logtriage.joint import observe_role
@@ -78,7 +78,7 @@ def _actions(messages: Sequence[Message], role: Role, topology: Topology) -> lis
     """The actions of a role, a tick each, within its budget."""
     actions: list[Action] = []
     left = role.budget
-    for message in filter(is_agents, messages):
+    for message in filter(is_from_agent, messages):
         action = role_action(message, role, topology, left)
         if left is not None and is_request(action):
             left -= 1

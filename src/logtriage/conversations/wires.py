@@ -27,7 +27,7 @@ from logtriage.conversations.messages import (
     Message,
     among,
     answers_of,
-    is_agents,
+    is_from_agent,
     text_of,
 )
 from logtriage.parsing import Form, action_to_wire, parse_action, parse_plan
@@ -119,7 +119,7 @@ def steps_of_conversation(
                     else:
                         steps.append(Step(no_call(text), turn[0]))
             return steps
-    replies = [(place, text_of(one)) for place, one in enumerate(messages) if is_agents(one)]
+    replies = [(place, text_of(turn)) for place, turn in enumerate(messages) if is_from_agent(turn)]
     if style is Style.PLAN:
         replies = replies[-1:]
     if style is Style.PLAN or (style is Style.AUTO and len(replies) == 1):
@@ -145,7 +145,7 @@ def turns_of(messages: Sequence[Message]) -> Iterator[tuple[list[int], list[Mess
     turn: list[int] = []
     answers: list[Message] = []
     for place, message in enumerate(messages):
-        if not is_agents(message):
+        if not is_from_agent(message):
             answers.append(message)
             continue
         if turn and answers:
@@ -266,4 +266,4 @@ def _call_arguments(call: Any) -> Any:
         return None
     function = call.get("function")
     places = (function, call) if isinstance(function, Mapping) else (call,)
-    return next((found for at in places if (found := first(at, ARGUMENTS_AT)) is not None), None)
+    return next((text for at in places if (text := first(at, ARGUMENTS_AT)) is not None), None)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import zip_longest
 from typing import Any, Final
 
-from logtriage.conversations.messages import Message, is_agents, text_of
+from logtriage.conversations.messages import Message, is_from_agent, text_of
 from logtriage.conversations.wires import Step, turns_of
 from logtriage.transcript import Transcript
 
@@ -29,7 +29,7 @@ Words = tuple[str | None, ...]
 
 def own_words(messages: Iterable[Message]) -> str | None:
     """The words of a turn: thoughts, then text; None if it holds an action and nothing else."""
-    parts = [part for message in messages if is_agents(message) for part in _parts(message)]
+    parts = [part for message in messages if is_from_agent(message) for part in _parts(message)]
     words = "\n\n".join(part.strip() for part in parts if part.strip())
     return None if not words or _is_action(words) else cut(words)
 
@@ -40,7 +40,7 @@ def cut(text: str) -> str:
 
 
 def beside(words: str | None, actions: int) -> Words:
-    """The words of a turn with so many actions: they stand beside the first."""
+    """The words of a turn, beside the first of its ``actions``; None beside the others."""
     return (words, *(None,) * (actions - 1)) if actions else ()
 
 

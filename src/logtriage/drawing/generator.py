@@ -27,8 +27,8 @@ def make_incident(
             call. The id may then leave it out. Without ``world``, the id says it.
 
     Raises:
-        UnknownName: for an unknown world, task or split.
-        InvalidInput: for an id that is not ``<task>/<split>/<index>``, for one of another
+        UnknownName: if the world, task or split is unknown.
+        InvalidInput: if the id is not ``<task>/<split>/<index>``, for one of another
             world, and for a split that the task lacks.
         WorldError, OSError: for a world that cannot be used.
         SealError: for a sealed incident without its seal.

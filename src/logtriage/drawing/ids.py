@@ -106,7 +106,7 @@ def parse_incident_id(
     ``world`` is that of the task, as in :func:`~logtriage.tasks.get_task`.
 
     Raises:
-        UnknownName: for an unknown world, task or split.
+        UnknownName: if the world, task or split is unknown.
         InvalidInput: for anything else that is not an id in canonical form.
     """
     if not isinstance(text, str):
@@ -115,7 +115,7 @@ def parse_incident_id(
     if len(parts) == 2 and parts[1] in ALL_SPLITS:
         get_task(parts[0], world)  # an unknown task is told before the number that is missing
     if len(parts) != 3:
-        raise InvalidInput(f"incident id {text!r:.200}: {_missing(parts)}")
+        raise InvalidInput(f"incident id {text!r:.200}: {_part_error(parts)}")
     task = get_task(parts[0], world_of_incident(text, world))
     check_split(parts[1])
     return IncidentId(task, parts[1], index_of(text), seal if parts[1] == SEALED else None)
@@ -168,7 +168,7 @@ def incident_ids(
     ``world`` is that of the task, as in :func:`~logtriage.tasks.get_task`.
 
     Raises:
-        UnknownName: for an unknown world, task or split.
+        UnknownName: if the world, task or split is unknown.
         InvalidInput: for a negative count or start.
     """
     task = get_task(task_id, world)
@@ -176,7 +176,7 @@ def incident_ids(
     return tuple(f"{task.id}/{split}/{index}" for index in indices(count, start))
 
 
-def _missing(parts: list[str]) -> str:
+def _part_error(parts: list[str]) -> str:
     """What is wrong with an id of fewer or more than three parts."""
     if not is_of_task(parts[0]) or len(parts) > 2:
         return "expected <task>/<split>/<index>"

@@ -121,7 +121,7 @@ def lies_elsewhere(world: World, draws: Draws) -> bool:
 
 
 def _directory(world: World, seed: int, topology: Topology) -> tuple[str, ...]:
-    """The owner of each service: the one that it names, or a drawn one by its tier."""
+    """The owner of each service: the owner it names, or an owner drawn by its tier."""
     rows = _owners(world, topology)
     drawn = draws(subkey(seed, DIRECTORY_STREAM), (0,) * len(rows), step=1)
     return tuple(
@@ -134,12 +134,12 @@ def _owners(world: World, topology: Topology) -> tuple[tuple[str, ...], ...]:
     """For each service the teams that may own it, each as often as it weighs."""
     teams = world.owning_teams(topology)
     rows = {}
-    for one in topology.services:
-        if (one.tier, one.owner) not in rows:
-            weights = world.owner_weights(topology, one.tier, one.owner)
+    for service in topology.services:
+        if (service.tier, service.owner) not in rows:
+            weights = world.owner_weights(topology, service.tier, service.owner)
             listed = zip(teams, weights, strict=True)
-            rows[one.tier, one.owner] = tuple(team for team, n in listed for _ in range(n))
-    return tuple(rows[one.tier, one.owner] for one in topology.services)
+            rows[service.tier, service.owner] = tuple(team for team, n in listed for _ in range(n))
+    return tuple(rows[service.tier, service.owner] for service in topology.services)
 
 
 @lru_cache(maxsize=65_536)

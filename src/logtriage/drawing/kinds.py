@@ -11,7 +11,7 @@ from logtriage.world.default import default_world
 from logtriage.world.model import World
 from logtriage.world.prior import prior
 
-#: So many numbers are looked through, and so many more for each incident that is wanted.
+#: So many numbers are looked through, and this many more for each incident that is wanted.
 _LOOKED_AT, _FOR_EACH = 10_000, 1_000
 
 
@@ -33,9 +33,9 @@ def kinds_drawn(task: TaskSpec, split: str) -> tuple[str, ...]:
     table = prior(setting, task.topology, split == "ood")
     rows = zip(table.hypotheses, table.weights, strict=True)
     possible = [hypothesis for hypothesis, weight in rows if weight]
-    found = {kind for hypothesis in possible for kind, _ in hypothesis.faults}
-    found.update(hypothesis.benign[0] for hypothesis in possible if hypothesis.benign)
-    return tuple(name for name in _known(world) if name in found)
+    names = {kind for hypothesis in possible for kind, _ in hypothesis.faults}
+    names.update(hypothesis.benign[0] for hypothesis in possible if hypothesis.benign)
+    return tuple(name for name in _known(world) if name in names)
 
 
 def check_kinds(kinds: Iterable[str], task: TaskSpec, split: str) -> None:
@@ -82,13 +82,13 @@ def ids_of_kinds(
     stop = min(start + _LOOKED_AT + _FOR_EACH * count, MAX_INDEX)
     every = (f"{task.id}/{split}/{number}" for number in range(start, stop))
     wanted = (name for name in every if not kinds_of(incident_of(name)).isdisjoint(kinds))
-    found = tuple(islice(wanted, count))
-    if len(found) < count:
+    ids = tuple(islice(wanted, count))
+    if len(ids) < count:
         raise InvalidInput(
-            f"kind {' or '.join(kinds)}: {len(found)} of {count} incidents found among numbers "
+            f"kind {' or '.join(kinds)}: {len(ids)} of {count} incidents found among numbers "
             f"{start} to {stop - 1} of {task.id}/{split}"
         )
-    return found
+    return ids
 
 
 def _known(world: World) -> tuple[str, ...]:

@@ -37,7 +37,7 @@ def seal_of_environment() -> Seal | None:
     """The seal whose key is in the variable ``LOGTRIAGE_SEAL``; None if it is not set.
 
     Raises:
-        SealError: for a key that is none, or the name of a file in its place.
+        SealError: if the variable holds no key, or the name of a file.
     """
     key = os.environ.get(SEAL_VARIABLE)
     if not key:
@@ -54,7 +54,7 @@ def read_seal(path: str | PathLike[str]) -> Seal:
     """The seal whose key is in a file.
 
     Raises:
-        SealError: naming the file, for a key that is none.
+        SealError: if the file holds no key, naming the file.
         OSError: if it cannot be read.
     """
     with Path(path).open("rb") as file:
@@ -78,7 +78,7 @@ def seal_at_hand(path: str | PathLike[str] | None = None) -> Seal | None:
     """The seal in a file; without ``path`` that of the environment, if it has one.
 
     Raises:
-        SealError: for a key that is none.
+        SealError: if the file or the variable holds no key.
         OSError: if the file cannot be read.
     """
     return seal_of_environment() if path is None else read_seal(path)

@@ -55,8 +55,8 @@ class TriageVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
 
     Raises:
         UnknownName: for a task, split, dtype or kind of observations that does not exist.
-        InvalidInput: for no environments, split ``ood`` or ``fleet_outage`` without a topology, and
-            split ``sealed``.
+        InvalidInput: if there is no environment, or the split is ``sealed``; if split ``ood`` or
+            ``fleet_outage`` has no topology.
         RubricError: for a rubric of your own that cannot score a batch.
         MissingExtra: where Numba is not installed.
     """

@@ -22,7 +22,7 @@ class Playlist:
     From a drawn beginning on, every incident comes before any comes again.
 
     Raises:
-        UnknownName: for an unknown split.
+        UnknownName: if the split is unknown.
         InvalidInput: for split ``ood`` or ``fleet_outage`` without a topology of your own.
     """
 

@@ -38,7 +38,7 @@ class TriageEnv(gymnasium.Env[Floats, np.int64]):
         task: such as ``cascading_failure-v4``.
         split: ``train``, ``val``, ``test`` or, with the key in ``LOGTRIAGE_SEAL``,
             ``sealed``; with a topology also ``ood``.
-        topology: the task's, or one of your own, as ``fleet_outage`` needs.
+        topology: the task's, or your own, as ``fleet_outage`` needs.
         rubric: in place of the task's.
         render_mode: None or ``ansi``.
         show_id: whether ``info`` tells the ``index`` of the incident, too: for a trainer, and

@@ -63,10 +63,10 @@ def transcript_of_answer(answer: Answer, incident: Incident, agent: str) -> Tran
         do("hand_over")
     else:
         do("ignore" if answer.root_cause == NOTHING else "resolve")
-    given = attrs.asdict(answer, filter=lambda field, value: value != field.default)
-    figures: dict[str, Any] = {name: given[name] for name in ("seconds", "cost") if name in given}
+    fields = attrs.asdict(answer, filter=lambda field, value: value != field.default)
+    figures: dict[str, Any] = {name: fields[name] for name in ("seconds", "cost") if name in fields}
     said = kept(beside(cut(answer.notes) or None, len(wires)))
-    extra = {ANSWER: given, **figures, **said}
+    extra = {ANSWER: fields, **figures, **said}
     return Transcript(incident.id, tuple(wires), agent=agent, extra=extra)
 
 
@@ -112,7 +112,7 @@ def grade_answers(
         marks = dict.fromkeys(agents, f"the answers of {digest_of(sheet.read_bytes())}")
         with keeping(out, spec, Incidents.of(bundle), marks, fresh=fresh) as run:
             for cell in run.left():
-                run.keep(cell, b"".join(map(line_of, _played(cell, agents, attempts, run))))
+                run.keep(cell, b"".join(map(line_of, _play_cell(cell, agents, attempts, run))))
             run.finish()
     return SheetResult(len(attempts), len(known) - len(said), _ungraded(answers, known))
 
@@ -131,7 +131,7 @@ def _attempts(
     return attempts
 
 
-def _played(
+def _play_cell(
     cell: Cell, agents: Sequence[str], attempts: Sequence[Mapping[str, Answer]], run: Kept
 ) -> Iterator[Transcript]:
     for incident in map(run.incidents, cell.ids):

@@ -42,7 +42,7 @@ _HALVINGS: Final = 50
 class Stated:
     """A root cause that was declared with a confidence.
 
-    ``posterior`` is the exact probability of the service at that tick; None where probabilities are
+    ``posterior`` is the exact probability of the service at that tick; None if probabilities are
     unknown, or a team played. ``grade`` and ``worth`` are those of the episode.
     """
 

@@ -26,7 +26,7 @@ class NetComparison:
 
 @attrs.frozen
 class Comparison:
-    """One task, played by a policy of run A and by one of run B.
+    """One task, played by a policy of run A and a policy of run B.
 
     ``shared`` incidents have a score in both runs. Means, their ``difference`` B - A with its
     paired bootstrap interval, and the counts of ``better``, ``worse`` and ``same`` incidents of B
@@ -92,8 +92,8 @@ def pair_runs(
         UnknownName, InvalidInput, RubricError, SealError: as :func:`compare_runs`.
     """
     _drawn_alike((a.directory, a.manifest), (b.directory, b.manifest))
-    if policy_a is None and policy_b is None and (found := pairs_of(a, b)):
-        pairs = found
+    if policy_a is None and policy_b is None and (shared := pairs_of(a, b)):
+        pairs = shared
     else:
         pairs = [(_policy(a, policy_a, "A"), _policy(b, policy_b, "B"))]
     tasks = [task for task in a.tasks if task in b.tasks]
@@ -148,7 +148,7 @@ def _compare(a: LoadedRun, b: LoadedRun, task: str, name_a: str, name_b: str) ->
     if difference is None:
         return None
     pairs = list(zip(before, after, strict=True))
-    planned = _planned(a, name_a, task) & _planned(b, name_b, task)
+    planned = _planned_ids(a, name_a, task) & _planned_ids(b, name_b, task)
     return Comparison(
         task,
         name_a,
@@ -175,7 +175,7 @@ def _compare(a: LoadedRun, b: LoadedRun, task: str, name_a: str, name_b: str) ->
 def net_of(
     run: LoadedRun, shared: Sequence[str], before: Sequence[float], after: Sequence[float]
 ) -> NetComparison | None:
-    """The net values of scores on ``shared`` incidents; None if one of them has no worth."""
+    """The net values of scores on ``shared`` incidents; None if an incident has no worth."""
     worths = [run.incidents(name).worth_of_hand_over for name in shared]
     known = [worth for worth in worths if worth is not None]
     if len(known) < len(worths):
@@ -198,7 +198,7 @@ def scores_of(run: LoadedRun, policy: str, tasks: Iterable[str]) -> dict[str, fl
     return {incident: grade.score for incident, grade in run.scored(policy, tasks).items()}
 
 
-def _planned(run: LoadedRun, policy: str, task: str) -> frozenset[str]:
+def _planned_ids(run: LoadedRun, policy: str, task: str) -> frozenset[str]:
     cells = (cell for cell in run.planned if (cell.policy, cell.task) == (policy, task))
     return frozenset(incident for cell in cells for incident in cell.ids)
 

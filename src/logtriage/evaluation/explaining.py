@@ -69,7 +69,7 @@ def explain_run(
         check_explainable(run.manifest.spec, run.incidents)
         for cell in run.planned:
             mend(cell_path(directory, EXPLANATIONS, cell))
-        tasks = [task for cell in run.planned for task in _left(run, cell, episodes)]
+        tasks = [task for cell in run.planned for task in _open_tasks(run, cell, episodes)]
         if tasks:
             (directory / store.SUMMARY_FILE).unlink(missing_ok=True)
         with closing(in_order(_explain, tasks, workers)) as explained:
@@ -115,7 +115,7 @@ class _Task:
     graded: Graded
 
 
-def _left(run: LoadedRun, cell: Cell, episodes: int) -> list[_Task]:
+def _open_tasks(run: LoadedRun, cell: Cell, episodes: int) -> list[_Task]:
     """The episodes of a cell that are still to be explained."""
     key = cell.policy, cell.task
     there, small = run.explained[key], attrs.evolve(cell, ids=())

@@ -28,7 +28,7 @@ from logtriage.evaluation.loading import LoadedRun
 from logtriage.evaluation.statistics import Interval, paired_difference, paired_share_difference
 
 T = TypeVar("T")
-#: Below so many incidents the interval of the mean grade is not trusted.
+#: Below this many incidents the interval of the mean grade is not trusted.
 LEAST: Final = 20
 UNSCORED, GRADE, MIS_PAGED, FALSE_ALARM = "unscored", "grade", "mis_paged", "false_alarm"
 
@@ -98,8 +98,8 @@ def gate_runs(
     pairs, tasks = pair_runs(base, run, base_policy, policy)
     checks = [
         check
-        for theirs, mine in pairs
-        for check in _checks(run, base, tasks, mine, theirs, margins or Margins())
+        for theirs, ours in pairs
+        for check in _checks(run, base, tasks, ours, theirs, margins or Margins())
     ]
     if not any(check.incidents for check in checks):
         raise InvalidInput(f"{base.directory} has no scored incident that {run.directory} plays")
@@ -107,15 +107,15 @@ def gate_runs(
 
 
 def _checks(
-    run: LoadedRun, base: LoadedRun, tasks: Sequence[str], mine: str, theirs: str, margins: Margins
+    run: LoadedRun, base: LoadedRun, tasks: Sequence[str], ours: str, theirs: str, margins: Margins
 ) -> Iterator[Check]:
-    before, after = base.scored(theirs, tasks), run.scored(mine, tasks)
+    before, after = base.scored(theirs, tasks), run.scored(ours, tasks)
     lost = sum(incident not in after for incident in before)
     verdict = Verdict.WORSE if lost else Verdict.NO_WORSE
-    yield Check(mine, theirs, UNSCORED, verdict, len(before), float(lost), 0.0)
+    yield Check(ours, theirs, UNSCORED, verdict, len(before), float(lost), 0.0)
     shared = [(before[name], after[name]) for name in before if name in after]
     grades = [(old.score, new.score) for old, new in shared]
-    yield judged(Check(mine, theirs, GRADE, Verdict.UNMEASURED, 0), grades, margins.grade)
+    yield judged(Check(ours, theirs, GRADE, Verdict.UNMEASURED, 0), grades, margins.grade)
     states = [
         (
             played_state(base.incidents(old.incident), old),
@@ -129,7 +129,7 @@ def _checks(
     ):
         pairs = [(value(old), value(new)) for old, new in states]
         known = [(old, new) for old, new in pairs if old is not None and new is not None]
-        yield judged_shares(Check(mine, theirs, measure, Verdict.UNMEASURED, 0), known, margin)
+        yield judged_shares(Check(ours, theirs, measure, Verdict.UNMEASURED, 0), known, margin)
 
 
 def judged(check: Check, pairs: Sequence[tuple[float, float]], margin: float) -> Check:

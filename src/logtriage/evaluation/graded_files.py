@@ -60,8 +60,8 @@ def grade_files(
     grader = _Grader(incidents, rubric, role_split)
     chunks = _chunks(sources, grader, 1 if alone(workers) else _LINES)
     with closing(in_order(_graded, chunks, workers)) as every:
-        for _, found in every:
-            yield from found
+        for _, rows in every:
+            yield from rows
 
 
 @attrs.frozen
@@ -72,7 +72,7 @@ class _Grader:
 
     def __call__(self, lines: "_Lines") -> list[GradedLine | TranscriptError]:
         rubric = None if self.rubric is None else rubric_named(self.rubric)
-        found: list[GradedLine | TranscriptError] = []
+        rows: list[GradedLine | TranscriptError] = []
         incident: Incident | None = None
 
         def resolve(incident_id: str) -> Incident:
@@ -82,7 +82,7 @@ class _Grader:
 
         def tell(error: TranscriptError) -> None:
             place = None if error.line is None else lines.place(error.line)
-            found.append(TranscriptError(error.reason, source=lines.name, line=place))
+            rows.append(TranscriptError(error.reason, source=lines.name, line=place))
 
         pairs = grade_lines(
             cast(IO[bytes], lines),  # as it is read: lines with a name
@@ -94,11 +94,11 @@ class _Grader:
         try:
             for transcript, graded in pairs:
                 assert incident is not None, "it was found for the grade"
-                found.append(GradedLine(transcript, graded, incident.worth_of_hand_over))
+                rows.append(GradedLine(transcript, graded, incident.worth_of_hand_over))
         except SealError as error:
             number, _, reason = str(error).removeprefix(f"{lines.name}:").partition(":")
             raise SealError(f"{lines.name}:{lines.place(int(number))}:{reason}") from None
-        return found
+        return rows
 
 
 @attrs.frozen

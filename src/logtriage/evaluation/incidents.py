@@ -48,7 +48,7 @@ class Incidents:
     (``<source>/<name>``) come from ``bundle``, or are those that ship with the package.
     ``digest`` identifies the content of the bundle; None for the shipped bundle. ``seal``
     draws sealed incidents; None for that of the environment. ``world`` is
-    that of all drawn incidents; None where their ids say it.
+    that of all drawn incidents; None if their ids say it.
     """
 
     bundle: Path | None = None

@@ -37,7 +37,7 @@ class Prices:
     """What an incident is worth, and what an episode costs, in one currency.
 
     Attributes:
-        value: of an incident that is solved, against one that is not.
+        value: of a solved incident, against an unsolved incident.
         per_episode: the cost of an episode; None to take it from tokens or from the run.
         per_million: prices of a million tokens: of prompts, of replies. Without them and
             ``per_episode`` the cost is what transcripts keep, as answer sheets do.
@@ -146,8 +146,8 @@ def worth_differences(
         InvalidInput: as :meth:`Prices.costs`.
     """
     rows = []
-    for task, mine, theirs in pairs:
-        before, after = _gains(a, mine, task, prices), _gains(b, theirs, task, prices)
+    for task, ours, theirs in pairs:
+        before, after = _gains(a, ours, task, prices), _gains(b, theirs, task, prices)
         shared = [incident for incident in before if incident in after]
         old = [before[name][0] - before[name][1] for name in shared]
         new = [after[name][0] - after[name][1] for name in shared]
@@ -155,7 +155,7 @@ def worth_differences(
         if each is not None:
             both = fsum(old), fsum(new)
             rows.append(
-                WorthDifference(task, mine, theirs, len(shared), *both, _times(each, len(shared)))
+                WorthDifference(task, ours, theirs, len(shared), *both, _times(each, len(shared)))
             )
     return tuple(rows)
 

@@ -22,7 +22,7 @@ Chunk = TypeVar("Chunk")
 Result = TypeVar("Result")
 #: At most this many episodes travel to a worker at a time ...
 MAX_CHUNK: Final = 16
-#: ... and each worker gets at least so many chunks, if there are episodes for them.
+#: ... and each worker gets at least this many chunks, if there are episodes for them.
 CHUNKS: Final = 4
 #: So many chunks for each worker are handed out before the first of them is back.
 AHEAD: Final = 16

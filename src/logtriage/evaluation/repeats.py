@@ -37,7 +37,7 @@ class Repeats:
 
     ``pass_at`` and ``pass_hat`` hold for k from 1 to ``repeats``: the chance that one of k
     attempts solves an incident, and that all k do, with intervals over incidents. ``grade`` is the
-    mean of all attempts, ``net`` their net value; None where hand-overs have no worth.
+    mean of all attempts, ``net`` their net value; None if hand-overs have no worth.
     """
 
     policy: str
@@ -154,7 +154,7 @@ def _pooled(rows: Sequence[Row], of: Repeats) -> Row:
 
 
 def _means(names: Iterable[str], rows: Sequence[object]) -> dict[str, Any]:
-    """The mean of each figure over the rows that have it; None where none has."""
+    """The mean of each figure over the rows that have it; None if none has."""
     values = {name: [getattr(row, name) for row in rows] for name in names}
     known = {name: [each for each in row if each is not None] for name, row in values.items()}
     return {name: fmean(row) if row else None for name, row in known.items()}

@@ -58,7 +58,7 @@ def evaluate(
         retry_unscored: play episodes again that broke off, and replace their transcripts.
         factories: policies that the registry does not know, by their names in ``spec``.
         teams: the same for a run with a role split, where teams play
-            (:func:`logtriage.registry.make_team` makes one of policies for each role).
+            (:func:`logtriage.registry.make_team` makes a team of policies for each role).
         on_progress: called at the start and after each step of progress; after an interrupt,
             with the episodes that are kept.
         recordings: players that record their own episodes, by their names in ``spec``, such
@@ -168,7 +168,7 @@ def _pieces(chunks: Iterable[_Chunk], size: int) -> list[_Chunk]:
 def _spread(
     chunks: Sequence[_Chunk], workers: Workers, keep: Callable[[_Chunk, bytes], None]
 ) -> Generator[bytes, None, None]:
-    """The transcripts as lines, played by all workers; each is kept at once."""
+    """Lines of transcripts, played by all workers; each chunk is kept as soon as it is played."""
     size = chunk_size(_episodes(chunk.cell for chunk in chunks), workers)
     with closing(in_order(_play, _pieces(chunks, size), workers)) as played:
         for chunk, lines in played:

@@ -123,11 +123,11 @@ def plan(spec: RunSpec, incidents: Incidents) -> tuple[Cell, ...]:
             task share a name.
     """
     if spec.incidents is not None:
-        return tuple(_given(spec.incidents, incidents))
+        return tuple(_cells_of(spec.incidents, incidents))
     tasks: dict[str, tuple[str, tuple[str, ...]]] = {}
     for name in spec.tasks:
         drawn = name not in RECORDED_TASKS
-        own = (_drawn if drawn else _recorded)(spec, incidents, name)
+        own = (_drawn_ids if drawn else _recorded_ids)(spec, incidents, name)
         for task, (rubric, ids) in own.items():
             if task in tasks and tasks[task] != (rubric, ids):
                 raise InvalidInput(f"a recorded task has the name of a drawn task: {task!r}")
@@ -139,7 +139,7 @@ def plan(spec: RunSpec, incidents: Incidents) -> tuple[Cell, ...]:
     )
 
 
-def _given(ids: Mapping[str, tuple[str, ...]], incidents: Incidents) -> Iterator[Cell]:
+def _cells_of(ids: Mapping[str, tuple[str, ...]], incidents: Incidents) -> Iterator[Cell]:
     """The cells of each policy and task, some of them empty."""
     rubrics: dict[str, str] = {}
     own: dict[tuple[str, str], list[str]] = {}
@@ -157,7 +157,7 @@ def _two_rubrics(incident: Incident, used: str) -> InvalidInput:
     return InvalidInput(f"{incident.id}: task {incident.task!r} is graded by {used!r} elsewhere")
 
 
-def _drawn(
+def _drawn_ids(
     spec: RunSpec, incidents: Incidents, name: str
 ) -> dict[str, tuple[str, tuple[str, ...]]]:
     task, split, count, start = get_task(name, spec.world), spec.split, spec.episodes, spec.start
@@ -168,7 +168,7 @@ def _drawn(
     return {name: (task.rubric, ids)}
 
 
-def _recorded(
+def _recorded_ids(
     spec: RunSpec, incidents: Incidents, name: str
 ) -> dict[str, tuple[str, tuple[str, ...]]]:
     recorded = list(incidents.recorded(name).values())

@@ -38,7 +38,7 @@ FAULT_CLASS: Final = "fault_class"
 
 @attrs.frozen
 class Row:
-    """The figures of one policy on one task; None where there was nothing to measure.
+    """The figures of one policy on one task; None if there was nothing to measure.
 
     Attributes:
         policy: the policy's specification.
@@ -66,9 +66,9 @@ class Row:
         reports: how many episodes reported how the damage spread.
         node_f1: mean F1 of the services in these reports; ``edge_f1`` is that of calls.
         exact_roots: share of these episodes that declared exactly the root causes.
-        fault_class: mean score of the declared class of fault; None where the rubric has none.
+        fault_class: mean score of the declared class of fault; None if the rubric has none.
         usage: requests and tokens of served models; None without models.
-        net: what the policy is worth beyond handing everything over; None where incidents
+        net: what the policy is worth beyond handing everything over; None if incidents
             have no worth of a hand-over.
         split: the split of the incidents; None for recorded incidents.
         false_alarm: share of incidents without a fault in which somebody was alarmed.
@@ -147,7 +147,7 @@ def _row(run: LoadedRun, policy: str, task: str, rubric: str, planned: int) -> R
         brier=brier(confidences, right),
         confidences=len(stated),
         role_split=None if split is None else split.name,
-        located=locate(_ranked(run, policy, task)),
+        located=locate(_rankings(run, policy, task)),
         augrc=augrc(confidences, right),
         losses=losses_of(tuple(run.explained[policy, task].values())),
         seal=run.manifest.seal,
@@ -177,7 +177,7 @@ def _unread(states: Iterable[State]) -> Iterator[str]:
                 yield action.text
 
 
-def _ranked(
+def _rankings(
     run: LoadedRun, policy: str, task: str
 ) -> Iterator[tuple[str, Ranking, frozenset[str]]]:
     """Fault kind, ranking and accepted root causes of each scored episode with a fault."""
@@ -222,7 +222,7 @@ def _ticks(state: State) -> float | None:
     return state.tick if fixed else None
 
 
-#: Measures of an episode that rows have in means; None where there is nothing to measure.
+#: Measures of an episode that rows have in means; None if there is nothing to measure.
 _MEASURES: Final[Mapping[str, Callable[[State], float | None]]] = {
     "root_cause": _of_faults(_names_root_cause),
     "severity": _severity,

@@ -34,7 +34,7 @@ class Usage:
 
     def __add__(self, other: "Usage") -> "Usage":
         pairs = zip(attrs.astuple(self), attrs.astuple(other), strict=True)
-        return Usage(*(mine + theirs for mine, theirs in pairs))
+        return Usage(*(ours + theirs for ours, theirs in pairs))
 
     def cost(self, prompt_price: float, completion_price: float) -> float:
         """The cost at prices per million tokens, in their currency."""
@@ -52,7 +52,7 @@ def usage_in(extra: Mapping[str, object]) -> Usage | None:
 
 
 def usage_of(transcripts: Iterable[Transcript]) -> Usage | None:
-    """The sum over transcripts; None where no model was asked."""
+    """The sum over transcripts; None if no model was asked."""
     counted = [usage_in(transcript.extra) for transcript in transcripts]
     known = [usage for usage in counted if usage is not None]
     return sum(known, Usage()) if known else None

@@ -198,8 +198,8 @@ def trace_lines(tape: Tape) -> Iterator[Json]:
             of_time, of_errors = (read.get((service, slot)) for slot in range(len(SPANS)))
             if of_time and of_errors:
                 starts, tokens = zip(*((cell.start, cell.token) for cell in of_time), strict=True)
-                told = _read(tape, service, starts, tokens, scale)
-                spans += _trace(tape, TICK_SECONDS * now, service, *told, of_errors[-1].token)
+                readings = _read(tape, service, starts, tokens, scale)
+                spans += _trace(tape, TICK_SECONDS * now, service, *readings, of_errors[-1].token)
         yield from _line(tape, spans, "Spans", "spans")
 
 

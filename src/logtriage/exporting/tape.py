@@ -28,10 +28,7 @@ LATEST: Final = datetime(2262, 1, 1, tzinfo=UTC)
 
 @attrs.frozen
 class Tape:
-    """One simulated incident over time, while nobody acts.
-
-    ``opened`` is the moment of tick 0, with an offset.
-    """
+    """A simulated incident over time while nobody acts; ``opened`` is tick 0, with an offset."""
 
     incident: Incident
     simulation: Simulation

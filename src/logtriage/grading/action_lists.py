@@ -83,7 +83,7 @@ def narrowest(highest: int) -> np.dtype[Any]:
 def action_array(
     topology: Topology, plans: Sequence[Sequence[Action]], *, hand_over: bool = False
 ) -> Ints:
-    """Lists of actions as canonical integers, shape (N, T), T the longest list's length.
+    """Lists of actions as canonical integers, shape (N lists, T), T the longest list's length.
 
     Shorter lists are padded with :data:`PADDING`; what does nothing (a malformed action,
     a report, a wait, a class of fault) becomes :data:`MALFORMED`. The type is the narrowest

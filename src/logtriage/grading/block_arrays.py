@@ -124,7 +124,7 @@ def _made_answers(truths: Truths, span: Span, dtype: Any) -> Answers:
 
 
 def _allowed(truths: Truths) -> list[Bools]:
-    """What each fault accepts (N, A): services, then teams, then remedies."""
+    """What each fault accepts (incidents N, actions A): services, then teams, then remedies."""
     whole = np.concatenate([truths.root_causes, truths.teams, truths.remedies], axis=1)
     faults = truths.faults
     if faults is None:

@@ -43,7 +43,7 @@ class Out(NamedTuple):
 
 
 class Room(NamedTuple):
-    """Scratch of a block: rows of bytes or so, rows of levels, two of places, one of shares."""
+    """Scratch of a block: rows of bytes or so, rows of levels, two place rows, a share row."""
 
     work: Ints
     levels: Ints
@@ -76,7 +76,7 @@ def _close(n: Int, first: Int, answers: Answers, gates: Any, work: Any, out: Out
 def _sum_up(
     n: Int, first: Int, answers: Answers, none: Int, work: Any, by: ScoreTables, levels: Any
 ) -> None:
-    """The levels of the lists."""
+    """Write the level of each list into ``levels``."""
     for at in range(n):
         case = Case(
             np.int64(answers.severity[first + at]),
@@ -108,7 +108,7 @@ def _keep_levels(of: Levels, levels: Any, at: Int) -> None:
 
 @kernel
 def _places(n: Int, part: Int, group: Int, to: Int, by: ScoreTables, room: Room) -> None:
-    """Where the points of a group of criteria stand; levels that count nothing are passed over."""
+    """Write where the points of a group of criteria stand; skip levels that count nothing."""
     begin = np.int64(by.begins[part, group])
     for at in range(n):
         room.places[to + at] = begin
@@ -177,7 +177,7 @@ def grade_rows(
         for now in range(length):
             for at in range(n):
                 work[blocks.ACTION + at] = acts[now, first + at]
-            blocks.mark(n, first, answers, work)
+            blocks.mark_accepting_faults(n, first, answers, work)
             blocks.count(n, index[now], faults, to, work)
             row = blocks.FIRST_FAULT
             for _ in range(faults):

@@ -1,8 +1,8 @@
 """Spec: logtriage.facts.facts_of; law: property_tests/test_batch_laws.py.
 
-Lists of actions taken a tick at a time, for a block of incidents. A row of the work array has a
-number of each incident of the block side by side, of the narrowest type, and a loop over it takes
-the same step for all: so the machine takes dozens of incidents at once.
+Lists of actions taken a tick at a time, for a block of incidents. A row of the work array holds one
+number for each incident of the block, of the narrowest type. Loops run along rows, so the machine
+handles dozens of incidents at once.
 """
 
 from typing import Any, Final, NamedTuple
@@ -39,7 +39,7 @@ ROWS: Final = 21
 FIRST_FAULT: Final = np.uint64(ROWS * BLOCK)
 # The rows of a fault: whether it accepts the action, the service declared under its number, and
 # the ticks in which it was named, paged for and fixed.
-MINE, DECLARED, SAID, TEAM, DONE = (np.uint64(row * BLOCK) for row in range(5))
+ACCEPTED, DECLARED, SAID, TEAM, DONE = (np.uint64(row * BLOCK) for row in range(5))
 FAULT_ROWS: Final = 5
 FAULT_SIZE: Final = np.uint64(FAULT_ROWS * BLOCK)
 
@@ -151,26 +151,29 @@ def begin(n: Int, first: Int, answers: Answers, none: Int, work: Any) -> None:
 
 
 @kernel
-def mark(n: Int, first: Int, answers: Answers, work: Any) -> None:
-    """Whether each fault accepts the action, and whether any does."""
+def mark_accepting_faults(n: Int, first: Int, answers: Answers, work: Any) -> None:
+    """Write into ``work`` which faults accept each incident's action, and whether any does.
+
+    The block starts at incident ``first`` of ``answers``.
+    """
     for at in range(n):
         work[RIGHT + at] = 0
     row = FIRST_FAULT
     for fault in range(np.uint64(answers.accepted.shape[0])):
         for at in range(n):
-            work[row + MINE + at] = 0
+            work[row + ACCEPTED + at] = 0
         for number in range(np.uint64(answers.accepted.shape[1])):
             for at in range(n):
                 same = work[ACTION + at] == answers.accepted[fault, number, first + at]
-                work[row + MINE + at] = (work[row + MINE + at] != 0) | same
+                work[row + ACCEPTED + at] = (work[row + ACCEPTED + at] != 0) | same
         for at in range(n):
-            work[RIGHT + at] = (work[RIGHT + at] != 0) | (work[row + MINE + at] != 0)
+            work[RIGHT + at] = (work[RIGHT + at] != 0) | (work[row + ACCEPTED + at] != 0)
         row += FAULT_SIZE
 
 
 @kernel
 def count(n: Int, index: Int, faults: Int, to: Letters, work: Any) -> None:
-    """Whether a service is declared that counts, and which were declared."""
+    """Write into ``work`` whether a service is declared that counts, and which were declared."""
     for at in range(n):
         work[COUNTED + at] = 1
     row = FIRST_FAULT + DECLARED
@@ -198,8 +201,8 @@ def answer(n: Int, row: Int, index: Int, to: Letters, work: Any) -> None:
     for at in range(n):
         live = np.int64(index) < np.int64(work[LIMIT + at])
         move, counted = _move(work, at, to), work[COUNTED + at] != 0
-        before, mine = _response(work, row, at), np.int64(work[row + MINE + at])
-        after = response_step(before, move, mine, live, counted, np.int64(index))
+        before, accepted = _response(work, row, at), np.int64(work[row + ACCEPTED + at])
+        after = response_step(before, move, accepted, live, counted, np.int64(index))
         work[row + SAID + at] = after.said
         work[row + TEAM + at] = after.paged
         work[row + DONE + at] = after.fixed
@@ -209,7 +212,7 @@ def answer(n: Int, row: Int, index: Int, to: Letters, work: Any) -> None:
 def play(n: Int, index: Int, to: Letters, work: Any) -> None:
     """Take the action of every incident of the block.
 
-    Counts the actions of a list; one that follows padding makes the count ``none``.
+    Counts the actions of a list; an action after padding makes the count ``none``.
     """
     none = np.int64(to.none)
     for at in range(n):

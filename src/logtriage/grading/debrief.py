@@ -204,7 +204,7 @@ def debrief_of(
     """
     return Debrief(
         verdict_of(grade, luck),
-        tuple((f"tick {when}", text) for when, text in _told(grade, roles)),
+        tuple((f"tick {when}", text) for when, text in _timed_actions(grade, roles)),
         tuple(
             (
                 row.name,
@@ -219,7 +219,7 @@ def debrief_of(
     )
 
 
-def _told(grade: Graded, roles: Sequence[str] | None) -> Iterator[tuple[int, str]]:
+def _timed_actions(grade: Graded, roles: Sequence[str] | None) -> Iterator[tuple[int, str]]:
     """Each action with its tick, and in joint play with the role that took it."""
     ticks = range(len(grade.actions)) if grade.schedule is None else grade.schedule
     plays = zip(ticks, grade.actions, strict=False)
@@ -243,7 +243,7 @@ def verdict_of(grade: Graded, luck: Sequence[str] = ()) -> str:
     more = f" {unread(reasons, len(grade.actions))}." if reasons else ""
     if grade.gate is not None:
         return f"{rule_words(grade.gate).capitalize()}: {grade.gate_reason}. Score 0.{more}"
-    why, score = _decided(grade), f"Score {grade.score:.2f}"
+    why, score = _deciding_part(grade), f"Score {grade.score:.2f}"
     if luck and grade.score and not _handed_over(grade):
         lost = f" {why}" if max(_losses(grade))[0] >= HARDLY else ""
         return f"{score}, by luck: {'; '.join(luck)}.{lost}{more}"
@@ -255,7 +255,7 @@ def _handed_over(grade: Grade) -> bool:
     return grade.closing is Closing.HANDED_OVER and len(grade.criteria) == 1
 
 
-def _decided(grade: Grade) -> str:
+def _deciding_part(grade: Grade) -> str:
     """What decided a score that no gate holds."""
     if _handed_over(grade):
         return f"{grade.criteria[0].reason.capitalize()}."

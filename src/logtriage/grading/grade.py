@@ -54,13 +54,13 @@ def grade(
 ) -> Grade:
     """Grade a state, closed or open, on what has been earned so far.
 
-    ``rubric`` defaults to the one of the incident's task: :data:`DEFAULT` for all that
+    ``rubric`` defaults to that of the incident's task: :data:`DEFAULT` for all that
     draw their incidents. ``unplayed`` and ``agent`` are taken over into the grade.
 
     Raises:
         RubricError: if a measure of a user's rubric returns no finite number, or a
             discount a factor outside [0, 1]; a broken grader is never counted as 0.
-        InvalidInput: for what is no state or no rubric, saying what to pass.
+        InvalidInput: if ``state`` is not a state, or ``rubric`` is not a rubric.
     """
     check_state(state)
     incident = state.incident

@@ -32,7 +32,7 @@ class Path:
 
 @attrs.frozen
 class Impact:
-    """What a report of the impact was worth; None where nothing was reported.
+    """What a report of the impact was worth; None if nothing was reported.
 
     ``exact_roots`` is whether the services declared are the root causes, all and no others.
     """

@@ -10,7 +10,7 @@ def rubric_named(name: str) -> Rubric:
     """The rubric of that name; ``module:name`` imports, and so runs, a module.
 
     Raises:
-        UnknownName: for an id that is not built in, listing those that are.
+        UnknownName: if no built-in rubric has this id; the message lists them.
         InvalidInput: if the module or the name is missing, or names no rubric.
     """
     if not is_reference(name):

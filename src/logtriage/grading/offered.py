@@ -1,7 +1,7 @@
 """Which kinds of action an incident has a use for: what every shell offers, and no other.
 
 Prompts, schemas of tools and environments all take them from here, so that an action that is
-graded cannot be missing in one of them.
+graded cannot be missing in a shell.
 """
 
 from typing import Final

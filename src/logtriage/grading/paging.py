@@ -1,7 +1,7 @@
 """The rest of ``logtriage/3``: a hand-over has a worth, and a page comes before production.
 
 Pure functions of a state. A measure returns a score in [0, 1] with its reason, a discount the
-share that is left of the total with its reason, or None where it does not apply. What a fix before
+share that is left of the total with its reason, or None if it does not apply. What a fix before
 the first page leaves (0.7) and what a wrong remedy leaves (0.3) add up to 1, so that no remedy is
 tried to find out who is to be paged: whatever remedies come before the first page, what their
 outcomes leave adds up to 1 again, and for the best of the outcomes the page could have come at
@@ -35,7 +35,7 @@ UNAPPROVED_FIX: Final = 0.7
 
 
 def hand_over_worth(worth: float, used: int, horizon: int, par: int) -> float:
-    """What a hand-over is worth as the first intervention, after so many ticks."""
+    """What a hand-over is worth as the first intervention, after ``used`` ticks."""
     return worth * (1.0 - HAND_OVER_PROMPT + HAND_OVER_PROMPT * promptness(used, horizon, par))
 
 

@@ -41,7 +41,7 @@ class Gate:
 class Discount:
     """A rule that leaves a share of the total: what was earned counts only in part.
 
-    ``factor`` returns that share, in [0, 1], with its reason; or None where the rule does
+    ``factor`` returns that share, in [0, 1], with its reason; or None if the rule does
     not apply.
     """
 
@@ -177,7 +177,7 @@ class Rubric:
 
 
 def check_rubric(value: object) -> None:
-    """Refuse what is no rubric.
+    """Refuse a value that is not a rubric.
 
     Raises:
         InvalidInput: saying what to pass.

@@ -60,7 +60,7 @@ class Levels(NamedTuple):
 def levels_of(
     facts: Facts, shares: Shares, case: Case, used: Int, none: Int, by: ScoreTables
 ) -> Levels:
-    """The levels of a list that has used so many ticks."""
+    """The levels of a list that has used ``used`` ticks."""
     most = np.int64(by.credits)
     off = abs(facts.severity - case.severity)
     far = (facts.severity == _UNSAID) | (off > WORST)

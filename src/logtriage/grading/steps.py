@@ -158,10 +158,7 @@ def counts(facts: Facts, move: Move, live: Int, anew: Int, faults: Int) -> Any:
 
 
 def facts_step(facts: Facts, move: Move, live: Int, counted: Int, tick: Int) -> Facts:
-    """The facts after a move; without ``live``, which an incident is until it closes, the same.
-
-    ``counted`` is of :func:`counts`.
-    """
+    """The facts after a move; unchanged unless ``live``. ``counted``: see :func:`counts`."""
     says = live & (facts.severity == _UNSAID)
     pages = live & move.pages
     approves = pages & (move.right != 0) & (facts.paged > tick)
@@ -181,10 +178,10 @@ def facts_step(facts: Facts, move: Move, live: Int, counted: Int, tick: Int) -> 
 
 
 def response_step(
-    response: Response, move: Move, mine: Int, live: Int, counted: Int, tick: Int
+    response: Response, move: Move, accepted: Int, live: Int, counted: Int, tick: Int
 ) -> Response:
-    """What was done about a fault after a move; ``mine`` whether that fault accepts it."""
-    helps = live & (mine != 0)
+    """What was done about a fault after a move; ``accepted`` whether that fault accepts it."""
+    helps = live & (accepted != 0)
     names = helps & counted & (response.said > tick)
     pages = helps & move.pages & (response.paged > tick)
     fixes = helps & move.remedies & (response.fixed > tick)
@@ -196,7 +193,7 @@ def response_step(
 
 
 def closing_after(closing: Int, ticks: Int, horizon: Int) -> Int:
-    """The closing once so many ticks have passed: who is open at the horizon is out of time."""
+    """The closing after ``ticks`` ticks; an incident open at the horizon is out of time."""
     late = (closing == OPEN) & (ticks >= horizon)
     return closing + late * np.int64(OUT_OF_TIME - OPEN)
 

@@ -82,17 +82,17 @@ class Span:
 
 
 def share_begin(faults: Any) -> Any:
-    """The level of no share of so many faults: 1 has two shares, 2 have three."""
+    """The level of no share of ``faults`` faults: 1 has two shares, 2 have three."""
     return (faults - 1) * (faults + 2) // 2
 
 
 def fix_begin(faults: Any) -> Any:
-    """The level of nothing fixed of so many faults."""
+    """The level of nothing fixed of ``faults`` faults."""
     return share_begin(faults) * (CREDITS + 1)
 
 
 def _shares(score: Callable[[int, int], float], span: Span) -> Iterator[float]:
-    """``score`` takes how many of so many faults."""
+    """Each level's score; ``score`` takes a part and the number of faults."""
     for faults in range(1, span.faults + 1):
         yield from (score(part, faults) for part in range(faults + 1))
 

@@ -145,7 +145,7 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
         """The action of the core that an agent chose, or that a script chose for it.
 
         Raises:
-            UnknownName: for an unknown agent.
+            UnknownName: if the agent is unknown.
             InvalidInput: for what is neither in the agent's action space nor an action of the core.
         """
         _among("agent", agent, self.possible_agents)
@@ -160,7 +160,7 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
 
         Raises:
             UnknownName, InvalidInput: for an id that is none of the task and split.
-            InvalidInput: for a seed that is no whole number from 0.
+            InvalidInput: if the seed is not a whole number from 0.
         """
         playlist = self._incidents.playlist
         if seed is not None or not playlist.begun:
@@ -180,7 +180,7 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
         Raises:
             ResetNeeded: before the first reset.
             EpisodeOver: if the incident is closed.
-            InvalidInput: for a missing action, one of an unknown agent, or one that :meth:`read`
+            InvalidInput: if an action is missing, is of an unknown agent, or if :meth:`read`
                 refuses.
         """
         if not actions and not self.agents and self.core_state.is_closed:
@@ -229,7 +229,7 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
         return None
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing: no resource is held."""
 
     @property
     def core_state(self) -> State:

@@ -57,7 +57,7 @@ class NumericSeat:
         return {"observation": row, "action_mask": mask}, {}
 
     def read(self, number: Any) -> Action:
-        """The action of an integer; an action of the core is one that the role may take.
+        """The action of an integer; it is a core action only if the role may take it.
 
         Raises:
             InvalidInput: for a value out of the action space.
@@ -94,10 +94,10 @@ class TextSeat:
         return render_observation(seen), {} if end is None else {"ending": end}
 
     def read(self, reply: Any) -> Action:
-        """The action of a reply; an action of the core is one that the role may take.
+        """The action of a reply; it is a core action only if the role may take it.
 
         Raises:
-            InvalidInput: for a reply that is no text.
+            InvalidInput: if the reply is not a text.
         """
         if isinstance(reply, Action):
             return as_taken_by(reply, self.role)

@@ -167,7 +167,7 @@ def _answers(text: str, opening: str, wanted: Callable[[Any], bool]) -> list[Any
     if (wrong := _too_long(text)) is not None:
         return wrong
     values: list[Any] = []
-    beside: list[str] = []
+    others: list[str] = []
     left = WASTE + WASTE_RATE * len(text)
     position = text.find(opening)
     for _ in range(MAX_OBJECTS):
@@ -178,7 +178,7 @@ def _answers(text: str, opening: str, wanted: Callable[[Any], bool]) -> list[Any
             continue
         # The decoder counts lines for its errors, so text of earlier attempts is cut off.
         before, text = text[:position], text[position:]
-        beside.append(before)
+        others.append(before)
         try:
             value, end = _DECODER.raw_decode(text)
         except RecursionError:
@@ -194,10 +194,10 @@ def _answers(text: str, opening: str, wanted: Callable[[Any], bool]) -> list[Any
         else:
             if wanted(value):
                 values.append(value)
-                beside.append(ANSWER)
+                others.append(ANSWER)
                 text, end = text[end:], 0
         position = text.find(opening, end)
     if position >= 0:
         return f"more than {MAX_OBJECTS} braces in the reply"
-    wrong = odd_mark("".join((*beside, text)))
+    wrong = odd_mark("".join((*others, text)))
     return values if wrong is None else wrong

@@ -243,10 +243,10 @@ def _call(value: Any, *, strict: bool) -> TextCall | None:
         name, arguments = next(iter(value.items()))
         return {"name": name, "arguments": arguments} if name in ARGUMENTS else None
     keys = ("arguments", "parameters", "args", "input")
-    given = next((value[key] for key in keys if not absent(value.get(key))), None)
-    if name is None or (strict and given is None):
+    passed = next((value[key] for key in keys if not absent(value.get(key))), None)
+    if name is None or (strict and passed is None):
         return None
-    return {"name": name, "arguments": given}
+    return {"name": name, "arguments": passed}
 
 
 def _named(body: str) -> list[TextCall]:
@@ -281,9 +281,9 @@ def _python_call(node: ast.expr) -> TextCall | None:
     if name == "print" and len(node.args) == 1:
         return _python_call(node.args[0])
     places = ARGUMENTS.get(name.rpartition(".")[2], ())
-    given = dict(zip(places, map(ast.literal_eval, node.args), strict=False))
+    positional = dict(zip(places, map(ast.literal_eval, node.args), strict=False))
     named = {word.arg: ast.literal_eval(word.value) for word in node.keywords if word.arg}
-    return {"name": name, "arguments": {**given, **named}}
+    return {"name": name, "arguments": {**positional, **named}}
 
 
 def _unfenced(text: str) -> str:

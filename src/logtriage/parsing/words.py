@@ -27,8 +27,8 @@ def word_of(action: Action) -> str:
     """The one-word form of an action; a report goes on with its message.
 
     Raises:
-        InvalidInput: for what is no action, and for those without such a form: malformed ones,
-            an impact, and a root cause with a confidence.
+        InvalidInput: if ``action`` is not an action, or has no such form: a malformed action, an
+            impact, a root cause with a confidence.
     """
     sure = isinstance(action, IdentifyRootCause) and action.confidence is not None
     if sure or isinstance(action, Malformed | ReportImpact):

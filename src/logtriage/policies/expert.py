@@ -54,7 +54,7 @@ STEPS: Final = 5
 SPARE: Final = 7
 #: The lead that acting needs, by the least worth of a hand-over that asks for it.
 HAND_OVER_LEADS: Final = {0.3: 0, 0.5: 3, 0.7: 6, 0.8: 9, 0.9: 10}
-#: With a lead of so many points, it asks no more.
+#: With a lead of this many points, it asks no more.
 SURE: Final = 12
 #: Points of a fault that the board names, for a role that cannot diagnose.
 TOLD: Final = 4

@@ -41,7 +41,7 @@ class Notebook:
 
     ``lines`` lists the first line of each service and topic, ``readings`` what each gauge and span
     shows by now, ``alerts`` the alerts of the last screen and ``changes`` its feed. ``worst`` is
-    the worst band of the edge panel, from 0 for the most harmless; None where it is not shown.
+    the worst band of the edge panel, from 0 for the most harmless; None if it is not shown.
     ``noted`` is the service that the responders wrote of. ``failed`` lists the remedies that
     changed nothing, ``eased`` says that a remedy helped.
     """

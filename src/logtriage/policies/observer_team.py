@@ -46,7 +46,7 @@ from logtriage.world.tables import CALM, edge_weights
 LEAST_BITS: Final = 0.02
 #: With so few ticks left, no role talks, asks or waits for others.
 LATE: Final = 4
-#: After so many ticks without a word from a role, nobody waits for it.
+#: After this many ticks without a word from a role, nobody waits for it.
 QUIET: Final = 2
 #: Logarithms of the world are in units of 2**-20, worths are rounded to 2**-16: ties are
 #: then the same on every machine.
@@ -150,15 +150,15 @@ class ObserverRole:
         """The next step of the plan that falls to this role; None while others come first."""
         awaited = False
         for action in held.best().actions:
-            mine = self._able(action) is role
+            is_ours = self._able(action) is role
             if isinstance(action, Escalate | IdentifyRootCause | ClassifySeverity):
-                if mine:
+                if is_ours:
                     return action
                 awaited = True
             elif awaited and not late:
                 return None
             else:
-                return action if mine else None
+                return action if is_ours else None
             if isinstance(action, Remediate):
                 return None
         return None

@@ -47,28 +47,25 @@ def joint_schedule(incident: Incident, split: RoleSplit) -> tuple[tuple[Action, 
         tuple(
             close
             if (tick, number) == (ticks, place)
-            else mine[tick]
-            if tick < len(mine)
+            else actions[tick]
+            if tick < len(actions)
             else idle(role)
-            for number, (role, mine) in enumerate(zip(split.roles, by_role, strict=True))
+            for number, (role, actions) in enumerate(zip(split.roles, by_role, strict=True))
         )
         for tick in range(ticks + 1)
     )
 
 
 def _fix_tick(incident: Incident, by_role: Sequence[Sequence[Action]]) -> int:
-    """The first tick in which a remedy costs nothing.
-
-    The page comes in an earlier tick, the root cause in no later one.
-    """
+    """The first tick in which a remedy costs nothing: after the page, not before the root cause."""
     if not incident.takes_hand_over:  # then a fix without an earlier page costs nothing
         return 0
     after = {Escalate: 1, IdentifyRootCause: 0}
     return max(
         (
             tick + after[type(action)]
-            for mine in by_role
-            for tick, action in enumerate(mine)
+            for actions in by_role
+            for tick, action in enumerate(actions)
             if type(action) in after
         ),
         default=0,

@@ -125,4 +125,4 @@ class RankingPolicy:
             return scores
         half = len(scores) // 2
         pairs = zip(scores[:half], scores[half:], strict=True)
-        return [standardised.weighed(mine, shared) for mine, shared in pairs]
+        return [standardised.weighed(own, shared) for own, shared in pairs]

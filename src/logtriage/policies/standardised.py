@@ -31,7 +31,7 @@ _TARGETS: Final[Mapping[str, tuple[str, ...]]] = {
 _OWN: Final = ("new_errors_bp",)
 #: Signals of how often a service is called: others decide that.
 _TRAFFIC: Final = ("calls", "requests", "workload")
-#: Signals that callers share count for less than so many spreads of a service's own.
+#: Signals that callers share count for less than this many spreads of a service's own.
 LESS_THAN: Final = 3.0
 
 
@@ -105,9 +105,9 @@ def of_target(signals: Signals, alerts: Iterable[str]) -> Signals:
     }
 
 
-def weighed(mine: float, shared: float) -> float:
+def weighed(own_score: float, shared: float) -> float:
     """One score of a service's own signals and of the signals that its callers share.
 
     The latter is squeezed below :data:`LESS_THAN` and keeps its order.
     """
-    return max(mine, LESS_THAN * shared / (shared + LESS_THAN))
+    return max(own_score, LESS_THAN * shared / (shared + LESS_THAN))

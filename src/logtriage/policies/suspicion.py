@@ -79,14 +79,14 @@ def suspects(observation: Observation, book: Notebook) -> tuple[Suspect, ...]:
     for row in topology.services:
         signs = seen[row.name]
         changed = "changes" in observation.hidden or any(sign.sort == CHANGE for sign in signs)
-        told = [points_of(world, sign.sort, sign.token) for sign in signs]
+        points_told = [points_of(world, sign.sort, sign.token) for sign in signs]
         for kind in world.kinds_at(row.tier):
-            points = structure[row.name] + sum([points[kind.name] for points in told])
+            points = structure[row.name] + sum([points[kind.name] for points in points_told])
             if not changed and _follows_a_change(world, kind.name):
                 points += LACKING
             rows.append(Suspect(points, kind.name, row.name, (kind.remedies[0], row.name)))
         for benign in world.benign_at(row.tier):
-            points = calm + sum([points[benign.name] for points in told])
+            points = calm + sum([points[benign.name] for points in points_told])
             rows.append(Suspect(points, benign.name, row.name))
     return tuple(sorted(rows, key=lambda suspect: -suspect.points))
 

@@ -131,7 +131,7 @@ def as_taken(
 
     Raises:
         InvalidInput: if there is not one action for each role.
-        TypeError: for a value that is no action.
+        TypeError: if the value is not an action.
     """
     if len(actions) != len(split):
         raise InvalidInput(f"{len(actions)} actions for the roles {', '.join(split.names)}")
@@ -151,7 +151,7 @@ def as_taken_by(action: Action, role: Role, *, alone: bool = False) -> Action:
     """The action that a role takes if it decides for this one; see :func:`as_taken`.
 
     Raises:
-        TypeError: for a value that is no action.
+        TypeError: if the value is not an action.
     """
     by = None if alone else role.name
     if not isinstance(action, Action):

@@ -26,7 +26,7 @@ from logtriage.recorded.records import SCHEMA, TASKS, TEAM, VERSION, VIEWS, Reco
 from logtriage.recorded.telemetry import RecordedTelemetry
 from logtriage.rng import hash_name
 
-#: A reason that names a field inside of the one that was read.
+#: A reason that names a field inside the field that was read.
 _INNER: Final = re.compile(r"([a-z_][a-z_.]*): ")
 
 

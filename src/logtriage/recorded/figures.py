@@ -156,7 +156,7 @@ class Metric:
     ``_us`` microseconds, ``_ms`` milliseconds, ``_bp`` basis points, ``_milli`` thousandths,
     nothing for whole numbers. ``value`` has the newest sample at each tick, a column as in a
     :class:`Series`; ``usual``, ``spread`` and ``iqr`` are median, standard deviation and
-    distance of the quartiles without a fault, None where that is not known.
+    distance of the quartiles without a fault, None if that is not known.
     """
 
     name: str

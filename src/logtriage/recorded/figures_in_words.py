@@ -52,20 +52,20 @@ def time_spent(service: RecordedService, called: Iterable[RecordedService], tick
     way to it, and how long its callees take, all as their callers saw it.
     """
     own = [
-        *_beside(service, "p99_ms", "", tick),
-        *_beside(service, "p50_ms", "median ", tick),
-        *_beside(service, "self_ms", "in itself ", tick),
-        *_beside(service, "network_ms", "on the way ", tick),
+        *_with_usual(service, "p99_ms", "", tick),
+        *_with_usual(service, "p50_ms", "median ", tick),
+        *_with_usual(service, "self_ms", "in itself ", tick),
+        *_with_usual(service, "network_ms", "on the way ", tick),
     ]
     calls = [
         text
         for callee in called
-        for text in _beside(callee, "p99_ms", f"{callee.name} takes ", tick)
+        for text in _with_usual(callee, "p99_ms", f"{callee.name} takes ", tick)
     ]
     return ", ".join((*own, *calls)) if own else ""
 
 
-def _beside(service: RecordedService, name: str, label: str, tick: int) -> Iterator[str]:
+def _with_usual(service: RecordedService, name: str, label: str, tick: int) -> Iterator[str]:
     """One figure beside its usual value, if it was measured."""
     value, usual = service.series.figure(name, tick), getattr(service.baseline, name)
     if value is not None:

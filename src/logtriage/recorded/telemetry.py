@@ -53,7 +53,7 @@ class RecordedTelemetry:
         return self.recording.tick_seconds
 
     def slo(self, tick: int) -> Reading | None:
-        """The edge over the last minute; None where it was not measured."""
+        """The edge over the last minute; None if it was not measured."""
         return _reading(self.recording.edge, tick, self.recording.edge_baseline)
 
     def notes(self, tick: int) -> tuple[str, ...]:
@@ -107,7 +107,7 @@ class RecordedTelemetry:
         return shown
 
     def health(self, service: int, tick: int) -> Reading | None:
-        """Health of one service over the last minute; None where no latency was measured.
+        """Health of one service over the last minute; None if no latency was measured.
 
         Where errors were not recorded, their rate is None.
         """
@@ -115,10 +115,7 @@ class RecordedTelemetry:
         return _reading(recorded.series, tick, recorded.baseline)
 
     def signals(self, tick: int) -> tuple[tuple[Signal, ...], ...]:
-        """The figures of each service over the last minute, beside the usual figures.
-
-        Empty if figures are shown on request.
-        """
+        """Each service's figures over the last minute, and the usual; empty if on request."""
         return () if self.on_request else self.figures(tick)
 
     def figures(self, tick: int) -> tuple[tuple[Signal, ...], ...]:

@@ -103,7 +103,7 @@ def _check_not_alone(where: str, spec: str, known: Iterable[str]) -> None:
 
 
 def is_shipped(spec: str) -> bool:
-    """Whether a policy, or each policy of a team, is one of the scripted ones, by its name."""
+    """Whether a policy, or each policy of a team, is scripted, by its name."""
     parts = [policy for _, policy in roles_of(spec)] or [spec]
     scripted = {*POLICIES, *TEAMS, CONSTANT}
     return all(part.partition("#")[0].partition(":")[0] in scripted for part in parts)

@@ -56,7 +56,7 @@ def runbook(topology: Topology, setting: Setting) -> Iterator[str]:
     yield from _rows(world, benign)
     if rules.common:
         yield f"any service, else: {_row(world, rules.common, least=1)}"
-    yield f"{ANY}: {_row(world, world.background, least=_stated(world))}{_rarer(world)}"
+    yield f"{ANY}: {_row(world, world.background, least=_least(world))}{_range(world)}"
 
 
 @lru_cache(maxsize=64)
@@ -85,7 +85,7 @@ def _untypical(world: World, kind: Kind) -> Signature:
     }
 
 
-def _stated(world: World) -> int:
+def _least(world: World) -> int:
     """The share from which it is said of each sign how often any service might show it.
 
     Where shares lie on a grid all but the least are said, so that nothing is lost.
@@ -95,10 +95,10 @@ def _stated(world: World) -> int:
     return shares[1] if 1 < len(shares) <= GRID else COMMON
 
 
-def _rarer(world: World) -> str:
+def _range(world: World) -> str:
     """From where to where the shares go of the signs that any service might show, unsaid."""
     rare: dict[str, list[int]] = {"signs": [], "topics": []}
-    least = _stated(world)
+    least = _least(world)
     for sort, row in world.background.items():
         shares = (share for token, share in row.items() if token != NAMES and share < least)
         rare["topics" if sort == LOG else "signs"].extend(shares)
@@ -119,7 +119,7 @@ def _rows(world: World, signatures: Mapping[str, Signature]) -> Iterator[str]:
 
 def _legend(setting: Setting) -> str:
     world = setting.world
-    words = "".join(f" {_meant(gauge)}." for gauge in world.tokens.gauges if gauge.explained)
+    words = "".join(f" {_meaning(gauge)}." for gauge in world.tokens.gauges if gauge.explained)
     typical = "; ".join(
         f"{whose}: {_row(world, row)}"
         for whose, lead in (("!", True), ("others", False))
@@ -134,7 +134,7 @@ def _legend(setting: Setting) -> str:
     )
 
 
-def _meant(gauge: Gauge) -> str:
+def _meaning(gauge: Gauge) -> str:
     """What the words of a gauge mean in figures."""
     rows = []
     for line in gauge.readings:
@@ -198,7 +198,7 @@ def short_runbook(topology: Topology, world: World) -> Iterator[str]:
     for group in fault_groups(world, topology):
         yield f"{group.fault_class} (page {group.page}):"
         for kind in group.kinds:
-            signs = "; ".join(filter(None, map(", ".join, _telling(world, kind.signature))))
+            signs = "; ".join(filter(None, map(", ".join, _signs(world, kind.signature))))
             where = _where(kind, world) or " any"
             yield f"{kind.name}{where} {'/'.join(kind.remedies)}: {signs}"
     benign = ", ".join(calm.name for calm in world.benign)
@@ -206,8 +206,8 @@ def short_runbook(topology: Topology, world: World) -> Iterator[str]:
         yield f"benign ({SEVERITIES[-1]}, ignore): {benign}"
 
 
-def _telling(world: World, signature: Signature) -> tuple[list[str], list[str]]:
-    """The words of telling signs and of telling log topics; at least one of each, if there is."""
+def _signs(world: World, signature: Signature) -> tuple[list[str], list[str]]:
+    """The words of telling signs and of telling log topics; each at least one, if any."""
     columns: tuple[list[str], list[str]] = [], []
     for place, sorts in enumerate((world.tokens.runbook_order, (LOG,))):
         ranked = sorted(

@@ -6,7 +6,7 @@ from typing import Final
 from logtriage.observation import Observation
 from logtriage.world.telemetry import Signal
 
-#: The dashboard tells of what strays by at least so many spreads, and of so many at most.
+#: The dashboard tells of what strays by at least this many spreads, and of this many at most.
 STRAY: Final = 3
 _SIGNALS: Final = 24
 #: Units that are told a thousand at a time, with what they are called then.

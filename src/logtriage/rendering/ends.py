@@ -27,10 +27,7 @@ def ending(observation: Observation) -> str | None:
 
 
 def not_ours(observation: Observation) -> str | None:
-    """The team that a wrong page went to; None without one, and if the role did not see it.
-
-    None in a recording, too.
-    """
+    """The team that a wrong page went to, if the role saw it; None in a recording."""
     if observation.closing is not Closing.MISROUTED or observation.world is None:
         return None
     teams = [action.team for action in observation.last_actions if isinstance(action, Escalate)]

@@ -54,7 +54,7 @@ def notation(observation: Observation, before: Observation | None = None) -> str
         )
     words = chain(_head(observation, before), _panels(observation, before), _acts(observation))
     return "\n".join(
-        (" ".join((*words, *_standing(observation, before))), *_quoted(observation, before))
+        (" ".join((*words, *_changed_facts(observation, before))), *_quoted(observation, before))
     )
 
 
@@ -164,10 +164,10 @@ def _requested(seen: Observation) -> Iterator[str]:
             yield from ("down:", *down)
     for name in seen.topology.names:
         if name in looks and name in shown:
-            yield from ("logs:", name, *_told(shown[name], seen))
+            yield from ("logs:", name, *_line_words(shown[name], seen))
 
 
-def _told(lines: Iterable[LogLine], seen: Observation) -> Iterator[str]:
+def _line_words(lines: Iterable[LogLine], seen: Observation) -> Iterator[str]:
     """What a service's lines say that are not everyday ones; each is of the tick that it ends."""
     rows = {}
     for line in lines:
@@ -176,8 +176,8 @@ def _told(lines: Iterable[LogLine], seen: Observation) -> Iterator[str]:
             yield DOWN
             return
         everyday = seen.is_ordinary(LOG, line.token)
-        told = () if everyday else (_log_words(line.token, seen),)
-        rows[-(-line.second // seen.tick_seconds)] = told
+        words = () if everyday else (_log_words(line.token, seen),)
+        rows[-(-line.second // seen.tick_seconds)] = words
     yield from _over_time(rows)
 
 
@@ -198,7 +198,7 @@ def _lines(lines: Iterable[LogLine], seen: Observation, *, calm: bool = True) ->
         everyday = seen.is_ordinary(LOG, line.token)
         telling["" if everyday else _log_words(line.token, seen)].append(line.service)
     everyday_lines = telling.pop("", [])
-    yield from _counted(everyday_lines if calm else ())
+    yield from _with_counts(everyday_lines if calm else ())
     yield from _listed(telling)
 
 
@@ -271,7 +271,7 @@ def _act(action: Action) -> str:
     return render_action(action, "word")
 
 
-def _standing(seen: Observation, before: Observation | None) -> Iterator[str]:
+def _changed_facts(seen: Observation, before: Observation | None) -> Iterator[str]:
     """What was declared and who was paged, where that has changed; of oneself one knows it."""
     if seen.may is None and before is not None:
         return
@@ -310,11 +310,11 @@ def _listed(shown: Mapping[str, Iterable[str]]) -> Iterator[str]:
     for words, services in shown.items():
         head, _, named = words.partition(" ")
         yield from filter(None, (f"{head}:", named))
-        yield from _counted(services)
+        yield from _with_counts(services)
 
 
-def _counted(names: Iterable[str]) -> Iterator[str]:
-    """Each name once; ``*2`` behind one that stands there twice."""
+def _with_counts(names: Iterable[str]) -> Iterator[str]:
+    """Each name once; ``*2`` behind a name that stands there twice."""
     for name, count in Counter(names).items():
         yield name
         if count > 1:

@@ -102,7 +102,7 @@ def _saved(names: Sequence[str], head: str, tail: str) -> int:
 def neighbourhood(observation: Observation) -> str | None:
     """Who calls the services that begin to alert or were asked for, and whom they call.
 
-    At tick 0 all that alert. None where the whole call graph is known already, or there is
+    At tick 0 all that alert. None if the whole call graph is known already, or there is
     no such service.
     """
     if not observation.on_request:

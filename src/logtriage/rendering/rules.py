@@ -114,7 +114,7 @@ def public_rules(
 ) -> str:
     """:func:`system_prompt` of the parts that it is made of, where there is no incident yet.
 
-    ``rubric`` is the id of the one that grades; of a rubric that is not built in, nothing
+    ``rubric`` is the id of the grading rubric; of a rubric that is not built in, nothing
     is said. ``setting`` is the task's (:attr:`logtriage.tasks.TaskSpec.setting`), None of
     a recorded incident, which may show figures ``on_request``.
 
@@ -147,9 +147,9 @@ def public_rules(
     lines = (*body, f"GRADE: {GRADED}" if rubric == RECORDED.id else "")
     world = None if setting is None else setting.world
     actions = _action_rules(topology, horizon, reply, seat, useful, world)
-    beside = _PATH if setting is not None and setting.several and not seat else None
-    beside = None if reply == "tools" else beside
-    return "\n".join(filter(None, (opening, *lines, *actions, beside)))
+    impact = _PATH if setting is not None and setting.several and not seat else None
+    impact = None if reply == "tools" else impact
+    return "\n".join(filter(None, (opening, *lines, *actions, impact)))
 
 
 def answered_by_default(style: Style) -> Reply:

@@ -78,7 +78,7 @@ def render_observation(
 
     Raises:
         UnknownName: for another style.
-        InvalidInput: for what is no observation; in ``notation`` for one of a recording.
+        InvalidInput: if ``observation`` is not one; in ``notation`` if it is of a recording.
     """
     if not isinstance(observation, Observation):
         raise InvalidInput(
@@ -98,7 +98,7 @@ def _news(observation: Observation, before: Observation | None) -> Iterator[str]
     What an agent knows goes unsaid: its requests, what it declared, and what it may ask.
     """
     known = set() if before is None else set(_parts(before))
-    known |= {*_what_can_be_asked(observation), f"DECLARED: {_declared(observation)}"}
+    known |= {*_what_can_be_asked(observation), f"DECLARED: {_declared_line(observation)}"}
     if before is not None:
         known |= {
             _header(observation),
@@ -147,7 +147,7 @@ def _parts(observation: Observation) -> list[str]:
     # Of a recording nobody knows the owners, nor how severe it was.
     if observation.directory and not observation.open_loop:
         parts.append(_owners(observation))
-    declared = _declared(observation)
+    declared = _declared_line(observation)
     if declared:
         parts.append(f"DECLARED: {declared}")
     if observation.reports:
@@ -260,7 +260,7 @@ def _directory(topology: Topology, directory: tuple[str, ...]) -> str:
     return f"DIRECTORY: {'; '.join(rows)}"
 
 
-def _declared(observation: Observation) -> str:
+def _declared_line(observation: Observation) -> str:
     """What was declared; without the view, only what the role itself may have declared."""
     parts, all_shown = [], "declarations" not in observation.hidden
     if observation.severity is not None or (all_shown and not observation.open_loop):

@@ -4,7 +4,7 @@ from typing import Final
 
 from logtriage.incident import Incident
 
-#: From so many calls above the root on, all services share one place.
+#: From this many calls above the root on, all services share one place.
 _FAR: Final = 3
 BELOW: Final = "below"
 UNRELATED: Final = "unrelated"

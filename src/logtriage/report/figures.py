@@ -42,10 +42,7 @@ class Cell:
 
     @property
     def stacked(self) -> tuple[tuple[str, float, float], ...]:
-        """(name, start, width) of a bar for each criterion, in points.
-
-        Points below 0 stand to the left of 0, others to the right.
-        """
+        """(name, start, width) of a bar per criterion, in points; negative ones lie left of 0."""
         rows, ends = [], {False: 0.0, True: 0.0}
         for name, points in self.points.items():
             side = points < 0

@@ -33,7 +33,7 @@ class Game:
     """One incident under way.
 
     Raises:
-        LogTriageError: for an id that names no incident, as ``make_incident`` says.
+        LogTriageError: if no incident has this id, as ``make_incident`` says.
     """
 
     def __init__(self, incident_id: str) -> None:
@@ -75,7 +75,7 @@ class Game:
         Text that is no action is refused and costs nothing: the page offers valid actions only.
 
         Raises:
-            InvalidInput: for what is no action here, with the reason.
+            InvalidInput: if ``wire`` is not an action here, with the reason.
             EpisodeOver: if the incident is closed.
         """
         action = parse_action(wire, self.state.incident.topology)

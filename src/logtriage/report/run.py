@@ -102,7 +102,7 @@ class Run:
 
     @cached_property
     def kept(self) -> Kept | None:
-        """What pages of the run worked out before; None where it is not kept.
+        """What pages of the run worked out before; None if it is not kept.
 
         Of sealed incidents it would tell the truth, and a directory may be read-only.
         """
@@ -130,8 +130,8 @@ class Run:
 
         A run of scripted policies alone is about all of them.
         """
-        mine = [policy for policy in self.loaded.policies if not is_shipped(policy)]
-        return tuple(self._named(self.name, one) for one in mine or self.loaded.policies)
+        own = [policy for policy in self.loaded.policies if not is_shipped(policy)]
+        return tuple(self._named(self.name, policy) for policy in own or self.loaded.policies)
 
     @property
     def _runs(self) -> list[tuple[LoadedRun, str]]:

@@ -78,11 +78,11 @@ def write_timelines(run: Path, out: Path, *, beliefs: int = MAX_BELIEFS) -> int:
             shift, policy, actions = (record[key] for key in ("shift", "policy", "actions"))
         except (ValueError, KeyError, TypeError) as error:
             raise InvalidInput(f"{file}:{number}: no record of a shift ({error!r})") from None
-        state, firing = _played(shift, actions)
+        state, firing = _replay(shift, actions)
         shown.append(_timeline(policy, state, firing, incidents.name))
         for alone in state.states:
             if alone.history:
-                episodes.append(_alone(policy, alone))
+                episodes.append(_as_episode(policy, alone))
     page = (
         '<!doctype html><html lang="en"><meta charset="utf-8"><title>Shifts</title>'
         f"<style>{_STYLE}</style><h1>Shifts</h1><p>{_LEGEND}</p>{''.join(shown)}</html>\n"
@@ -94,14 +94,14 @@ def write_timelines(run: Path, out: Path, *, beliefs: int = MAX_BELIEFS) -> int:
     return len(shown)
 
 
-def _alone(policy: str, state: State) -> Episode:
+def _as_episode(policy: str, state: State) -> Episode:
     """An incident of a shift as an episode; the ticks after its last action are a wait."""
     if state.tick > state.history[-1][0] + 1:
         state = attrs.evolve(state, history=(*state.history, (state.tick - 1, Wait())))
     return Episode(policy, state.incident, transcript_of(state, agent=policy), grade_alone(state))
 
 
-def _played(
+def _replay(
     shift_id: str, actions: Iterable[Mapping[str, Any]]
 ) -> tuple[ShiftState, Mapping[str, list[int]]]:
     """The last state of a shift, and the ticks in which alerts fired, by system."""
@@ -183,9 +183,9 @@ def _row(
             )
             if mark is not None:
                 deeds.append(f"{mark}{tick - arrived}")
-    told = " ".join(deeds) or "nothing was decided"
+    text = " ".join(deeds) or "nothing was decided"
     parts.append(
-        f'<text x="{_x(end) + 8}" y="{top + 15}"{"" if deeds else _NONE}>{told} · '
+        f'<text x="{_x(end) + 8}" y="{top + 15}"{"" if deeds else _NONE}>{text} · '
         f"{graded.grade.score or 0.0:.2f}</text>"
     )
     return "".join(parts)

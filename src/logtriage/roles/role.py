@@ -213,7 +213,7 @@ def watched(role: Role, topology: Topology) -> frozenset[int]:
     The lower half begins below half of the greatest depth.
 
     Raises:
-        UnknownName: for what is neither one of :data:`PARTS` nor a tier of the topology.
+        UnknownName: if a name is neither in :data:`PARTS` nor a tier of the topology.
     """
     if not role.watches:
         return frozenset(range(len(topology)))

@@ -34,7 +34,7 @@ DUO: Final = RoleSplit(
 _TALK: Final = ("kinds", "tokens", "services")
 
 
-def _talking(role: Role, others: Iterable[str]) -> Role:
+def _with_board(role: Role, others: Iterable[str]) -> Role:
     """The role with the board and reports."""
     return attrs.evolve(
         role,
@@ -46,7 +46,7 @@ def _talking(role: Role, others: Iterable[str]) -> Role:
 
 def _talk(name: str, *roles: Role) -> RoleSplit:
     names = [role.name for role in roles]
-    return RoleSplit(name, tuple(_talking(role, names) for role in roles))
+    return RoleSplit(name, tuple(_with_board(role, names) for role in roles))
 
 
 _HANDS: Final = ("identify_root_cause", "escalate", "remediate", *REQUESTS, "wait")

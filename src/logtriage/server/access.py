@@ -47,8 +47,8 @@ class Access:
             return 403, why
         if self._credentials is None:
             return None
-        given = next((value for name, value in rows if name == b"authorization"), b"")
-        if hmac.compare_digest(given, self._credentials):
+        credentials = next((value for name, value in rows if name == b"authorization"), b"")
+        if hmac.compare_digest(credentials, self._credentials):
             return None
         return 401, "this server needs a bearer token"
 

@@ -68,7 +68,7 @@ class Catalogue:
         unknown or cannot be used are refused.
 
         Raises:
-            UnknownName: for an unknown task or split.
+            UnknownName: if the task or split is unknown.
             InvalidInput: naming the field and what was expected, and for another world.
             SealError: for split ``sealed`` of a server without a key.
         """

@@ -79,7 +79,7 @@ class HttpConnection(H11Protocol):
     def _read(self) -> bool:
         chunk, self._unread = self._unread[:CHUNK], self._unread[CHUNK:]
         if not self.transport.is_closing():
-            _contained(super().data_received, chunk, self.transport)
+            _read_guarded(super().data_received, chunk, self.transport)
         if self.transport.get_protocol() is not self:
             self._turns.charge(self._share, SESSION_COST)
         elif self._unread:
@@ -266,7 +266,7 @@ class SessionConnection(WebSocketsSansIOProtocol):
         if not self._events and self._unread:
             chunk = bytes(self._unread[:CHUNK])
             del self._unread[:CHUNK]
-            _contained(super().data_received, chunk, self.transport)
+            _read_guarded(super().data_received, chunk, self.transport)
         if self._deliver(at_turn=True):
             return True
         self._ask()
@@ -282,7 +282,7 @@ class SessionConnection(WebSocketsSansIOProtocol):
         return True
 
 
-def _contained(read: Callable[[bytes], None], data: bytes, transport: asyncio.Transport) -> None:
+def _read_guarded(read: Callable[[bytes], None], data: bytes, transport: asyncio.Transport) -> None:
     """Read; an error ends the connection, as asyncio has it, and not the turns of all."""
     try:
         read(data)

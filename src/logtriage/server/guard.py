@@ -57,7 +57,7 @@ class Pages:
             await send(message)
 
 
-async def _nothing() -> Message:
+async def _empty_body() -> Message:
     """What the application reads of a request: no body."""
     return {"type": "http.request", "body": b"", "more_body": False}
 
@@ -90,7 +90,7 @@ class Guard:
             # To close a connection with unread bytes could lose the answer.
             while (await receive()).get("more_body"):
                 pass
-            receive, send = _nothing, _closing(send)
+            receive, send = _empty_body, _closing(send)
         checked = kind in ("http", "websocket") and scope["path"] not in OPEN_PATHS
         refusal = self._access.refusal(scope["headers"]) if checked else None
         if refusal is not None:

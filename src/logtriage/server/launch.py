@@ -189,13 +189,13 @@ def make_server(
     )
     for name in ("uvicorn.error", "asyncio"):
         logger = logging.getLogger(name)
-        if not any(isinstance(one, Sparing) for one in logger.filters):
+        if not any(isinstance(each, Sparing) for each in logger.filters):
             logger.addFilter(Sparing())
     return FairServer(config, app, announce)
 
 
 def _raise_files(needed: int) -> None:
-    """Let this process open so many files."""
+    """Let this process open ``needed`` files."""
     try:
         import resource
     except ImportError:  # Windows has no such limit

@@ -46,7 +46,7 @@ class Ledger:
     """The attempts of one run. One process at a time holds a ledger.
 
     Raises:
-        InvalidInput: for a file that is no ledger, naming the line; if another process holds
+        InvalidInput: if the file is not a ledger, naming the line; if another process holds
             it; or for a run that is closed.
         OSError: if the file cannot be opened.
     """

@@ -26,10 +26,7 @@ Kinds = Mapping[str, tuple[str, ...] | None]
 
 
 class Misshapen(InvalidInput):
-    """A message that is too long, has too many values, an unknown kind, or fields of a wrong kind.
-
-    ``code`` is the protocol's.
-    """
+    """A message too long, or of a wrong kind, field or size; ``code`` is the protocol's."""
 
     def __init__(self, text: str, code: str) -> None:
         self.code = code
@@ -106,7 +103,7 @@ def check_message(value: Mapping[str, Any], kinds: Kinds) -> str:
 
 
 def check_fields(fields: Mapping[str, Any], known: tuple[str, ...]) -> None:
-    """Refuse unknown fields; the error names one of them.
+    """Refuse unknown fields; the error names a field.
 
     Raises:
         InvalidInput: of bounded length, however many and long the fields are.

@@ -18,7 +18,7 @@ from typing import Final
 
 #: Where the guard finds the share of a session, among a scope's extensions.
 SHARE: Final = "logtriage.share"
-#: Newcomers have one share for so many players, and strangers have one.
+#: Newcomers have one share for this many players, and strangers have one.
 PLAYERS_FOR_OTHERS: Final = 8
 #: Messages that led nowhere, since the last step, with which a session still counts as a player.
 PATIENCE: Final = 2
@@ -26,7 +26,7 @@ PATIENCE: Final = 2
 FIRST: Final = 4
 #: Turns that are taken between two looks at the network.
 AT_ONCE: Final = 8
-#: Who had a turn within so many seconds has a share.
+#: Who had a turn within this many seconds has a share.
 _RECENT: Final = 1.0
 #: Seconds that a share may be ahead of the others, and that it can save up.
 _AHEAD: Final = 0.02
@@ -187,7 +187,7 @@ class Turns:
         else:
             self._plan()
             return
-        if not self._held and self._timer is None and self._waiting():
+        if not self._held and self._timer is None and self._count_waiting():
             self._timer = asyncio.get_running_loop().call_later(_IDLE, self._forgive)
 
     def _next(self) -> _Group | None:
@@ -215,10 +215,10 @@ class Turns:
     def _forgive(self) -> None:
         """Nobody waited but those who are ahead: the server would stand idle."""
         self._timer = None
-        if waiting := self._waiting():
+        if waiting := self._count_waiting():
             self._players.level += _FORGIVEN * _IDLE / waiting
             self._plan()
 
-    def _waiting(self) -> int:
+    def _count_waiting(self) -> int:
         """How many wait: players one by one, the others as one each."""
         return len(self._players.waiting) + sum(bool(group.waiting) for group in self._others)

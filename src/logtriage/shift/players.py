@@ -35,21 +35,18 @@ Player = Callable[[ShiftState], ShiftAction]
 
 
 @lru_cache(maxsize=1024)
-def _held(state: State, fade: float) -> Belief:
-    """The belief about an incident whose hand-over has so much of its worth left.
-
-    No evidence depends on the worth.
-    """
+def _belief_at(state: State, worth_share: float) -> Belief:
+    """The belief if the hand-over keeps a share of its worth; no evidence depends on the worth."""
     held, worth = belief_about(state), state.incident.worth_of_hand_over
-    if fade == 1.0 or worth is None:
+    if worth_share == 1.0 or worth is None:
         return held
-    stakes = attrs.evolve(held.standing.stakes, worth_of_hand_over=worth * fade)
+    stakes = attrs.evolve(held.standing.stakes, worth_of_hand_over=worth * worth_share)
     return attrs.evolve(held, standing=attrs.evolve(held.standing, stakes=stakes))
 
 
 @lru_cache(maxsize=1024)
-def _observed(state: State, fade: float) -> Action:
-    return next_action(_held(state, fade))
+def _observer_action(state: State, worth_share: float) -> Action:
+    return next_action(_belief_at(state, worth_share))
 
 
 def _open(state: ShiftState) -> dict[str, State]:
@@ -63,7 +60,7 @@ def belief(state: ShiftState) -> dict[str, Belief]:
     Incidents are drawn independently, and evidence names its system: so the posterior of the
     shift is their product.
     """
-    return {system: _held(alone, state.fade) for system, alone in _open(state).items()}
+    return {system: _belief_at(alone, state.worth_share) for system, alone in _open(state).items()}
 
 
 def first_come(state: ShiftState) -> ShiftAction:
@@ -78,7 +75,7 @@ def worst_first(state: ShiftState) -> ShiftAction:
 
 def cheapest_first(state: ShiftState) -> ShiftAction:
     """Turns to the incident that takes the fewest actions to close; the oldest of equals."""
-    return _on(state, lambda alone: -len(_held(alone, state.fade).best().actions))
+    return _on(state, lambda alone: -len(_belief_at(alone, state.worth_share).best().actions))
 
 
 def _on(state: ShiftState, worth: Callable[[State], float]) -> ShiftAction:
@@ -87,7 +84,7 @@ def _on(state: ShiftState, worth: Callable[[State], float]) -> ShiftAction:
     if not alone:
         return Wait()
     system = max(alone, key=lambda name: worth(alone[name]))
-    return On(system, _observed(alone[system], state.fade))
+    return On(system, _observer_action(alone[system], state.worth_share))
 
 
 def belief_first(state: ShiftState) -> ShiftAction:
@@ -133,7 +130,7 @@ def play(shift: Shift, player: str | Player | Iterable[ShiftAction]) -> ShiftSta
 
     Raises:
         UnknownName: for a player that does not exist.
-        InvalidInput: for what is no player.
+        InvalidInput: if ``player`` is not a player.
     """
     state = begin(shift)
     if isinstance(player, str):

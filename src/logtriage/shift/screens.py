@@ -25,7 +25,7 @@ from logtriage.shift.states import (
 from logtriage.wording import glance
 from logtriage.world.telemetry import Alert, EdgePanel
 
-#: A screen has at most so many characters.
+#: A screen has at most this many characters.
 MAX_SCREEN: Final = 3000
 
 
@@ -50,7 +50,7 @@ class ShiftObservation:
     Attributes:
         tick: ticks that have passed.
         ticks: how long the shift is.
-        fade: the share of its worth that a hand-over has now.
+        worth_share: the share of its full worth that a hand-over earns now.
         hand_overs: how many there were of late.
         board: the open incidents, in the order in which they arrived.
         closed: the incidents that closed in the last tick, each with its closing.
@@ -63,7 +63,7 @@ class ShiftObservation:
 
     tick: int
     ticks: int
-    fade: float
+    worth_share: float
     hand_overs: int
     board: tuple[BoardRow, ...]
     closed: tuple[tuple[str, str], ...]
@@ -83,7 +83,7 @@ def observe(state: ShiftState) -> ShiftObservation:
     """What the engineer may see of a shift.
 
     Raises:
-        InvalidInput: for what is no state of a shift.
+        InvalidInput: if ``state`` is not the state of a shift.
     """
     if not isinstance(state, ShiftState):
         raise InvalidInput(f"expected the state of a shift, got {kind_of(state)}")
@@ -104,7 +104,7 @@ def observe(state: ShiftState) -> ShiftObservation:
     return ShiftObservation(
         tick=state.tick,
         ticks=state.shift.task.ticks,
-        fade=state.fade,
+        worth_share=state.worth_share,
         hand_overs=state.hand_overs,
         board=tuple(rows),
         closed=closed,
@@ -123,9 +123,8 @@ def render(seen: ShiftObservation) -> str:
     """
     head = [f"SHIFT TICK {seen.tick}/{seen.ticks}"]
     if seen.hand_overs:
-        head[0] += (
-            f"; {seen.hand_overs} handed over of late, so that HAND-OVERS count {seen.fade:g}"
-        )
+        head[0] += f"; {seen.hand_overs} handed over of late, "
+        head[0] += f"so that HAND-OVERS count {seen.worth_share:g}"
     if seen.last is not None:
         why = f": {seen.last.reason}" if isinstance(seen.last, Malformed) else ""
         head.append(f"LAST: {'not understood' if why else described(seen.last)}{why}")
@@ -140,7 +139,7 @@ def render(seen: ShiftObservation) -> str:
 
 
 def _board(seen: ShiftObservation, left: int) -> list[str]:
-    """The rows of the board, within so many characters."""
+    """The rows of the board, within ``left`` characters."""
     if not seen.board:
         return ["BOARD: nothing is open"]
     rows = ["BOARD:"]

@@ -93,8 +93,8 @@ def make_shift(shift_id: str) -> Shift:
     """The shift of an id, such as ``busy_shift-v1/test/3``: the same on every machine.
 
     Raises:
-        UnknownName: for an unknown task or split.
-        InvalidInput: for an id that is not ``<task>/<split>/<index>``.
+        UnknownName: if the task or split is unknown.
+        InvalidInput: if the id is not ``<task>/<split>/<index>``.
     """
     if not isinstance(shift_id, str):
         raise InvalidInput(f"expected the id of a shift, a text; got {kind_of(shift_id)}")
@@ -125,7 +125,7 @@ def shift_ids(task_id: str, split: str, count: int, start: int = 0) -> tuple[str
     """The ids ``start`` to ``start + count - 1`` of a split.
 
     Raises:
-        UnknownName: for an unknown task or split.
+        UnknownName: if the task or split is unknown.
     """
     get_shift_task(task_id)
     if split not in SPLITS:

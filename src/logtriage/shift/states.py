@@ -12,12 +12,12 @@ from logtriage.errors import EpisodeOver, InvalidInput, UnknownName, kind_of
 from logtriage.shift.shifts import Arrival, Shift
 from logtriage.state import Closing, State, initial_state
 
-#: The duty manager remembers hand-overs for so many ticks. Each of them takes a share of what
+#: The duty manager remembers hand-overs for this many ticks. Each of them takes a share of what
 #: the next one is worth, and that never falls below the least.
 MEMORY: Final = 50
 SHARE: Final = 0.2
 LEAST: Final = 0.2
-#: The notebook holds so many characters.
+#: The notebook holds this many characters.
 MAX_NOTE: Final = 500
 
 
@@ -29,7 +29,7 @@ class On:
     action: Action
 
 
-def _kept(text: str) -> str:
+def _cut_note(text: str) -> str:
     return masked(text)[:MAX_NOTE]
 
 
@@ -37,7 +37,7 @@ def _kept(text: str) -> str:
 class Note:
     """Write the notebook anew: what it held is gone, what is too long is cut."""
 
-    text: str = attrs.field(converter=_kept)
+    text: str = attrs.field(converter=_cut_note)
 
 
 #: What the engineer does in a tick.
@@ -62,9 +62,9 @@ class ShiftState:
     Attributes:
         shift: the shift that is played.
         tick: ticks that have passed.
-        history: the action of each of them.
-        states: each incident that has arrived, in order. Its ticks count from its first alert,
-            and one that was handed over has what this was worth.
+        history: the action taken in each passed tick.
+        states: the arrived incidents in order of arrival. Each counts ticks from its first alert.
+            A handed-over incident keeps the worth its hand-over had then.
     """
 
     shift: Shift
@@ -81,7 +81,7 @@ class ShiftState:
     def open(self) -> dict[str, State]:
         """The open incidents by their systems, with what a hand-over is worth now."""
         return {
-            arrival.system: at_worth(state, self.fade)
+            arrival.system: at_worth(state, self.worth_share)
             for arrival, state in self.arrived
             if state.closing is None
         }
@@ -103,8 +103,8 @@ class ShiftState:
         return sum(when > self.tick - MEMORY for when in closed)
 
     @property
-    def fade(self) -> float:
-        """The share of its worth that a hand-over has now."""
+    def worth_share(self) -> float:
+        """The share of its full worth that a hand-over earns now."""
         return max(LEAST, 1.0 - SHARE * self.hand_overs)
 
     @property
@@ -123,26 +123,26 @@ class ShiftState:
 
 
 @lru_cache(maxsize=4096)
-def _at_worth(state: State, fade: float) -> State:
+def _at_worth(state: State, worth_share: float) -> State:
     worth = state.incident.worth_of_hand_over
     if worth is None:
         raise InvalidInput(
             f"{state.incident.id}: an incident of a shift needs a worth_of_hand_over"
         )
-    incident = attrs.evolve(state.incident, worth_of_hand_over=worth * fade)
+    incident = attrs.evolve(state.incident, worth_of_hand_over=worth * worth_share)
     return attrs.evolve(state, incident=incident)
 
 
-def at_worth(state: State, fade: float) -> State:
+def at_worth(state: State, worth_share: float) -> State:
     """An incident's state with what a hand-over is worth now."""
-    return state if fade == 1.0 else _at_worth(state, fade)
+    return state if worth_share == 1.0 else _at_worth(state, worth_share)
 
 
 def begin(shift: Shift) -> ShiftState:
     """The moment at which a shift begins.
 
     Raises:
-        InvalidInput: for what is no shift, saying what to pass.
+        InvalidInput: if ``shift`` is not a shift.
     """
     _check_shift(shift)
     return ShiftState(shift, states=_new(shift, 0))
@@ -167,9 +167,9 @@ def transition(state: ShiftState, action: ShiftAction) -> ShiftState:
 
     Raises:
         EpisodeOver: if the shift is over.
-        UnknownName: for a system on which no incident has arrived, and as
+        UnknownName: if no incident has arrived on the action's system, and as
             :func:`logtriage.dynamics.apply`.
-        InvalidInput: for what is no action of a shift.
+        InvalidInput: if ``action`` is not an action of a shift.
     """
     if state.is_over:
         raise EpisodeOver(f"the shift is over (tick {state.tick}); start a new one")
@@ -179,8 +179,8 @@ def transition(state: ShiftState, action: ShiftAction) -> ShiftState:
         place = _place(state, action.system)
         alone = states[place]
         if alone.closing is None:
-            fade = state.fade if isinstance(action.action, HandOver) else 1.0
-            states[place] = apply(at_worth(alone, fade), action.action)
+            worth_share = state.worth_share if isinstance(action.action, HandOver) else 1.0
+            states[place] = apply(at_worth(alone, worth_share), action.action)
     now = state.tick + 1
     passed = [alone if _stands(alone) else tick(alone) for alone in states]
     return ShiftState(

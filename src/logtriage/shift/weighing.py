@@ -36,11 +36,11 @@ from logtriage.shift.shifts import WEIGHTS
 from logtriage.shift.states import MEMORY, On, ShiftAction, ShiftState
 from logtriage.state import State
 
-#: A tick costs so much that the work which is worth it fits into the next so many ticks.
+#: A tick costs so much that the work which is worth it fits into the next this many ticks.
 WINDOW: Final = 20
 #: Up to this tick of an incident its edge and alerts tell much by themselves.
 RIPE: Final = 8
-#: A question, with what it leads to, tells so many times the bits that it promises.
+#: A question, with what it leads to, tells this many times the bits that it promises.
 LEADS_TO: Final = 2.0
 _WEIGHT: Final = {row.name: row.weight for row in TRIAGE_3.criteria}
 #: What each action on a fault earns; in this order, since the page comes before the fix.
@@ -57,28 +57,28 @@ _DISMISSED: Final = sum(row.weight for row in TRIAGE_3.benign if row.name != "se
 
 
 @attrs.frozen
-class Offer:
-    """What some work gains in so many ticks; ``asks`` if it begins with questions."""
+class WorkOption:
+    """A way to work on an incident: gain, ticks; ``asks`` is true if it starts with questions."""
 
     gain: float
     ticks: float
     asks: bool = False
 
 
-LEAVE: Final = Offer(0.0, 0.0)
+LEAVE: Final = WorkOption(0.0, 0.0)
 
 
 @attrs.frozen
 class Look:
     """An open incident as a player weighs it.
 
-    ``offers`` are the ways to work on it. A hand-over at its full worth gains ``hand_over``.
+    ``options`` are the ways to work on it. A hand-over at its full worth gains ``hand_over``.
     """
 
     system: str
     state: State
     weight: float
-    offers: tuple[Offer, ...]
+    options: tuple[WorkOption, ...]
     hand_over: float
 
     @property
@@ -88,60 +88,57 @@ class Look:
 
     @property
     def rate(self) -> float:
-        """The most that an offer gains in a tick."""
-        return max((offer.gain / offer.ticks for offer in self.offers), default=0.0)
+        """The most that an option gains in a tick."""
+        return max((option.gain / option.ticks for option in self.options), default=0.0)
 
-    def best(self, price: float) -> Offer:
-        """The offer that gains most if a tick costs so much; LEAVE if none is worth it."""
-        return max((LEAVE, *self.offers), key=lambda offer: offer.gain - price * offer.ticks)
+    def best(self, price: float) -> WorkOption:
+        """The option that gains most if a tick costs ``price``; LEAVE if none is worth it."""
+        return max((LEAVE, *self.options), key=lambda option: option.gain - price * option.ticks)
 
     def surplus(self, price: float) -> float:
-        """What the best offer gains beyond the price of its ticks."""
+        """What the best option gains beyond the price of its ticks."""
         best = self.best(price)
         return best.gain - price * best.ticks
 
 
 def _look(
-    system: str, state: State, weight: float, offers: Iterable[Offer], *, closes: bool = True
+    system: str, state: State, weight: float, options: Iterable[WorkOption], *, closes: bool = True
 ) -> Look:
-    """A look with the offers for which there is time, and with what a hand-over gains.
+    """A look with the options for which there is time, and with what a hand-over gains.
 
-    Unless it ``closes``, there is neither a hand-over nor an offer without a question.
+    Unless it ``closes``, there is neither a hand-over nor an option without a question.
     """
     incident, facts, hand_over = state.incident, state.facts, 0.0
     worth, left = incident.worth_of_hand_over, incident.horizon - state.tick
     if closes and worth is not None and not (facts.pages or facts.remedies):
         par = simulation_of(incident).setting.par
         hand_over = weight * hand_over_worth(worth, state.tick + 1, incident.horizon, par)
-    fitting = [offer for offer in offers if offer.ticks <= left and (closes or offer.asks)]
+    fitting = [option for option in options if option.ticks <= left and (closes or option.asks)]
     return Look(system, state, weight, tuple(fitting), hand_over)
 
 
-def _in_turn(gain: float, kinds: Iterable[type[Action]], before: float = 0.0) -> list[Offer]:
-    """The work of one tick, of two, and so on: what earns most comes first.
-
-    Questions take ``before`` ticks.
-    """
+def _in_turn(gain: float, kinds: Iterable[type[Action]], before: float = 0.0) -> list[WorkOption]:
+    """The work of one tick, of two, …, the best first; questions take ``before`` ticks."""
     earned = np.cumsum(sorted((_EARNS[kind] for kind in kinds), reverse=True))
     shares = (earned / earned[-1]).tolist()
-    return [Offer(gain * share, before + n, before > 0) for n, share in enumerate(shares, 1)]
+    return [WorkOption(gain * share, before + n, before > 0) for n, share in enumerate(shares, 1)]
 
 
-def _dismissals(gain: float, plan: Sequence[Action], state: State) -> list[Offer]:
+def _dismissals(gain: float, plan: Sequence[Action], state: State) -> list[WorkOption]:
     """A dismissal, and a dismissal after the severity, if the plan declares it."""
     share = 1.0 if state.facts.severity is not None else _DISMISSED
-    return [Offer(gain * share, 1), Offer(gain, 2)][: len(plan)]
+    return [WorkOption(gain * share, 1), WorkOption(gain, 2)][: len(plan)]
 
 
-def _next(plan: Sequence[Action], offer: Offer) -> Action:
-    """The action of a plan with which the work of an offer begins."""
+def _next(plan: Sequence[Action], option: WorkOption) -> Action:
+    """The action of a plan with which the work of an option begins."""
     if isinstance(plan[-1], Ignore):
-        return plan[-1] if offer.ticks == 1 else plan[0]
+        return plan[-1] if option.ticks == 1 else plan[0]
     return min(plan, key=lambda action: _ORDER.index(type(action)))
 
 
 def price_of_tick(looks: Sequence[Look], window: int = WINDOW) -> float:
-    """The least price of a tick at which the work that is worth it fits into so many ticks."""
+    """The least price of a tick at which the work worth it fits into ``window`` ticks."""
 
     def fits(price: float) -> bool:
         return sum(look.best(price).ticks for look in looks) <= window
@@ -175,7 +172,8 @@ def choose(
     left = state.shift.task.ticks - state.tick
     price = price_of_tick((*looks, *coming), WINDOW + (state.shift.task.horizon if coming else 0))
     lost = min(1.0, left / MEMORY) / 2 * sum(look.hand_over for look in looks) / len(looks)
-    gains = [look.hand_over * state.fade - lost - price - look.surplus(price) for look in looks]
+    share = state.worth_share
+    gains = [look.hand_over * share - lost - price - look.surplus(price) for look in looks]
     if max(gains) > 0:
         return On(looks[gains.index(max(gains))].system, HandOver())
     worth_it = [look for look in looks if look.surplus(price) > 0]
@@ -270,9 +268,9 @@ def believed_look(system: str, state: State) -> Look:
     stand, facts = _stand(state), state.facts
     gain, plan = stand.weight * (stand.plan.value - stand.idle), stand.plan.actions
     if stand.plan.dismiss:
-        offers = _dismissals(gain, plan, state)
+        options = _dismissals(gain, plan, state)
     else:
-        offers = _in_turn(gain, set(map(type, plan)))
+        options = _in_turn(gain, set(map(type, plan)))
     if stand.bits > 0:
         done = {
             Escalate: facts.pages,
@@ -281,21 +279,21 @@ def believed_look(system: str, state: State) -> Look:
         }
         undone = [kind for kind in _EARNS if not done.get(kind)]
         gain = stand.weight * (stand.knowing - stand.idle)
-        offers += _in_turn(gain, undone, max(1.0, stand.bits))
+        options += _in_turn(gain, undone, max(1.0, stand.bits))
     closes = state.tick >= RIPE or stand.bits <= 1
-    return _look(system, state, stand.weight, offers, closes=closes)
+    return _look(system, state, stand.weight, options, closes=closes)
 
 
 def believed_action(look: Look, price: float) -> Action:
     """The question that is worth most, if the work begins with one, or the plan's next action."""
-    stand, offer = _stand(look.state), look.best(price)
-    if offer.asks or offer is LEAVE:
+    stand, option = _stand(look.state), look.best(price)
+    if option.asks or option is LEAVE:
         asked = Asked.of(stand.belief, requests_in_doubt(stand.belief))
         rows = asked.worths()
         question = best_of(stand.belief, rows, asked)
         for row in rows:
             share = min(1.0, LEADS_TO * row.bits / max(1.0, stand.bits))
             gain = max(row.grade, share * (stand.knowing - stand.plan.value))
-            if row.request == question and (offer is LEAVE or stand.weight * gain >= price):
+            if row.request == question and (option is LEAVE or stand.weight * gain >= price):
                 return row.request
-    return _next(stand.plan.actions, offer)
+    return _next(stand.plan.actions, option)

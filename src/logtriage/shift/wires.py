@@ -44,7 +44,7 @@ def shift_action_to_wire(action: ShiftAction) -> Wire:
     """The wire form of an action; :func:`shift_action_from_wire` reads it back unchanged.
 
     Raises:
-        InvalidInput: for what is no action of a shift.
+        InvalidInput: if ``action`` is not an action of a shift.
     """
     match action:
         case On(system, on_it):
@@ -61,7 +61,7 @@ def wire_in(text: str) -> Wire:
     """The one wire action in what a model wrote; a malformed one where there is none or several.
 
     Raises:
-        InvalidInput: for what is no text.
+        InvalidInput: if ``text`` is not a text.
     """
     wires = wires_in(text, KINDS)
     if isinstance(wires, Malformed):

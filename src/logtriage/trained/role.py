@@ -38,8 +38,8 @@ def network_roles(where: str, split: RoleSplit, roles: tuple[str, ...]) -> RoleF
                 f"net:{where}: its split {team.split.name!r} has no role {name!r}; it has "
                 f"{', '.join(team.split.names)}"
             )
-        mine, theirs = attrs.asdict(split.role(name)), attrs.asdict(team.split.role(name))
-        other = [field for field in mine if mine[field] != theirs[field]]
+        ours, theirs = attrs.asdict(split.role(name)), attrs.asdict(team.split.role(name))
+        other = [field for field in ours if ours[field] != theirs[field]]
         if other:
             raise InvalidInput(
                 f"net:{where}: role {name!r} was trained in split {team.split.name!r}, where it "

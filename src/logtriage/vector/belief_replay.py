@@ -82,7 +82,7 @@ def _done(state: State, topology: Topology) -> dict[int, list[int]]:
 
 
 def _lanes(acted: Sequence[Sequence[int]]) -> Ints:
-    """Lists of actions as (R, L), padded with -1."""
+    """R lists of actions as (R, L), padded with -1 to the longest."""
     lanes = np.full((len(acted), max(1, max(map(len, acted)))), -1)
     for row, actions in enumerate(acted):
         lanes[row, : len(actions)] = actions
@@ -93,7 +93,7 @@ def _models_of(states: Sequence[State]) -> list[Model]:
     """The model of each state.
 
     Raises:
-        InvalidInput: for no states, and for a state that cannot share a batch with the first: only
+        InvalidInput: if there are no states, or one cannot share a batch with the first: only
             drawn worlds may differ.
     """
     if not states:

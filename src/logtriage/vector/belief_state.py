@@ -1,4 +1,4 @@
-"""The state of each incident in a batch of beliefs; new evidence costs a few additions."""
+"""The state of N incidents in a batch of beliefs; new evidence costs a few additions."""
 
 from typing import Any, Final, NamedTuple
 

@@ -1,4 +1,4 @@
-"""Beliefs of many incidents at once: the exact posterior, screen after screen."""
+"""Beliefs of N incidents at once, R of them renewed: the exact posterior, screen after screen."""
 
 from collections.abc import Sequence
 

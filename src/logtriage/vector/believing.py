@@ -47,7 +47,7 @@ WHEN: Final = ("usual", "shown")
 
 
 def asked_sorts(world: World) -> tuple[str, ...]:
-    """The sorts that say when a service was asked: one of each channel on demand."""
+    """The sorts that say when a service was asked: a sort per channel on demand."""
     return LOG, world.slots[Channel.METRICS][0], world.slots[Channel.TRACES][0]
 
 
@@ -95,7 +95,7 @@ class BeliefScreens:
         self.layout = belief_layout_of(layout)
         self._batch, self._tokens = batch, layout
         self._kept = np.concatenate([np.r_[layout[name]] for name in KEPT])
-        self._usual, self._shown = _asked(layout)
+        self._usual, self._shown = _asked_columns(layout)
         self._values: BatchedValues | None = None
         self._models: tuple[Model, ...] = ()
 
@@ -183,7 +183,7 @@ class BeliefScreens:
         return columns
 
 
-def _asked(layout: TokenLayout) -> tuple[list[Ints], list[Floats]]:
+def _asked_columns(layout: TokenLayout) -> tuple[list[Ints], list[Floats]]:
     """Columns that say when services were asked, by sort of :func:`asked_sorts`.
 
     The columns (n,) until when it was usual, and sums (D, n) since when it shows another token.

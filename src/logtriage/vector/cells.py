@@ -36,7 +36,7 @@ Cells = NDArray[np.int16]
 
 #: Every channel; a cell names its own by its place here.
 CHANNELS: Final = tuple(Channel)
-#: The channel of what is no cell, but fills up a row.
+#: The channel of places that pad a row and hold no cell.
 NO_CELL: Final = -1
 #: The numbers of a cell, in order.
 FIELDS: Final = ("channel", "service", "slot", "start", "token")

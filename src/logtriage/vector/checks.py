@@ -22,7 +22,7 @@ def checked_task(
 
     Raises:
         UnknownName: for a task that does not exist.
-        InvalidInput: for a horizon of no ticks, or of more than can be counted.
+        InvalidInput: if the horizon has no ticks, or more than can be counted.
     """
     spec = task_of(task, world, horizon)
     if spec.horizon > MOST_TICKS:
@@ -55,7 +55,7 @@ def checked_pool(task: TaskSpec, pool: Sequence[int] | None) -> tuple[int, ...]:
 
 
 def nth_index(pool: Sequence[int], numbers: Ints) -> Ints:
-    """The indices (R,) of the n-th incidents (R,) of a pool, whose worlds take turns.
+    """The indices (R rows,) of the n-th incidents of a pool, whose worlds take turns.
 
     Without a pool the n-th incident has index n.
     """
@@ -87,7 +87,7 @@ def checked_indices(split: str, index: ArrayLike, *, ood: bool) -> Ints:
     """The indices (R,) of incidents of a split; ``ood`` says whether the batch plays that split.
 
     Raises:
-        UnknownName: for an unknown split.
+        UnknownName: if the split is unknown.
         InvalidInput: for indices that are not whole numbers in range, and for a split that the
         batch was not made for.
     """

@@ -48,7 +48,7 @@ NOTHING: Final = MALFORMED
 class Step:
     """What a reset or a step returns; the arrays are the caller's own.
 
-    ``observation`` (N, D) by the batch's ``layout``, ``mask`` (N, A) int8,
+    ``observation`` (N, columns D) by the ``layout``, ``mask`` (N, actions A) int8,
     ``reward`` (N,) float64, ``closing`` (N,) int8 index into
     :data:`logtriage.grading.batch.CLOSINGS`, -1 while open; ``score`` (N,) float64 the
     grade so far, ``tick`` (N,) ticks used.
@@ -66,7 +66,7 @@ class BatchedTriage:
     """N incidents side by side. Needs the extra ``fast``.
 
     Args:
-        task: a drawn task, such as ``cascading_failure-v4``, or one of your own making.
+        task: a drawn task, such as ``cascading_failure-v4``, or a task of your own.
         topology: another topology than the task's; there every (service, fault) pair may occur.
         rubric: another rubric than the task's.
         lanes: how many act in each tick; :class:`logtriage.vector.BatchedTeam` has several.
@@ -149,7 +149,7 @@ class BatchedTriage:
         """Begin the incidents ``index`` (N,) of a split, in this order.
 
         Raises:
-            UnknownName: for an unknown split.
+            UnknownName: if the split is unknown.
             InvalidInput: for indices that are none, or no whole numbers in range, and for split
                 ``ood`` on the task's topology, where half of it does not lie.
         """
@@ -238,7 +238,7 @@ class BatchedTriage:
 
     def scores_if(self, acts: Sequence[Ints], rows: Ints) -> NDArray[np.float64]:
         """The scores (N,) that :meth:`play` would lead to; nothing is played."""
-        return self._scores(self._taken(acts, rows))
+        return self._scores(self._episodes_after(acts, rows))
 
     def closing_alone(self, acts: Sequence[Ints], rows: Ints) -> NDArray[np.int8]:
         """How each lane's action closes the incident if no other lane acts.
@@ -254,7 +254,7 @@ class BatchedTriage:
             nothing = np.full(len(self), NOTHING)
             for lane, act in enumerate(acts):
                 alone = [act if place == lane else nothing for place in range(len(acts))]
-                after = self._taken(alone, several).closing[several]
+                after = self._episodes_after(alone, several).closing[several]
                 closing[lane, several] = np.where(after == OUT_OF_TIME, OPEN, after)
         return closing
 
@@ -267,7 +267,7 @@ class BatchedTriage:
         wrong: NDArray[np.bool_] = paged | (ignored & real)
         return wrong
 
-    def _taken(self, acts: Sequence[Ints], rows: Ints) -> TokenEpisodes:
+    def _episodes_after(self, acts: Sequence[Ints], rows: Ints) -> TokenEpisodes:
         """The episodes after a tick in some open rows, as a copy."""
         episodes = self._episodes.copy()
         self._kernels.take(self._incidents, episodes, acts, rows)

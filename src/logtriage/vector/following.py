@@ -20,7 +20,7 @@ from logtriage.world.channels import EASES, NO_CHANGE, Channel
 
 @attrs.frozen(eq=False)
 class Viewer:
-    """Which cells may be seen: (C, n + 1) by channel and service; the last column is of none."""
+    """Which cells may be seen: (C, n + 1) by channel C and service; the last column: no service."""
 
     shown: Bools
 
@@ -44,16 +44,16 @@ class Viewer:
         left = cells.copy()
         left[hidden, 0] = NO_CELL
         # Columns that are empty in every row cost as much as others.
-        mine: Cells = np.ascontiguousarray(left[:, (left[..., 0] != NO_CELL).any(axis=0)])
-        return mine
+        shown: Cells = np.ascontiguousarray(left[:, (left[..., 0] != NO_CELL).any(axis=0)])
+        return shown
 
 
 class FollowingBeliefs:
-    """The posteriors of N incidents of a setting, screen after screen.
+    """Posteriors over N incidents, updated after every screen.
 
-    :attr:`of` has a :class:`BeliefBatch` for each viewer; the default viewer sees all. Call
-    :meth:`begin` in rows whose incidents are fresh, :meth:`follow` after each tick of those that
-    are open; ``incidents`` and ``episodes`` are the engine's.
+    :attr:`beliefs` holds a :class:`BeliefBatch` per viewer; the default viewer sees everything.
+    Call :meth:`begin` for rows with a new incident, and :meth:`follow` after each tick for rows
+    still open. Pass the engine's ``incidents`` and ``episodes``.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class FollowingBeliefs:
 
         self.setting, self._viewers = setting, viewers
         self._kernels = TokenKernels(setting, TRIAGE_3)
-        self.of = tuple(
+        self.beliefs = tuple(
             BeliefBatch(*setting.models, count=count, horizon=setting.task.horizon)
             for _ in viewers or (None,)
         )
@@ -73,20 +73,20 @@ class FollowingBeliefs:
         if not len(rows):
             return
         owners = owners_of(self.setting, incidents, rows)
-        for belief in self.of:
+        for belief in self.beliefs:
             belief.reset(owners, rows, incidents.world[rows])
         self.follow(incidents, episodes, rows, np.full((1, len(rows)), -1))
 
     def follow(
         self, incidents: TokenIncidents, episodes: TokenEpisodes, rows: Ints, acts: Ints
     ) -> None:
-        """Take in the screens of open rows (R,) after ``acts`` (L, R)."""
+        """Take in the screens of open rows (R,) after ``acts`` (lanes L, rows R)."""
         if not len(rows):
             return
         cells = self._kernels.cells(incidents, episodes, rows)
         effects = _effects(self.setting, incidents, episodes, rows, acts)
         cells = np.concatenate([cells, *effects], axis=1)
-        for place, belief in enumerate(self.of):
+        for place, belief in enumerate(self.beliefs):
             seen = cells if self._viewers is None else self._viewers[place].seen(cells)
             belief.update(seen, acts.T, rows=rows)
 

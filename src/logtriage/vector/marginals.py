@@ -1,4 +1,4 @@
-"""Marginal probabilities of roots, remedies, teams and kinds, as one matrix product."""
+"""Marginal probabilities of n roots, 5 n remedies, m teams and K kinds by one matrix product."""
 
 from typing import Any
 
@@ -65,8 +65,8 @@ class Marginals:
         sums = np.empty((len(shares), self._table.shape[2]), np.float32)
         fixed = np.empty((len(shares), self._fixed.shape[2]), np.float32)
         for number, (table, teams) in enumerate(zip(self._table, self._fixed, strict=True)):
-            mine: Any = slice(None) if worlds is None else worlds == number
-            sums[mine], fixed[mine] = shares[mine] @ table, shares[mine] @ teams
+            rows_of: Any = slice(None) if worlds is None else worlds == number
+            sums[rows_of], fixed[rows_of] = shares[rows_of] @ table, shares[rows_of] @ teams
             if worlds is None:
                 break
         root, remedy, kind, owned, benign = np.split(sums, self._cuts, axis=1)

@@ -149,15 +149,15 @@ def _senses(
     return rows
 
 
-def _pointers(mine: RoleInput, kinds: tuple[str, ...]) -> Pointers:
-    blocks, rows, topology = mine.blocks, [], mine._layout.topology
-    world = mine._layout.team.base.world
+def _pointers(own: RoleInput, kinds: tuple[str, ...]) -> Pointers:
+    blocks, rows, topology = own.blocks, [], own._layout.topology
+    world = own._layout.team.base.world
     names, teams = topology.names, topology.teams
-    for place, action in enumerate(role_actions(mine.role, topology, world, hand_over=True)):
+    for place, action in enumerate(role_actions(own.role, topology, world, hand_over=True)):
         match action:
             case IdentifyRootCause(service):
                 rows.append((place, blocks["heard_root"].start + names.index(service), "root"))
-            case Escalate(team) if mine.pages:
+            case Escalate(team) if own.pages:
                 rows.append((place, blocks["heard_team"].start + teams.index(team), "team"))
             case Remediate(remedy, service):
                 number = topology.remedies.index(remedy) * len(names) + names.index(service)

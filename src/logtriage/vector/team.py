@@ -54,7 +54,7 @@ class BatchedTeam:
     Needs the extra ``fast``.
 
     Args:
-        task: a drawn task, such as ``cascading_failure-v4``, or one of your own making.
+        task: a drawn task, such as ``cascading_failure-v4``, or a task of your own.
         split: who sees and does what.
         horizon: another horizon than the task's, in ticks.
         topology: another topology than the task's.

@@ -52,7 +52,7 @@ class TeamBeliefs:
     @property
     def of(self) -> tuple[BeliefBatch, ...]:
         """The posteriors, viewer by viewer; none before :meth:`begin`."""
-        return () if self._beliefs is None else self._beliefs.of
+        return () if self._beliefs is None else self._beliefs.beliefs
 
     def begin(self, rows: Ints | None = None) -> None:
         """Begin in rows (R,) that were restarted; in all of them after a reset."""

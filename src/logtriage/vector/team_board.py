@@ -21,7 +21,7 @@ Ticks = NDArray[np.uint16]
 
 
 class Boards:
-    """The boards and budgets of N teams of R roles.
+    """The boards and budgets of N teams of R roles, with W words and B declarations.
 
     ``said`` (N, W) marks reported words, role by role in blocks of :attr:`words`; ``heard_at`` (N,
     R, W) is the tick in which each listener hears them; ``declared_at`` (N, B) is the tick in which

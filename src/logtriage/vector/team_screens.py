@@ -114,11 +114,11 @@ class TokenScreens:
         self._boards = Boards(split, batch.topology, setting.world, at)
 
     def begin(self) -> None:
-        """All rows were begun anew."""
+        """Begin all rows anew."""
         self._boards.begin(len(self._batch))
 
     def begin_anew(self, rows: Any) -> None:
-        """Some rows were begun anew."""
+        """Begin some rows anew."""
         self._boards.begin_anew(rows)
 
     def allowed(self, chosen: list[Ints]) -> list[Ints]:
@@ -179,23 +179,23 @@ class TokenScreens:
         return state
 
     def _slice(self, state: Floats, lane: int, seat: TokenSeat, tick: Ints) -> Floats:
-        mine: Floats = np.empty((len(state), seat.layout.size), np.float32)
+        screen: Floats = np.empty((len(state), seat.layout.size), np.float32)
         for whole, part in seat.runs:
-            mine[:, part] = state[:, whole]
+            screen[:, part] = state[:, whole]
         for asker in seat.lanes:
-            self._hide_asking(mine, seat, self._split.names[asker], asker)
+            self._hide_asking(screen, seat, self._split.names[asker], asker)
         if seat.role.hears_late:
-            self._hide_news(mine, lane, seat, tick)
-        return mine
+            self._hide_news(screen, lane, seat, tick)
+        return screen
 
-    def _hide_asking(self, mine: Floats, seat: TokenSeat, asker: str, lane: int) -> None:
+    def _hide_asking(self, screen: Floats, seat: TokenSeat, asker: str, lane: int) -> None:
         """Hide what ``asker`` asked for in the last tick, where this role does not see it."""
         kind = self._batch.episodes.columns[:, self.layout.base.asked(lane).start]
         hidden = ~sees_asking(seat.role)[kind] & (kind > 0)
         for name in ("asked", "asked_service"):
-            mine[hidden, seat.layout.blocks[f"{name}:{asker}"]] = 0
+            screen[hidden, seat.layout.blocks[f"{name}:{asker}"]] = 0
 
-    def _hide_news(self, mine: Floats, lane: int, seat: TokenSeat, tick: Ints) -> None:
+    def _hide_news(self, screen: Floats, lane: int, seat: TokenSeat, tick: Ints) -> None:
         """Hide declarations and reports that have not reached a role yet."""
         boards, blocks = self._boards, seat.layout.blocks
         for name, kind in _DECLARED.items():
@@ -203,12 +203,12 @@ class TokenScreens:
                 continue
             known = boards.known(lane, self._parts[name], tick)
             if name in blocks:
-                mine[:, blocks[name]] *= known
+                screen[:, blocks[name]] *= known
             if name == "declared" and "declared_owner" in blocks:
-                mine[~known.any(axis=1), blocks["declared_owner"]] = 0
+                screen[~known.any(axis=1), blocks["declared_owner"]] = 0
         for speaker, name in enumerate(self._split.names):
             if f"report:{name}" in blocks:
-                mine[:, blocks[f"report:{name}"]] = boards.heard(lane, speaker, tick)
+                screen[:, blocks[f"report:{name}"]] = boards.heard(lane, speaker, tick)
 
     def _mask(self, mask: NDArray[np.int8], lane: int, seat: TokenSeat) -> NDArray[np.int8]:
         sensible: NDArray[np.int8] = mask[:, np.maximum(seat.canonical, 0)]

@@ -29,7 +29,7 @@ Columns = NDArray[np.intp]
 
 _DECLARED: Final = "declarations"
 _ASKED: Final = ("asked", "asked_service")
-#: What shows a block, as views or kinds of action: one of each set must be the role's.
+#: What shows a block, as views or kinds of action: the role must have a member of each set.
 _SHOWN_BY: Final[dict[str, tuple[frozenset[str], ...]]] = {
     "change": (frozenset({"changes"}),),
     "log": (frozenset({"inspection"}),),
@@ -129,8 +129,8 @@ def _services(base: TokenLayout) -> NDArray[np.int64]:
     services = np.full(base.size, -1)
     n = len(base.topology)
     for service in range(n):
-        mine: Any = base.column_of[:, service]
-        services[mine[mine >= 0]] = service
+        columns: Any = base.column_of[:, service]
+        services[columns[columns >= 0]] = service
     for name, place in base.blocks.items():
         if name.partition(":")[0] in ("alert", "down"):
             services[place] = np.arange(n)
@@ -182,5 +182,5 @@ def role_tokens_of(
     }
     columns = np.concatenate(list(shown.values()))
     columns.setflags(write=False)
-    blocks = laid_out({name: len(mine) for name, mine in shown.items() if len(mine)})
+    blocks = laid_out({name: len(places) for name, places in shown.items() if len(places)})
     return RoleTokens(topology, *blocks, role, team, columns)

@@ -1,6 +1,6 @@
 """The worth of acting in N incidents: the expected grade of the best plan without a hand-over.
 
-A belief in each row follows the screens of an engine, and a plan is made of it.
+A belief in each row follows the screens of an engine, and a plan is made of it. R rows are open.
 """
 
 from typing import Any
@@ -37,7 +37,7 @@ class BatchedValues:
 
         self._best, self._setting = best_values, setting
         self._following = FollowingBeliefs(setting, count)
-        (self.beliefs,) = self._following.of
+        (self.beliefs,) = self._following.beliefs
         known, horizon, tables = setting.public, setting.task.horizon, self.beliefs.tables
         stakes = Stakes(horizon, known.par, known.par_benign)
         self._letters = letters_of(setting.ranges, NEVER)
@@ -68,7 +68,7 @@ class BatchedValues:
         which = remedies - self._setting.ranges.remedy
         right = self.beliefs.tables.accepts[self.beliefs.world[rows], which]
         move = move_of(remedies[:, np.newaxis], right, Rules(1, 1), self._letters)
-        when = episodes.columns[rows, self._setting.time].astype(np.int64) - 1
+        when = episodes.columns[rows, self._setting.time_column].astype(np.int64) - 1
         before = untouched(NEVER)._replace(
             paged=_ticks(episodes.paged_at[rows])[:, np.newaxis],
             wrong=self._wrong[rows],

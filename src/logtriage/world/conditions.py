@@ -43,10 +43,7 @@ class Hypothesis:
 
 
 def errors_first(world: World, hypothesis: Hypothesis) -> bool | None:
-    """Whether users see errors before latency, because some fault shows errors first.
-
-    None for a benign incident.
-    """
+    """Whether users see errors before latency: some fault shows errors first. None if benign."""
     if not hypothesis.faults:
         return None
     return any(world.kind(kind).errors_first for kind, _ in hypothesis.faults)

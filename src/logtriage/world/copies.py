@@ -73,17 +73,17 @@ def checked_place(place: Path) -> str:
 
 
 def _write(texts: dict[str, bytes], place: Path) -> None:
-    """All files beside their place, and then at once into it."""
-    beside = place.with_name(f".{place.name}.{os.urandom(6).hex()}")
-    beside.mkdir()
+    """Write all files into a folder next to ``place``, then move them there at once."""
+    draft = place.with_name(f".{place.name}.{os.urandom(6).hex()}")
+    draft.mkdir()
     try:
         for inside in FOLDERS:
-            (beside / inside).mkdir()
+            (draft / inside).mkdir()
         for path, text in texts.items():
-            (beside / path).write_bytes(text)
+            (draft / path).write_bytes(text)
         if place.is_dir():
             place.rmdir()  # empty; not every system moves a folder over another one
-        beside.rename(place)
+        draft.rename(place)
     except BaseException:
-        shutil.rmtree(beside)
+        shutil.rmtree(draft)
         raise

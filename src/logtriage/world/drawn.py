@@ -118,11 +118,11 @@ def _redrawn(world: World, key: int) -> World:
         for sort, row in world.background.items()
     }
     every, waiting = world.tier_names, rules.affected.waiting
-    moved = partial(_moved, world, stream, common)
+    moved = partial(_moved_signature, world, stream, common)
     redrawn = attrs.evolve(
         rules,
         common=_frozen(common),
-        background=_moved(world, stream, {}, background, every, always=True),
+        background=_moved_signature(world, stream, {}, background, every, always=True),
         healthy=moved(rules.healthy, every),
         affected=Affected(moved(waiting, every), moved(rules.affected.loaded, every)),
         distractions=tuple(
@@ -144,7 +144,7 @@ def _redrawn(world: World, key: int) -> World:
     return attrs.evolve(world, rules=redrawn, kinds=kinds, benign=benign, topics=topics)
 
 
-def _moved(
+def _moved_signature(
     world: World,
     stream: Stream,
     common: Signature,

@@ -63,13 +63,13 @@ def _edge_reading(setting: Setting, severity: int, sign: str, early: bool) -> We
         row = [weight * calm // FULL for weight in clear_edge(setting, CALM, None)]
         left = FULL - sum(row)
         milder = left * edge.early_milder // 100
-        row[tokens.index(_milder(world, severity, sign))] += milder
+        row[tokens.index(_milder_row(world, severity, sign))] += milder
         left -= milder
     row[tokens.index(sign)] += left
     return tuple(row)
 
 
-def _milder(world: World, severity: int, sign: str) -> str:
+def _milder_row(world: World, severity: int, sign: str) -> str:
     """The row with the same lead (errors or latency), one severity milder."""
     bands = tuple(world.bands)
     if severity >= CALM - 1:

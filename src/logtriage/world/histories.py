@@ -38,7 +38,7 @@ INSTANTS: Final = NOW + 9
 NEVER: Final = 1 << 16
 #: How what begins with the trouble is spread over the instants from then on.
 RAMP: Final = (32_768, 19_661, 13_107)
-#: A silent root speaks within so many instants once its silence is over.
+#: A silent root speaks within this many instants once its silence is over.
 LATE_OVER: Final = 2
 #: Half of what begins at any time began before the window.
 LONG_BEFORE: Final = FULL // 2

@@ -62,14 +62,14 @@ class Kept:
             service, slot = spot
             known = rows.get((service, 0) if lines else spot)
             if known is None:
-                known = self._drawn(channel, service, 0 if lines else slot)
+                known = self._change_at(channel, service, 0 if lines else slot)
                 rows[(service, 0) if lines else spot] = known
             onset, before, after = known
             token = before if instant < onset else after
             shown.append(_new(Evidence, (channel, service, slot, start, token)))
         return shown
 
-    def _drawn(self, channel: Channel, service: int, slot: int) -> tuple[int, str, str]:
+    def _change_at(self, channel: Channel, service: int, slot: int) -> tuple[int, str, str]:
         """The instant at which the cells of a spot change, and their tokens before and after."""
         setting, condition = self._setting, self._conditions[service]
         world = setting.world

@@ -51,24 +51,24 @@ def load_world(name_or_folder: str | Path) -> World:
     once a process; a folder each time, since it may have been edited.
 
     Raises:
-        UnknownName: for a name that neither logtriage ships nor the folders in
-            ``LOGTRIAGE_WORLDS`` hold.
+        UnknownName: if neither a shipped world nor a world in the folders of
+            ``LOGTRIAGE_WORLDS`` has this name.
         WorldError: for a world that cannot be used, naming the file and line or field.
         OSError: for a folder that cannot be read.
     """
     text = os.fspath(name_or_folder)
     if isinstance(name_or_folder, Path) or Path(text).name != text:
-        return _own(_read(Path(text)))
+        return refuse_shipped_name(_read(Path(text)))
     return world_named(text)
 
 
 def world_of(texts: Mapping[str, bytes], source: str) -> World:
-    """Build the world of a folder called ``source`` from the texts of its files, by path.
+    """Build the world of a folder called ``source`` from its files' contents, keyed by path.
 
     Raises:
         WorldError: as :func:`load_world`.
     """
-    return _own(build(parsed(texts, source), source))
+    return refuse_shipped_name(build(parsed(texts, source), source))
 
 
 def folder_of(name_or_folder: str | Path) -> Path:
@@ -154,7 +154,7 @@ def build(document: Document, source: str) -> World:
 
 
 def _row(path: str, raw: Mapping[str, Any], source: str) -> Any:
-    """The part of a world that stands in a file of one of its folders."""
+    """The part of a world that stands in a file of a folder."""
     folder, _, file = path.partition("/")
     if "name" in raw:
         raise WorldError(f"{source}/{path}: name: the file's name says it")
@@ -233,7 +233,7 @@ def _ordered(rows: list[_Row]) -> tuple[_Row, ...]:
 @lru_cache(maxsize=64)
 def _by_name(name: str, search_path: str) -> World:
     world = _named(name, _read(_place_of(name, search_path)))
-    return world if name in shipped_worlds() else _own(world)
+    return world if name in shipped_worlds() else refuse_shipped_name(world)
 
 
 def _place_of(name: str, search_path: str) -> Path:
@@ -280,7 +280,7 @@ def _named(name: str, world: World) -> World:
     return world
 
 
-def _own(world: World) -> World:
+def refuse_shipped_name(world: World) -> World:
     """Refuse a world with the name of a shipped world: ids would mean two things."""
     if world.name in shipped_worlds() and world != load_world(world.name):
         raise WorldError(

@@ -88,16 +88,16 @@ class World(Vocabulary):
         """Who is paged for a kind: a team, or :data:`OWNER` for the owner of the service.
 
         Raises:
-            UnknownName: for an unknown kind.
+            UnknownName: if the kind is unknown.
         """
         row = self.kind(kind)
         return row.pages or self.classes[row.fault_class].pages
 
     def pages(self, kind: str, topology: Topology) -> str | None:
-        """The team paged for a kind; None where the owner of the service is paged.
+        """The team paged for a kind; None if the owner of the service is paged.
 
         Raises:
-            UnknownName: for an unknown kind.
+            UnknownName: if the kind is unknown.
             TopologyError: if the topology does not say who is paged for its class, or lacks the
             team of the kind.
         """

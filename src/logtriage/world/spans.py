@@ -29,7 +29,7 @@ _LEAST: Final = 50
 _MORE: Final = 40
 #: Per cent of a span, or of failed requests, that belong where a token says.
 _SHARE: Final = (62, 88)
-#: A share of failed requests is at most so many per cent above the edge's.
+#: A share of failed requests is at most this many per cent above the edge's.
 _ABOVE: Final = 40
 
 
@@ -119,7 +119,7 @@ class Spans(Figures):
 
         def value(source: Source, stray: int, errors: int = 0, p99: int = 0) -> int:
             if not of_time:
-                return self._failed(service, source, errors, stray)
+                return self._failed_requests(service, source, errors, stray)
             if stray:
                 return self._slow(service, source, p99)
             return self._calm(service, "calm", source)
@@ -195,7 +195,7 @@ class Spans(Figures):
         heights = self.heights
         return max(self.world.tokens.latency.slow, p99) * _MORE // max(1, *heights) // 200
 
-    def _failed(self, service: int, source: Source, errors: int, stray: int) -> int:
+    def _failed_requests(self, service: int, source: Source, errors: int, stray: int) -> int:
         """Failed requests in basis points, by the edge's (0: not known)."""
         if not stray:
             calm = next(iter(self.world.bands.values()))

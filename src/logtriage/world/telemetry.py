@@ -26,7 +26,7 @@ class LogLine:
     """One line of a log: when, who, how bad, and what it says.
 
     ``token`` is its topic in a simulated incident; lines of recordings have none. ``bare`` is the
-    message without what its technology puts around it; None where it puts nothing.
+    message without what its technology puts around it; None if it puts nothing.
     """
 
     second: int
@@ -50,7 +50,7 @@ class Alert:
 class Reading:
     """Measured health of a service or of the edge.
 
-    ``error_bp`` errors per 10,000 requests (None where they were not recorded, which is
+    ``error_bp`` errors per 10,000 requests (None if they were not recorded, which is
     not 0), ``p99_ms`` the 99th percentile of latency now and, in ``earlier_p99_ms``,
     :data:`TREND_TICKS` ticks before.
     """
@@ -177,7 +177,7 @@ class Note:
     """What a screen says in words of its own: of responders, or on the recording.
 
     ``by`` is the team that writes, ``service`` of what, and ``token`` the topic that it saw there;
-    None where it saw none, and in a recording.
+    None if it saw none, and in a recording.
     """
 
     text: str
@@ -212,7 +212,7 @@ class Telemetry(Protocol):
         """Recent changes until ``tick``, also the innocent; their minutes count back from it."""
 
     def slo(self, tick: int) -> Reading | None:
-        """The user-facing panel, measured at the edge; None where nothing was."""
+        """The user-facing panel, measured at the edge; None if nothing was."""
 
     def notes(self, tick: int) -> tuple[str, ...]:
         """What a player must know of the screen at ``tick``, such as its age."""
@@ -230,7 +230,7 @@ class Telemetry(Protocol):
         """A broad and shallow look: at most a line a service."""
 
     def health(self, service: int, tick: int) -> Reading | None:
-        """Health of one service; None where nothing was measured."""
+        """Health of one service; None if nothing was measured."""
 
     def signals(self, tick: int) -> tuple[tuple[Signal, ...], ...]:
         """What a dashboard shows of every service, in index order; empty if there is none."""

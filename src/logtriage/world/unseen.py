@@ -60,7 +60,7 @@ def unseen_task(world: World) -> Task:
 
 
 def is_unseen(world: World) -> bool:
-    """Whether a world is one of :func:`unseen_world`."""
+    """Whether :func:`unseen_world` drew a world."""
     named = _NAME.fullmatch(world.name)
     if named is None or int(named[2]) >= WORLDS:
         return False

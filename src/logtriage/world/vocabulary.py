@@ -168,7 +168,7 @@ class Vocabulary:
         return tuple(row for row in self.technologies if tier in row.tiers)
 
     def technology_of(self, service: Service) -> Technology | None:
-        """What a service runs on: what it says, or else one of its tier by a hash of its name.
+        """What a service runs on: what it says, or else a hash of its name picks from its tier.
 
         None if the world has none for its tier.
 
@@ -183,7 +183,7 @@ class Vocabulary:
     def drawn_technology(self, name: str, tier: str, *, held_out: bool = False) -> str | None:
         """The technology of a service that names none: by a hash of its name.
 
-        ``held_out``: one of the held-out technologies, where its tier has any; else one of the
+        ``held_out``: a held-out technology, where its tier has any; else one of the
         others. None if the world has none for the tier.
         """
         rows = self.technologies_at(tier)
@@ -222,7 +222,7 @@ class Vocabulary:
 
     @cached_property
     def slots(self) -> Mapping[Channel, tuple[str, ...]]:
-        """By channel, the sorts of its slots, where each has one of its own."""
+        """By channel, the sorts of its slots, where each slot has its own sort."""
         return MappingProxyType(
             {
                 Channel.ALERT: tuple(rule.watches for rule in self.tokens.alert.tokens),

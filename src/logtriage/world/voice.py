@@ -28,9 +28,9 @@ _LINE_KEYS: Final = {channel: hash_name(f"lines {channel}") for channel in Chann
 #: The streams of what surrounds messages: requests, and what stays the same for a service.
 _TRACES: Final = hash_name("requests of a scrape")
 _PLACES: Final = hash_name("where services run")
-#: Requests in flight at a tick: the lines of all services then belong to one of them.
+#: Requests in flight at a tick: the lines of all services then belong to a request.
 _IN_FLIGHT: Final = 24
-#: One line in so many stands for several, and for how many at most.
+#: One line in this many stands for several, and for how many at most.
 _REPEATED: Final = 8
 _REPEATS: Final = 20
 #: What no two events share: lines with it do not stand for several.
@@ -76,14 +76,14 @@ class Voice(Spans):
             key = subkey(self._lines, _LINE_KEYS[channel])
             bits = draw(key, service + 1 << 20 | slot, start - EARLIEST)
             phrase = self._phrase(service, token, bits)
-            said = self._said(phrase, service, token, bits)
+            said = self._fill(phrase, service, token, bits)
             message = self._framed(phrase, service, start, said, bits)
             bare = None if message is said else said
             second = (start - 1) * TICK_SECONDS + 1 + below(bits << 32 & MASK, TICK_SECONDS - 1)
             lines.append(LogLine(second, names[service], phrase.level, message, token, bare))
         return sorted(lines, key=lambda line: line.second)
 
-    def _said(self, phrase: Wording, service: int, token: str, bits: int) -> str:
+    def _fill(self, phrase: Wording, service: int, token: str, bits: int) -> str:
         """A wording with the values that ``bits`` decide."""
         if len(phrase.text) == 1:
             return phrase.text[0]
@@ -248,7 +248,7 @@ class Voice(Spans):
         number, _, token = cell.token.partition(":")
         service = int(number)
         bits = draw(self._lines, service + 1, hash_name(f"note {token}"))
-        words = self._said(self._phrase(service, token, bits), service, token, bits)
+        words = self._fill(self._phrase(service, token, bits), service, token, bits)
         name = self.topology.names[service]
         return Note(f"{team}: we see this at {name}: {words}", team, name, token)
 

@@ -74,7 +74,7 @@ def named_in_sample(state: TaskState) -> tuple[str, str | None]:
 
 
 def incident_of_sample(state: TaskState, bundle: str | None = None) -> Incident:
-    """The incident of a sample; a recorded one of ``bundle``, if one is given."""
+    """The incident of a sample; from ``bundle`` if a bundle is given."""
     incident, its_bundle = named_in_sample(state)
     drawn = SOURCES(incident, its_bundle if bundle is None else bundle)
     metadata = state.metadata or {}

@@ -51,7 +51,7 @@ class Chat:
 
     Attributes:
         manner: how screens are written, and whether the rules are shown.
-        actions: the words of action tokens by id; in notation a reply is one of them.
+        actions: the words of action tokens by id; in notation a reply is such a word.
         stops: the ids that end a reply.
 
     Args:
@@ -190,7 +190,7 @@ def _calling(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
     return {"role": "assistant", "content": "", "tool_calls": [call]}
 
 
-def check_template(tokenizer: Any, told: Mapping[str, Any] | None = None) -> None:
+def check_template(tokenizer: Any, options: Mapping[str, Any] | None = None) -> None:
     """Refuse a chat template that cannot be used for tool calls over several turns.
 
     Raises:
@@ -222,7 +222,7 @@ def check_template(tokenizer: Any, told: Mapping[str, Any] | None = None) -> Non
     }
     try:
         text = tokenizer.apply_chat_template(
-            [_USER, call, answer], tokenize=False, tools=[tool], **(told or {})
+            [_USER, call, answer], tokenize=False, tools=[tool], **(options or {})
         )
     except (jinja2.TemplateError, TypeError, ValueError) as error:
         raise InvalidInput(

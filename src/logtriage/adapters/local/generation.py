@@ -89,8 +89,8 @@ class Batch:
         openings: the ids of each conversation; what all of them share is read once, and so is
             an opening that occurs more than once.
         stops: the ids that end a reply.
-        keep: keep keys and values from turn to turn; None for wherever that is exact.
-            Without, each turn reads the whole conversations again.
+        keep: reuse keys and values between turns. Default: only where this is exact. If False,
+            every turn reads whole conversations again.
 
     Attributes:
         ids: the conversations so far.
@@ -174,7 +174,9 @@ class Batch:
         temperature: float = 0.0,
         barred: Tensor | None = None,
     ) -> list[list[int]]:
-        """One reply to each row, which becomes part of it; with its stop token, if it has one.
+        """Write one reply to each row and append it to the row.
+
+        A reply ends with its stop token unless it reached ``limit``.
 
         Args:
             draws: (rows, limit) numbers in [0, 1): ``draws[i, t]`` chooses token t of row i,
@@ -239,6 +241,7 @@ class Batch:
         return self._run(torch.from_numpy(ids).to(device), torch.from_numpy(mask).to(device))
 
     def _run(self, ids: Tensor, fresh: Tensor) -> Tensor:
+        """Read ``ids`` (rows, width); ``fresh`` is 1 for new tokens, 0 for padding."""
         positions = (self._position + fresh.cumsum(1) - 1).clamp(min=0)
         self._mask = torch.cat([self._mask, fresh], dim=1)
         out = self._model(
@@ -257,8 +260,8 @@ class Batch:
 def common_prefix(rows: Sequence[tuple[int, ...]]) -> int:
     """How many tokens all rows begin with."""
     first, last = min(rows), max(rows)
-    for place, (one, other) in enumerate(zip(first, last, strict=False)):
-        if one != other:
+    for place, (token, other) in enumerate(zip(first, last, strict=False)):
+        if token != other:
             return place
     return min(len(first), len(last))
 

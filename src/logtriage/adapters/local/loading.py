@@ -158,7 +158,7 @@ def resolved_dtype(dtype: torch.dtype | str | None, device: torch.device) -> tor
     """A dtype by its name, or what suits the device.
 
     Raises:
-        InvalidInput: for an unknown name.
+        InvalidInput: if the name is unknown.
     """
     if isinstance(dtype, torch.dtype):
         return dtype

@@ -146,7 +146,7 @@ def play(
                 if on_progress is not None:
                     on_progress(before + count, len(incidents))
 
-            _together(model, chat, attempts, decoding, over)
+            _play_together(model, chat, attempts, decoding, over)
             played += attempts
             over(len(attempts))
     finally:
@@ -154,7 +154,7 @@ def play(
     return played
 
 
-def _together(
+def _play_together(
     model: Any, chat: Chat, attempts: list[Attempt], decoding: Decoding, over: Callable[[int], None]
 ) -> None:
     limit = 1 if chat.is_notation else decoding.max_tokens

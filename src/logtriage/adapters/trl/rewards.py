@@ -105,8 +105,8 @@ def criterion_rewards(rubric: Rubric | str) -> list[RewardFunction]:
     rubric itself. Give your own rubric to the environment, too.
 
     Raises:
-        UnknownName: for the id of no built-in rubric.
-        InvalidInput: if ``module:name`` is no rubric, or a criterion is called ``rest``.
+        UnknownName: if no built-in rubric has this id.
+        InvalidInput: if ``module:name`` is not a rubric, or a criterion is called ``rest``.
     """
     chosen = rubric_named(rubric) if isinstance(rubric, str) else rubric
     return [CriterionReward(name) for name in reward_names(chosen)]
@@ -129,7 +129,7 @@ class CriterionReward:
         environments: Sequence[object],
         **_: Any,
     ) -> list[float | None]:
-        """A share for each environment; None where the criterion does not apply."""
+        """A share for each environment; None if the criterion does not apply."""
         return [
             by_criterion(env.grade).get(self.criterion) if isinstance(env, Playing) else None
             for env in environments

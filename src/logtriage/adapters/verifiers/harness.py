@@ -64,10 +64,7 @@ class TriageHarness(vf.Harness[TriageHarnessConfig]):
 
 
 def _tools(data: vf.TaskData) -> list[dict[str, Any]]:
-    """The tools of a row's incident or role.
-
-    Rows of another taskset have none, nor do rows in notation.
-    """
+    """The tools of a row's incident or role; none for rows of another taskset or in notation."""
     if isinstance(data, RoleData):
         role, incident = get_role_split(data.role_split).role(data.role), incident_of_row(data)
         more = role.kinds.intersection(useful_actions(incident))

@@ -20,7 +20,7 @@ class SoloEnv(vf.Env[SoloEnvConfig]):
     """Plays each call as one action and answers it with the next screen."""
 
     async def run(self, task: TriageTask, agents: vf.Agents) -> None:
-        """One episode: until the incident is closed. A reply without a call costs its tick."""
+        """Play one episode, until the incident is closed. A reply without a call costs its tick."""
         await play(Episode(incident_of_row(task.data), style=task.data.style), task, agents)
 
 

@@ -74,7 +74,7 @@ class TeamEnv(vf.Env[TeamEnvConfig]):
     """Plays an incident with three agents, tick by tick."""
 
     async def run(self, task: TriageTask, agents: vf.Agents) -> None:
-        """One episode: until the incident is closed, or an agent is out of turns."""
+        """Play one episode, until the incident is closed or an agent is out of turns."""
         incident = incident_of_row(task.data)
         if task.config.rubric is not None:
             raise InvalidInput("task.rubric: a team is graded by the rubric of its incident's task")

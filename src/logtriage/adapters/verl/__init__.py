@@ -61,12 +61,12 @@ def episode_of(extra_info: Mapping[str, Any]) -> Episode:
 def gdpo_reward_keys(rubric: Rubric | str) -> list[str]:
     """The value of verl's ``algorithm.gdpo_reward_keys`` for incidents of a rubric.
 
-    A rubric is an id, your own ``module:name``, which imports, and so runs, that module,
-    or the rubric itself.
+    ``rubric`` is a rubric, a built-in id, or ``module:name``. The last form imports and runs
+    that module.
 
     Raises:
-        UnknownName: for the id of no built-in rubric.
-        InvalidInput: if ``module:name`` is no rubric, or a criterion is called ``rest``.
+        UnknownName: if no built-in rubric has this id.
+        InvalidInput: if ``module:name`` is not a rubric, or a criterion is called ``rest``.
     """
     chosen = rubric_named(rubric) if isinstance(rubric, str) else rubric
     return [f"{PREFIX}_{name}" for name in reward_names(chosen)]
@@ -96,11 +96,11 @@ def compute_score(
     extra_info: Mapping[str, Any] | None = None,
     **_: Any,
 ) -> dict[str, float]:
-    """The reward of one reply with all actions, as verl's reward managers ask for it.
+    """Rewards of a reply that holds a whole plan; verl's reward managers call this.
 
     Raises:
-        InvalidInput: for a row that is not a plan's: here turns of the model and screens are one
-            text, in which nobody can tell them apart.
+        InvalidInput: if the row is not a plan. verl joins the turns and screens of other rows
+            into one text, which cannot be taken apart.
         UnknownName, SealError: as :func:`episode_of`.
     """
     row = extra_info or {}

@@ -30,7 +30,7 @@ from logtriage.rendering.sparklines import edge
 from logtriage.state import State
 
 _YES: Final = ("y", "yes")
-#: Below so many columns the services stand above the page, not beside it.
+#: Below this many columns the services stand above the page, not beside it.
 _WIDE: Final = 100
 
 

@@ -44,13 +44,13 @@ class Prompt(Input):
             self._show(f"{offered} " if len(self._offers) == 1 else offered)
 
     def action_older(self) -> None:
-        """The line entered before."""
+        """Show the line entered before."""
         if self._at > 0:
             self._at -= 1
             self._show(self._typed[self._at])
 
     def action_newer(self) -> None:
-        """The line entered after, or an empty line."""
+        """Show the line entered after, or an empty line."""
         self._at = min(self._at + 1, len(self._typed))
         self._show(self._typed[self._at] if self._at < len(self._typed) else "")
 

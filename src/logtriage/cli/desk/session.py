@@ -12,10 +12,7 @@ from logtriage.state import State, initial_state
 
 @attrs.frozen
 class Session:
-    """The states of a game, the current state last. Immutable.
-
-    With ``practice``, actions can be taken back.
-    """
+    """The states of a game, the current last. With ``practice``, actions can be taken back."""
 
     states: tuple[State, ...]
     practice: bool = False

@@ -13,14 +13,14 @@ _DATASTORE_NAMES: Final = ("mongo", "mysql", "postgres", "redis", "-db")
 _QUEUE_NAMES: Final = ("rabbitmq", "kafka", "-queue")
 
 
-def layout_of(
+def tiers_and_calls(
     names: Sequence[str], pairs: Iterable[Pair], background: Collection[str] = ()
 ) -> tuple[dict[str, str], dict[str, tuple[str, ...]]]:
     """The tier of each service, and whom it calls, from the calls that were seen.
 
-    A service is an edge if it is called from outside, if its name says so, or if no edge reaches
-    it: nobody is known to call it. If services in a circle call each other, the first is the edge.
-    A service of the ``background`` that no edge reaches has a tier of its own.
+    A service is an edge if its name says so. If no name does, those called from outside are edges.
+    Services that no edge reaches become edges, too, or background if they are in ``background``:
+    services without a caller first, then the first of each circle of callers.
     """
     callees: dict[str, set[str]] = {name: set() for name in names}
     outside: set[str] = set()

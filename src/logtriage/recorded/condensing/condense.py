@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from logtriage.errors import BundleError, LogTriageError
-from logtriage.recorded.condensing.call_graph import layout_of
+from logtriage.recorded.condensing.call_graph import tiers_and_calls
 from logtriage.recorded.condensing.log_events import are_sampled, can_be_traced, requests_of
 from logtriage.recorded.condensing.raw_rows import Coverage, LogRow, Rows
 from logtriage.recorded.condensing.service_figures import (
@@ -91,7 +91,8 @@ def condensed(
 def _services(rows: Rows, usual: Rows, clock: Clock) -> Iterator[RecordedService]:
     """The services of either; the figures of both go through the same arithmetic."""
     names = sorted(rows.services | usual.services)
-    tiers, graph = layout_of(names, usual.pairs | rows.pairs, rows.background | usual.background)
+    background, pairs = rows.background | usual.background, usual.pairs | rows.pairs
+    tiers, calls = tiers_and_calls(names, pairs, background)
     logged = Coverage.of(row.at for row in usual.logs)
     now, before = by_service(rows, usual), by_service(usual, rows)
     for name in names:
@@ -106,7 +107,7 @@ def _services(rows: Rows, usual: Rows, clock: Clock) -> Iterator[RecordedService
         yield RecordedService(
             name=name,
             tier=tiers[name],
-            calls=graph[name],
+            calls=calls[name],
             baseline=overall(there),
             spread=spread_of(there.calls, there.usage, overall(there)),
             series=clock.series(here),
@@ -151,10 +152,10 @@ def _windows(
             count=1 if before is None else before.count + 1,
             new=bool(known) and key not in known,
         )
-    return tuple(LogWindow(tick, _kept(lines.values())) for tick, lines in windows.items())
+    return tuple(LogWindow(tick, _lines_to_keep(lines.values())) for tick, lines in windows.items())
 
 
-def _kept(lines: Iterable[RecordedLine]) -> tuple[RecordedLine, ...]:
+def _lines_to_keep(lines: Iterable[RecordedLine]) -> tuple[RecordedLine, ...]:
     """The loudest, newest and latest kinds of line of each service, in order of time."""
 
     def rank(line: RecordedLine) -> tuple[int, bool, int, str]:

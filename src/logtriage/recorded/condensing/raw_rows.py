@@ -113,10 +113,7 @@ class Dependency:
 
 @attrs.frozen
 class Usage:
-    """A sample of resource use.
-
-    ``p99_ms`` and ``calls`` (a minute) stand in if no calls were traced.
-    """
+    """A sample of resource use; ``p99_ms`` and ``calls`` (a minute) stand in for untraced calls."""
 
     at: int
     service: str
@@ -152,13 +149,13 @@ class Rows:
     @property
     def services(self) -> frozenset[str]:
         """Every service that left a trace of any kind."""
-        found: set[str | None] = {call.callee for call in self.calls}
-        found.update(call.caller for call in self.calls)
+        names: set[str | None] = {call.callee for call in self.calls}
+        names.update(call.caller for call in self.calls)
         for rows in (self.logs, self.usage, self.samples, self.changes):
-            found.update(map(_service_of, rows))
+            names.update(map(_service_of, rows))
         for pair in self.graph:
-            found.update(pair)
-        return frozenset(name for name in found if name is not None)
+            names.update(pair)
+        return frozenset(name for name in names if name is not None)
 
     @property
     def pairs(self) -> frozenset[tuple[str | None, str]]:

@@ -53,7 +53,7 @@ class RowStore:
         self._base.close()
 
     def add(self, row: Row) -> bool:
-        """Keep a row, if it lies in one of the stretches; whether it does."""
+        """Keep a row if it lies in a stretch; return whether it does."""
         self.offered += 1
         place = bisect_right(self._stretches, row.at, key=itemgetter(0)) - 1
         if place < 0 or row.at >= self._stretches[place][1]:

@@ -63,7 +63,7 @@ def by_service(rows: Rows, other: Rows) -> Mapping[str, ServiceRows]:
     """
     every = (*rows.calls, *other.calls)
     requested = {call.callee for call in every if call.entry is not Entry.BACKGROUND}
-    silent = _silent((*rows.logs, *other.logs), every)
+    silent = _silent_services((*rows.logs, *other.logs), every)
     counted = (
         attrs.evolve(call, failed=None) if call.callee in silent else call
         for call in rows.calls
@@ -72,15 +72,15 @@ def by_service(rows: Rows, other: Rows) -> Mapping[str, ServiceRows]:
     calls, usage = _by(counted, "callee"), _by(rows.usage, "service")
     logs, samples = _by(rows.logs, "service"), _by(rows.samples, "service")
     covers = covered(rows)
-    found = defaultdict(lambda: ServiceRows((), (), (), (), frozenset(), *covers))
+    figures = defaultdict(lambda: ServiceRows((), (), (), (), frozenset(), *covers))
     for name in calls.keys() | usage.keys() | logs.keys() | samples.keys():
         own = tuple(calls[name]), tuple(usage[name]), tuple(logs[name]), tuple(samples[name])
         failed = None if name in silent else _failed(logs[name])
-        found[name] = ServiceRows(*own, failed, *covers)
-    return found
+        figures[name] = ServiceRows(*own, failed, *covers)
+    return figures
 
 
-def _silent(logs: Iterable[LogRow], calls: Iterable[Call]) -> set[str]:
+def _silent_services(logs: Iterable[LogRow], calls: Iterable[Call]) -> set[str]:
     """The services whose errors nobody tells: no line has a level, and no call failed."""
     telling = {call.callee for call in calls if call.failed}
     logs = tuple(logs)
@@ -89,7 +89,7 @@ def _silent(logs: Iterable[LogRow], calls: Iterable[Call]) -> set[str]:
 
 
 def _by(rows: Iterable[Timed], name: str) -> defaultdict[str, list[Timed]]:
-    """Rows by one of their fields, in order of time."""
+    """Rows by a field, in order of time."""
     groups: defaultdict[str, list[Timed]] = defaultdict(list)
     for row in sorted(rows, key=lambda row: row.at):
         groups[getattr(row, name)].append(row)
@@ -99,7 +99,7 @@ def _by(rows: Iterable[Timed], name: str) -> defaultdict[str, list[Timed]]:
 def edge_of(rows: Rows, other: Rows) -> ServiceRows:
     """What users see: the requests that they send; ``other`` as in :func:`by_service`."""
     logs, every = (*rows.logs, *other.logs), (*rows.calls, *other.calls)
-    silent = bool(logs) and _silent(logs, every) == {row.service for row in logs}
+    silent = bool(logs) and _silent_services(logs, every) == {row.service for row in logs}
     calls = sorted(rows.edge_calls, key=lambda call: call.at)
     if silent and not any(call.failed for call in every):
         calls = [attrs.evolve(call, failed=None) for call in calls]

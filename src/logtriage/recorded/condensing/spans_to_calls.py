@@ -28,7 +28,7 @@ def key_of(span: Span) -> Key:
 
 
 def distinct(rows: Iterable[Span]) -> tuple[dict[Key, Span], int]:
-    """The spans by key, and how many others have the trace and id of one of them.
+    """The spans by key, and how many others repeat their trace and id.
 
     A span that was exported twice counts once. A server with the id of its client shares it, as in
     Zipkin, whether or not it says so.
@@ -91,7 +91,7 @@ def requests(rows: Iterable[Span]) -> Iterator[Call]:
             at, failed = span.start // 1000, span.failed
             yield Call(at, span.service, span.peer, span.duration, None, key[0], None, failed)
     for key, span, caller in entered:
-        inside = span.duration - _covered(waits.get(key, ()), span)
+        inside = span.duration - _covered_time(waits.get(key, ()), span)
         latency, network = span.duration, None
         if caller is not None and caller.duration >= span.duration:
             latency, network = caller.duration, caller.duration - span.duration
@@ -137,7 +137,7 @@ def _entry(spans: Mapping[Key, Span], key: Key) -> Key:
     return key
 
 
-def _covered(intervals: Iterable[tuple[int, int]], span: Span) -> int:
+def _covered_time(intervals: Iterable[tuple[int, int]], span: Span) -> int:
     """How much of a span at least one of the intervals covers."""
     total, reached, end = 0, span.start, span.start + span.duration
     for since, until in sorted(intervals):

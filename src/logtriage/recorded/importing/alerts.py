@@ -277,5 +277,5 @@ def _service_of(alert: SentAlert, known: Collection[str]) -> str | None:
         for service in longest
         if re.search(rf"(?<![\w-]){re.escape(service)}(?![\w-])", text.casefold())
     )
-    found = next(starts, None) or next(texts, None)
-    return None if found is None else folded[found]
+    label = next(starts, None) or next(texts, None)
+    return None if label is None else folded[label]

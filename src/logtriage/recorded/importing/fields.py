@@ -78,8 +78,8 @@ class Field:
         The first path's field, which holds None, if there is none.
         """
         for path in paths:
-            if (found := self._inner(path)) is not None:
-                return found
+            if (value := self._inner(path)) is not None:
+                return value
         return self[paths[0]]
 
     def _inner(self, path: str) -> Self | None:

@@ -44,7 +44,7 @@ class LeftOut:
         self._counted = {key: row for key, row in self._counted.items() if key[0] != name}
 
     def add(self, reason: str, where: str | None = None) -> None:
-        """Count something at a place, by default the one that is being read."""
+        """Count something at a place, by default the place being read."""
         where = self.where if where is None else where
         key = file_of(where), reason
         count, first = self._counted.get(key, (0, where))

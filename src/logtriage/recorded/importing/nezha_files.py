@@ -168,19 +168,19 @@ class Source:
                         self.left_out.add("unknown pod", f"{name_of(self.root, path)}:1")
                         continue
                     columns = ("Time", "CpuUsageRate(%)", "PodServerLatencyP99(s)")
-                    for at, (cpu, p99, load) in self._sampled(path, columns, "PodWorkload(Ops)"):
+                    for at, (cpu, p99, load) in self._samples(path, columns, "PodWorkload(Ops)"):
                         # PodSuccessRate(%) is all zero: not published, rather than all failures.
                         pods.append(
                             Usage(at, service, scaled(cpu, 100), latency(p99), scaled(load, 60))
                         )
                 elif re.fullmatch(r"front_service\.csv(\.gz)?", file.name):
                     path = inside(self.root, file)
-                    for at, (p99,) in self._sampled(path, ("Time", "LatencyP99(s)")):
+                    for at, (p99,) in self._samples(path, ("Time", "LatencyP99(s)")):
                         front.append(Usage(at, "", None, latency(p99)))
             self._usage[folder] = Rows(usage=tuple(pods), edge_usage=tuple(front))
         return self._usage[folder]
 
-    def _sampled(
+    def _samples(
         self, path: Path, columns: Sequence[str], *optional: str
     ) -> Iterator[tuple[int, list[str]]]:
         name = name_of(self.root, path)
@@ -217,10 +217,7 @@ def milliseconds(moment: datetime) -> int:
 
 
 def instant(text: str) -> int | None:
-    """Unix milliseconds of ``2023-01-29T08:48:42.425293566Z`` or ``2023-01-29 08:48:42.4…``.
-
-    None for any other text.
-    """
+    """Unix ms of ``2023-01-29T08:48:42.425Z`` or ``2023-01-29 08:48:42.4…``; else None."""
     second = _second(text[:19])
     if second is None:
         return None

@@ -42,8 +42,8 @@ def payloads(document: Field) -> list[Field]:
     """The objects of OTLP in a document."""
     fields = document.fields
     inner = (name for name in _ENVELOPES if isinstance(fields.get(name), dict))
-    found = [document[name] for name in inner if not _LISTS.isdisjoint(fields[name])]
-    return found if _LISTS.isdisjoint(fields) else [document, *found]
+    lists = [document[name] for name in inner if not _LISTS.isdisjoint(fields[name])]
+    return lists if _LISTS.isdisjoint(fields) else [document, *lists]
 
 
 def items_of(

@@ -45,7 +45,7 @@ SPLITS: Final = ("train", "test")
 
 _ALERTS: Final = {"latency": "HighLatency", "availability": "LowAvailability"}
 _P99: Final = "latency_p99_us"
-#: The signal of a column's metric and statistic, and the signal's units in one of the metric's.
+#: The signal of a column's metric and statistic, and the signal's units per unit of the metric.
 _METRICS: Final = {
     **{
         ("latency", statistic): (f"latency_{statistic.lower()}_us", 1_000_000)

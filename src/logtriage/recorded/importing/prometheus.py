@@ -139,13 +139,14 @@ def _services(every: Sequence[Mapping[str, str]], reader: Reader) -> list[str | 
 def _metric(
     service: str, name: str, labels: Mapping[str, str], where: str, reader: Reader
 ) -> tuple[Metric, Labels]:
-    """The metric of a series, and its labels besides place and name."""
+    """The metric of a series, and its labels other than those of place, container and name."""
     place = " ".join(labels.get(key, "") for key in _PLACE)
     unwanted = {*_PLACE, *_CONTAINERS, "__name__", reader.label}
     others = [(key, labels[key]) for key in sorted(labels) if key not in unwanted]
-    beside = _container(labels)
-    if beside not in ("", service) and service in reader.containers.get(service, ()):
-        others.append(("container", beside))  # a sidecar, whose figures are not its service's
+    container = _container(labels)
+    # The service has a container of its own name, so this is a sidecar: keep its figures apart.
+    if container not in ("", service) and service in reader.containers.get(service, ()):
+        others.append(("container", container))
     return Metric(reader.names(service, where), place, name), tuple(others)
 
 

@@ -62,9 +62,9 @@ class Names:
 
     def workload(self, name: str) -> str | None:
         """The service that runs as a pod, a replica set or another object of that name."""
-        found = self.known(name)
+        service = self.known(name)
         owners = (one for one in self._original if name.casefold().startswith(f"{one}-".casefold()))
-        return found or max(owners, key=len, default=None)
+        return service or max(owners, key=len, default=None)
 
     def _new(self, name: str, place: str) -> str:
         plain = plain_name(name)

@@ -76,7 +76,7 @@ def shape_of(document: Field) -> Shape:
     """The shape of a document.
 
     Raises:
-        BundleError: naming file and line, for one that fits none.
+        BundleError: if a document fits none, naming file and line.
     """
     for shape in SHAPES:
         if shape.fits(document):

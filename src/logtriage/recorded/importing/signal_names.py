@@ -50,7 +50,7 @@ class SignalNames:
     def __call__(
         self, service: str, metric: str, labels: Iterable[tuple[str, str]] = (), ending: str = ""
     ) -> tuple[str, int]:
-        """The name of a metric's signal, and how many of its units are one of the metric's."""
+        """The name of a metric's signal, and the signal's units per unit of the metric."""
         key = service, metric, labels, ending
         if key not in self._signals:
             words = " ".join(filter(None, (metric, *(value for _, value in labels), ending)))
@@ -73,7 +73,7 @@ class SignalNames:
 
 
 def _plain(words: str) -> tuple[str, str, int]:
-    """The name of a signal without its unit, the unit, and the units in one of the metric's."""
+    """The name of a signal without its unit, the unit, and the units per unit of the metric."""
     plain = re.sub(r"[^a-z0-9]+", "_", words.replace("%", "_percent").casefold()).strip("_")
     plain = plain or "metric"
     stem, unit, factor = next(

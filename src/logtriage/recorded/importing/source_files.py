@@ -23,7 +23,7 @@ ENDINGS: Final = (".json", ".jsonl", ".ndjson")
 _PERHAPS: Final = (".log", ".txt", ".out")
 #: The way out where a line is no JSON: a collector that still writes tears the last one.
 SKIP_BAD: Final = "--skip-bad, skip_bad in Python, leaves such lines out"
-#: If most of so many lines are documents, so are the others.
+#: If most of this many lines are documents, so are the others.
 _SOME: Final = 20
 #: How a line of JSON begins; a log in text may begin with a bracket, too.
 _JSON_HEAD: Final = re.compile(rb"\s*(?:\{|\[\s*(?:[{\[\]]|$))")
@@ -71,10 +71,10 @@ def find_csv(root: Path, folder: Path, stem: str) -> Path | None:
 
 
 def check_file(path: Path) -> None:
-    """Refuse what is no file.
+    """Refuse a path that is not a file.
 
     Raises:
-        BundleError: for a folder, and for a link that leads nowhere.
+        BundleError: if it is a folder, or a link that leads nowhere.
     """
     if not path.is_file():
         what = "a link that leads nowhere" if path.is_symlink() else "none"
@@ -180,7 +180,7 @@ def documents(path: Path, name: str, left_out: LeftOut | None = None) -> Iterato
 
     A file whose first line is a document holds one in each line (OTLP files, whatever they are
     called). Any other file is documents that span lines, one after the other. ``left_out`` counts
-    what is no JSON; None: it is an error, which calls the file by its ``name``.
+    text that is not JSON; without it, such text is an error, which calls the file by its ``name``.
     """
     with path.open("rb") as file:
         for number, value in _values(file, name, left_out):

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from logtriage.errors import BundleError
-from logtriage.recorded.condensing.call_graph import Pair, layout_of
+from logtriage.recorded.condensing.call_graph import Pair, tiers_and_calls
 from logtriage.recorded.condensing.raw_rows import Call, Dependency, Entry, Span
 from logtriage.recorded.condensing.spans_to_calls import distinct, orphans, requests
 from logtriage.recorded.importing.left_out import LeftOut
@@ -90,7 +90,7 @@ def _services(
     called = {callee for caller, callee in counts if caller is not None}
     # Traces may begin anywhere; users come in where nobody else calls.
     pairs = (pair for pair in counts if pair[0] is not None or pair[1] not in called)
-    tiers, calls = layout_of(every, pairs)
+    tiers, calls = tiers_and_calls(every, pairs)
     for name in every:
         if calls[name] and tiers[name] not in ("edge", "service"):
             note(f"{name}: calls {', '.join(calls[name])}, so it is taken for a service")

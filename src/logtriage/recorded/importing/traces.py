@@ -24,7 +24,7 @@ _TOLD: Final = ("exception.type", "exception.message", "error.kind", "message")
 
 
 def is_jaeger(document: Field) -> bool:
-    """Whether a document is one of Jaeger's: traces, or none."""
+    """Whether a document is Jaeger's: traces, or none."""
     data = document["data"]
     if isinstance(data.value, list):
         return all("spans" in trace for trace in data.items())

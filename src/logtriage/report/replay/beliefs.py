@@ -28,10 +28,10 @@ def beliefs_of(episode: Episode, states: Sequence[State]) -> list[dict[str, Any]
     if kept is None:
         return beliefs(states, split)
     played = "alone" if split is None else split.name
-    found: list[dict[str, Any]] = kept.get(
+    rows: list[dict[str, Any]] = kept.get(
         f"belief {episode.grade.digest} {played}", lambda: beliefs(states, split)
     )
-    return found
+    return rows
 
 
 def beliefs(states: Sequence[State], split: RoleSplit | None = None) -> list[dict[str, Any]]:

@@ -24,9 +24,9 @@ from logtriage.roles import RoleSplit
 
 #: Characters of JSON in a chunk: few enough to read at once, enough to compress well.
 CHUNK: Final = 1_000_000
-#: The page holds screens and services tick by tick of so many episodes.
+#: The page holds screens and services tick by tick of this many episodes.
 MAX_SCREENS: Final = 1_000
-#: The page holds the beliefs of so many episodes by default.
+#: The page holds the beliefs of this many episodes by default.
 MAX_BELIEFS: Final = 100
 
 _json = partial(json.dumps, separators=(",", ":"), allow_nan=False, ensure_ascii=True)

@@ -90,11 +90,11 @@ def episode_data(
         if scored:
             tick["total"] = grades[number].score
             if number:
-                ticks[-1]["changed"] = _changed(grades[number - 1], grades[number])
+                ticks[-1]["changed"] = _grade_changes(grades[number - 1], grades[number])
         ticks.append(tick)
     data: dict[str, Any] = {"ticks": ticks, "falls": [], "parts": None, "belief": None}
     if screens:
-        shared = [_shared(screen, episode) for screen in whole]
+        shared = [_view_of(screen, episode) for screen in whole]
         known = knowledge(shared)
         for tick, state, seen, services in zip(ticks, states, shared, known, strict=True):
             tick["known"] = "".join(services.states)
@@ -157,7 +157,7 @@ def _mark(text: str, signs: dict[str, int]) -> int:
     return next((mark for sign, mark in signs.items() if text.endswith(f" {sign}")), 0)
 
 
-def _shared(whole: Observation, episode: Episode) -> Observation:
+def _view_of(whole: Observation, episode: Episode) -> Observation:
     """What the agent sees, or what all roles of a team see together."""
     if episode.roles is None:
         return whole
@@ -195,7 +195,7 @@ def _act(
     return data
 
 
-def _changed(before: Grade, after: Grade) -> list[list[Any]]:
+def _grade_changes(before: Grade, after: Grade) -> list[list[Any]]:
     """What an action changed in the grade: criteria by points, gates and discounts.
 
     A hand-over takes the place of all other criteria.

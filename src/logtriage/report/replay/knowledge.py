@@ -16,7 +16,7 @@ ALERT: Final = "a"
 SIGNS: Final = "s"
 CALM: Final = "c"
 UNKNOWN: Final = "?"
-#: A figure of a recording that strays by so many spreads is a sign, as on the screen.
+#: A figure of a recording that strays by this many spreads is a sign, as on the screen.
 _STRAY: Final = 3.0
 
 

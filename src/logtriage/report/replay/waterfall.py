@@ -15,7 +15,7 @@ class Fall:
     """One step of the waterfall.
 
     ``points`` are added to the total (what a gate or a discount takes is negative),
-    ``tick`` is that of the action which last changed it, None where none ever did.
+    ``tick`` is that of the action which last changed it, None if none ever did.
     """
 
     name: str
@@ -36,7 +36,7 @@ def waterfall(grades: Sequence[Grade]) -> tuple[Fall, ...]:
             "criterion",
             criterion.score * criterion.weight,
             criterion.reason,
-            _decided([_score(grade, criterion.name) for grade in grades]),
+            _tick_of([_score(grade, criterion.name) for grade in grades]),
             criterion.score,
             criterion.weight,
         )
@@ -48,14 +48,14 @@ def waterfall(grades: Sequence[Grade]) -> tuple[Fall, ...]:
         lost = total * (discount.factor - 1.0)
         falls.append(
             Fall(
-                discount.name, "discount", lost, discount.reason, _decided(factors), discount.factor
+                discount.name, "discount", lost, discount.reason, _tick_of(factors), discount.factor
             )
         )
         total += lost
     if last.gate is not None:
         held = [grade.gate == last.gate for grade in grades]
         reason = last.gate_reason or ""
-        falls.append(Fall(last.gate, "gate", -total, reason, _decided(held)))
+        falls.append(Fall(last.gate, "gate", -total, reason, _tick_of(held)))
         total = 0.0
     rest = last.score - total
     if abs(rest) > _ROUNDING:
@@ -73,7 +73,7 @@ def _factor(grade: Grade, name: str) -> float:
     return next((discount.factor for discount in grade.discounts if discount.name == name), 1.0)
 
 
-def _decided(values: Sequence[float]) -> int | None:
+def _tick_of(values: Sequence[float]) -> int | None:
     """The tick of the action that changed a value last."""
     changes = [tick for tick in range(len(values) - 1) if values[tick] != values[tick + 1]]
     return changes[-1] if changes else None

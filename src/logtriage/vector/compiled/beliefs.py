@@ -1,4 +1,4 @@
-"""Bayes' rule row by row: the integers of the scalar posterior."""
+"""Bayes' rule by rows R of N incidents and H hypotheses: the integers of the scalar posterior."""
 
 from typing import Any, Final
 

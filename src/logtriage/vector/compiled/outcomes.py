@@ -151,7 +151,7 @@ def take_cell(
 
 
 @kernel
-def _within(row: Int, after: Int, until: Int, tables: HistoryTables) -> Int:
+def _mass_between(row: Int, after: Int, until: Int, tables: HistoryTables) -> Int:
     """The mass of a row of sums that begins after an instant, and until another."""
     if after >= until:
         return np.int64(0)
@@ -159,7 +159,7 @@ def _within(row: Int, after: Int, until: Int, tables: HistoryTables) -> Int:
 
 
 @kernel
-def _whatever(quiet: Int, fired: Int, tables: HistoryTables) -> Int:
+def _plain_weight(quiet: Int, fired: Int, tables: HistoryTables) -> Int:
     """The weight of rules that do not care for the history and fit what was heard."""
     chance = tables.by_chance[min(fired, np.int64(_LAST)) + 1] - tables.by_chance[quiet + 1]
     missed = tables.rules[1] if fired > _LAST else np.int64(0)
@@ -179,18 +179,18 @@ def _mass(service: Int, sort: Int, condition: Int, outcome: Any, tables: History
     if token == 0:
         usual = tables.usual[tables.first_usual[service, sort] + condition]
     until = min(until, np.int64(_LAST))
-    whole = _within(row, after, until, tables) + usual
+    whole = _mass_between(row, after, until, tables) + usual
     if tables.rule_of[sort] == UNWATCHED or (quiet < 0 and fired > _LAST):
         return whole << np.int64(RULE_BITS)
     late = tables.late[service, condition]
     silent = quiet if quiet >= late else np.int64(-1)
     if fired > _LAST:
-        fits = _within(row, max(after, silent), until, tables) + usual
+        fits = _mass_between(row, max(after, silent), until, tables) + usual
     else:
         fits = np.int64(0)
         if fired >= late:
-            fits = _within(row, max(after, silent), min(until, fired), tables)
-    return tables.rules[0] * fits + _whatever(quiet, fired, tables) * whole
+            fits = _mass_between(row, max(after, silent), min(until, fired), tables)
+    return tables.rules[0] * fits + _plain_weight(quiet, fired, tables) * whole
 
 
 @kernel
@@ -202,7 +202,7 @@ def _mass_of_well(sort: Int, outcome: Any, tables: HistoryTables) -> Int:
     rules = np.int64(1) << np.int64(RULE_BITS)
     if tables.rule_of[sort] != UNWATCHED and (quiet >= 0 or fired <= _LAST):
         rules = tables.rules[0] if fired > _LAST else np.int64(0)
-        rules += _whatever(quiet, fired, tables)
+        rules += _plain_weight(quiet, fired, tables)
     return rules << np.int64(32)
 
 

@@ -58,9 +58,9 @@ def _by_severity(errors: Int, tables: EdgeTables, room: Room) -> Any:
 def renew_panel(
     when: Int, panel: Any, tables: EdgeTables, powers: Powers, room: Room, out: Longs
 ) -> None:
-    """What the panels say whatever the severity if everything was fixed in tick ``when``.
+    """Write into ``out`` (3,) what panels say, whatever the severity, if fixed in tick ``when``.
 
-    Into ``out`` (3,): where latency leads, where errors do, and of a benign incident.
+    The entries: latency leads, errors lead, a benign incident.
     """
     _keep(when, panel, tables, powers, room)
     for errors in range(NO_FAULT):
@@ -101,7 +101,7 @@ def _write_severities(
 
 
 def severities_of(state: BeliefState, tables: BeliefTables, room: Room, rows: Longs) -> Longs:
-    """The weights (R, H, 3) of P1, P2 and P3 under each hypothesis."""
+    """The weights (rows R, hypotheses H, 3) of P1, P2 and P3 under each hypothesis."""
     severities = np.empty((len(rows), tables.prior.shape[1], 3), np.int64)
     _write_severities(rows, state, tables, room, severities)
     return severities

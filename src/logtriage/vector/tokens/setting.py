@@ -84,7 +84,7 @@ class TokenSetting:
         return ranges_of(self.topology, hand_over=True)
 
     @property
-    def time(self) -> int:
+    def time_column(self) -> int:
         """The column that counts the ticks."""
         return int(self.layout["time"].start)
 
@@ -94,7 +94,7 @@ class TokenSetting:
 
     def ticks(self, episodes: TokenEpisodes) -> Ints:
         """The ticks used in each row (N,), as an array of the caller's own."""
-        return episodes.columns[:, self.time].astype(np.int64)
+        return episodes.columns[:, self.time_column].astype(np.int64)
 
 
 def batch_setting(

@@ -121,7 +121,7 @@ def check_alike(models: Sequence[Model]) -> None:
     """Refuse worlds whose numbers mean different things.
 
     Raises:
-        InvalidInput: for no world, or more than a pool may have; and naming the first that
+        InvalidInput: if there is no world, or more than a pool may have; naming the first that
             differs in its number of services, teams, owners or tokens.
     """
     if not 1 <= len(models) <= MOST_IN_POOL:

@@ -50,7 +50,7 @@ def signature_problems(world: World) -> Iterator[Problem]:
             )
         if topic.background and topic.ordinary:
             yield f"topics/{topic.name}.toml", "background: the ordinary topic takes what is left"
-    yield from _unseen(world)
+    yield from _unseen_tokens(world)
     for kind in world.kinds:
         file = f"kinds/{kind.name}.toml"
         if not kind.signature:
@@ -126,7 +126,7 @@ def _sums(world: World, row: _Row) -> Iterator[Problem]:
         )
 
 
-def _unseen(world: World) -> Iterator[Problem]:
+def _unseen_tokens(world: World) -> Iterator[Problem]:
     """Tokens missing from the background: a reading that showed them would be proof."""
     background = world.background
     lacking: dict[tuple[str, str], list[str]] = {}

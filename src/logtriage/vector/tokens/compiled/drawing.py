@@ -56,9 +56,9 @@ def _bisected(steps: Any, point: np.uint64) -> Int:
 
 
 @kernel
-def _weighted(bits: np.uint64, steps: Any) -> Int:
-    """The place that 64 random bits pick by summed weights."""
-    return _bisected(steps, below(bits, steps[-1]))
+def _weighted(bits: np.uint64, cumulative: Any) -> Int:
+    """The index that 64 random bits pick by cumulative weights."""
+    return _bisected(cumulative, below(bits, cumulative[-1]))
 
 
 @kernel

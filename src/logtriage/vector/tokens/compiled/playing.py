@@ -75,7 +75,7 @@ def response_of(row: Int, facts: Facts, scene: Scene) -> Response:
 
 
 @kernel
-def _accepted(row: Int, action: Int, scene: Scene) -> Any:
+def _is_accepted(row: Int, action: Int, scene: Scene) -> Any:
     """Whether the incident of a row accepts the service, team or remedy of an action."""
     tables, incidents, places = scene.tables, scene.incidents, scene.to
     true, to = np.uint64(incidents.hypothesis[row]), places.to
@@ -115,7 +115,7 @@ def apply_action(row: Int, action: Int, lane: Int, scene: Scene) -> None:
         return
     when = np.int64(columns[row, np.uint64(places.time)])
     facts = facts_of(row, scene)
-    right = _accepted(row, action, scene)
+    right = _is_accepted(row, action, scene)
     move = move_of(action, np.int64(right), places.rules, to)
     counted = counts(facts, move, True, True, np.int64(1))
     before = response_of(row, facts, scene)

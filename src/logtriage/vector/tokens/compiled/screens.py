@@ -94,7 +94,7 @@ def _is_well(row: Int, service: Int, start: Int, scene: Scene) -> Any:
 
 
 @kernel
-def _shown(row: Int, service: Int, sort: Int, start: Int, scene: Scene) -> Int:
+def _token_shown(row: Int, service: Int, sort: Int, start: Int, scene: Scene) -> Int:
     """The token of a history at a tick."""
     incidents, place, of = scene.incidents, np.uint64(service), np.uint64(sort)
     if sort != _CHANGE_SORT and _is_well(row, service, start, scene):
@@ -172,7 +172,7 @@ def _one(
     if sort < 0:
         token = _fires(row, service, slot, start, scene)
     else:
-        token = _shown(row, service, sort, start, scene)
+        token = _token_shown(row, service, sort, start, scene)
     return _cell(at, channel, service, slot, start, token, scene)
 
 
@@ -214,7 +214,7 @@ def _answer(at: Int, row: Int, lane: Int, tick: Int, scene: Scene) -> Int:
         start = _scrape(row, tick, scene)
         for service in range(to.n):
             down = scene.incidents.down[row, np.uint64(service), np.uint64(_LOGS_PART)]
-            token = _shown(row, service, _LOG_SORT, start, scene)
+            token = _token_shown(row, service, _LOG_SORT, start, scene)
             token = np.int64(-1) if down else token
             at = _cell(at, _OVERVIEW, service, np.int64(0), start, token, scene)
         return at
@@ -271,7 +271,7 @@ def screen(row: Int, scene: Scene) -> Int:
     speakers = subkey(scene.incidents.seed[row], _SPEAKER)
     for slot in range(WINDOW_LINES):
         service = below(draw(speakers, tick, slot), to.n)
-        token = _shown(row, service, _LOG_SORT, tick, scene)
+        token = _token_shown(row, service, _LOG_SORT, tick, scene)
         at = _cell(at, _WINDOW, service, np.int64(slot), tick, token, scene)
     for lane in range(to.lanes):
         at = _answer(at, row, lane, tick, scene)
