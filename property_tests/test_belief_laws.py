@@ -74,7 +74,7 @@ def test_a_belief_is_of_its_evidence_alone(states: tuple[lt.State, ...], shuffle
     misrouted = state.closing is Closing.MISROUTED
     seen = Seen(state.incident.directory, cells, state.facts.doings, misrouted)
     again = posterior(held.model.listed, seen)
-    assert again.weights == held.weights
+    assert np.array_equal(again.weights, held.weights)
 
 
 # --- calibration ---------------------------------------------------------------------------

@@ -82,7 +82,7 @@ def test_an_error_is_one_printable_line_whatever_it_quotes(text: str) -> None:
     error, summary = told.stderr.removesuffix("\n").split("\n")
     assert re.match("error: <[a-z]+>:1: ", error)
     assert error.isprintable()
-    assert summary == "0 graded; 0 unscored; 1 bad lines"
+    assert summary == "0 graded; 0 unscored; 1 bad line"
 
 
 @given(HOSTILE)

@@ -73,7 +73,7 @@ def test_a_task_that_passes() -> None:
     lines = result.stdout.splitlines()
     assert lines[0].startswith("single_crash-v4")
     assert lines[1].startswith("passed    measures      ")
-    assert "1 checks, 0 failed" in result.stderr
+    assert "1 check, 0 failed" in result.stderr
 
 
 def test_a_task_that_fails_has_exit_code_1_and_one_json_object_a_line(mine: str) -> None:
@@ -102,7 +102,7 @@ def test_what_nothing_settles_has_an_exit_code_of_its_own(mine: str) -> None:
     result = audit("--task", f"{mine}:SHEET", *asked)
     assert result.exit_code == 3
     assert "not exact mis-page" in result.stdout
-    assert "1 checks, 0 failed, 1 not exact, 0 untested" in result.stderr
+    assert "1 check, 0 failed, 1 not exact, 0 untested" in result.stderr
 
 
 @pytest.mark.parametrize(
