@@ -132,7 +132,7 @@ class Incident:
 
     @property
     def task_par(self) -> int:
-        """The par of the task for faults, in ticks: a hand-over counts by it, benign or not."""
+        """Par of incidents with faults, in ticks: it sets what a hand-over earns, benign or not."""
         return self.par if self.setting is None else self.setting.par
 
     @property

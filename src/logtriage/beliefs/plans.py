@@ -333,14 +333,14 @@ class Planner(Case):
 
 @attrs.frozen(eq=False)
 class _Lists:
-    """Lists that differ in what is said: utilities (ENDS, C, H), and the list of each row (O,)."""
+    """Utilities (ENDS, C, H) of plans with C declarations, and the declaration of each row (O,)."""
 
     table: Floats
     which: Longs
 
     @classmethod
     def of(cls, table: Floats, said: Longs, roots: Longs, true: Longs) -> "_Lists":
-        """The lists with severities ``said`` (O,) and ``roots`` (O,), ``NONE`` for no root.
+        """Group O rows by the severity ``said`` (O,) and ``roots`` (O,), ``NONE`` for no root.
 
         ``table`` (ENDS, 4, 3, H) are utilities, ``true`` (H,) the roots of the hypotheses.
         """
@@ -353,7 +353,7 @@ class _Lists:
         return cls(table[:, severity, declared, np.arange(len(true))], which)
 
     def sums(self, end: int, weights: Floats) -> Floats:
-        """The weighed values (O,) of rows of weights (O, H) if the lists end so."""
+        """Expected utility (O,) of rows of weights (O, H) whose plans end with ``end``."""
         rows = self.table[end]
         sums: Floats = (
             weights @ rows[0]

@@ -20,7 +20,8 @@ _MEANINGS: Final = {
     "severity": "incidents whose severity was right",
     "mis-paged": "incidents in which a team was paged that is not accepted",
     "ignored": "real faults closed as nothing to act on",
-    "false alarms": "incidents without a fault in which a team, a remedy or a cause was named",
+    "false alarms": "incidents without a fault in which a team was paged, a remedy applied or, in "
+    "a recording, a cause declared",
     "ticks": "mean ticks of the episodes that were fixed and resolved",
     "Brier": "squared error of the stated confidences; 0 is best, always 0.5 gives 0.25",
     "unscored": "episodes without a grade, because the policy failed",

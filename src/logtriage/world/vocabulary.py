@@ -85,7 +85,7 @@ class Vocabulary:
 
     @cached_property
     def spans(self) -> Mapping[str, Span]:
-        """The halves of a trace by name, in the order of their slots."""
+        """The two span sorts of a trace by name, in slot order."""
         return by_name(self.tokens.spans)
 
     @cached_property

@@ -26,9 +26,9 @@ class ModelFailure(LogTriageError):
 
 
 class Growing(DynamicLayer):
-    """A layer of a cache whose ``keys`` and ``values`` are views of room that doubles when full.
+    """A cache layer that appends tokens to a buffer, which doubles when it is full.
 
-    The layer of transformers is put together anew for each token.
+    ``keys`` and ``values`` are views of it. The layer of transformers copies all for each token.
     """
 
     keys: Tensor

@@ -313,9 +313,9 @@ def _runbook(world: World) -> Iterator[str]:
 
 
 def _words_said_twice(world: World) -> Iterator[Problem]:
-    """Words of the runbook that stand for two tokens; a topic's own file says its word."""
+    """Report each runbook word of two tokens, a log word in its topic's file."""
     if sorted(world.tokens.runbook_order) != sorted(world.ordinary):
-        return  # said above
+        return  # `_runbook` reports this
     words: dict[str, str] = {}
     for sort, row in world.words.items():
         for token, word in row.items():

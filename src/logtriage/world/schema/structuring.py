@@ -56,7 +56,7 @@ def structure(raw: Mapping[str, Any], part: type[_Part], where: str) -> _Part:
 
 
 def shown(value: object) -> str:
-    """A value of a file for a message, however large it is."""
+    """Describe a value of a file for an error message: long ones are cut."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, int):

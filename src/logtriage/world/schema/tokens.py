@@ -114,7 +114,7 @@ class Gauge:
 
 @attrs.frozen
 class Span:
-    """One half of a trace: a sort of its own."""
+    """One of the two spans that a trace shows: a sort of cells."""
 
     name: str
     ordinary: str
