@@ -53,7 +53,7 @@ function rewardLine(episode, t) {
       others.map((one) => svg("polyline", { class: "curve other", points: one.ticks.slice(0, count).map((tick, at) => `${at + 0.5},${y(tick.total).toFixed(2)}`).join(" ") })),
       svg("polyline", { class: "curve faint", points: points.join(" ") }),
       svg("polyline", { class: "curve", points: before.join(" ") })),
-    el("button", { type: "button", class: "so-far link", onclick: chart }, `grade so far ${fixed(totals[t])}${others.length ? `, beside ${plural(others.length, "other agent")}` : ""}`));
+    el("button", { type: "button", class: "so-far link", onclick: chart }, `grade before this tick ${fixed(totals[t])}${others.length ? `, beside ${plural(others.length, "other agent")}` : ""}`));
 }
 
 // What users see at the edge, from the screens so far.

@@ -67,7 +67,7 @@ function changeOf(episode, t) {
     el("li", {}, name, points === null ? null : el("b", { class: signClass(points) }, ` ${signed(points)}`)),
   );
   return el("div", { class: "earned" },
-    el("p", {}, "Reward ", el("b", { class: signClass(earned) }, signed(earned)), `, grade so far ${fixed(episode.ticks[t + 1].total)}`),
+    el("p", {}, "Reward ", el("b", { class: signClass(earned) }, signed(earned)), `, grade after it ${fixed(episode.ticks[t + 1].total)}`),
     what.length ? el("ul", { class: "changes" }, what) : null,
   );
 }
