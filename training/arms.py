@@ -7,10 +7,7 @@
 ``inference`` asks where PPO loses net value: in what it believes, or in what it does about it.
 ``words`` asks what reports between the roles of a team are worth. A run that is finished is not run
 again, so the same command goes on where it stopped. ``arms.csv`` has a row for each run, and
-``arms.md`` the tables; both are written after each arm.
-
-Every arm plays the same incidents of split ``test``. Intervals over seeds are Student's t of the
-differences seed by seed; those over incidents are bootstrap intervals of the mean of the seeds.
+``arms.md`` the tables; both are written after each arm. All play the same incidents of ``test``.
 """
 
 import argparse

@@ -44,13 +44,7 @@ from training.common.figures import (
     write_rows,
 )
 from training.common.files import save_text
-from training.common.language import (
-    LanguageSettings,
-    incidents_of,
-    progress,
-    quieten,
-    rows_of,
-)
+from training.common.language import LanguageSettings, incidents_of, progress, quieten, rows_of
 from training.common.parts import run_parts
 from training.common.tasks import CHOICE_SPLIT, EVAL_SPLIT
 

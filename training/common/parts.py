@@ -34,8 +34,7 @@ def run_parts(
         while waiting and len(running) < at_once:
             name = waiting.pop(0)
             command = [sys.executable, "-m", *commands[name], "--out", str(out / name)]
-            left = len(waiting) + len(running) + 1
-            told = f"{name} ({left} of {len(commands)} left): {' '.join(command[1:])}"
+            told = f"{name}, then {len(waiting)} more: {' '.join(command[1:])}"
             console.print(told, soft_wrap=True, markup=False, highlight=False)
             with (out / f"{name}.log").open("ab") as log:
                 running[name] = subprocess.Popen(command, stdout=log, stderr=log)
