@@ -105,7 +105,7 @@ _NUMBERED: Final = ("window_service", "window_token", "asked", "asked_service", 
 
 
 class CountInputs:
-    """``counts``: each token that was ever shown, counted by service and sort, and the panels.
+    """``counts``: since when each token is known, by service and sort, and the panels.
 
     These are sufficient statistics of the evidence, in the columns of a token layout that mean
     the same at every level of fog.
@@ -147,7 +147,7 @@ class CountInputs:
 
 
 class ScreenInputs(CountInputs):
-    """``screen``: as ``counts``, without the tokens that the screen before counted: no memory."""
+    """``screen``: as ``counts``, without the tokens that the screen before had: no memory."""
 
     def begin(self, screen: Step) -> Tensor:
         """As :meth:`CountInputs.begin`."""
@@ -202,7 +202,7 @@ def _shared(layout: TokenLayout, sort: str, setting: Setting, plainest: Setting)
     flags = [
         token in alphabet(plainest, sort, place)
         for place in places(layout.topology)
-        for token in alphabet(setting, sort, place)
+        for token in alphabet(setting, sort, place)[1:]  # the ordinary one has a block of its own
     ]
     return np.flatnonzero(flags)
 
