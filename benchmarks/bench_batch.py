@@ -14,14 +14,7 @@ import numpy as np
 import pytest
 
 from benchmarks.workload import SMALL
-from logtriage import (
-    Action,
-    Escalate,
-    Incident,
-    all_actions,
-    incident_ids,
-    make_incident,
-)
+from logtriage import Action, Escalate, Incident, all_actions, incident_ids, make_incident
 from logtriage.grading import TRIAGE_3, action_array, grade_actions, grade_batch, truths_of
 from logtriage.grading.batch import Truths
 from logtriage.policies import perfect_actions
@@ -92,11 +85,7 @@ def bench_grade_batch_by_logtriage_3(benchmark: Benchmark) -> None:
     truths = attrs.evolve(truths, worth_of_hand_over=worth)
     actions = np.ascontiguousarray(actions.T)
     actions[-1, draws.random(len(truths)) < 1 / 8] = truths.ranges.hand_over
-    timed(
-        benchmark,
-        SIZES[-1],
-        lambda: grade_batch(truths, actions.T, TRIAGE_3).scores,
-    )
+    timed(benchmark, SIZES[-1], lambda: grade_batch(truths, actions.T, TRIAGE_3).scores)
 
 
 @pytest.mark.benchmark(group="grade 12-action transcripts")
@@ -114,11 +103,7 @@ def bench_grade_batch_of_new_truths(benchmark: Benchmark) -> None:
     """Truths never seen before: what is derived from them once is part of the cost."""
     truths, actions = batch(SIZES[-1])
     actions = np.ascontiguousarray(actions.T)
-    timed(
-        benchmark,
-        SIZES[-1],
-        lambda: grade_batch(truths.take(slice(None)), actions.T).scores,
-    )
+    timed(benchmark, SIZES[-1], lambda: grade_batch(truths.take(slice(None)), actions.T).scores)
 
 
 @pytest.mark.benchmark(group="grade 12-action transcripts")

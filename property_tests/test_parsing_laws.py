@@ -184,12 +184,7 @@ def test_reading_transcripts_fails_only_with_our_own_error(value: Any) -> None:
 KEYS = ("schema", "incident", "actions", "status", "agent", "ticks", "role_split", "other")
 
 
-@given(
-    st.fixed_dictionaries(
-        {},
-        optional={key: json_values() for key in KEYS},
-    )
-)
+@given(st.fixed_dictionaries({}, optional={key: json_values() for key in KEYS}))
 def test_reading_near_transcripts_fails_only_with_our_own_error(value: Any) -> None:
     try:
         structure_transcript(value)

@@ -127,8 +127,8 @@ STATE = (
 BYTES = (
     "394 of them are the last screen, so that a step writes only what changed, and 126 the "
     "tokens and onsets of histories. Flags as bits would save 32, a token and its onset in ten "
-    "bits 47: 538 together, for shifts on every read. Less would need the screen to be written "
-    "anew in every step"
+    "bits 47: 538 together. A look-up takes 2.8 ns and 2.9 so, 3.1 now. Less needs the screen to "
+    "be written anew in every step; a reset does that, and takes 1.5 µs"
 )
 DRAWING = (
     "with one attempt an incident, lines graded together by the kernels of `grade_batch`, with "

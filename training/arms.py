@@ -137,12 +137,12 @@ def played_by(policy: str, question: Question, out: Path) -> list[Row]:
 
 
 def write(question: Question, out: Path, seeds: int) -> None:
-    """Write ``arms.csv`` and ``arms.md`` from the runs that are finished."""
+    """Write ``arms.csv`` and ``arms.md`` from the arms that are finished."""
     shown: dict[str, Seeds] = {name: [played_by(name, question, out)] for name in question.scripted}
     for name, (arm, key) in question.players.items():
-        finished = [at for at in range(seeds) if is_finished(out / f"{arm}-{at}")]
-        if finished:
-            shown[name] = [read_rows(out / f"{arm}-{at}" / EPISODES)[key] for at in finished]
+        runs = [out / f"{arm}-{seed}" for seed in range(seeds)]
+        if all(map(is_finished, runs)):
+            shown[name] = [read_rows(each / EPISODES)[key] for each in runs]
     table = [
         {"player": name, "seed": seed, **figures(rows)}
         for name, runs in shown.items()
@@ -174,8 +174,7 @@ def differences(better: Seeds, worse: Seeds) -> tuple[Interval, int]:
 
     A scripted policy has one run, which stands beside every seed of the other.
     """
-    pick = max if min(len(better), len(worse)) == 1 else min
-    count = pick(len(better), len(worse))
+    count = max(len(better), len(worse))
     pairs = zip(range(count), cycle(better), cycle(worse), strict=False)
     nets = [net_value(above).mean - net_value(below).mean for _, above, below in pairs]
     return over_seeds(nets), count

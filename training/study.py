@@ -135,7 +135,6 @@ class Study:
         self.console = Console(stderr=True)
         #: The start of the controls, and of what chooses the learning rate.
         self._first = f"sft-{next(iter(bodies))}"
-        out.mkdir(parents=True, exist_ok=True)
 
     def run(self) -> None:
         """Run what is not finished, judge it, and write the tables as figures come."""

@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -80,3 +81,18 @@ def test_a_run_that_was_broken_off_goes_on(
     again = list(scale.grade_all(files, str(out)))
     assert [one["new"] for one in again] == [0, 0]
     assert [one["graded"] for one in again] == [2, 1]
+
+
+def test_a_file_that_changed_is_graded_anew(scale: Any, files: list[str], tmp_path: Path) -> None:
+    out = str(tmp_path / "out")
+    list(scale.grade_all(files, out))
+    Path(files[0]).write_text(good(3), encoding="utf-8")
+    os.utime(files[1], ns=(1, 1))
+    assert [one["new"] for one in scale.grade_all(files, out)] == [1, 1]
+
+
+def test_files_whose_grades_would_meet_are_refused(scale: Any, tmp_path: Path) -> None:
+    same = [str(tmp_path / one / "run.jsonl") for one in ("a", "b")]
+    with pytest.raises(SystemExit, match=r"a/run.jsonl and .*b/run.jsonl would write the same"):
+        list(scale.grade_all(same, str(tmp_path / "out")))
+    assert not (tmp_path / "out").exists()

@@ -13,7 +13,7 @@ pytest.importorskip("torchrl")
 from rich.console import Console  # noqa: E402 (after the skips)
 
 from logtriage import make_incident, play  # noqa: E402
-from training.arms import QUESTIONS, differences, main, run  # noqa: E402
+from training.arms import QUESTIONS, differences, run  # noqa: E402
 from training.common.figures import Row, load_table, mean_of, over_seeds, row_of  # noqa: E402
 
 TASK = "single_crash-v4"
@@ -70,18 +70,9 @@ def test_arms_run_once_and_are_written_down(tmp_path: Path) -> None:
     said = io.StringIO()
     run(question, tmp_path, seeds=2, at_once=1, console=Console(file=said, width=400))
     table = load_table(tmp_path / "arms.csv")
-    assert [(row["player"], row["seed"]) for row in table] == [
-        ("expert", "0"),
-        ("counts", "0"),
-        ("counts", "1"),
-    ]
+    players = [("expert", "0"), ("counts", "0"), ("counts", "1")]
+    assert [(row["player"], row["seed"]) for row in table] == players
     assert "| all | expert − counts | 2 |" in (tmp_path / "arms.md").read_text("utf-8")
     assert said.getvalue().count("training.ppo") == 2
     run(question, tmp_path, seeds=2, at_once=1, console=Console(file=said, width=400))
     assert said.getvalue().count("training.ppo") == 2
-
-
-def test_an_unknown_question_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        main(["luck", "--out", str(tmp_path)])
-    assert "inference" in capsys.readouterr().err

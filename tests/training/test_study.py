@@ -24,8 +24,7 @@ def rows(grade: float, worths: tuple[float, ...] = (0.3, 0.9)) -> list[Row]:
 
 def judged(out: Path, name: str, split: str, temperature: float, episodes: list[Row]) -> None:
     """Leave the episodes as the study does."""
-    write_rows(out / "judged" / f"{name}.{split}.{temperature:g}.csv", ["player"],
-               {(name,): episodes})  # fmt: skip
+    write_rows(out / f"judged/{name}.{split}.{temperature:g}.csv", ["player"], {(name,): episodes})
 
 
 def test_trained_models_are_compared_with_their_start_over_seeds(tmp_path: Path) -> None:

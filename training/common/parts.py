@@ -1,4 +1,4 @@
-"""Parts of a study: runs of recipes, each a process with a directory and a log."""
+"""Runs the parts of a study: each is a process with a directory and a log."""
 
 import subprocess
 import sys
@@ -19,7 +19,7 @@ def is_finished(out: Path) -> bool:
 def run_parts(
     out: Path, commands: Mapping[str, Sequence[str]], at_once: int, console: Console
 ) -> None:
-    """Run recipes that are not finished yet, ``at_once`` side by side.
+    """Run the recipes that are not finished yet, at most ``at_once`` at the same time.
 
     ``commands`` are a module and its options by the name of the part, which is its directory in
     ``out``. ``out/NAME.log`` keeps what a part prints.

@@ -77,7 +77,7 @@ class Panel:
         self, names: Iterable[str], how: str, *, most: float | None = None, least: float = 0.0,
         after: Mapping[str, str] | None = None,
     ) -> Outcome:  # fmt: skip
-        """Judge whether the best of ``names`` earns at most ``most``, or else at least ``least``.
+        """Check the best of ``names`` against its limit: at most ``most``, or at least ``least``.
 
         ``after`` maps a member to what is written behind the sentence.
         """

@@ -47,7 +47,7 @@ def calibration(
 
 
 def _put(figures: Figures, rows: "Sequence[Calibration]") -> None:
-    """Put the totals of each policy on a task, then its bins and bars."""
+    """Print the totals of each policy on a task, then its bins and bars."""
     figures.put(
         ("policy", "stated", "ECE", "by chance", "too sure by", "Brier", "AUGRC"),
         [

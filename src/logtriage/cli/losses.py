@@ -30,7 +30,7 @@ def check_adjusted(losses: Iterable[Losses | None]) -> None:
 
 
 def put_losses(figures: Figures, rows: Sequence[Row], *, luck_adjusted: bool) -> None:
-    """Put the explained episodes of a task: parts of the grades, and how pages were justified."""
+    """Print two tables of explained episodes: parts of the grade, and what justified the pages."""
     explained = [(row.policy, row.losses) for row in rows if row.losses is not None]
     parts = _parts(luck_adjusted)
     figures.put(
@@ -52,7 +52,7 @@ def put_losses(figures: Figures, rows: Sequence[Row], *, luck_adjusted: bool) ->
 def put_loss_differences(
     figures: Figures, comparisons: Sequence[Comparison], *, luck_adjusted: bool
 ) -> None:
-    """Put the differences of the parts where both runs have explanations."""
+    """Print the differences of the parts where both runs have explanations."""
     explained = [(pair, pair.losses) for pair in comparisons if pair.losses is not None]
     parts = _parts(luck_adjusted)
     figures.put(

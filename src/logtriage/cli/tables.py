@@ -71,7 +71,7 @@ def _title(task: str, split: str | None, count: str, rubric: str, seal: str | No
 
 
 def _put_rows(figures: Figures, rows: Sequence[Row], *, unscored: bool) -> None:
-    """Put the figures of each policy: one table, or two if there are net values."""
+    """Print the figures of each policy, in two tables if there are net values."""
     # The column is left out where it repeats the mean.
     bounded = any(row.unscored or (row.grade and row.bound != row.grade.mean) for row in rows)
     net = any(row.net for row in rows)
@@ -123,7 +123,7 @@ def _unscored(row: Row) -> Cell:
 
 
 def _put_by_worth(figures: Figures, rows: Sequence[Row]) -> None:
-    """Put the share handed over at each worth of a hand-over, and how many incidents have it.
+    """Print the share handed over at each worth of a hand-over, and how many incidents have it.
 
     JSON has the net values by worth, too.
     """
@@ -145,7 +145,7 @@ def _put_by_worth(figures: Figures, rows: Sequence[Row]) -> None:
 
 
 def _put_located(figures: Figures, rows: Sequence[Row]) -> None:
-    """Put how root causes were ranked, over all incidents and by fault kind."""
+    """Print how root causes were ranked, over all incidents and by fault kind."""
     figures.put(
         ("policy", "fault", "incidents", "AC@1", "AC@3", "AC@5", "Avg@5"),
         [
