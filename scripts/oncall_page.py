@@ -51,7 +51,7 @@ def shown(one: Interval | None) -> str:
     if one is None:
         return "–"
     # Rounded as in the file first: other pages print what the file says.
-    mean, low, high = (round(each, 4) for each in (one.mean, one.low, one.high))
+    mean, low, high = (round(each, 4) for each in (one.mean, *one.bounds))
     return f"{mean:.3f} [{low:.2f}, {high:.2f}]"
 
 
@@ -356,7 +356,7 @@ def _line(axes: Axes, at: Sequence[float], found: Sequence[Interval | None], lab
     axes.errorbar(
         [x for x, _ in known],
         [one.mean for _, one in known],
-        [[one.mean - one.low for _, one in known], [one.high - one.mean for _, one in known]],
+        [[abs(one.mean - one.bounds[end]) for _, one in known] for end in (0, 1)],
         label=label, marker="o", markersize=3, capsize=2, linewidth=1.2,
     )  # fmt: skip
     axes.legend(fontsize=7)

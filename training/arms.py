@@ -29,7 +29,6 @@ from training.common.figures import (
     figures,
     gain,
     handed_over_in_words,
-    in_words,
     mean_of,
     net_value,
     over_seeds,
@@ -155,17 +154,15 @@ def write(question: Question, out: Path, seeds: int) -> None:
         nets, pooled = [net_value(rows) for rows in runs], [row for rows in runs for row in rows]
         net = over_seeds([each.mean for each in nets]) if len(runs) > 1 else nets[0]
         told = f"{handed_over_in_words(pooled)} | {figures(pooled)['mis_paged']:.0%}"
-        lines.append(f"| {name} | {len(runs)} | {in_words(net)} | {told} |")
+        lines.append(f"| {name} | {len(runs)} | {net:+.3f} | {told} |")
     lines += ["", "| what | difference | seeds | over seeds (95 %) | over incidents (95 %) |",
               "| --- | --- | ---: | --- | --- |"]  # fmt: skip
     for what, better, worse in question.compared:
         if better in shown and worse in shown:
             several, number = differences(shown[better], shown[worse])
             incidents = gain(mean_of(shown[worse]), mean_of(shown[better]))
-            ends = f"{incidents.low:+.3f} to {incidents.high:+.3f}"
-            lines.append(
-                f"| {what} | {better} − {worse} | {number} | {in_words(several)} | {ends} |"
-            )
+            ends = f"{incidents:+.3f}".partition(" ")[2]
+            lines.append(f"| {what} | {better} − {worse} | {number} | {several:+.3f} | {ends} |")
     save_text(out / "arms.md", "\n".join(lines) + "\n")
 
 

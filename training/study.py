@@ -34,7 +34,6 @@ from training.common.figures import (
     figures,
     gain,
     handed_over_in_words,
-    in_words,
     load_table,
     mean_of,
     net_value,
@@ -264,7 +263,7 @@ class Study:
                  "| --- | ---: | --- | ---: | ---: |"]  # fmt: skip
         for name, rows in shown.items():
             told = figures(rows)
-            cells = (name, in_words(net_value(rows)), handed_over_in_words(rows),
+            cells = (name, f"{net_value(rows):+.3f}", handed_over_in_words(rows),
                      f"{told['paged_right']:.0%}", f"{told['mis_paged']:.0%}")  # fmt: skip
             lines.append(f"| {' | '.join(cells)} |")
         lines += [
@@ -282,8 +281,8 @@ class Study:
                 (f"{start}, handed over from {bar:g} on", handed_over),
             ):
                 nets = over_seeds([gain(before, rows).mean for rows in seeds])
-                incidents = in_words(gain(before, mean_of(seeds)))
-                told_over = in_words(nets) if len(seeds) > 1 else ""
+                incidents = f"{gain(before, mean_of(seeds)):+.3f}"
+                told_over = f"{nets:+.3f}"
                 lines.append(
                     f"| {arm} less {against} | {at} | {len(seeds)} | {told_over} | {incidents} |"
                 )

@@ -65,7 +65,7 @@ def test_confidences_are_held_against_truth_and_posterior(run: Path) -> None:
     assert one.over.mean == pytest.approx(sum(said) / 8 - sum(exact) / 8)
     assert one.ece is not None
     assert one.ece.mean == pytest.approx(ece(said, right))
-    assert one.ece.low <= one.ece.mean <= one.ece.high
+    assert one.ece.bounds[0] <= one.ece.mean <= one.ece.bounds[1]
     assert one.by_chance is not None
     assert 0.0 < one.by_chance < one.ece.mean  # eight boasts of 0.95 are no bad luck
 

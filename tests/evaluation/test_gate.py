@@ -86,8 +86,9 @@ def test_shares_the_other_way_round_have_the_opposite_interval(
     assert found is not None
     assert back is not None
     assert found.mean == (gained - lost) / (gained + lost + same)
-    assert found.low <= found.mean <= found.high
-    assert (back.low, back.high) == pytest.approx((-found.high, -found.low), abs=1e-6)
+    low, high = found.bounds
+    assert low <= found.mean <= high
+    assert back.bounds == pytest.approx((-high, -low), abs=1e-6)
 
 
 # -- verdicts and runs ------------------------------------------------------------------

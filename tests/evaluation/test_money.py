@@ -26,7 +26,7 @@ def test_worth_is_what_is_gained_less_what_it_costs(run: LoadedRun) -> None:
     gained = sum(100.0 * (1.0 - worth) for worth in worths if worth is not None)
     oracle, nothing = worth_of(run, Prices(100.0, per_episode=2.0))
     assert oracle.worth.mean == pytest.approx(gained - 10.0)
-    assert oracle.worth.low <= oracle.worth.mean <= oracle.worth.high
+    assert oracle.worth.bounds[0] <= oracle.worth.mean <= oracle.worth.bounds[1]
     assert (oracle.episodes, oracle.cost) == (5, 10.0)
     assert oracle.worthless_at == pytest.approx(gained / 5)
     assert nothing.worth.mean == pytest.approx(-10.0)

@@ -54,7 +54,7 @@ def test_it_is_a_ratio_of_sums_and_no_mean_of_ratios() -> None:
     assert value is not None
     assert value.mean == pytest.approx((0.1 - 0.3 + 0.0) / (0.1 + 0.7 + 0.5), abs=1e-14)
     assert value.mean != pytest.approx(fmean((g - c) / (1 - c) for g, c in graded), abs=0.05)
-    assert value.low <= value.mean <= value.high
+    assert value.bounds[0] <= value.mean <= value.bounds[1]
     assert net_value([]) is None
 
 

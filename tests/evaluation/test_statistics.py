@@ -1,5 +1,5 @@
 from itertools import combinations
-from math import sqrt
+from math import inf, sqrt
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from logtriage.evaluation.statistics import (
     paired_difference,
     pass_at_k,
     pass_hat_k,
+    ratio_interval,
 )
 
 
@@ -23,10 +24,17 @@ def test_without_values_there_is_no_mean() -> None:
     assert brier([], []) is None
 
 
+def test_a_single_value_has_no_interval() -> None:
+    for single in (mean_interval([0.5]), ratio_interval([1], [2])):
+        assert single is not None
+        assert single.bounds == (-inf, inf)
+        assert f"{single:.2f}" == "0.50 [–, –]"
+
+
 def test_interval_holds_the_true_mean_as_often_as_it_says() -> None:
     draws = np.random.default_rng(1)
     interval = [mean_interval(list(draws.normal(size=60))) for _ in range(300)]
-    held = sum(one is not None and one.low <= 0.0 <= one.high for one in interval)
+    held = sum(one is not None and one.bounds[0] <= 0.0 <= one.bounds[1] for one in interval)
     assert 270 <= held <= 297  # 285 expected, a few less for so small samples
 
 
@@ -34,7 +42,8 @@ def test_many_values_are_resampled_in_blocks_of_the_same_distribution() -> None:
     interval = mean_interval([0.0, 1.0] * 5_000)
     assert interval is not None
     half = 1.96 * sqrt(0.25 / 10_000)
-    assert interval.high - interval.low == pytest.approx(2 * half, rel=0.1)
+    low, high = interval.bounds
+    assert high - low == pytest.approx(2 * half, rel=0.1)
 
 
 def test_unequal_lengths_are_no_pairs() -> None:

@@ -100,7 +100,7 @@ def neighbours(benign: bool) -> str:
 
 def test_benign_incidents_have_no_root_cause_to_find_and_no_fault_to_ignore(tmp_path: Path) -> None:
     row = play(tmp_path, {neighbours(True): perfect}, "silent_degradation-v4")
-    assert row.grade == Interval(1.0, 1.0, 1.0)
+    assert row.grade == Interval(1.0, None, None)
     assert (row.root_cause, row.ignored, row.ticks) == (None, None, None)
     assert (row.severity, row.mis_paged) == (1.0, 0.0)
 

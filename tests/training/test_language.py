@@ -20,7 +20,7 @@ from logtriage.parsing import render_action  # noqa: E402
 from logtriage.registry import make_policy  # noqa: E402
 from tests.training.tiny import tiny_model  # noqa: E402
 from training import grpo, sft, weights  # noqa: E402
-from training.common.figures import gain, in_words, line_of, read_rows  # noqa: E402
+from training.common.figures import gain, line_of, read_rows  # noqa: E402
 from training.common.files import Refused, load_json  # noqa: E402
 from training.common.language import load, style_and_rules  # noqa: E402
 from training.common.memory import GIB, GPUS, estimate, presets, qwen3, verdict  # noqa: E402
@@ -89,7 +89,7 @@ def test_a_run_that_was_cut_off_still_tells_what_was_before(tmp_path, monkeypatc
     assert capsys.readouterr().err.splitlines()[-5:] == [
         f"before: {line_of(before)}",
         f"after:  {line_of(rows['after',])}",
-        f"gain in net value: {in_words(gain(before, rows['after',]))}",
+        f"gain in net value: {gain(before, rows['after',]):+.3f}",
         f"run:    {tmp_path}/run",
         f"next:   logtriage eval hf:{tmp_path}/run expert observer --task {settings.task} "
         f"--episodes 300 --out {tmp_path}/run-eval",

@@ -63,21 +63,21 @@ def row_of(state: State) -> Row:
 def net_value(rows: Sequence[Row]) -> Interval:
     """Net value with its bootstrap interval over incidents; NaN of no rows."""
     net = net_of([(row.grade, row.worth) for row in rows])
-    return Interval(math.nan, math.nan, math.nan) if net is None else net
+    return Interval(math.nan, None, None) if net is None else net
 
 
 def gain(before: Sequence[Row], after: Sequence[Row]) -> Interval:
     """The net value of ``after`` less that of ``before``, paired by incident; NaN of no rows."""
     pairs = [[(row.grade, row.worth) for row in rows] for rows in (before, after)]
     net = net_difference(*pairs)
-    return Interval(math.nan, math.nan, math.nan) if net is None else net
+    return Interval(math.nan, None, None) if net is None else net
 
 
 def over_seeds(values: Sequence[float]) -> Interval:
     """A mean with Student's interval (95 %); without an interval for one value."""
     count, mean = len(values), math.fsum(values) / len(values)
     if count < 2:
-        return Interval(mean, math.nan, math.nan)
+        return Interval(mean, None, None)
     variance = math.fsum((value - mean) ** 2 for value in values) / (count - 1)
     reach = float(student.ppf(0.975, count - 1)) * math.sqrt(variance / count)
     return Interval(mean, mean - reach, mean + reach)
@@ -123,11 +123,6 @@ def figures(rows: Sequence[Row]) -> dict[str, float]:
     }
 
 
-def in_words(interval: Interval) -> str:
-    """A mean with its 95 % interval."""
-    return f"{interval.mean:+.3f} ({interval.low:+.3f} to {interval.high:+.3f})"
-
-
 def handed_over_in_words(rows: Sequence[Row]) -> str:
     """The share that is handed over, by what a hand-over is worth."""
     shares = handed_over_by_worth(rows).items()
@@ -138,7 +133,7 @@ def line_of(rows: Sequence[Row]) -> str:
     """Net value, grade, pages, ticks and hand-overs by worth, in one line."""
     told = figures(rows)
     return (
-        f"net value {in_words(net_value(rows))}, grade {told['grade']:.3f}, paged right "
+        f"net value {net_value(rows):+.3f}, grade {told['grade']:.3f}, paged right "
         f"{told['paged_right']:.0%}, mis-paged {told['mis_paged']:.0%}, {told['ticks']:.1f} ticks; "
         f"handed over {handed_over_in_words(rows)}"
     )
@@ -152,7 +147,7 @@ def tell_end(
     if after:
         lines.append(f"after:  {line_of(after)}")
     if before and after:
-        lines.append(f"gain in net value: {in_words(gain(before, after))}")
+        lines.append(f"gain in net value: {gain(before, after):+.3f}")
     for line in (*lines, f"run:    {out}", f"next:   {following}"):
         console.print(line, soft_wrap=True, markup=False, highlight=False)
 

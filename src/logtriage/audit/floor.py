@@ -87,11 +87,13 @@ class Panel:
         wanted = f"at least {least:g}" if most is None else f"at most {most:g}"
         return judged(
             top.mean >= least if most is None else top.mean <= most,
-            f"{how}: {best} {unit}{top.mean:.4f} [{top.low:.4f}, {top.high:.4f}], {wanted} wanted"
+            f"{how}: {best} {unit}{top:.4f}, {wanted} wanted"
             + (f": {after[best]}" if after else ""),
             best=best,
             panel={
-                name: [round(value, 6) for value in (row.mean, row.low, row.high)]
+                name: [
+                    None if end is None else round(end, 6) for end in (row.mean, row.low, row.high)
+                ]
                 for name, row in rows.items()
             },
         )

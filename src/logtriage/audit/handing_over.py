@@ -139,18 +139,19 @@ def weighed(decisions: Sequence[Decision], limits: Thresholds) -> Outcome:
         by_worth.append({"worth": worth, "handed_over": share, "gained": gained})
         interval = _mean([float(gain > 0.0) for gain in above])
         for limited, least, most in limits.handed_over:
-            if limited == worth and not (interval.high >= least and interval.low <= most):
+            low, high = interval.bounds
+            if limited == worth and not (high >= least and low <= most):
                 wanted = f"{least:.0%} to {most:.0%} wanted"
                 wrong.append(f"{share:.0%} are handed over at c = {worth:g}, {wanted}")
-    if ignored.high < limits.ignoring:
+    if ignored.bounds[1] < limits.ignoring:
         wrong.append("ignoring what a hand-over is worth loses too little")
-    if fixed.high < limits.fixed_bar:
+    if fixed.bounds[1] < limits.fixed_bar:
         wrong.append("a bar that is the same at every worth loses too little")
     summary = (
-        f"over {len(decisions)} incidents and every worth, ignoring it loses {ignored.mean:.3f} "
-        f"[{ignored.low:.3f}, {ignored.high:.3f}] of net value ({limits.ignoring:g} wanted), the "
-        f"best fixed bar ({bar:.2f}) {fixed.mean:.3f} ({limits.fixed_bar:g} wanted); handed over "
-        "are " + ", ".join(f"{share:.0%} at {worth:g}" for worth, share in shares.items())
+        f"over {len(decisions)} incidents and every worth, ignoring it loses {ignored:.3f} of net "
+        f"value ({limits.ignoring:g} wanted), the best fixed bar ({bar:.2f}) {fixed.mean:.3f} "
+        f"({limits.fixed_bar:g} wanted); handed over are "
+        + ", ".join(f"{share:.0%} at {worth:g}" for worth, share in shares.items())
     )
     return judged(
         not wrong,

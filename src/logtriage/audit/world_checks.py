@@ -213,14 +213,14 @@ def _net_value(work: _Work) -> Outcome:
         assert value is not None, "the incidents have a worth"
         values[policy] = value
     summary = "; ".join(
-        f"the {name}'s net value is {value.net.mean:.3f} [{value.net.low:.3f}, "
-        f"{value.net.high:.3f}], {value.handed_over:.0%} handed over, "
+        f"the {name}'s net value is {value.net:.3f}, "
+        f"{value.handed_over:.0%} handed over, "
         f"{value.paged_right or 0.0:.0%} paged right, {value.mis_paged or 0.0:.0%} mis-paged"
         for name, value in values.items()
     )
     evidence: dict[str, Any] = {name: attrs.asdict(value) for name, value in values.items()}
     return judged(
-        values["observer"].net.low > 0.0,
+        values["observer"].net.bounds[0] > 0.0,
         f"of {len(incidents)} incidents {summary}; more than 0 wanted of the observer",
         **evidence,
     )

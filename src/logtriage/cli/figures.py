@@ -151,10 +151,10 @@ def stacked(estimate: Interval | None) -> Text:
     return Text.assemble((number(estimate.mean), "bold"), "\n", (interval, "dim"))
 
 
-def _bare(value: float) -> str:
+def _bare(value: float | None) -> str:
     """A figure without the 0 before its point."""
     text = number(value)
-    return text.replace("0.", ".", 1) if abs(value) < 1 else text
+    return text.replace("0.", ".", 1) if text.lstrip("-").startswith("0.") else text
 
 
 def interval_text(difference: Interval) -> str:

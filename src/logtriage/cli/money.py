@@ -54,5 +54,5 @@ def print_worth_differences(
 
 
 def _estimate(interval: Interval) -> Text:
-    around = f" [{interval.low:,.2f}, {interval.high:,.2f}]"
-    return Text.assemble((f"{interval.mean:,.2f}", "bold"), (around, "dim"))
+    mean, around = f"{interval:,.2f}".split(" ", 1)
+    return Text.assemble((mean, "bold"), (f" {around}", "dim"))

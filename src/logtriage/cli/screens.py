@@ -38,8 +38,10 @@ def number(value: float | None, digits: int = 3) -> str:
     return text if float(text) else text.removeprefix("-")
 
 
-def signed(value: float, digits: int = 3) -> str:
-    """A figure with its sign; a rounded 0 has a plus."""
+def signed(value: float | None, digits: int = 3) -> str:
+    """A figure with its sign; a rounded 0 has a plus, a dash where there is none."""
+    if value is None:
+        return NO_FIGURE
     text = f"{value:+.{digits}f}"
     return text if float(text) else text.replace("-", "+")
 

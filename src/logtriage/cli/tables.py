@@ -251,6 +251,7 @@ def _net(pair: Comparison) -> Sequence[Cell]:
 
 
 def _signed(difference: Interval) -> Text:
-    colour = " green" if difference.low > 0 else " red" if difference.high < 0 else ""
+    low, high = difference.bounds
+    colour = " green" if low > 0 else " red" if high < 0 else ""
     mean, interval = interval_text(difference).split(" ", 1)
     return Text.assemble((mean, f"bold{colour}"), (f" {interval}", "dim"))

@@ -137,7 +137,7 @@ def judged(check: Check, pairs: Sequence[tuple[float, float]], margin: float) ->
     difference = paired_difference(*_sides(pairs))
     if difference is None:
         return check
-    verdict = _verdict(difference.low, difference.high, margin)
+    verdict = _verdict(*difference.bounds, margin)
     return _filled(check, pairs, difference, margin, verdict if len(pairs) >= LEAST else None)
 
 
@@ -146,7 +146,8 @@ def judged_shares(check: Check, pairs: Sequence[tuple[bool, bool]], margin: floa
     difference = paired_share_difference(*_sides(pairs))
     if difference is None:
         return check
-    verdict = _verdict(-difference.high, -difference.low, margin)
+    low, high = difference.bounds
+    verdict = _verdict(-high, -low, margin)
     return _filled(check, pairs, difference, margin, verdict)
 
 

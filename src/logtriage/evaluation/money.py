@@ -175,4 +175,5 @@ def _gains(
 
 
 def _times(each: Interval, count: int) -> Interval:
-    return Interval(each.mean * count, each.low * count, each.high * count)
+    low, high = (None if end is None else end * count for end in (each.low, each.high))
+    return Interval(each.mean * count, low, high)

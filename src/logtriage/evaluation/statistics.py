@@ -29,11 +29,24 @@ _BLOCK: Final = 2_000_000
 
 @attrs.frozen
 class Interval:
-    """A mean with the interval that holds it in :data:`LEVEL` of the resamples."""
+    """A mean with the interval that holds it in :data:`LEVEL` of the resamples.
+
+    ``low`` and ``high`` are None for the mean of a single value, since its resamples are all equal.
+    """
 
     mean: float
-    low: float
-    high: float
+    low: float | None
+    high: float | None
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """``low`` and ``high``; minus and plus infinity for a single value."""
+        return -inf if self.low is None else self.low, inf if self.high is None else self.high
+
+    def __format__(self, spec: str) -> str:
+        """``mean [low, high]``, each number by ``spec``; a dash for a bound that is None."""
+        low, high = ("–" if end is None else format(end, spec) for end in (self.low, self.high))
+        return f"{self.mean:{spec}} [{low}, {high}]"
 
 
 def mean_interval(values: Sequence[float]) -> Interval | None:
@@ -41,6 +54,8 @@ def mean_interval(values: Sequence[float]) -> Interval | None:
     count = len(values)
     if not count:
         return None
+    if count == 1:
+        return Interval(values[0], None, None)
     sample = np.asarray(values, dtype=np.float64)
     means = np.concatenate([sample[rows].mean(axis=1) for rows in _resampled(count)])
     return resampled_interval(fsum(values) / count, means)
@@ -68,6 +83,8 @@ def ratio_interval(above: Sequence[int], below: Sequence[int]) -> Interval | Non
             raise InvalidInput(f"below[{number}] must be above 0, got {value!r}")
     if not above:
         return None
+    if len(above) == 1:
+        return Interval(above[0] / below[0], None, None)
     upper, lower = (np.asarray(values, dtype=np.float64) for values in (above, below))
     ratios = [upper[rows].sum(axis=1) / lower[rows].sum(axis=1) for rows in _resampled(len(above))]
     return resampled_interval(sum(above) / sum(below), np.concatenate(ratios))
