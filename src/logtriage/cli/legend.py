@@ -14,7 +14,7 @@ _MEANINGS: Final = {
     "net value [95 % interval]": "worth beyond handing everything over: 1 solves all, 0 no better",
     "handed over": "incidents handed over before any page and any remedy",
     "paged right": "incidents in which somebody was paged, and nobody wrongly",
-    "solved": f"episodes with a grade of {SOLVED:g} or more, hand-overs too",
+    "solved": f"episodes with a grade of {SOLVED:g} or more that were not handed over",
     "root cause": "real faults whose root cause was declared",
     "fault class": "real faults whose class was declared",
     "severity": "incidents whose severity was right",

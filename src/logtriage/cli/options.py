@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from logtriage._lib.seal import SEAL_VARIABLE, Seal
+from logtriage.cli.console import note
 from logtriage.codec import load_role_split
 from logtriage.drawing.sealing import read_seal
 from logtriage.errors import InvalidInput
@@ -154,6 +155,8 @@ def prices_in(value: float | None, cost: float | None, tokens: str | None) -> "P
             raise InvalidInput("--value-of-incident: missing; costs alone say no worth")
         return None
     if tokens is None:
+        if cost is None:
+            note("costs are those that the run keeps, and 0 where it keeps none")
         return Prices(value, cost)
     try:
         of_prompts, of_replies = map(float, tokens.split(","))

@@ -36,7 +36,7 @@ from logtriage.evaluation.statistics import (
     pass_at_k,
     pass_hat_k,
 )
-from logtriage.evaluation.summary import SOLVED, Row, summarise
+from logtriage.evaluation.summary import SOLVED, Row, is_solved, summarise
 from logtriage.playing import PolicyFailure, steps
 
 __all__ = [
@@ -67,6 +67,7 @@ __all__ = [
     "explain_run",
     "gate_runs",
     "hit_at",
+    "is_solved",
     "joint_steps",
     "keep_run",
     "load_run",

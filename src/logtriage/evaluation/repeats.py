@@ -19,9 +19,7 @@ from logtriage.evaluation.statistics import (
     pass_hat_k,
     ratio_interval,
 )
-from logtriage.evaluation.summary import SOLVED, Row
-from logtriage.grading import Grade
-from logtriage.state import Closing
+from logtriage.evaluation.summary import Row, is_solved
 
 _REPEAT: Final = re.compile(r"(.+)#\d+")
 #: Figures of a row that are means over episodes.
@@ -85,7 +83,7 @@ def _repeats(run: LoadedRun, name: str, group: Sequence[str], task: str) -> Repe
     if not shared:
         return None
     scores = [[row[incident].score for row in graded] for incident in shared]
-    passed = [sum(_solves(row[incident]) for row in graded) for incident in shared]
+    passed = [sum(is_solved(row[incident]) for row in graded) for incident in shared]
     worths = [run.incidents(incident).worth_of_hand_over for incident in shared]
     known = [worth for worth in worths if worth is not None]
     net = None
@@ -105,11 +103,6 @@ def _repeats(run: LoadedRun, name: str, group: Sequence[str], task: str) -> Repe
         _mean(fmean(row) for row in scores),
         net,
     )
-
-
-def _solves(grade: Grade) -> bool:
-    """Whether a repeat passes: a hand-over solves nothing, whatever it is worth."""
-    return grade.score >= SOLVED and grade.closing is not Closing.HANDED_OVER
 
 
 def _mean(values: Iterable[float]) -> Interval:

@@ -35,6 +35,8 @@ SUMMARY_FILE: Final = "summary.json"
 BELIEFS_FILE: Final = "beliefs.jsonl"
 #: Names that the copy of recorded incidents may have.
 BUNDLES: Final = ("bundle.jsonl", "bundle.jsonl.gz")
+#: Lists with more members are told by their number and ends.
+_LISTED: Final = 4
 
 
 def open_run(
@@ -145,12 +147,16 @@ def _check_same(directory: Path, manifest: Manifest) -> None:
     if differences:
         raise InvalidInput(
             f"{directory} holds another run: {'; '.join(differences)}. "
-            "Choose another directory, or start afresh"
+            "Choose another directory, or start afresh (--fresh, fresh=True)"
         )
 
 
 def _show(value: object) -> str:
-    return spelled(", ".join(value)) if isinstance(value, list) else json.dumps(value)
+    if not isinstance(value, list):
+        return json.dumps(value)
+    if len(value) > _LISTED:
+        return spelled(f"{len(value)}, from {value[0]} to {value[-1]}")
+    return spelled(", ".join(map(str, value)))
 
 
 def write_json(path: Path, data: object) -> None:

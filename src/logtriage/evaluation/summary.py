@@ -26,11 +26,12 @@ from logtriage.evaluation.statistics import (
     mean_known,
 )
 from logtriage.evaluation.usage import Usage, usage_of
+from logtriage.grading import Grade
 from logtriage.policies import Ranking
 from logtriage.state import Closing, State
 
 SCHEMA: Final = "logtriage.summary/1"
-#: An episode with at least this grade counts as solved.
+#: The grade from which an episode is solved, unless it was handed over.
 SOLVED: Final = 0.9
 #: The criterion of rubrics that grade the class of a fault.
 FAULT_CLASS: Final = "fault_class"
@@ -48,7 +49,7 @@ class Row:
         unscored: how many of them have no grade.
         grade: mean grade of the scored episodes, with its interval.
         bound: mean grade over all planned episodes, with 0 for each that is unscored or missing.
-        solved: share of episodes with a grade of at least :data:`SOLVED`.
+        solved: share of episodes that :func:`is_solved`.
         root_cause: share of real faults whose root cause was named.
         severity: share of incidents whose severity was right, where it is known.
         mis_paged: share of incidents in which a wrong team was paged; None of recordings.
@@ -117,6 +118,11 @@ def summarise(run: LoadedRun) -> tuple[Row, ...]:
     )
 
 
+def is_solved(grade: Grade) -> bool:
+    """Whether an episode counts as solved: a hand-over solves nothing, whatever it is worth."""
+    return grade.score >= SOLVED and grade.closing is not Closing.HANDED_OVER
+
+
 def rows_to_json(rows: Iterable[Row]) -> dict[str, Any]:
     """The content of ``summary.json``."""
     return {"schema": SCHEMA, "logtriage": __version__, "rows": [attrs.asdict(row) for row in rows]}
@@ -142,7 +148,7 @@ def _row(run: LoadedRun, policy: str, task: str, rubric: str, planned: int) -> R
         unscored=len(grades) - len(scores),
         grade=mean_interval(scores),
         bound=bound_of(scores, planned),
-        solved=mean_known(score >= SOLVED for score in scores),
+        solved=mean_known(map(is_solved, scored)),
         **{name: mean_known(map(measure, states)) for name, measure in _MEASURES.items()},
         brier=brier(confidences, right),
         confidences=len(stated),

@@ -33,7 +33,7 @@ _RESULTS: Final[Columns] = (
     ("unscored as 0", lambda row: number(None if row.bound == _mean(row) else row.bound),
      "Unscored as 0: the mean grade with 0 for each episode that is unscored or missing."),
     ("solved", lambda row: percent(row.solved),
-     f"Solved: a grade of at least {SOLVED}, hand-overs too."),
+     f"Solved: a grade of at least {SOLVED}, and not handed over."),
     ("root cause", lambda row: percent(row.root_cause), ""),
     ("fault class", lambda row: percent(row.fault_class), ""),
     ("severity", lambda row: percent(row.severity), ""),

@@ -19,7 +19,7 @@ from inspect_ai.solver import TaskState
 
 from logtriage.adapters.inspect_ai.agent import SOURCES, incident_of_sample
 from logtriage.conversations.wires import Style, actions_of_conversation
-from logtriage.evaluation import SOLVED, played_state
+from logtriage.evaluation import is_solved, played_state
 from logtriage.evaluation import net_value as net_value_of_grades
 from logtriage.grading import Graded, Rubric, grade_actions, rubric_named, rubric_of
 from logtriage.grading.grade import is_handed_over
@@ -132,7 +132,7 @@ def _score_of(incident: Incident, grade: Graded, rubric: Rubric) -> Score:
     if grade.score is None:
         return Score.unscored(reason=grade.cause, explanation=grade.cause, metadata=metadata)
     earned = {row.name: row.score for row in grade.criteria}
-    headline = {SOLVED_SHARE: float(grade.score >= SOLVED)}
+    headline = {SOLVED_SHARE: float(is_solved(grade))}
     if worth is not None:
         headline[HANDED_OVER] = float(is_handed_over(played_state(incident, grade)))
     reasons = [f"{row.name} {row.score:g}: {row.reason}" for row in grade.criteria]

@@ -134,7 +134,7 @@ function endings(kept, place) {
   const search = (words) => addressOf({ view: "list", filters: { ...place.filters, q: words } });
   return el("section", { class: "panel failures", "aria-labelledby": "endings-title" },
     el("h2", { id: "endings-title" }, "How episodes ended"),
-    el("p", { class: "note" }, `Solved here: a grade of at least ${facts.solved} without a hand-over; the table above counts hand-overs, too. Failed: the rest, by what decided it.`),
+    el("p", { class: "note" }, `Solved: a grade of at least ${facts.solved}, and not handed over. Failed: the rest, by what decided it.`),
     el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "How episodes ended" }, el("table", { class: "results ends" },
       el("thead", {}, el("tr", {}, ["agent", "episodes", ...columns.map(([name]) => name)].map((name) => el("th", { scope: "col" }, name)))),
       groups.map(([title, some]) => some.length ? el("tbody", {},
