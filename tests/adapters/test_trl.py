@@ -144,7 +144,7 @@ def test_calls_after_closing_are_told_so_and_do_not_pay() -> None:
 def test_calls_with_wrong_arguments_cost_their_tick() -> None:
     env = TriageEnv()
     env.reset(incident=INCIDENT)
-    assert "LAST: not understood: unknown team None" in call(env, "escalate")
+    assert "LAST: not understood: no team" in call(env, "escalate")
     text = call(env, "identify_root_cause", service=7)
     assert "value of identify_root_cause must be a string, got 7" in text
     screen = call(env, "remediate", target="user-db").splitlines()

@@ -63,9 +63,9 @@ def test_shorthand(text: str, action: lt.Action) -> None:
     [
         ("dance", "unknown command 'dance'"),
         ("sevrity P1", "unknown command 'sevrity' (did you mean 'severity'?)"),
-        ("severity", "unknown severity None; one of: P1, P2, P3"),
+        ("severity", "no severity; one of: P1, P2, P3"),
         ("severity high", "unknown severity 'HIGH'; one of: P1, P2, P3"),
-        ("page", "unknown team None; one of: sre-team"),
+        ("page", "no team; one of: sre-team"),
         ("page dba", "unknown team 'dba'; one of: sre-team, backend-team, dba-team"),
         ("cause payment", "unknown service 'payment'; one of: api-gateway"),
         ("cause user-db surely", "confidence must be a number in [0, 1], got 'surely'"),

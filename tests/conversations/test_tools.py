@@ -129,7 +129,7 @@ def test_calls_that_are_understood(name: str, arguments: Any, action: lt.Action)
         ("escalate", ["dba-team"], "arguments must be an object, got a list"),
         ("escalate", "[" * 100_000, "arguments nested too deeply"),
         ("escalate", "x" * 200_001, "arguments of 200001 characters; at most 200000 "),
-        ("escalate", {}, "unknown team None; one of: sre-team, "),
+        ("escalate", {}, "no team; one of: sre-team, "),
         ("escalate", {"team": "dba"}, "unknown team 'dba'; one of: sre-team, "),
         ("escalate", {"team": 7}, "value of escalate must be a string, got 7"),
         ("remediate", {"remedy": "restart"}, "remediate wants the strings remedy and service"),

@@ -174,7 +174,7 @@ def test_the_same_cause_with_another_confidence_is_another_action() -> None:
             {"action_type": "classify_severity", "value": "P4"},
             "unknown severity 'P4'; one of: P1, P2, P3",
         ),
-        ({"action_type": "classify_severity"}, "unknown severity None; one of: P1, P2, P3"),
+        ({"action_type": "classify_severity"}, "no severity; one of: P1, P2, P3"),
         (
             {"action_type": "identify_root_cause", "value": "payment"},
             "unknown service 'payment'; one of: api-gateway, auth-service, user-db, "
@@ -184,7 +184,7 @@ def test_the_same_cause_with_another_confidence_is_another_action() -> None:
             {"action_type": "identify_root_cause", "value": "user-db "},
             "unknown service 'user-db '; one of: api-gateway",
         ),
-        ({"action_type": "identify_root_cause"}, "unknown service None; one of: api-gateway"),
+        ({"action_type": "identify_root_cause"}, "no service; one of: api-gateway"),
         (
             {"action_type": "escalate", "value": "dba"},
             "unknown team 'dba'; one of: sre-team, backend-team, dba-team, security-team",
@@ -248,7 +248,7 @@ def test_keys_with_none_or_nan_count_as_absent(nothing: float | None) -> None:
     padding = dict.fromkeys(("value", "confidence", "reasoning", "reason"), nothing)
     for action in lt.all_actions(SEVEN_SERVICES):
         assert wired(**{**padding, **action_to_wire(action)}) == action
-    assert wire_reason(action_type="escalate", value=nothing).startswith("unknown team None")
+    assert wire_reason(action_type="escalate", value=nothing).startswith("no team")
 
 
 def test_other_keys_are_ignored_whatever_they_hold() -> None:
@@ -427,7 +427,7 @@ def test_what_is_no_action_in_a_plan_is_a_malformed_step() -> None:
     assert steps[0] == KILL
     assert [one.reason for one in steps[1:] if isinstance(one, lt.Malformed)] == [
         'expected an object with a key "action_type"',
-        "unknown team None; one of: sre-team, backend-team, dba-team, security-team",
+        "no team; one of: sre-team, backend-team, dba-team, security-team",
         'expected an object with a key "action_type"',
     ]
 

@@ -69,10 +69,10 @@ def test_a_constant_list_is_read() -> None:
     ("text", "message"),
     [
         ("reboot", "constant action 'reboot': unknown action_type 'reboot'"),
-        ("resolve,escalate", "constant action 'escalate': unknown team None; one of: sre-team"),
+        ("resolve,escalate", "constant action 'escalate': no team; one of: sre-team"),
         ("classify_severity=P9", "constant action 'classify_severity=P9': unknown severity 'P9'"),
         ("remediate=restart", "constant action 'remediate=restart': remediate wants"),
-        ("identify_root_cause", "constant action 'identify_root_cause': unknown service None"),
+        ("identify_root_cause", "constant action 'identify_root_cause': no service"),
         ("malformed=x", "constant action 'malformed=x': "),
         ("=P1", "constant action '=P1': unknown action_type ''"),
     ],

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from logtriage._lib.printable import counted
+from logtriage.actions import FAULT_CATEGORIES
 from logtriage.cli.bar import Bar, loaded_runs
 from logtriage.cli.choosing import Fresh
 from logtriage.cli.console import fail, note
@@ -42,7 +43,8 @@ def template(
     template(ids, out)
     note(
         f"wrote {out}: {counted(len(ids), 'row')}. Each needs a root_cause (a service, or "
-        f"{NOTHING}) or a yes as handed_over; the other columns may stay empty"
+        f"{NOTHING}) or a yes as handed_over; the other columns may stay empty. A fault_class "
+        f"is one of: {', '.join(FAULT_CATEGORIES)}"
     )
 
 

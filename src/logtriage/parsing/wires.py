@@ -194,7 +194,8 @@ def _author(wire: Mapping[str, Any]) -> str | None:
 
 
 def _choices(what: str, value: object, known: Iterable[str]) -> str:
-    return f"unknown {what} {show(value)}; one of: {', '.join(known)}"
+    problem = f"no {what}" if value is None else f"unknown {what} {show(value)}"
+    return f"{problem}; one of: {', '.join(known)}"
 
 
 def show(value: object) -> str:
