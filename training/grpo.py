@@ -60,7 +60,7 @@ from training.common.tasks import TRAIN_SPLIT, add_world, task_in, words_for
 PLAYED: Final = "played.jsonl"
 STEPS: Final = "steps.csv"
 #: ``--quick``: minutes on two cores.
-QUICK: Final = {"steps": 3, "incidents": 2, "group": 4, "held_out": 24}
+QUICK: Final = {"steps": 3, "incidents": 2, "group": 4, "batch": 1, "held_out": 24}
 #: After so many steps in a row in which no group had a spread, a run ends.
 PATIENCE: Final = 5
 
@@ -284,6 +284,27 @@ class PlainRecord:
 # -- learning --------------------------------------------------------------------------------
 
 
+class Trainer(GRPOTrainer):
+    """Learns without the columns that are padding: TRL pads to the longest episode of a step."""
+
+    def compute_loss(self, model: Any, inputs: dict[str, Any], **named: Any) -> Any:
+        """The loss of a backward pass; it is the same with padding."""
+        return super().compute_loss(model, unpadded(inputs), **named)
+
+
+def unpadded(inputs: Mapping[str, Any]) -> dict[str, Any]:
+    """The inputs of a backward pass without the columns that are masked in all of its rows."""
+    prompt, completion = inputs["prompt_mask"].any(0), inputs["completion_mask"].any(0)
+    completion[0] = True  # TRL takes a loss of rows that are all masked, too
+    wanted = {name: prompt if name.startswith("prompt_") else completion for name in inputs}
+    return {
+        name: value[:, wanted[name]]
+        if torch.is_tensor(value) and value.dim() == 2 and value.size(1) == len(wanted[name])
+        else value
+        for name, value in inputs.items()
+    }
+
+
 def config_of(settings: Settings, out: Path) -> GRPOConfig:
     """The trainer's arguments."""
     more: dict[str, Any] = {}
@@ -349,7 +370,7 @@ def make_trainer(
             "environment_factory": TriageEnv,
             "reward_funcs": [PlainRecord(record, lambda: made[0])],
         }
-    trainer = GRPOTrainer(
+    trainer = Trainer(
         model=model,
         args=config_of(settings, out),
         train_dataset=rows_to_play(settings, chat),

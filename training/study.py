@@ -75,7 +75,7 @@ CPU: Final = Size(
     task="single_crash-v4-fog0",
     sft={"episodes": 700, "batch": 1, "lr": 1e-3, "lora-r": 16,
          "save-steps": 200, "play-batch": 32},
-    grpo={"steps": 12, "incidents": 4, "group": 8, "batch": 4, "barred": 0.25, "lora-r": 16,
+    grpo={"steps": 12, "incidents": 4, "group": 8, "batch": 1, "barred": 0.25, "lora-r": 16,
           "play-batch": 32},
     seeds=(0,),
     judged=300,

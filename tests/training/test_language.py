@@ -183,6 +183,22 @@ def test_two_steps_move_the_weights_and_record_their_episodes(imitator, tmp_path
     assert any(not torch.equal(before[key], after[key]) for key in before)
 
 
+def test_padding_is_left_out_and_changes_no_loss(imitator, tmp_path, monkeypatch):
+    learnt, widths = grpo.Trainer.compute_loss, []
+
+    def both(self, model, inputs, **named):
+        loss = learnt(self, model, inputs, **named)
+        padded = grpo.GRPOTrainer.compute_loss(self, model, inputs, **named)
+        assert float(loss) == pytest.approx(float(padded), abs=1e-6)
+        widths.append([one["completion_ids"].size(1) for one in (grpo.unpadded(inputs), inputs)])
+        return loss
+
+    monkeypatch.setattr(grpo.Trainer, "compute_loss", both)
+    grpo.run(settings_of(imitator, batch=1, held_out=0), tmp_path / "run", "grpo")
+    assert len(widths) == 8
+    assert any(short < padded for short, padded in widths)
+
+
 def test_a_run_that_was_cut_off_goes_on_to_the_same_weights(imitator, tmp_path):
     whole, cut = tmp_path / "whole", tmp_path / "cut"
     settings = settings_of(imitator, held_out=0)
