@@ -16,7 +16,7 @@ from logtriage.dynamics import closing_after
 from logtriage.evidence import cells_on, evidence
 from logtriage.facts import facts_of
 from logtriage.state import Closing, State
-from logtriage.world.channels import Channel
+from logtriage.world.channels import Channel, Evidence
 from logtriage.world.schedule import Cell, Doings, scrapes
 from logtriage.world.vocabulary import LOG
 
@@ -47,16 +47,19 @@ def expected_after(held: Belief, now: State, after: State, samples: int) -> floa
 
 def _mean_value(held: Belief, now: State, cells: Sequence[Cell], key: int, samples: int) -> float:
     """The mean of W over what some cells might show beside what was shown."""
-    standing, total = held.standing, 0.0
+    standing, values = held.standing, dict[tuple[Evidence, ...], float]()
     fresh = [cell for cell in cells if cell not in held.posterior.seen]
     shown, before = evidence(now), held.posterior.outcomes  # what was shown is read once
+    total = 0.0
     for number in range(samples):
         chance = Imagination(now.incident.id, key, number)
         place = chance.pick(held.weights)
-        drawn = imagine(held.posterior, place, fresh, standing.doings, chance)
-        kept = {before.listed.model: before}
-        updated = believed(now.incident, (*shown, *drawn), standing.doings, kept=kept)
-        total += Belief(updated, standing).value()
+        drawn = tuple(imagine(held.posterior, place, fresh, standing.doings, chance))
+        if drawn not in values:
+            kept = {before.listed.model: before}
+            updated = believed(now.incident, (*shown, *drawn), standing.doings, kept=kept)
+            values[drawn] = Belief(updated, standing).value()
+        total += values[drawn]
     return total / samples
 
 

@@ -4,15 +4,16 @@ Draws are counter-based: the same state, action and number of draws give the sam
 samples on every machine. Nothing here reads an incident's truth.
 """
 
+from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from itertools import accumulate
 from typing import Final
 
-import attrs
-
 from logtriage.beliefs.edges import kept_row
 from logtriage.beliefs.fixedpoint import exp2
+from logtriage.beliefs.model import reader_of
 from logtriage.beliefs.outcomes import UNSEEN, Outcome, fitting
 from logtriage.beliefs.posterior import Posterior
 from logtriage.rng import draw, hash_name, subkey
@@ -36,8 +37,8 @@ from logtriage.world.outcomes import (
     spell,
 )
 from logtriage.world.schedule import Cell, Doings
-from logtriage.world.setting import FULL
-from logtriage.world.tables import alphabet
+from logtriage.world.setting import FULL, Setting
+from logtriage.world.tables import Place, alphabet
 
 IMAGINED: Final = hash_name("imagined")
 
@@ -56,11 +57,14 @@ class Imagination:
         self._count += 1
         return draw(self._key, self._count) >> 48
 
-    def pick(self, row: Sequence[int]) -> int:
+    def pick(self, row: Iterable[int]) -> int:
         """An index in proportion to whole-number weights."""
+        return self.fall(list(accumulate(row)))
+
+    def fall(self, steps: Sequence[int]) -> int:
+        """An index in proportion to weights whose sums so far are ``steps``; 0 if all are 0."""
         self._count += 1
-        steps = list(accumulate(row))
-        return bisect_right(steps, draw(self._key, self._count) * steps[-1] >> 64)
+        return bisect_right(steps, draw(self._key, self._count) * steps[-1] >> 64) * (steps[-1] > 0)
 
 
 def imagine(
@@ -146,29 +150,22 @@ class _Imagined:
     ) -> tuple[str, int, int]:
         """A token, its onset, and the instant from which its alert fires."""
         reader, setting = self._listed.readers[service], self._model.setting
-        if condition in reader.conditions:
-            row = fitting(reader, sort, outcome)[reader.conditions.index(condition)]
-        else:
-            row = fitting(attrs.evolve(reader, conditions=(condition,)), sort, outcome)[0]
-        flat = row.ravel()
-        index, onset = divmod(self._chance.pick(flat.tolist() if flat.any() else [1]), row.shape[1])
+        steps, width = _steps(setting, reader.place, sort, condition, outcome)
+        index, onset = divmod(self._chance.fall(steps), width)
         if not index:
             onset = NEVER
         elif outcome.begin:
             onset = instant_of(outcome.begin)
-        by_chance = [
-            weight * (outcome.quiet < at <= outcome.fired)
-            for at, weight in enumerate(onsets(setting, Part.ANY))
-        ]
+        by_chance = _noisy_steps(setting, outcome.quiet, outcome.fired)
         fires = {
             Rule.WORKS: fires_from(setting, condition, onset),
             Rule.MISSES: NEVER,
-            Rule.NOISY: self._chance.pick(by_chance if any(by_chance) else [1]),
+            Rule.NOISY: self._chance.fall(by_chance),
         }
         rules = rule_weights(setting.world)
         fit = [
             weight
-            * (sum(by_chance) if rule is Rule.NOISY else FULL)
+            * (by_chance[-1] if rule is Rule.NOISY else FULL)
             * (outcome.quiet < fires[rule] <= outcome.fired)
             for rule, weight in rules
         ]
@@ -200,3 +197,19 @@ class _Imagined:
         tokens, _ = edge_signs(setting, severity, first)
         sign = tokens[self._edges[begin]]
         return read_edge(setting, severity, sign, start, self._chance.point())
+
+
+@lru_cache(maxsize=1 << 11)
+def _steps(
+    setting: Setting, place: Place, sort: str, condition: Condition, outcome: Outcome
+) -> tuple[Sequence[int], int]:
+    """The sums of the masses of histories so far, by token and onset; how many onsets there are."""
+    masses = fitting(reader_of(setting, place, (condition,)), sort, outcome)[0]
+    return array("q", masses.cumsum().tobytes()), masses.shape[1]
+
+
+@lru_cache(maxsize=1 << 12)
+def _noisy_steps(setting: Setting, quiet: int, fired: int) -> tuple[int, ...]:
+    """The sums of the weights so far of the instants from which a noisy alert may fire."""
+    weights = enumerate(onsets(setting, Part.ANY))
+    return tuple(accumulate(weight * (quiet < at <= fired) for at, weight in weights))

@@ -52,7 +52,7 @@ class Reader:
 
 
 #: Cached, so that models of a setting share equal readers.
-_reader = lru_cache(maxsize=4096)(Reader)
+reader_of = lru_cache(maxsize=4096)(Reader)
 
 
 @lru_cache(maxsize=1 << 14)
@@ -67,7 +67,7 @@ def shared(reader: Reader, sorts: tuple[str, ...]) -> tuple[Reader, Longs]:
     alike = [attrs.evolve(condition, sick=()) for condition in reader.conditions]
     conditions = tuple(dict.fromkeys(alike))
     places = np.array([*map(conditions.index, alike)])
-    return _reader(setting, Place(reader.place.tier, ()), conditions), places
+    return reader_of(setting, Place(reader.place.tier, ()), conditions), places
 
 
 @attrs.frozen(eq=False)
@@ -115,7 +115,7 @@ class Listed:
         """The reader of each service's cells."""
         setting, here = self.model.setting, self.model.places
         return tuple(
-            _reader(setting, place, conditions)
+            reader_of(setting, place, conditions)
             for place, conditions in zip(here, self.conditions, strict=True)
         )
 

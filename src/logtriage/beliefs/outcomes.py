@@ -61,16 +61,18 @@ class Outcome(NamedTuple):
 
     def read(self, instant: int, token: str) -> "Outcome":
         """The outcome once a token was read, empty for the ordinary token."""
-        if not token:
-            return self._replace(after=max(self.after, instant))
-        torn = self.torn or (self.token not in ("", token))
-        return self._replace(token=token, until=min(self.until, instant), torn=torn)
+        if token:
+            torn = self.torn or (self.token not in ("", token))
+            if torn == self.torn and token == self.token and self.until <= instant:
+                return self
+            return self._replace(token=token, until=min(self.until, instant), torn=torn)
+        return self if self.after >= instant else Outcome(instant, *self[1:])
 
     def heard(self, instant: int, fires: bool) -> "Outcome":
         """The outcome once the alert was seen to fire, or to be quiet."""
         if fires:
-            return self._replace(fired=min(self.fired, instant))
-        return self._replace(quiet=max(self.quiet, instant))
+            return self if self.fired <= instant else self._replace(fired=instant)
+        return self if self.quiet >= instant else self._replace(quiet=instant)
 
     def then(self, other: "Outcome") -> "Outcome":
         """The outcome of this segment and of a later segment of the same run."""

@@ -88,6 +88,8 @@ def spell(
 
     ``own`` as in :func:`condition_at`. Remedies without effect on the service do not end a spell.
     """
+    if not doings.remedies:
+        return own, 0, None
 
     def shown(tick: int) -> Condition:
         left = left_at(world, topology, hypothesis, doings, tick)
