@@ -5,7 +5,7 @@ state is observed or believed, and goes along with the states that follow; it ho
 It is no part of a state's value: with it or without, everything is equal.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, Final
 
@@ -71,6 +71,16 @@ def trace_of(state: State) -> ScreenTrace | None:
 def remember(state: State, trace: ScreenTrace | None) -> None:
     """Let a state and those that follow it know a trace. No value changes: only this module may."""
     object.__setattr__(state, "_trace", trace)
+
+
+def in_turn(states: Iterable[State]) -> Iterator[State]:
+    """The states of an episode; each knows what was shown or believed of those yielded before."""
+    known = None
+    for state in states:
+        if known is not None:
+            remember(state, known)
+        yield state
+        known = trace_of(state)
 
 
 def _begun(world: Simulation, now: int, plays: int, facts: Facts) -> ScreenTrace:

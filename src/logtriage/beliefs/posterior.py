@@ -57,8 +57,8 @@ class Posterior:
     faults, else those with a weight above 0. ``logs`` are the logarithms (units of 2**-20) of the
     weights, ``NEVER`` for hypotheses that the evidence rules out; ``severities[h]`` are the weights
     of P1, P2, P3 under hypothesis h, ``fixed[h]`` is whether all its faults are fixed. ``own``
-    (n, U) are the weights of the conditions of a service that no fault reaches; ``seen`` are the
-    cells of the evidence. ``outcomes`` holds what was seen of histories.
+    (n, U) are the weights of the conditions of a service that no fault reaches; ``evidence`` is what
+    was shown. ``outcomes`` holds what was seen of histories.
     """
 
     listed: Listed
@@ -69,8 +69,13 @@ class Posterior:
     severities: Longs
     fixed: Bools
     own: Longs
-    seen: frozenset[Cell]
+    evidence: Sequence[Evidence]
     outcomes: Outcomes
+
+    @cached_property
+    def seen(self) -> frozenset[Cell]:
+        """The cells of the evidence."""
+        return frozenset(map(_CELL, self.evidence))
 
     @property
     def model(self) -> Model:
@@ -149,7 +154,7 @@ def posterior(listed: Listed, seen: Seen, known: Weighed | None = None) -> Poste
         np.array(known.severities)[known.alike[kept]],
         known.until[kept] != UNFIXED,
         known.own,
-        frozenset(map(_CELL, seen.evidence)),
+        seen.evidence,
         known.outcomes,
     )
 

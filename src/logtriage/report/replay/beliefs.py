@@ -10,6 +10,7 @@ from logtriage.policies.observer import best_of, requests_in_doubt
 from logtriage.report.episode import Episode
 from logtriage.roles import RoleSplit
 from logtriage.state import State
+from logtriage.trace import in_turn
 
 #: How many requests are shown beside the request that was made: the most valuable.
 REQUESTS: Final = 8
@@ -49,7 +50,7 @@ def beliefs(states: Sequence[State], split: RoleSplit | None = None) -> list[dic
             () if after is None else after.actions[len(state.actions) :],
             state,
         )
-        for state, after in zip(states, [*states[1:], None], strict=True)
+        for state, after in zip(in_turn(states), [*states[1:], None], strict=True)
     ]
 
 

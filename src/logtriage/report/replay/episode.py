@@ -23,6 +23,7 @@ from logtriage.report.text import clean, clip
 from logtriage.roles import Role
 from logtriage.roles.splits import splits_with
 from logtriage.state import State
+from logtriage.trace import in_turn
 
 #: The most characters of a model's text in one tick.
 SHOWN_TEXT: Final = 4000
@@ -70,7 +71,7 @@ def episode_data(
         InvalidInput: if a belief is wanted, but the probabilities of the incident are not known.
     """
     states = states_of(episode)
-    whole = [observe(state) for state in states]
+    whole = [observe(state) for state in in_turn(states)]
     scored = episode.grade.score is not None
     grades = [grade(state) for state in states] if scored else []
     words = words_of(episode.transcript)
