@@ -32,10 +32,12 @@ def outcomes_of(
     may be blind at ``tick``, the screen's, as long as nobody has asked.
     """
     firsts = [0 if not begin else seen.breaks.index(begin - 1) + 1 for begin in begins]
+    own = seen.listed.readers[service]
     outcomes_by_sort = tuple(
-        tuple(seen.outcome(service, sort, first, seen.last) for first in firsts) for sort in sorts
+        tuple([seen.outcome(service, sort, first, seen.last).to(own) for first in firsts])
+        for sort in sorts
     )
-    reader, places = shared(seen.listed.readers[service], sorts)
+    reader, places = shared(own, sorts)
     blind = 0 if (service, channel) in seen.down else reader.setting.blind_weight
     likely = _outcomes_of(reader, sorts, outcomes_by_sort, instant_of(min(tick, _LATEST)), blind)
     return likely[:, places]

@@ -59,15 +59,18 @@ reader_of = lru_cache(maxsize=4096)(Reader)
 def shared(reader: Reader, sorts: tuple[str, ...]) -> tuple[Reader, Longs]:
     """A reader that services of a tier share, and the places of the reader's conditions in it.
 
-    Where a sort names the services that it is about, the reader itself.
+    Where a sort names services, those called are numbered in order.
     """
-    setting = reader.setting
-    if any(map(setting.world.naming_tokens, sorts)):
-        return reader, np.arange(len(reader.conditions))
-    alike = [attrs.evolve(condition, sick=()) for condition in reader.conditions]
-    conditions = tuple(dict.fromkeys(alike))
-    places = np.array([*map(conditions.index, alike)])
-    return reader_of(setting, Place(reader.place.tier, ()), conditions), places
+    setting, place = reader.setting, reader.place
+    calls = place.calls if any(map(setting.world.naming_tokens, sorts)) else ()
+    rows = [
+        (row.name, tuple([calls.index(callee) for callee in row.sick if calls]), row.beside)
+        for row in reader.conditions
+    ]
+    number = {row: place for place, row in enumerate(sorted({*rows}))}
+    conditions = tuple([Condition(*row) for row in number])
+    general = reader_of(setting, Place(place.tier, tuple(range(len(calls)))), conditions)
+    return general, np.array([number[row] for row in rows])
 
 
 @attrs.frozen(eq=False)

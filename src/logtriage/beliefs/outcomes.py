@@ -20,7 +20,7 @@ import numpy as np
 from logtriage.beliefs.fixedpoint import NEVER as RULED_OUT
 from logtriage.beliefs.fixedpoint import ONE, Longs, log2s
 from logtriage.beliefs.model import NONE, UNFIXED, Bools, Listed, Reader, shared
-from logtriage.world.channels import DOWN, Channel, Evidence
+from logtriage.world.channels import DOWN, Channel, Evidence, about, named_service
 from logtriage.world.histories import (
     NEVER,
     Part,
@@ -61,18 +61,26 @@ class Outcome(NamedTuple):
 
     def read(self, instant: int, token: str) -> "Outcome":
         """The outcome once a token was read, empty for the ordinary token."""
-        if token:
-            torn = self.torn or (self.token not in ("", token))
-            if torn == self.torn and token == self.token and self.until <= instant:
-                return self
-            return self._replace(token=token, until=min(self.until, instant), torn=torn)
-        return self if self.after >= instant else Outcome(instant, *self[1:])
+        if not token:
+            return self if self.after >= instant else Outcome(instant, *self[1:])
+        if token == self.token and self.until <= instant:
+            return self
+        torn = self.torn or (self.token not in ("", token))
+        return self._replace(token=token, until=min(self.until, instant), torn=torn)
 
     def heard(self, instant: int, fires: bool) -> "Outcome":
         """The outcome once the alert was seen to fire, or to be quiet."""
         if fires:
             return self if self.fired <= instant else self._replace(fired=instant)
         return self if self.quiet >= instant else self._replace(quiet=instant)
+
+    def to(self, reader: Reader) -> "Outcome":
+        """The outcome as the shared reader has it: a service called has its number there."""
+        service = named_service(self.token)
+        if service is None:
+            return self
+        name, _, _ = self.token.partition(":")
+        return self._replace(token=about(name, reader.place.calls.index(service)))
 
     def then(self, other: "Outcome") -> "Outcome":
         """The outcome of this segment and of a later segment of the same run."""
@@ -257,10 +265,13 @@ class Outcomes:
 # --- tables ----------------------------------------------------------------------------
 
 
+@lru_cache(maxsize=1 << 16)
 def likelihoods(reader: Reader, sort: str, outcome: Outcome) -> Longs:
     """The logarithms (C,) of how likely the C conditions of a service make an outcome."""
     general, places = shared(reader, (sort,))
-    return _likelihoods(general, sort, outcome)[places]
+    column: Longs = _likelihoods(general, sort, outcome.to(reader))[places]
+    column.setflags(write=False)
+    return column
 
 
 @lru_cache(maxsize=1 << 16)

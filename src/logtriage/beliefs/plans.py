@@ -21,10 +21,10 @@ import numpy as np
 from logtriage.actions import SEVERITIES
 from logtriage.beliefs.cases import Case, Floats, Plan, Standing
 from logtriage.beliefs.fixedpoint import Longs
-from logtriage.beliefs.ledgers import Bookkeeper, Ledger, mean_over_severities
+from logtriage.beliefs.ledgers import NEVER, Bookkeeper, Ledger, mean_over_severities
 from logtriage.beliefs.model import NONE
 from logtriage.beliefs.posterior import Posterior
-from logtriage.beliefs.stakes import UNIT
+from logtriage.beliefs.stakes import UNIT, Stakes
 from logtriage.errors import InvalidInput
 from logtriage.grading.steps import Facts, Letters, Response
 
@@ -44,17 +44,19 @@ FIXED: Final = tuple(range(len(MISSED), len(MISSED) + REMEDIES_TRIED))
 RESOLVED: Final = len(MISSED) + len(FIXED)
 DISMISSED: Final = RESOLVED + 1
 ENDS: Final = DISMISSED + 1
+#: The actions of a plan, whichever service, team or remedy they name.
+_TO: Final = Letters(SILENT, *(3, 4), *(4, 5), *(5, 6), *(6, 7, 8), NEVER)
 
 
-@lru_cache(maxsize=64)
-def _ends(letters: Letters) -> tuple[Longs, Longs]:
+@lru_cache(maxsize=1)
+def _ends() -> tuple[Longs, Longs]:
     """The actions of each end, tick by tick (REMEDIES_TRIED + 1, ENDS); whether each is right."""
-    wrong, fix = (letters.remedy, 0), (letters.remedy, 1)
+    wrong, fix, resolve = (_TO.remedy, 0), (_TO.remedy, 1), (_TO.resolve, 0)
     ends = [[wrong] * tried for tried in range(REMEDIES_TRIED + 1)]
-    ends += [[*[wrong] * tried, fix, (letters.resolve, 0)] for tried in range(REMEDIES_TRIED)]
-    ends += [[(letters.resolve, 0)], [(letters.ignore, 0)]]
+    ends += [[*[wrong] * tried, fix, resolve] for tried in range(REMEDIES_TRIED)]
+    ends += [[resolve], [(_TO.ignore, 0)]]
     table = np.zeros((2, REMEDIES_TRIED + 1, ENDS), np.int64)
-    table[0] = letters.none
+    table[0] = NEVER
     for place, end in enumerate(ends):
         for tick, step in enumerate(end):
             table[:, tick, place] = step
@@ -62,26 +64,32 @@ def _ends(letters: Letters) -> tuple[Longs, Longs]:
 
 
 @lru_cache(maxsize=1 << 14)
-def utilities_of(books: Bookkeeper, past: tuple[int, ...], fault: int, tick: int) -> Longs:
+def utilities_of(stakes: Stakes, past: tuple[int, ...], fault: int, tick: int) -> Longs:
     """Utilities of plans that begin at ``tick``; ``past`` holds the facts and the response so far.
 
     Axes (3, ENDS, 2, 4, 3): true severity; end of the plan; whether it pages a right team; severity
     declared (last: none); root cause (none, wrong, right). ``fault`` is 1, or 0 if benign.
     """
-    letters, count = books.letters, len(Facts._fields)
-    none, root = letters.none, letters.root
-    pages = np.array([none, letters.page]).reshape(2, 1, 1)
-    severities = np.array([*range(SILENT), none]).reshape(SILENT + 1, 1)
-    root_actions, root_right = np.array([none, root, root]), np.array([0, 0, 1])
-    ends = [part.reshape(-1, ENDS, 1, 1, 1) for part in _ends(letters)]
+    ledger, used = _entered(stakes.horizon, past, fault, tick)
+    return Bookkeeper(stakes, _TO, 1).utilities(ledger, used, fault, benign=not fault)
+
+
+@lru_cache(maxsize=1 << 12)
+def _entered(horizon: int, past: tuple[int, ...], fault: int, tick: int) -> tuple[Ledger, Longs]:
+    """The ledger of those plans, and the ticks used: neither depends on pars or on a topology."""
+    books, count = Bookkeeper(Stakes(horizon, horizon, horizon), _TO, 1), len(Facts._fields)
+    pages = np.array([NEVER, _TO.page]).reshape(2, 1, 1)
+    severities = np.array([*range(SILENT), NEVER]).reshape(SILENT + 1, 1)
+    root_actions, root_right = np.array([NEVER, _TO.root, _TO.root]), np.array([0, 0, 1])
+    ends = [part.reshape(-1, ENDS, 1, 1, 1) for part in _ends()]
     ledger = Ledger(Facts(*past[:count]), Response(*np.array(past[count:])[:, np.newaxis]))
     now: Any = tick
     steps = ((pages, 1), (severities, 0), (root_actions, root_right), *zip(*ends, strict=True))
     for action, right in steps:
         accepted = np.asarray(right * fault)[..., np.newaxis]
         ledger = books.entered(ledger, action, now, accepted, fault)
-        now = now + (action != none)
-    return books.utilities(ledger, now, fault, benign=not fault)
+        now = now + (action != NEVER)
+    return ledger, now
 
 
 @attrs.frozen
@@ -145,8 +153,7 @@ class Planner(Case):
             first, groups = self.pasts
             # Nothing of it depends on the worth of a hand-over.
             stakes = attrs.evolve(self.stakes, worth_of_hand_over=None)
-            books = attrs.evolve(self.books, stakes=stakes)
-            of_each = [utilities_of(books, past, fault, tick) for past, fault in self._told]
+            of_each = [utilities_of(stakes, past, fault, tick) for past, fault in self._told]
             whole = mean_over_severities(np.stack(of_each, axis=-1), self.shares[first])
             self._tables[tick] = whole.astype(np.float64)[..., groups]
         return self._tables[tick]

@@ -57,8 +57,8 @@ class Posterior:
     faults, else those with a weight above 0. ``logs`` are the logarithms (units of 2**-20) of the
     weights, ``NEVER`` for hypotheses that the evidence rules out; ``severities[h]`` are the weights
     of P1, P2, P3 under hypothesis h, ``fixed[h]`` is whether all its faults are fixed. ``own``
-    (n, U) are the weights of the conditions of a service that no fault reaches; ``evidence`` is what
-    was shown. ``outcomes`` holds what was seen of histories.
+    (n, U) are the weights of the conditions of a service that no fault reaches. ``evidence`` is
+    what was shown; ``outcomes`` holds what was seen of histories.
     """
 
     listed: Listed

@@ -77,17 +77,16 @@ def suspects(observation: Observation, book: Notebook) -> tuple[Suspect, ...]:
         seen[sign.service].append(sign)
     rows = []
     for row in topology.services:
-        signs = seen[row.name]
-        changed = "changes" in observation.hidden or any(sign.sort == CHANGE for sign in signs)
-        points_told = [points_of(world, sign.sort, sign.token) for sign in signs]
-        for kind in world.kinds_at(row.tier):
-            points = structure[row.name] + sum([points[kind.name] for points in points_told])
-            if not changed and _follows_a_change(world, kind.name):
-                points += LACKING
-            rows.append(Suspect(points, kind.name, row.name, (kind.remedies[0], row.name)))
-        for benign in world.benign_at(row.tier):
-            points = calm + sum([points[benign.name] for points in points_told])
-            rows.append(Suspect(points, benign.name, row.name))
+        signs, kinds, benign = seen[row.name], world.kinds_at(row.tier), world.benign_at(row.tier)
+        told = [points_of(world, row.tier, sign.sort, sign.token) for sign in signs]
+        if "changes" not in observation.hidden and all(sign.sort != CHANGE for sign in signs):
+            told.append(_lacking_a_change(world, row.tier))
+        first = (*[structure[row.name]] * len(kinds), *[calm] * len(benign))
+        points = map(sum, zip(first, *told, strict=True))
+        for kind in kinds:
+            rows.append(Suspect(next(points), kind.name, row.name, (kind.remedies[0], row.name)))
+        for load in benign:
+            rows.append(Suspect(next(points), load.name, row.name))
     return tuple(sorted(rows, key=lambda suspect: -suspect.points))
 
 
@@ -128,9 +127,10 @@ def differences(world: World, left: str, right: str, sorts: Sequence[str]) -> in
 
 
 @lru_cache(maxsize=4096)
-def points_of(world: World, sort: str, token: str) -> Mapping[str, int]:
-    """The points of a sign for every row of the runbook."""
-    return {kind: _points(world, kind, sort, token) for kind in world.signatures}
+def points_of(world: World, tier: str, sort: str, token: str) -> tuple[int, ...]:
+    """The points of a sign for the kinds of fault at a tier, then for the benign kinds."""
+    rows = (*world.kinds_at(tier), *world.benign_at(tier))
+    return tuple(_points(world, row.name, sort, token) for row in rows)
 
 
 def _points(world: World, kind: str, sort: str, token: str) -> int:
@@ -159,6 +159,10 @@ def _row(world: World, kind: str) -> Mapping[str, Mapping[str, int]]:
     )
 
 
-def _follows_a_change(world: World, kind: str) -> bool:
-    """Whether a change usually comes before such a fault."""
-    return _USUALLY in _row(world, kind).get(CHANGE, {}).values()
+@lru_cache(maxsize=64)
+def _lacking_a_change(world: World, tier: str) -> tuple[int, ...]:
+    """The points of no change: for faults that usually follow a change."""
+    usual = [
+        _USUALLY in _row(world, kind.name).get(CHANGE, {}).values() for kind in world.kinds_at(tier)
+    ]
+    return (*(LACKING * follows for follows in usual), *(0 for _ in world.benign_at(tier)))

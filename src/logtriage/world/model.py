@@ -188,7 +188,14 @@ class World(Vocabulary):
 
     def kinds_at(self, tier: str) -> tuple[Kind, ...]:
         """The fault kinds that can strike a tier, in order."""
-        return tuple(kind for kind in self.kinds if tier in kind.tiers)
+        return self._kinds_at[tier]
+
+    @cached_property
+    def _kinds_at(self) -> Mapping[str, tuple[Kind, ...]]:
+        return {
+            tier: tuple(kind for kind in self.kinds if tier in kind.tiers)
+            for tier in self.tier_names
+        }
 
     def likely_remedies(self, tier: str | None = None) -> tuple[str, ...]:
         """The remedies, first those that mend most kinds of fault; ``tier`` limits the kinds."""
