@@ -59,6 +59,6 @@ def test_a_caller_that_waits_for_nobody_speaks_against_what_it_calls() -> None:
 )
 def test_points_follow_the_runbook(kind: str, sort: str, token: str, points: int) -> None:
     for tier in WORLD.tier_names:
-        rows = (*WORLD.kinds_at(tier), *WORLD.benign_at(tier))
-        names = [row.name for row in rows]
+        names = [kind.name for kind in WORLD.kinds_at(tier)]
+        names += [benign.name for benign in WORLD.benign_at(tier)]
         assert kind not in names or points_of(WORLD, tier, sort, token)[names.index(kind)] == points

@@ -129,8 +129,9 @@ def differences(world: World, left: str, right: str, sorts: Sequence[str]) -> in
 @lru_cache(maxsize=4096)
 def points_of(world: World, tier: str, sort: str, token: str) -> tuple[int, ...]:
     """The points of a sign for the kinds of fault at a tier, then for the benign kinds."""
-    rows = (*world.kinds_at(tier), *world.benign_at(tier))
-    return tuple(_points(world, row.name, sort, token) for row in rows)
+    names = [kind.name for kind in world.kinds_at(tier)]
+    names += [benign.name for benign in world.benign_at(tier)]
+    return tuple(_points(world, name, sort, token) for name in names)
 
 
 def _points(world: World, kind: str, sort: str, token: str) -> int:
