@@ -274,16 +274,17 @@ CPU seconds of a fresh process, before this work and now; no benchmark measures 
 | `report --html` of 100 observer episodes, no beliefs kept | 25 to 30 | 8.9 | 5 | **no** |
 | `make test` | | see CONTRIBUTING.md | 15 minutes | see CONTRIBUTING.md |
 
-What was tried last for those missed, from 24.3 and 13.2 s, the least of three. Seconds are those of the part that a
-try changes, the old and the new package side by side on a busy machine:
+What was tried last for those missed, from 24.3 and 13.2 s, the least of three. Seconds
+are those of the part that a try changes, old and new package side by side on a busy machine:
 
 - `world check`: observers take 49 % of it, full looks 15 %, decisions on hand-overs 14 %, the
   expert 10 %. Services that differ only in the names of those they call share likelihoods: 2.5 to
   1.3 s. Plans on all topologies and pars share what was done: 1.3 to 0.8 s. The expert adds up
   the points of all suspects in columns: 2.0 to 1.3 s. What the three requests to
   a service share, worked out once: 0.72 s of an observer's sample, then 0.74, not taken. Callees
-  counted alike unless a token names them: 1.5 s, then 1.7, not taken. Incidents drawn once for all checks: they are kept
-  already. What is left is thousands of small arrays for each question, one episode at a time;
+  counted alike unless a token names them: 1.5 s, then 1.7, not taken. Incidents
+  drawn once for all checks: they are kept already.
+  What is left is thousands of small arrays for each question, one episode at a time;
   no kernel says what a look may show.
 - `report --html`: explanations of the 20 lowest grades took 6.2 s, beliefs and questions of all
   episodes 5.6, the rest 1.9. Imagined histories keep the sums that they are drawn from: 2.7 to
