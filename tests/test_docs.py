@@ -153,13 +153,6 @@ def test_relative_links_resolve(page: Path) -> None:
     assert not broken
 
 
-def test_no_page_shows_two_versions_of_itself() -> None:
-    """What a merge marks for a person to choose from, it leaves in the page."""
-    pages = (*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "deploy").rglob("*.md"))
-    marks = re.compile(r"^(<{7}|={7}|>{7})( |$)", re.MULTILINE)
-    assert not [str(one) for one in pages if marks.search(one.read_text(encoding="utf-8"))]
-
-
 def test_the_index_lists_every_page() -> None:
     """All but itself and the landing page of the site, which stands for the README there."""
     index = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
