@@ -1,5 +1,7 @@
 """What a run is worth in money."""
 
+from pathlib import Path
+
 import attrs
 import pytest
 
@@ -7,6 +9,7 @@ from logtriage import InvalidInput
 from logtriage.evaluation import LoadedRun, RunSpec, evaluate, load_run
 from logtriage.evaluation.money import Prices, worth_differences, worth_of
 from logtriage.evaluation.usage import Usage
+from logtriage.policies import FirstErrorPolicy
 
 TASK = "single_crash-v4"
 HANDED_OVER = "constant:hand_over"
@@ -41,9 +44,17 @@ def test_tokens_cost_what_they_are_priced_at(run: LoadedRun) -> None:
     asked = [attrs.evolve(row, extra=usage) for row in run.transcripts["oracle", TASK]]
     priced = Prices(100.0, per_million=(1.25, 10.0))
     assert priced.costs(asked) == [2.25] * 5
-    assert priced.costs(run.transcripts[HANDED_OVER, TASK]) == [0.0] * 5
     with pytest.raises(InvalidInput, match="keeps no count of tokens, and other episodes do"):
         priced.costs([*asked, *run.transcripts["oracle", TASK]])
+    with pytest.raises(InvalidInput, match="keeps no count of tokens; give a cost per episode"):
+        worth_of(run, priced)
+
+
+def test_what_is_there_to_compare_with_costs_nothing(tmp_path: Path) -> None:
+    spec = RunSpec(["mine", HANDED_OVER], [TASK], episodes=2)
+    evaluate(spec, tmp_path, factories={"mine": lambda _: FirstErrorPolicy()})
+    mine, handed_over = worth_of(load_run(tmp_path), Prices(100.0, per_episode=2.0))
+    assert (mine.cost, handed_over.cost, handed_over.worth.mean) == (4.0, 0.0, 0.0)
 
 
 def test_wrong_prices_are_named() -> None:

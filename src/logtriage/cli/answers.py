@@ -43,8 +43,8 @@ def template(
     template(ids, out)
     note(
         f"wrote {out}: {counted(len(ids), 'row')}. Each needs a root_cause (a service, or "
-        f"{NOTHING}) or a yes as handed_over; the other columns may stay empty. A fault_class "
-        f"is one of: {', '.join(FAULT_CATEGORIES)}"
+        f"{NOTHING}) or a yes as handed_over; without a fault_class "
+        f"({', '.join(FAULT_CATEGORIES)}) part of the grade is lost; the other columns may stay empty"
     )
 
 

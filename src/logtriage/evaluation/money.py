@@ -20,6 +20,7 @@ from logtriage.evaluation.repeats import attempts_of
 from logtriage.evaluation.statistics import Interval, mean_interval, paired_difference
 from logtriage.evaluation.usage import usage_in
 from logtriage.grading.grade import GRID
+from logtriage.registry import is_shipped
 from logtriage.transcript import Transcript
 
 #: The key of a transcript that keeps its cost.
@@ -55,23 +56,25 @@ class Prices:
             raise InvalidInput("a cost per episode and prices of tokens: give one of them")
 
     def costs(self, transcripts: Sequence[Transcript]) -> list[float]:
-        """The cost of each episode of a policy; 0 for a policy that asked no model.
+        """The cost of each episode of a policy; 0 without a price if no episode keeps a cost.
 
         Raises:
-            InvalidInput: if only some of the episodes keep what is needed, or none keeps a cost.
+            InvalidInput: if only some of the episodes keep a cost, or not all a count of tokens
+                that has a price.
         """
         if self.per_episode is not None:
             return [self.per_episode] * len(transcripts)
         kept = [self._kept(transcript) for transcript in transcripts]
         known = [cost for cost in kept if cost is not None]
-        if not known:
+        if not known and self.per_million is None:
             return [0.0] * len(kept)
         if len(known) < len(kept):
             lacking = transcripts[kept.index(None)]
             what = "cost" if self.per_million is None else "count of tokens"
+            others = ", and other episodes do" if known else ""
             raise InvalidInput(
-                f"{lacking.agent}: {lacking.incident} keeps no {what}, and other episodes do; give "
-                "a cost per episode"
+                f"{lacking.agent}: {lacking.incident} keeps no {what}{others}; give a cost per "
+                "episode"
             )
         return known
 
@@ -163,10 +166,15 @@ def worth_differences(
 def _gains(
     run: LoadedRun, policy: str, task: str, prices: Prices
 ) -> dict[str, tuple[float, float]]:
-    """(value x (grade - c), cost) of each scored episode, by incident."""
+    """(value x (grade - c), cost) of each scored episode, by incident.
+
+    A shipped policy beside agents of one's own costs nothing: it is there to compare with.
+    """
     transcripts, grades = run.transcripts[policy, task], run.grades[policy, task]
+    is_beside = is_shipped(policy) and not all(map(is_shipped, run.policies))
+    costs = [0.0] * len(grades) if is_beside else prices.costs(transcripts)
     rows = {}
-    for cost, grade in zip(prices.costs(transcripts), grades, strict=True):
+    for cost, grade in zip(costs, grades, strict=True):
         worth = run.incidents(grade.incident).worth_of_hand_over
         if grade.score is not None and worth is not None:
             gained = (on_grid(grade.score) - on_grid(worth)) / GRID

@@ -16,7 +16,7 @@ import attrs
 
 from logtriage._lib.files import numbered_lines, replacing
 from logtriage.actions import FAULT_CATEGORIES, SEVERITIES
-from logtriage.errors import InvalidInput, LogTriageError
+from logtriage.errors import InvalidInput, LogTriageError, closest
 from logtriage.incident import Incident
 
 #: What ``root_cause`` says where nothing is wrong.
@@ -160,7 +160,8 @@ def _answer(line: int, row: Mapping[str, Any], incidents: Mapping[str, Incident]
     """
     texts = {name: _text(name, row.get(name)) for name in COLUMNS}
     if texts["id"] not in incidents:
-        raise InvalidInput(f"id: {_unknown(texts['id'], 'one of', incidents)}")
+        more = "; incidents of your own: --bundle FILE"
+        raise InvalidInput(f"id: {_unknown(texts['id'], 'one of', incidents)}{more}")
     incident = incidents[texts["id"]]
     root = texts["root_cause"]
     handed_over = _one_of("handed_over", texts["handed_over"].lower() or "no", _BOOLEANS)
@@ -225,7 +226,9 @@ def _number(name: str, text: str, most: float | None = None) -> float | None:
 def _unknown(value: str, what: str, known: Iterable[str]) -> str:
     names = list(known)
     more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
-    return f"unknown: {value!r:.80}; {what}: {', '.join(names[:_LISTED])}{more}"
+    meant = closest(value, names)
+    hint = "" if meant is None else f" (did you mean {meant!r}?)"
+    return f"unknown: {value!r:.80}{hint}; {what}: {', '.join(names[:_LISTED])}{more}"
 
 
 def _uneven(answers: Sequence[Answer]) -> Iterator[str]:
