@@ -172,7 +172,9 @@ def report(
     (loaded,) = loaded_runs([run], seal_in(seal_file))
     put_run(loaded, prices, as_json=as_json, legend=legend, luck_adjusted=luck_adjusted)
     if not loaded.complete:
-        note("this run is not finished: the command that began it resumes it", "yellow")
+        played = sum(map(len, loaded.grades.values()))
+        planned = sum(len(cell.ids) for cell in loaded.planned)
+        note(f"not finished, {played} of {planned} episodes: the same command resumes it", "yellow")
 
 
 def put_run(
