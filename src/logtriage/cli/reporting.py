@@ -174,7 +174,8 @@ def report(
     if not loaded.complete:
         played = sum(map(len, loaded.grades.values()))
         planned = sum(len(cell.ids) for cell in loaded.planned)
-        note(f"not finished, {played} of {planned} episodes: the same command resumes it", "yellow")
+        how_far = f"{played} of {planned} episodes"
+        note(f"not finished, {how_far}: the command that began it resumes it", "yellow")
 
 
 def put_run(
