@@ -5,9 +5,19 @@ from typing import Any
 
 import pytest
 
-from logtriage.evaluation import RunSpec, evaluate, explain_run, explaining, load_run, summarise
+from logtriage.evaluation import (
+    Incidents,
+    RunSpec,
+    evaluate,
+    explain_run,
+    explaining,
+    keep_run,
+    load_run,
+    summarise,
+)
 from logtriage.report import write_replay
 from logtriage.report.text import interval, number, percent, signed
+from logtriage.transcript import Transcript
 from tests.report.test_replay_page import unpacked
 
 TASK = "single_crash-v4"
@@ -71,6 +81,18 @@ def test_an_explained_episode_has_its_parts_and_beliefs(
             and len(data["steps"]) == len(lines)
             for data in explained
         )
+
+
+def test_an_episode_that_was_left_open_has_a_page_without_parts(tmp_path: Path) -> None:
+    ids, resolve = [f"{TASK}/test/{number}" for number in (0, 1)], {"action_type": "resolve"}
+    told = [Transcript(ids[0], (), agent="mine"), Transcript(ids[1], (resolve,), agent="mine")]
+    keep_run(told, tmp_path / "run", Incidents())
+    (row,) = explain_run(tmp_path / "run", 2)
+    assert row.losses is not None
+    assert (row.episodes, row.losses.episodes) == (2, 1)
+    shown = write_replay(tmp_path / "run", tmp_path / "page.html", incident=ids[0])
+    (episode,) = unpacked(shown.chunks[0])["episodes"]
+    assert not episode["parts"]
 
 
 def test_unexplained_runs_have_no_such_table(runs: tuple[Path, Path], tmp_path: Path) -> None:

@@ -1,18 +1,13 @@
 """The part of a debrief that needs probabilities: the belief beside each action."""
 
-from typing import Final
-
 from rich.console import Group, RenderableType
 
 from logtriage.actions import describe
-from logtriage.beliefs.explain import Explanation, explain
+from logtriage.beliefs.explain import SAMPLES, Explanation, explain
 from logtriage.beliefs.then import decisions_then
 from logtriage.cli.screens import facts, heading, signed
 from logtriage.report.hindsight import line_of
 from logtriage.state import State
-
-#: Samples of an explanation: few, because a person waits.
-SAMPLES: Final = 4
 
 
 def hindsight(

@@ -41,8 +41,8 @@ def explain_run(
     """Explain the first episodes of each policy and task of a run, and sum it up again.
 
     Explanations are kept: after an interrupt the same call goes on, and ends with the same files.
-    An episode takes half a second to a second, on a fleet two to four. Unscored episodes are left
-    out, and so are incidents with a reason by
+    An episode takes half a second to a second, on a fleet two to four. Unscored and open episodes
+    are left out, and so are incidents with a reason by
     :func:`logtriage.beliefs.explain.why_unexplained`.
 
     Args:
@@ -122,7 +122,7 @@ def _open_tasks(run: LoadedRun, cell: Cell, episodes: int) -> list[_Task]:
     return [
         _Task(small, run.incidents, graded)
         for graded in run.grades[key][:episodes]
-        if graded.score is not None
+        if graded.closing is not None  # unscored, or left open
         and graded.incident not in there
         and why_unexplained(run.incidents(graded.incident)) is None
     ]

@@ -18,7 +18,7 @@ from logtriage.cli.desk.pages import help_page, journal, now, plain, services
 from logtriage.cli.desk.places import map_of, who
 from logtriage.cli.desk.prompt import Prompt
 from logtriage.cli.desk.session import Session
-from logtriage.cli.hindsight import SAMPLES, hindsight
+from logtriage.cli.hindsight import hindsight
 from logtriage.cli.runbook import runbook
 from logtriage.cli.screens import debrief
 from logtriage.cli.typed import completions
@@ -272,7 +272,7 @@ class Desk(App[State]):
             self.run_worker(lambda: self._look_back(state), thread=True, exclusive=True)
 
     def _look_back(self, state: State) -> None:
-        explanation = explain(state, samples=SAMPLES)
+        explanation = explain(state)
         self.call_from_thread(self._explained, state, explanation)
 
     def _explained(self, state: State, explanation: Explanation) -> None:

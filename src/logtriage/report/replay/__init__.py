@@ -161,7 +161,7 @@ def _explained(episode: Episode) -> Episode:
     from logtriage.evaluation.explaining import explained_state
     from logtriage.evaluation.explanation_files import decode_explanation, encode_explanation
 
-    if episode.explained is not None or episode.roles is not None or episode.grade.score is None:
+    if episode.explained is not None or episode.roles is not None or episode.grade.closing is None:
         return episode
     if why_unexplained(episode.incident) is not None:
         return episode

@@ -216,8 +216,9 @@ const PART_WORDS = {
 function hindsight(episode) {
   if (!episode.world.belief) return null;
   if (!episode.parts) {
-    const why = facts.roles ? "A team’s grade is not split into parts: a tick has several actions." : facts.numpy ? "Not explained. " : "Not explained: that takes NumPy.";
-    return [el("h3", {}, "How it came about"), el("p", { class: "note" }, why, !facts.roles && facts.numpy && commandFor(episode))];
+    const open = episode.row[OUTCOME] === "open";
+    const why = facts.roles ? "A team’s grade is not split into parts: a tick has several actions." : open ? "The agent left the incident open, so its grade is not split into parts." : facts.numpy ? "Not explained. " : "Not explained: that takes NumPy.";
+    return [el("h3", {}, "How it came about"), el("p", { class: "note" }, why, !facts.roles && !open && facts.numpy && commandFor(episode))];
   }
   return [
     el("h3", {}, "How it came about"),
