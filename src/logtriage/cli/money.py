@@ -6,6 +6,7 @@ from rich.console import Console
 from rich.text import Text
 
 from logtriage.cli.figures import Figures
+from logtriage.cli.screens import NO_FIGURE
 from logtriage.evaluation.money import Worth, WorthDifference
 from logtriage.evaluation.statistics import Interval
 
@@ -22,7 +23,7 @@ def print_worth(console: Console, rows: Sequence[Worth], *, legend: bool = False
                 str(row.episodes),
                 f"{row.cost:,.2f}",
                 _estimate(row.worth),
-                f"{row.worthless_at:,.2f} an episode",
+                f"{row.worthless_at:,.2f} an episode" if row.worthless_at >= 0 else NO_FIGURE,
             ]
             for row in rows
         ],

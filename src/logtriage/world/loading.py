@@ -250,7 +250,7 @@ def _place_of(name: str, search_path: str) -> Path:
         (*shipped_worlds(), *islice(sorted(there), MAX_FILES)),
         f"{WORLDS_VARIABLE}, where worlds of one's own are looked for, is "
         + (repr(search_path) if folders else "not set")
-        + (f"; for the folder here write Path({name!r})" if _is_here(name) else ""),
+        + (f"; for the folder here write Path({name!r}) or --world {name}" * _is_here(name)),
     )
 
 
