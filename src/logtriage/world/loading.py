@@ -244,13 +244,14 @@ def _place_of(name: str, search_path: str) -> Path:
         return place
     folders = _folders(search_path)
     there = (path.parent.name for folder in folders for path in folder.glob(f"*/{RULES_FILE}"))
+    here = f"; for the folder here write Path({name!r}) or --world {name}" if _is_here(name) else ""
     raise UnknownName(
         "world",
         name,
         (*shipped_worlds(), *islice(sorted(there), MAX_FILES)),
         f"{WORLDS_VARIABLE}, where worlds of one's own are looked for, is "
         + (repr(search_path) if folders else "not set")
-        + (f"; for the folder here write Path({name!r}) or --world {name}" * _is_here(name)),
+        + here,
     )
 
 
