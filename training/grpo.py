@@ -37,7 +37,6 @@ from logtriage.adapters.trl import TriageEnv, triage_rows
 from logtriage.drawing.generator import make_incident
 from logtriage.errors import InvalidInput, LogTriageError
 from logtriage.rng import hash_name
-from logtriage.state import State
 from training.common.figures import EPISODES, Row, figures, row_of, tell_end, write_rows
 from training.common.files import RUN, save_json, save_text
 from training.common.language import (
@@ -209,20 +208,14 @@ class Record:
         Raises:
             NothingToLearn: if no group had a spread for :data:`PATIENCE` steps.
         """
-        states = [attempt.episode.state for attempt in played]
-        malformed = sum(
-            wire["action_type"] == "malformed"
-            for attempt in played
-            for wire in attempt.episode.actions
-        )
         tokens = sum(len(attempt.prompt) + len(attempt.ids) for attempt in played)
-        self.append(step, states, malformed, tokens, seconds)
+        self.append(step, [attempt.episode for attempt in played], tokens, seconds)
 
-    def append(
-        self, step: int, states: Sequence[State], malformed: int, tokens: int, seconds: float
-    ) -> None:
-        """As :meth:`step`, of the last states."""
-        rows = [row_of(state) for state in states]
+    def append(self, step: int, played: Sequence[Episode], tokens: int, seconds: float) -> None:
+        """As :meth:`step`, of episodes that hold ``tokens`` in all."""
+        rows = [row_of(episode.state) for episode in played]
+        wires = [wire for episode in played for wire in episode.actions]
+        malformed = sum(wire["action_type"] == "malformed" for wire in wires)
         lines = [{"step": step, **attrs.asdict(row)} for row in rows]
         with (self._out / PLAYED).open("a", encoding="utf-8") as file:
             file.write("".join(f"{json.dumps(line)}\n" for line in lines))
@@ -272,12 +265,8 @@ class PlainRecord:
         self, completions: Sequence[Any], environments: Sequence[TriageEnv], **_: Any
     ) -> list[None]:
         """Note a step."""
-        episodes: list[Episode] = [environment.episode for environment in environments]
-        wrong = sum(
-            wire["action_type"] == "malformed" for episode in episodes for wire in episode.actions
-        )
-        step = self._trainer().state.global_step + 1
-        self._record.append(step, [episode.state for episode in episodes], wrong, 0, 0.0)
+        episodes = [environment.episode for environment in environments]
+        self._record.append(self._trainer().state.global_step + 1, episodes, 0, 0.0)
         return [None] * len(completions)
 
 
@@ -294,15 +283,14 @@ class Trainer(GRPOTrainer):
 
 def unpadded(inputs: Mapping[str, Any]) -> dict[str, Any]:
     """The inputs of a backward pass without the columns that are masked in all of its rows."""
-    prompt, completion = inputs["prompt_mask"].any(0), inputs["completion_mask"].any(0)
-    completion[0] = True  # TRL takes a loss of rows that are all masked, too
-    wanted = {name: prompt if name.startswith("prompt_") else completion for name in inputs}
-    return {
-        name: value[:, wanted[name]]
-        if torch.is_tensor(value) and value.dim() == 2 and value.size(1) == len(wanted[name])
-        else value
-        for name, value in inputs.items()
-    }
+    shown = {part: inputs[f"{part}_mask"].any(0) for part in ("prompt", "completion")}
+    shown["completion"][0] = True  # TRL takes a loss of rows that are all masked, too
+    cut = dict(inputs)
+    for name, value in inputs.items():
+        kept = shown["prompt" if name.startswith("prompt_") else "completion"]
+        if torch.is_tensor(value) and value.dim() == 2 and value.size(1) == len(kept):
+            cut[name] = value[:, kept]
+    return cut
 
 
 def config_of(settings: Settings, out: Path) -> GRPOConfig:
