@@ -19,6 +19,7 @@ from logtriage.actions import TEAM_ACTION_TYPES
 from logtriage.errors import InvalidInput, TopologyError, TranscriptError
 from logtriage.incident import Incident, Part, Truth
 from logtriage.roles import VIEWS, RoleSplit
+from logtriage.roles.splits import ROLE_SPLITS
 from logtriage.topology import Service, Topology
 from logtriage.transcript import (
     COMPLETED,
@@ -220,9 +221,13 @@ def role_split_from_json(
     """A role split from JSON text or decoded JSON.
 
     Raises:
-        InvalidInput: naming ``source``, the field and what was expected.
+        InvalidInput: naming ``source``, the field and what was expected; for another split with
+            the name of a built-in split, since transcripts name theirs.
     """
-    return structured(text, RoleSplit, lambda reason: InvalidInput(f"{source}: {reason}"))
+    split = structured(text, RoleSplit, lambda reason: InvalidInput(f"{source}: {reason}"))
+    if ROLE_SPLITS.get(split.name, split) != split:
+        raise InvalidInput(f"{source}: name: {split.name!r} is a built-in split; choose another")
+    return split
 
 
 def load_role_split(path: str | Path) -> RoleSplit:

@@ -96,27 +96,6 @@ def test_interval_is_that_of_scipy(seed: int, count: int) -> None:
     assert interval.high == pytest.approx(wanted.confidence_interval.high, abs=0.06 * width)
 
 
-def test_paired_interval_is_that_of_scipy() -> None:
-    stats: Any = pytest.importorskip("scipy.stats")
-    before = grades(3, 300)
-    after = [min(1.0, one + 0.1 * two) for one, two in zip(before, grades(4, 300), strict=True)]
-    interval = paired_difference(before, after)
-    wanted = stats.bootstrap(
-        (before, after),
-        lambda old, new: np.mean(new) - np.mean(old),
-        paired=True,
-        vectorized=False,
-        n_resamples=2 * RESAMPLES,
-        confidence_level=LEVEL,
-        method="percentile",
-        rng=np.random.default_rng(8),
-    )
-    assert interval is not None
-    width = wanted.confidence_interval.high - wanted.confidence_interval.low
-    assert interval.low == pytest.approx(wanted.confidence_interval.low, abs=0.08 * width)
-    assert interval.high == pytest.approx(wanted.confidence_interval.high, abs=0.08 * width)
-
-
 def test_pass_at_k_counts_the_samples_that_could_have_been_drawn() -> None:
     """Both estimators are shares of all k-subsets of the attempts made."""
     for attempts in range(1, 8):

@@ -87,7 +87,9 @@ def test_every_figure_of_a_run_that_is_known(tmp_path: Path) -> None:
         split="test",
         augrc=0.125,
         net=row.net,
+        first_unscored=row.first_unscored,
     )
+    assert "gone" in str(row.first_unscored)
 
 
 def neighbours(benign: bool) -> str:

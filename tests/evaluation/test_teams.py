@@ -78,6 +78,14 @@ def failing_on_third(incident: Incident) -> TeamPolicy:
 # -- episodes ----------------------------------------------------------------------------
 
 
+def test_a_part_that_does_not_exist_is_refused_before_anything_is_played(tmp_path: Path) -> None:
+    first = attrs.evolve(TRIO.roles[0], watches=("nroth",))
+    lost = attrs.evolve(TRIO, name="lost", roles=(first, *TRIO.roles[1:]))
+    with pytest.raises(InvalidInput, match="unknown part 'nroth'"):
+        evaluate(RunSpec(["expert"], TASKS, episodes=1, role_split=lost), tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_role_that_raises_is_named_and_its_episode_unscored() -> None:
     broken = team(Saying(Wait()), Waiting(OSError("gone")), Saying(Wait()))
     transcript = record_joint_episode(INCIDENT, lambda _: broken, "mine", TRIO)

@@ -2,7 +2,6 @@
 
 import gzip
 import json
-import os
 from importlib.resources import files
 from pathlib import Path
 
@@ -12,7 +11,6 @@ from logtriage.incident import Fault, Incident
 from logtriage.recorded import (
     as_incident,
     dump_bundle,
-    import_nezha,
     load_bundle,
     load_records,
     shipped_incidents,
@@ -139,13 +137,3 @@ def test_small_attributed_and_reproducible(tmp_path: Path) -> None:
     # Not the compressed bytes, which depend on the zlib at hand.
     assert gzip.decompress(data) == (tmp_path / "c.jsonl").read_bytes()
     assert load_bundle(tmp_path / "c.jsonl") == shipped_incidents()
-
-
-@pytest.mark.skipif(
-    "LOGTRIAGE_NEZHA_DIR" not in os.environ, reason="LOGTRIAGE_NEZHA_DIR names no data set"
-)
-def test_the_importer_still_makes_the_shipped_incidents() -> None:
-    ids = [incident.id for incident in shipped_incidents()]
-    imported = import_nezha(os.environ["LOGTRIAGE_NEZHA_DIR"])
-    made = tuple(as_incident(record) for record in imported if record.id in ids)
-    assert made == shipped_incidents()

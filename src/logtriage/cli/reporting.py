@@ -222,5 +222,9 @@ def put_rows(
     from logtriage.evaluation.repeats import pooled
 
     print_rows(results(), pooled(rows, repeats), legend=legend, luck_adjusted=luck_adjusted)
+    for row in rows:
+        if row.unscored:
+            why = f"{row.unscored} unscored; the first: {row.first_unscored}"
+            note(f"{row.policy} on {row.task}: {why}", "yellow")
     print_repeats(results(), repeats)
     print_worth(results(), money, legend=legend)

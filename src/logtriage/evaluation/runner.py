@@ -6,7 +6,7 @@ stand in the order of the plan at the end, not in that of their arrival.
 
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import closing
-from itertools import chain
+from itertools import chain, product
 from os import PathLike
 from pathlib import Path
 
@@ -21,10 +21,11 @@ from logtriage.evaluation.incidents import Incidents
 from logtriage.evaluation.keeping import keeping, line_of
 from logtriage.evaluation.parallel import Workers, chunk_size, in_order, threaded, workers_of
 from logtriage.evaluation.recorders import Record, Recording, Together, records_of
-from logtriage.evaluation.spec import Cell, RunSpec
+from logtriage.evaluation.spec import Cell, RunSpec, plan
 from logtriage.evaluation.summary import Row
 from logtriage.policies import PolicyFactory, TeamFactory
 from logtriage.registry import has_network, is_own, make_policy, make_team, roles_of
+from logtriage.roles.role import watched
 
 
 def evaluate(
@@ -94,6 +95,10 @@ def evaluate(
         elif _changes(name):  # a directory or a module, unlike the policies of the registry
             maker = make_policy(name) if split is None else make_team(name, split)
             marks[name] = player_name(maker)
+    if split is not None:
+        firsts = {cell.task: cell.ids[0] for cell in plan(spec, incidents) if cell.ids}
+        for first, role in product(firsts.values(), split.roles):
+            watched(role, incidents(first).topology)  # refuses a part that does not exist
     with keeping(directory, spec, incidents, marks, fresh=fresh) as kept:
         left = kept.left(retry_unscored=retry_unscored)
         total = kept.episodes

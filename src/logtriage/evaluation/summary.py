@@ -26,7 +26,7 @@ from logtriage.evaluation.statistics import (
     mean_known,
 )
 from logtriage.evaluation.usage import Usage, usage_of
-from logtriage.grading import Grade
+from logtriage.grading import Grade, Unscored
 from logtriage.policies import Ranking
 from logtriage.state import Closing, State
 
@@ -75,6 +75,7 @@ class Row:
         false_alarm: share of incidents without a fault in which somebody was alarmed.
         unread: how many replies of models no action could be read from.
         first_unread: the text of the first of them.
+        first_unscored: why the first unscored episode has no grade.
     """
 
     policy: str
@@ -108,6 +109,7 @@ class Row:
     false_alarm: float | None = None
     unread: int = 0
     first_unread: str | None = None
+    first_unscored: str | None = None
 
 
 def summarise(run: LoadedRun) -> tuple[Row, ...]:
@@ -172,6 +174,7 @@ def _row(run: LoadedRun, policy: str, task: str, rubric: str, planned: int) -> R
         split=run.split_of(task),
         unread=len(unread),
         first_unread=unread[0] if unread else None,
+        first_unscored=next((one.cause for one in grades if isinstance(one, Unscored)), None),
     )
 
 

@@ -1,6 +1,5 @@
 """PetShop's layout: what an issue becomes, and what is said of files that are not of it."""
 
-import os
 from importlib.resources import files
 from pathlib import Path
 
@@ -88,16 +87,6 @@ def test_the_shipped_ones_are_found_by_id_and_can_be_played(number: int) -> None
     assert state.facts.root_cause is not None
     with pytest.raises(UnknownName, match="source of recorded incidents"):
         shipped_incidents("nobody")
-
-
-@pytest.mark.skipif(
-    "LOGTRIAGE_PETSHOP_DIR" not in os.environ, reason="LOGTRIAGE_PETSHOP_DIR names no data set"
-)
-def test_the_importer_still_makes_the_shipped_ones() -> None:
-    ids = [incident.id for incident in shipped_incidents("petshop")]
-    imported = import_petshop(os.environ["LOGTRIAGE_PETSHOP_DIR"])
-    made = tuple(as_incident(record) for record in imported if record.id in ids)
-    assert made == shipped_incidents("petshop")
 
 
 def test_the_command_makes_a_bundle_and_names_no_answer(layout: Path, tmp_path: Path) -> None:
