@@ -114,8 +114,8 @@ def make_policy(spec: str) -> PolicyFactory:
         )
     if is_own(spec) and name not in POLICIES:
         return own_policy(spec, POLICIES)
-    if spec == "pooled":
-        raise InvalidInput("policy 'pooled' plays as a team; give its roles by --split-roles")
+    if spec == "pooled" or "=" in name:
+        raise InvalidInput(f"policy {spec!r} plays as a team; give its roles by --split-roles")
     raise UnknownName("policy", spec, POLICIES)
 
 

@@ -141,7 +141,8 @@ def get_role_split(name: str) -> RoleSplit:
     try:
         return ROLE_SPLITS[name]
     except KeyError:
-        raise UnknownName("role split", name, ROLE_SPLITS) from None
+        own = "a split of your own is a file: --split-roles FILE, load_role_split(path)"
+        raise UnknownName("role split", name, ROLE_SPLITS, own) from None
 
 
 def splits_with(own: RoleSplit | None) -> Callable[[str], RoleSplit]:
