@@ -159,6 +159,8 @@ def _per_role(
         if name in factories:
             raise InvalidInput(f"team {spec!r}: role {name!r} is named twice")
         split.role(name)
+        if policy == "pooled" and policy not in own:
+            raise InvalidInput(f"role {name}: policy 'pooled' sees for all roles, so it plays all")
         factory = _role_factory(policy, own)
         if factory is None:
             _check_not_alone(f"role {name}: ", policy, (*_ROLE_PLAYERS, *own))
