@@ -139,7 +139,7 @@ def test_corrections_are_what_the_teacher_would_do_on_the_models_own_screens():
 @pytest.mark.parametrize("style", ["text", "compact"])
 def test_a_step_on_tool_calls(tmp_path, style):
     settings = attrs.evolve(
-        SFT, style=style, episodes=2, batch=1, rounds=1, own=1, held_out=0, max_tokens=8,
+        SFT, style=style, episodes=1, batch=1, rounds=1, own=1, held_out=0, max_tokens=8,
         lora_r=4, max_context=16_384,
     )  # fmt: skip
     about = sft.run(settings, tmp_path / "run", "sft")
