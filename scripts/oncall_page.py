@@ -328,7 +328,7 @@ def _csv(found: _Figures) -> str:
             writer.writerow(
                 (cell.task, get_task(cell.task).fog, cell.split, cell.policy,
                  "all" if worth is None else worth, len(group),
-                 *(f"{one:.4f}" for one in (*figures, *means)))
+                 *("" if one is None else f"{one:.4f}" for one in (*figures, *means)))
             )  # fmt: skip
     return text.getvalue()
 
