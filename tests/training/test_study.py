@@ -39,8 +39,8 @@ def test_trained_models_are_compared_with_their_start_over_seeds(tmp_path: Path)
     study.write()
     text = (tmp_path / "study.md").read_text("utf-8")
     # Sum of the grades less the worths, over 0.8: -0.25 at the start, 0 and 0.5 after.
-    assert "| grpo-random less sft-random | 0.7 | 2 | +0.500 (" in text
-    assert "| shuffled less sft-random | 0.7 | 2 | +0.000 (" in text
+    assert "| grpo-random less sft-random | 0.7 | 2 | +0.500 [" in text
+    assert "| shuffled less sft-random | 0.7 | 2 | +0.000 [" in text
     # On val the start earns more than a hand-over is worth at 0.3, and less at 0.9.
     ((_, over_seeds),) = (
         line.split(" | 0.7 | 2 | ")
