@@ -35,9 +35,7 @@ def test_an_interval_over_seeds_is_students() -> None:
 
 def test_a_single_seed_has_no_interval() -> None:
     interval = over_seeds([0.25])
-    assert interval.mean == 0.25
-    assert math.isnan(interval.low)
-    assert math.isnan(interval.high)
+    assert (interval.mean, interval.low, interval.high) == (0.25, None, None)
 
 
 def test_seeds_are_compared_pair_by_pair() -> None:

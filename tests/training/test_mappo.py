@@ -331,7 +331,7 @@ def test_the_command_leaves_team_curve_and_transcripts(tmp_path: Path, capsys):
     grades = list(grade_jsonl(out / "transcripts.jsonl"))
     rows = read_rows(out / EPISODES)["own",]
     assert [one.score for one in grades] == [one.grade for one in rows]
-    assert f"before: net value {facts['before']['net_value']:+.3f} (" in lines[-5]
+    assert f"before: net value {facts['before']['net_value']:+.3f} [" in lines[-5]
     assert facts["after"]["own"]["grade"] == pytest.approx(np.mean([one.grade for one in rows]))
     assert facts["after"]["own"]["net_value"] == pytest.approx(net_value(rows).mean)
 

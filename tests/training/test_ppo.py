@@ -280,7 +280,7 @@ def test_the_command_leaves_a_run_in_figures_and_tells_its_end(tmp_path: Path, t
 
     end = capsys.readouterr().err.splitlines()[-5:]
     mean = facts["before"]["net_value"]
-    assert end[0].startswith(f"before: net value {mean:+.3f} (")
+    assert end[0].startswith(f"before: net value {mean:+.3f} [")
     assert end[1] == f"after:  {line_of(rows['test',])}"
     assert end[3] == f"run:    {out}"
     again = f"python -m training.ppo --task {task} {options} --out {out} --seed 4 --out {out}-seed4"
