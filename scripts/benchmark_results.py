@@ -265,7 +265,7 @@ def goals(sections: dict[str, str]) -> str:
 COMMANDS = """
 ### Commands
 
-CPU seconds of a fresh process, before this work and now; no benchmark measures them again.
+CPU seconds of a fresh process, before and now; no benchmark measures them again.
 
 | command | before | now | goal | reached |
 | --- | ---: | ---: | ---: | --- |
