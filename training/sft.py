@@ -304,7 +304,7 @@ def run(settings: Settings, out: Path, command: str, *, resume: bool = False) ->
     about = begin(out, settings, command, {"rounds": [], "rounds_done": 0}, resume=resume)
     began = time.perf_counter(), time.process_time()
     done = int(about["rounds_done"])
-    if done > settings.rounds:
+    if about["finished"]:
         console.print(f"{out}: this run is finished")
         return about
     source = settings if not done else attrs.evolve(settings, model=str(out), template="own")
