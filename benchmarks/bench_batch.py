@@ -55,7 +55,7 @@ def batch(size: int) -> tuple[Truths, Any]:
     """Truths and (N, 12) actions."""
     incidents, lists = drawn()
     rows = np.random.default_rng(size).permutation(np.arange(max(size, DRAWN)) % DRAWN)[:size]
-    truths, actions = truths_of(incidents), action_array(FIVE_TEAMS, lists)
+    truths, actions = truths_of(incidents), action_array(FIVE_TEAMS, lists, hand_over=True)
     return truths.take(rows), np.ascontiguousarray(actions[rows])
 
 

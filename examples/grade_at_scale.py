@@ -77,6 +77,8 @@ def grade_all(
     for one in files:
         if (other := named.setdefault(Path(one).stem, one)) is not one:
             sys.exit(f"{other} and {one} would write the same grades: rename one of them")
+    if lost := [one for one in files if not Path(one).is_file()]:
+        sys.exit(f"{lost[0]}: no such file")
     Path(out).mkdir(parents=True, exist_ok=True)
     if how == "one":
         yield from (grade_file(one, out) for one in files)

@@ -132,4 +132,4 @@ def test_whole_screens_say_nothing_twice(name: str, data: st.DataObject) -> None
 def action_numbers(state: State) -> list[int]:
     """The last action as a canonical integer, if it has one."""
     topology = state.incident.topology
-    return [int(one) for one in action_array(topology, [state.actions[-1:]])[0]]
+    return [int(one) for one in action_array(topology, [state.actions[-1:]], hand_over=False)[0]]

@@ -9,6 +9,7 @@ incidents; here their strategies draw those of the copy, every third one with a 
 import inspect
 from collections.abc import Callable, Iterator
 from functools import lru_cache
+from importlib import import_module
 from itertools import islice
 from pathlib import Path
 from types import ModuleType
@@ -28,35 +29,17 @@ from logtriage.topology import Topology
 from logtriage.world.copies import copy_world
 from logtriage.world.loading import WORLDS_VARIABLE, load_world, shipped_worlds
 from logtriage.world.model import World
-from property_tests import (
-    strategies,
-    test_belief_laws,
-    test_episode_laws,
-    test_grading_laws,
-    test_joint_laws,
-    test_observation_laws,
-    test_parsing_laws,
-    test_policy_team_laws,
-    test_trace_laws,
-    test_transition_laws,
-    test_triage_laws,
-    test_world_value_laws,
-)
+from property_tests import strategies, test_world_value_laws
 from tests.worlds.differences import differences
 from tests.worlds.newcomer import FILES, KIND, TEAM, newcomers_world
 
 #: The rooms whose laws are held to the new world.
-MODULES: Final = (
-    test_belief_laws,
-    test_episode_laws,
-    test_grading_laws,
-    test_joint_laws,
-    test_observation_laws,
-    test_parsing_laws,
-    test_policy_team_laws,
-    test_trace_laws,
-    test_transition_laws,
-    test_triage_laws,
+MODULES: Final = tuple(
+    import_module(f"property_tests.test_{room}_laws")
+    for room in (
+        *("belief", "episode", "grading", "joint", "observation", "parsing", "policy_team"),
+        *("trace", "transition", "triage"),
+    )
 )
 #: Every third number stands for an incident with the new kind, of the first few of a split.
 FEW: Final = 3

@@ -273,11 +273,22 @@ def deleting(path: str) -> Callable[[dict[str, Any]], None]:
 def test_a_wrong_field_of_a_topology_is_named(
     change: Callable[[dict[str, Any]], None], messages: list[str]
 ) -> None:
-    data = deepcopy(TOPOLOGY)
+    check_named(topology_from_json, TOPOLOGY, change, messages, TopologyError)
+
+
+def check_named(
+    read: Callable[..., object],
+    right: dict[str, Any],
+    change: Callable[[dict[str, Any]], None],
+    messages: list[str],
+    error: type[InvalidInput],
+) -> None:
+    """Decoded JSON and text are refused alike, naming the source and the field."""
+    data = deepcopy(right)
     change(data)
     for given in (data, json.dumps(data)):
-        with pytest.raises(TopologyError) as caught:
-            topology_from_json(given, "mine.json")
+        with pytest.raises(error) as caught:
+            read(given, "mine.json")
         assert str(caught.value).startswith("mine.json: ")
         for message in messages:
             assert message in str(caught.value)
@@ -360,14 +371,7 @@ def test_settings_of_roles_are_written_where_they_are_not_the_usual_ones() -> No
 def test_a_wrong_field_of_a_role_split_is_named(
     change: Callable[[dict[str, Any]], None], messages: list[str]
 ) -> None:
-    data = deepcopy(SPLIT)
-    change(data)
-    for given in (data, json.dumps(data)):
-        with pytest.raises(InvalidInput) as caught:
-            role_split_from_json(given, "mine.json")
-        assert str(caught.value).startswith("mine.json: ")
-        for message in messages:
-            assert message in str(caught.value)
+    check_named(role_split_from_json, SPLIT, change, messages, InvalidInput)
 
 
 @pytest.mark.parametrize("text", ["", "[]", "null", "{", b"\xff\xfe\xff", "[" * 100_000])

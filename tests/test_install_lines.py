@@ -24,7 +24,6 @@ BROUGHT = {
     for extra, requirements in PROJECT["optional-dependencies"].items()
 }
 CORE = {"attr", "attrs", "cattr", "cattrs", "numpy", "typing_extensions", "logtriage"}
-# -- what an extra brings is all that its programs import ---------------------------------
 
 
 def imported(path: Path) -> set[str]:
@@ -60,9 +59,6 @@ def test_an_extra_has_all_that_its_program_imports(program: str) -> None:
                 foreign.add(top)
     assert foreign
     assert foreign - BROUGHT[EXTRAS[program]] == set()
-
-
-# -- what is missing ------------------------------------------------------------------------
 
 
 @pytest.fixture

@@ -13,8 +13,3 @@ def test_the_newest_entry_of_the_changelog_is_of_this_version() -> None:
     heading = re.search(r"^## (\S+) \((unreleased|\d{4}-\d\d-\d\d)\)$", text, re.MULTILINE)
     assert heading is not None
     assert heading[1] == VERSION
-
-
-def test_the_package_for_the_hub_has_this_version() -> None:
-    text = (ROOT / "deploy" / "prime" / "pyproject.toml").read_text(encoding="utf-8")
-    assert tomllib.loads(text)["project"]["version"] == VERSION

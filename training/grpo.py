@@ -397,6 +397,7 @@ def run(settings: Settings, out: Path, command: str, *, resume: bool = False) ->
         return about
     began = time.perf_counter(), time.process_time()
     model, chat = load(settings)
+    save_json(out / RUN, about)
     checkpoints = list((out / "checkpoints").glob("checkpoint-*"))
     after = max((int(path.name.rpartition("-")[2]) for path in checkpoints), default=0)
     before: list[Row] = []

@@ -310,6 +310,7 @@ def run(settings: Settings, out: Path, command: str, *, resume: bool = False) ->
     source = settings if not done else attrs.evolve(settings, model=str(out), template="own")
     manner = style_and_rules(settings.style, settings.rules) if not done else None
     model, chat = load(source, manner)
+    save_json(out / RUN, about)
     before: list[Row] = []
     after: list[Row] = []
     if settings.held_out and done:

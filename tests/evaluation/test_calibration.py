@@ -9,7 +9,7 @@ import pytest
 
 import logtriage as lt
 from logtriage.beliefs import belief
-from logtriage.evaluation import RunSpec, evaluate, load_run
+from logtriage.evaluation import RunSpec, evaluate, load_run, summarise
 from logtriage.evaluation.calibration import calibrate, ece, share_bounds
 from tests.cli.test_cli import lines, logtriage
 
@@ -73,9 +73,11 @@ def test_confidences_are_held_against_truth_and_posterior(run: Path) -> None:
 def test_handing_over_below_a_bar(run: Path) -> None:
     (one, _) = calibrate(load_run(run))
     shares = [bar.handed_over for bar in one.bars]
-    assert shares == [0.0, 0.0, *([0.5] * 8), 1.0]
-    assert one.bars[-1].net.mean == 0.0  # all is handed over
-    assert one.bars[0].net.mean < one.bars[2].net.mean < 0.0
+    assert shares == pytest.approx([0.0, 0.0, *([4 / 9] * 8), 8 / 9])  # the first states none
+    (row, _) = summarise(load_run(run))
+    assert row.net is not None
+    assert one.bars[0].net == row.net.net
+    assert one.bars[0].net.mean < one.bars[2].net.mean < one.bars[-1].net.mean < 0.0
 
 
 def test_nothing_is_nan_where_nothing_was_stated(run: Path) -> None:

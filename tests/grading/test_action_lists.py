@@ -14,20 +14,29 @@ from tests.builders import SEVEN_SERVICES
 
 def test_action_lists_become_integers() -> None:
     array = action_array(
-        SEVEN_SERVICES, [[lt.ClassifySeverity("P2"), lt.Malformed("", "")], [lt.Ignore()]]
+        SEVEN_SERVICES,
+        [[lt.ClassifySeverity("P2"), lt.Malformed("", "")], [lt.Ignore()]],
+        hand_over=False,
     )
     assert array.tolist() == [[1, MALFORMED], [72, PADDING]]
     assert array.dtype == np.int8
-    assert action_array(random_topology(1, 60), [[lt.Resolve()]]).dtype == np.int16
+    assert action_array(random_topology(1, 60), [[lt.Resolve()]], hand_over=True).dtype == np.int16
     with pytest.raises(UnknownName, match="unknown team 'pay-team'"):
-        action_array(SEVEN_SERVICES, [[lt.Escalate("pay-team")]])
+        action_array(SEVEN_SERVICES, [[lt.Escalate("pay-team")]], hand_over=True)
 
 
 def test_what_does_nothing_is_malformed() -> None:
-    nothing: list[lt.Action] = [lt.Malformed("", ""), lt.Report("slow_query"), lt.Wait()]
-    assert action_array(SEVEN_SERVICES, [nothing]).tolist() == [[MALFORMED] * 3]
-    assert action_array(SEVEN_SERVICES, []).shape == (0, 0)
-    assert action_array(SEVEN_SERVICES, [[], []]).shape == (2, 0)
+    nothing: list[lt.Action] = [
+        lt.Malformed("", ""),
+        lt.Report("slow_query"),
+        lt.Wait(),
+        lt.HandOver(),
+    ]
+    worthless, worth = (action_array(SEVEN_SERVICES, [nothing], hand_over=w) for w in (False, True))
+    assert worthless.tolist() == [[MALFORMED] * 4]
+    assert worth.tolist() == [[*[MALFORMED] * 3, 73]]
+    assert action_array(SEVEN_SERVICES, [], hand_over=True).shape == (0, 0)
+    assert action_array(SEVEN_SERVICES, [[], []], hand_over=True).shape == (2, 0)
 
 
 @pytest.mark.parametrize("size", [5, 14, 15, 16, 40])

@@ -395,7 +395,7 @@ def test_incidents_are_graded_by_their_own_rubric() -> None:
     ]
     plans = [perfect_actions(one)[1:] for one in incidents]
     topology = incidents[0].topology
-    grades = grade_batch(truths_of(incidents), action_array(topology, plans))
+    grades = grade_batch(truths_of(incidents), action_array(topology, plans, hand_over=True))
     assert grades.rubric is TRIAGE_3
     wanted = [lt.grade(play(one, plan)[0]) for one, plan in zip(incidents, plans, strict=True)]
     assert grades.scores.tolist() == [one.score for one in wanted]

@@ -46,7 +46,8 @@ def responses(incident: lt.Incident) -> list[list[lt.Action]]:
 def test_shares_are_those_of_the_scalar_grader(order: Any) -> None:
     rows = [(one, actions) for one in INCIDENTS for actions in responses(one)]
     truths = truths_of([one for one, _ in rows])
-    actions = action_array(INCIDENTS[0].topology, [listed for _, listed in rows])
+    lists = [listed for _, listed in rows]
+    actions = action_array(INCIDENTS[0].topology, lists, hand_over=True)
     found = grade_batch(truths, np.asarray(actions, order=order))
     for row, (incident, listed) in enumerate(rows):
         wanted = lt.grade(play(incident, listed)[0])

@@ -22,7 +22,7 @@ from tests.training.tiny import tiny_model  # noqa: E402
 from training import grpo, sft, weights  # noqa: E402
 from training.common.figures import gain, line_of, read_rows  # noqa: E402
 from training.common.files import Refused, load_json  # noqa: E402
-from training.common.language import load, style_and_rules  # noqa: E402
+from training.common.language import load, play_held_out, style_and_rules  # noqa: E402
 from training.common.memory import GIB, GPUS, estimate, presets, qwen3, verdict  # noqa: E402
 
 SFT = sft.Settings(
@@ -94,6 +94,24 @@ def test_a_run_that_was_cut_off_still_tells_what_was_before(tmp_path, monkeypatc
         f"next:   logtriage eval hf:{tmp_path}/run expert observer --task {settings.task} "
         f"--episodes 300 --out {tmp_path}/run-eval",
     ]
+
+
+def test_a_run_that_was_stopped_in_its_last_play_goes_on(tmp_path, monkeypatch):
+    def stopped(*arguments):
+        if arguments[-1] == "after":
+            raise KeyboardInterrupt
+        return play_held_out(*arguments)
+
+    out = tmp_path / "run"
+    with pytest.raises(InvalidInput, match="no such"):  # this leaves the directory free
+        sft.run(attrs.evolve(SFT, model=f"{tmp_path}/lost"), out, "sft")
+    with monkeypatch.context() as patch:
+        patch.setattr(sft, "play_held_out", stopped)
+        with pytest.raises(KeyboardInterrupt):
+            sft.run(SFT, out, "sft")
+    sft.run(SFT, out, "sft", resume=True)
+    about = load_json(out / "run.json")
+    assert (about["finished"], len(about["rounds"]), "after" in about) == (True, 1, True)
 
 
 def test_imitation_learns_what_the_teacher_does(tmp_path):

@@ -33,7 +33,7 @@ from logtriage.incident import Incident
 from logtriage.rendering import STYLES, check_style
 from logtriage.tasks import get_task
 from training.common.figures import Row, row_of
-from training.common.files import RUN, check_empty, load_json, machine, save_json
+from training.common.files import RUN, check_empty, load_json, machine
 from training.common.tasks import EVAL_SPLIT
 
 #: Seconds from line to line of progress, where there is no terminal.
@@ -165,6 +165,8 @@ def begin(
 ) -> dict[str, Any]:
     """The record of a run that begins with ``facts``, or goes on with the same settings.
 
+    The caller writes it once the model is loaded: a refused model leaves the directory free.
+
     Raises:
         Refused, InvalidInput: if the directory holds something else, or other settings.
     """
@@ -175,7 +177,7 @@ def begin(
             raise InvalidInput(f"{out}: the run there has another {', '.join(changed)}")
         return about
     check_empty(out)
-    about = {
+    return {
         "command": command,
         "settings": mine,
         "machine": machine(LIBRARIES),
@@ -184,8 +186,6 @@ def begin(
         "cpu_seconds": 0.0,
         "finished": False,
     }
-    save_json(out / RUN, about)
-    return about
 
 
 # -- models ----------------------------------------------------------------------------------

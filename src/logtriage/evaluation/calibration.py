@@ -30,7 +30,6 @@ from logtriage.evaluation.statistics import (
     mean_interval,
     resampled_interval,
 )
-from logtriage.grading import Grade
 from logtriage.state import State, initial_state
 
 #: Bins of confidences, each of the same width; the last holds 1.
@@ -43,14 +42,16 @@ class Stated:
     """A root cause that was declared with a confidence.
 
     ``posterior`` is the exact probability of the service at that tick; None if probabilities are
-    unknown, or a team played. ``grade`` and ``worth`` are those of the episode.
+    unknown, or a team played.
     """
 
     confidence: float
     right: bool
     posterior: float | None
-    grade: float
-    worth: float | None
+
+
+#: A scored episode: what it stated, its grade, and what handing it over is worth.
+_Episode = tuple[Stated | None, float, float | None]
 
 
 @attrs.frozen
@@ -73,7 +74,11 @@ class Bin:
 
 @attrs.frozen
 class Bar:
-    """Net value if every incident with a confidence below the bar were handed over at once."""
+    """Net value if every incident with a confidence below the bar were handed over at once.
+
+    An episode without a confidence counts as it was played. ``handed_over`` is the share below the
+    bar.
+    """
 
     bar: float
     handed_over: float
@@ -112,10 +117,11 @@ def calibrate(run: LoadedRun, on_progress: OnProgress | None = None) -> tuple[Ca
         for policy, task in [cell]
         for grade in run.scored(policy, [task]).values()
     ]
-    stated: dict[tuple[str, str], list[Stated | None]] = {cell: [] for cell in cells}
+    played: dict[tuple[str, str], list[_Episode]] = {cell: [] for cell in cells}
     for cell, grade in watched(every, on_progress, len(every)):
-        stated[cell].append(_stated(played_state(run.incidents(grade.incident), grade), grade))
-    return tuple(_calibration(*cell, stated[cell]) for cell in cells)
+        state = played_state(run.incidents(grade.incident), grade)
+        played[cell].append((_stated(state), grade.score, state.incident.worth_of_hand_over))
+    return tuple(_calibration(*cell, played[cell]) for cell in cells)
 
 
 def ece(confidences: Sequence[float], right: Sequence[bool]) -> float:
@@ -131,18 +137,18 @@ def share_bounds(hits: int, count: int, level: float) -> tuple[float, float]:
     )
 
 
-def _calibration(policy: str, task: str, rows: Sequence["Stated | None"]) -> Calibration:
-    known = [row for row in rows if row is not None]
+def _calibration(policy: str, task: str, rows: Sequence[_Episode]) -> Calibration:
+    known = [stated for stated, _, _ in rows if stated is not None]
     stated, right = [row.confidence for row in known], [row.right for row in known]
     over = [row.confidence - row.posterior for row in known if row.posterior is not None]
     error, by_chance = _error_of(stated, right) if known else (None, None)
     return Calibration(
         policy, task, len(rows), len(known), error, by_chance, mean_interval(over),
-        brier(stated, right), augrc(stated, right), _bins(known), _bars(known),
+        brier(stated, right), augrc(stated, right), _bins(known), _bars(rows) if known else (),
     )  # fmt: skip
 
 
-def _stated(state: State, grade: Grade) -> Stated | None:
+def _stated(state: State) -> Stated | None:
     """The confidence of an episode, at the tick where it was stated."""
     facts, incident = state.facts, state.incident
     if facts.confidence is None or facts.root_cause is None:
@@ -156,8 +162,7 @@ def _stated(state: State, grade: Grade) -> Stated | None:
             now = transition(now, action)
         posterior = belief(now).root_causes.get(facts.root_cause, 0.0)
     right = facts.root_cause in incident.truth.root_causes
-    score, worth = grade.score, incident.worth_of_hand_over
-    return Stated(facts.confidence, right, posterior, score, worth)
+    return Stated(facts.confidence, right, posterior)
 
 
 def _error_of(stated: Sequence[float], right: Sequence[bool]) -> tuple[Interval, float]:
@@ -204,17 +209,17 @@ def _bins(known: Sequence[Stated]) -> tuple[Bin, ...]:
     return tuple(bins)
 
 
-def _bars(known: Sequence[Stated]) -> tuple[Bar, ...]:
+def _bars(rows: Sequence[_Episode]) -> tuple[Bar, ...]:
     """The hand-over curve over the bars 0, 0.1, ..., 1, of incidents that have a worth."""
-    pairs = [(row, row.worth) for row in known if row.worth is not None]
+    known = [(stated, score, worth) for stated, score, worth in rows if worth is not None]
     bars = []
     for number in range(BINS + 1):
         bar = number / BINS
-        graded = [(worth if row.confidence < bar else row.grade, worth) for row, worth in pairs]
+        below = [stated is not None and stated.confidence < bar for stated, _, _ in known]
+        graded = [(w if under else g, w) for under, (_, g, w) in zip(below, known, strict=True)]
         net = net_value(graded)
         if net is not None:
-            below = sum(row.confidence < bar for row, _ in pairs)
-            bars.append(Bar(bar, below / len(pairs), net))
+            bars.append(Bar(bar, fmean(below), net))
     return tuple(bars)
 
 

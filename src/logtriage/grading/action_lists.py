@@ -80,15 +80,13 @@ def narrowest(highest: int) -> np.dtype[Any]:
     return np.dtype(next(t for t in (np.int8, np.int16, np.int32) if highest <= np.iinfo(t).max))
 
 
-def action_array(
-    topology: Topology, plans: Sequence[Sequence[Action]], *, hand_over: bool = False
-) -> Ints:
+def action_array(topology: Topology, plans: Sequence[Sequence[Action]], *, hand_over: bool) -> Ints:
     """Lists of actions as canonical integers, shape (N lists, T), T the longest list's length.
 
     Shorter lists are padded with :data:`PADDING`; what does nothing (a malformed action,
     a report, a wait, a class of fault) becomes :data:`MALFORMED`. The type is the narrowest
-    that holds the topology's actions. ``hand_over`` says whether a hand-over has a worth; it
-    does nothing without one.
+    that holds the topology's actions. ``hand_over`` says whether a hand-over has a worth, as
+    in all tasks that are drawn; it does nothing without one.
 
     Raises:
         UnknownName: if an action names what the topology lacks.

@@ -62,6 +62,8 @@ def check_place(path: str) -> None:
         raise InvalidInput(f"model {path!r}: expected a directory, this is a file")
     elif path.startswith((".", "/", "~")) or path.count("/") > 1:
         raise InvalidInput(f"model {path!r}: no such directory")
+    elif "/" in path and where.parent.is_dir():
+        raise InvalidInput(f"model {path!r}: {str(where.parent)!r} has no such directory")
 
 
 def load_tokenizer(path: str, template: str = "own") -> Any:
