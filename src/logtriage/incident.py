@@ -132,7 +132,7 @@ class Incident:
 
     @property
     def task_par(self) -> int:
-        """Par of incidents with faults, in ticks: it sets what a hand-over earns, benign or not."""
+        """Par in ticks of the task's incidents with faults. Hand-overs use it, benign or not."""
         return self.par if self.setting is None else self.setting.par
 
     @property

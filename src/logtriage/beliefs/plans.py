@@ -340,7 +340,7 @@ class Planner(Case):
 
 @attrs.frozen(eq=False)
 class _Lists:
-    """Utilities (ENDS, C, H) of plans with C declarations, and the declaration of each row (O,)."""
+    """Utilities of plans (ends, declarations, hypotheses), and each row's declaration (rows,)."""
 
     table: Floats
     which: Longs

@@ -11,7 +11,7 @@ from rich.text import Text
 from logtriage._lib.printable import spelled
 from logtriage.cli.console import put, say
 from logtriage.cli.legend import meaning_of, plain_title
-from logtriage.cli.screens import NO_FIGURE, facts, heading, number, signed
+from logtriage.cli.screens import NO_FIGURE, facts, heading, number
 from logtriage.evaluation import Interval
 
 #: Names of at most this many characters are never folded.
@@ -135,12 +135,12 @@ def share(value: float | None, decimals: int = 1) -> str:
     return f"{min(1 - least, max(least, value)):.{decimals}%}"
 
 
-def estimate(interval: Interval | None) -> Text:
-    """A mean beside its interval."""
+def estimate(interval: Interval | None, spec: str = ".3f", colour: str = "") -> Text:
+    """A mean beside its interval, its numbers written by ``spec``."""
     if interval is None:
         return Text(NO_FIGURE)
-    around = f" [{number(interval.low)}, {number(interval.high)}]"
-    return Text.assemble((number(interval.mean), "bold"), (around, "dim"))
+    mean, around = f"{interval:{spec}}".split(" ", 1)
+    return Text.assemble((mean, f"bold {colour}"), (f" {around}", "dim"))
 
 
 def stacked(estimate: Interval | None) -> Text:
@@ -155,9 +155,3 @@ def _bare(value: float | None) -> str:
     """A figure without the 0 before its point."""
     text = number(value)
     return text.replace("0.", ".", 1) if text.lstrip("-").startswith("0.") else text
-
-
-def interval_text(difference: Interval) -> str:
-    """A difference with its interval, all with their signs."""
-    low, high = signed(difference.low), signed(difference.high)
-    return f"{signed(difference.mean)} [{low}, {high}]"

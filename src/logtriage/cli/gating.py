@@ -11,7 +11,7 @@ from rich.text import Text
 from logtriage._lib.printable import counted
 from logtriage.cli.bar import loaded_runs
 from logtriage.cli.console import emit, note, results
-from logtriage.cli.figures import Figures, interval_text
+from logtriage.cli.figures import Figures
 from logtriage.cli.group import SOME_BAD
 from logtriage.cli.options import Json, Legend, SealFile, seal_in
 from logtriage.cli.screens import NO_FIGURE, number
@@ -107,7 +107,7 @@ def reason_of(check: Check) -> str:
     if check.difference is None:
         lost = f"{check.run or 0:g} of {counted(check.incidents, 'incident')}"
         return f"{lost} graded in the baseline have no grade"
-    difference = f"{interval_text(check.difference)} over {counted(check.incidents, 'incident')}"
+    difference = f"{check.difference:+.3f} over {counted(check.incidents, 'incident')}"
     reason = f"{check.verdict}: {difference}, margin {check.margin:g}"
     if check.verdict is not Verdict.UNDECIDED:
         return reason
@@ -136,8 +136,9 @@ def _print(checks: Sequence[Check], *, legend: bool) -> None:
 
 
 def _values(check: Check) -> list[str]:
-    incidents, run = str(check.incidents), number(check.run)
-    if check.difference is None:
+    incidents = str(check.incidents)
+    if check.difference is None:  # a count of unscored episodes, if anything
+        run = NO_FIGURE if check.run is None else f"{check.run:g}"
         return [incidents, NO_FIGURE, run, NO_FIGURE, NO_FIGURE]
-    difference = interval_text(check.difference)
-    return [incidents, number(check.base), run, difference, f"{check.margin:g}"]
+    figures = number(check.base), number(check.run), f"{check.difference:+.3f}"
+    return [incidents, *figures, f"{check.margin:g}"]

@@ -3,12 +3,10 @@
 from collections.abc import Sequence
 
 from rich.console import Console
-from rich.text import Text
 
-from logtriage.cli.figures import Figures
+from logtriage.cli.figures import Figures, estimate
 from logtriage.cli.screens import NO_FIGURE
 from logtriage.evaluation.money import Worth, WorthDifference
-from logtriage.evaluation.statistics import Interval
 
 
 def print_worth(console: Console, rows: Sequence[Worth], *, legend: bool = False) -> None:
@@ -22,7 +20,7 @@ def print_worth(console: Console, rows: Sequence[Worth], *, legend: bool = False
                 row.task,
                 str(row.episodes),
                 f"{row.cost:,.2f}",
-                _estimate(row.worth),
+                estimate(row.worth, ",.2f"),
                 f"{row.worthless_at:,.2f} an episode" if row.worthless_at >= 0 else NO_FIGURE,
             ]
             for row in rows
@@ -46,14 +44,9 @@ def print_worth_differences(
                 str(row.incidents),
                 f"{row.a:,.2f}",
                 f"{row.b:,.2f}",
-                _estimate(row.difference),
+                estimate(row.difference, ",.2f"),
             ]
             for row in rows
         ],
         names=2,
     )
-
-
-def _estimate(interval: Interval) -> Text:
-    mean, around = f"{interval:,.2f}".split(" ", 1)
-    return Text.assemble((mean, "bold"), (f" {around}", "dim"))

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from logtriage._lib.printable import counted, spelled
 from logtriage.cli.console import say
-from logtriage.cli.figures import Cell, Figures, estimate, interval_text, share
+from logtriage.cli.figures import Cell, Figures, estimate, share
 from logtriage.cli.losses import check_adjusted, put_loss_differences, put_losses
 from logtriage.cli.screens import NO_FIGURE, heading, number
 from logtriage.evaluation import Comparison, Interval, Row
@@ -252,6 +252,4 @@ def _net(pair: Comparison) -> Sequence[Cell]:
 
 def _signed(difference: Interval) -> Text:
     low, high = difference.bounds
-    colour = " green" if low > 0 else " red" if high < 0 else ""
-    mean, interval = interval_text(difference).split(" ", 1)
-    return Text.assemble((mean, f"bold{colour}"), (f" {interval}", "dim"))
+    return estimate(difference, "+.3f", "green" if low > 0 else "red" if high < 0 else "")

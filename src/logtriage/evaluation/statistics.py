@@ -44,9 +44,14 @@ class Interval:
         return -inf if self.low is None else self.low, inf if self.high is None else self.high
 
     def __format__(self, spec: str) -> str:
-        """``mean [low, high]``, each number by ``spec``; a dash for a bound that is None."""
-        low, high = ("–" if end is None else format(end, spec) for end in (self.low, self.high))
-        return f"{self.mean:{spec}} [{low}, {high}]"
+        """``mean [low, high]``, each number by ``spec``; a dash for None, and no -0."""
+        mean, low, high = (_written(value, spec) for value in (self.mean, self.low, self.high))
+        return f"{mean} [{low}, {high}]"
+
+
+def _written(value: float | None, spec: str) -> str:
+    text = "–" if value is None else format(value, spec)
+    return text if text.strip("-0.") else text.replace("-", "+" if "+" in spec else "")
 
 
 def mean_interval(values: Sequence[float]) -> Interval | None:
