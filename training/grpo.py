@@ -12,9 +12,7 @@ episode ends when its incident does. With ``--loop trl`` TRL plays by ``environm
 is for vLLM.
 """
 
-import argparse
 import json
-import shlex
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -52,8 +50,8 @@ from training.common.language import (
     save,
 )
 from training.common.memory import presets, verdict
-from training.common.options import add_options, as_options, parsed
-from training.common.tasks import TRAIN_SPLIT, add_world, task_in, words_for
+from training.common.options import add_restart, as_options, recipe_parser, run_recipe
+from training.common.tasks import TRAIN_SPLIT, words_for
 
 #: The training episodes, a line each, and the steps.
 PLAYED: Final = "played.jsonl"
@@ -442,41 +440,30 @@ def show(settings: Settings, console: Console) -> None:
 
 def main(arguments: list[str] | None = None) -> int:
     """Read the command line, and train; 1 if there was nothing to learn."""
-    words = sys.argv[1:] if arguments is None else arguments
-    parser = argparse.ArgumentParser(
-        prog="python -m training.grpo",
-        description=f"{__doc__}\n{HARDWARE}",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = recipe_parser("training.grpo", f"{__doc__}\n{HARDWARE}", Settings)
     parser.add_argument("--out", type=Path, help="directory for this run")
-    parser.add_argument("--resume", action="store_true", help="go on with the run in the directory")
     parser.add_argument("--dry-run", action="store_true", help="show prompt and memory, and stop")
-    parser.add_argument(
-        "--quick", action="store_true", help=f"{as_options(QUICK)}, where not given"
-    )
-    named: Mapping[str, Mapping[str, Any]] = {"quick": QUICK, **presets()}
+    add_restart(parser, QUICK)
     for flag, fields in presets().items():
         words_of_preset = f"{as_options(fields)}; its memory is computed, it was never run"
         parser.add_argument(f"--{flag}", action="store_true", dest=flag, help=words_of_preset)
-    add_world(parser)
-    add_options(parser, Settings)
-    options = parsed(parser, words, named)
-    out, resume, dry_run = (options.pop(name) for name in ("out", "resume", "dry_run"))
-    if out is None and not dry_run:
-        parser.error("--out is needed, but for --dry-run")
-    try:
-        options["task"] = task_in(options.pop("world"), options["task"])
+
+    def started(options: dict[str, Any], command: str) -> None:
+        out, resume, dry_run = (options.pop(name) for name in ("out", "resume", "dry_run"))
+        if out is None and not dry_run:
+            parser.error("--out is needed, but for --dry-run")
         settings = Settings(**options)
         if dry_run:
             show(settings, Console())
         else:
-            command = "python -m training.grpo " + shlex.join(words)
             run(settings, out, command, resume=resume)
+
+    try:
+        words = sys.argv[1:] if arguments is None else arguments
+        run_recipe(parser, words, started, {"quick": QUICK, **presets()})
     except NothingToLearn as reason:
         print(f"stopped: {reason}", file=sys.stderr)  # noqa: T201
         return 1
-    except LogTriageError as wrong:
-        parser.error(str(wrong))
     return 0
 
 

@@ -10,8 +10,6 @@ TorchRL's. With ``--critic central`` one critic sees the inputs of all roles (MA
 (the held-out incidents; of teams that talk once more with scrambled words) and ``run.json``.
 """
 
-import argparse
-import shlex
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -47,7 +45,6 @@ from logtriage.actions import (
 from logtriage.adapters.sources import is_own_task
 from logtriage.codec import encode_transcript, role_split_to_json
 from logtriage.dynamics import transition_jointly
-from logtriage.errors import LogTriageError
 from logtriage.roles import RoleSplit, role_actions
 from logtriage.roles.splits import ROLE_SPLITS
 from logtriage.roles.words import NO_FAULT
@@ -72,7 +69,7 @@ from training.common.figures import (
     write_rows,
 )
 from training.common.files import RUN, Refused, load_json, machine, replace, save_json, save_text
-from training.common.options import add_options
+from training.common.options import recipe_parser, run_recipe
 from training.common.ppo import (
     POLICY,
     VALUE,
@@ -90,11 +87,9 @@ from training.common.tasks import (
     CHOICE_SPLIT,
     EVAL_SPLIT,
     TRAIN_SPLIT,
-    add_world,
     ids_of,
     incident_of,
     role_split_of,
-    task_in,
     words_for,
 )
 
@@ -708,22 +703,14 @@ OWN, SCRAMBLED = "own", "scrambled"
 
 def main(arguments: list[str] | None = None) -> None:
     """Read the command line, train, and leave everything in the output directory."""
-    words = sys.argv[1:] if arguments is None else arguments
-    parser = argparse.ArgumentParser(
-        prog="python -m training.mappo",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = recipe_parser("training.mappo", __doc__, Settings)
     parser.add_argument("--out", type=Path, required=True, help="directory for this run")
-    add_world(parser)
-    add_options(parser, Settings)
-    options = vars(parser.parse_args(words))
-    out: Path = options.pop("out")
-    try:
-        options["task"] = task_in(options.pop("world"), options["task"])
-        run(Settings(**options), out, "python -m training.mappo " + shlex.join(words))
-    except LogTriageError as wrong:
-        parser.error(str(wrong))
+
+    def started(options: dict[str, Any], command: str) -> None:
+        out = options.pop("out")
+        run(Settings(**options), out, command)
+
+    run_recipe(parser, sys.argv[1:] if arguments is None else arguments, started, {})
 
 
 def run(settings: Settings, out: Path, command: str) -> None:

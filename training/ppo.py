@@ -8,8 +8,6 @@ are TorchRL's. The run directory gets ``checkpoint.pt`` (weights), ``curve.csv``
 split ``val``), ``episodes.csv`` (held-out incidents of ``val`` and ``test``) and ``run.json``.
 """
 
-import argparse
-import shlex
 import sys
 import time
 from collections.abc import Callable, Mapping
@@ -35,7 +33,6 @@ from logtriage.actions import (
     all_actions,
 )
 from logtriage.adapters.sources import is_own_task
-from logtriage.errors import LogTriageError
 from logtriage.grading.action_lists import ranges_of
 from logtriage.incident import Incident
 from logtriage.playing import play
@@ -55,7 +52,7 @@ from training.common.figures import (
     write_rows,
 )
 from training.common.files import RUN, machine, replace, save_json
-from training.common.options import add_options
+from training.common.options import recipe_parser, run_recipe
 from training.common.ppo import (
     MEASURED,
     POLICY,
@@ -74,11 +71,9 @@ from training.common.tasks import (
     CHOICE_SPLIT,
     EVAL_SPLIT,
     TRAIN_SPLIT,
-    add_world,
     ids_of,
     incident_of,
     sheet_of,
-    task_in,
     words_for,
 )
 
@@ -534,23 +529,14 @@ def learner_of(agent: Agent, settings: Settings) -> Learner:
 
 def main(arguments: list[str] | None = None) -> None:
     """Read the command line, train, and leave everything in the output directory."""
-    words = sys.argv[1:] if arguments is None else arguments
-    parser = argparse.ArgumentParser(
-        prog="python -m training.ppo",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = recipe_parser("training.ppo", __doc__, Settings)
     parser.add_argument("--out", type=Path, required=True, help="directory for this run")
-    add_world(parser)
-    add_options(parser, Settings)
-    options = vars(parser.parse_args(words))
-    out: Path = options.pop("out")
-    try:
-        options["task"] = task_in(options.pop("world"), options["task"])
-        settings = Settings(**options)
-    except LogTriageError as wrong:
-        parser.error(str(wrong))
-    run(settings, out, "python -m training.ppo " + shlex.join(words))
+
+    def started(options: dict[str, Any], command: str) -> None:
+        out = options.pop("out")
+        run(Settings(**options), out, command)
+
+    run_recipe(parser, sys.argv[1:] if arguments is None else arguments, started, {})
 
 
 def run(settings: Settings, out: Path, command: str) -> None:

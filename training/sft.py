@@ -10,8 +10,6 @@ plays itself, and learns what the teacher would have said there. In notation eac
 added token, and the rules are left out of the prompt: the model learns them by playing.
 """
 
-import argparse
-import shlex
 import shutil
 import sys
 import time
@@ -31,7 +29,7 @@ from logtriage.actions import Action
 from logtriage.adapters.local.chat import Chat
 from logtriage.adapters.local.play import Attempt, Decoding, play
 from logtriage.dynamics import transition
-from logtriage.errors import InvalidInput, LogTriageError
+from logtriage.errors import InvalidInput
 from logtriage.incident import Incident
 from logtriage.observation import observe
 from logtriage.parsing import action_from_wire
@@ -55,8 +53,8 @@ from training.common.language import (
     save,
     style_and_rules,
 )
-from training.common.options import add_options, as_options, parsed
-from training.common.tasks import TRAIN_SPLIT, add_world, task_in, words_for
+from training.common.options import add_restart, recipe_parser, run_recipe
+from training.common.tasks import TRAIN_SPLIT, words_for
 
 #: The label of a token that is not learnt.
 SCREEN: Final = -100
@@ -362,26 +360,16 @@ def run(settings: Settings, out: Path, command: str, *, resume: bool = False) ->
 
 def main(arguments: list[str] | None = None) -> None:
     """Read the command line, train, and leave everything in the output directory."""
-    words = sys.argv[1:] if arguments is None else arguments
-    parser = argparse.ArgumentParser(
-        prog="python -m training.sft",
-        description=f"{__doc__}\n{HARDWARE}",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = recipe_parser("training.sft", f"{__doc__}\n{HARDWARE}", Settings)
     parser.add_argument("--out", type=Path, required=True, help="directory for this run")
-    parser.add_argument("--resume", action="store_true", help="go on with the run in the directory")
-    parser.add_argument(
-        "--quick", action="store_true", help=f"{as_options(QUICK)}, where not given"
-    )
-    add_world(parser)
-    add_options(parser, Settings)
-    options = parsed(parser, words, {"quick": QUICK})
-    out, resume = options.pop("out"), options.pop("resume")
-    try:
-        options["task"] = task_in(options.pop("world"), options["task"])
-        run(Settings(**options), out, "python -m training.sft " + shlex.join(words), resume=resume)
-    except LogTriageError as wrong:
-        parser.error(str(wrong))
+    add_restart(parser, QUICK)
+
+    def started(options: dict[str, Any], command: str) -> None:
+        out, resume = options.pop("out"), options.pop("resume")
+        run(Settings(**options), out, command, resume=resume)
+
+    words = sys.argv[1:] if arguments is None else arguments
+    run_recipe(parser, words, started, {"quick": QUICK})
 
 
 if __name__ == "__main__":

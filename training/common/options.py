@@ -2,11 +2,14 @@
 
 import argparse
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import UnionType
 from typing import Any, get_args
 
 import attrs
+
+from logtriage.errors import LogTriageError
+from training.common.tasks import add_world, task_in
 
 
 def add_options(parser: argparse.ArgumentParser, settings: type) -> None:
@@ -67,3 +70,44 @@ def parsed(
             parser.set_defaults(**fields)
     options = vars(parser.parse_args(words))
     return {name: value for name, value in options.items() if name not in presets}
+
+
+def recipe_parser(program: str, about: str, settings: type) -> argparse.ArgumentParser:
+    """The command line of a recipe: ``--world``, and an option a field of its settings."""
+    parser = argparse.ArgumentParser(
+        prog=f"python -m {program}",
+        description=about,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add_world(parser)
+    add_options(parser, settings)
+    return parser
+
+
+def add_restart(parser: argparse.ArgumentParser, quick: Mapping[str, Any]) -> None:
+    """Add ``--resume``, and ``--quick``, which stands for these fields."""
+    parser.add_argument("--resume", action="store_true", help="go on with the run in the directory")
+    words = f"{as_options(quick)}, where not given"
+    parser.add_argument("--quick", action="store_true", help=words)
+
+
+def run_recipe(
+    parser: argparse.ArgumentParser,
+    words: Sequence[str],
+    run: Callable[[dict[str, Any], str], object],
+    presets: Mapping[str, Mapping[str, Any]],
+) -> None:
+    """Let ``run`` take the options of a command line, and the command.
+
+    A mistake and an interrupt end the program with a line that says what to do.
+    """
+    options = parsed(parser, words, presets)
+    restarted = "goes on from the last checkpoint" if "resume" in options else "begins anew"
+    how = f"the same command{' with --resume' if 'resume' in options else ''} {restarted}"
+    try:
+        options["task"] = task_in(options.pop("world"), options["task"])
+        run(options, f"{parser.prog} {shlex.join(words)}")
+    except LogTriageError as wrong:
+        parser.exit(2, f"{parser.prog}: error: {wrong}\n")
+    except KeyboardInterrupt:
+        parser.exit(130, f"\nstopped: {how}\n")
