@@ -13,6 +13,7 @@ is for vLLM.
 """
 
 import json
+import shutil
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -417,6 +418,7 @@ def run(settings: Settings, out: Path, command: str, *, resume: bool = False) ->
     about["seconds"] += time.perf_counter() - began[0]
     about["cpu_seconds"] += time.process_time() - began[1]
     save_json(out / RUN, {**about, "finished": True})
+    shutil.rmtree(out / "checkpoints", ignore_errors=True)  # a finished run does not go on
     played = f"expert observer {words_for(settings.task)} --episodes 300 --out {out}-eval"
     tell_end(console, out, before, rows, f"logtriage eval hf:{out} {played}")
     return about

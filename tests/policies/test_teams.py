@@ -121,7 +121,7 @@ def test_experts_see_nothing_but_their_slices_and_the_board(task: TaskSpec) -> N
         if incident.truth.benign:  # nobody would answer a page
             continue
         liar = attrs.evolve(incident, truth=nonsense, id="x", task="y")
-        team = make_team("expert", TRIO)(incident)
+        team = make_team("expert", "trio")(incident)
         honest = play_joint_episode(incident, team, TRIO).history
         other = play_joint_episode(liar, team, TRIO).history
         # A mis-page ends the episode, and is right there.

@@ -24,6 +24,7 @@ from logtriage.registry.own import is_own, own_role
 from logtriage.registry.policies import CONSTANT, POLICIES, seed_of
 from logtriage.rng import hash_name
 from logtriage.roles import Role, RoleSplit
+from logtriage.roles.splits import get_role_split
 
 #: What can play a single role.
 _ROLE_PLAYERS: Final = (
@@ -64,9 +65,11 @@ def _by_role(factories: Sequence[RoleFactory], split: RoleSplit, incident: Incid
 
 
 def make_team(
-    spec: str, split: RoleSplit, *, roles: Mapping[str, RoleFactory] | None = None
+    spec: str, split: RoleSplit | str, *, roles: Mapping[str, RoleFactory] | None = None
 ) -> TeamFactory:
     """The factory behind a specification such as ``expert`` or ``triage=expert,...``.
+
+    ``split`` is a role split, or the name of a built-in one.
 
     ``observer`` and ``pooled`` play by the exact belief. ``oracle``, ``expert``, ``observer``
     and ``random[:SEED]`` play single roles, too. ``ROLE=POLICY,...`` names a policy for each.
@@ -76,11 +79,12 @@ def make_team(
     plays all roles. Factories can be pickled, if those in ``roles`` can.
 
     Raises:
-        UnknownName: for a team, policy or role that does not exist.
+        UnknownName: for a team, policy, role or role split that does not exist.
         InvalidInput: for a policy that plays alone, a role that is left out or named twice, a seed
             that cannot be read,
             and a directory that holds no trained team, or one whose roles are not the split's.
     """
+    split = get_role_split(split) if isinstance(split, str) else split
     own = {**_networks(spec, split), **(roles or {})}
     if spec == "oracle" and spec not in own:
         return partial(oracles, split=split)
