@@ -135,7 +135,7 @@ def line_of(rows: Sequence[Row]) -> str:
     return (
         f"net value {net_value(rows):+.3f}, grade {told['grade']:.3f}, paged right "
         f"{told['paged_right']:.0%}, mis-paged {told['mis_paged']:.0%}, {told['ticks']:.1f} ticks; "
-        f"handed over {handed_over_in_words(rows)}"
+        f"handed over by worth: {handed_over_in_words(rows)}"
     )
 
 
