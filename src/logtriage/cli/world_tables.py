@@ -31,7 +31,11 @@ def shown(console: Console, world: World) -> None:
     rules = world.rules
     console.print(Text.assemble((world.name, "bold cyan"), f"  {rules.title}"))
     put(console, facts(list(_about(world))))
-    for title, rows in (("KINDS OF FAULTS", _kinds(world)), ("BENIGN", _benign(world))):
+    benign = listed(
+        ("kind", "tiers"),
+        ((Text(kind.name, "bold"), ", ".join(kind.tiers)) for kind in world.benign),
+    )
+    for title, rows in (("KINDS OF FAULTS", _kinds(world)), ("BENIGN", benign)):
         say(console)
         say(console, heading(title))
         put(console, rows)
@@ -83,13 +87,6 @@ def _kinds(world: World) -> Table:
             )
             for kind in world.kinds
         ),
-    )
-
-
-def _benign(world: World) -> Table:
-    return listed(
-        ("kind", "tiers"),
-        ((Text(kind.name, "bold"), ", ".join(kind.tiers)) for kind in world.benign),
     )
 
 

@@ -133,7 +133,8 @@ def _policy(run: LoadedRun, name: str | None, side: str) -> str:
     if len(run.policies) == 1:
         return run.policies[0]
     raise InvalidInput(
-        f"which policies are to be compared? Run {side} has {', '.join(run.policies)}; name one"
+        f"which policies are to be compared? Run {side} has {', '.join(run.policies)}; name a "
+        "policy"
     )
 
 
