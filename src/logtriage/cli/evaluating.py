@@ -68,7 +68,7 @@ from logtriage.errors import InvalidInput
 from logtriage.evaluation.usage import Usage
 from logtriage.registry import POLICIES
 from logtriage.rendering import STYLES, check_style
-from logtriage.shift.tasks import is_shift
+from logtriage.shift.shifts import is_shift
 
 if TYPE_CHECKING:
     from logtriage.adapters.local.player import LocalPlayer

@@ -33,7 +33,7 @@ from logtriage.cli.options import (
 )
 from logtriage.errors import InvalidInput
 from logtriage.server.settings import TOKEN_VARIABLE, Settings
-from logtriage.shift.tasks import is_shift
+from logtriage.shift.shifts import is_shift
 
 if TYPE_CHECKING:
     from logtriage.adapters.mcp import Places

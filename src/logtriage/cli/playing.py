@@ -39,7 +39,7 @@ from logtriage.observation import observe
 from logtriage.registry import make_policy, make_team
 from logtriage.rendering import render_observation
 from logtriage.roles import RoleSplit
-from logtriage.shift.tasks import is_shift
+from logtriage.shift.shifts import is_shift
 from logtriage.state import State, initial_state
 from logtriage.tasks import get_task
 from logtriage.transcript import COMPLETED, transcript_of

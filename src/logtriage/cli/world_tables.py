@@ -11,7 +11,7 @@ from logtriage._lib.printable import counted
 from logtriage.cli.console import put, say
 from logtriage.cli.figures import Cell, Figures, listed
 from logtriage.cli.screens import facts, heading, number
-from logtriage.rendering.signature_table import groups_of, shares_of
+from logtriage.rendering.chances import groups_of, shares_of
 from logtriage.tasks import tasks_of
 from logtriage.world.model import World
 from logtriage.world.schema.parts import OWNER
