@@ -16,7 +16,6 @@ from logtriage.beliefs import belief
 from logtriage.grading import TRIAGE_3
 from logtriage.vector import BatchedTriage, BeliefBatch
 from logtriage.vector.tokens.compiled import TokenKernels
-from logtriage.vector.tokens.setting import owners_of
 
 Benchmark = Any
 TASK = "cascading_failure-v4"
@@ -43,7 +42,7 @@ def bench_belief_batch(benchmark: Benchmark, count: int) -> None:
     engine.reset("val", np.arange(count))
     setting, rows = engine.setting, np.arange(count)
     batch = BeliefBatch(*setting.models, count=count, horizon=engine.task.horizon)
-    owners = owners_of(setting, engine.incidents, rows)
+    owners = engine.owners(rows)
     steps, kernels = [], TokenKernels(setting, TRIAGE_3)
     for acted in (None, *requests()[:-1, :count]):
         if acted is not None:

@@ -56,7 +56,6 @@ from logtriage.vector import CREDITS, BatchedTeam, TeamBeliefs, TeamStep
 from logtriage.vector.marginals import Marginals, kinds_of
 from logtriage.vector.role_inputs import Pointers, RoleInput
 from logtriage.vector.tokens.episodes import NEVER
-from logtriage.vector.tokens.setting import owners_of
 from training.common.figures import (
     CURVE,
     EPISODES,
@@ -174,7 +173,7 @@ class Inputs:
         self._beliefs.begin()
         engine = self._batch.engine
         every = np.arange(len(engine))
-        self._owners = owners_of(engine.setting, engine.incidents, every)
+        self._owners = engine.owners(every)
         return self._look(screen)
 
     def read(
@@ -185,7 +184,7 @@ class Inputs:
         self._beliefs.follow(np.setdiff1d(played, fresh))
         if len(fresh):
             self._beliefs.begin(fresh)
-            self._owners[fresh] = owners_of(engine.setting, engine.incidents, fresh)
+            self._owners[fresh] = engine.owners(fresh)
         return self._look(screen)
 
     def _look(self, screen: TeamStep) -> list[Tensor]:
@@ -357,7 +356,7 @@ class Teacher:
         engine, union = self._batch.engine, self._beliefs.of[0]
         episodes, topology = engine.episodes, self._batch.topology
         marginals = self._marginals.of(union.weights)
-        team = marginals.team(owners_of(engine.setting, engine.incidents, np.arange(len(engine))))
+        team = marginals.team(engine.owners(np.arange(len(engine))))
         benign, root = marginals.benign[:, 0] > 0.5, marginals.root.argmax(axis=1)
         best = -np.sort(-marginals.remedy, axis=1)[:, :TRIES]
         acting = np.maximum(

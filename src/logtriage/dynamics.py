@@ -119,18 +119,13 @@ def play(incident: Incident, actions: Iterable[Action]) -> tuple[State, int]:
     """
     check_incident(incident)
     if isinstance(actions, str | Mapping) or not isinstance(actions, Iterable):
-        raise InvalidInput(_no_list(actions))
+        one = isinstance(actions, Action)
+        got = f"one; pass [{actions!r:.80}]" if one else kind_of(actions)
+        raise InvalidInput(f"expected a list of actions, got {got}")
     listed = tuple(actions)
     for action in listed:
         check_action(action, incident.topology)
     return play_parsed(incident, listed)
-
-
-def _no_list(value: object) -> str:
-    """Why something is no list of actions, and what to pass in its place."""
-    if isinstance(value, Action):
-        return f"expected a list of actions, got one; pass [{value!r:.80}]"
-    return f"expected a list of actions, got {kind_of(value)}"
 
 
 def play_parsed(incident: Incident, actions: Sequence[Action]) -> tuple[State, int]:

@@ -1,6 +1,6 @@
 """What an agent may see of a state: never the truth, only telemetry and its own acts."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Any, Final
 
@@ -197,12 +197,16 @@ def observe(state: State, role: Role | None = None) -> Observation:
         return seen if role is None else slice_for(seen, role)
     telemetry = incident.telemetry
     alerts, slo, window = _panels(telemetry, now)
-    inspection: list[LogLine] = []
-    for when, service in facts.requests:
-        if when == now - 1:
-            inspection.extend(
-                telemetry.overview(now) if service < 0 else telemetry.service_logs(service, now)
-            )
+
+    def logs(service: int, at: int) -> Iterable[LogLine]:
+        return telemetry.overview(at) if service < 0 else telemetry.service_logs(service, at)
+
+    def answer(
+        asked: tuple[tuple[int, int], ...], show: Callable[[int, int], Iterable[Any]]
+    ) -> Any:
+        """What was asked for in the last tick."""
+        return tuple(row for when, at in asked if when == now - 1 for row in show(at, now))
+
     known = {service for _, service in facts.requests if service >= 0}
     index = incident.topology.index
     known.update(index(alert.service) for alert in alerts)
@@ -218,7 +222,7 @@ def observe(state: State, role: Role | None = None) -> Observation:
         alerts,
         slo,
         window,
-        tuple(inspection),
+        answer(facts.requests, logs),
         tuple(health),
         telemetry.changes(now),
         incident.directory,
@@ -229,18 +233,8 @@ def observe(state: State, role: Role | None = None) -> Observation:
         _last_actions(state),
         facts.reports,
         signals=telemetry.signals(now),
-        metrics=tuple(
-            gauge
-            for when, service in facts.doings.metrics
-            if when == now - 1
-            for gauge in telemetry.metrics(service, now)
-        ),
-        traces=tuple(
-            trace
-            for when, service in facts.doings.traces
-            if when == now - 1
-            for trace in telemetry.traces(service, now)
-        ),
+        metrics=answer(facts.metrics, telemetry.metrics),
+        traces=answer(facts.traces, telemetry.traces),
         notes=tuple(map(Note, telemetry.notes(now))),
         tick_seconds=telemetry.tick_seconds,
         fault_category=facts.fault_category,
@@ -285,18 +279,12 @@ def _observe_world(state: State, world: Simulation) -> Observation:
     )
     team = facts.noted[0][1] if facts.noted else ""
     since = tick_of(trouble(world.setting))
-    say = saying(voice_in(trace.said, world), trace, readings, since, team)
-    _word_later(seen, say)
+    for name in _WORDED:  # each field is worded once somebody reads it
+        del vars(seen)[name]
+    vars(seen)["_say"] = saying(voice_in(trace.said, world), trace, readings, since, team)
     if incident.seal is not None:
         _word(seen)  # no agent is handed what knows the seed of a sealed incident
     return seen
-
-
-def _word_later(seen: Observation, say: Callable[[str], object]) -> None:
-    """Leave :data:`_WORDED` to ``say``: each field is worded once somebody reads it."""
-    for name in _WORDED:
-        del vars(seen)[name]
-    vars(seen)["_say"] = say
 
 
 def _word(seen: Observation) -> None:

@@ -169,7 +169,8 @@ def __getattr__(name: str) -> Any:
 @lru_cache(maxsize=64)
 def tasks_of(world: World) -> Mapping[str, TaskSpec]:
     """The tasks of a world by id, in order: those at the benchmark's fog, then the others."""
-    version = _version_of(world)
+    # Other worlds have a fingerprint instead.
+    version = VERSION if world == default_world() or is_unseen(world) else None
     fogs = range(len(world.rules.fog))
     drawn = [_drawn_task(world, row, fog, version) for row in world.tasks.values() for fog in fogs]
     drawn.sort(key=lambda task: (task.several, task.fog != BENCHMARK_FOG))
@@ -188,11 +189,6 @@ def benchmark_of(world: World) -> tuple[str, ...]:
         task for task in tasks_of(world).values() if task.fog == BENCHMARK_FOG and not task.unseen
     ]
     return tuple(task.id for task in tasks if not task.several) or tuple(task.id for task in tasks)
-
-
-def _version_of(world: World) -> int | None:
-    """The version of a world's tasks; None of a world with a fingerprint instead."""
-    return VERSION if world == default_world() or is_unseen(world) else None
 
 
 def _drawn_task(world: World, row: Task, fog: int, version: int | None) -> TaskSpec:

@@ -175,7 +175,8 @@ class ChatEndpoint:
             message: dict[str, Any] = {"role": "assistant", "content": text}
             if calls := _calls_of(choice.message):
                 message["tool_calls"] = calls
-            message |= _thoughts_of(choice.message)
+            thoughts = {name: getattr(choice.message, name, None) for name in THOUGHTS}
+            message |= {name: said for name, said in thoughts.items() if said and type(said) is str}
         except (AttributeError, TypeError, ValueError, IndexError):  # the client checks nothing
             raise self._failed("the answer is no chat completion") from None
         used = getattr(answer, "usage", None)
@@ -246,12 +247,6 @@ def _text_of(message: Any) -> str:
     if not isinstance(text, str):
         raise TypeError(text)
     return text
-
-
-def _thoughts_of(message: Any) -> dict[str, str]:
-    """The thoughts that a server has parsed."""
-    fields = {name: getattr(message, name, None) for name in THOUGHTS}
-    return {name: text for name, text in fields.items() if isinstance(text, str) and text}
 
 
 def _calls_of(message: Any) -> list[dict[str, Any]]:

@@ -8,12 +8,11 @@ calls measures through this module.
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
-import attrs
-
 from logtriage import grading
 from logtriage.actions import describe
 from logtriage.errors import LogTriageError
 from logtriage.grading import Grade, Rubric
+from logtriage.grading.rubric import rule_of
 from logtriage.incident import Incident
 from logtriage.state import State
 
@@ -41,7 +40,7 @@ def rules_of(
         ("discount", rubric.discounts),
     ):
         for row in rows:
-            yield kind, row.name, next(filter(callable, attrs.astuple(row, recurse=False)))
+            yield kind, row.name, rule_of(row)
 
 
 def in_words(error: Exception) -> str:

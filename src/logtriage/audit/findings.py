@@ -1,13 +1,12 @@
 """The findings of an audit: the verdict on each check, with its evidence."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from enum import StrEnum
 from typing import Any, Final
 
 import attrs
 
 from logtriage.audit.failing import AuditedCodeFailed
-from logtriage.errors import UnknownName
 from logtriage.evaluation import PolicyFailure
 
 #: Why checks of probabilities have nothing to look at.
@@ -56,23 +55,14 @@ class Finding:
 
 def findings_of(
     checks: Mapping[str, Callable[[], Outcome]],
-    chosen: Collection[str] = (),
     on_finding: Callable[[Finding], None] | None = None,
 ) -> tuple[Finding, ...]:
-    """Make the ``chosen`` checks in order, or all if none is chosen.
+    """Make the checks in order.
 
     A check fails if the code that it audits raises, and is untested if a script cannot play.
-
-    Raises:
-        UnknownName: for a chosen check that does not exist.
     """
-    for name in chosen:
-        if name not in checks:
-            raise UnknownName("check", name, checks)
     findings = []
     for name, check in checks.items():
-        if chosen and name not in chosen:
-            continue
         try:
             outcome = check()
         except PolicyFailure as error:  # not the subject's fault: the script is the audit's

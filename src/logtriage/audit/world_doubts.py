@@ -9,7 +9,7 @@ are of that kind. So the product of its shares of two kinds, averaged over incid
 the truth is one kind and the belief goes to the other, and no truth has to be read.
 """
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from itertools import combinations
 from math import log2
 from statistics import fmean
@@ -103,7 +103,9 @@ def confusions(incidents: Sequence[Incident], on_progress: Callable[[], None]) -
         held = belief(full_look(incident))
         for about, answer in _answers(held).items():
             shares = _sums_by(held, answer).values()
-            doubts.setdefault(about, []).append((_entropy(shares), max(shares)))
+            doubts.setdefault(about, []).append(
+                (sum(-p * log2(p) for p in shares) + 0.0, max(shares))
+            )
         kinds = _sums_by(held, _kinds)
         for kind, share in kinds.items():
             bits[kind] = bits.get(kind, 0.0) - share * log2(share)
@@ -169,7 +171,3 @@ def _sums_by(held: Belief, key: Callable[[Hypothesis], Any]) -> dict[Any, float]
 
 def _kinds(fault: Hypothesis) -> str:
     return _AND.join(sorted(kind for kind, _ in fault.faults)) or BENIGN
-
-
-def _entropy(shares: Iterable[float]) -> float:
-    return sum(-share * log2(share) for share in shares) + 0.0

@@ -7,19 +7,11 @@ import typer
 
 from logtriage._lib.printable import counted
 from logtriage.actions import FAULT_CATEGORIES
+from logtriage.cli import options
 from logtriage.cli.bar import Bar, loaded_runs
 from logtriage.cli.choosing import Fresh
 from logtriage.cli.console import fail, note
 from logtriage.cli.group import SOME_BAD, UNUSABLE
-from logtriage.cli.options import (
-    Bundle,
-    CostPerEpisode,
-    Json,
-    Legend,
-    TokenPrices,
-    Value,
-    prices_in,
-)
 from logtriage.cli.reporting import put_run
 
 
@@ -56,13 +48,13 @@ def grade(
     agent: Annotated[
         str, typer.Option(metavar="NAME", help="The name of the agent in the run.")
     ] = "agent",
-    bundle: Bundle = None,
+    bundle: options.Bundle = None,
     fresh: Fresh = False,
-    value: Value = None,
-    cost_per_episode: CostPerEpisode = None,
-    token_prices: TokenPrices = None,
-    legend: Legend = False,
-    as_json: Json = False,
+    value: options.Value = None,
+    cost_per_episode: options.CostPerEpisode = None,
+    token_prices: options.TokenPrices = None,
+    legend: options.Legend = False,
+    as_json: options.Json = False,
 ) -> None:
     """Grade an answer sheet: make a run of it, and show its figures.
 
@@ -74,7 +66,7 @@ def grade(
     from logtriage.evaluation.sheets import SheetError
     from logtriage.recorded import SHIPPED
 
-    prices = prices_in(value, cost_per_episode, token_prices)
+    prices = options.prices_in(value, cost_per_episode, token_prices)
     sources = SHIPPED if bundle is None else (str(bundle),)
     try:
         with Bar("grading", "answers"):

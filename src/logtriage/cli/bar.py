@@ -30,13 +30,9 @@ _PERIOD: Final = 300.0
 class Bar(Progress):
     """How far a command is: a bar on a terminal, elsewhere a line every :data:`EVERY` seconds.
 
-    An interrupt ends the command with a message that says what is left of the work.
-
-    Args:
-        doing: what is done, such as ``playing``.
-        what: what is counted, such as ``episodes``.
-        detail: what is shown beside the count.
-        kept: what an interrupt says after the count: what is left, and how to go on.
+    It says that the command is ``doing`` so many things of a kind (``what``), with a ``detail``
+    beside the count. An interrupt ends the command with a message: the count, then what is
+    ``kept``.
     """
 
     def __init__(
@@ -115,6 +111,13 @@ class Bar(Progress):
             note(f"{self._doing}: {', '.join(parts)} {self._detail()}".rstrip(), "dim")
 
 
+def what_is_kept(out: Path | None) -> str:
+    """What an interrupt says of episodes: whether they are kept in ``out``."""
+    if out is None:
+        return " are lost; use --out DIR to keep them"
+    return f" are kept in {out}; the same command resumes"
+
+
 def lines_of(sources: Iterable[Path | IO[bytes]]) -> int | None:
     """How many lines files have, blank ones too; None if a source can be read only once."""
     total = 0
@@ -130,11 +133,7 @@ def lines_of(sources: Iterable[Path | IO[bytes]]) -> int | None:
 
 
 def loaded_runs(directories: Iterable[Path], seal: Seal | None = None) -> "list[LoadedRun]":
-    """Runs, read and graded.
-
-    Raises:
-        InvalidInput, SealError, RubricError, OSError: as :func:`logtriage.evaluation.load_run`.
-    """
+    """Runs, read and graded; errors as of :func:`logtriage.evaluation.load_run`."""
     from logtriage.evaluation import load_run
 
     with Bar("reading", "episodes") as bar:

@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import attrs
-
 from logtriage.cli.bar import Bar, loaded_runs
 from logtriage.cli.console import emit, note, results, say
 from logtriage.cli.figures import Figures, estimate, share, stacked
@@ -34,7 +32,7 @@ def calibration(
         rows = calibrate(loaded, bar.show)
     if as_json:
         for row in rows:
-            emit(attrs.asdict(row))
+            emit(row)
         return
     figures = Figures(results())
     for task in dict.fromkeys(row.task for row in rows):
@@ -64,35 +62,26 @@ def _put(figures: Figures, rows: "Sequence[Calibration]") -> None:
         ],
     )
     for row in rows:
-        _put_bins_and_bars(figures, row)
-
-
-def _put_bins_and_bars(figures: Figures, row: "Calibration") -> None:
-    figures.put(
-        ("policy", "confidence", "count", "mean", "right [95 % bounds]", "posterior"),
-        [
+        figures.put(
+            ("policy", "confidence", "count", "mean", "right [95 % bounds]", "posterior"),
             [
-                row.policy,
-                f"{bin_.low:g} to {bin_.high:g}",
-                str(bin_.count),
-                number(bin_.stated, 2),
-                f"{bin_.right:.2f} [{bin_.least:.2f}, {bin_.most:.2f}]",
-                number(bin_.posterior, 2),
-            ]
-            for bin_ in row.bins
-        ],
-        names=2,
-    )
-    figures.put(
-        ("policy", "handing over", "handed\nover", "net value [95 % interval]"),
-        [
+                [
+                    row.policy,
+                    f"{bin_.low:g} to {bin_.high:g}",
+                    str(bin_.count),
+                    number(bin_.stated, 2),
+                    f"{bin_.right:.2f} [{bin_.least:.2f}, {bin_.most:.2f}]",
+                    number(bin_.posterior, 2),
+                ]
+                for bin_ in row.bins
+            ],
+            names=2,
+        )
+        figures.put(
+            ("policy", "handing over", "handed\nover", "net value [95 % interval]"),
             [
-                row.policy,
-                f"below {bar.bar:g}",
-                share(bar.handed_over),
-                estimate(bar.net),
-            ]
-            for bar in row.bars
-        ],
-        names=2,
-    )
+                [row.policy, f"below {bar.bar:g}", share(bar.handed_over), estimate(bar.net)]
+                for bar in row.bars
+            ],
+            names=2,
+        )

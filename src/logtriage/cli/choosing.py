@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from logtriage._lib.seal import Seal
-from logtriage.cli.options import ALL
+from logtriage.cli.options import ALL, seal_in
 from logtriage.drawing.ids import ALL_SPLITS
 from logtriage.drawing.sealing import seal_for
 from logtriage.errors import InvalidInput
@@ -64,7 +64,7 @@ def chosen(
     start: int,
     roles: RoleSplit | None,
     bundle: Path | None,
-    seal: Seal | None,
+    seal_file: Path | None,
     world: World | None,
     kinds: list[str] | None = None,
 ) -> "tuple[RunSpec, Seal | None]":
@@ -73,7 +73,7 @@ def chosen(
     Raises:
         UnknownName, InvalidInput: as :class:`~logtriage.evaluation.RunSpec`, and for a split of
             recorded incidents.
-        SealError: for sealed incidents without a key.
+        SealError, OSError: for sealed incidents without a key, and a file without one.
     """
     from logtriage.evaluation import RECORDED_TASK, RECORDED_TASKS, RunSpec
 
@@ -88,4 +88,4 @@ def chosen(
     spec = RunSpec(
         policies, names, split or SPLIT, episodes, start, roles, world=world, kinds=kinds or ()
     )
-    return spec, seal_for(spec.split, seal)
+    return spec, seal_for(spec.split, seal_in(seal_file))

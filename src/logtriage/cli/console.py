@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from typing import IO, Any, Final
 
+import attrs
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 from rich.text import Text
@@ -100,8 +101,8 @@ def fail(text: object) -> None:
 
 
 def emit(data: Any) -> None:
-    """Print a JSON value on a line of stdout, in ASCII, and flush it."""
-    sys.stdout.write(f"{json.dumps(data)}\n")
+    """Print JSON data, in which attrs values may stand, on a line of stdout in ASCII; flush it."""
+    sys.stdout.write(f"{json.dumps(data, default=attrs.asdict)}\n")
     sys.stdout.flush()
 
 

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Final
 
-import attrs
 import typer
 from rich.text import Text
 
@@ -72,16 +71,10 @@ def gate(
     margins = Margins(margin, mis_paged_margin, false_alarm_margin)
     check_drawn_alike(run, base)
     new, old = loaded_runs([run, base], seal_in(seal_file))
-    checks = gate_runs(
-        new,
-        old,
-        margins,
-        policy=policy,
-        base_policy=base_policy,
-    )
+    checks = gate_runs(new, old, margins, policy=policy, base_policy=base_policy)
     if as_json:
         for check in checks:
-            emit(attrs.asdict(check))
+            emit(check)
     else:
         _print(checks, legend=legend)
     failed = [check for check in checks if _fails(check, lenient=lenient)]

@@ -9,22 +9,10 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from logtriage.cli import options
 from logtriage.cli.bar import Bar, lines_of
 from logtriage.cli.console import emit, fail, note, results
 from logtriage.cli.group import SOME_BAD
-from logtriage.cli.options import (
-    Bundle,
-    Jobs,
-    Json,
-    OfWorld,
-    OwnSplit,
-    RayAddress,
-    SealFile,
-    role_split,
-    seal_in,
-    workers_in,
-    world_in,
-)
 from logtriage.cli.screens import number
 from logtriage.cli.tallies import Tally
 from logtriage.errors import InvalidInput, TranscriptError
@@ -57,13 +45,13 @@ def grade(
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit with 1 if an action could not be read.")
     ] = False,
-    bundle: Bundle = None,
-    seal_file: SealFile = None,
-    of_world: OfWorld = None,
-    split_roles: OwnSplit = None,
-    jobs: Jobs = None,
-    ray: RayAddress = None,
-    as_json: Json = False,
+    bundle: options.Bundle = None,
+    seal_file: options.SealFile = None,
+    of_world: options.OfWorld = None,
+    split_roles: options.OwnSplit = None,
+    jobs: options.Jobs = None,
+    ray: options.RayAddress = None,
+    as_json: options.Json = False,
 ) -> None:
     """Grade transcripts, one JSON object a line, and sum them up beside always handing over.
 
@@ -80,8 +68,8 @@ def grade(
         rubric_named(rubric)  # before anything is read
     if out is not None:
         check_unused(out)
-    incidents = Incidents.of(bundle, seal_in(seal_file), world_in(of_world))
-    own = role_split(split_roles)
+    incidents = Incidents.of(bundle, options.seal_in(seal_file), options.world_in(of_world))
+    own = options.role_split(split_roles)
     console, tally, lacking = results(), Tally(), False
     kept: list[Transcript] = []
     sources: list[Path | IO[bytes]] = [
@@ -89,7 +77,7 @@ def grade(
     ]
     total = lines_of(sources)
     with (
-        workers_in(jobs, ray) as workers,
+        options.workers_in(jobs, ray) as workers,
         Bar("grading", "lines", lambda: f"by {workers}", kept="; the rest is not graded") as bar,
         closing(
             grade_files(sources, incidents, rubric=rubric, role_split=own, jobs=workers)

@@ -1,15 +1,4 @@
-"""How commands handle errors and interrupts, by their exit codes.
-
-======  =================================================================
-0       done
-1       done, but some input lines could not be used, episodes are unscored, a
-        check of an audit failed, or a gate was not passed
-2       wrong usage, or input that cannot be used at all
-3       no check of an audit failed, but one could not look everywhere and found nothing
-130     interrupted
-141     nobody reads the output any more (as if by the signal for it)
-======  =================================================================
-"""
+"""How commands handle errors and interrupts, by their exit codes."""
 
 from typing import Any, Final
 
@@ -19,10 +8,15 @@ from typer.core import TyperCommand, TyperGroup
 from logtriage.cli.console import fail, mute_stdout, note
 from logtriage.errors import LogTriageError
 
+#: Done, but some input lines could not be used, episodes are unscored, a check of an audit failed,
+#: or a gate was not passed.
 SOME_BAD: Final = 1
+#: Wrong usage, or input that cannot be used at all.
 UNUSABLE: Final = 2
+#: No check of an audit failed, but one could not look everywhere and found nothing.
 NOT_EXACT: Final = 3
 INTERRUPTED: Final = 130
+#: Nobody reads the output any more (as if by the signal for it).
 BROKEN_PIPE: Final = 141
 
 

@@ -15,8 +15,8 @@ def hindsight(
 ) -> tuple[RenderableType, tuple[str, ...]]:
     """How likely decisions were, what was likeliest before each action, and the parts of the grade.
 
-    Beside it stands what was right by luck. ``explanation`` is the explanation of the closed
-    ``state``, where it was worked out before.
+    With it comes what was right by luck. ``explanation`` is that of ``state``, if it is known
+    already.
     """
     explanation = explain(state, samples=SAMPLES) if explanation is None else explanation
     decisions, luck = decisions_then(state)

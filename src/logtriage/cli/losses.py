@@ -18,11 +18,7 @@ _WITHOUT_LUCK: Final = ("without_luck", "luck\nadjusted")
 
 
 def check_adjusted(losses: Iterable[Losses | None]) -> None:
-    """Check that an episode is explained, so that grades can be adjusted for luck.
-
-    Raises:
-        InvalidInput: saying how to explain some.
-    """
+    """Refuse to adjust grades for luck if no episode is explained."""
     if not any(losses):
         raise InvalidInput(
             "--luck-adjusted needs explained episodes: eval --explain N explains some of a run"
@@ -55,15 +51,12 @@ def put_loss_differences(
     """Print the differences of the parts where both runs have explanations."""
     explained = [(pair, pair.losses) for pair in comparisons if pair.losses is not None]
     parts = _parts(luck_adjusted)
+    names = [f"{pair.policy_b} -\n{pair.policy_a}" for pair, _ in explained]
     figures.put(
         ["B - A", "explained", *(title for _, title in parts)],
         [
-            [
-                f"{pair.policy_b} -\n{pair.policy_a}",
-                str(losses.episodes),
-                *_means(losses, parts),
-            ]
-            for pair, losses in explained
+            [name, str(losses.episodes), *_means(losses, parts)]
+            for name, (_, losses) in zip(names, explained, strict=True)
         ],
     )
 

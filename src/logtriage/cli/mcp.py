@@ -10,30 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from logtriage._lib.seal import Seal
-from logtriage.cli.choosing import (
-    SPLIT,
-    Episodes,
-    Fresh,
-    Kinds,
-    RetryUnscored,
-    SplitOfRun,
-    Start,
-    TasksOfRun,
-    chosen,
-)
+from logtriage.cli import choosing, options
 from logtriage.cli.console import note
-from logtriage.cli.options import (
-    Bundle,
-    OfWorld,
-    SealFile,
-    SplitRoles,
-    role_split,
-    seal_in,
-    world_in,
-)
 from logtriage.errors import InvalidInput
 from logtriage.server.settings import TOKEN_VARIABLE, Settings
-from logtriage.shift.tasks import is_shift
+from logtriage.shift.shifts import is_shift
 
 if TYPE_CHECKING:
     from logtriage.adapters.mcp import Places
@@ -52,14 +33,14 @@ def mcp(
     agent: Annotated[
         str, typer.Option(metavar="NAME", help="The name of the agent in the run.")
     ] = "agent",
-    task: TasksOfRun = None,
-    split: SplitOfRun = None,
-    episodes: Episodes = 10,
-    start: Start = 0,
-    kind: Kinds = None,
-    fresh: Fresh = False,
-    retry_unscored: RetryUnscored = False,
-    split_roles: SplitRoles = None,
+    task: choosing.TasksOfRun = None,
+    split: choosing.SplitOfRun = None,
+    episodes: choosing.Episodes = 10,
+    start: choosing.Start = 0,
+    kind: choosing.Kinds = None,
+    fresh: choosing.Fresh = False,
+    retry_unscored: choosing.RetryUnscored = False,
+    split_roles: options.SplitRoles = None,
     role: Annotated[
         list[str] | None,
         typer.Option(metavar="ROLE", help="With --split-roles, the role to play. With --http it "
@@ -69,9 +50,9 @@ def mcp(
         str | None,
         typer.Option(metavar="POLICY", help="Who plays the other roles, such as expert."),
     ] = None,
-    bundle: Bundle = None,
-    seal_file: SealFile = None,
-    of_world: OfWorld = None,
+    bundle: options.Bundle = None,
+    seal_file: options.SealFile = None,
+    of_world: options.OfWorld = None,
     http: Annotated[
         bool,
         typer.Option("--http", rich_help_panel=_HTTP, help="Serve streamable HTTP on loopback, not "
@@ -106,7 +87,7 @@ def mcp(
     settings = Settings(
         port=port, token=token or None, max_sessions=max_sessions, idle_seconds=idle_seconds
     )
-    roles = role_split(split_roles)
+    roles = options.role_split(split_roles)
     if roles is None and (role or others):
         raise InvalidInput("--role and --others go with --split-roles")
     if roles is not None and not http and len(role or ()) != 1:
@@ -119,17 +100,18 @@ def mcp(
                 raise InvalidInput(f"{option} is not for shifts")
         if len(shifts) < len(task or ()):
             raise InvalidInput(f"--task {shifts[0]}: shifts and incidents take a run each")
-        places = _shifts(out, agent, shifts, split or SPLIT, range(start, start + episodes))
+        numbers = range(start, start + episodes)
+        places = _shifts(out, agent, shifts, split or choosing.SPLIT, numbers)
     else:
         team = agent
         if roles is not None:
             from logtriage.adapters.books import team_of
 
             team = team_of(roles, agent, role or (), others)
-        spec, seal = chosen(
-            [team], task, split, episodes, start, roles, bundle, seal_in(seal_file),
-            world_in(of_world), kind,
-        )  # fmt: skip
+        world = options.world_in(of_world)
+        spec, seal = choosing.chosen(
+            [team], task, split, episodes, start, roles, bundle, seal_file, world, kind
+        )
         places = _incidents(
             out, agent, spec, bundle, seal, fresh=fresh, retry_unscored=retry_unscored
         )

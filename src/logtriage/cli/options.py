@@ -171,8 +171,7 @@ def workers_in(jobs: int | None, ray: str | None) -> "Iterator[Workers]":
     """The workers that ``--jobs`` and ``--ray`` ask for; stops a Ray that it started itself.
 
     Raises:
-        InvalidInput: for fewer than one, or ``--jobs`` beside the address of a cluster.
-        MissingExtra, LogTriageError: if Ray is not installed, or no cluster answers.
+        InvalidInput, MissingExtra, LogTriageError: if they cannot be had.
     """
     from logtriage.evaluation.parallel import workers_of
 
@@ -189,8 +188,7 @@ def role_split(named: str | None) -> RoleSplit | None:
     """A built-in role split by its name, or a split from a JSON file.
 
     Raises:
-        UnknownName: for what is neither a built-in name nor a file.
-        InvalidInput: naming the file and the field.
+        UnknownName, InvalidInput: for what is neither; naming the file and the field.
     """
     if named is None:
         return None
@@ -201,21 +199,10 @@ def role_split(named: str | None) -> RoleSplit | None:
 
 
 def world_in(named: str | None) -> World | None:
-    """The world of a folder or a name; None if none is given: the ids then name it.
-
-    Raises:
-        UnknownName: for what is neither.
-        WorldError: naming the file and the field.
-        OSError: if it cannot be read.
-    """
+    """The world of a folder or a name; None if none is given. Raises as ``load_world``."""
     return None if named is None else load_world(folder_or_name(named))
 
 
 def seal_in(path: Path | None) -> Seal | None:
-    """The seal of a file; None if none is given: the environment may have a seal.
-
-    Raises:
-        SealError: if the file holds no key, naming the file.
-        OSError: if it cannot be read.
-    """
+    """The seal of a file; None if none is given. Raises as ``read_seal``."""
     return None if path is None else read_seal(path)

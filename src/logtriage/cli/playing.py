@@ -14,18 +14,9 @@ from rich.text import Text
 
 from logtriage._lib.files import open_here
 from logtriage.actions import describe
+from logtriage.cli import options
 from logtriage.cli.console import emit, messages, note, put, results, say
 from logtriage.cli.group import SOME_BAD
-from logtriage.cli.options import (
-    Bundle,
-    Json,
-    OfWorld,
-    SealFile,
-    SplitRoles,
-    role_split,
-    seal_in,
-    world_in,
-)
 from logtriage.cli.screens import debrief, screen
 from logtriage.cli.typed import HUMAN
 from logtriage.codec import encode_transcript
@@ -39,7 +30,7 @@ from logtriage.observation import observe
 from logtriage.registry import make_policy, make_team
 from logtriage.rendering import render_observation
 from logtriage.roles import RoleSplit
-from logtriage.shift.tasks import is_shift
+from logtriage.shift.shifts import is_shift
 from logtriage.state import State, initial_state
 from logtriage.tasks import get_task
 from logtriage.transcript import COMPLETED, transcript_of
@@ -69,7 +60,7 @@ def play(
             "on. May be repeated.",
         ),
     ] = None,
-    split_roles: SplitRoles = None,
+    split_roles: options.SplitRoles = None,
     explain: Annotated[
         bool,
         typer.Option(
@@ -86,10 +77,10 @@ def play(
             metavar="FILE", help="Append the transcript to this file as it comes, for grade."
         ),
     ] = None,
-    bundle: Bundle = None,
-    seal_file: SealFile = None,
-    of_world: OfWorld = None,
-    as_json: Json = False,
+    bundle: options.Bundle = None,
+    seal_file: options.SealFile = None,
+    of_world: options.OfWorld = None,
+    as_json: options.Json = False,
 ) -> None:
     """Triage an incident yourself, or watch a policy.
 
@@ -107,8 +98,8 @@ def play(
             raise InvalidInput("--kind is not for shifts")
         play_shift(incident_id, policy, brief=brief, as_json=as_json)
         return
-    roles = role_split(split_roles)
-    incidents = Incidents.of(bundle, seal_in(seal_file), world_in(of_world))
+    roles = options.role_split(split_roles)
+    incidents = Incidents.of(bundle, options.seal_in(seal_file), options.world_in(of_world))
     incident = incidents(incident_id)
     if kind:
         incident = incidents(_first_of(kind, incident, incidents))
@@ -120,7 +111,7 @@ def play(
     cause, explanation = None, None
     agent = f"{policy} (practice)" if practice else policy
     kept = None if out is None else Kept(out, partial(_line, agent=agent, roles=roles))
-    save: Save = _discard if kept is None else kept.save
+    save: Save = (lambda *_: None) if kept is None else kept.save
     try:
         if policy == HUMAN:
             state, explanation = _play_on_screen(
@@ -152,12 +143,7 @@ def play(
 
 
 def _first_of(kinds: list[str], incident: Incident, incidents: "Incidents") -> str:
-    """The id of the first incident of any of the kinds, from an incident on.
-
-    Raises:
-        InvalidInput: for a recorded incident, and as
-            :func:`~logtriage.drawing.kinds.ids_of_kinds`.
-    """
+    """The id of the first incident of any of the kinds, from an incident on."""
     if incident.setting is None:
         raise InvalidInput(f"--kind: {incident.id} is recorded, and has no kind of a world")
     task, split, number = incident.id.split("/")
@@ -168,10 +154,6 @@ def _first_of(kinds: list[str], incident: Incident, incidents: "Incidents") -> s
 
 #: Keeps a state of a game, with the status of its transcript.
 Save = Callable[..., None]
-
-
-def _discard(*_: object) -> None:
-    """Keep nothing."""
 
 
 def _line(state: State, status: str, *, agent: str, roles: RoleSplit | None) -> str:
@@ -214,12 +196,7 @@ def _hindsight(
 
 
 def _check_place(roles: RoleSplit | None) -> None:
-    """Check that a person can play here.
-
-    Raises:
-        InvalidInput: for a role of a team, and outside of a terminal, with what to do instead.
-        MissingExtra: without Textual.
-    """
+    """Refuse a person in a team, outside of a terminal, or without Textual."""
     if roles is not None:
         raise InvalidInput(
             "a person plays alone: leave out --split-roles, or name a team, such as expert"

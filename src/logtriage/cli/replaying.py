@@ -7,21 +7,13 @@ from typing import Annotated
 import typer
 
 from logtriage._lib.printable import counted
+from logtriage.cli import options
 from logtriage.cli.bar import Bar
 from logtriage.cli.console import emit, note
-from logtriage.cli.options import (
-    Bases,
-    Beliefs,
-    ExplainWorst,
-    Json,
-    RunDirectory,
-    SealFile,
-    seal_in,
-)
 
 
 def replay(
-    run: RunDirectory,
+    run: options.RunDirectory,
     incident_id: Annotated[
         str | None,
         typer.Argument(
@@ -34,12 +26,12 @@ def replay(
             metavar="FILE", help="The page; RUN/replay.html, or with ID RUN/replay-ID.html."
         ),
     ] = None,
-    bases: Bases = None,
+    bases: options.Bases = None,
     show: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
-    beliefs: Beliefs = None,
-    explain: ExplainWorst = None,
-    seal_file: SealFile = None,
-    as_json: Json = False,
+    beliefs: options.Beliefs = None,
+    explain: options.ExplainWorst = None,
+    seal_file: options.SealFile = None,
+    as_json: options.Json = False,
 ) -> None:
     """Show episodes of a run tick by tick, in one HTML page.
 
@@ -72,7 +64,7 @@ def replay(
             incident=incident_id,
             beliefs=beliefs,
             explain=explain,
-            seal=seal_in(seal_file),
+            seal=options.seal_in(seal_file),
             on_progress=bar.show,
         )
     count = document.facts["episodes"]

@@ -9,23 +9,9 @@ import attrs
 import typer
 
 from logtriage._lib.printable import counted
+from logtriage.cli import options
 from logtriage.cli.bar import Bar, loaded_runs
 from logtriage.cli.console import emit, note, results
-from logtriage.cli.options import (
-    Bases,
-    Beliefs,
-    CostPerEpisode,
-    ExplainWorst,
-    Json,
-    Legend,
-    LuckAdjusted,
-    RunDirectory,
-    SealFile,
-    TokenPrices,
-    Value,
-    prices_in,
-    seal_in,
-)
 from logtriage.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -45,13 +31,13 @@ def compare(
         str | None,
         typer.Option(metavar="POLICY", help="The policy of run B."),
     ] = None,
-    seal_file: SealFile = None,
-    value: Value = None,
-    cost_per_episode: CostPerEpisode = None,
-    token_prices: TokenPrices = None,
-    luck_adjusted: LuckAdjusted = False,
-    legend: Legend = False,
-    as_json: Json = False,
+    seal_file: options.SealFile = None,
+    value: options.Value = None,
+    cost_per_episode: options.CostPerEpisode = None,
+    token_prices: options.TokenPrices = None,
+    luck_adjusted: options.LuckAdjusted = False,
+    legend: options.Legend = False,
+    as_json: options.Json = False,
 ) -> None:
     """Compare two runs, incident by incident.
 
@@ -64,9 +50,9 @@ def compare(
     from logtriage.evaluation.compare import run_names
     from logtriage.evaluation.money import worth_differences
 
-    prices = prices_in(value, cost_per_episode, token_prices)
+    prices = options.prices_in(value, cost_per_episode, token_prices)
     check_drawn_alike(run_a, run_b)
-    a, b = loaded_runs([run_a, run_b], seal_in(seal_file))
+    a, b = loaded_runs([run_a, run_b], options.seal_in(seal_file))
     compared = compare_runs(a, b, policy_a=policy_a, policy_b=policy_b)
     pairs = [(pair.task, pair.policy_a, pair.policy_b) for pair in compared]
     money = () if prices is None else worth_differences(a, b, pairs, prices)
@@ -113,24 +99,24 @@ def _players(run: "LoadedRun") -> str:
 
 
 def report(
-    run: RunDirectory,
+    run: options.RunDirectory,
     out: Annotated[
         Path | None, typer.Argument(metavar="OUT", help="The page; RUN/report.html if not given.")
     ] = None,
-    bases: Bases = None,
+    bases: options.Bases = None,
     html: Annotated[bool, typer.Option("--html", help="Write a self-contained page.")] = False,
     show: Annotated[
         bool, typer.Option("--open", help="Write the page and open it in a browser.")
     ] = False,
-    beliefs: Beliefs = None,
-    explain: ExplainWorst = None,
-    seal_file: SealFile = None,
-    value: Value = None,
-    cost_per_episode: CostPerEpisode = None,
-    token_prices: TokenPrices = None,
-    luck_adjusted: LuckAdjusted = False,
-    legend: Legend = False,
-    as_json: Json = False,
+    beliefs: options.Beliefs = None,
+    explain: options.ExplainWorst = None,
+    seal_file: options.SealFile = None,
+    value: options.Value = None,
+    cost_per_episode: options.CostPerEpisode = None,
+    token_prices: options.TokenPrices = None,
+    luck_adjusted: options.LuckAdjusted = False,
+    legend: options.Legend = False,
+    as_json: options.Json = False,
 ) -> None:
     """Show the figures of a run, or write its HTML page.
 
@@ -138,7 +124,7 @@ def report(
     """
     from logtriage.evaluation.shifts import SHIFTS, shift_rows
 
-    prices = prices_in(value, cost_per_episode, token_prices)
+    prices = options.prices_in(value, cost_per_episode, token_prices)
     if html or show:
         if as_json or prices is not None:
             option = "--json" if as_json else "--value-of-incident"
@@ -153,7 +139,7 @@ def report(
                 bases=bases or (),
                 beliefs=beliefs,
                 explain=explain,
-                seal=seal_in(seal_file),
+                seal=options.seal_in(seal_file),
                 on_progress=bar.show,
             )
         note(f"wrote {page}")
@@ -169,7 +155,7 @@ def report(
 
         put_shifts(shift_rows(run / SHIFTS), as_json=as_json)
         return
-    (loaded,) = loaded_runs([run], seal_in(seal_file))
+    (loaded,) = loaded_runs([run], options.seal_in(seal_file))
     put_run(loaded, prices, as_json=as_json, legend=legend, luck_adjusted=luck_adjusted)
     if not loaded.complete:
         played = sum(map(len, loaded.grades.values()))

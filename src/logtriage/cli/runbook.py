@@ -11,8 +11,7 @@ from rich.text import Text
 from logtriage.cli.screens import heading
 from logtriage.incident import Incident
 from logtriage.rendering import system_prompt
-from logtriage.rendering.chances import LEAST
-from logtriage.rendering.signature_table import fault_groups, is_only_minor, shares_of
+from logtriage.rendering.chances import LEAST, fault_groups, is_only_minor, shares_of
 from logtriage.topology import Topology
 from logtriage.world.model import HEALTHY, World
 from logtriage.world.schema.parts import Signature

@@ -20,10 +20,7 @@ def new(
     ],
     as_json: Json = False,
 ) -> None:
-    """Write a random key to a file.
-
-    Only you may read the file.
-    """
+    """Write a random key to a file that only you may read."""
     _say(new_seal(path).fingerprint, as_json=as_json)
     note(f"wrote {path}; anyone who reads it can draw every answer", "dim")
 
@@ -53,10 +50,7 @@ def close(
 
 
 def fingerprint(seal_file: SealFile = None, as_json: Json = False) -> None:
-    """Show the fingerprint of the key in use.
-
-    Results carry this fingerprint.
-    """
+    """Show the fingerprint of the key in use, which results carry."""
     seal = seal_at_hand(seal_file)
     if seal is None:
         raise SealError(f"no key: {HOW}")

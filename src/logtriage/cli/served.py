@@ -103,7 +103,6 @@ def loaded_players(
     policies: Sequence[str],
     endpoint: Endpoint,
     split: RoleSplit | None,
-    *,
     template: str,
     batch: int,
 ) -> "dict[str, LocalPlayer]":

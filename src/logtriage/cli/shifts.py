@@ -4,13 +4,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import attrs
 import typer
 
 from logtriage.actions import Malformed
 from logtriage.adapters.served import ENDPOINT, Endpoint, ServedPlayer, play_served
 from logtriage.adapters.shift_episode import ShiftEpisode
-from logtriage.cli.bar import Bar
+from logtriage.cli.bar import Bar, what_is_kept
 from logtriage.cli.console import emit, messages, note, results, say
 from logtriage.cli.figures import Figures, estimate
 from logtriage.cli.group import SOME_BAD
@@ -78,12 +77,7 @@ def evaluate_shifts(
     for task, ids in every.items():
         for policy, recorder in recorders.items():
             workers = concurrency if policy in served else 1
-            kept = f" are kept in {out}; the same command resumes"
-            with Bar(
-                f"{policy} plays",
-                "shifts",
-                kept=" are lost; use --out DIR to keep them" if out is None else kept,
-            ) as bar:
+            with Bar(f"{policy} plays", "shifts", kept=what_is_kept(out)) as bar:
                 records = record_shifts(
                     ids, policy, recorder, file=file, workers=workers, on_progress=bar.show
                 )
@@ -101,7 +95,7 @@ def put_shifts(rows: "Sequence[ShiftRow]", *, as_json: bool) -> None:
     """Print the figures of shifts: a table for each task, or a JSON object per line."""
     if as_json:
         for row in rows:
-            emit(attrs.asdict(row))
+            emit(row)
         return
     for task in dict.fromkeys(row.task for row in rows):
         say(results(), heading(f"{task}, rubric shift/1"))

@@ -80,7 +80,7 @@ def _put_rows(figures: Figures, rows: Sequence[Row], *, unscored: bool) -> None:
         ("mean grade\n[95 % interval]", lambda row: estimate(row.grade)),
         *([("unscored\nas 0", lambda row: number(row.bound))] if bounded else []),
         ("solved", _share_of("solved")),
-        *((title, _share_of_net(name)) for name, title in _NET_SHARES if net),
+        *((title, _share_of(name, in_net=True)) for name, title in _NET_SHARES if net),
     ]
     details: list[_Column] = [
         *((title, _share_of(name)) for name, title in _SHARES),
@@ -96,26 +96,18 @@ def _put_rows(figures: Figures, rows: Sequence[Row], *, unscored: bool) -> None:
     if unscored:
         details.append(("unscored", _unscored))
     for columns in (headline, details) if net else ([*headline, *details],):
-        _put_columns(figures, rows, columns)
-
-
-def _put_columns(figures: Figures, rows: Sequence[Row], columns: Sequence[_Column]) -> None:
-    figures.put(
-        ["policy", *(title for title, _ in columns)],
-        [[row.policy, *(cell(row) for _, cell in columns)] for row in rows],
-    )
+        figures.put(
+            ["policy", *(title for title, _ in columns)],
+            [[row.policy, *(cell(row) for _, cell in columns)] for row in rows],
+        )
 
 
 def _net_value(row: Row) -> Cell:
     return estimate(None if row.net is None else row.net.net)
 
 
-def _share_of(name: str) -> Callable[[Row], Cell]:
-    return lambda row: share(getattr(row, name))
-
-
-def _share_of_net(name: str) -> Callable[[Row], Cell]:
-    return lambda row: share(getattr(row.net, name, None))
+def _share_of(name: str, *, in_net: bool = False) -> Callable[[Row], Cell]:
+    return lambda row: share(getattr(row.net if in_net else row, name, None))
 
 
 def _unscored(row: Row) -> Cell:
@@ -123,10 +115,7 @@ def _unscored(row: Row) -> Cell:
 
 
 def _put_by_worth(figures: Figures, rows: Sequence[Row]) -> None:
-    """Print the share handed over at each worth of a hand-over, and how many incidents have it.
-
-    JSON has the net values by worth, too.
-    """
+    """Print the share handed over at each worth of a hand-over, and how many incidents have it."""
     nets = {row.policy: row.net.by_worth for row in rows if row.net and row.net.by_worth}
     incidents: dict[float, int] = {}
     for group in (group for groups in nets.values() for group in groups):
@@ -191,11 +180,7 @@ def print_comparisons(
 ) -> None:
     """Print a table for each task, with a line for each pair of policies.
 
-    ``runs`` are the names of runs A and B. With a ``legend``, what the columns mean.
-    ``luck_adjusted`` is as in :func:`print_rows`.
-
-    Raises:
-        InvalidInput: as :func:`print_rows`.
+    ``runs`` are the names of runs A and B; the options are those of :func:`print_rows`.
     """
     if luck_adjusted:
         check_adjusted(pair.losses for pair in comparisons)

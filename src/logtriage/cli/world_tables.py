@@ -11,7 +11,7 @@ from logtriage._lib.printable import counted
 from logtriage.cli.console import put, say
 from logtriage.cli.figures import Cell, Figures, listed
 from logtriage.cli.screens import facts, heading, number
-from logtriage.rendering.signature_table import groups_of, shares_of
+from logtriage.rendering.chances import groups_of, shares_of
 from logtriage.tasks import tasks_of
 from logtriage.world.model import World
 from logtriage.world.schema.parts import OWNER
@@ -31,7 +31,11 @@ def shown(console: Console, world: World) -> None:
     rules = world.rules
     console.print(Text.assemble((world.name, "bold cyan"), f"  {rules.title}"))
     put(console, facts(list(_about(world))))
-    for title, rows in (("KINDS OF FAULTS", _kinds(world)), ("BENIGN", _benign(world))):
+    benign = listed(
+        ("kind", "tiers"),
+        ((Text(kind.name, "bold"), ", ".join(kind.tiers)) for kind in world.benign),
+    )
+    for title, rows in (("KINDS OF FAULTS", _kinds(world)), ("BENIGN", benign)):
         say(console)
         say(console, heading(title))
         put(console, rows)
@@ -83,13 +87,6 @@ def _kinds(world: World) -> Table:
             )
             for kind in world.kinds
         ),
-    )
-
-
-def _benign(world: World) -> Table:
-    return listed(
-        ("kind", "tiers"),
-        ((Text(kind.name, "bold"), ", ".join(kind.tiers)) for kind in world.benign),
     )
 
 

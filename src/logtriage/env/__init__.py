@@ -32,15 +32,13 @@ _NAMES = {
 }
 
 
-def _env_id(name: str, fog: int) -> str:
-    """The id of a task at Gymnasium, which wants the version last."""
-    level = "" if fog == BENCHMARK_FOG else f"-fog{fog}"
-    return f"logtriage/{_NAMES[name]}{level}-v{VERSION}"
-
-
 #: What is registered with Gymnasium: the id, and the task that it stands for. Tasks that are not
 #: played in batches are made by their names: ``TriageEnv("cascading_failure-v4")``.
-ENV_IDS: dict[str, str] = {_env_id(name, fog): task for task, (name, fog) in DEFAULT_TASKS.items()}
+ENV_IDS: dict[str, str] = {
+    # Gymnasium wants the version last.
+    f"logtriage/{_NAMES[name]}{'' if fog == BENCHMARK_FOG else f'-fog{fog}'}-v{VERSION}": task
+    for task, (name, fog) in DEFAULT_TASKS.items()
+}
 
 for _id, _task in ENV_IDS.items():
     gymnasium.register(

@@ -10,7 +10,7 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from logtriage.drawing.ids import SEALED
-from logtriage.env.playlist import Playlist, option
+from logtriage.env.incidents import Playlist, option
 from logtriage.env.spaces import action_space, belief_box, box_of
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.grading import Rubric

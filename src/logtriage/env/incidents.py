@@ -1,25 +1,138 @@
-"""The incidents of a task and split in turn, on the scalar core."""
+"""The incidents of a task and split in turn: requested incidents first, then a sequence."""
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterable, Sequence
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from logtriage._lib.seal import Seal
 from logtriage.drawing.generator import draw_incident, make_incident
-from logtriage.drawing.ids import IncidentId
+from logtriage.drawing.ids import MAX_INDEX, SPLITS, IncidentId, check_split, parse_incident_id
 from logtriage.drawing.sealing import seal_for
-from logtriage.env.playlist import Playlist
 from logtriage.errors import InvalidInput
 from logtriage.grading import Rubric
 from logtriage.grading.batch import CLOSINGS
 from logtriage.grading.grade import score
 from logtriage.incident import Incident
 from logtriage.state import State
-from logtriage.tasks import TaskSpec, get_task, is_registered, task_of
+from logtriage.tasks import TaskSpec, check_one_world, get_task, is_registered, task_of
 from logtriage.topology import Topology
-from logtriage.vector.checks import checked_pool, places_in
+from logtriage.vector.checks import checked_pool, nth_index, places_in
 from logtriage.world.loading import WorldLike
 from logtriage.world.topologies import fitting
-from logtriage.world.unseen import unseen_world
+from logtriage.world.unseen import WORLDS, unseen_world
+
+Ints = NDArray[np.int64]
+
+
+class Playlist:
+    """Incidents of a task and split, by index.
+
+    From a drawn beginning on, every incident comes before any comes again.
+
+    Raises:
+        UnknownName: if the split is unknown.
+        InvalidInput: for split ``ood`` or ``fleet_outage`` without a topology of your own.
+    """
+
+    def __init__(
+        self, task: TaskSpec, split: str, own_topology: bool, pool: Sequence[int] = ()
+    ) -> None:
+        _check_playable(task, split, own_topology, pooled=bool(pool))
+        self._count = MAX_INDEX // WORLDS * len(pool) if pool else MAX_INDEX
+        self._task, self._split, self._pool = task, split, pool
+        self._next: int | None = None
+        self._asked: list[int] = []
+
+    @property
+    def begun(self) -> bool:
+        """Whether a beginning was drawn."""
+        return self._next is not None
+
+    def begin(self, random: np.random.Generator) -> None:
+        """Draw where the sequence begins."""
+        self._next = int(random.integers(self._count))
+
+    def ask(self, ids: Iterable[Any], at_least: int = 0) -> None:
+        """Play these ids (or indices) next, in place of earlier requests.
+
+        Raises:
+            UnknownName, InvalidInput: for an id that is not of the task and the split, and for
+                fewer than ``at_least``.
+        """
+        asked = list(map(self._parsed, ids))
+        if len(asked) < at_least:
+            raise InvalidInput(
+                f"{len(asked)} ids for {at_least} environments; give at least an id for each"
+            )
+        self._asked = asked
+
+    def take(self, count: int) -> Ints:
+        """The indices of the next ``count`` incidents, (count,)."""
+        asked, self._asked = self._asked[:count], self._asked[count:]
+        left = count - len(asked)
+        if not left:
+            return np.array(asked, np.int64)
+        assert self._next is not None, "begin() comes first"
+        turns = (self._next + np.arange(left, dtype=np.int64)) % self._count
+        self._next = (self._next + left) % self._count
+        return np.concatenate([np.array(asked, np.int64), nth_index(self._pool, turns)])
+
+    def _parsed(self, name: Any) -> int:
+        """The index of an incident."""
+        if isinstance(name, str):
+            parsed = parse_incident_id(name, world=None if self._pool else self._task.world)
+            if (parsed.task.id, parsed.split) != (self._task.id, self._split):
+                raise InvalidInput(
+                    f"incident id {name!r}: this environment plays {self._task.id}/{self._split}/…;"
+                    " make another environment for another task or split"
+                )
+            return parsed.index
+        whole = isinstance(name, int | np.integer) and not isinstance(name, bool)
+        if not (whole and 0 <= name < MAX_INDEX):
+            raise InvalidInput(
+                f"incident {name!r}: expected an id, {self._task.id}/{self._split}/<index>, or "
+                f"a whole number in [0, {MAX_INDEX})"
+            )
+        return int(name)
+
+
+def _check_playable(task: TaskSpec, split: str, own_topology: bool, *, pooled: bool) -> None:
+    """Refuse an unknown split, and a task or split whose incidents differ in their topologies."""
+    check_split(split)
+    if pooled:
+        return
+    check_one_world(task)
+    if split == "ood" and not own_topology:
+        raise InvalidInput(
+            "half of split 'ood' lies on random topologies, whose observations have other "
+            "shapes; give a topology, or choose a split from: "
+            + ", ".join(name for name in SPLITS if name != "ood")
+        )
+    if task.topology is None and not own_topology:
+        raise InvalidInput(
+            f"every incident of task {task.id!r} has a topology of its own; give one "
+            "topology for all of them, or choose another task"
+        )
+
+
+def option(options: dict[str, Any] | None, name: str, *, strict: bool = True) -> Any:
+    """The value of the only option of a reset; None without it.
+
+    Another option would do nothing; if not ``strict`` a warning says so.
+
+    Raises:
+        InvalidInput: for another option, if ``strict``.
+    """
+    for other in options or {}:
+        if other != name:
+            reason = f"unknown option {other!r}; known: {name}"
+            if strict:
+                raise InvalidInput(reason)
+            warnings.warn(reason, stacklevel=3)
+    return (options or {}).get(name)
 
 
 class Incidents:

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from logtriage.actions import all_actions
 from logtriage.dynamics import transition
-from logtriage.env.incidents import Incidents, standing
-from logtriage.env.playlist import option
+from logtriage.env.incidents import Incidents, option, standing
 from logtriage.env.spaces import action_space, box_of
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.grading import Rubric, reward

@@ -59,10 +59,8 @@ def transcript_of_answer(answer: Answer, incident: Incident, agent: str) -> Tran
         do("identify_root_cause", answer.root_cause, **sure)
     if answer.fault_class and "classify_fault" in useful_actions(incident):
         do("classify_fault", answer.fault_class)
-    if answer.handed_over:
-        do("hand_over")
-    else:
-        do("ignore" if answer.root_cause == NOTHING else "resolve")
+    closing = "ignore" if answer.root_cause == NOTHING else "resolve"
+    do("hand_over" if answer.handed_over else closing)
     fields = attrs.asdict(answer, filter=lambda field, value: value != field.default)
     figures: dict[str, Any] = {name: fields[name] for name in ("seconds", "cost") if name in fields}
     said = kept(beside(cut(answer.notes) or None, len(wires)))
@@ -72,12 +70,9 @@ def transcript_of_answer(answer: Answer, incident: Incident, agent: str) -> Tran
 
 @attrs.frozen
 class SheetResult:
-    """What became of a sheet.
+    """What became of a sheet: rows for each incident, incidents without a row, ungraded columns.
 
-    Attributes:
-        repeats: rows for each incident.
-        missing: incidents without a row.
-        ungraded: columns with values that no rubric of the incidents looks at.
+    A column is ``ungraded`` if it has values that no rubric of the incidents looks at.
     """
 
     repeats: int

@@ -1,8 +1,7 @@
 """How good stated confidences are over a run, and what handing over by them would earn.
 
-A confidence is stated with a root cause. It is compared with the truth, and with the exact
-posterior at the tick of the statement. A figure that cannot be computed is None, never NaN, and no
-figure here enters a grade.
+A confidence is stated with a root cause, and compared with the truth and with the exact posterior
+at that tick. A figure that cannot be computed is None, never NaN.
 """
 
 from collections.abc import Sequence
@@ -26,6 +25,7 @@ from logtriage.evaluation.statistics import (
     SEED,
     Interval,
     augrc,
+    bisected,
     brier,
     mean_interval,
     resampled_interval,
@@ -34,7 +34,6 @@ from logtriage.state import State, initial_state
 
 #: Bins of confidences, each of the same width; the last holds 1.
 BINS: Final = 10
-_HALVINGS: Final = 50
 
 
 @attrs.frozen
@@ -112,9 +111,8 @@ def calibrate(run: LoadedRun, on_progress: OnProgress | None = None) -> tuple[Ca
     """The confidences of a run, for each policy and task."""
     cells = [(policy, task) for task in run.tasks for policy in run.policies]
     every = [
-        (cell, grade)
-        for cell in cells
-        for policy, task in [cell]
+        ((policy, task), grade)
+        for policy, task in cells
         for grade in run.scored(policy, [task]).values()
     ]
     played: dict[tuple[str, str], list[_Episode]] = {cell: [] for cell in cells}
@@ -224,17 +222,14 @@ def _bars(rows: Sequence[_Episode]) -> tuple[Bar, ...]:
 
 
 def _share_at(hits: int, count: int, tail: float, *, above: bool) -> float:
-    """The share under which ``hits`` or more (or fewer) have probability ``tail``; by bisection."""
+    """The share under which ``hits`` or more (or fewer) have probability ``tail``."""
     numbers = np.arange(hits, count + 1) if above else np.arange(hits + 1)
     ways = np.array(
         [lgamma(count + 1) - lgamma(n + 1) - lgamma(count - n + 1) for n in numbers.tolist()]
     )
-    low, high = 0.0, 1.0
-    for _ in range(_HALVINGS):
-        share = (low + high) / 2
+
+    def lies_below(share: float) -> bool:
         logs = ways + numbers * np.log(share) + (count - numbers) * np.log1p(-share)
-        if (float(np.exp(logs).sum()) < tail) is above:
-            low = share
-        else:
-            high = share
-    return (low + high) / 2
+        return (float(np.exp(logs).sum()) < tail) is above
+
+    return bisected(0.0, 1.0, lies_below)

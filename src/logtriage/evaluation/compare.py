@@ -1,6 +1,6 @@
 """Two runs side by side, on the incidents that both played."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from os import PathLike
 from pathlib import Path
 from statistics import fmean
@@ -28,14 +28,12 @@ class NetComparison:
 class Comparison:
     """One task, played by a policy of run A and a policy of run B.
 
-    ``shared`` incidents have a score in both runs. Means, their ``difference`` B - A with its
-    paired bootstrap interval, and the counts of ``better``, ``worse`` and ``same`` incidents of B
-    are over these. A ``bound`` is a mean over the incidents that both runs planned, with 0 for
-    those without a score. ``only_a`` and ``only_b`` count scored incidents of one run without a
-    score in the other. ``losses`` are the differences of the parts over incidents that both runs
-    explained. ``seal`` is the fingerprint of the key of sealed incidents. ``net`` compares net
-    values, if every shared incident has a worth of hand-over. ``split`` is None for recorded
-    incidents.
+    ``shared`` incidents have a score in both runs; means, ``difference`` (B - A, paired bootstrap
+    interval) and the counts of incidents in which B is ``better``, ``worse`` or the ``same`` are
+    over these. A ``bound`` is a mean over the incidents that both runs planned, with 0 for those
+    without a score. ``only_a`` and ``only_b`` count incidents that one run alone scored. ``losses``
+    are differences over the incidents that both explained. ``net`` is there if every shared
+    incident has a worth of hand-over. ``split`` is None for recorded incidents.
     """
 
     task: str
@@ -64,15 +62,14 @@ def compare_runs(
 ) -> tuple[Comparison, ...]:
     """Compare two runs task by task, policy with policy of the same name.
 
-    Runs without a name in common are paired by position, if they have as many policies. Name
-    both policies to compare two others. A run of a single policy needs no name.
+    Runs without a name in common are paired by position, if they have as many policies. Name both
+    policies to compare two others. A run of a single policy needs no name.
 
     Raises:
         UnknownName: for a policy that its run did not play.
-        InvalidInput: if there is nothing to pair: no policy, task or scored incident
-            in common.
+        InvalidInput: if there is nothing to pair (no policy, task or scored incident in common), or
+            the runs are of different worlds.
         RubricError: if a task was graded by different rubrics.
-        InvalidInput: if they are runs of different worlds.
         SealError: if one run is sealed and the other not, or by another key.
     """
     pairs, tasks = pair_runs(a, b, policy_a, policy_b)
@@ -98,7 +95,7 @@ def pair_runs(
         pairs = [(_policy(a, policy_a, "A"), _policy(b, policy_b, "B"))]
     tasks = [task for task in a.tasks if task in b.tasks]
     if not tasks:
-        raise InvalidInput(f"no task in common: {_list(a.tasks)} and {_list(b.tasks)}")
+        raise InvalidInput(f"no task in common: {', '.join(a.tasks)} and {', '.join(b.tasks)}")
     for task in tasks:
         if a.rubrics[task] != b.rubrics[task]:
             raise RubricError(
@@ -136,7 +133,8 @@ def _policy(run: LoadedRun, name: str | None, side: str) -> str:
     if len(run.policies) == 1:
         return run.policies[0]
     raise InvalidInput(
-        f"which policies are to be compared? Run {side} has {_list(run.policies)}; name a policy"
+        f"which policies are to be compared? Run {side} has {', '.join(run.policies)}; name a "
+        "policy"
     )
 
 
@@ -159,8 +157,8 @@ def _compare(a: LoadedRun, b: LoadedRun, task: str, name_a: str, name_b: str) ->
         len(scores_b) - len(shared),
         fmean(before),  # rounded as the bounds are
         fmean(after),
-        _bound(scores_a, planned),
-        _bound(scores_b, planned),
+        bound_of(map(scores_a.get, planned)) or 0.0,
+        bound_of(map(scores_b.get, planned)) or 0.0,
         difference,
         sum(new > old for old, new in pairs),
         sum(new < old for old, new in pairs),
@@ -203,19 +201,11 @@ def _planned_ids(run: LoadedRun, policy: str, task: str) -> frozenset[str]:
     return frozenset(incident for cell in cells for incident in cell.ids)
 
 
-def _bound(scores: Mapping[str, float], planned: Collection[str]) -> float:
-    bound = bound_of(map(scores.get, planned))
-    assert bound is not None  # the runs share an incident
-    return bound
-
-
 def check_drawn_alike(run_a: str | PathLike[str], run_b: str | PathLike[str]) -> None:
     """Refuse two runs of different worlds or under different seals; it needs no key.
 
     Raises:
-        SealError: if they are under different seals.
-        InvalidInput: if they are of different worlds, or a directory holds no run, or a damaged
-            run.
+        SealError, InvalidInput: with what differs, or for a directory without a sound run.
     """
     a, b = Path(run_a), Path(run_b)
     _drawn_alike((a, read_manifest(a)), (b, read_manifest(b)))
@@ -239,7 +229,3 @@ def _drawn_alike(*runs: tuple[Path, Manifest]) -> None:
         raise SealError(
             f"runs under different seals have no incident in common and are not compared: {seals}"
         )
-
-
-def _list(names: Iterable[str]) -> str:
-    return ", ".join(names)

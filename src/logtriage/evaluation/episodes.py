@@ -49,11 +49,7 @@ def joint_steps(incident: Incident, team: TeamPolicy, split: RoleSplit) -> Itera
 
 
 def play_joint_episode(incident: Incident, team: TeamPolicy, split: RoleSplit) -> State:
-    """Let a team play an incident until it is closed.
-
-    Raises:
-        PolicyFailure: as :func:`joint_steps`.
-    """
+    """The last state of :func:`joint_steps`, which raises the same."""
     *_, last = joint_steps(incident, team, split)
     return last
 

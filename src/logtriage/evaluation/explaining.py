@@ -41,9 +41,8 @@ def explain_run(
     """Explain the first episodes of each policy and task of a run, and sum it up again.
 
     Explanations are kept: after an interrupt the same call goes on, and ends with the same files.
-    An episode takes half a second to a second, on a fleet two to four. Unscored and open episodes
-    are left out, and so are incidents with a reason by
-    :func:`logtriage.beliefs.explain.why_unexplained`.
+    An episode takes half a second to a second, on a fleet two to four. Episodes that are unscored,
+    open or :func:`unexplained <logtriage.beliefs.explain.why_unexplained>` are left out.
 
     Args:
         directory: where the run is kept.
@@ -129,11 +128,7 @@ def _open_tasks(run: LoadedRun, cell: Cell, episodes: int) -> list[_Task]:
 
 
 def explained_state(incident: Incident, graded: Graded) -> Explanation:
-    """The explanation of one scored episode of a single agent.
-
-    Raises:
-        InvalidInput: as :func:`logtriage.beliefs.explain.explain`.
-    """
+    """The explanation of a scored episode of a single agent; raises as :func:`explain`."""
     return explain(played_state(incident, graded), samples=SAMPLES)
 
 

@@ -80,11 +80,7 @@ def read_explanations(
 
 
 def decode_explanation(line: bytes, graded: Graded) -> Explanation:
-    """An explanation from its line, checked against the grade that it explains.
-
-    Raises:
-        InvalidInput: for a line that does not fit the grade.
-    """
+    """An explanation from its line; InvalidInput if it does not fit the grade."""
     return _explanation(structured(line, _Line, InvalidInput), graded)
 
 

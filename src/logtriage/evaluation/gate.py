@@ -2,22 +2,13 @@
 
 Four measures of each policy, over all tasks that both runs have: episodes without a
 grade, the mean grade, mis-pages and false alarms. Each of the last three is compared
-incident by incident, and its 95 % interval is held against a margin:
-
-=============  ===================================================================
-``no worse``   the interval lies within the margin: a loss of the margin or more is
-               ruled out, with an error of 2.5 %
-``worse``      the interval reaches beyond the margin, and lies below no difference
-``undecided``  it reaches beyond the margin on one side and past no difference on the
-               other: too few incidents to tell
-``unmeasured`` there is nothing to measure it by, as false alarms without benign incidents
-=============  ===================================================================
+incident by incident, and its 95 % interval is held against a margin (:class:`Verdict`).
 """
 
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from statistics import fmean
-from typing import Final, TypeVar
+from typing import Final
 
 import attrs
 
@@ -27,18 +18,21 @@ from logtriage.evaluation.episodes import alarmed, mis_paged, played_state
 from logtriage.evaluation.loading import LoadedRun
 from logtriage.evaluation.statistics import Interval, paired_difference, paired_share_difference
 
-T = TypeVar("T")
 #: Below this many incidents the interval of the mean grade is not trusted.
 LEAST: Final = 20
 UNSCORED, GRADE, MIS_PAGED, FALSE_ALARM = "unscored", "grade", "mis_paged", "false_alarm"
 
 
 class Verdict(StrEnum):
-    """The result of a measure; see the table of the module."""
+    """The result of a measure."""
 
+    #: A loss of the margin or more is ruled out, with an error of 2.5 %.
     NO_WORSE = "no worse"
+    #: The interval reaches beyond the margin, and lies below no difference.
     WORSE = "worse"
+    #: It reaches beyond the margin and past no difference: too few incidents to tell.
     UNDECIDED = "undecided"
+    #: There is nothing to measure it by, as false alarms without benign incidents.
     UNMEASURED = "unmeasured"
 
 
@@ -86,10 +80,7 @@ def gate_runs(
     policy: str | None = None,
     base_policy: str | None = None,
 ) -> tuple[Check, ...]:
-    """Check a run against a baseline, policy with policy of the same name.
-
-    Name both policies to check one against another, as in
-    :func:`logtriage.evaluation.compare_runs`.
+    """Check a run against a baseline; pairs and errors as of :func:`compare_runs`.
 
     Raises:
         UnknownName, InvalidInput, RubricError, SealError: as
@@ -129,53 +120,29 @@ def _checks(
     ):
         pairs = [(value(old), value(new)) for old, new in states]
         known = [(old, new) for old, new in pairs if old is not None and new is not None]
-        yield judged_shares(Check(ours, theirs, measure, Verdict.UNMEASURED, 0), known, margin)
+        yield judged(Check(ours, theirs, measure, Verdict.UNMEASURED, 0), known, margin)
 
 
 def judged(check: Check, pairs: Sequence[tuple[float, float]], margin: float) -> Check:
-    """A check of the mean of (base, run) pairs, of which more is better."""
-    difference = paired_difference(*_sides(pairs))
-    if difference is None:
+    """A check of (base, run) pairs: of grades, of which more is better, or of shares."""
+    if not pairs:
         return check
-    verdict = _verdict(*difference.bounds, margin)
-    return _filled(check, pairs, difference, margin, verdict if len(pairs) >= LEAST else None)
-
-
-def judged_shares(check: Check, pairs: Sequence[tuple[bool, bool]], margin: float) -> Check:
-    """A check of the share of (base, run) pairs, of which less is better."""
-    difference = paired_share_difference(*_sides(pairs))
-    if difference is None:
-        return check
-    low, high = difference.bounds
-    verdict = _verdict(-high, -low, margin)
-    return _filled(check, pairs, difference, margin, verdict)
-
-
-def _sides(pairs: Sequence[tuple[T, T]]) -> tuple[list[T], list[T]]:
-    return [before for before, _ in pairs], [after for _, after in pairs]
-
-
-def _verdict(low: float, high: float, margin: float) -> Verdict:
-    """The verdict on the interval of a difference, of which more is better."""
+    before, after = zip(*pairs, strict=True)
+    graded = check.measure == GRADE
+    difference = (paired_difference if graded else paired_share_difference)(before, after)
+    assert difference is not None  # there is a pair
+    low, high = difference.bounds if graded else (-end for end in reversed(difference.bounds))
+    verdict = Verdict.WORSE if high < 0.0 else Verdict.UNDECIDED
     if low > -margin:
-        return Verdict.NO_WORSE
-    return Verdict.WORSE if high < 0.0 else Verdict.UNDECIDED
-
-
-def _filled(
-    check: Check,
-    pairs: Sequence[tuple[float, float]],
-    difference: Interval,
-    margin: float,
-    verdict: Verdict | None,
-) -> Check:
-    base, run = map(fmean, _sides(pairs))
+        verdict = Verdict.NO_WORSE
+    if graded and len(pairs) < LEAST:
+        verdict = Verdict.UNDECIDED
     return attrs.evolve(
         check,
-        verdict=verdict or Verdict.UNDECIDED,
+        verdict=verdict,
         incidents=len(pairs),
-        run=run,
-        base=base,
+        run=fmean(after),
+        base=fmean(before),
         difference=difference,
         margin=margin,
     )

@@ -50,10 +50,9 @@ def grade_files(
         jobs: processes or workers, as for :func:`logtriage.evaluation.evaluate`.
 
     Raises:
-        InvalidInput: for a source that is empty, or holds no lines of text.
+        InvalidInput, OSError: for a source that is empty or cannot be read.
         RubricError: if the rubric is broken.
         SealError: for a sealed incident without its key, or with another one.
-        OSError: if a source cannot be read.
         LogTriageError: if a worker died.
     """
     workers = workers_of(jobs, incidents.seal)

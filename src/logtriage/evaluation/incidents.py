@@ -66,8 +66,7 @@ class Incidents:
         """A finder with the recorded incidents of a bundle; for None, the shipped incidents.
 
         Raises:
-            OSError: if the bundle or the world cannot be read.
-            UnknownName, WorldError: for a world that does not exist or cannot be used.
+            OSError, UnknownName, WorldError: for a bundle or a world that cannot be used.
         """
         if bundle is None:
             return cls(seal=seal, world=world)
@@ -92,17 +91,15 @@ class Incidents:
         except KeyError:
             _, _, name = incident_id.partition("/")
             if is_of_task(incident_id) or name in ALL_SPLITS:
-                return incident_of(
-                    incident_id, self.seal, self.world
-                )  # which says what the id lacks
+                return incident_of(incident_id, self.seal, self.world)  # says what the id lacks
             raise UnknownName("recorded incident", incident_id, recorded) from None
 
     def recorded(self, task: str = RECORDED_TASK) -> Mapping[str, Incident]:
         """The recorded incidents of a ``task`` by id, in order.
 
-        With a bundle, ``recorded`` are all of them, and ``recorded_models`` those that
-        show figures on request. Of the shipped ones they are those of TrainTicket, which
-        ``recorded_models`` shows on request; the others are found by their ids.
+        With a bundle, ``recorded`` are all of them, and ``recorded_models`` those that show figures
+        on request. Without, they are those of TrainTicket; the other shipped ones are found by
+        their ids.
 
         Raises:
             UnknownName: for another task.

@@ -1,8 +1,7 @@
 """A run whose episodes come one by one: what is left to play, what is kept, and its end.
 
-:func:`keeping` opens the directory for whoever plays: :func:`logtriage.evaluation.evaluate`, a
-server of tools, or a file of answers. :func:`keep_run` keeps transcripts that were made elsewhere.
-The result is the same run.
+:func:`keeping` opens the directory for whoever plays, :func:`keep_run` keeps transcripts that were
+made elsewhere. The result is the same run.
 """
 
 import json
@@ -43,14 +42,7 @@ UNNAMED: Final = "agent"
 
 @attrs.frozen
 class Kept:
-    """The open directory of a run.
-
-    Attributes:
-        directory: where it is.
-        incidents: finds its incidents.
-        cells: all that it plays.
-        seal: the key of sealed incidents.
-    """
+    """The open directory of a run, with all the cells that it plays."""
 
     directory: Path
     incidents: Incidents
@@ -108,12 +100,8 @@ def keeping(
 ) -> Iterator[Kept]:
     """Hold a directory, and begin its run or check that it is the same.
 
-    Args:
-        directory: where the run is kept (see :mod:`logtriage.evaluation.store`).
-        spec: what is played.
-        incidents: finds the incidents, sealed ones by its key.
-        players: marks that tell players of the same name apart (:class:`Manifest`).
-        fresh: throw away a run that is in the directory already.
+    ``players`` are marks that tell players of the same name apart (:class:`Manifest`); ``fresh``
+    throws away a run that is in the directory already.
 
     Raises:
         InvalidInput: if the directory holds another run, or another process works in it.
@@ -133,11 +121,7 @@ def line_of(transcript: Transcript) -> bytes:
 
 
 def check_unused(directory: Path) -> None:
-    """Refuse a directory that :func:`keep_run` would refuse.
-
-    Raises:
-        InvalidInput: if there is a run in it.
-    """
+    """Refuse a directory with a run, as :func:`keep_run` would."""
     if (directory / RUN_FILE).exists():
         raise InvalidInput(f"{directory}: holds a run already; choose another directory")
 

@@ -90,12 +90,9 @@ class Prices:
 class Worth:
     """The worth of a policy, or of all repeats of an agent, on a task.
 
-    Attributes:
-        episodes: scored episodes whose hand-over has a worth.
-        worth: over all of them, with its interval.
-        cost: of all of them.
-        worthless_at: the cost of an episode at which the policy is worth nothing; below 0, it
-            would have to be paid.
+    ``episodes`` are the scored ones whose hand-over has a worth; ``worth`` and ``cost`` are over
+    all of them. At a cost of ``worthless_at`` an episode it is worth nothing; below 0, it would
+    have to be paid.
     """
 
     policy: str

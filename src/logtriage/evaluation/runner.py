@@ -6,9 +6,11 @@ stand in the order of the plan at the end, not in that of their arrival.
 
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import closing
+from functools import partial
 from itertools import chain, product
 from os import PathLike
 from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
 
 import attrs
 
@@ -17,15 +19,44 @@ from logtriage._lib.references import player_name
 from logtriage._lib.seal import Seal
 from logtriage.drawing.sealing import seal_for
 from logtriage.errors import InvalidInput
+from logtriage.evaluation.episodes import record_episode, record_joint_episode
 from logtriage.evaluation.incidents import Incidents
 from logtriage.evaluation.keeping import keeping, line_of
 from logtriage.evaluation.parallel import Workers, chunk_size, in_order, threaded, workers_of
-from logtriage.evaluation.recorders import Record, Recording, Together, records_of
 from logtriage.evaluation.spec import Cell, RunSpec, plan
 from logtriage.evaluation.summary import Row
+from logtriage.incident import Incident
 from logtriage.policies import PolicyFactory, TeamFactory
 from logtriage.registry import has_network, is_own, make_policy, make_team, roles_of
 from logtriage.roles.role import watched
+from logtriage.transcript import Transcript
+
+
+class Recording(Protocol):
+    """A player that records its own episodes, several at a time in threads."""
+
+    @property
+    def description(self) -> str:
+        """Text that tells two players of the same name apart."""
+
+    def record(self, incident: Incident, agent: str) -> Transcript:
+        """The transcript of an episode."""
+
+
+@runtime_checkable
+class Together(Recording, Protocol):
+    """A player that plays several episodes side by side, such as a model in this process."""
+
+    @property
+    def batch(self) -> int:
+        """How many episodes it plays at once."""
+
+    def record_together(self, incidents: Sequence[Incident], agent: str) -> list[Transcript]:
+        """The transcripts of episodes, in order."""
+
+
+#: Records the episode of an incident (``incident``) for an agent of that name (``agent``).
+Record = Callable[..., Transcript]
 
 
 def evaluate(
@@ -58,23 +89,20 @@ def evaluate(
         fresh: throw away a run that is in the directory already.
         retry_unscored: play episodes again that broke off, and replace their transcripts.
         factories: policies that the registry does not know, by their names in ``spec``.
-        teams: the same for a run with a role split, where teams play
-            (:func:`logtriage.registry.make_team` makes a team of policies for each role).
+        teams: the same for a run with a role split (:func:`logtriage.registry.make_team`).
         on_progress: called at the start and after each step of progress; after an interrupt,
             with the episodes that are kept.
         recordings: players that record their own episodes, by their names in ``spec``, such
             as :class:`logtriage.adapters.served.ServedPlayer`.
         concurrency: how many episodes of ``recordings`` are played at a time, in threads.
-        seal: the key of split ``sealed``; by default that of the variable
-            ``LOGTRIAGE_SEAL``. Other splits have none.
+        seal: the key of split ``sealed``; by default that of the variable ``LOGTRIAGE_SEAL``.
 
     Raises:
         UnknownName: for a policy or team that is neither registered nor given.
         InvalidInput: if the directory holds another run (of another version, with another
             policy of the same name) or another evaluation works in it.
         SealError: if the split is sealed and there is no key.
-        TranscriptError: naming file and line, if the directory has what this run did not
-            write.
+        TranscriptError: naming file and line of what this run did not write.
         LogTriageError: if a worker died.
     """
     if concurrency < 1:
@@ -83,18 +111,22 @@ def evaluate(
     seal = seal_for(spec.split, seal)
     workers = workers_of(jobs, seal)
     incidents = Incidents.of(bundle, seal, spec.world)
-    alone = recordings or {}
-    made = records_of(spec, factories or {}, teams or {}, alone)
-    makers: dict[str, object] = {**(factories or {}), **(teams or {})}
-    marks, split = {}, spec.role_split
+    alone, split = recordings or {}, spec.role_split
+    own: Mapping[str, Any] = (factories if split is None else teams) or {}
+    marks, made = dict[str, str](), dict[str, Record]()
     for name in spec.policies:
         if name in alone:
-            marks[name] = alone[name].description
-        elif name in makers:
-            marks[name] = player_name(makers[name])
-        elif _changes(name):  # a directory or a module, unlike the policies of the registry
+            marks[name], made[name] = alone[name].description, alone[name].record
+            continue
+        if name in own:
+            maker = own[name]
+        else:
             maker = make_policy(name) if split is None else make_team(name, split)
+        if name in own or _changes(name):
             marks[name] = player_name(maker)
+        made[name] = partial(record_episode, factory=maker)
+        if split is not None:
+            made[name] = partial(record_joint_episode, factory=maker, split=split)
     if split is not None:
         firsts = {cell.task: cell.ids[0] for cell in plan(spec, incidents) if cell.ids}
         for first, role in product(firsts.values(), split.roles):
@@ -141,7 +173,7 @@ def evaluate(
 
 
 def _changes(policy: str) -> bool:
-    """Whether a policy or a team has a trained network, or comes from a module of the user."""
+    """Whether the name says a directory or a module, unlike the policies of the registry."""
     players = (policy, *(player for _, player in roles_of(policy)))
     return has_network(policy) or any(map(is_own, players))
 

@@ -42,9 +42,6 @@ class Row:
     """The figures of one policy on one task; None if there was nothing to measure.
 
     Attributes:
-        policy: the policy's specification.
-        task: the task's id.
-        rubric: the id of the rubric that the grades are by.
         episodes: how many were played, unscored episodes included.
         unscored: how many of them have no grade.
         grade: mean grade of the scored episodes, with its interval.
@@ -57,25 +54,21 @@ class Row:
         ticks: mean ticks used where a fault was resolved after its fix.
         brier: Brier score of the confidences that were stated with a root cause.
         confidences: how many confidences were stated.
-        role_split: the name of the role split; None for single agents.
         located: how well root causes were ranked, over all incidents and by fault kind; for
             recorded incidents, and for policies that give rankings.
         augrc: area under the generalised risk over coverage of the root causes that have a
             confidence.
         losses: why grades were lost, over the explained episodes.
-        seal: the fingerprint of the key of sealed incidents.
         reports: how many episodes reported how the damage spread.
         node_f1: mean F1 of the services in these reports; ``edge_f1`` is that of calls.
         exact_roots: share of these episodes that declared exactly the root causes.
         fault_class: mean score of the declared class of fault; None if the rubric has none.
         usage: requests and tokens of served models; None without models.
-        net: what the policy is worth beyond handing everything over; None if incidents
-            have no worth of a hand-over.
+        net: None if incidents have no worth of a hand-over.
         split: the split of the incidents; None for recorded incidents.
         false_alarm: share of incidents without a fault in which somebody was alarmed.
         unread: how many replies of models no action could be read from.
-        first_unread: the text of the first of them.
-        first_unscored: why the first unscored episode has no grade.
+        first_unread: the text of the first of them; ``first_unscored`` is a reason.
     """
 
     policy: str

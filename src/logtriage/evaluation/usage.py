@@ -18,12 +18,8 @@ TOO_MANY_CUT: Final = 0.1
 class Usage:
     """Counts of a model's answered requests.
 
-    Attributes:
-        requests: answered requests.
-        prompt_tokens: tokens of all prompts.
-        completion_tokens: tokens of all replies, thoughts included.
-        cut_off: replies that ended at the limit (``finish_reason`` is ``length``).
-        retries: how often an answered request had to be sent again.
+    Replies include thoughts. ``cut_off`` replies ended at the limit (``finish_reason`` is
+    ``length``); ``retries`` counts how often an answered request had to be sent again.
     """
 
     requests: int = 0

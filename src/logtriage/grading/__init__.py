@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, Any
 
 from logtriage.grading.criteria import Measure, Measured
 from logtriage.grading.debrief import AppliedDiscount, CriterionScore, Grade, Graded, Unscored
-from logtriage.grading.encoding import grade_to_json
 from logtriage.grading.grade import (
     RUBRICS,
     get_rubric,
     grade,
+    grade_to_json,
     reward,
+    rubric_named,
     rubric_of,
     score,
     unscored,
 )
-from logtriage.grading.named import rubric_named
 from logtriage.grading.rubric import (
     DEFAULT,
     RECORDED,

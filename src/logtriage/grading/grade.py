@@ -5,10 +5,13 @@ from math import isfinite
 from numbers import Real
 from typing import Any, Final
 
+import attrs
+
+from logtriage._lib.references import imported, is_reference
 from logtriage.actions import Action
-from logtriage.errors import RubricError, UnknownName, kind_of
+from logtriage.errors import InvalidInput, RubricError, UnknownName, kind_of
 from logtriage.grading.criteria import Measured
-from logtriage.grading.debrief import AppliedDiscount, CriterionScore, Grade, Unscored
+from logtriage.grading.debrief import AppliedDiscount, CriterionScore, Grade, Graded, Unscored
 from logtriage.grading.impact import reported_impact
 from logtriage.grading.rubric import RECORDED, TRIAGE_3, Discount, Rubric, check_rubric
 from logtriage.incident import Incident
@@ -31,6 +34,21 @@ def get_rubric(rubric_id: str) -> Rubric:
     if rubric_id not in RUBRICS:
         raise UnknownName("rubric", rubric_id, RUBRICS)
     return RUBRICS[rubric_id]
+
+
+def rubric_named(name: str) -> Rubric:
+    """The rubric of that name; ``module:name`` imports, and so runs, a module.
+
+    Raises:
+        UnknownName: if no built-in rubric has this id; the message lists them.
+        InvalidInput: if the module or the name is missing, or names no rubric.
+    """
+    if not is_reference(name):
+        return get_rubric(name)
+    rubric = imported(name)
+    if not isinstance(rubric, Rubric):
+        raise InvalidInput(f"{name}: expected a Rubric, found {type(rubric).__name__}")
+    return rubric
 
 
 def rubric_of(incident: Incident) -> Rubric:
@@ -218,3 +236,26 @@ def unscored(
         fault_kind=incident.truth.fault_kind,
         seal=incident.seal,
     )
+
+
+_FIELDS: Final = (
+    *("incident", "task", "rubric", "rubric_digest", "status", "score", "criteria", "gate"),
+    *("gate_reason", "closing", "ticks", "unplayed", "cause", "agent", "fault_kind", "discounts"),
+)
+
+
+def grade_to_json(grade: Graded) -> dict[str, Any]:
+    """A grade as JSON data: its fields, digest and count; the actions are the transcript's.
+
+    The seal is there if the incident is sealed, the impact if one was reported.
+    """
+    data: dict[str, Any] = {name: getattr(grade, name, None) for name in _FIELDS}
+    data["status"] = "unscored" if grade.score is None else "scored"
+    data["closing"] = None if grade.closing is None else str(grade.closing)
+    for name in ("criteria", "discounts"):
+        data[name] = [attrs.asdict(row) for row in data[name]]
+    if grade.seal is not None:
+        data["seal"] = grade.seal
+    if grade.impact is not None:
+        data["impact"] = attrs.asdict(grade.impact)
+    return {**data, "malformed": grade.malformed, "digest": grade.digest}

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from functools import cached_property
 from hashlib import blake2b
 from math import isclose, isfinite
-from typing import Final, assert_never
+from typing import Any, Final
 
 import attrs
 
@@ -47,6 +47,11 @@ class Discount:
 
     name: str
     factor: Callable[[State], Measured | None]
+
+
+def rule_of(row: Criterion | Gate | Discount) -> Callable[[State], Any]:
+    """The measure of a criterion, or the function of a gate or discount."""
+    return next(filter(callable, attrs.astuple(row, recurse=False)))
 
 
 def _criteria(rows: Iterable[Criterion]) -> tuple[Criterion, ...]:
@@ -161,17 +166,8 @@ class Rubric:
         return blake2b("\n".join(parts).encode(), digest_size=8).hexdigest()
 
     def _described(self, row: Criterion | Gate | Discount) -> str:
-        match row:
-            case Criterion():
-                function: Callable[..., object] = row.measure
-            case Gate():
-                function = row.holds
-            case Discount():
-                function = row.factor
-            case _:
-                assert_never(row)
         try:
-            return name_in_module(function)
+            return name_in_module(rule_of(row))
         except InvalidInput as error:
             raise RubricError(f"rubric {self.id!r}: {row.name!r}: {error}") from None
 

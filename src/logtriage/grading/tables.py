@@ -113,12 +113,8 @@ def _yes_or_no(_: Span) -> Iterator[float]:
     yield from (0.0, 1.0)
 
 
-def _powers(left: float, span: Span) -> Iterator[float]:
-    return (left**wrong for wrong in range(span.actions + 1))
-
-
-def _fixed_powers(left: float, span: Span) -> Iterator[float]:
-    return (left**fixed for fixed in range(span.faults + 1))
+def _powers(left: float, of: str, span: Span) -> Iterator[float]:
+    return (left**number for number in range(getattr(span, of) + 1))
 
 
 def _silent(unpaged: float) -> float:
@@ -168,9 +164,11 @@ DISCOUNTS: Final[Mapping[Factor, Discounting]] = MappingProxyType(
             "paged", partial(_shares, lambda part, faults: _silent((faults - part) / faults))
         ),
         paging.unapproved: Discounting(
-            "early", partial(_powers, paging.UNAPPROVED_REMEDY), everywhere=True
+            "early", partial(_powers, paging.UNAPPROVED_REMEDY, "actions"), everywhere=True
         ),
-        paging.unapproved_fix: Discounting("hasty", partial(_fixed_powers, paging.UNAPPROVED_FIX)),
+        paging.unapproved_fix: Discounting(
+            "hasty", partial(_powers, paging.UNAPPROVED_FIX, "faults")
+        ),
     }
 )
 

@@ -13,8 +13,7 @@ from pettingzoo import ParallelEnv
 from logtriage._lib.seal import Seal
 from logtriage.actions import Action
 from logtriage.dynamics import transition_jointly
-from logtriage.env.incidents import Incidents, standing
-from logtriage.env.playlist import option
+from logtriage.env.incidents import Incidents, option, standing
 from logtriage.env.spaces import box_of
 from logtriage.errors import EpisodeOver, InvalidInput, UnknownName
 from logtriage.grading import Rubric, reward

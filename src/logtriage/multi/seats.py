@@ -1,5 +1,6 @@
 """What one agent of a team gets, and how its answer becomes an action."""
 
+import string
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -9,9 +10,9 @@ from gymnasium import spaces
 from logtriage.actions import Action, signed
 from logtriage.env.spaces import box_of
 from logtriage.errors import InvalidInput
-from logtriage.multi.texts import Replies, Screens
 from logtriage.observation import Observation
 from logtriage.parsing import parse_action, render_action
+from logtriage.parsing.marks import MAX_TEXT
 from logtriage.policies.team import as_taken_by
 from logtriage.rendering import ending, render_observation
 from logtriage.roles import Role, RoleSplit, role_actions
@@ -19,6 +20,47 @@ from logtriage.state import State
 from logtriage.tasks import TaskSpec
 from logtriage.topology import Topology
 from logtriage.vector import encode_role_tokens, role_token_mask, role_tokens_of
+
+#: More than any screen of a topology of 200 services has, in characters.
+MAX_SCREEN: Final = 100_000
+_SAMPLED: Final = "".join(filter(str.isprintable, string.printable)) + "\n"
+
+
+class AnyText(spaces.Text):
+    """Texts of up to ``max_length`` characters of any kind."""
+
+    def __init__(self, max_length: int) -> None:
+        super().__init__(max_length, min_length=0, charset=_SAMPLED)
+
+    def contains(self, x: Any) -> bool:
+        """Whether ``x`` is a text that is not too long."""
+        return isinstance(x, str) and len(x) <= self.max_length
+
+
+class Screens(AnyText):
+    """What :func:`logtriage.render_observation` writes."""
+
+    def __init__(self) -> None:
+        super().__init__(MAX_SCREEN)
+
+
+class Replies(AnyText):
+    """Replies of an agent; samples are some of the ``texts``, each an action.
+
+    Longer texts than the space holds, and those that are no action, are not refused by
+    the environment: the agent loses its turn.
+    """
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        super().__init__(MAX_TEXT)
+        self._texts = texts
+
+    def sample(self, mask: Any = None, probability: Any = None) -> str:
+        """One of the texts; a mask or probability is of characters."""
+        if mask is not None or probability is not None:
+            return super().sample(mask, probability)
+        return self._texts[int(self.np_random.integers(len(self._texts)))]
+
 
 #: Kinds of observations: arrays with their mask, arrays alone, or text both ways.
 OBSERVATIONS: Final = ("dict", "flat", "text")

@@ -70,7 +70,10 @@ def read_object(data: str | bytes, limit: int) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise InvalidInput(f"expected a JSON object, got {type(value).__name__}")
     if b"\\u" in raw:
-        _check_surrogates(value)
+        try:
+            json.dumps(value, ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            raise InvalidInput("not JSON text: half of a surrogate pair") from None
     return value
 
 
@@ -117,10 +120,3 @@ def check_fields(fields: Mapping[str, Any], known: tuple[str, ...]) -> None:
 
 def _short(text: str) -> str:
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
-
-
-def _check_surrogates(value: Any) -> None:
-    try:
-        json.dumps(value, ensure_ascii=False).encode()
-    except UnicodeEncodeError:
-        raise InvalidInput("not JSON text: half of a surrogate pair") from None

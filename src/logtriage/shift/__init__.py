@@ -11,9 +11,16 @@ True
 from logtriage.shift.grades import ShiftGrade, grade, reward, score, shift_grade_to_json
 from logtriage.shift.players import PLAYERS, belief, play
 from logtriage.shift.screens import ShiftObservation, observe, render, shift_prompt
-from logtriage.shift.shifts import Arrival, Shift, make_shift, shift_ids
+from logtriage.shift.shifts import (
+    SHIFT_TASKS,
+    Arrival,
+    Shift,
+    ShiftTask,
+    get_shift_task,
+    make_shift,
+    shift_ids,
+)
 from logtriage.shift.states import Note, On, ShiftAction, ShiftState, begin, transition
-from logtriage.shift.tasks import SHIFT_TASKS, ShiftTask, get_shift_task
 from logtriage.shift.wires import shift_action_from_wire, shift_action_to_wire, take, wire_in
 
 __all__ = [

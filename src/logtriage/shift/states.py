@@ -144,14 +144,11 @@ def begin(shift: Shift) -> ShiftState:
     Raises:
         InvalidInput: if ``shift`` is not a shift.
     """
-    _check_shift(shift)
+    given: object = shift
+    if not isinstance(given, Shift):
+        how = f"; make_shift({given!r:.80}) draws it" if isinstance(given, str) else ""
+        raise InvalidInput(f"expected a shift, got {kind_of(given)}{how}")
     return ShiftState(shift, states=_new(shift, 0))
-
-
-def _check_shift(value: object) -> None:
-    if not isinstance(value, Shift):
-        how = f"; make_shift({value!r:.80}) draws it" if isinstance(value, str) else ""
-        raise InvalidInput(f"expected a shift, got {kind_of(value)}{how}")
 
 
 def _new(shift: Shift, now: int) -> tuple[State, ...]:
@@ -173,7 +170,11 @@ def transition(state: ShiftState, action: ShiftAction) -> ShiftState:
     """
     if state.is_over:
         raise EpisodeOver(f"the shift is over (tick {state.tick}); start a new one")
-    _check_action(action)
+    given: object = action
+    if not isinstance(given, ShiftAction):
+        raise InvalidInput(
+            f"expected On(system, action), Note, Wait or Malformed, got {given!r:.80}"
+        )
     states = list(state.states)
     if isinstance(action, On):
         place = _place(state, action.system)
@@ -186,13 +187,6 @@ def transition(state: ShiftState, action: ShiftAction) -> ShiftState:
     return ShiftState(
         state.shift, now, (*state.history, action), (*passed, *_new(state.shift, now))
     )
-
-
-def _check_action(value: object) -> None:
-    if not isinstance(value, ShiftAction):
-        raise InvalidInput(
-            f"expected On(system, action), Note, Wait or Malformed, got {value!r:.80}"
-        )
 
 
 def _place(state: ShiftState, system: str) -> int:

@@ -16,17 +16,19 @@ from logtriage.vector.belief_replay import belief_batch
 from logtriage.vector.beliefs import BeliefBatch
 from logtriage.vector.believing import BeliefScreens, belief_layout_of
 from logtriage.vector.engine import BatchedTriage, Step
+from logtriage.vector.following import TeamBeliefs
 from logtriage.vector.layout import Layout
-from logtriage.vector.masks import action_mask
 from logtriage.vector.team import CREDITS, BatchedTeam, TeamStep
-from logtriage.vector.team_beliefs import TeamBeliefs
-from logtriage.vector.team_token_encoding import (
+from logtriage.vector.team_tokens import (
+    RoleTokens,
+    TeamTokens,
     encode_role_tokens,
     encode_team_tokens,
     role_token_mask,
+    role_tokens_of,
+    team_tokens_of,
 )
-from logtriage.vector.team_tokens import RoleTokens, TeamTokens, role_tokens_of, team_tokens_of
-from logtriage.vector.tokens.encoding import encode_tokens
+from logtriage.vector.tokens.encoding import action_mask, encode_tokens
 from logtriage.vector.tokens.layout import TokenLayout, token_layout_of
 
 __all__ = [

@@ -30,7 +30,6 @@ from logtriage.vector.engine import BatchedTriage, Step
 from logtriage.vector.layout import Floats, Layout, laid_out
 from logtriage.vector.marginals import Marginals, kinds_of
 from logtriage.vector.tokens.layout import TokenLayout
-from logtriage.vector.tokens.setting import owners_of
 from logtriage.vector.values import BatchedValues
 from logtriage.world.channels import Channel
 from logtriage.world.model import World
@@ -115,8 +114,8 @@ class BeliefScreens:
 
     def begin(self, screen: Step) -> Floats:
         """The observation (N, D) of a batch that was just reset."""
-        self._values = BatchedValues(self._batch.setting, len(screen.tick))
-        self._begin(np.arange(len(screen.tick)))
+        self._values = BatchedValues(self._batch)
+        self._values.begin(np.arange(len(screen.tick)))
         return self._observe(screen)
 
     def read(self, screen: Step, actions: ArrayLike, fresh: ArrayLike = ()) -> Floats:
@@ -134,18 +133,15 @@ class BeliefScreens:
         going = screen.closing < 0
         going[began] = False
         rows = np.flatnonzero(going)
-        self._read_before().follow(batch.incidents, batch.episodes, chosen[rows], rows)
-        self._begin(began)
+        self._read_before().follow(chosen[rows], rows)
+        self._read_before().begin(began)
         return self._observe(screen)
 
-    def _begin(self, rows: Ints) -> None:
-        self._read_before().begin(self._batch.incidents, self._batch.episodes, rows)
-
     def _observe(self, screen: Step) -> Floats:
-        batch, values = self._batch, self._read_before()
+        values = self._read_before()
         acting = np.zeros(len(screen.tick))
         going = np.flatnonzero(screen.closing < 0)
-        acting[going] = values.values(batch.episodes, going)
+        acting[going] = values.values(going)
         return self.columns(screen, values.beliefs.weights, acting, values.beliefs.world)
 
     def columns(
@@ -160,13 +156,11 @@ class BeliefScreens:
         ``weights`` (N, H) of the hypotheses are not all 0 in a row; ``acting`` (N,) is the
         expected grade of the best plan; ``worlds`` (N,) are the numbers of the models.
         """
-        batch = self._batch
-        models = batch.setting.models  # a pool's are drawn when a split is reset
+        models = self._batch.setting.models  # a pool's are drawn when a split is reset
         if models is not self._models:
             self._models, self._marginals = models, Marginals(*models)
         marginals = self._marginals.of(np.asarray(weights), worlds)
-        every = np.arange(len(screen.tick))
-        team = marginals.team(owners_of(batch.setting, batch.incidents, every))
+        team = marginals.team(self._batch.owners(np.arange(len(screen.tick))))
         parts = [
             marginals.root,
             marginals.remedy,

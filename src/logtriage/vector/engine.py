@@ -139,6 +139,15 @@ class BatchedTriage:
         """What was done and shown, as arrays: for reading."""
         return self._episodes
 
+    def owners(self, rows: Ints) -> Ints:
+        """The number of each service's team (R, n) in rows, read off the board."""
+        layout, incidents = self.layout, self._incidents
+        teams = layout.world.owning_teams(self.topology)
+        flags = np.stack([incidents.board[rows, layout[f"owner:{team}"]] for team in teams], axis=2)
+        numbers = self.setting.tables.owners[incidents.world[rows]]
+        owners: Ints = np.take_along_axis(numbers, flags.argmax(axis=2), axis=1)
+        return owners
+
     @property
     def index(self) -> Ints:
         """The index (N,) of the incident in each row."""

@@ -1,10 +1,26 @@
-"""Beliefs that follow the screens of an engine: a posterior for each viewer."""
+"""Beliefs that follow the screens of an engine: a posterior for each viewer.
+
+As :func:`logtriage.beliefs.belief` has it of a state and a role; a law holds both together.
+
+>>> import numpy as np
+>>> from logtriage.roles.splits import TRIO
+>>> from logtriage.vector import BatchedTeam, TeamBeliefs
+>>> batch = BatchedTeam("cascading_failure-v4", TRIO)
+>>> screen = batch.reset("train", np.arange(16))
+>>> beliefs = TeamBeliefs(batch)
+>>> beliefs.begin()
+>>> screen = batch.step([np.zeros(16, int)] * 3)
+>>> beliefs.follow()
+>>> len(beliefs.of), beliefs.of[0].weights.shape[0]
+(3, 16)
+"""
 
 from collections.abc import Sequence
 
 import attrs
 import numpy as np
 
+from logtriage.errors import InvalidInput
 from logtriage.evidence import VIEW_OF
 from logtriage.grading.rubric import TRIAGE_3
 from logtriage.roles import Role, RoleSplit, watched
@@ -12,9 +28,8 @@ from logtriage.topology import Topology
 from logtriage.vector.arrays import Bools, Ints
 from logtriage.vector.beliefs import BeliefBatch
 from logtriage.vector.cells import CHANNELS, EFFECTS, FIELDS, NO_CELL, Cells
-from logtriage.vector.tokens.episodes import TokenEpisodes
-from logtriage.vector.tokens.incidents import TokenIncidents
-from logtriage.vector.tokens.setting import TokenSetting, owners_of
+from logtriage.vector.engine import BatchedTriage
+from logtriage.vector.team import BatchedTeam
 from logtriage.world.channels import EASES, NO_CHANGE, Channel
 
 
@@ -49,61 +64,53 @@ class Viewer:
 
 
 class FollowingBeliefs:
-    """Posteriors over N incidents, updated after every screen.
+    """Posteriors over the N incidents that an engine plays, updated after every screen.
 
     :attr:`beliefs` holds a :class:`BeliefBatch` per viewer; the default viewer sees everything.
     Call :meth:`begin` for rows with a new incident, and :meth:`follow` after each tick for rows
-    still open. Pass the engine's ``incidents`` and ``episodes``.
+    still open.
     """
 
-    def __init__(
-        self, setting: TokenSetting, count: int, viewers: Sequence[Viewer] | None = None
-    ) -> None:
+    def __init__(self, engine: BatchedTriage, viewers: Sequence[Viewer] | None = None) -> None:
         from logtriage.vector.tokens.compiled import TokenKernels  # loads Numba
 
-        self.setting, self._viewers = setting, viewers
+        setting = engine.setting
+        self._engine, self._viewers = engine, viewers
         self._kernels = TokenKernels(setting, TRIAGE_3)
         self.beliefs = tuple(
-            BeliefBatch(*setting.models, count=count, horizon=setting.task.horizon)
+            BeliefBatch(*setting.models, count=len(engine), horizon=setting.task.horizon)
             for _ in viewers or (None,)
         )
 
-    def begin(self, incidents: TokenIncidents, episodes: TokenEpisodes, rows: Ints) -> None:
+    def begin(self, rows: Ints) -> None:
         """Begin new episodes in rows (R,), and take in their first screens."""
         if not len(rows):
             return
-        owners = owners_of(self.setting, incidents, rows)
+        owners = self._engine.owners(rows)
         for belief in self.beliefs:
-            belief.reset(owners, rows, incidents.world[rows])
-        self.follow(incidents, episodes, rows, np.full((1, len(rows)), -1))
+            belief.reset(owners, rows, self._engine.incidents.world[rows])
+        self.follow(rows, np.full((1, len(rows)), -1))
 
-    def follow(
-        self, incidents: TokenIncidents, episodes: TokenEpisodes, rows: Ints, acts: Ints
-    ) -> None:
+    def follow(self, rows: Ints, acts: Ints) -> None:
         """Take in the screens of open rows (R,) after ``acts`` (lanes L, rows R)."""
         if not len(rows):
             return
-        cells = self._kernels.cells(incidents, episodes, rows)
-        effects = _effects(self.setting, incidents, episodes, rows, acts)
-        cells = np.concatenate([cells, *effects], axis=1)
+        engine = self._engine
+        cells = self._kernels.cells(engine.incidents, engine.episodes, rows)
+        cells = np.concatenate([cells, *_effects(engine, rows, acts)], axis=1)
         for place, belief in enumerate(self.beliefs):
             seen = cells if self._viewers is None else self._viewers[place].seen(cells)
             belief.update(seen, acts.T, rows=rows)
 
 
-def _effects(
-    setting: TokenSetting,
-    incidents: TokenIncidents,
-    episodes: TokenEpisodes,
-    rows: Ints,
-    acts: Ints,
-) -> list[Cells]:
+def _effects(engine: BatchedTriage, rows: Ints, acts: Ints) -> list[Cells]:
     """What became of the remedies among ``acts`` (L, R) of the last tick: (R, 1, 5) a lane."""
+    setting, incidents, episodes = engine.setting, engine.incidents, engine.episodes
     which = acts - setting.ranges.remedy
     applied = (which >= 0) & (which < setting.ranges.remedies)
     if not applied.any():
         return []
-    tables, worlds, now = setting.tables, incidents.world[rows], setting.ticks(episodes)[rows]
+    tables, worlds, now = setting.tables, incidents.world[rows], engine.ticks[rows]
     true = incidents.hypothesis[rows]
     remedy, service = np.divmod(np.where(applied, which, 0), setting.n)
     accepted = applied & tables.recovers[worlds, true] & tables.remedies[worlds, true, remedy]
@@ -125,3 +132,55 @@ def _effects(
         )
         parts.append(cells)
     return parts
+
+
+class TeamBeliefs:
+    """The posteriors of the roles of a batch of teams, screen after screen.
+
+    :attr:`of` holds a :class:`BeliefBatch` for each viewer: each role of the split, or each of
+    ``viewers``; a split there sees what all its roles see. Everybody knows that others paged and
+    applied remedies, and when. Tell :meth:`begin` of every reset and restart, and :meth:`follow` of
+    every step.
+
+    Raises:
+        MissingExtra: where Numba is not installed.
+    """
+
+    def __init__(
+        self,
+        team: BatchedTeam,
+        viewers: Sequence[Role | RoleSplit] | None = None,
+    ) -> None:
+        self._team = team
+        self.viewers = tuple(team.split.roles if viewers is None else viewers)
+        self._eyes = [Viewer.of(viewer, team.topology) for viewer in self.viewers]
+        self._beliefs: FollowingBeliefs | None = None
+
+    @property
+    def of(self) -> tuple[BeliefBatch, ...]:
+        """The posteriors, viewer by viewer; none before :meth:`begin`."""
+        return () if self._beliefs is None else self._beliefs.beliefs
+
+    def begin(self, rows: Ints | None = None) -> None:
+        """Begin in rows (R,) that were restarted; in all of them after a reset."""
+        engine = self._team.engine
+        if rows is None or self._beliefs is None:
+            rows = np.arange(len(engine))
+            self._beliefs = FollowingBeliefs(engine, self._eyes)
+        self._beliefs.begin(rows)
+
+    def follow(self, rows: Ints | None = None) -> None:
+        """Take in the screens after a step, of all rows or of the played ``rows`` (R,).
+
+        Closed rows are not read any more. Every open row that was stepped must
+        be followed once.
+
+        Raises:
+            InvalidInput: before :meth:`begin`.
+        """
+        if self._beliefs is None:
+            raise InvalidInput("no screens were read: call begin() first")
+        engine = self._team.engine
+        rows = np.arange(len(engine)) if rows is None else rows
+        rows = rows[engine.episodes.closing[rows] < 0]
+        self._beliefs.follow(rows, self._team.acts[:, rows])

@@ -1,6 +1,6 @@
 """The screens of N teams as arrays: each role's columns, and what it may not see.
 
-Row by row as in :mod:`logtriage.vector.team_token_encoding`.
+Row by row as in :mod:`logtriage.vector.team_tokens`.
 """
 
 from typing import Any
@@ -22,7 +22,6 @@ from logtriage.vector.team_tokens import (
     sees_asking,
     team_tokens_of,
 )
-from logtriage.vector.tokens.setting import owners_of
 
 #: The blocks of what was declared, side by side on a board, and the kinds of action behind them.
 _DECLARED = {
@@ -165,8 +164,7 @@ class TokenScreens:
         state[:, : alone.shape[1]] = alone
         declared, owners = numbers[:, layout["declared"]], layout["declared_owner"]
         state[:, owners] = 0
-        batch = self._batch
-        team = owners_of(batch.setting, batch.incidents, np.arange(len(batch)))
+        team = self._batch.owners(np.arange(len(self._batch)))
         row, service = np.nonzero(declared)
         state[row, owners.start + team[row, service]] = 1
         for lane, role in enumerate(self._split.roles):

@@ -1,4 +1,4 @@
-"""The layout of the numeric observations of a team.
+"""The numeric observations of a team: their layout, and how the scalar core makes them.
 
 The team's observation is the single agent's (:func:`token_layout_of`), with three changes. Lines of
 the window stand apart from requested lines. Each role's request has its own blocks
@@ -6,7 +6,8 @@ the window stand apart from requested lines. Each role's request has its own blo
 ``declared_owner`` (m), who owns the declared root cause in this incident; ``report:<role>``, the
 words of :func:`~logtriage.roles.role_words` that a role has reported; ``left:<role>``, how many
 requests it has left, if it has a budget. A role's views, its part of the services and its kinds of
-action decide which columns it has.
+action decide which columns it has. The batched team computes the same numbers from its arrays; a
+law holds that they agree.
 """
 
 from functools import lru_cache
@@ -16,11 +17,14 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from logtriage.evidence import VIEW_OF
-from logtriage.roles import Role, RoleSplit, role_words, watched
+from logtriage.actions import ClassifySeverity, IdentifyRootCause
+from logtriage.evidence import VIEW_OF, evidence, simulation_of
+from logtriage.joint import board_of, requests_left
+from logtriage.roles import Role, RoleSplit, is_request, role_actions, role_words, watched
+from logtriage.state import State
 from logtriage.topology import Topology
 from logtriage.vector.layout import Floats, Layout, laid_out
-from logtriage.vector.tokens.encoding import ASKED_BY
+from logtriage.vector.tokens.encoding import ASKED_BY, in_units, write_tokens
 from logtriage.vector.tokens.layout import REQUESTS, TokenLayout, token_layout_of
 from logtriage.world.channels import Channel
 from logtriage.world.setting import Setting
@@ -184,3 +188,68 @@ def role_tokens_of(
     columns.setflags(write=False)
     blocks = laid_out({name: len(places) for name, places in shown.items() if len(places)})
     return RoleTokens(topology, *blocks, role, team, columns)
+
+
+def encode_team_tokens(state: State, split: RoleSplit) -> Floats:
+    """All that the roles of a split could see together, shape (D,) of :func:`team_tokens_of`.
+
+    Raises:
+        InvalidInput: as :func:`logtriage.evidence.simulation_of`.
+    """
+    return _encode(state, split, None)
+
+
+def encode_role_tokens(state: State, split: RoleSplit, role: Role) -> Floats:
+    """What a role of a split sees, shape (D,) of :func:`role_tokens_of`.
+
+    Raises:
+        InvalidInput: as :func:`encode_team_tokens`.
+    """
+    return _encode(state, split, role)
+
+
+def role_token_mask(state: State, split: RoleSplit, role: Role) -> NDArray[np.int8]:
+    """Which of a role's actions could have an effect, shape (A,) of ``role_actions``.
+
+    As :func:`logtriage.policies.masked_actions` of what the role sees, without its screen.
+    """
+    board, left = board_of(state, role), requests_left(state, split, role)
+    incident = state.incident
+    choices = role_actions(
+        role, incident.topology, incident.world, hand_over=incident.takes_hand_over
+    )
+    sensible = np.array(
+        [
+            not (
+                (isinstance(choice, ClassifySeverity) and board.severity is not None)
+                or (isinstance(choice, IdentifyRootCause) and board.settles(choice.service))
+                or (left == 0 and is_request(choice))
+            )
+            for choice in choices
+        ],
+        np.int8,
+    )
+    return sensible if sensible.any() else np.ones(len(choices), np.int8)
+
+
+def _encode(state: State, split: RoleSplit, role: Role | None) -> Floats:
+    shown, incident = evidence(state), state.incident
+    topology = incident.topology
+    where = simulation_of(incident).setting, topology, incident.horizon
+    layout, board = team_tokens_of(split, *where), board_of(state, role)
+    numbers = np.zeros(layout.size, np.int64)
+    write_tokens(numbers, layout.base, state, shown, board, role)
+    for name in board.declared:
+        owner = topology.teams.index(incident.directory[topology.index(name)])
+        numbers[layout["declared_owner"].start + owner] = 1
+    for _, report in board.reports:
+        if report.by in split.names:
+            words = role_words(split.role(report.by), topology, layout.base.world)
+            if report.message in words:
+                numbers[layout[f"report:{report.by}"].start + words.index(report.message)] = 1
+    for asker in split.roles:
+        left = requests_left(state, split, asker)
+        if left is not None:
+            numbers[layout[f"left:{asker.name}"]] = left
+    team = in_units(numbers, layout.units)
+    return team if role is None else team[role_tokens_of(split, role, *where).columns]

@@ -14,11 +14,9 @@ from logtriage.beliefs.plans import SILENT
 from logtriage.beliefs.stakes import UNIT, Stakes
 from logtriage.grading.steps import Rules, facts_step, letters_of, move_of, untouched
 from logtriage.vector.arrays import Ints
+from logtriage.vector.engine import BatchedTriage
 from logtriage.vector.following import FollowingBeliefs
 from logtriage.vector.tokens.episodes import NEVER as NOT_YET
-from logtriage.vector.tokens.episodes import TokenEpisodes
-from logtriage.vector.tokens.incidents import TokenIncidents
-from logtriage.vector.tokens.setting import TokenSetting
 
 Floats = NDArray[np.float64]
 #: Rows planned at a time: their intermediate arrays stay in the cache.
@@ -26,17 +24,18 @@ BLOCK_ROWS = 512
 
 
 class BatchedValues:
-    """The beliefs and values of N incidents of a setting with single agents.
+    """The beliefs and values of the N incidents of an engine with single agents.
 
     :meth:`begin` in rows whose incidents are fresh, :meth:`follow` after each tick of those
-    that are open; ``incidents`` and ``episodes`` are the engine's.
+    that are open.
     """
 
-    def __init__(self, setting: TokenSetting, count: int) -> None:
+    def __init__(self, engine: BatchedTriage) -> None:
         from logtriage.beliefs.plan_kernels import best_values, plan_tables  # loads Numba
 
-        self._best, self._setting = best_values, setting
-        self._following = FollowingBeliefs(setting, count)
+        setting = self._setting = engine.setting
+        self._best, self._engine = best_values, engine
+        self._following = FollowingBeliefs(engine)
         (self.beliefs,) = self._following.beliefs
         known, horizon, tables = setting.public, setting.task.horizon, self.beliefs.tables
         stakes = Stakes(horizon, known.par, known.par_benign)
@@ -47,51 +46,49 @@ class BatchedValues:
         self._wrong = np.zeros(self.beliefs.weights.shape, np.int16)
         self._early = np.zeros_like(self._wrong)
 
-    def begin(self, incidents: TokenIncidents, episodes: TokenEpisodes, rows: Ints) -> None:
+    def begin(self, rows: Ints) -> None:
         """Begin new episodes in rows (R,), and take in their first screens."""
         for counts in (self._wrong, self._early):
             counts[rows] = 0
-        self._following.begin(incidents, episodes, rows)
+        self._following.begin(rows)
 
-    def follow(
-        self, incidents: TokenIncidents, episodes: TokenEpisodes, actions: Ints, rows: Ints
-    ) -> None:
+    def follow(self, actions: Ints, rows: Ints) -> None:
         """Take in the screens of rows (R,), open after ``actions`` (R,) in the last tick."""
         ranges = self._setting.ranges
         which = actions - ranges.remedy
         remedied = (which >= 0) & (which < ranges.remedies)
-        self._enter(episodes, rows[remedied], actions[remedied])
-        self._following.follow(incidents, episodes, rows, actions[np.newaxis])
+        self._enter(rows[remedied], actions[remedied])
+        self._following.follow(rows, actions[np.newaxis])
 
-    def _enter(self, episodes: TokenEpisodes, rows: Ints, remedies: Ints) -> None:
+    def _enter(self, rows: Ints, remedies: Ints) -> None:
         """Enter remedies (R,) that were just applied in some rows, by hypothesis."""
         which = remedies - self._setting.ranges.remedy
         right = self.beliefs.tables.accepts[self.beliefs.world[rows], which]
         move = move_of(remedies[:, np.newaxis], right, Rules(1, 1), self._letters)
-        when = episodes.columns[rows, self._setting.time_column].astype(np.int64) - 1
+        when = self._engine.ticks[rows] - 1
         before = untouched(NEVER)._replace(
-            paged=_ticks(episodes.paged_at[rows])[:, np.newaxis],
+            paged=_ticks(self._engine.episodes.paged_at[rows])[:, np.newaxis],
             wrong=self._wrong[rows],
             early=self._early[rows],
         )
         after = facts_step(before, move, True, False, when[:, np.newaxis])
         self._wrong[rows], self._early[rows] = after.wrong, after.early
 
-    def values(self, episodes: TokenEpisodes, rows: Ints) -> Floats:
+    def values(self, rows: Ints) -> Floats:
         """The worth of acting in open rows (R,)."""
         worth = np.empty(len(rows))
         for start in range(0, len(rows), BLOCK_ROWS):
             block = rows[start : start + BLOCK_ROWS]
-            standings = self._standings(episodes, block)
+            standings = self._standings(block)
             total = standings.weights.sum(axis=1)
             values = self._best(standings, self._tables) / UNIT / total
             worth[start : start + BLOCK_ROWS] = values
         return worth
 
-    def _standings(self, episodes: TokenEpisodes, rows: Ints) -> Any:
+    def _standings(self, rows: Ints) -> Any:
         from logtriage.beliefs.plan_kernels import Standings  # loads Numba
 
-        beliefs = self.beliefs
+        beliefs, episodes = self.beliefs, self._engine.episodes
         weights, fixed_at = beliefs.weights[rows], beliefs.fixed_at(rows)
         paged, declared = _ticks(episodes.paged_at[rows]), episodes.root_cause[rows]
         root, said = self._tables.root[beliefs.world[rows]], episodes.severity[rows]
@@ -101,7 +98,7 @@ class BatchedValues:
             weights=scaled_weights(weights, SCALE),
             team=beliefs.right_team(rows),
             shares=severity_shares(beliefs.severities(rows)),
-            tick=self._setting.ticks(episodes)[rows],
+            tick=self._engine.ticks[rows],
             over=np.zeros(len(rows)),
             fixed=((fixed_at >= 0) | (weights == 0)).all(axis=1),
             declared=declared.astype(np.int64),

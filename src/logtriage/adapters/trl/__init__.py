@@ -11,6 +11,7 @@ from logtriage.adapters.trl.environments import (
     NotationEnv,
     Playing,
     RecordedEnv,
+    ShiftEnv,
     TriageEnv,
     TriageTools,
     environment_for,
@@ -23,7 +24,6 @@ from logtriage.adapters.trl.rewards import (
     triage_reward,
     triage_rows,
 )
-from logtriage.adapters.trl.shifts import ShiftEnv
 
 __all__ = [
     "NotationEnv",

@@ -1,11 +1,13 @@
-"""TRL's environments: incidents that a model plays by tools, over many turns."""
+"""TRL's environments: incidents and shifts that a model plays by tools, over many turns."""
 
 from collections.abc import Callable, Iterable, Mapping
 from inspect import Parameter, Signature
-from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeVar
 
 from logtriage.actions import ALL_SERVICES
 from logtriage.adapters.episode import Episode
+from logtriage.adapters.shift_episode import ShiftEpisode
+from logtriage.adapters.turns import TextEpisode
 from logtriage.conversations.wires import wire_of
 from logtriage.drawing.sealing import incident_of
 from logtriage.errors import InvalidInput
@@ -13,7 +15,7 @@ from logtriage.grading import Graded, Resolver, Rubric
 from logtriage.grading.offered import RECORDED_KINDS, useful_actions
 from logtriage.incident import Incident
 from logtriage.parsing.calls import Wire
-from logtriage.parsing.tools import ALL_TOOLS, TOOLS, Tool
+from logtriage.parsing.tools import ALL_TOOLS, SHIFT_TOOLS, TOOLS, Tool
 from logtriage.parsing.tools import Parameter as Argument
 from logtriage.rendering import Style
 
@@ -22,6 +24,7 @@ _TYPES: Final = {"string": str, "number": float, "integer": int}
 #: Arguments that a call may leave out, with their default in the signature.
 _DEFAULTS: Final = {"service": ALL_SERVICES, "confidence": None, "ticks": 1}
 Environment = TypeVar("Environment")
+Played = TypeVar("Played", bound=TextEpisode)
 
 
 def tool_method(tool: Tool) -> Callable[..., str]:
@@ -68,15 +71,35 @@ def offers(
     return with_tools
 
 
-class Tooled:
+class Tooled(Generic[Played]):
     """An environment whose tools are methods that :func:`offers` adds."""
+
+    #: The column of a row that names what is played.
+    _column: ClassVar[str] = "incident"
+    _episode: Played | None = None
 
     if TYPE_CHECKING:
 
         def __getattr__(self, tool: str) -> Callable[..., str]: ...
 
+    @property
+    def episode(self) -> Played:
+        """The episode, with its grade and its rewards by turn.
 
-class Playing(Tooled):
+        Raises:
+            InvalidInput: before the first reset.
+        """
+        if self._episode is None:
+            raise InvalidInput(f"no {self._column} yet: call reset({self._column}=…) first")
+        return self._episode
+
+    def _opening(self) -> tuple[str, str]:
+        """The rules and the first screen."""
+        rules, screen = (message["content"] for message in self.episode.prompt)
+        return rules, screen
+
+
+class Playing(Tooled[Episode]):
     """One incident, played by the tools of a subclass.
 
     TRL offers one set of tools for all rows, so each set is an environment of its own;
@@ -95,7 +118,6 @@ class Playing(Tooled):
     def __init__(self, rubric: Rubric | None = None, resolve: Resolver = incident_of) -> None:
         self._rubric = rubric
         self._resolve = resolve
-        self._episode: Episode | None = None
 
     def reset(self, **row: Any) -> str:
         """Start the incident that the dataset row names in its column ``incident``.
@@ -127,17 +149,6 @@ class Playing(Tooled):
         return screen if has_rules else f"{rules}\n\n{screen}"
 
     @property
-    def episode(self) -> Episode:
-        """The episode, with its rewards by turn and by criterion.
-
-        Raises:
-            InvalidInput: before the first reset.
-        """
-        if self._episode is None:
-            raise InvalidInput("no incident yet: call reset(incident=…) first")
-        return self._episode
-
-    @property
     def grade(self) -> Graded:
         """The grade with its reasons."""
         return self.episode.grade
@@ -146,11 +157,6 @@ class Playing(Tooled):
     def actions(self) -> tuple[Wire, ...]:
         """The wire actions so far, including those after the closing action."""
         return self.episode.actions
-
-    def _opening(self) -> tuple[str, str]:
-        """The rules and the first screen."""
-        rules, screen = (message["content"] for message in self.episode.prompt)
-        return rules, screen
 
     def _call(self, called: Mapping[str, Any]) -> str:
         """Play a tool call; returns what the model reads next."""
@@ -240,3 +246,30 @@ def environment_of(incident: Incident, style: Style = "text") -> type[Playing]:
 def tools_offered(environment: type[Playing]) -> frozenset[str]:
     """The names of the tools that TRL makes of an environment's methods."""
     return frozenset(name for name in ALL_TOOLS if hasattr(environment, name))
+
+
+@offers(*SHIFT_TOOLS, tools=SHIFT_TOOLS)
+class ShiftEnv(Tooled[ShiftEpisode]):
+    """One shift as an environment of ``GRPOTrainer(environment_factory=ShiftEnv)``.
+
+    A dataset row names the shift in its column ``shift``. Every tool but two names the system that
+    it is for. TRL makes a tool of every public method but ``reset`` and ``get_reward``.
+    """
+
+    _column = "shift"
+
+    def reset(self, **row: Any) -> str:
+        """Start the shift of a row; returns the rules and the first screen.
+
+        Raises:
+            UnknownName, InvalidInput: if the row names no shift that exists.
+        """
+        self._episode = ShiftEpisode.of_row(row)
+        return "\n\n".join(self._opening())
+
+    def get_reward(self) -> float:
+        """The score of what was played so far, in [0, 1]."""
+        return self.episode.grade.score
+
+    def _call(self, called: Mapping[str, Any]) -> str:
+        return self.episode.step({"role": "assistant", "tool_calls": [called]}).text

@@ -20,6 +20,7 @@ if not hasattr(verifiers.v1, "Interaction"):  # steps an incident on the host, f
         "verifiers",
     )
 
+from logtriage.adapters.verifiers.environments import SoloEnv, TeamEnv, TeamEnvConfig
 from logtriage.adapters.verifiers.harness import TriageHarness
 from logtriage.adapters.verifiers.rows import (
     TriageConfig,
@@ -27,8 +28,6 @@ from logtriage.adapters.verifiers.rows import (
     TriageTaskset,
     turn_rewards,
 )
-from logtriage.adapters.verifiers.solo import SoloEnv
-from logtriage.adapters.verifiers.team import TeamEnv, TeamEnvConfig
 
 __all__ = [
     "SoloEnv",

@@ -91,19 +91,12 @@ def journal(session: Session) -> Text:
 
 
 def help_page(incident: Incident) -> RenderableType:
-    """What can be typed, the keys, and what the states of services mean.
-
-    The page is too narrow for a table, so each takes a line, which the page wraps.
-    """
+    """What can be typed, the keys, and what the states of services mean, a line each."""
     parts = (("COMMANDS", commands(incident)), ("KEYS", _KEYS), ("SERVICES", _MEANINGS))
-    lines = [
-        line
-        for title, rows in parts
-        for line in (
-            heading(title),
-            *(Text.assemble((name, "bold"), f"  {text}") for name, text in rows),
-        )
-    ]
+    lines = []
+    for title, rows in parts:
+        lines.append(heading(title))
+        lines += (Text.assemble((name, "bold"), f"  {text}") for name, text in rows)
     return Group(*lines)
 
 

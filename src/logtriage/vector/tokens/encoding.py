@@ -15,9 +15,12 @@ from logtriage.actions import (
     RequestMetrics,
     RequestMoreLogs,
     RequestTraces,
+    all_actions,
 )
 from logtriage.evidence import VIEW_OF, evidence, is_shown, simulation_of
 from logtriage.joint import Board, board_of
+from logtriage.observation import Observation
+from logtriage.policies import masked_actions
 from logtriage.roles import Role
 from logtriage.state import State
 from logtriage.vector.cells import places_of
@@ -62,6 +65,13 @@ def encode_tokens(state: State, lanes: int = 1, layout: TokenLayout | None = Non
     numbers = np.zeros(layout.size, np.int64)
     write_tokens(numbers, layout, state, shown, board_of(state))
     return in_units(numbers, layout.units)
+
+
+def action_mask(observation: Observation) -> NDArray[np.int8]:
+    """Which actions could have an effect, shape (A,): all but declarations already made."""
+    sensible = set(masked_actions(observation))
+    choices = all_actions(observation.topology, hand_over=observation.takes_hand_over)
+    return np.array([choice in sensible for choice in choices], np.int8)
 
 
 def in_units(numbers: Numbers, units: Floats) -> Floats:
@@ -110,9 +120,7 @@ def _enter(numbers: Numbers, layout: TokenLayout, world: Simulation, item: Evide
         case Channel.EDGE:
             token = setting.world.edge_tokens.index(item.token)
             numbers[layout["seen:edge"].start + token] += 1
-            numbers[layout["edge"]] = divmod(
-                token, len(setting.world.bands)
-            )  # the newest comes last
+            numbers[layout["edge"]] = divmod(token, len(setting.world.bands))  # the newest is last
             return
         case Channel.NOTE:
             numbers[layout["noted"]] = 1

@@ -167,13 +167,3 @@ def _check_counts(task: TaskSpec, models: Sequence[Model], lanes: int) -> None:
             f"horizon {task.horizon} of task {task.id!r} with {lanes} who act in each tick: "
             f"expected at most {MOST_TICKS // lanes}"
         )
-
-
-def owners_of(setting: TokenSetting, incidents: TokenIncidents, rows: Ints) -> Ints:
-    """The number of each service's team (R, n), read off the board."""
-    layout = setting.layout
-    teams = layout.world.owning_teams(setting.topology)
-    flags = np.stack([incidents.board[rows, layout[f"owner:{team}"]] for team in teams], axis=2)
-    numbers = setting.tables.owners[incidents.world[rows]]
-    owners: Ints = np.take_along_axis(numbers, flags.argmax(axis=2), axis=1)
-    return owners

@@ -1,16 +1,17 @@
-"""Three agents: the roles of a team, each with its own prompt, slice and conversation.
+"""The environments, which step an incident on the host: one agent, or three in the roles of a team.
 
-In each tick every role is shown its screen and answers once; then time passes. The
-team shares the grade, which every trace gets as its reward.
+Each role has its own prompt, slice and conversation. In each tick every role is shown its screen
+and answers once; then time passes. The team shares the grade, which every trace gets as its reward.
 """
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import AsyncExitStack
 from typing import Any, Literal
 
 import verifiers.v1 as vf
 
+from logtriage.adapters.episode import Episode
 from logtriage.adapters.rewards import metrics_of
 from logtriage.adapters.team_episode import TeamEpisode
 from logtriage.adapters.verifiers.rows import RoleData, TriageTask, incident_of_row, shares_of
@@ -22,6 +23,34 @@ from logtriage.roles.splits import get_role_split
 from logtriage.transcript import Transcript
 
 _SECOND = "A role acts once in a tick; see the first call."
+
+
+class SoloEnvConfig(vf.EnvConfig):
+    """One agent. It runs no code, so it needs no container."""
+
+    agent: vf.AgentConfig = vf.AgentConfig(runtime=vf.SubprocessConfig())
+
+
+class SoloEnv(vf.Env[SoloEnvConfig]):
+    """Plays each call as one action and answers it with the next screen."""
+
+    async def run(self, task: TriageTask, agents: vf.Agents) -> None:
+        """Play one episode, until the incident is closed. A reply without a call costs its tick."""
+        episode = Episode(incident_of_row(task.data), style=task.data.style)
+        async with agents.agent.interaction(task) as interaction:
+            segment = await interaction.turn()
+            while not segment.terminated:
+                turn = episode.step([message.model_dump() for message in segment.messages])
+                if turn.done:
+                    break
+                segment = await interaction.turn(list(map(_as_message, turn.messages)))
+
+
+def _as_message(message: Mapping[str, Any]) -> Any:
+    """An answer to the agent as a message of verifiers."""
+    if message["role"] == "user":
+        return vf.UserMessage(content=message["content"])
+    return vf.ToolMessage(tool_call_id=message["tool_call_id"], content=message["content"])
 
 
 class TeamEnvConfig(vf.EnvConfig):
