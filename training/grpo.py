@@ -442,27 +442,26 @@ def show(settings: Settings, console: Console) -> None:
 
 def main(arguments: list[str] | None = None) -> int:
     """Read the command line, and train; 1 if there was nothing to learn."""
-    parser = recipe_parser("training.grpo", f"{__doc__}\n{HARDWARE}", Settings)
-    parser.add_argument("--out", type=Path, help="directory for this run")
+    about = f"{__doc__}\n{HARDWARE}"
+    parser = recipe_parser("training.grpo", about, Settings, out_needed=False)
     parser.add_argument("--dry-run", action="store_true", help="show prompt and memory, and stop")
     add_restart(parser, QUICK)
     for flag, fields in presets().items():
         words_of_preset = f"{as_options(fields)}; its memory is computed, it was never run"
         parser.add_argument(f"--{flag}", action="store_true", dest=flag, help=words_of_preset)
 
-    def started(options: dict[str, Any], command: str) -> None:
-        out, resume, dry_run = (options.pop(name) for name in ("out", "resume", "dry_run"))
-        if out is None and not dry_run:
-            parser.error("--out is needed, but for --dry-run")
-        settings = Settings(**options)
+    def started(
+        settings: Settings, out: Path | None, command: str, *, resume: bool, dry_run: bool
+    ) -> None:
         if dry_run:
             show(settings, Console())
+        elif out is None:
+            parser.error("--out is needed, but for --dry-run")
         else:
             run(settings, out, command, resume=resume)
 
     try:
-        words = sys.argv[1:] if arguments is None else arguments
-        run_recipe(parser, words, started, {"quick": QUICK, **presets()})
+        run_recipe(parser, arguments, Settings, started, {"quick": QUICK, **presets()})
     except NothingToLearn as reason:
         print(f"stopped: {reason}", file=sys.stderr)  # noqa: T201
         return 1

@@ -10,7 +10,6 @@ TorchRL's. With ``--critic central`` one critic sees the inputs of all roles (MA
 (the held-out incidents; of teams that talk once more with scrambled words) and ``run.json``.
 """
 
-import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -67,7 +66,7 @@ from training.common.figures import (
     tell_end,
     write_rows,
 )
-from training.common.files import RUN, Refused, load_json, machine, replace, save_json, save_text
+from training.common.files import RUN, check_unfinished, machine, replace, save_json, save_text
 from training.common.options import recipe_parser, run_recipe
 from training.common.ppo import (
     POLICY,
@@ -702,24 +701,16 @@ OWN, SCRAMBLED = "own", "scrambled"
 
 def main(arguments: list[str] | None = None) -> None:
     """Read the command line, train, and leave everything in the output directory."""
-    parser = recipe_parser("training.mappo", __doc__, Settings)
-    parser.add_argument("--out", type=Path, required=True, help="directory for this run")
-
-    def started(options: dict[str, Any], command: str) -> None:
-        out = options.pop("out")
-        run(Settings(**options), out, command)
-
-    run_recipe(parser, sys.argv[1:] if arguments is None else arguments, started, {})
+    run_recipe(recipe_parser("training.mappo", __doc__, Settings), arguments, Settings, run)
 
 
 def run(settings: Settings, out: Path, command: str) -> None:
     """Train and write the files of a run into ``out``, over those of an unfinished run.
 
     Raises:
-        Refused: if there is a finished run.
+        Refused: if there is a finished run, or something else.
     """
-    if (out / RUN).exists() and load_json(out / RUN)["finished"]:
-        raise Refused(f"{out} holds a finished run: give another directory")
+    check_unfinished(out)
     console = Console(stderr=True)
     about = {
         "command": command,

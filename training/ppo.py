@@ -8,7 +8,6 @@ are TorchRL's. The run directory gets ``checkpoint.pt`` (weights), ``curve.csv``
 split ``val``), ``episodes.csv`` (held-out incidents of ``val`` and ``test``) and ``run.json``.
 """
 
-import sys
 import time
 from collections.abc import Callable, Mapping
 from functools import lru_cache, partial
@@ -51,7 +50,7 @@ from training.common.figures import (
     tell_end,
     write_rows,
 )
-from training.common.files import RUN, machine, replace, save_json
+from training.common.files import RUN, check_unfinished, machine, replace, save_json
 from training.common.options import recipe_parser, run_recipe
 from training.common.ppo import (
     MEASURED,
@@ -529,18 +528,16 @@ def learner_of(agent: Agent, settings: Settings) -> Learner:
 
 def main(arguments: list[str] | None = None) -> None:
     """Read the command line, train, and leave everything in the output directory."""
-    parser = recipe_parser("training.ppo", __doc__, Settings)
-    parser.add_argument("--out", type=Path, required=True, help="directory for this run")
-
-    def started(options: dict[str, Any], command: str) -> None:
-        out = options.pop("out")
-        run(Settings(**options), out, command)
-
-    run_recipe(parser, sys.argv[1:] if arguments is None else arguments, started, {})
+    run_recipe(recipe_parser("training.ppo", __doc__, Settings), arguments, Settings, run)
 
 
 def run(settings: Settings, out: Path, command: str) -> None:
-    """Train and write the files of a run into ``out``."""
+    """Train and write the files of a run into ``out``, over those of an unfinished run.
+
+    Raises:
+        Refused: if there is a finished run, or something else.
+    """
+    check_unfinished(out)
     console = Console(stderr=True)
     about = {
         "command": command,

@@ -11,7 +11,6 @@ added token, and the rules are left out of the prompt: the model learns them by 
 """
 
 import shutil
-import sys
 import time
 from collections.abc import Sequence
 from itertools import pairwise
@@ -361,15 +360,8 @@ def run(settings: Settings, out: Path, command: str, *, resume: bool = False) ->
 def main(arguments: list[str] | None = None) -> None:
     """Read the command line, train, and leave everything in the output directory."""
     parser = recipe_parser("training.sft", f"{__doc__}\n{HARDWARE}", Settings)
-    parser.add_argument("--out", type=Path, required=True, help="directory for this run")
     add_restart(parser, QUICK)
-
-    def started(options: dict[str, Any], command: str) -> None:
-        out, resume = options.pop("out"), options.pop("resume")
-        run(Settings(**options), out, command, resume=resume)
-
-    words = sys.argv[1:] if arguments is None else arguments
-    run_recipe(parser, words, started, {"quick": QUICK})
+    run_recipe(parser, arguments, Settings, run, {"quick": QUICK})
 
 
 if __name__ == "__main__":

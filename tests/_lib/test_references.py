@@ -5,7 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from logtriage._lib.references import imported, is_reference, name_in_module, player_name
+from logtriage._lib.references import (
+    code_of,
+    imported,
+    is_reference,
+    name_in_module,
+    player_name,
+)
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.grading import TRIAGE_3, grade_actions, rubric_named
 from logtriage.roles.splits import TRIO
@@ -62,7 +68,7 @@ def test_an_unknown_id_is_refused_with_the_known_ones() -> None:
 
 
 def test_players_are_told_apart_by_names_arguments_and_descriptions() -> None:
-    here = f"{__name__}.own"
+    here = f"{__name__}.own{code_of(__name__)}"
     made = [own, partial(own, 1), partial(own, 2), (own, own), TRIAGE_3, NetworkRoles(TEAM)]
     assert [player_name(maker) for maker in made] == [
         here,

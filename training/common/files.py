@@ -28,6 +28,18 @@ def check_empty(out: Path) -> None:
         raise Refused(f"{out} is there already, and not an empty directory: give another one")
 
 
+def check_unfinished(out: Path) -> None:
+    """Refuse a directory with a finished run, or something else than a run of a trainer.
+
+    Raises:
+        Refused: naming it.
+    """
+    if not (out / RUN).exists():
+        check_empty(out)
+    elif load_json(out / RUN).get("finished", True):  # what is no trainer's does not say
+        raise Refused(f"{out} holds a finished run: give another directory")
+
+
 def replace(path: Path, write: Callable[[Path], object]) -> None:
     """Let ``write`` fill a neighbouring file, bring it to disk, and move it to ``path``."""
     path.parent.mkdir(parents=True, exist_ok=True)

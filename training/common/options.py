@@ -2,8 +2,10 @@
 
 import argparse
 import shlex
+import sys
 from collections.abc import Callable, Mapping, Sequence
-from types import UnionType
+from pathlib import Path
+from types import MappingProxyType, UnionType
 from typing import Any, get_args
 
 import attrs
@@ -72,13 +74,16 @@ def parsed(
     return {name: value for name, value in options.items() if name not in presets}
 
 
-def recipe_parser(program: str, about: str, settings: type) -> argparse.ArgumentParser:
-    """The command line of a recipe: ``--world``, and an option a field of its settings."""
+def recipe_parser(
+    program: str, about: str, settings: type, *, out_needed: bool = True
+) -> argparse.ArgumentParser:
+    """The command line of a recipe: ``--out``, ``--world``, and an option a field of settings."""
     parser = argparse.ArgumentParser(
         prog=f"python -m {program}",
         description=about,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    parser.add_argument("--out", type=Path, required=out_needed, help="directory for this run")
     add_world(parser)
     add_options(parser, settings)
     return parser
@@ -93,21 +98,25 @@ def add_restart(parser: argparse.ArgumentParser, quick: Mapping[str, Any]) -> No
 
 def run_recipe(
     parser: argparse.ArgumentParser,
-    words: Sequence[str],
-    run: Callable[[dict[str, Any], str], object],
-    presets: Mapping[str, Mapping[str, Any]],
+    arguments: Sequence[str] | None,
+    settings: type,
+    run: Callable[..., object],
+    presets: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),
 ) -> None:
-    """Let ``run`` take the options of a command line, and the command.
+    """Let ``run`` take the settings, ``--out`` and the command; further options by their names.
 
     A mistake and an interrupt end the program with a line that says what to do.
     """
+    words = sys.argv[1:] if arguments is None else arguments
     options = parsed(parser, words, presets)
-    restarted = "goes on from the last checkpoint" if "resume" in options else "begins anew"
-    how = f"the same command{' with --resume' if 'resume' in options else ''} {restarted}"
+    resumes = "resume" in options
+    out, world = options.pop("out"), options.pop("world")
     try:
-        options["task"] = task_in(options.pop("world"), options["task"])
-        run(options, f"{parser.prog} {shlex.join(words)}")
+        options["task"] = task_in(world, options["task"])
+        fields = {field.name: options.pop(field.name) for field in attrs.fields(settings)}
+        run(settings(**fields), out, f"{parser.prog} {shlex.join(words)}", **options)
     except LogTriageError as wrong:
         parser.exit(2, f"{parser.prog}: error: {wrong}\n")
     except KeyboardInterrupt:
-        parser.exit(130, f"\nstopped: {how}\n")
+        on = "with --resume goes on from the last checkpoint" if resumes else "begins anew"
+        parser.exit(130, f"\nstopped: the same command {on}\n")

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable
 from functools import partial, reduce
+from hashlib import blake2b
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -70,7 +71,7 @@ def name_in_module(thing: Callable[..., object]) -> str:
 def player_name(maker: object) -> str:
     """What tells a maker of players apart: its ``description``, else its name and its module's.
 
-    A partial counts with its arguments. What the code behind a name does is not looked at.
+    A partial counts with its arguments, and a name with the file that holds its code.
     """
     if isinstance(maker, tuple):
         return f"({', '.join(map(player_name, maker))})"
@@ -82,4 +83,12 @@ def player_name(maker: object) -> str:
     if isinstance(described, str):
         return described
     named = maker if hasattr(maker, "__qualname__") else type(maker)
-    return f"{named.__module__}.{named.__qualname__}"
+    return f"{named.__module__}.{named.__qualname__}{code_of(named.__module__)}"
+
+
+def code_of(module: str) -> str:
+    """The digest of a module's file, after a blank; empty without a file, and in this package."""
+    file = Path(getattr(sys.modules.get(module), "__file__", None) or "")
+    if module.partition(".")[0] == __name__.partition(".")[0] or not file.is_file():
+        return ""
+    return f" {blake2b(file.read_bytes(), digest_size=8).hexdigest()}"

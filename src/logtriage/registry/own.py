@@ -6,7 +6,7 @@ from typing import Any, Final, cast
 
 import attrs
 
-from logtriage._lib.references import NoModule, imported
+from logtriage._lib.references import NoModule, code_of, imported
 from logtriage.errors import InvalidInput, UnknownName, kind_of
 from logtriage.incident import Incident
 from logtriage.policies import Player, Policy, PolicyFactory, RoleFactory
@@ -62,7 +62,7 @@ class _OwnPolicy:
 
     @property
     def description(self) -> str:
-        return str(getattr(self.maker, "description", self.reference))
+        return _described(self.reference, self.maker)
 
     def __call__(self, incident: Incident) -> Policy:
         policy = self.maker
@@ -83,7 +83,7 @@ class _OwnRole:
 
     @property
     def description(self) -> str:
-        return str(getattr(self.maker, "description", self.reference))
+        return _described(self.reference, self.maker)
 
     def __call__(self, incident: Incident, split: RoleSplit, role: Role) -> Player:
         return cast(Player, self.maker(incident, split, role))
@@ -99,6 +99,11 @@ def _imported(spec: str, what: str, known: Iterable[str]) -> Any:
         raise InvalidInput(
             f"{UnknownName(what, spec, known)}; nor is there a module: {error}"
         ) from None
+
+
+def _described(reference: str, maker: Any) -> str:
+    described = getattr(maker, "description", reference)
+    return f"{described}{code_of(reference.partition(':')[0])}"
 
 
 def _acts(value: object) -> bool:
