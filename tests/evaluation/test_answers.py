@@ -87,6 +87,7 @@ def test_as_many_rows_for_each_incident_are_repeats(tmp_path: Path) -> None:
         (f"{BASIC},ts-basic-service,,,perhaps,,,", "handed_over: expected one of yes, true"),
         (f"{BASIC},ts-basic-service,,,,-1,,", "seconds: expected a number from 0 on, got '-1'"),
         (f"{BASIC},,,,,,,", "root_cause: empty; expected a service, or yes as handed_over"),
+        (f"{BASIC},ts-basic-service,,,yes,,,", "root_cause: given beside yes as handed_over"),
         (f"{BASIC},,,0.5,yes,,,", "confidence: given without a service"),
         (f"{BASIC},none,code,,,,,", "fault_class: given beside root_cause none"),
         (f"{BASIC},ts-basic-service", "answers.csv:2: 2 cells; the header has 8"),

@@ -78,7 +78,7 @@ def _put(figures: Figures, rows: "Sequence[Calibration]") -> None:
             names=2,
         )
         figures.put(
-            ("policy", "handing over", "handed\nover", "net value [95 % interval]"),
+            ("policy", "handing over", "the bar\nhands over", "net value [95 % interval]"),
             [
                 [row.policy, f"below {bar.bar:g}", share(bar.handed_over), estimate(bar.net)]
                 for bar in row.bars

@@ -156,7 +156,10 @@ def prices_in(value: float | None, cost: float | None, tokens: str | None) -> "P
         return None
     if tokens is None:
         if cost is None:
-            note("costs are those that the run keeps, and 0 where it keeps none")
+            note(
+                "costs are those that the run keeps, and 0 where it keeps none: give "
+                "--cost-per-episode or --price-per-million-tokens"
+            )
         return Prices(value, cost)
     try:
         of_prompts, of_replies = map(float, tokens.split(","))

@@ -90,9 +90,9 @@ class Prices:
 class Worth:
     """The worth of a policy, or of all repeats of an agent, on a task.
 
-    ``episodes`` are the scored ones whose hand-over has a worth; ``worth`` and ``cost`` are over
-    all of them. At a cost of ``worthless_at`` an episode it is worth nothing; below 0, it would
-    have to be paid.
+    ``episodes`` are the scored ones whose hand-over has a worth; ``worth`` and ``cost`` are sums
+    over their incidents, of the mean over repeats. At a cost of ``worthless_at`` an episode it is
+    worth nothing; below 0, it would have to be paid.
     """
 
     policy: str
@@ -128,12 +128,13 @@ def worth_of(run: LoadedRun, prices: Prices) -> tuple[Worth, ...]:
             played = [_gains(run, policy, task, prices) for policy in group]
             ids = dict.fromkeys(incident for gains in played for incident in gains)
             by_incident = [[gains[name] for gains in played if name in gains] for name in ids]
-            each = mean_interval([fsum(g - cost for g, cost in row) for row in by_incident])
+            each = mean_interval([fmean(g - cost for g, cost in row) for row in by_incident])
             if each is not None:
-                every = [pair for row in by_incident for pair in row]
-                worth, cost = _times(each, len(ids)), fsum(cost for _, cost in every)
-                at = fmean(gain for gain, _ in every)
-                rows.append(Worth(name, task, len(every), worth, cost, at))
+                gain, cost = (
+                    [fmean(pair[part] for pair in row) for row in by_incident] for part in (0, 1)
+                )
+                count, worth = sum(map(len, by_incident)), _times(each, len(ids))
+                rows.append(Worth(name, task, count, worth, fsum(cost), fmean(gain)))
     return tuple(rows)
 
 

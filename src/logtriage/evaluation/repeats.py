@@ -129,6 +129,13 @@ def pooled(rows: Sequence[Row], repeats: Sequence[Repeats]) -> list[Row]:
 def _pooled(rows: Sequence[Row], of: Repeats) -> Row:
     nets = [row.net for row in rows if row.net is not None]
     every = [row.located[0] for row in rows if row.located]
+    groups = [
+        [group for net in nets for group in net.by_worth if group.worth == worth]
+        for worth in sorted({group.worth for net in nets for group in net.by_worth})
+    ]
+    by_worth = tuple(
+        attrs.evolve(of_worth[0], **_means(("handed_over",), of_worth)) for of_worth in groups
+    )
     shares = _means(("handed_over", "paged_right", "mis_paged"), nets)
     ranked = _means(("ac1", "ac3", "ac5", "avg5"), every)
     bounds = [row.bound or 0.0 for row in rows]
@@ -139,7 +146,9 @@ def _pooled(rows: Sequence[Row], of: Repeats) -> Row:
         unscored=sum(row.unscored for row in rows),
         grade=of.grade,
         bound=of.grade.mean if whole else fmean(bounds),  # a rounding looks like missing episodes
-        net=attrs.evolve(nets[0], net=of.net, by_worth=(), **shares) if nets and of.net else None,
+        net=attrs.evolve(nets[0], net=of.net, by_worth=by_worth, **shares)
+        if nets and of.net
+        else None,
         located=(attrs.evolve(every[0], **ranked),) if every else (),
         confidences=sum(row.confidences for row in rows),
         **_means(_MEANS, rows),

@@ -174,6 +174,9 @@ def _answer(line: int, row: Mapping[str, Any], incidents: Mapping[str, Incident]
         raise InvalidInput("confidence: given without a service as root_cause, to which it belongs")
     if root == NOTHING and texts["fault_class"]:
         raise InvalidInput(f"fault_class: given beside root_cause {NOTHING}")
+    for name in ("root_cause", "fault_class", "confidence") if _BOOLEANS[handed_over] else ():
+        if texts[name]:
+            raise InvalidInput(f"{name}: given beside {handed_over} as handed_over")
     if _BOOLEANS[handed_over] and incident.worth_of_hand_over is None:
         raise InvalidInput(f"handed_over: a hand-over has no worth by {incident.rubric}")
     for name, choices in (("fault_class", FAULT_CATEGORIES), ("severity", SEVERITIES)):
