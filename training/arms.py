@@ -10,7 +10,6 @@ again, so the same command goes on where it stopped. ``arms.csv`` has a row for 
 ``arms.md`` the tables; both are written after each arm. All play the same incidents of ``test``.
 """
 
-import argparse
 from collections.abc import Mapping, Sequence
 from itertools import cycle
 from pathlib import Path
@@ -38,6 +37,7 @@ from training.common.figures import (
     write_rows,
 )
 from training.common.files import save_text
+from training.common.options import ProgramParser
 from training.common.parts import is_finished, run_parts
 from training.common.ppo import EVAL_INCIDENTS
 from training.common.tasks import EVAL_SPLIT, ids_of, incident_of
@@ -179,11 +179,7 @@ def differences(better: Seeds, worse: Seeds) -> tuple[Interval, int]:
 
 def main(arguments: list[str] | None = None) -> None:
     """Read the command line, and run what is left of the question."""
-    parser = argparse.ArgumentParser(
-        prog="python -m training.arms",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = ProgramParser("training.arms", __doc__)
     parser.add_argument("question", choices=tuple(QUESTIONS))
     parser.add_argument("--out", type=Path, required=True, help="directory of all runs")
     parser.add_argument("--seeds", type=int, default=5, help="runs of each arm; default: 5")

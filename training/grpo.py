@@ -44,6 +44,7 @@ from training.common.language import (
     begin,
     incidents_of,
     load,
+    next_with,
     option,
     play_held_out,
     progress,
@@ -52,7 +53,7 @@ from training.common.language import (
 )
 from training.common.memory import presets, verdict
 from training.common.options import add_restart, as_options, recipe_parser, run_recipe
-from training.common.tasks import TRAIN_SPLIT, words_for
+from training.common.tasks import TRAIN_SPLIT
 
 #: The training episodes, a line each, and the steps.
 PLAYED: Final = "played.jsonl"
@@ -419,8 +420,7 @@ def run(settings: Settings, out: Path, command: str, *, resume: bool = False) ->
     about["cpu_seconds"] += time.process_time() - began[1]
     save_json(out / RUN, {**about, "finished": True})
     shutil.rmtree(out / "checkpoints", ignore_errors=True)  # a finished run does not go on
-    played = f"expert observer {words_for(settings.task)} --episodes 300 --out {out}-eval"
-    tell_end(console, out, before, rows, f"logtriage eval hf:{out} {played}")
+    tell_end(console, out, before, rows, next_with(out, settings))
     return about
 
 
@@ -442,8 +442,7 @@ def show(settings: Settings, console: Console) -> None:
 
 def main(arguments: list[str] | None = None) -> int:
     """Read the command line, and train; 1 if there was nothing to learn."""
-    about = f"{__doc__}\n{HARDWARE}"
-    parser = recipe_parser("training.grpo", about, Settings, out_needed=False)
+    parser = recipe_parser("training.grpo", f"{__doc__}\n{HARDWARE}", Settings, out_needed=False)
     parser.add_argument("--dry-run", action="store_true", help="show prompt and memory, and stop")
     add_restart(parser, QUICK)
     for flag, fields in presets().items():

@@ -45,6 +45,7 @@ from training.common.language import (
     begin,
     incidents_of,
     load,
+    next_with,
     option,
     play_held_out,
     progress,
@@ -53,7 +54,7 @@ from training.common.language import (
     style_and_rules,
 )
 from training.common.options import add_restart, recipe_parser, run_recipe
-from training.common.tasks import TRAIN_SPLIT, words_for
+from training.common.tasks import TRAIN_SPLIT
 
 #: The label of a token that is not learnt.
 SCREEN: Final = -100
@@ -352,8 +353,7 @@ def run(settings: Settings, out: Path, command: str, *, resume: bool = False) ->
     about["seconds"] += time.perf_counter() - began[0]
     about["cpu_seconds"] += time.process_time() - began[1]
     save_json(out / RUN, {**about, "finished": True})
-    played = f"expert observer {words_for(settings.task)} --episodes 300 --out {out}-eval"
-    tell_end(console, out, before, after, f"logtriage eval hf:{out} {played}")
+    tell_end(console, out, before, after, next_with(out, settings))
     return about
 
 

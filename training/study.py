@@ -18,7 +18,6 @@ part is a directory in OUT, and each judged player a CSV file; a finished part i
 the same command goes on where it stopped. ``study.md`` and ``study.csv`` are written after each.
 """
 
-import argparse
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -42,8 +41,9 @@ from training.common.figures import (
     save_table,
     write_rows,
 )
-from training.common.files import save_text
+from training.common.files import RUN, save_text
 from training.common.language import LanguageSettings, incidents_of, progress, quieten, rows_of
+from training.common.options import ProgramParser
 from training.common.parts import run_parts
 from training.common.tasks import CHOICE_SPLIT, EVAL_SPLIT
 
@@ -164,7 +164,7 @@ class Study:
 
     def _sft(self, body: str) -> list[str]:
         options = {"model": self._bodies[body], "style": "notation", **self.size.sft}
-        return ["training.sft", *self._words(options), "--resume"]
+        return ["training.sft", *self._words(options)]
 
     def _grpo(self, start: str, rate: float, seed: int, steps: int | None = None) -> list[str]:
         options = {
@@ -176,7 +176,7 @@ class Study:
             "first": 1_000_000 * (1 + seed),
         }
         options |= {} if steps is None else {"steps": steps}
-        return ["training.grpo", *self._words(options), "--resume"]
+        return ["training.grpo", *self._words(options)]
 
     def _words(self, options: Mapping[str, Any]) -> list[str]:
         shared = {"task": self.size.task, "device": self._device, "held-out": 0}
@@ -184,6 +184,8 @@ class Study:
         return [word for name, value in given.items() for word in (f"--{name}", str(value))]
 
     def _parts(self, commands: Mapping[str, Sequence[str]]) -> None:
+        begun = {name: ["--resume"] * (self.out / name / RUN).exists() for name in commands}
+        commands = {name: [*words, *begun[name]] for name, words in commands.items()}
         run_parts(self.out, commands, self.size.at_once, self.console)
 
     def _rate(self) -> float:
@@ -310,11 +312,7 @@ def barred(rows: Sequence[Row], bar: float) -> list[Row]:
 
 def main(arguments: list[str] | None = None) -> None:
     """Read the command line, and run what is left of the study."""
-    parser = argparse.ArgumentParser(
-        prog="python -m training.study",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = ProgramParser("training.study", __doc__)
     parser.add_argument("--out", type=Path, required=True, help="directory of the study")
     for body in BODIES:
         parser.add_argument(f"--{body}", help=f"directory of the {body} body")

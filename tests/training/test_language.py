@@ -65,7 +65,7 @@ def test_a_run_leaves_a_model_of_notation_with_figures_before_and_after(imitator
     assert {key: len(one) for key, one in rows.items()} == {("before",): 4, ("after",): 4}
     before, after = state_of(tiny_model()), state_of(imitator)
     assert all(not torch.equal(before[key], after[key]) for key in before if "layers" in key)
-    with pytest.raises(Refused, match="not an empty directory"):
+    with pytest.raises(Refused, match="holds a run: give another directory, or --resume"):
         sft.run(SFT, Path(imitator), "again")
 
 
@@ -92,7 +92,7 @@ def test_a_run_that_was_cut_off_still_tells_what_was_before(tmp_path, monkeypatc
         f"gain in net value: {gain(before, rows['after',]):+.3f}",
         f"run:    {tmp_path}/run",
         f"next:   logtriage eval hf:{tmp_path}/run expert observer --task {settings.task} "
-        f"--episodes 300 --out {tmp_path}/run-eval",
+        f"--episodes 300 --concurrency 16 --out {tmp_path}/run-eval",
     ]
 
 

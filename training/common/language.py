@@ -33,8 +33,8 @@ from logtriage.incident import Incident
 from logtriage.rendering import STYLES, check_style
 from logtriage.tasks import get_task
 from training.common.figures import Row, row_of
-from training.common.files import RUN, check_empty, load_json, machine
-from training.common.tasks import EVAL_SPLIT
+from training.common.files import RUN, Refused, check_empty, load_json, machine
+from training.common.tasks import EVAL_SPLIT, words_for
 
 #: Seconds from line to line of progress, where there is no terminal.
 EVERY: Final = 10.0
@@ -83,13 +83,15 @@ class LanguageSettings:
     def __attrs_post_init__(self) -> None:
         """Check what does not depend on the machine."""
         if not self.model:
-            raise InvalidInput("model: expected a directory or a hub name, got none")
+            raise InvalidInput("model: none given; expected --model with a directory or a hub name")
         for field in attrs.fields(type(self)):
             value, choices = getattr(self, field.name), field.metadata.get("choices")
             if choices and value not in choices:
                 raise InvalidInput(
                     f"{field.name}: expected one of {', '.join(choices)}, got {value!r}"
                 )
+        if self.device == "cuda" and not torch.cuda.is_available():
+            raise InvalidInput("device: torch sees no GPU for cuda here; give --device cpu")
         for name in ("max_tokens", "play_batch", "save_steps", "lora_alpha", "threads"):
             if getattr(self, name) < 1:
                 raise InvalidInput(f"{name}: must be at least 1, got {getattr(self, name)}")
@@ -171,7 +173,10 @@ def begin(
         Refused, InvalidInput: if the directory holds something else, or other settings.
     """
     mine = attrs.asdict(settings)
-    if resume and (out / RUN).exists():
+    if resume != (out / RUN).exists():
+        other = "no run to resume" if resume else "a run: give another directory, or --resume"
+        raise Refused(f"{out} holds {other}")
+    if resume:
         about = load_json(out / RUN)
         if changed := [name for name in mine if mine[name] != about["settings"].get(name)]:
             raise InvalidInput(f"{out}: the run there has another {', '.join(changed)}")
@@ -186,6 +191,12 @@ def begin(
         "cpu_seconds": 0.0,
         "finished": False,
     }
+
+
+def next_with(out: Path, settings: LanguageSettings) -> str:
+    """What to type next: a longer evaluation of the model of a run."""
+    words = f"{words_for(settings.task)} --episodes 300 --concurrency {settings.play_batch}"
+    return f"logtriage eval hf:{out} expert observer {words} --out {out}-eval"
 
 
 # -- models ----------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType, UnionType
-from typing import Any, get_args
+from typing import Any, NoReturn, get_args
 
 import attrs
 
@@ -74,15 +74,23 @@ def parsed(
     return {name: value for name, value in options.items() if name not in presets}
 
 
+class ProgramParser(argparse.ArgumentParser):
+    """The command line of a program; an error is a line, since the usage is a screen."""
+
+    def __init__(self, program: str, about: str) -> None:
+        shown = argparse.RawDescriptionHelpFormatter
+        super().__init__(f"python -m {program}", description=about, formatter_class=shown)
+
+    def error(self, message: str) -> NoReturn:
+        """End the program with a message."""
+        self.exit(2, f"{self.prog}: error: {message}; --help lists the options\n")
+
+
 def recipe_parser(
     program: str, about: str, settings: type, *, out_needed: bool = True
 ) -> argparse.ArgumentParser:
     """The command line of a recipe: ``--out``, ``--world``, and an option a field of settings."""
-    parser = argparse.ArgumentParser(
-        prog=f"python -m {program}",
-        description=about,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = ProgramParser(program, about)
     parser.add_argument("--out", type=Path, required=out_needed, help="directory for this run")
     add_world(parser)
     add_options(parser, settings)
@@ -91,9 +99,9 @@ def recipe_parser(
 
 def add_restart(parser: argparse.ArgumentParser, quick: Mapping[str, Any]) -> None:
     """Add ``--resume``, and ``--quick``, which stands for these fields."""
-    parser.add_argument("--resume", action="store_true", help="go on with the run in the directory")
-    words = f"{as_options(quick)}, where not given"
-    parser.add_argument("--quick", action="store_true", help=words)
+    named = {"resume": "go on with the run in the directory", "quick": as_options(quick)}
+    for name, words in named.items():
+        parser.add_argument(f"--{name}", action="store_true", help=words)
 
 
 def run_recipe(
@@ -116,7 +124,7 @@ def run_recipe(
         fields = {field.name: options.pop(field.name) for field in attrs.fields(settings)}
         run(settings(**fields), out, f"{parser.prog} {shlex.join(words)}", **options)
     except LogTriageError as wrong:
-        parser.exit(2, f"{parser.prog}: error: {wrong}\n")
+        parser.error(str(wrong))
     except KeyboardInterrupt:
         on = "with --resume goes on from the last checkpoint" if resumes else "begins anew"
         parser.exit(130, f"\nstopped: the same command {on}\n")
