@@ -138,10 +138,7 @@ class Ignore:
 
 @attrs.frozen
 class HandOver:
-    """Hand the incident to the duty manager, who belongs to no team. This closes it.
-
-    Where a hand-over has no worth it costs its tick and changes nothing.
-    """
+    """Hand the incident to the duty manager, which closes it; without a worth it does nothing."""
 
 
 #: How much of an unreadable reply, and of the reason, a :class:`Malformed` keeps.
@@ -159,11 +156,9 @@ def _one_line(reason: str) -> str:
 
 @attrs.frozen
 class Malformed:
-    """What could not be read as an action: an ordinary step that costs its tick.
+    """Text that could not be read as an action: an ordinary step that costs its tick.
 
-    Keeps the beginning of the text, and the reason as one printable line of bounded
-    length, since that line goes onto the agent's next screen. ``by`` names the role
-    that wrote it, where several play.
+    The text is cut, and the ``reason`` is one printable line. ``by`` names the role that wrote it.
     """
 
     text: str = attrs.field(converter=_beginning)
@@ -183,10 +178,9 @@ def _as_message(message: str) -> str:
 
 @attrs.frozen
 class Report:
-    """Joint play only: tell the other roles something. Never graded.
+    """Joint play only: tell the other roles something. Never graded. ``by`` names its author.
 
-    One printable line; numeric agents use the words of
-    :func:`logtriage.roles.words.report_words`. ``by`` names the role that wrote it.
+    Numeric agents use the words of :func:`logtriage.roles.words.report_words`.
 
     Raises:
         InvalidInput: for an empty message, or more than :data:`MAX_REPORT` characters.
@@ -330,10 +324,7 @@ def action_value(action: Action) -> str | None:
 
 
 def signed(action: Action, role: str) -> Action:
-    """The action with its author, if it is of a kind that bears one.
-
-    Reports and malformed actions bear the name of their role, and no role can use another's name.
-    """
+    """The action with its author, if it is of a kind that bears one: malformed, or a report."""
     return attrs.evolve(action, by=role) if isinstance(action, Malformed | Report) else action
 
 

@@ -149,10 +149,7 @@ class Observation:
         return world_of(self).ordinary[sort] == token
 
     def settles(self, service: str) -> bool:
-        """Whether to declare a service as root cause could have no effect any more.
-
-        The first declared stands; where there may be several faults, each that was declared.
-        """
+        """Whether to declare a service as root cause could have no effect any more."""
         return is_settled(self.root_cause, self.root_causes, service)
 
     @property
@@ -298,10 +295,7 @@ def _word(seen: Observation) -> None:
 def _panels(
     telemetry: Telemetry, now: int
 ) -> tuple[tuple[Alert, ...], Reading | None, tuple[LogLine, ...]]:
-    """Alerts, SLO panel and window: the same for every attempt at an incident in a tick.
-
-    Kept, since training plays groups of attempts side by side.
-    """
+    """Alerts, SLO panel and window; kept, since training plays attempts side by side."""
     return (
         telemetry.alerts(now),
         telemetry.slo(now),

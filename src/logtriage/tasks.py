@@ -182,8 +182,7 @@ def tasks_of(world: World) -> Mapping[str, TaskSpec]:
 def benchmark_of(world: World) -> tuple[str, ...]:
     """What ``all`` stands for in a world: its tasks with one fault at the benchmark's fog.
 
-    If all its tasks have several faults, it stands for all at that fog. Tasks with unseen worlds
-    are left out: they are another measure.
+    If none has one fault, all at that fog. Tasks with unseen worlds are left out.
     """
     tasks = [
         task for task in tasks_of(world).values() if task.fog == BENCHMARK_FOG and not task.unseen
@@ -245,11 +244,7 @@ def is_registered(task: TaskSpec) -> bool:
 
 
 def check_one_world(task: TaskSpec) -> None:
-    """Refuse a task with unseen worlds where all incidents need the same world.
-
-    Raises:
-        InvalidInput: saying how to draw them.
-    """
+    """Raise InvalidInput for a task with unseen worlds, where all incidents need the same world."""
     if task.unseen:
         raise InvalidInput(
             f"task {task.id!r}: each incident has a world of its own, with its own services and "

@@ -24,8 +24,7 @@ def saying(
 ) -> Callable[[str], object]:
     """What words the panels of a screen, by field: it knows what was shown, and no truth.
 
-    ``readings`` are the cells of the edge, ``since`` is the tick of the trouble, ``team`` that of
-    a note.
+    ``readings`` are the cells of the edge, ``since`` is the tick of the trouble.
     """
     said, cells = trace.said, trace.panels.get
 

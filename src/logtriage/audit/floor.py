@@ -77,10 +77,7 @@ class Panel:
         self, names: Iterable[str], how: str, *, most: float | None = None, least: float = 0.0,
         after: Mapping[str, str] | None = None,
     ) -> Outcome:  # fmt: skip
-        """Check the best of ``names`` against its limit: at most ``most``, or at least ``least``.
-
-        ``after`` maps a member to what is written behind the sentence.
-        """
+        """Check the best of ``names`` against its limit; ``after`` adds to the sentence."""
         rows = {name: self.intervals[name] for name in names}
         best = max(rows, key=lambda name: rows[name].mean)
         top, unit = rows[best], "net value " if self.net else ""
@@ -101,7 +98,7 @@ class Panel:
     def play_and_judge(
         self, scripts: Scripts, how: str, *, most: float | None = None, least: float = 0.0
     ) -> Outcome:
-        """Play scripts, add them to the panel, and judge them by their best as :meth:`judged`."""
+        """Play scripts, add them to the panel, and judge them as :meth:`judged`."""
         for name, make in scripts.items():
             states = (play(incident, make(incident)) for incident in self.incidents)
             scores = [score(state, self.subject.rubric) for state in states]

@@ -168,10 +168,7 @@ class _Share:
 def _shares(
     checks: Mapping[str, tuple[str, ...]], workers: Workers
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """The checks of a family go to one worker, since they share what is costly.
-
-    Alone, each finding is told as it is made.
-    """
+    """One worker makes a family, which shares what is costly; alone, each check is told."""
     for family, names in checks.items():
         for some in [(name,) for name in names] if alone(workers) else [names]:
             if some:

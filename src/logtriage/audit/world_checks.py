@@ -89,8 +89,6 @@ def with_worth(incident: Incident) -> Incident:
 
 @attrs.define(eq=False)
 class _Work:
-    """A world with its tasks, and how many incidents were done."""
-
     world: World
     subjects: list[Subject]
     sizes: Sizes
@@ -121,7 +119,6 @@ class _Work:
 
 
 def _twins(work: _Work) -> Outcome:
-    """Kinds that no evidence tells apart."""
     pairs = sorted(twins(work.world), key=lambda pair: not pair.differ)
     named = "; ".join(
         f"{pair} show the same"
@@ -137,7 +134,6 @@ def _twins(work: _Work) -> Outcome:
 
 
 def _hidden_faults(work: _Work) -> Outcome:
-    """Faults that neither the edge nor an alert may ever show."""
     rows: dict[str, Fraction] = {}
     for subject in work.subjects:
         first = subject.incident("test", 0)
@@ -152,7 +148,6 @@ def _hidden_faults(work: _Work) -> Outcome:
 
 
 def _prompt(work: _Work) -> Outcome:
-    """How long the rules are, for the number of services that they describe."""
     limits, rows = work.limits, dict[str, tuple[int, int]]()
     for subject in work.subjects:
         drawn = subject.incidents("test", work.sizes.models)
@@ -178,7 +173,6 @@ def _prompt(work: _Work) -> Outcome:
 
 
 def _full_look(work: _Work) -> Outcome:
-    """The doubt that is left after everything was asked for."""
     table = confusions(work.incidents(work.sizes.looks), work.step)
     left = ", ".join(f"{row['bits']:.2f} about the {row['about']}" for row in table["doubts"])
     mixed = sorted(
@@ -200,7 +194,6 @@ def _full_look(work: _Work) -> Outcome:
 
 
 def _net_value(work: _Work) -> Outcome:
-    """The net value of the observer and of the expert."""
     incidents = work.incidents(work.sizes.net_values)
     values: dict[str, NetValue] = {}
     for policy in ("observer", "expert"):
@@ -227,7 +220,6 @@ def _net_value(work: _Work) -> Outcome:
 
 
 def _hand_over(work: _Work) -> Outcome:
-    """Whether the worth of a hand-over changes what an observer should do."""
     decisions = []
     for incident in work.incidents(work.sizes.bars):
         decisions.append(decision_of(incident))

@@ -133,11 +133,7 @@ class Grade(_Graded):
 
     @property
     def verdict(self) -> str:
-        """One sentence: what decided the score.
-
-        A gate, a hand-over, or the criterion or discount that took the most points; without
-        any points, the heaviest criteria. A second sentence counts actions that could not be read.
-        """
+        """One sentence: what decided the score; a second counts actions that could not be read."""
         return verdict_of(self)
 
     def criterion(self, name: str) -> CriterionScore:
@@ -198,10 +194,7 @@ class Debrief:
 def debrief_of(
     grade: Graded, roles: Sequence[str] | None = None, luck: Sequence[str] = ()
 ) -> Debrief:
-    """The debrief of a grade; of joint play with the names of the ``roles``, in their order.
-
-    ``luck`` is as for :func:`verdict_of`.
-    """
+    """The debrief of a grade; of joint play with the names of the ``roles``, in their order."""
     return Debrief(
         verdict_of(grade, luck),
         tuple((f"tick {when}", text) for when, text in _timed_actions(grade, roles)),
@@ -220,7 +213,6 @@ def debrief_of(
 
 
 def _timed_actions(grade: Graded, roles: Sequence[str] | None) -> Iterator[tuple[int, str]]:
-    """Each action with its tick, and in joint play with the role that took it."""
     ticks = range(len(grade.actions)) if grade.schedule is None else grade.schedule
     plays = zip(ticks, grade.actions, strict=False)
     if roles is None:
@@ -256,7 +248,6 @@ def _handed_over(grade: Grade) -> bool:
 
 
 def _deciding_part(grade: Grade) -> str:
-    """What decided a score that no gate holds."""
     if _handed_over(grade):
         return f"{grade.criteria[0].reason.capitalize()}."
     lost, name, reason = max(_losses(grade), default=(0.0, "", ""))

@@ -116,12 +116,7 @@ def score(state: State, rubric: Rubric | None = None) -> float:
 
 
 def reward(before: State, after: State, rubric: Rubric | None = None) -> float:
-    """What a step earned: the difference of the two grades.
-
-    From an initial state on, the rewards of an episode sum to
-    exactly its final score (see :data:`GRID`). Negative where something earned was lost,
-    above all by a wrong escalation.
-    """
+    """What a step earned: the difference of the two grades, which add up exactly (:data:`GRID`)."""
     return score(after, rubric) - score(before, rubric)
 
 
@@ -150,7 +145,6 @@ def _first_gate(state: State, rubric: Rubric) -> tuple[str | None, str | None]:
 def _evaluate(
     state: State, rubric: Rubric
 ) -> tuple[tuple[CriterionScore, ...], tuple[AppliedDiscount, ...], float]:
-    """Every criterion and penalty, the discounts that apply, and the ungated total."""
     rows, penalties, discounts = rubric.criteria, rubric.penalties, rubric.discounts
     if is_handed_over(state, rubric):
         rows, penalties, discounts = rubric.handed_over, (), ()
@@ -191,11 +185,7 @@ def _applied(
 
 
 def _pair(returned: Any, rubric: Rubric, name: str) -> Measured:
-    """What a measure or a discount returned, if it is a number and a reason.
-
-    Raises:
-        RubricError: naming the row, if it is not.
-    """
+    """What a measure or a discount returned; RubricError unless it is a number and a reason."""
     if type(returned) is tuple and len(returned) == 2:
         score, reason = returned
         # Nearly all scores are plain floats, and to ask about numbers in general is slow.

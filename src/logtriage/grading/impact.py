@@ -67,8 +67,7 @@ def path_of(world: World, topology: Topology, truth: Hypothesis) -> Path:
 def impact_of(state: State) -> Impact:
     """What the last report of the impact is worth; services declared count as nodes of it.
 
-    Raises:
-        InvalidInput: for a recorded incident, of which no path is known.
+    Raises InvalidInput for a recorded incident, of which no path is known.
     """
     simulation = state.incident.telemetry
     if not isinstance(simulation, Simulation):

@@ -92,7 +92,6 @@ def fix_begin(faults: Any) -> Any:
 
 
 def _shares(score: Callable[[int, int], float], span: Span) -> Iterator[float]:
-    """Each level's score; ``score`` takes a part and the number of faults."""
     for faults in range(1, span.faults + 1):
         yield from (score(part, faults) for part in range(faults + 1))
 
@@ -269,11 +268,7 @@ def tables_of(rubric: Rubric, span: Span) -> ScoreTables:
 
 
 def check_kernels(rubric: Rubric) -> None:
-    """Refuse a rubric with a rule that has no kernel.
-
-    Raises:
-        RubricError: naming the rule, and the rules with a kernel.
-    """
+    """Raise RubricError for a rule without a kernel; it names those that have one."""
     for what, name, function, known in _rules(rubric):
         if function not in known:
             raise RubricError(

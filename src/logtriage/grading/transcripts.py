@@ -111,11 +111,7 @@ def grade_transcript(
 
 
 def _found(incident_id: str, resolve: Resolver) -> Incident:
-    """The incident of that id.
-
-    Raises:
-        InvalidInput: if the resolver finds another incident, or none.
-    """
+    """The incident of that id; InvalidInput if the resolver finds another, or none."""
     incident: object = resolve(incident_id)
     if isinstance(incident, Incident) and incident.id == incident_id:
         return incident
@@ -170,7 +166,6 @@ def _graded_file(
     grade_line: Callable[[Transcript], Graded],
     on_error: Callable[[TranscriptError], None] | None,
 ) -> Iterator[tuple[Transcript, Graded] | None]:
-    """Yield None once the file is open, then its grades."""
     with path.open("rb") as stream:
         yield None
         yield from _graded(stream, grade_line, on_error)

@@ -22,10 +22,9 @@ Bools = NDArray[np.bool_]
 class FaultArrays:
     """What each of at most K faults asks for, of N incidents with n services and m teams.
 
-    ``count`` (N,) is how many faults an incident lists, 0 where it has one or none and its
-    sets say it all. ``root_causes`` (N, K, n), ``teams`` (N, K, m) and ``remedies`` (N, K, 5 n)
-    are true where accepted of each fault, in the order of the canonical integers, and false
-    behind the last one.
+    ``count`` (N,) is how many faults an incident lists, 0 where its sets say it all.
+    ``root_causes`` (N, K, n), ``teams`` (N, K, m) and ``remedies`` (N, K, 5 n) are true where
+    accepted, in the order of the canonical integers.
     """
 
     count: Ints
@@ -125,7 +124,6 @@ class Truths:
 
     @cached_property
     def _clocks(self) -> tuple[Ints, Ints]:
-        """The pairs as numbers (N,), in order of horizon, then of par."""
         horizon = self.horizon.astype(np.int64) * self._pars
         by_par = horizon + self.par
         same = np.array_equal(self.par, self.task_par)
@@ -201,7 +199,6 @@ class _Marks:
         }
 
     def arrays(self, *rows: int) -> tuple[Bools, Bools, Bools]:
-        """Nothing accepted yet: root causes, teams and remedies, (*rows, actions) each."""
         n = len(self.topology)
         sizes = (n, len(self.topology.teams), len(self.topology.remedies) * n)
         first, second, third = (np.zeros((*rows, size), np.bool_) for size in sizes)

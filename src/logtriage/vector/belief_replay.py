@@ -90,12 +90,7 @@ def _lanes(acted: Sequence[Sequence[int]]) -> Ints:
 
 
 def _models_of(states: Sequence[State]) -> list[Model]:
-    """The model of each state.
-
-    Raises:
-        InvalidInput: if there are no states, or one cannot share a batch with the first: only
-            drawn worlds may differ.
-    """
+    """The model of each state; states that differ in more than their drawn worlds are refused."""
     if not states:
         raise InvalidInput("a batch of beliefs needs at least one state")
     first, models = states[0].incident, []

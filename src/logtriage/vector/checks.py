@@ -36,8 +36,7 @@ def checked_pool(task: TaskSpec, pool: Sequence[int] | None) -> tuple[int, ...]:
     """The numbers of the worlds of a pool; empty for a task of a single world.
 
     Raises:
-        InvalidInput: for a pool without unseen worlds, for too many worlds, and for a number that
-            no world has or that stands there twice.
+        InvalidInput: for a pool without unseen worlds, and for too many, unknown or equal numbers.
     """
     if not task.unseen:
         if pool is not None:
@@ -55,10 +54,7 @@ def checked_pool(task: TaskSpec, pool: Sequence[int] | None) -> tuple[int, ...]:
 
 
 def nth_index(pool: Sequence[int], numbers: Ints) -> Ints:
-    """The indices (R rows,) of the n-th incidents of a pool, whose worlds take turns.
-
-    Without a pool the n-th incident has index n.
-    """
+    """The indices (R,) of the n-th incidents of a pool, whose worlds take turns."""
     if not pool:
         return numbers
     index: Ints = numbers // len(pool) * WORLDS + np.array(pool)[numbers % len(pool)]
@@ -142,10 +138,8 @@ def as_rows(rows: ArrayLike | None, every: Longs) -> Longs:
 def checked_actions(actions: ArrayLike, size: int, count: int, role: str | None = None) -> Longs:
     """Actions (N,) for a batch of ``size`` N, each one of ``count``, as int64.
 
-    ``role`` names in the message whose actions they are, where several play.
-
     Raises:
-        InvalidInput: as :func:`checked_integers`.
+        InvalidInput: as :func:`checked_integers`; it names the ``role``, where several play.
     """
     name = "actions" if role is None else f"actions of {role}"
     return checked_integers(name, actions, (size,), 0, count - 1)

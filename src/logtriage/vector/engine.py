@@ -250,10 +250,7 @@ class BatchedTriage:
         return self._scores(self._episodes_after(acts, rows))
 
     def closing_alone(self, acts: Sequence[Ints], rows: Ints) -> NDArray[np.int8]:
-        """How each lane's action closes the incident if no other lane acts.
-
-        (lanes, N), -1 where it does not. Only rows are played in which several lanes may close.
-        """
+        """How each lane's action alone closes the incident: (lanes, N), -1 where it does not."""
         ranges = self.setting.ranges
         closing = np.full((len(acts), len(self)), OPEN, np.int8)
         chosen = np.stack(acts)[:, rows]
@@ -277,7 +274,6 @@ class BatchedTriage:
         return wrong
 
     def _episodes_after(self, acts: Sequence[Ints], rows: Ints) -> TokenEpisodes:
-        """The episodes after a tick in some open rows, as a copy."""
         episodes = self._episodes.copy()
         self._kernels.take(self._incidents, episodes, acts, rows)
         return episodes

@@ -175,11 +175,7 @@ class BatchedTeam:
         return self._step(reward, rewards)
 
     def look(self) -> TeamStep:
-        """The present screens, with no reward.
-
-        Raises:
-            InvalidInput: before a reset.
-        """
+        """The present screens, with no reward. Raises InvalidInput before a reset."""
         nothing = np.zeros(len(self))
         return self._step(nothing, np.zeros((len(self.split), len(self))))
 

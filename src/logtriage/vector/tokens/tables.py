@@ -251,7 +251,6 @@ def _padded(rows: Sequence[Sequence[int]], fill: int = FULL) -> Table:
 
 
 def _edge_table(weights: Any) -> Table:
-    """Thresholds (…, K) of rows of weights (…, E), filled up to a power of two."""
     rows = np.cumsum(np.array(weights), axis=-1)
     width = (1 << (rows.shape[-1] - 1).bit_length()) - rows.shape[-1]
     return _table(
@@ -260,7 +259,6 @@ def _edge_table(weights: Any) -> Table:
 
 
 def _row_of(weights: Sequence[int], rows: dict[tuple[int, ...], int]) -> int:
-    """The place of the thresholds of some weights among ``rows``, new or known."""
     return rows.setdefault(tuple(accumulate(weights)), len(rows))
 
 

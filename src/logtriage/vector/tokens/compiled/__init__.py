@@ -119,9 +119,9 @@ class TokenKernels:
         rows: Ints,
         scores: Scores,
     ) -> Scores:
-        """The scores (N,) after a tick of ``rows`` with single agents, given the scores before.
+        """The scores (N,) after a tick of ``rows`` with single agents' actions (N,).
 
-        It plays the whole tick of actions (N,): forget, apply, pass time, read, score.
+        It forgets, applies, passes time, reads, and scores; ``scores`` (N,) are those before.
         """
         after = scores.copy()
         play_rows(rows, actions, self._scene(incidents, episodes), self._by, after)
