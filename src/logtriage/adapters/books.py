@@ -166,7 +166,6 @@ _Played = TypeVar("_Played", bound=TextEpisode)
 
 
 def _play_actions(episode: _Played, done: Sequence[Wire]) -> _Played:
-    """An episode after some actions; it breaks off there if it is still open."""
     for wire in done:
         episode.act(wire)
     if not episode.done:
@@ -192,8 +191,6 @@ def merged(tools: Iterable[Tool]) -> tuple[Tool, ...]:
 
 @attrs.define
 class _Hand:
-    """The player of a role at the desk: it does what its agent has just called."""
-
     action: Action = attrs.Factory(Wait)
 
     def act(self, _: Observation, memory: Memory) -> tuple[Action, Memory]:
@@ -218,8 +215,7 @@ def team_of(split: RoleSplit, agent: str, roles: Sequence[str], others: str | No
     """The team in which ``agent`` plays ``roles``, and the policy ``others`` the others.
 
     Raises:
-        UnknownName: for a role that the split does not have.
-        InvalidInput: if nobody plays the other roles, or no role is left to an agent.
+        UnknownName, InvalidInput: for an unknown role, no role, or nobody for the other roles.
     """
     for role in roles:
         split.role(role)
@@ -281,8 +277,6 @@ class TeamBook(RunBook):
         )
 
     def _made(self, hands: dict[str, _Hand]) -> TeamFactory:
-        """The team, with the players of the roles at the desk put into ``hands``."""
-
         def make(_: Incident, __: RoleSplit, role: Role) -> _Hand:
             return hands.setdefault(role.name, _Hand())
 

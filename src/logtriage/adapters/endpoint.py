@@ -37,13 +37,9 @@ _CUT_OFF: Final = "length"
 
 @attrs.define
 class _Shared:
-    """The state that all copies of an endpoint share.
+    """What all copies of an endpoint share: the longest reply in tokens, and its ``field``.
 
-    Attributes:
-        limit: the longest reply, in tokens.
-        field: the name under which the endpoint takes that limit.
-        answered: whether it ever answered.
-        failure: why the first request without an answer failed.
+    ``answered`` says whether it ever answered, ``failure`` why the first request failed.
     """
 
     limit: int
@@ -157,10 +153,7 @@ class ChatEndpoint:
     def with_tools(
         self, messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str, Any]]
     ) -> dict[str, Any]:
-        """The model's message, with ``tools`` on offer (as of ``openai_tools``).
-
-        A message of role ``assistant`` with ``content`` and, if the model called any,
-        ``tool_calls``.
+        """The model's message, with ``tools`` on offer, and ``tool_calls`` if it called any.
 
         Raises:
             EndpointError: as a plain call.
@@ -217,14 +210,12 @@ class ChatEndpoint:
         return EndpointError(failure)
 
     def _create(self, request: dict[str, Any], field: str) -> tuple[Any, int]:
-        """The answer, and how often the client sent the request again."""
         limited = {**request, field: self._shared.limit}
         raw = self._client.chat.completions.with_raw_response.create(**limited)
         return raw.parse(), raw.retries_taken
 
 
 def _reason(error: Exception, request: Mapping[str, Any]) -> str:
-    """The error with its cause, and what may help."""
     reason = f"{type(error).__name__}: {error}"
     if not isinstance(error, openai.OpenAIError):
         reason = f"the answer is no chat completion ({reason})"
@@ -238,11 +229,7 @@ def _reason(error: Exception, request: Mapping[str, Any]) -> str:
 
 
 def _text_of(message: Any) -> str:
-    """The text of a message.
-
-    Raises:
-        AttributeError, TypeError: if it is no message.
-    """
+    """The text of a message; AttributeError or TypeError if it is none."""
     text = message.content or getattr(message, "refusal", None) or ""
     if not isinstance(text, str):
         raise TypeError(text)
@@ -250,11 +237,7 @@ def _text_of(message: Any) -> str:
 
 
 def _calls_of(message: Any) -> list[dict[str, Any]]:
-    """The tool calls of a message as JSON, each with an id.
-
-    Raises:
-        TypeError, ValueError: if they are none.
-    """
+    """The tool calls of a message as JSON, each with an id; TypeError or ValueError for others."""
     calls = []
     for number, call in enumerate(getattr(message, "tool_calls", None) or ()):
         fields = call.model_dump(exclude_none=True) if hasattr(call, "model_dump") else dict(call)

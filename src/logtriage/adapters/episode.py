@@ -46,10 +46,9 @@ NEWS: Final = ("notation", "compact")
 
 
 def row_of(incident: Incident) -> dict[str, str]:
-    """The columns of a data set that name an incident, for trainers and evaluators alone.
+    """The columns of a data set that name an incident: its id, and ``seal`` and ``world`` if any.
 
-    ``incident`` is the id. A sealed incident has its ``seal``, and an incident of another than
-    the default world the mark of its ``world``. No prompt, screen or tool holds any of them.
+    No prompt, screen or tool holds any of them.
     """
     columns = {"incident": incident.id, "seal": incident.seal, "world": incident.world_mark}
     return {name: value for name, value in columns.items() if value is not None}
@@ -243,8 +242,7 @@ class Episode(GradedEpisode, TextEpisode):
     def stop(self) -> str | None:
         """Why the episode has stopped; None while it goes on.
 
-        ``error``, the closing of its incident (``resolved``, ``ignored``, ``handed_over``,
-        ``misrouted``, ``out_of_time``), or ``out_of_turns``.
+        ``error``, the closing of its incident, or ``out_of_turns``.
         """
         used_up = self._turns is not None and len(self.rewards) >= self._turns
         return super().stop or (OUT_OF_TURNS if used_up else None)

@@ -123,8 +123,7 @@ class ServedPlayer:
         """The transcript of an episode; unscored if a request fails after all retries.
 
         Raises:
-            EndpointError: if a request fails before any model answered, since the run cannot
-                succeed then.
+            EndpointError: if a request fails before any model answered: the run cannot succeed.
         """
         counted = {name: ask.counting_anew() for name, ask in self.asked.items()}
         if self.split is None:
@@ -180,11 +179,7 @@ def served_player(policy: str, endpoint: Endpoint, split: RoleSplit | None = Non
 
 
 def json_object(option: str, text: str) -> dict[str, Any]:
-    """The JSON object of an option, such as ``extra-body``; empty for no text.
-
-    Raises:
-        InvalidInput: naming the option, if the text is no JSON object.
-    """
+    """The JSON object of an option, empty for no text; InvalidInput names the ``option``."""
     if not text:
         return {}
     try:
@@ -197,7 +192,6 @@ def json_object(option: str, text: str) -> dict[str, Any]:
 
 
 def _team(team: str, split: RoleSplit, models: Mapping[str, Complete], style: Style) -> TeamFactory:
-    """A team in which models play their roles, each with a conversation of its own."""
     roles = {name: _role_of(complete, style) for name, complete in models.items()}
     return make_team(team, split, roles=roles)
 

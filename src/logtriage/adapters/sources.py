@@ -28,8 +28,6 @@ def is_own_task(text: str) -> bool:
 def own_incident(task: str, split: str, number: int) -> Incident:
     """An incident of your own task, ``module:name``; imports, and so runs, the module.
 
-    The task is a task sheet, or a function from split and number to an incident.
-
     Raises:
         UnknownName: if the split is unknown.
         InvalidInput: if there is no such module, or it has no such task.
@@ -143,7 +141,6 @@ class Sources:
         return (incidents if world is None else attrs.evolve(incidents, world=world))(name)
 
     def _world_of(self, task: str) -> World | None:
-        """The world that a task names, if it was allowed here."""
         return self._worlds.get(task.partition(OF_WORLD)[0])
 
     def _is_own(self, task: str) -> bool:

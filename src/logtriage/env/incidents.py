@@ -81,7 +81,6 @@ class Playlist:
         return np.concatenate([np.array(asked, np.int64), nth_index(self._pool, turns)])
 
     def _parsed(self, name: Any) -> int:
-        """The index of an incident."""
         if isinstance(name, str):
             parsed = parse_incident_id(name, world=None if self._pool else self._task.world)
             if (parsed.task.id, parsed.split) != (self._task.id, self._split):
@@ -100,7 +99,6 @@ class Playlist:
 
 
 def _check_playable(task: TaskSpec, split: str, own_topology: bool, *, pooled: bool) -> None:
-    """Refuse an unknown split, and a task or split whose incidents differ in their topologies."""
     check_split(split)
     if pooled:
         return
@@ -121,10 +119,7 @@ def _check_playable(task: TaskSpec, split: str, own_topology: bool, *, pooled: b
 def option(options: dict[str, Any] | None, name: str, *, strict: bool = True) -> Any:
     """The value of the only option of a reset; None without it.
 
-    Another option would do nothing; if not ``strict`` a warning says so.
-
-    Raises:
-        InvalidInput: for another option, if ``strict``.
+    Another option raises InvalidInput; if not ``strict``, it only warns.
     """
     for other in options or {}:
         if other != name:
@@ -173,11 +168,7 @@ class Incidents:
         self._seal = seal_for(split, seal)
 
     def draw(self, asked: Any = None) -> tuple[int, Incident]:
-        """The index and the incident of an id or index, or else the next.
-
-        Raises:
-            UnknownName, InvalidInput: as :meth:`Playlist.ask`.
-        """
+        """The index and the incident of an id or index, or else the next; raises as ``ask``."""
         self.playlist.ask([] if asked is None else [asked])
         indices = self.playlist.take(1)
         index, task = int(indices[0]), self._drawn
@@ -190,10 +181,7 @@ class Incidents:
 
 
 def standing(state: State, index: int | None, rubric: Rubric | None) -> dict[str, Any]:
-    """The numbers of a state that stand in infos.
-
-    ``index`` names the incident, and so its truth to anybody who has this package; None hides it.
-    """
+    """The numbers of a state that stand in infos; ``index`` tells the truth, None hides it."""
     known = {
         "score": score(state, rubric),
         "closing": -1 if state.closing is None else CLOSINGS.index(state.closing),

@@ -144,8 +144,7 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
         """The action of the core that an agent chose, or that a script chose for it.
 
         Raises:
-            UnknownName: if the agent is unknown.
-            InvalidInput: for what is neither in the agent's action space nor an action of the core.
+            UnknownName, InvalidInput: for an unknown agent, and for what is no action of it.
         """
         _among("agent", agent, self.possible_agents)
         return self._seats[agent].read(action)
@@ -263,7 +262,6 @@ def _among(what: str, name: object, known: Sequence[str]) -> None:
 
 
 def _kinds_of(observations: object, split: RoleSplit) -> dict[str, str]:
-    """The kind of observations of each agent, in their order."""
     agents = [agent_name(role) for role in split.roles]
     kinds: Mapping[Any, Any] = (
         observations if isinstance(observations, Mapping) else dict.fromkeys(agents, observations)

@@ -40,13 +40,11 @@ def dashboard(observation: Observation) -> str:
 
 
 def _span(observation: Observation) -> str:
-    """The span of time that the figures cover."""
     minutes = max(1, observation.tick_seconds // 60)
     return " of the last minute" if minutes == 1 else f" of the last {minutes} minutes"
 
 
 def _without_usual(observation: Observation) -> Iterator[str]:
-    """Every signal without a usual value: it may be anything, and so it is always shown."""
     rows = [
         f"{name}: {', '.join(_value(signal) for signal in signals if signal.usual is None)}"
         for name, signals in zip(observation.topology.names, observation.signals, strict=True)
@@ -58,7 +56,6 @@ def _without_usual(observation: Observation) -> Iterator[str]:
 
 
 def _value(signal: Signal) -> str:
-    """A signal's name and value, with its unit."""
     name, _, unit = signal.name.replace("_", " ").rpartition(" ")
     if unit == "bp":
         return f"{name} {signal.value / 100:.1f}%"
@@ -70,7 +67,6 @@ def _value(signal: Signal) -> str:
 
 
 def _signal(signal: Signal) -> str:
-    """A signal that strays, so that its usual value and spread are known."""
     _, _, unit = signal.name.rpartition("_")
     usual, spread = (_scaled(figure or 0, unit) for figure in (signal.usual, signal.spread))
     whose = "others " if signal.borrowed else ""

@@ -1,7 +1,4 @@
-"""What the system prompt says of a simulated world: all that a player needs to know.
-
-Every figure comes from the task's setting, its world and the rubric.
-"""
+"""What the system prompt says of a simulated world, from its task's setting and the rubric."""
 
 from collections.abc import Iterator
 
@@ -41,7 +38,6 @@ def rulebook(topology: Topology, horizon: int, setting: Setting, rubric: str) ->
 
 
 def _services(topology: Topology, world: World) -> str:
-    """Every service under its tier, by what it runs on, with whom it calls."""
     parts = []
     for tier in world.tier_names:
         stacks: dict[str, list[str]] = {}
@@ -84,7 +80,6 @@ def _incident(setting: Setting) -> str:
 
 
 def _overlap(setting: Setting) -> str:
-    """What holds where there may be several faults."""
     if not setting.several:
         return ""
     second, text = setting.world.rules.secondary_fault, ""
@@ -141,7 +136,6 @@ def _signs(setting: Setting) -> str:
 
 
 def _onsets(setting: Setting) -> str:
-    """When histories begin, by what a service has to do with the trouble."""
     begin = trouble(setting)
     start = tick_of(begin)
     shares = ", ".join(percent(weight, FULL) for weight in RAMP)
@@ -216,7 +210,6 @@ def _edge(setting: Setting) -> str:
 
 
 def _calm(edge: Edge) -> str:
-    """How often nothing moves in a benign incident."""
     usual = edge.bands[0].name
     still = sum(row.weight for row in edge.calm if (row.errors, row.p99) == (usual, usual))
     whole = sum(row.weight for row in edge.calm)
@@ -229,7 +222,6 @@ def _span(errors: tuple[int, int]) -> str:
 
 
 def _directory(topology: Topology, world: World) -> str:
-    """Who owns what, as far as that is known before a screen."""
     named: dict[str, list[str]] = {}
     for service in topology.services:
         if service.owner is not None:

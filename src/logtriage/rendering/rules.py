@@ -65,11 +65,10 @@ def system_prompt(
 ) -> str:
     """All public rules of an incident, and nothing that is its own.
 
-    Services, how its world behaves, severity, runbook, paging, grading, actions.
-    ``reply`` is how the agent is told to answer: by default in JSON, in the style ``notation``
-    in one word; with ``tools`` the actions are left to the schemas of
-    :mod:`logtriage.conversations.tools`. With a ``split``, it is the prompt of its ``role``, which
-    plays with the other roles. ``style`` is how its screens are written.
+    ``reply`` is how the agent is told to answer: by default in JSON, in the style ``notation`` in
+    one word; with ``tools`` the actions are left to the schemas of
+    :mod:`logtriage.conversations.tools`. With a ``split``, it is the prompt of its ``role``.
+    ``style`` is how its screens are written.
 
     Raises:
         UnknownName: for a role that the split does not have, and for another style.
@@ -116,12 +115,8 @@ def public_rules(
 
     ``rubric`` is the id of the grading rubric; of a rubric that is not built in, nothing
     is said. ``setting`` is the task's (:attr:`logtriage.tasks.TaskSpec.setting`), None of
-    a recorded incident, which may show figures ``on_request``.
-
-    Raises:
-        UnknownName: for a role that the split does not have, and for another style.
-        InvalidInput: for a split without a role, or a role without a split; in ``notation``
-            also where nothing is simulated.
+    a recorded incident, which may show figures ``on_request``. Raises as :func:`system_prompt`;
+    ``notation`` needs a simulated incident.
     """
     reply = reply or answered_by_default(check_style(style))
     if (split is None) != (role is None):
@@ -189,7 +184,6 @@ def _team_opening(
 
 
 def _talk_rules(seat: Role, topology: Topology) -> Iterable[str]:
-    """What holds for this role alone: its part of the services, its board, its budget."""
     if seat.watches:
         names = ", ".join(topology.names[place] for place in sorted(watched(seat, topology)))
         yield f"YOUR SERVICES, of which alone you see and may request anything: {names or 'none'}."
@@ -219,10 +213,7 @@ def _action_rules(
     useful: Iterable[str],
     world: World | None,
 ) -> Iterable[str]:
-    """How to answer, and with what; a recording has no world.
-
-    A single agent is told the ``useful`` kinds of action alone; a role of all that it may do.
-    """
+    """How to answer, and with what: the ``useful`` kinds, or all that a role may do."""
     if reply == "tools":
         exact = "Names of services" if world is None else "Names of services and teams"
         yield f"ANSWER with one tool call a turn. {exact} must be exact."
@@ -258,7 +249,6 @@ def _action_rules(
 
 
 def _example(topology: Topology, may: tuple[str, ...], remedy: str) -> dict[str, str]:
-    """One of the actions that may be taken, as wire JSON."""
     last = topology.names[-1]
     values = {
         "remediate": f"{remedy}:{last}",

@@ -144,11 +144,7 @@ class Role:
 
     @cached_property
     def kinds(self) -> frozenset[str]:
-        """The action types that the role may take, some of them only in some incidents.
-
-        A role that pages may also hand over. A role that declares root causes may also declare the
-        class of a recorded fault.
-        """
+        """The action types that the role may take, with those that only some incidents have."""
         more = [
             *(HAND_OVER_TYPES if "escalate" in self.may else ()),
             *(RECORDED_ACTION_TYPES if "identify_root_cause" in self.may else ()),
@@ -195,11 +191,7 @@ class RoleSplit:
         return tuple(role.name for role in self.roles)
 
     def role(self, name: str) -> Role:
-        """The role of that name.
-
-        Raises:
-            UnknownName: listing the roles of the split.
-        """
+        """The role of that name; UnknownName lists the roles of the split."""
         for role in self.roles:
             if role.name == name:
                 return role
@@ -208,9 +200,7 @@ class RoleSplit:
 
 @lru_cache(maxsize=256)
 def watched(role: Role, topology: Topology) -> frozenset[int]:
-    """The indices of the services that a role watches.
-
-    The lower half begins below half of the greatest depth.
+    """The indices of the services that a role watches; ``south`` is below half of the depth.
 
     Raises:
         UnknownName: if a name is neither in :data:`PARTS` nor a tier of the topology.
@@ -249,7 +239,7 @@ def may_ask(role: Role, action: Action, topology: Topology) -> bool:
 
 
 def as_allowed(action: Action, role: Role, topology: Topology, left: int | None) -> Action:
-    """The action, if the role may make that request, or else a malformed action.
+    """The action, or a malformed one if the role may not make that request.
 
     ``left`` is how many requests it may still make; None for any number.
     """
@@ -267,10 +257,7 @@ def as_allowed(action: Action, role: Role, topology: Topology, left: int | None)
 
 @lru_cache(maxsize=256)
 def role_words(role: Role, topology: Topology, world: World | None = None) -> tuple[str, ...]:
-    """The words that a numeric agent in a role may report, in order; none without ``report``.
-
-    Kinds and tokens have the words of the world; without it, of the default world.
-    """
+    """The words that a numeric agent in a role may report, in order; none without ``report``."""
     words = spelt(role.words, topology, default_world() if world is None else world)
     return words if "report" in role.may else ()
 

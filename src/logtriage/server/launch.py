@@ -110,11 +110,7 @@ class FairServer(uvicorn.Server):
 
 
 def _listen(host: str, port: int) -> list[socket.socket]:
-    """Sockets that listen at each address of a host.
-
-    Raises:
-        OSError: if an address cannot be bound.
-    """
+    """Sockets that listen at each address of a host; OSError if one cannot be bound."""
     listening: list[socket.socket] = []
     missing: OSError | None = None
     for family, *_, address in socket.getaddrinfo(
@@ -211,10 +207,7 @@ def _raise_files(needed: int) -> None:
 
 
 def warm_up(settings: Settings) -> None:
-    """Load and compute what the first episodes of each task need, and what all share.
-
-    Garbage collection need not visit it then: it lives as long as the process.
-    """
+    """Load and compute what the first episodes of each task need, out of garbage collection."""
     for task in settings.tasks:
         episode = Episode(f"{task}/train/0", world=settings.world)
         while not episode.state.is_closed:

@@ -80,11 +80,7 @@ class ShiftObservation:
 
 
 def observe(state: ShiftState) -> ShiftObservation:
-    """What the engineer may see of a shift.
-
-    Raises:
-        InvalidInput: if ``state`` is not the state of a shift.
-    """
+    """What the engineer may see of a shift; InvalidInput if ``state`` is not of a shift."""
     if not isinstance(state, ShiftState):
         raise InvalidInput(f"expected the state of a shift, got {kind_of(state)}")
     rows = []
@@ -117,10 +113,7 @@ def observe(state: ShiftState) -> ShiftObservation:
 
 
 def render(seen: ShiftObservation) -> str:
-    """One screen as text, of at most :data:`MAX_SCREEN` characters.
-
-    The board is cut where it is too long: what does not fit is only named.
-    """
+    """One screen as text; the board is cut to :data:`MAX_SCREEN` characters, the rest named."""
     head = [f"SHIFT TICK {seen.tick}/{seen.ticks}"]
     if seen.hand_overs:
         head[0] += f"; {seen.hand_overs} handed over of late, "
@@ -173,10 +166,7 @@ def _row(row: BoardRow, *, in_full: bool) -> str:
 
 @lru_cache(maxsize=16)
 def shift_prompt(shift: Shift, reply: Reply = "json") -> str:
-    """The rules of a shift, and those of its incidents; nothing that is a shift's own.
-
-    ``reply`` is how the agent is told to answer, ``json`` or ``tools``.
-    """
+    """The rules of a shift and of its incidents, for a ``reply`` in ``json`` or by ``tools``."""
     task, any_incident = shift.task, shift.arrivals[0].incident
     setting, topology = any_incident.setting, any_incident.topology
     counts = ", ".join(f"{severity} {weight}" for severity, weight in WEIGHTS.items())

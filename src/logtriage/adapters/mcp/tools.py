@@ -41,12 +41,7 @@ SEAT: Final = "seat"
 
 
 class Seats:
-    """The seats of a server: one for each session that calls a tool, and those with a name.
-
-    Args:
-        seat_of: makes a seat.
-        most: how many may have a name.
-    """
+    """The seats of a server: one for each session that calls a tool, and ``most`` with a name."""
 
     def __init__(self, seat_of: SeatOf, most: int = 1) -> None:
         self._seat_of, self._most = seat_of, most
@@ -121,7 +116,6 @@ def _result(text: str, *, failed: bool = False) -> CallToolResult:
 
 
 def _usage_of(meta: Any) -> Usage | None:
-    """What a client says that it has spent; None if it says nothing, or no counts."""
     said = None if meta is None else (meta.model_extra or {}).get(USAGE)
     if not isinstance(said, dict):
         return None

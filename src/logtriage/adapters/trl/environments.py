@@ -30,8 +30,7 @@ Played = TypeVar("Played", bound=TextEpisode)
 def tool_method(tool: Tool) -> Callable[..., str]:
     """A method that plays a tool's action, with the signature and docstring of the one schema.
 
-    It accepts any named arguments, so that a call with wrong arguments reaches the environment and
-    costs its tick, as a malformed action does everywhere.
+    It accepts any named arguments: a wrong call costs its tick, as everywhere.
     """
 
     def call(self: Any, /, *unnamed: Any, **arguments: Any) -> str:
@@ -100,13 +99,7 @@ class Tooled(Generic[Played]):
 
 
 class Playing(Tooled[Episode]):
-    """One incident, played by the tools of a subclass.
-
-    TRL offers one set of tools for all rows, so each set is an environment of its own;
-    :func:`environment_for` finds the environment for some incidents.
-
-    Attributes:
-        style: how rules and screens are written.
+    """One incident, played by the tools of a subclass; :func:`environment_for` finds the subclass.
 
     Args:
         rubric: another rubric than that of the incident's task.
@@ -122,9 +115,8 @@ class Playing(Tooled[Episode]):
     def reset(self, **row: Any) -> str:
         """Start the incident that the dataset row names in its column ``incident``.
 
-        Returns the first screen, with the rules before it unless the row's ``prompt``
-        has a system message. The text follows from the row alone, so that all members of
-        a group read the same.
+        Returns the first screen, with the rules before it unless the row's ``prompt`` has a system
+        message: a group reads the same.
 
         Raises:
             UnknownName, InvalidInput: if the row names no incident that exists, or its incident
@@ -165,10 +157,7 @@ class Playing(Tooled[Episode]):
 
 @offers(*TOOLS)
 class TriageTools(Playing):
-    """One simulated incident as an environment of TRL; ``reward_funcs`` give the reward.
-
-    :class:`TriageEnv` without a reward of its own, for :func:`criterion_rewards`.
-    """
+    """:class:`TriageEnv` without a reward of its own, for :func:`criterion_rewards`."""
 
 
 class _Rewarded(Playing):
@@ -215,10 +204,6 @@ def environment_for(
     incident_ids: Iterable[str], *, resolve: Resolver = incident_of
 ) -> type[Playing]:
     """The environment that offers exactly the tools of these incidents.
-
-    Args:
-        incident_ids: those of the data set.
-        resolve: finds incidents by id, if they are not drawn.
 
     Raises:
         UnknownName, InvalidInput: for an incident that does not exist, and for incidents with

@@ -31,8 +31,7 @@ class TriageData(_IncidentData):
     """A row: the incident's name, the rules and the first screen. The truth is not in it.
 
     ``incident`` is an id, or ``module:name/split/number`` for your own task. ``bundle`` is the
-    file of a recorded incident that is not shipped; ``seal`` and ``world`` are marks, as of
-    :func:`~logtriage.adapters.episode.row_of`. ``style`` is that of rules and screens.
+    file of a recorded incident that is not shipped.
     """
 
     style: Style = "text"
@@ -67,10 +66,7 @@ def grade_of(data: TriageData, trace: vf.Trace, rubric: Rubric | None = None) ->
 
 
 def turn_rewards(data: TriageData, trace: vf.Trace, rubric: Rubric | None = None) -> list[float]:
-    """The reward of each reply of the model; with the grade of no action they add up to the grade.
-
-    For a trainer that gives credit to turns: the n-th belongs to the n-th sampled reply.
-    """
+    """The reward of each sampled reply; with the grade of no action they add up to the grade."""
     episode = Episode(incident_of_row(data), style=data.style, rubric=rubric)
     for node in trace.nodes:
         if node.sampled and isinstance(node.message, vf.AssistantMessage):
