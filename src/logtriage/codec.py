@@ -135,9 +135,6 @@ def encode_transcript(transcript: Transcript) -> str:
     return json.dumps(unstructure_transcript(transcript), ensure_ascii=False)
 
 
-# -- truths, topologies, role splits ----------------------------------------------
-
-
 def truth_to_json(incident: Incident) -> dict[str, Any]:
     """The hidden truth of an incident, as ``logtriage show --truth --json`` prints it."""
     truth = incident.truth
@@ -238,9 +235,6 @@ def load_role_split(path: str | Path) -> RoleSplit:
         OSError: if the file cannot be read.
     """
     return role_split_from_json(Path(path).read_bytes(), source=str(path))
-
-
-# -- JSON and attrs classes -------------------------------------------------------
 
 
 def structured(

@@ -123,8 +123,6 @@ def _with_fog(name: str, fog: int) -> str:
     return name if fog == BENCHMARK_FOG else f"{name}-fog{fog}"
 
 
-# --- ids with a version, which are known before anything is read ---------------------------
-
 _ONE_FAULT: Final = ("single_crash", "cascading_failure", "silent_degradation", "fleet_outage")
 _SEVERAL: Final = ("compound_failure", "compound_fleet")
 _FOGS: Final = (BENCHMARK_FOG, 0, 1, 3)
@@ -161,9 +159,6 @@ def __getattr__(name: str) -> Any:
     if name == "TASKS":
         return tuple(tasks_of(default_world()).values())
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-# --- tasks of any world --------------------------------------------------------------------
 
 
 @lru_cache(maxsize=64)

@@ -186,9 +186,6 @@ def merged(tools: Iterable[Tool]) -> tuple[Tool, ...]:
     return tuple(known.values())
 
 
-# --- teams -------------------------------------------------------------------------------
-
-
 @attrs.define
 class _Hand:
     action: Action = attrs.Factory(Wait)

@@ -202,8 +202,6 @@ class Episode(GradedEpisode, TextEpisode):
         check_drawn(row.get("seal"), row.get("world"), incident)
         return cls(incident, reply, style=style, rubric=rubric, turns=turns)
 
-    # -- playing --------------------------------------------------------------------------
-
     def _play(self, wire: Wire) -> str:
         state = self._state
         if state.is_closed:
@@ -230,8 +228,6 @@ class Episode(GradedEpisode, TextEpisode):
             return list(map(action_to_wire, parse_plan(text, topology)))
         form: Form = "word" if self.reply == "word" else "json"
         return [action_to_wire(parse_action(text, topology, form=form))]
-
-    # -- where it stands ------------------------------------------------------------------
 
     @property
     def tools(self) -> list[dict[str, Any]]:

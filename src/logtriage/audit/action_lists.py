@@ -164,9 +164,6 @@ class Scorer:
         return Best(plans[place], float(means[place]))
 
 
-# -- searches ------------------------------------------------------------------------------
-
-
 class Best(NamedTuple):
     """A list of actions and its mean score on the incidents that it was chosen on."""
 

@@ -151,9 +151,6 @@ def pages_known(incident: Incident) -> bool:
     return incident.truth.benign or bool(incident.truth.teams)
 
 
-# -- the checks --------------------------------------------------------------------------
-
-
 def oracle_reaches(work: Work) -> Outcome:
     """The built-in oracle must reach the upper bound; an oracle of the user's must be unbeaten."""
     bounds = work.shared(Bounds)

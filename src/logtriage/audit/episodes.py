@@ -102,9 +102,6 @@ def _unusable(kind: str, answer: Any) -> str | None:
     return None
 
 
-# -- other processes ------------------------------------------------------------------
-
-
 def fingerprint(subject: Subject, count: int) -> str:
     """A hash over screens, truths and grades of the first test incidents."""
     digest = blake2b(digest_size=12)
@@ -177,9 +174,6 @@ def _in_child(job: bytes, name: str, count: int, seed: str) -> str | None:
     if done.returncode:
         return f"failed: {done.stderr.decode(errors='replace').strip()[-200:]}"
     return done.stdout.decode().strip()
-
-
-# -- records, stories, names ---------------------------------------------------------------
 
 
 def _compare(work: Work, same: Callable[[State], bool], how: str) -> Outcome:

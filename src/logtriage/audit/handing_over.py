@@ -62,9 +62,6 @@ def decision_of(incident: Incident) -> Decision:
     return Decision(held.value(), tuple(0.0 if worth is None else worth for worth in worths))
 
 
-# -- what is lost ------------------------------------------------------------------------
-
-
 def lost_by_ignoring(decisions: Sequence[Decision]) -> list[float]:
     """The loss of each decision by never handing over, over all worths, as net value."""
     return _lost_at(0.0, decisions)
@@ -102,9 +99,6 @@ def net_value_at_best(decisions: Sequence[Decision]) -> float:
         for late, worth in zip(decision.worths, WORTHS_OF_HAND_OVER, strict=True)
     )
     return gained / (len(decisions) * _GAINED)
-
-
-# -- the check -----------------------------------------------------------------------------
 
 
 def risk(work: Work) -> Outcome:

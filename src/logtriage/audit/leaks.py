@@ -104,9 +104,6 @@ def splits(work: Work) -> Outcome:
     )
 
 
-# -- the truth, in parts, and what must carry nothing ----------------------------------------
-
-
 def _least(names: Iterable[str]) -> Hashable:
     return min(names, default=None)
 

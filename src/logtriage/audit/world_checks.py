@@ -115,9 +115,6 @@ class _Work:
             self.on_progress(self.done, sizes.looks + 2 * sizes.net_values + sizes.bars)
 
 
-# -- by the tables -------------------------------------------------------------------------
-
-
 def _twins(work: _Work) -> Outcome:
     pairs = sorted(twins(work.world), key=lambda pair: not pair.differ)
     named = "; ".join(
@@ -167,9 +164,6 @@ def _prompt(work: _Work) -> Outcome:
         services={task: count for task, (_, count) in rows.items()},
         threshold=wanted,
     )
-
-
-# -- by incidents --------------------------------------------------------------------------
 
 
 def _full_look(work: _Work) -> Outcome:

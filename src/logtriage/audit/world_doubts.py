@@ -74,9 +74,6 @@ def _differ(world: World, first: Kind, second: Kind) -> tuple[str, ...]:
     return (*([] if same_team else ["team"]), *([] if common else ["remedy"]))
 
 
-# -- after a full look ---------------------------------------------------------------------
-
-
 def confusions(incidents: Sequence[Incident], on_progress: Callable[[], None]) -> dict[str, Any]:
     """The doubt that full looks at incidents of one world leave, as JSON data.
 

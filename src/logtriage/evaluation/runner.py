@@ -25,7 +25,7 @@ from logtriage.evaluation.spec import Cell, RunSpec, plan
 from logtriage.evaluation.summary import Row
 from logtriage.policies import PolicyFactory, TeamFactory
 from logtriage.registry import has_network, is_own, make_policy, make_team, roles_of
-from logtriage.roles.role import watched
+from logtriage.roles import watched
 
 
 def evaluate(

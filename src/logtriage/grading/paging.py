@@ -60,9 +60,6 @@ def hand_over(state: State) -> Measured:
     )
 
 
-# -- criteria ------------------------------------------------------------------------------
-
-
 def remediation(state: State) -> Measured:
     """The share of the faults that is fixed, times max(0, 1 - 0.4 per wrong remedy)."""
     facts, truth = state.facts, state.incident.truth
@@ -92,9 +89,6 @@ def dismissal(state: State) -> Measured:
     if state.facts.root_cause is not None:
         return (0.0, f"dismissed, but {state.facts.root_cause} was blamed")
     return (1.0, "rightly dismissed")
-
-
-# -- discounts -----------------------------------------------------------------------------
 
 
 def unescalated(state: State) -> Measured | None:

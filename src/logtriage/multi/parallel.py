@@ -236,8 +236,6 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
             raise ResetNeeded("no incident is open: call reset() first")
         return self._now
 
-    # -- inside -----------------------------------------------------------------------
-
     def _look(self) -> tuple[dict[str, Any], Infos]:
         state = self.core_state
         known = standing(state, self._index if self._show_id else None, self._rubric)

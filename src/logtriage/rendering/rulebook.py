@@ -59,9 +59,6 @@ def percent(share: float, whole: float = 100) -> str:
     return f"{100 * share / whole:.3g}%"
 
 
-# --- what happens --------------------------------------------------------------------------
-
-
 def _incident(setting: Setting) -> str:
     world, counts = setting.world, setting.counts
     where = "any service that others call" if setting.called_only else "any service"
@@ -109,9 +106,6 @@ def _elsewhere(world: World) -> str:
         minor = f"a minor fault ({entry}signs of any kind, nobody waits)"
         shares.append(f"{percent(rules.minor_faults, 1000)} {minor}")
     return f"Others, each: {'; '.join(shares)}." if shares else ""
-
-
-# --- what is shown -------------------------------------------------------------------------
 
 
 def _signs(setting: Setting) -> str:
@@ -244,9 +238,6 @@ def _directory(topology: Topology, world: World) -> str:
     return f"DIRECTORY, by chance: {rest}{f'; always {always}' if always else ''}."
 
 
-# --- what it is worth ----------------------------------------------------------------------
-
-
 def _grade(horizon: int, setting: Setting) -> str:
     weights = {row.name: f"{row.weight:.2f}" for row in TRIAGE_3.criteria}
     benign = {row.name: f"{row.weight:.2f}" for row in TRIAGE_3.benign}
@@ -274,9 +265,6 @@ def _hand_over() -> str:
         f"remedy, as resolve after one. c, on screens: {worths}. Hand over if you expect "
         "less."
     )
-
-
-# --- the short form, of the style compact ---------------------------------------------------
 
 
 def short_rulebook(

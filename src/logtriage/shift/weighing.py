@@ -177,9 +177,6 @@ def choose(
     return On(look.system, action(look, price))
 
 
-# --- by the truth ------------------------------------------------------------------------
-
-
 def true_look(system: str, state: State, weight: int) -> Look:
     """An open incident to a player who knows the truth."""
     plan = _undone(state)
@@ -196,9 +193,6 @@ def true_action(look: Look, price: float) -> Action:
 
 def _undone(state: State) -> list[Action]:
     return [action for action in perfect_actions(state.incident) if action not in state.actions]
-
-
-# --- by the belief -----------------------------------------------------------------------
 
 
 @attrs.frozen(eq=False)

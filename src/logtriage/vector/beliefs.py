@@ -78,8 +78,6 @@ class BeliefBatch:
         """The bytes that all incidents take together, tables aside."""
         return self._state.nbytes
 
-    # -- what is seen ---------------------------------------------------------------------
-
     def reset(
         self, owners: ArrayLike, rows: ArrayLike | None = None, worlds: ArrayLike | None = None
     ) -> None:
@@ -154,8 +152,6 @@ class BeliefBatch:
                 for model, items in zip(models, evidence, strict=True)
             ]
         )
-
-    # -- what is believed -----------------------------------------------------------------
 
     @property
     def weights(self) -> NDArray[np.uint32]:

@@ -218,8 +218,6 @@ class BatchedTriage:
         self._check_begun()
         return self._screen(np.zeros(len(self)))
 
-    # -- for those who act jointly ------------------------------------------------------
-
     def open_rows(self, active: NDArray[np.bool_] | None = None) -> Ints:
         """The rows that are open, and active."""
         playing = self._episodes.closing == OPEN
@@ -287,8 +285,6 @@ class BatchedTriage:
     def ticks(self) -> Ints:
         """The ticks used in each row (N,)."""
         return self.setting.ticks(self._episodes)
-
-    # -- inside -----------------------------------------------------------------------
 
     def _scores(self, episodes: TokenEpisodes) -> NDArray[np.float64]:
         return self._kernels.scores(self._incidents, episodes)

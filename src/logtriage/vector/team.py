@@ -179,8 +179,6 @@ class BatchedTeam:
         nothing = np.zeros(len(self))
         return self._step(nothing, np.zeros((len(self.split), len(self))))
 
-    # -- inside -----------------------------------------------------------------------
-
     def _without_each(
         self, acts: Sequence[Ints], rows: Ints
     ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:

@@ -153,8 +153,6 @@ class TokenScreens:
         masks = tuple(self._mask(seen.mask, lane, seat) for lane, seat in enumerate(self.seats))
         return state, observations, masks
 
-    # -- inside -----------------------------------------------------------------------
-
     def _state(self, alone: Floats) -> Floats:
         layout, boards, numbers = self.layout, self._boards, self._batch.episodes.columns
         state: Floats = np.empty((len(self._batch), layout.size), np.float32)
