@@ -56,11 +56,7 @@ def is_shown(cell: Evidence, role: Role, topology: Topology) -> bool:
 
 
 def cells_on(incident: Incident, now: int, doings: Doings) -> tuple[Cell, ...]:
-    """The cells on the screen of a tick, whatever they hold.
-
-    Raises:
-        InvalidInput: as :func:`simulation_of`.
-    """
+    """The cells on the screen of a tick, whatever they hold; raises as :func:`simulation_of`."""
     world = simulation_of(incident)
     return tuple(cells(world.setting, world.topology, incident.speakers(now), now, doings))
 

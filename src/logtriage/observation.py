@@ -141,11 +141,7 @@ class Observation:
         return (*self.metrics, *self.traces)
 
     def is_ordinary(self, sort: str, token: str) -> bool:
-        """Whether a token says nothing out of the ordinary for its sort.
-
-        Raises:
-            InvalidInput: for a recording, which has no tokens.
-        """
+        """Whether a token says nothing unusual for its sort; InvalidInput for a recording."""
         return world_of(self).ordinary[sort] == token
 
     def settles(self, service: str) -> bool:
@@ -159,11 +155,7 @@ class Observation:
 
 
 def world_of(observation: Observation) -> World:
-    """The world that an observation of a simulated incident is of.
-
-    Raises:
-        InvalidInput: for a recording, which has none.
-    """
+    """The world that an observation is of; InvalidInput for a recording, which has none."""
     if observation.world is None:
         raise InvalidInput(
             "expected an observation of a simulated incident: a recording has no world"
@@ -182,10 +174,7 @@ def is_odd(reading: Gauge | Trace, observation: Observation) -> bool:
 def observe(state: State, role: Role | None = None) -> Observation:
     """The observation of a single agent, or the slice that one role may see.
 
-    Depends on the state alone; works on closed states too (the last screen).
-
-    Raises:
-        InvalidInput: if ``state`` is not a state.
+    Works on closed states too (the last screen). InvalidInput if ``state`` is not a state.
     """
     check_state(state)
     incident, facts, now = state.incident, state.facts, state.tick

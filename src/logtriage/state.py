@@ -93,11 +93,7 @@ class State:
 
 
 def initial_state(incident: Incident) -> State:
-    """The moment at which the incident lands on the agent's screen.
-
-    Raises:
-        InvalidInput: if ``incident`` is not an incident.
-    """
+    """The first moment of an incident, on the agent's screen; InvalidInput for anything else."""
     check_incident(incident)
     return State(incident)
 

@@ -79,11 +79,7 @@ def words(said: Said, key: object, shown: Cells, say: Callable[[Cells], Words]) 
 
 
 def glance(state: State) -> tuple[tuple[Alert, ...], EdgePanel]:
-    """The alerts and the edge panel of a simulated incident, without the rest of its screen.
-
-    Raises:
-        InvalidInput: for an incident that is not simulated.
-    """
+    """The alerts and the edge of a simulated incident alone; InvalidInput for a recording."""
     world = state.incident.telemetry
     if not isinstance(world, Simulation):
         raise InvalidInput(f"{state.incident.id}: expected a simulated incident")

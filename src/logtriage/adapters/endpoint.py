@@ -111,14 +111,15 @@ class ChatEndpoint:
     def _begin(self) -> None:
         self._client = openai.OpenAI(**self._options)
         self._lock = Lock()
-        self._usage = Usage()
+        #: The usage so far, in this process.
+        self.usage = Usage()
 
     def __repr__(self) -> str:
         return f"<{self.model} at {self._client.base_url}>"  # never the key
 
     def __getstate__(self) -> dict[str, Any]:
         # Another process makes its own connections, and counts its own usage.
-        own = ("_client", "_lock", "_usage")
+        own = ("_client", "_lock", "usage")
         return {name: value for name, value in vars(self).items() if name not in own}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -128,13 +129,8 @@ class ChatEndpoint:
     def counting_anew(self) -> "ChatEndpoint":
         """The same endpoint on the same connections, with a new :attr:`usage`."""
         other = object.__new__(type(self))
-        vars(other).update(vars(self), _usage=Usage(), _lock=Lock())
+        vars(other).update(vars(self), usage=Usage(), _lock=Lock())
         return other
-
-    @property
-    def usage(self) -> Usage:
-        """The usage so far, in this process."""
-        return self._usage
 
     @property
     def never_answered(self) -> str | None:
@@ -174,7 +170,7 @@ class ChatEndpoint:
             raise self._failed("the answer is no chat completion") from None
         used = getattr(answer, "usage", None)
         with self._lock:
-            self._usage += Usage(
+            self.usage += Usage(
                 1,
                 getattr(used, "prompt_tokens", None) or 0,
                 getattr(used, "completion_tokens", None) or 0,

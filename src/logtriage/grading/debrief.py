@@ -137,11 +137,7 @@ class Grade(_Graded):
         return verdict_of(self)
 
     def criterion(self, name: str) -> CriterionScore:
-        """The criterion of that name.
-
-        Raises:
-            UnknownName: if the grade has none of that name.
-        """
+        """The criterion of that name; UnknownName if the grade has none."""
         for row in self.criteria:
             if row.name == name:
                 return row

@@ -26,11 +26,7 @@ RUBRICS: Final = {rubric.id: rubric for rubric in (TRIAGE_3, RECORDED)}
 
 
 def get_rubric(rubric_id: str) -> Rubric:
-    """A built-in rubric by its id.
-
-    Raises:
-        UnknownName: if there is none; the message lists the known ids.
-    """
+    """A built-in rubric by its id; UnknownName lists the known ids."""
     if rubric_id not in RUBRICS:
         raise UnknownName("rubric", rubric_id, RUBRICS)
     return RUBRICS[rubric_id]
@@ -40,8 +36,7 @@ def rubric_named(name: str) -> Rubric:
     """The rubric of that name; ``module:name`` imports, and so runs, a module.
 
     Raises:
-        UnknownName: if no built-in rubric has this id; the message lists them.
-        InvalidInput: if the module or the name is missing, or names no rubric.
+        UnknownName, InvalidInput: if there is no such rubric.
     """
     if not is_reference(name):
         return get_rubric(name)
@@ -235,10 +230,7 @@ _FIELDS: Final = (
 
 
 def grade_to_json(grade: Graded) -> dict[str, Any]:
-    """A grade as JSON data: its fields, digest and count; the actions are the transcript's.
-
-    The seal is there if the incident is sealed, the impact if one was reported.
-    """
+    """A grade as JSON data, without its actions; seal and impact only if there is one."""
     data: dict[str, Any] = {name: getattr(grade, name, None) for name in _FIELDS}
     data["status"] = "unscored" if grade.score is None else "scored"
     data["closing"] = None if grade.closing is None else str(grade.closing)

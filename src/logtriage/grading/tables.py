@@ -227,11 +227,7 @@ def _groups(rubric: Rubric, rows: tuple[Criterion, ...], span: Span) -> list[_Gr
 
 @lru_cache(maxsize=64)
 def tables_of(rubric: Rubric, span: Span) -> ScoreTables:
-    """The rubric for a span.
-
-    Raises:
-        RubricError: if a rule has no kernel.
-    """
+    """The rubric for a span; RubricError if a rule has no kernel."""
     check_kernels(rubric)
     parts = [_groups(rubric, rows, span) for rows in (rubric.criteria, rubric.benign)]
     if not rubric.benign:

@@ -41,16 +41,13 @@ class FaultArrays:
 
 @attrs.frozen(eq=False)
 class Truths:
-    """The answers of N incidents of one topology with n services and m teams.
+    """The answers of N incidents of one topology with n services and m teams, by :func:`truths_of`.
 
-    :func:`truths_of` reads them. ``incidents`` (N,) are those that they are of, ``rubrics`` the
-    ids of the rubrics that grade these. ``severity`` (N,) is 0, 1, 2 for P1, P2, P3 and -1 where
-    it is not known; ``root_causes`` (N, n), ``teams`` (N, m) and ``remedies`` (N, 5 n) are true
-    where accepted, in the order of the canonical integers; ``horizon``, ``par`` and ``task_par``
-    (N,) are in ticks. ``wrong_page`` (N,) is whether a wrong page closes;
-    ``worth_of_hand_over`` (N,) is NaN where there is none: a hand-over does nothing then.
-    ``faults`` says what each fault asks for where incidents have several; the arrays here are
-    then those of all of them together. The arrays must not be changed.
+    ``severity`` (N,) is 0, 1, 2 for P1, P2, P3 and -1 where it is not known; ``root_causes`` (N,
+    n), ``teams`` (N, m) and ``remedies`` (N, 5 n) are true where accepted, in the order of the
+    canonical integers, of all faults together; ``horizon``, ``par`` and ``task_par`` (N,) are in
+    ticks. ``wrong_page`` (N,) is whether a wrong page closes; ``worth_of_hand_over`` (N,) is NaN
+    where there is none. ``rubrics`` are ids. The arrays must not be changed.
     """
 
     topology: Topology

@@ -25,10 +25,7 @@ def stacked(tables: Sequence[Any], fill: Any = 0) -> NDArray[Any]:
 
 
 def side_by_side(tables: Sequence[Any], fills: Mapping[str, Any]) -> Any:
-    """Join named tuples of W worlds: arrays become (W, …), numbers are the same in all worlds.
-
-    ``fills`` has the fill value of :func:`stacked` by name; the default is 0.
-    """
+    """Join named tuples of W worlds: arrays become (W, …), with ``fills`` by name; numbers stay."""
     first = tables[0]
     return first._replace(
         **{

@@ -49,10 +49,11 @@ class BeliefBatch:
         self._logs_of, self._severities_of = beliefs.logs_of, panels.severities_of
         check_alike(models)
         self.models, self.horizon = models, horizon
-        self._tables: BeliefTables = tables_of(models)
-        self._room = outcomes.room_for(self._tables)
+        #: What all rows look up: the models as arrays (W, …).
+        self.tables: BeliefTables = tables_of(models)
+        self._room = outcomes.room_for(self.tables)
         teams = len(self.topology.teams)
-        self._state: BeliefState = empty_state(count, self._tables, teams, horizon)
+        self._state: BeliefState = empty_state(count, self.tables, teams, horizon)
         self._every = np.arange(count)
 
     def __len__(self) -> int:
@@ -97,7 +98,7 @@ class BeliefBatch:
         last = len(self.models) - 1
         numbers = checked_integers("worlds", numbers, (len(chosen),), 0, last)
         self._state.world[chosen] = numbers
-        clear(self._state, self._tables, chosen)
+        clear(self._state, self.tables, chosen)
         self._state.owners[chosen] = directory
 
     def update(
@@ -127,7 +128,7 @@ class BeliefBatch:
         acted = np.ascontiguousarray(acted.reshape(count, -1))
         shown = np.ascontiguousarray(cells, np.int16)
         wrong = np.zeros(count, np.bool_) if misrouted is None else misrouted
-        state, tables = self._state, self._tables
+        state, tables = self._state, self.tables
         remedies = acted - tables.first_remedy
         remedied = ((remedies >= 0) & (remedies < tables.accepts.shape[1])).any(axis=1)
         if (state.breaks[chosen[remedied]] != NO_BREAK).all(axis=1).any():
@@ -163,17 +164,12 @@ class BeliefBatch:
         when = self._state.fixed_at[rows]
         return np.where(when < self._state.unfixed, when, -1).astype(np.int64)
 
-    @property
-    def tables(self) -> BeliefTables:
-        """What all rows look up: the models as arrays (W, …)."""
-        return self._tables
-
     def right_team(self, rows: Longs) -> Longs:
         """The number of the team to page under each hypothesis (R, H) in rows, -1 for nobody.
 
         If a hypothesis has several faults, the first decides.
         """
-        tables, worlds = self._tables, self.world[rows]
+        tables, worlds = self.tables, self.world[rows]
         fixed = np.where(tables.fixed_team.any(axis=1), tables.fixed_team.argmax(axis=1), -1)
         root = tables.owner_root[worlds, :, 0]
         owner = np.take_along_axis(self._state.owners[rows], np.maximum(root, 0), axis=1)
@@ -187,12 +183,12 @@ class BeliefBatch:
 
     def logs(self) -> Longs:
         """The logarithms (N, H) that the weights come from, in units of 2**-20."""
-        return self._logs_of(self._state, self._tables, self._room)
+        return self._logs_of(self._state, self.tables, self._room)
 
     def severities(self, rows: ArrayLike | None = None) -> Longs:
         """The weights (R, H, 3) of P1, P2 and P3 under each hypothesis, in all rows or these."""
         chosen = as_rows(rows, self._every)
-        return self._severities_of(self._state, self._tables, self._room, chosen)
+        return self._severities_of(self._state, self.tables, self._room, chosen)
 
     def probabilities(self) -> NDArray[np.float64]:
         """The probability of each hypothesis (N, H)."""

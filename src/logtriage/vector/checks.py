@@ -84,8 +84,7 @@ def checked_indices(split: str, index: ArrayLike, *, ood: bool) -> Ints:
 
     Raises:
         UnknownName: if the split is unknown.
-        InvalidInput: for indices that are not whole numbers in range, and for a split that the
-        batch was not made for.
+        InvalidInput: for other indices, and for a split that the batch was not made for.
     """
     if split not in SPLITS:
         raise UnknownName("split", split, SPLITS)
@@ -100,11 +99,7 @@ def checked_indices(split: str, index: ArrayLike, *, ood: bool) -> Ints:
 def checked_integers(
     name: str, values: ArrayLike, shape: tuple[int, ...], low: int | None, high: int | None
 ) -> Longs:
-    """An array of integers of that shape, within ``low`` and ``high`` if there are such.
-
-    Raises:
-        InvalidInput: naming the array, and what was expected.
-    """
+    """An array of integers of that shape, within any bounds; InvalidInput names the array."""
     array = np.asarray(values)
     if array.dtype.kind not in "iu" and array.size:  # an empty list is an array of floats
         raise InvalidInput(f"{name}: expected integers, got an array of {array.dtype}")
@@ -119,11 +114,7 @@ def checked_integers(
 
 
 def as_rows(rows: ArrayLike | None, every: Longs) -> Longs:
-    """The rows that are meant: these, or all.
-
-    Raises:
-        InvalidInput: for rows that are not among the batch's, or named twice.
-    """
+    """The rows that are meant: these, or all; InvalidInput for others, or rows named twice."""
     if rows is None:
         return every
     array = np.asarray(rows)
@@ -148,11 +139,7 @@ def checked_actions(actions: ArrayLike, size: int, count: int, role: str | None 
 def checked_team_actions(
     actions: Sequence[ArrayLike], size: int, counts: Sequence[int], roles: Sequence[str]
 ) -> list[Ints]:
-    """Actions (N,) of each role; ``counts`` says how many each of ``roles`` has.
-
-    Raises:
-        InvalidInput: for actions of more or fewer roles, or as :func:`checked_actions`.
-    """
+    """Actions (N,) of each of ``roles``, which has so many; as :func:`checked_actions`."""
     if len(actions) != len(roles):
         raise InvalidInput(
             f"expected actions of {len(roles)} roles ({', '.join(roles)}), got {len(actions)}"

@@ -170,10 +170,7 @@ class TeamBeliefs:
         self._beliefs.begin(rows)
 
     def follow(self, rows: Ints | None = None) -> None:
-        """Take in the screens after a step, of all rows or of the played ``rows`` (R,).
-
-        Closed rows are not read any more. Every open row that was stepped must
-        be followed once.
+        """Take in the screens after a step, of all rows or of ``rows`` (R,): each open one, once.
 
         Raises:
             InvalidInput: before :meth:`begin`.

@@ -74,19 +74,14 @@ def can_be_kept(config: Any) -> bool:
 
 
 class Batch:
-    """Conversations with one model.
+    """Conversations with one model; ``ids`` are those so far, ``read`` counts tokens read.
 
     Args:
         model: a causal language model of transformers, or of PEFT.
         openings: the ids of each conversation; what all of them share is read once, and so is
             an opening that occurs more than once.
         stops: the ids that end a reply.
-        keep: reuse keys and values between turns. Default: only where this is exact. If False,
-            every turn reads whole conversations again.
-
-    Attributes:
-        ids: the conversations so far.
-        read: how many tokens the model has read.
+        keep: reuse keys and values between turns. Default: only where this is exact.
     """
 
     def __init__(

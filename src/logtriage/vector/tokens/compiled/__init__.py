@@ -1,8 +1,7 @@
-"""The engine's kernels: loops over rows.
+"""The engine's kernels: loops over rows. Needs the extra ``fast`` (numba).
 
-Facts come from the modules that the scalar core reads. Formulas are written a second time, for one
-row; ``property_tests/test_vector_laws.py`` checks that they agree with the scalar core. Needs the
-extra ``fast`` (numba).
+Formulas are written a second time, for one row; ``property_tests/test_vector_laws.py`` checks that
+they agree with the scalar core.
 """
 
 from collections.abc import Sequence
