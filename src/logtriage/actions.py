@@ -280,11 +280,7 @@ ALL_SERVICES: Final = "all"
 
 
 def action_name(action: Action) -> str:
-    """The wire name of an action's type; ``malformed`` for :class:`Malformed`.
-
-    Raises:
-        InvalidInput: if ``action`` is not an action.
-    """
+    """The wire name of an action's type; InvalidInput for what is no action."""
     if isinstance(action, Malformed):
         return "malformed"
     if type(action) not in ACTION_NAMES:
@@ -293,11 +289,7 @@ def action_name(action: Action) -> str:
 
 
 def action_value(action: Action) -> str | None:
-    """The wire value of an action, such as ``restart:user-db``; None if it has none.
-
-    Raises:
-        InvalidInput: if ``action`` is not an action.
-    """
+    """The wire value, such as ``restart:user-db``, or None; InvalidInput for what is no action."""
     match action:
         case ClassifySeverity(severity):
             return str(severity)
@@ -371,13 +363,10 @@ def _action_ids(topology: Topology, hand_over: bool) -> dict[Action, int]:
 def action_id(action: Action, topology: Topology, *, hand_over: bool = False) -> int:
     """The canonical integer of an action; a confidence makes no difference.
 
-    ``hand_over`` says whether a hand-over has a worth, and so an integer.
-
     Raises:
         UnknownName: if the action names a service, team or remedy that the topology lacks.
-        InvalidInput: for :class:`Malformed`, :class:`Report`, :class:`ReportImpact`,
-            :class:`Wait` and :class:`ClassifyFault`, which have no integer, for
-            :class:`HandOver` without ``hand_over``, and if ``action`` is not an action.
+        InvalidInput: for what has no integer: :class:`HandOver` without ``hand_over``,
+            :class:`ClassifyFault`, what only teams or nobody can do; and for what is no action.
     """
     if isinstance(action, IdentifyRootCause) and action.confidence is not None:
         action = IdentifyRootCause(action.service)
@@ -389,12 +378,7 @@ def action_id(action: Action, topology: Topology, *, hand_over: bool = False) ->
 
 
 def check_action(action: Action, topology: Topology) -> None:
-    """Refuse a value that is not an action, and names that the topology lacks.
-
-    Raises:
-        UnknownName: if a name is unknown; the message lists the known names.
-        InvalidInput: if ``action`` is not an action; the message says what to pass.
-    """
+    """Refuse names that the topology lacks (UnknownName), and what is no action (InvalidInput)."""
     match action:
         case (
             IdentifyRootCause(service, _)

@@ -301,9 +301,7 @@ def task_of(
 def world_of_tasks(task_ids: Iterable[str], world: WorldLike | None = None) -> World:
     """The world that tasks share; ``world`` or the default world for no tasks.
 
-    Raises:
-        UnknownName: as :func:`world_of_id`.
-        InvalidInput: if they are of several worlds, or of another world than ``world``.
+    Raises as :func:`world_of_id`; InvalidInput for tasks of several worlds.
     """
     named = list(task_ids)
     worlds = {world_of_id(task, world): task for task in named}

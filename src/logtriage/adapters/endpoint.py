@@ -141,8 +141,7 @@ class ChatEndpoint:
         """The model's reply; the empty string if it has no text.
 
         Raises:
-            EndpointError: if the endpoint fails after all retries, or its answer is no chat
-                completion.
+            EndpointError: if the endpoint fails after all retries, or its answer makes no sense.
         """
         return str(self._message(messages)["content"])
 

@@ -1,8 +1,7 @@
 """Ray in place of processes: a cluster, or workers of a Ray that is started on this machine.
 
 Needs the extra ``ray``. Every machine needs the same version of logtriage, and the files that the
-work names (a bundle, a folder with a network) under the same path; the directory of a run is
-written here alone. A task whose worker is killed is tried again by Ray.
+work names under the same path. A task whose worker is killed is tried again by Ray.
 """
 
 import os

@@ -81,8 +81,7 @@ class Endpoint:
         """The endpoint that asks the model of ``openai:MODEL``.
 
         Raises:
-            MissingExtra: without the extra ``openai``.
-            InvalidInput: if there is no key, or a number makes no sense.
+            MissingExtra, InvalidInput: without the extra ``openai``, a key, or a name.
         """
         from logtriage.adapters.endpoint import ChatEndpoint
 
@@ -98,16 +97,9 @@ class Endpoint:
 class ServedPlayer:
     """Plays incidents by asking served models, and records the episodes with their usage.
 
-    Several threads may share it.
-
-    Attributes:
-        asked: the endpoint of each model, by its name in ``team``; without a split, one alone.
-        description: the settings that change replies.
-        reply: one of :data:`REPLIES`.
-        style: how rules and screens are written.
-        split: the role split of a team.
-        team: who plays its roles (:func:`logtriage.registry.make_team`).
-        spent: the usage of finished episodes.
+    Several threads may share it. ``asked`` has the endpoint of each model by its name in ``team``,
+    who plays the roles of ``split``; without a split, one. ``description`` are the settings that
+    change replies, ``spent`` the usage of finished episodes.
     """
 
     asked: Mapping[str, "ChatEndpoint"]

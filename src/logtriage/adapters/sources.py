@@ -1,8 +1,7 @@
 """Which incidents other frameworks play, and how their rows name them.
 
-A registered or a recorded incident is named by its id. An incident of your own task is named
-``module:name/split/number``, since its id finds nothing and may be that of another incident. A row
-alone imports no module and reads no file: whoever sets up tasks or a scorer must name both first.
+An incident of your own task is named ``module:name/split/number``. A row alone imports no module
+and reads no file: whoever sets up tasks or a scorer must name both first.
 """
 
 from collections.abc import Iterable
@@ -59,8 +58,7 @@ class Sources:
         """Let rows name incidents of these tasks, of this bundle and of this world.
 
         Raises:
-            OSError: if the bundle or the world cannot be read.
-            UnknownName, WorldError: for a world that does not exist or cannot be used.
+            OSError, UnknownName, WorldError: if the bundle or the world cannot be used.
         """
         if world is not None:
             loaded = as_world(world)
@@ -115,8 +113,7 @@ class Sources:
         """The incident that a row names, beside the bundle that it is from.
 
         Raises:
-            UnknownName, InvalidInput: if there is none, or the row names a module or a bundle
-                that nobody named here.
+            UnknownName, InvalidInput: if there is none, or nobody named its module or bundle here.
             SealError: for a sealed incident, if its key is not at hand.
             BundleError: if the bundle is damaged.
         """

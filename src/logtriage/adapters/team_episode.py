@@ -34,9 +34,7 @@ class TeamTurn:
 class TeamEpisode(GradedEpisode):
     """One incident, played by the replies of a team; :class:`~.episode.Episode` has one agent.
 
-    Attributes:
-        prompts: for each role, the messages that open its conversation.
-        rewards: the team's reward of each tick.
+    ``prompts`` opens each role's conversation; ``rewards`` are the team's, tick by tick.
     """
 
     def __init__(

@@ -26,11 +26,7 @@ OUT_OF_TURNS: Final = "out_of_turns"
 
 
 class Stopping(ABC):
-    """An episode that ends or breaks off.
-
-    Attributes:
-        error: why the episode must not be scored, or None. It is then unscored, never 0.
-    """
+    """An episode that ends or breaks off; after an ``error`` it is unscored, never 0."""
 
     error: str | None = None
 
@@ -77,12 +73,8 @@ class Turn:
 class TextEpisode(Stopping):
     """An episode of one agent, which says how replies are read and wire actions are played.
 
-    Attributes:
-        reply: how the agent answers.
-        prompt: the messages that open it: the rules, and the first screen.
-        actions: the wire actions so far, those without effect included.
-        rewards: the reward of each turn.
-        words: the agent's own words beside each action.
+    ``prompt`` opens it. ``actions`` are the wire actions so far, those without effect included,
+    with the agent's own ``words`` beside each; ``rewards`` are those of each turn.
     """
 
     reply: Reply

@@ -139,8 +139,7 @@ def chosen_checks(
 ) -> Mapping[str, tuple[str, ...]]:
     """The names of the checks to make, by family: those in ``checks``, or all if it is empty.
 
-    Raises:
-        UnknownName: for a family that does not exist, or a check that is in none of them.
+    UnknownName for a family that does not exist, or a check that is in none of them.
     """
     for name in families:
         if name not in FAMILIES:

@@ -44,16 +44,9 @@ def check_world(
 ) -> tuple[Finding, ...]:
     """Check whether a world can be played, and what it asks of its players.
 
-    It takes incidents of split ``test``, as many of each task, and grades them by ``logtriage/3``.
-    Nothing is drawn at random: the same world has the same findings.
-
-    Args:
-        world: the world; that it could be loaded is the first thing that is checked.
-        tasks: ids or names of its tasks; all that ``all`` stands for if empty.
-        sizes: how many incidents are looked at and played.
-        limits: the thresholds.
-        on_finding: called with each finding as it is made.
-        on_progress: called after each incident.
+    It grades incidents of split ``test``, as many of each task, by ``logtriage/3``. The same world
+    has the same findings. ``tasks`` are all that ``all`` stands for if empty; ``on_finding`` is
+    called with each finding as it is made, ``on_progress`` after each incident.
 
     Raises:
         UnknownName: for a task that the world does not have.

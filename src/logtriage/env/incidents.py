@@ -28,9 +28,7 @@ Ints = NDArray[np.int64]
 
 
 class Playlist:
-    """Incidents of a task and split, by index.
-
-    From a drawn beginning on, every incident comes before any comes again.
+    """Incidents of a task and split, by index: every incident comes before any comes again.
 
     Raises:
         UnknownName: if the split is unknown.
@@ -58,9 +56,8 @@ class Playlist:
     def ask(self, ids: Iterable[Any], at_least: int = 0) -> None:
         """Play these ids (or indices) next, in place of earlier requests.
 
-        Raises:
-            UnknownName, InvalidInput: for an id that is not of the task and the split, and for
-                fewer than ``at_least``.
+        UnknownName or InvalidInput for ids of other tasks or splits, and for fewer than
+        ``at_least``.
         """
         asked = list(map(self._parsed, ids))
         if len(asked) < at_least:
@@ -133,12 +130,8 @@ def option(options: dict[str, Any] | None, name: str, *, strict: bool = True) ->
 class Incidents:
     """The incidents that an environment plays, drawn when their turn comes.
 
-    ``task`` is the task; with a pool, that of the first world.
-
-    Raises:
-        UnknownName: for a task or split that does not exist.
-        InvalidInput: as :class:`Playlist` and :func:`~logtriage.vector.checks.checked_pool`.
-        SealError: for split ``sealed`` without a key.
+    ``task`` is the task; with a pool, that of the first world. Raises as :class:`Playlist` and
+    :func:`~logtriage.vector.checks.checked_pool`; SealError for split ``sealed`` without a key.
     """
 
     def __init__(

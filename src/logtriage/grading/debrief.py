@@ -48,17 +48,9 @@ class AppliedDiscount:
 class _Graded:
     """What a grade and its absence have in common.
 
-    Attributes:
-        incident: the incident's id.
-        task: the task's id.
-        rubric: the id of the rubric.
-        rubric_digest: a hash of everything in the rubric that decides a score.
-        actions: the actions graded.
-        agent: who played, if the transcript says so.
-        schedule: the tick of each action in joint play, where several may share one.
-        fault_kind: what was injected (of several faults all kinds, ``a + b``). No rubric
-            weighs it.
-        seal: the fingerprint of the key of a sealed incident.
+    ``incident``, ``task`` and ``rubric`` are ids; ``rubric_digest`` is a hash of all that decides a
+    score. ``schedule`` is the tick of each action in joint play. ``fault_kind`` is what was
+    injected (of several faults ``a + b``); no rubric weighs it. ``seal`` is a key's fingerprint.
     """
 
     incident: str
@@ -176,9 +168,8 @@ Graded = Grade | Unscored
 class Debrief:
     """The parts of a debrief, each as lines or columns of text.
 
-    ``verdict`` is one sentence; ``actions`` are (when, what); ``criteria`` rows of
-    :data:`COLUMNS`. The first line of ``total`` is the score, or that there is none; the others
-    say what it is due to.
+    ``actions`` are (when, what); ``criteria`` rows of :data:`COLUMNS`. The first line of ``total``
+    is the score, or that there is none; the others say what it is due to.
     """
 
     verdict: str
@@ -222,8 +213,7 @@ def _timed_actions(grade: Graded, roles: Sequence[str] | None) -> Iterator[tuple
 def verdict_of(grade: Graded, luck: Sequence[str] = ()) -> str:
     """What decided a score, and a sentence of what could not be read, if any.
 
-    The first sentence says what was right by ``luck``, as the belief of that tick has it
-    (:func:`logtriage.beliefs.then.lucky_then`); a score that owes nothing to it leaves it out.
+    ``luck`` says what was right by it (:func:`logtriage.beliefs.then.lucky_then`).
     """
     if grade.score is None:
         return grade.verdict

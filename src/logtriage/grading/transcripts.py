@@ -87,9 +87,8 @@ def grade_transcript(
     built-in splits alone, unless you pass :func:`logtriage.roles.splits.splits_with`.
 
     Raises:
-        UnknownName: for a role split that does not exist.
-        InvalidInput: for more actions in a tick than the split has roles.
-        UnknownName, InvalidInput: for an incident id that does not exist.
+        UnknownName, InvalidInput: for an incident or a role split that does not exist, and for more
+            actions in a tick than the split has roles.
         SealError: for a sealed incident without its key, or with another one.
     """
     if not isinstance(transcript, Transcript):

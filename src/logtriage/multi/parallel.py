@@ -171,15 +171,12 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
     def step(
         self, actions: Mapping[str, Any]
     ) -> tuple[dict[str, Any], dict[str, float], dict[str, bool], dict[str, bool], Infos]:
-        """Let every agent take its action.
-
-        Once the incident is closed, no actions give empty dictionaries.
+        """Let every agent take its action; after the end, no actions give empty dictionaries.
 
         Raises:
             ResetNeeded: before the first reset.
             EpisodeOver: if the incident is closed.
-            InvalidInput: if an action is missing, is of an unknown agent, or if :meth:`read`
-                refuses.
+            InvalidInput: for a missing action, one of an unknown agent, or if :meth:`read` refuses.
         """
         if not actions and not self.agents and self.core_state.is_closed:
             return {}, {}, {}, {}, {}

@@ -49,11 +49,8 @@ IMPACT: Final = ("node_f1", "edge_f1", "exact_roots")
 class Episode:
     """The state of one episode, with what its last step earned.
 
-    ``ledger`` counts attempts at sealed incidents. The incident's id is never sent: whoever has
-    this package can compute the truth from it.
-
-    Raises:
-        SealError: for a sealed incident without a ledger, or after its attempt.
+    The incident's id is never sent: whoever has this package can compute the truth from it.
+    SealError for a sealed incident without a ``ledger`` of attempts, or after its attempt.
     """
 
     def __init__(

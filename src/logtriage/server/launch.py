@@ -157,11 +157,7 @@ def _say(text: str) -> None:
 def make_server(
     settings: Settings, announce: Callable[[str], None] = _say, build: Build = build_app
 ) -> FairServer:
-    """A server of an application, ready to run; it calls ``announce`` with its address.
-
-    Raises:
-        InvalidInput: for more sessions than this process may have connections.
-    """
+    """A server ready to run, which calls ``announce`` with its address; raises as :func:`serve`."""
     _raise_files(settings.max_sessions + settings.max_waiting + _OTHER_FILES)
     app = build(settings)
     config = FairConfig(
@@ -223,9 +219,7 @@ def serve(
 ) -> None:
     """Serve an application until a signal comes.
 
-    Raises:
-        InvalidInput: if the address cannot be bound, or for more sessions than this process may
-            have connections.
+    InvalidInput if the address cannot be bound, or if so many sessions need too many files.
     """
     server = make_server(settings, announce, build)
     warm_up(settings)

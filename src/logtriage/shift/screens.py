@@ -47,18 +47,10 @@ class BoardRow:
 class ShiftObservation:
     """One screenful of a shift.
 
-    Attributes:
-        tick: ticks that have passed.
-        ticks: how long the shift is.
-        worth_share: the share of its full worth that a hand-over earns now.
-        hand_overs: how many there were of late.
-        board: the open incidents, in the order in which they arrived.
-        closed: the incidents that closed in the last tick, each with its closing.
-        notes: what the notebook holds.
-        last: the last action; None before the first.
-        system: the system that was touched last, if its incident is open.
-        screen: that incident in full.
-        over: whether the shift is over.
+    ``worth_share`` is the share of its full worth that a hand-over earns now, after ``hand_overs``
+    of late. ``board`` has the open incidents in order of arrival, ``closed`` those closed in the
+    last tick, each with its closing. ``system`` was touched last, if its incident is open;
+    ``screen`` shows that in full.
     """
 
     tick: int

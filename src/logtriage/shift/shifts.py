@@ -117,12 +117,7 @@ def _check_arrivals(arrivals: tuple[Arrival, ...]) -> None:
 
 @attrs.frozen(cache_hash=True)
 class Shift:
-    """Everything about one shift, immutable and hashable.
-
-    Attributes:
-        id: ``<task>/<split>/<index>``.
-        task: the sheet of its task.
-        arrivals: its incidents in the order in which they arrive.
+    """Everything about one shift, immutable and hashable: ``arrivals`` in order.
 
     Raises:
         InvalidInput: for arrivals out of order, or two of one system.

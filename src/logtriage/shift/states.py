@@ -156,9 +156,7 @@ def transition(state: ShiftState, action: ShiftAction) -> ShiftState:
 
     Raises:
         EpisodeOver: if the shift is over.
-        UnknownName: if no incident has arrived on the action's system, and as
-            :func:`logtriage.dynamics.apply`.
-        InvalidInput: if ``action`` is not an action of a shift.
+        UnknownName, InvalidInput: for a system without an incident, and as ``dynamics.apply``.
     """
     if state.is_over:
         raise EpisodeOver(f"the shift is over (tick {state.tick}); start a new one")

@@ -30,13 +30,11 @@ Ints = NDArray[Any]
 def belief_batch(states: Sequence[State], role: Role | RoleSplit | None = None) -> BeliefBatch:
     """The posteriors of many states, from all evidence shown so far, or shown to ``role``.
 
-    For a split, the evidence of all its roles is pooled. This function takes single states;
-    an engine updates its own :class:`BeliefBatch`.
+    For a split, the evidence of all its roles is pooled. An engine updates its own batch.
 
     Raises:
-        InvalidInput: if there is no state, or states of several topologies, settings or
-            priors (of drawn worlds, more than a pool may have), or an incident without known
-            probabilities.
+        InvalidInput: if there is no state, states that differ in topology, setting or prior (but
+            for drawn worlds of a pool), or an incident without known probabilities.
         MissingExtra: where Numba is not installed.
     """
     models = _models_of(states)

@@ -83,11 +83,7 @@ class Tooled(Generic[Played]):
 
     @property
     def episode(self) -> Played:
-        """The episode, with its grade and its rewards by turn.
-
-        Raises:
-            InvalidInput: before the first reset.
-        """
+        """The episode, with its grade and its rewards by turn; InvalidInput before a reset."""
         if self._episode is None:
             raise InvalidInput(f"no {self._column} yet: call reset({self._column}=…) first")
         return self._episode
@@ -171,10 +167,9 @@ class _Rewarded(Playing):
 class TriageEnv(TriageTools, _Rewarded):
     """One simulated incident as an environment of ``GRPOTrainer(environment_factory=…)``.
 
-    TRL makes a tool of every public method but ``reset`` and ``get_reward``, and reuses
-    instances. TRL does not know when an episode is over: it stops at a reply without a tool call,
-    or at ``max_tool_calling_iterations`` (set it to the task's horizon). A call after the
-    end earns nothing, and its answer says so.
+    TRL makes a tool of every public method but ``reset`` and ``get_reward``, and reuses instances.
+    It stops at a reply without a tool call, or at ``max_tool_calling_iterations``: set that to the
+    task's horizon. A call after the end earns nothing, and its answer says so.
     """
 
 
@@ -244,11 +239,7 @@ class ShiftEnv(Tooled[ShiftEpisode]):
     _column = "shift"
 
     def reset(self, **row: Any) -> str:
-        """Start the shift of a row; returns the rules and the first screen.
-
-        Raises:
-            UnknownName, InvalidInput: if the row names no shift that exists.
-        """
+        """Start the shift of a row (or UnknownName); returns the rules and the first screen."""
         self._episode = ShiftEpisode.of_row(row)
         return "\n\n".join(self._opening())
 

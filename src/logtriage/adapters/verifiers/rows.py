@@ -80,11 +80,7 @@ def shares_of(grade: Graded) -> dict[str, float]:
 
 
 class TriageTaskConfig(vf.TaskConfig):
-    """How a row is graded.
-
-    ``rubric`` is the id of a built-in rubric, or your own ``module:name``, which imports,
-    and so runs, that module; None for the rubric of the incident's task.
-    """
+    """How a row is graded: by a built-in rubric's id, or your own ``module:name``, which runs."""
 
     rubric: str | None = None
 
@@ -118,11 +114,10 @@ class TriageTask(vf.Task[TriageData, vf.State, TriageTaskConfig]):
 class TriageConfig(vf.TasksetConfig):
     """Which incidents: ``episodes`` of each of the ``tasks``, from ``start`` on.
 
-    A task is an id, your own ``module:name`` (a task sheet, or a function from split and
-    number to an incident), which imports, and so runs, that module, or ``recorded`` or
-    ``recorded_models``: the incidents of ``bundle``, or the shipped incidents. ``world`` is a
-    folder or a name; its tasks need not name it. In ``style`` ``notation``, screens are words, a
-    reply is an action in one word, and no tools are offered.
+    A task is an id, your own ``module:name``, which imports, and so runs, that module, or
+    ``recorded`` or ``recorded_models``: the incidents of ``bundle``, or the shipped ones. ``world``
+    is a folder or a name; its tasks need not name it. In ``style`` ``notation`` a reply is an
+    action in one word.
     """
 
     tasks: list[str] = Field(default_factory=lambda: list(DRAWN_TASKS))

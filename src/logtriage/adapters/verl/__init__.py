@@ -49,8 +49,7 @@ def episode_of(extra_info: Mapping[str, Any]) -> Episode:
     """The episode of a row, from its column ``extra_info``.
 
     Raises:
-        UnknownName, InvalidInput: if the row names no incident that exists, or no reply.
-        SealError: for a sealed incident without its key, or with another key.
+        UnknownName, InvalidInput, SealError: if the row names no incident to be had, or no reply.
     """
     reply = extra_info.get("reply")
     if reply not in _REPLIES:

@@ -118,12 +118,7 @@ class TokenTables(NamedTuple):
 
 
 def check_alike(models: Sequence[Model]) -> None:
-    """Refuse worlds whose numbers mean different things.
-
-    Raises:
-        InvalidInput: if there is no world, or more than a pool may have; naming the first that
-            differs in its number of services, teams, owners or tokens.
-    """
+    """Raise InvalidInput for no worlds, too many, or worlds whose numbers mean different things."""
     if not 1 <= len(models) <= MOST_IN_POOL:
         raise InvalidInput(f"{len(models)} worlds: a batch has 1 to {MOST_IN_POOL}")
     for model in models:
@@ -142,11 +137,7 @@ def _measures(model: Model) -> tuple[object, ...]:
 
 @lru_cache(maxsize=32)
 def tables_of(models: tuple[Model, ...]) -> TokenTables:
-    """The arrays of the worlds of a pool, each with a topology and a prior.
-
-    Raises:
-        InvalidInput: as :func:`check_alike`.
-    """
+    """The arrays of the worlds of a pool, alike by :func:`check_alike`."""
     check_alike(models)
     # No point of a draw reaches what fills up the summed weights.
     fills = {"prior_steps": np.iinfo(np.uint64).max}
