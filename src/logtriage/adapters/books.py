@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Final, TypeVar
 
 import attrs
 
@@ -33,33 +33,6 @@ from logtriage.transcript import COMPLETED, Transcript, transcript_of
 
 #: Why an episode is unscored whose server died.
 STOPPED: Final = "the server stopped while the episode was open"
-
-
-class Book(Protocol):
-    """The episodes of a run, by their names, and where they are kept."""
-
-    @property
-    def directory(self) -> Path:
-        """The directory of the run."""
-
-    @property
-    def tools(self) -> tuple[Tool, ...]:
-        """The tools of all its episodes."""
-
-    def left(self) -> list[str]:
-        """The episodes that are still to be played, in order."""
-
-    def open(self, name: str) -> Any:
-        """An episode at its beginning."""
-
-    def recover(self, name: str, done: Sequence[Any]) -> None:
-        """Keep an episode that a dead process left open, by what was done in it."""
-
-    def keep(self, name: str, played: Any, extra: Mapping[str, Any]) -> None:
-        """Keep an episode as it was played."""
-
-    def finish(self) -> None:
-        """Sum the run up: nothing is left."""
 
 
 @attrs.frozen(slots=False)
@@ -278,3 +251,7 @@ class TeamBook(RunBook):
             return hands.setdefault(role.name, _Hand())
 
         return make_team(self.policy, self.split, roles={self.agent: make})
+
+
+#: The episodes of a run, by their names, and where they are kept.
+Book = IncidentBook | ShiftBook | TeamBook

@@ -4,7 +4,7 @@ If every hand-over has a worth, earnings are measured as net value: the gain ove
 incident over, as a share of the largest possible gain.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import product
 from statistics import fmean
 
@@ -186,21 +186,16 @@ def constant_answers(scorer: Scorer) -> list[tuple[Action, ...]]:
     ]  # fmt: skip
 
 
-def reflex_policies(work: Work) -> Outcome:
-    """Judge the reflex policies: their best earns at most the limit."""
-    how = "by reflex to the first screen"
-    return work.shared(Panel).play_and_judge(REFLEXES, how, most=work.limits.shallow)
+def _played(scripts: Scripts, how: str, limit: str) -> Callable[[Work], Outcome]:
+    """A check of the best of some scripts against the most that is allowed."""
+    return lambda work: work.shared(Panel).play_and_judge(
+        scripts, how, most=getattr(work.limits, limit)
+    )
 
 
-def unread(work: Work) -> Outcome:
-    """Judge policies that read no log line, but treat services and watch the panel."""
-    how = "with no log line read, by treating and watching the panel"
-    return work.shared(Panel).play_and_judge(WATCHERS, how, most=work.limits.unread)
-
-
-def chance(work: Work) -> Outcome:
-    """Judge random actions: they earn at most the limit."""
-    return work.shared(Panel).play_and_judge(CHANCE, "by chance", most=work.limits.chance)
+reflex_policies = _played(REFLEXES, "by reflex to the first screen", "shallow")
+unread = _played(WATCHERS, "with no log line read, by treating and watching the panel", "unread")
+chance = _played(CHANCE, "by chance", "chance")
 
 
 def expert(work: Work) -> Outcome:

@@ -10,7 +10,7 @@ the rubric wants the page before production is touched, a fix before it may cost
 """
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from itertools import cycle, islice
 from typing import Final
@@ -79,22 +79,16 @@ class _Law:
     witness: str = ""
 
 
-def undeserved(work: Work) -> Outcome:
-    """No wrong answer, second answer or talk earns more than an action that does nothing."""
-    broken = "a wrong answer, a second answer or talk earns {by:.4f} more than nothing"
-    return work.shared(_Fuzzed).outcome("undeserved", broken)
+def _law(name: str, broken: str) -> Callable[[Work], Outcome]:
+    """The check of a law; ``broken`` says what breaks it."""
+    return lambda work: work.shared(_Fuzzed).outcome(name, broken)
 
 
-def looks(work: Work) -> Outcome:
-    """A look changes no score, beside its tick."""
-    broken = "a look changes the score by {by:.4f}, beside its tick"
-    return work.shared(_Fuzzed).outcome("looks", broken)
-
-
-def monotonicity(work: Work) -> Outcome:
-    """A better answer, a saved tick or a truer confidence never lowers the score."""
-    broken = "a better answer or a saved tick costs {by:.4f}"
-    return work.shared(_Fuzzed).outcome("monotonicity", broken)
+undeserved = _law(
+    "undeserved", "a wrong answer, a second answer or talk earns {by:.4f} more than nothing"
+)
+looks = _law("looks", "a look changes the score by {by:.4f}, beside its tick")
+monotonicity = _law("monotonicity", "a better answer or a saved tick costs {by:.4f}")
 
 
 class _Fuzzed:

@@ -180,10 +180,6 @@ def _edge(setting: Setting) -> str:
         f"{name} {percent(weight, sum(setting.severities))}"
         for name, weight in zip(SEVERITIES, setting.severities, strict=True)
     )
-    rule = ", ".join(
-        f"{row.severity} from {row.errors / 100:g}% or {row.p99} ms"
-        for row in world.rules.severity_rule
-    )
     early = ""
     if setting.severity_from:
         milder = percent((100 - edge.early_calm) * edge.early_milder / 100)
@@ -199,8 +195,16 @@ def _edge(setting: Setting) -> str:
         f"{slight.name}; "
         f"{SEVERITIES[-1]}: {usual.name} {percent(edge.unmoved, UNMOVED_OF)}, else the same in "
         f"{slight.name}. Benign: {usual.name} {_calm(edge)}.{early} SEVERITY, at any "
-        f"tick: {rule}, else {SEVERITIES[-1]}."
+        f"tick: {_severity(world)}."
     )
+
+
+def _severity(world: World) -> str:
+    rows = (
+        f"{row.severity} from {row.errors / 100:g}% or {row.p99} ms"
+        for row in world.rules.severity_rule
+    )
+    return f"{', '.join(rows)}, else {SEVERITIES[-1]}"
 
 
 def _calm(edge: Edge) -> str:
@@ -273,11 +277,7 @@ def short_rulebook(
     """:func:`rulebook` for small contexts: without how often signs are shown, and by what."""
     yield _services(topology, setting.world)
     yield _incident(setting)
-    rule = ", ".join(
-        f"{row.severity} from {row.errors / 100:g}% or {row.p99} ms"
-        for row in setting.world.rules.severity_rule
-    )
-    yield f"SEVERITY by EDGE: {rule}, else {SEVERITIES[-1]}."
+    yield f"SEVERITY by EDGE: {_severity(setting.world)}."
     yield "SCREENS. The first has everything; later ones only what is new. Readings may err."
     yield _directory(topology, setting.world)
     if rubric == TRIAGE_3.id:

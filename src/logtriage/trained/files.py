@@ -120,19 +120,14 @@ def _weights(path: Path, split: RoleSplit) -> dict[str, Weights]:
         pointers = (arrays[f"{place}.{name}"] for name in ("action", "column", "group"))
         weights = Weights(tuple(layers), *pointers)
         if not _fits(weights):
-            raise _OddShape(f"the arrays of {split.roles[place].name!r} do not fit each other")
+            name = split.roles[place].name
+            raise InvalidInput(f"{path}: the arrays of {name!r} do not fit each other")
         return weights
 
     try:
         return {role.name: of(place) for place, role in enumerate(split.roles)}
     except KeyError as missing:
         raise InvalidInput(f"{path}: expected an array {missing}") from None
-    except _OddShape as odd:
-        raise InvalidInput(f"{path}: {odd}") from None
-
-
-class _OddShape(Exception):
-    """Arrays that are no network."""
 
 
 def _fits(weights: Weights) -> bool:

@@ -9,10 +9,8 @@
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from logtriage.actions import Escalate, Remediate, action_id
 from logtriage.beliefs.model import Model, model_of
@@ -22,9 +20,8 @@ from logtriage.roles import Role, RoleSplit
 from logtriage.state import Closing, State
 from logtriage.tasks import UNSEEN_TASKS
 from logtriage.topology import Topology
+from logtriage.vector.arrays import padded
 from logtriage.vector.beliefs import BeliefBatch
-
-Ints = NDArray[Any]
 
 
 def belief_batch(states: Sequence[State], role: Role | RoleSplit | None = None) -> BeliefBatch:
@@ -65,7 +62,7 @@ def belief_batch(states: Sequence[State], role: Role | RoleSplit | None = None) 
             for row in rows
         ]
         batch.update(
-            batch.numbers(cells, rows), _lanes(acted), misrouted=np.array(wrong), rows=rows
+            batch.numbers(cells, rows), padded(acted, -1), misrouted=np.array(wrong), rows=rows
         )
     return batch
 
@@ -77,14 +74,6 @@ def _done(state: State, topology: Topology) -> dict[int, list[int]]:
         if isinstance(action, Escalate | Remediate):
             done.setdefault(tick, []).append(action_id(action, topology))
     return done
-
-
-def _lanes(acted: Sequence[Sequence[int]]) -> Ints:
-    """R lists of actions as (R, L), padded with -1 to the longest."""
-    lanes = np.full((len(acted), max(1, max(map(len, acted)))), -1)
-    for row, actions in enumerate(acted):
-        lanes[row, : len(actions)] = actions
-    return lanes
 
 
 def _models_of(states: Sequence[State]) -> list[Model]:

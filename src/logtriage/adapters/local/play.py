@@ -23,7 +23,6 @@ from logtriage.rng import hash_name
 from logtriage.transcript import Transcript
 
 _CAUSE: Final = 500
-#: Called with the episodes that are over and those there are in all.
 
 
 @attrs.frozen

@@ -3,14 +3,15 @@
 import logging
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from mcp.server.lowlevel import Server
 from mcp.types import CallToolResult, TextContent
 from mcp.types import Tool as McpTool
 
 from logtriage import __version__
-from logtriage.adapters.desk import INSTRUCTIONS
+from logtriage.adapters.desk import INSTRUCTIONS, Seat
+from logtriage.adapters.team_desk import TeamSeat
 from logtriage.errors import InvalidInput
 from logtriage.evaluation.usage import Usage
 from logtriage.parsing.tools import Tool
@@ -23,16 +24,8 @@ _FAILED: Final = "The server failed, and the call had no effect. Tell your opera
 _LOG: Final = logging.getLogger(__name__)
 
 
-class Place(Protocol):
-    """The seat of a session."""
-
-    async def call(self, tool: str, arguments: object, usage: Usage | None = None) -> str:
-        """Play a tool call; returns what the agent reads next."""
-
-    def leave(self) -> None:
-        """Give the place up."""
-
-
+#: The seat of a session.
+Place = Seat | TeamSeat
 #: Makes the seat of a new session.
 SeatOf = Callable[[], Place]
 #: The parameter of a URL that names a seat. Such a seat outlives its sessions, for clients that

@@ -17,7 +17,7 @@ from logtriage.beliefs.model import Model
 from logtriage.errors import InvalidInput
 from logtriage.rng import hash_name, mix
 from logtriage.topology import Topology
-from logtriage.vector.arrays import side_by_side
+from logtriage.vector.arrays import padded, side_by_side
 from logtriage.vector.tokens.layout import alphabet_sizes
 from logtriage.world.channels import NO_NEWS, Channel
 from logtriage.world.conditions import Condition, Hypothesis, errors_first, unaffected
@@ -172,11 +172,12 @@ def _tables_of(model: Model) -> TokenTables:
         any_row=_table(any_row),
         stream=_table([mix(hash_name(sort)) for sort in world.cell_sorts], np.uint64),
         late=_table(
-            _filled(
+            padded(
                 [
                     [fires_from(setting, condition, 0) for condition in row]
                     for row in model.listed.conditions
-                ]
+                ],
+                0,
             )
         ),
         rule_steps=_table([works, works + misses]),
@@ -229,16 +230,9 @@ def _tables_of(model: Model) -> TokenTables:
     )
 
 
-def _filled(rows: Sequence[Sequence[Any]], fill: Any = 0) -> list[list[Any]]:
-    """The rows, each padded with ``fill`` to the length of the longest."""
-    widest = max(map(len, rows))
-    return [[*row, *[fill] * (widest - len(row))] for row in rows]
-
-
 def _padded(rows: Sequence[Sequence[int]], fill: int = FULL) -> Table:
     """Rows of thresholds, each filled up to the same power of two."""
-    widest = 1 << (max(map(len, rows)) - 1).bit_length()
-    return _table([[*row, *[fill] * (widest - len(row))] for row in rows], np.int32)
+    return _table(padded(rows, fill, 1 << (max(map(len, rows)) - 1).bit_length()), np.int32)
 
 
 def _edge_table(weights: Any) -> Table:
@@ -258,11 +252,12 @@ def _onset_rows(model: Model, rows: dict[tuple[int, ...], int]) -> Table:
     setting = model.setting
     return _table(
         [
-            _filled(
+            padded(
                 [
                     [_row_of(onsets(setting, part_of(setting, sort, c)), rows) for c in conditions]
                     for conditions in model.listed.conditions
-                ]
+                ],
+                0,
             )
             for sort in setting.world.cell_sorts
         ],
@@ -285,13 +280,14 @@ def _sign_rows(model: Model, rows: dict[tuple[int, ...], int]) -> Table:
 
     return _table(
         [
-            _filled(
+            padded(
                 [
                     [row_of(sort, place, condition) for condition in conditions]
                     for place, conditions in zip(
                         places(model.topology), model.listed.conditions, strict=True
                     )
-                ]
+                ],
+                0,
             )
             for sort in world.cell_sorts
         ],
