@@ -80,11 +80,6 @@ class Truth:
         return listed(self.teams)
 
     @cached_property
-    def remedies_in_words(self) -> str:
-        """The accepted remedies in words, any of which will do."""
-        return listed(f"{remedy}:{service}" for remedy, service in self.remedies)
-
-    @cached_property
     def fault_kind(self) -> str | None:
         """The kinds of the faults, in words; None if nothing was injected."""
         kinds = [part.fault.kind for part in self.parts if part.fault is not None]

@@ -314,7 +314,7 @@ def world_of_tasks(task_ids: Iterable[str], world: WorldLike | None = None) -> W
 
 
 def as_world(world: WorldLike | None) -> World:
-    """The world that an argument stands for, the default one for None; as ``load_world``."""
+    """The world that an argument stands for, the default world for None; as ``load_world``."""
     if world is None:
         return default_world()
     return world if isinstance(world, World) else load_world(world)

@@ -81,7 +81,7 @@ class Topology:
     paged: tuple[tuple[str, str], ...] = attrs.field(default=(), converter=_as_pairs)
 
     def pages(self, fault_class: str) -> str:
-        """The team paged for a class of faults; TopologyError lists the classes that have one."""
+        """The team paged for a class of faults; TopologyError lists the classes with a team."""
         for name, team in self.paged:
             if name == fault_class:
                 return team

@@ -98,7 +98,7 @@ class ServedPlayer:
     """Plays incidents by asking served models, and records the episodes with their usage.
 
     Several threads may share it. ``asked`` has the endpoint of each model by its name in ``team``,
-    who plays the roles of ``split``; without a split, one. ``description`` are the settings that
+    who plays the roles of ``split``; without a split, alone. ``description`` are the settings that
     change replies, ``spent`` the usage of finished episodes.
     """
 

@@ -118,8 +118,8 @@ def _draw_truth(world: Simulation, bits: int, *, keeps: bool) -> Hypothesis:
 def _plan(incident: Incident, world: World, other: Hypothesis, number: int) -> _Plan:
     """Questions and actions that leave both incidents open and alike.
 
-    Pages right for both, a remedy wrong for both, and among several faults one right for both; then
-    requests of every kind, first at the services of the two truths.
+    Pages right for both, a remedy wrong for both, and among several faults a remedy right for
+    both; then requests of every kind, first at the services of the two truths.
     """
     topology, truth = incident.topology, incident.truth
     names = topology.names

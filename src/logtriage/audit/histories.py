@@ -210,7 +210,7 @@ def drawn_histories(subject: Subject, incident: Incident, count: int) -> Iterato
     """Lists made from the oracle's by leaving out actions and adding bursts; always the same.
 
     A burst repeats an action or takes different actions of a sort. Half of the time the oracle's
-    own actions of that sort are left out: a right answer would hide what a wrong one earns.
+    own actions of that sort are left out: a right answer would hide what a wrong answer earns.
     """
     perfect = subject.perfect(incident)
     by_sort: dict[type[Action], list[Action]] = defaultdict(list)

@@ -230,7 +230,7 @@ _FIELDS: Final = (
 
 
 def grade_to_json(grade: Graded) -> dict[str, Any]:
-    """A grade as JSON data, without its actions; seal and impact only if there is one."""
+    """A grade as JSON data, without its actions; seal and impact only if there are any."""
     data: dict[str, Any] = {name: getattr(grade, name, None) for name in _FIELDS}
     data["status"] = "unscored" if grade.score is None else "scored"
     data["closing"] = None if grade.closing is None else str(grade.closing)

@@ -264,7 +264,7 @@ def tables_of(rubric: Rubric, span: Span) -> ScoreTables:
 
 
 def check_kernels(rubric: Rubric) -> None:
-    """Raise RubricError for a rule without a kernel; it names those that have one."""
+    """Raise RubricError for a rule without a kernel; it names the rules that have a kernel."""
     for what, name, function, known in _rules(rubric):
         if function not in known:
             raise RubricError(

@@ -45,7 +45,7 @@ class Screens(AnyText):
 
 
 class Replies(AnyText):
-    """Replies of an agent; samples are some of the ``texts``. Longer ones lose the turn."""
+    """Replies of an agent; samples are some of the ``texts``. Longer replies lose the turn."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         super().__init__(MAX_TEXT)
@@ -106,7 +106,7 @@ class NumericSeat:
 
 
 class TextSeat:
-    """A role that sees rendered screens and replies with one JSON action; any text is one."""
+    """A role that sees rendered screens and replies with a JSON action; any text is accepted."""
 
     def __init__(self, role: Role, split: RoleSplit, task: TaskSpec, topology: Topology) -> None:
         self.role, self._topology, self._lane = role, topology, split.roles.index(role)

@@ -75,7 +75,7 @@ def _bare(lines: tuple[LogLine, ...]) -> tuple[LogLine, ...]:
 
 
 def roll_call(telling: Iterable[LogLine], calm: int) -> str:
-    """A line of each service: those that say something by level, everyday ones counted."""
+    """A line of each service: telling lines by level, everyday lines counted."""
     levels: dict[str, dict[str, list[str]]] = {}
     for line in telling:
         levels.setdefault(line.level, {}).setdefault(line.bare or line.message, []).append(

@@ -9,8 +9,8 @@ from logtriage.world.telemetry import Signal
 #: The dashboard tells of what strays by at least this many spreads, and of this many at most.
 STRAY: Final = 3
 _SIGNALS: Final = 24
-#: Units that are told a thousand at a time, with what they are called then.
-_THOUSANDTHS: Final = {"us": " ms", "milli": ""}
+#: How units are told.
+_UNITS: Final = {"bp": "%", "ms": " ms", "us": " ms", "milli": ""}
 
 
 def dashboard(observation: Observation) -> str:
@@ -57,12 +57,8 @@ def _without_usual(observation: Observation) -> Iterator[str]:
 
 def _value(signal: Signal) -> str:
     name, _, unit = signal.name.replace("_", " ").rpartition(" ")
-    if unit == "bp":
-        return f"{name} {signal.value / 100:.1f}%"
-    if unit == "ms":
-        return f"{name} {signal.value} ms"
-    if unit in _THOUSANDTHS:
-        return f"{name} {signal.value / 1000:g}{_THOUSANDTHS[unit]}"
+    if unit in _UNITS:
+        return f"{name} {_scaled(signal.value, unit)}{_UNITS[unit]}"
     return f"{signal.name.replace('_', ' ')} {signal.value}"
 
 
@@ -76,4 +72,4 @@ def _signal(signal: Signal) -> str:
 def _scaled(value: int, unit: str) -> str:
     if unit == "bp":
         return f"{value / 100:.1f}"
-    return f"{value / 1000:g}" if unit in _THOUSANDTHS else str(value)
+    return f"{value / 1000:g}" if unit in ("us", "milli") else str(value)

@@ -57,7 +57,7 @@ STYLES: Final[tuple[Style, ...]] = get_args(Style)
 
 
 def check_style(style: str) -> Style:
-    """A style by its name; UnknownName for another one."""
+    """A style by its name; UnknownName for any other."""
     for known in STYLES:
         if style == known:
             return known

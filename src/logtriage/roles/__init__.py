@@ -239,7 +239,7 @@ def may_ask(role: Role, action: Action, topology: Topology) -> bool:
 
 
 def as_allowed(action: Action, role: Role, topology: Topology, left: int | None) -> Action:
-    """The action, or a malformed one if the role may not make that request.
+    """The action, or a malformed action if the role may not make that request.
 
     ``left`` is how many requests it may still make; None for any number.
     """

@@ -113,7 +113,7 @@ class Episode:
 
 
 def public_grade(state: State) -> dict[str, Any]:
-    """The grade of a state as JSON data, as far as it may leave; a sealed one has no reasons."""
+    """The grade of a state as JSON data, as far as it may leave: no reasons if sealed."""
     seal = state.incident.seal
     is_open = seal is not None or not state.is_closed
     listed = listed_grade(grade_to_json(grade(state)), is_closed=not is_open)

@@ -21,7 +21,7 @@ HORIZONS: Final = 2
 class ShiftTask:
     """The sheet of a task: ``ticks`` long, with incidents of one task.
 
-    One arrives at tick 0, then one in ``rate`` of 1,000 ticks while its whole horizon is left.
+    An incident arrives at tick 0, then in ``rate`` of 1,000 ticks while its whole horizon is left.
     """
 
     id: str

@@ -154,8 +154,8 @@ def choose(
     Who knows what is ``coming`` in the next horizon counts that work, too. Of the work that is
     worth its ticks, what is soon done and weighs much comes first, unless other work would run out
     of time. An incident is handed over if that gains more. Later hand-overs lose by it: all of them
-    gain most at ``1 / (2 * SHARE)`` in :data:`MEMORY` ticks, so each takes half of one from the
-    others.
+    gain most at ``1 / (2 * SHARE)`` in :data:`MEMORY` ticks, so each takes half of its worth from
+    the others.
     """
     if not looks:
         return Wait()

@@ -53,7 +53,7 @@ def shift_action_to_wire(action: ShiftAction) -> Wire:
 
 
 def wire_in(text: str) -> Wire:
-    """The one wire action in a text; a malformed one where there is none or several."""
+    """The one wire action in a text; malformed where there is none or several."""
     wires = wires_in(text, KINDS)
     if isinstance(wires, Malformed):
         return malformed_wire(wires)

@@ -28,7 +28,7 @@ def network_roles(where: str, split: RoleSplit, roles: tuple[str, ...]) -> RoleF
     """The factory of roles of a split, as the run in a directory trained them.
 
     Raises:
-        InvalidInput: if there is no trained team, or a role is missing or another one.
+        InvalidInput: if there is no trained team, or a role is missing or differs.
     """
     team = read_team(Path(where))
     for name in roles:

@@ -77,7 +77,7 @@ class BeliefBatch:
     @property
     def nbytes(self) -> int:
         """The bytes that all incidents take together, tables aside."""
-        return self._state.nbytes
+        return sum(array.nbytes for array in self._state)
 
     def reset(
         self, owners: ArrayLike, rows: ArrayLike | None = None, worlds: ArrayLike | None = None

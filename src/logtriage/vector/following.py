@@ -166,7 +166,7 @@ class TeamBeliefs:
         self._beliefs.begin(rows)
 
     def follow(self, rows: Ints | None = None) -> None:
-        """Take in the screens after a step, of all rows or of ``rows`` (R,): each open one, once.
+        """Take in the screens after a step, of all rows or of ``rows`` (R,): each open row, once.
 
         Raises:
             InvalidInput: before :meth:`begin`.

@@ -49,7 +49,7 @@ def triage(
     """Triage incidents of tasks (by commas), ``episodes`` of each.
 
     A task is an id, your own ``module:name``, which imports, and so runs, that module, or
-    ``recorded`` or ``recorded_models``: the incidents of ``bundle``, or the shipped ones.
+    ``recorded`` or ``recorded_models``: those of ``bundle``, or the shipped incidents.
     ``rubric`` replaces the rubrics of the tasks. ``world`` is a folder or a name; its tasks need
     not name it.
     """

@@ -34,7 +34,7 @@ SEAT: Final = "seat"
 
 
 class Seats:
-    """The seats of a server: one for each session that calls a tool, and ``most`` with a name."""
+    """The seats of a server: for each session that calls a tool, and ``most`` with a name."""
 
     def __init__(self, seat_of: SeatOf, most: int = 1) -> None:
         self._seat_of, self._most = seat_of, most

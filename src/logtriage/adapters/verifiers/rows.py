@@ -115,7 +115,7 @@ class TriageConfig(vf.TasksetConfig):
     """Which incidents: ``episodes`` of each of the ``tasks``, from ``start`` on.
 
     A task is an id, your own ``module:name``, which imports, and so runs, that module, or
-    ``recorded`` or ``recorded_models``: the incidents of ``bundle``, or the shipped ones. ``world``
+    ``recorded`` or ``recorded_models``: those of ``bundle``, or the shipped incidents. ``world``
     is a folder or a name; its tasks need not name it. In ``style`` ``notation`` a reply is an
     action in one word.
     """

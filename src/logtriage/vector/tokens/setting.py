@@ -79,18 +79,14 @@ class TokenSetting:
         """The canonical integers of the topology's actions."""
         return ranges_of(self.topology, hand_over=True)
 
-    @property
-    def time_column(self) -> int:
-        """The column that counts the ticks."""
-        return int(self.layout["time"].start)
-
     def room(self, count: int) -> TokenIncidents:
         """Room for ``count`` incidents."""
-        return TokenIncidents.empty(count, self.n, self.tables.condition_type, self.layout)
+        kinds = np.min_scalar_type(self.tables.sign_row.shape[-1] - 1)
+        return TokenIncidents.empty(count, self.n, kinds, self.layout)
 
     def ticks(self, episodes: TokenEpisodes) -> Ints:
         """The ticks used in each row (N,), as an array of the caller's own."""
-        return episodes.columns[:, self.time_column].astype(np.int64)
+        return episodes.columns[:, self.layout["time"].start].astype(np.int64)
 
 
 def batch_setting(

@@ -111,11 +111,6 @@ class TokenTables(NamedTuple):
     edge_signs: Table
     edge_steps: Table
 
-    @property
-    def condition_type(self) -> np.dtype[Any]:
-        """The narrowest type that holds the place of a condition."""
-        return np.min_scalar_type(self.sign_row.shape[-1] - 1)
-
 
 def check_alike(models: Sequence[Model]) -> None:
     """Raise InvalidInput for no worlds, too many, or worlds whose numbers mean different things."""
