@@ -216,21 +216,8 @@ def _unseen_task(world: World, fog: int) -> TaskSpec:
 
 def setting_of(world: World, row: Task, fog: int) -> Setting:
     """The public constants of a task at a level of fog."""
-    return Setting(
-        fog=fog,
-        severity_from=row.severity_from,
-        onset=row.onset,
-        par=row.par,
-        par_benign=row.par_benign,
-        root_silent=row.root_silent,
-        grows_for=row.grows_for,
-        benign=row.benign,
-        severities=row.severities,
-        called_only=row.called_only,
-        creeping=row.creeping,
-        counts=row.counts,
-        world=world,
-    )
+    of_row = {field.name for field in attrs.fields(Setting)} - {"fog", "world"}
+    return Setting(fog=fog, world=world, **{name: getattr(row, name) for name in of_row})
 
 
 def is_registered(task: TaskSpec) -> bool:

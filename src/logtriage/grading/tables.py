@@ -36,25 +36,32 @@ RESOLVED, IGNORED, MISROUTED, OUT_OF_TIME, HANDED_OVER = map(CLOSINGS.index, Clo
 #: Stands for an incident that is open.
 OPEN: Final = len(CLOSINGS)
 
-#: What a list of actions is summed up as. ``off``: how many classes a severity is off. ``blamed``:
-#: whether the first service declared is accepted. ``named`` and ``paged``: the shares of the
-#: faults that were. ``fixes``: how many faults were fixed, and after how many wrong remedies.
-#: ``dismissed``: whether it was. ``resolved``, ``calmed`` and ``handed``: the ticks until it was
-#: resolved, dismissed or handed over, plus 1, in a range for each pair of horizon and par.
-#: ``early``: wrong remedies before an accepted page, ``hasty``: faults fixed before it.
-LEVELS: Final = (
-    "off",
-    "blamed",
-    "named",
-    "paged",
-    "fixes",
-    "dismissed",
-    "resolved",
-    "calmed",
-    "handed",
-    "early",
-    "hasty",
-)
+
+class Levels(NamedTuple):
+    """What a list of actions is summed up as.
+
+    ``off``: how many classes a severity is off. ``blamed``: whether the first service declared is
+    accepted. ``named`` and ``paged``: the shares of the faults that were. ``fixes``: how many
+    faults were fixed, and after how many wrong remedies. ``dismissed``: whether it was.
+    ``resolved``, ``calmed`` and ``handed``: the ticks until it was resolved, dismissed or handed
+    over, plus 1, in a range for each pair of horizon and par. ``early``: wrong remedies before an
+    accepted page, ``hasty``: faults fixed before it.
+    """
+
+    off: Any
+    blamed: Any
+    named: Any
+    paged: Any
+    fixes: Any
+    dismissed: Any
+    resolved: Any
+    calmed: Any
+    handed: Any
+    early: Any
+    hasty: Any
+
+
+LEVELS: Final = Levels._fields
 #: The severity that is furthest off, and what none declared counts as.
 WORST: Final = len(SEVERITIES) - 1
 #: How many wrong remedies leave nothing of a remediation.

@@ -23,7 +23,7 @@ from logtriage.rendering.notation import legend
 from logtriage.rendering.recordings import GRADED, on_request_rules, recorded_rules
 from logtriage.rendering.rulebook import rulebook, short_rulebook
 from logtriage.rendering.screens import ASKS, Style, check_style
-from logtriage.roles import VIEWS, Role, RoleSplit, watched
+from logtriage.roles import VIEW_WORDS, Role, RoleSplit, watched
 from logtriage.roles.words import NO_FAULT
 from logtriage.state import check_incident
 from logtriage.topology import Topology
@@ -32,21 +32,6 @@ from logtriage.world.setting import Setting
 from logtriage.world.simulation import Simulation
 from logtriage.world.telemetry import TICK_SECONDS
 
-_VIEW_NAMES = {
-    "alerts": "alerts",
-    "slo": "the panel of the edge",
-    "window": "the log window",
-    "inspection": "requested logs",
-    "health": "the health panel",
-    "metrics": "requested metrics",
-    "traces": "requested traces",
-    "notes": "notes of responders",
-    "changes": "recent changes",
-    "directory": "the directory",
-    "declarations": "what was declared",
-    "effects": "remedies applied",
-    "reports": "reports",
-}
 #: The views that no simulated incident has.
 _NOT_SIMULATED = frozenset({"health"})
 
@@ -197,7 +182,7 @@ def _talk_rules(seat: Role, topology: Topology) -> Iterable[str]:
 
 
 def _views(role: Role, hidden: frozenset[str]) -> str:
-    seen = [_VIEW_NAMES[view] for view in VIEWS if view in role.views and view not in hidden]
+    seen = [words for view, words in VIEW_WORDS.items() if view in role.views - hidden]
     return ", ".join(seen) or "nothing"
 
 

@@ -33,22 +33,23 @@ from logtriage.topology import Tier, Topology
 from logtriage.world.default import default_world
 from logtriage.world.model import World
 
-#: The parts of an observation that a role may be given.
-VIEWS: Final = (
-    "alerts",
-    "slo",
-    "window",
-    "inspection",
-    "health",
-    "metrics",
-    "traces",
-    "changes",
-    "notes",
-    "directory",
-    "declarations",
-    "effects",
-    "reports",
-)
+#: The parts of an observation that a role may be given, in words.
+VIEW_WORDS: Final = {
+    "alerts": "alerts",
+    "slo": "the panel of the edge",
+    "window": "the log window",
+    "inspection": "requested logs",
+    "health": "the health panel",
+    "metrics": "requested metrics",
+    "traces": "requested traces",
+    "changes": "recent changes",
+    "notes": "notes of responders",
+    "directory": "the directory",
+    "declarations": "what was declared",
+    "effects": "remedies applied",
+    "reports": "reports",
+}
+VIEWS: Final = tuple(VIEW_WORDS)
 #: The views in which roles see one another: together the board.
 BOARD: Final = ("declarations", "reports")
 #: Parts of a topology that a role may watch, beside its tiers: the upper half of the call graph,
