@@ -251,7 +251,7 @@ def test_drawn_arrays_are_the_drawn_incidents(
     own = None if topology == task.topology else topology
     batch = BatchedTriage(task, topology=own)
     batch.reset(split, np.array(index))
-    arrays, tables = batch._incidents, batch.setting.tables
+    arrays, tables = batch.incidents, batch.setting.tables
     for row, one in enumerate(index):
         incident = incident_of(task, split, one, own)
         world, truth = incident.telemetry, incident.truth

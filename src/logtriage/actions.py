@@ -138,10 +138,7 @@ class Ignore:
 
 @attrs.frozen
 class HandOver:
-    """Hand the incident to the duty manager, who belongs to no team. This closes it.
-
-    Where a hand-over has no worth it costs its tick and changes nothing.
-    """
+    """Hand the incident to the duty manager, which closes it; without a worth it does nothing."""
 
 
 #: How much of an unreadable reply, and of the reason, a :class:`Malformed` keeps.
@@ -159,11 +156,9 @@ def _one_line(reason: str) -> str:
 
 @attrs.frozen
 class Malformed:
-    """What could not be read as an action: an ordinary step that costs its tick.
+    """Text that could not be read as an action: an ordinary step that costs its tick.
 
-    Keeps the beginning of the text, and the reason as one printable line of bounded
-    length, since that line goes onto the agent's next screen. ``by`` names the role
-    that wrote it, where several play.
+    The text is cut, and the ``reason`` is one printable line. ``by`` names the role that wrote it.
     """
 
     text: str = attrs.field(converter=_beginning)
@@ -183,10 +178,9 @@ def _as_message(message: str) -> str:
 
 @attrs.frozen
 class Report:
-    """Joint play only: tell the other roles something. Never graded.
+    """Joint play only: tell the other roles something. Never graded. ``by`` names its author.
 
-    One printable line; numeric agents use the words of
-    :func:`logtriage.roles.words.report_words`. ``by`` names the role that wrote it.
+    Numeric agents use the words of :func:`logtriage.roles.words.report_words`.
 
     Raises:
         InvalidInput: for an empty message, or more than :data:`MAX_REPORT` characters.
@@ -286,11 +280,7 @@ ALL_SERVICES: Final = "all"
 
 
 def action_name(action: Action) -> str:
-    """The wire name of an action's type; ``malformed`` for :class:`Malformed`.
-
-    Raises:
-        InvalidInput: if ``action`` is not an action.
-    """
+    """The wire name of an action's type; InvalidInput for what is no action."""
     if isinstance(action, Malformed):
         return "malformed"
     if type(action) not in ACTION_NAMES:
@@ -299,11 +289,7 @@ def action_name(action: Action) -> str:
 
 
 def action_value(action: Action) -> str | None:
-    """The wire value of an action, such as ``restart:user-db``; None if it has none.
-
-    Raises:
-        InvalidInput: if ``action`` is not an action.
-    """
+    """The wire value, such as ``restart:user-db``, or None; InvalidInput for what is no action."""
     match action:
         case ClassifySeverity(severity):
             return str(severity)
@@ -330,10 +316,7 @@ def action_value(action: Action) -> str | None:
 
 
 def signed(action: Action, role: str) -> Action:
-    """The action with its author, if it is of a kind that bears one.
-
-    Reports and malformed actions bear the name of their role, and no role can use another's name.
-    """
+    """The action with its author, if it is of a kind that bears one: malformed, or a report."""
     return attrs.evolve(action, by=role) if isinstance(action, Malformed | Report) else action
 
 
@@ -380,13 +363,10 @@ def _action_ids(topology: Topology, hand_over: bool) -> dict[Action, int]:
 def action_id(action: Action, topology: Topology, *, hand_over: bool = False) -> int:
     """The canonical integer of an action; a confidence makes no difference.
 
-    ``hand_over`` says whether a hand-over has a worth, and so an integer.
-
     Raises:
         UnknownName: if the action names a service, team or remedy that the topology lacks.
-        InvalidInput: for :class:`Malformed`, :class:`Report`, :class:`ReportImpact`,
-            :class:`Wait` and :class:`ClassifyFault`, which have no integer, for
-            :class:`HandOver` without ``hand_over``, and if ``action`` is not an action.
+        InvalidInput: for what has no integer: :class:`HandOver` without ``hand_over``,
+            :class:`ClassifyFault`, what only teams or nobody can do; and for what is no action.
     """
     if isinstance(action, IdentifyRootCause) and action.confidence is not None:
         action = IdentifyRootCause(action.service)
@@ -398,12 +378,7 @@ def action_id(action: Action, topology: Topology, *, hand_over: bool = False) ->
 
 
 def check_action(action: Action, topology: Topology) -> None:
-    """Refuse a value that is not an action, and names that the topology lacks.
-
-    Raises:
-        UnknownName: if a name is unknown; the message lists the known names.
-        InvalidInput: if ``action`` is not an action; the message says what to pass.
-    """
+    """Refuse names that the topology lacks (UnknownName), and what is no action (InvalidInput)."""
     match action:
         case (
             IdentifyRootCause(service, _)

@@ -42,11 +42,7 @@ _NOT_JSON, _NOT_UTF8, _NO_OBJECT = "not JSON", "not UTF-8", "expected a JSON obj
 
 
 def decode_transcript(text: str | bytes) -> Transcript:
-    """Read one JSON object as a transcript.
-
-    Raises:
-        TranscriptError: if it is not JSON, has another schema, or a field is wrong.
-    """
+    """Read one JSON object as a transcript; TranscriptError says what is wrong."""
     return structure_transcript(_decoded(text, TranscriptError))
 
 
@@ -65,11 +61,7 @@ def _decoded(text: str | bytes, wrong: Callable[[str], InvalidInput]) -> object:
 
 
 def structure_transcript(raw: object) -> Transcript:
-    """A transcript from a decoded JSON object; unknown keys are kept in ``extra``.
-
-    Raises:
-        TranscriptError: naming the field and what was expected.
-    """
+    """A transcript from a decoded JSON object, or a TranscriptError that names the field."""
     if not isinstance(raw, dict):
         raise TranscriptError(f"{_NO_OBJECT}, got {json_kind(raw)}")
     schema = raw.get("schema")
@@ -135,9 +127,6 @@ def encode_transcript(transcript: Transcript) -> str:
     return json.dumps(unstructure_transcript(transcript), ensure_ascii=False)
 
 
-# -- truths, topologies, role splits ----------------------------------------------
-
-
 def truth_to_json(incident: Incident) -> dict[str, Any]:
     """The hidden truth of an incident, as ``logtriage show --truth --json`` prints it."""
     truth = incident.truth
@@ -184,21 +173,12 @@ def topology_to_json(topology: Topology) -> dict[str, Any]:
 
 
 def topology_from_json(text: str | bytes | Mapping[str, Any], source: str = "topology") -> Topology:
-    """A topology from JSON text or decoded JSON.
-
-    Raises:
-        TopologyError: naming ``source``, the field and what was expected.
-    """
+    """A topology from JSON text or decoded JSON; TopologyError names ``source`` and the field."""
     return structured(text, Topology, lambda reason: TopologyError(f"{source}: {reason}"))
 
 
 def load_topology(path: str | Path) -> Topology:
-    """Read a topology from a JSON file.
-
-    Raises:
-        TopologyError: naming the file and the field.
-        OSError: if the file cannot be read.
-    """
+    """Read a topology from a JSON file; TopologyError names the file and the field."""
     return topology_from_json(Path(path).read_bytes(), source=str(path))
 
 
@@ -218,11 +198,9 @@ def role_split_to_json(split: RoleSplit) -> dict[str, Any]:
 def role_split_from_json(
     text: str | bytes | Mapping[str, Any], source: str = "role split"
 ) -> RoleSplit:
-    """A role split from JSON text or decoded JSON.
+    """A role split from JSON text or decoded JSON; InvalidInput names ``source`` and the field.
 
-    Raises:
-        InvalidInput: naming ``source``, the field and what was expected; for another split with
-            the name of a built-in split, since transcripts name theirs.
+    Another split may not have the name of a built-in split, since transcripts name theirs.
     """
     split = structured(text, RoleSplit, lambda reason: InvalidInput(f"{source}: {reason}"))
     if ROLE_SPLITS.get(split.name, split) != split:
@@ -231,16 +209,8 @@ def role_split_from_json(
 
 
 def load_role_split(path: str | Path) -> RoleSplit:
-    """Read a role split from a JSON file.
-
-    Raises:
-        InvalidInput: naming the file and the field.
-        OSError: if the file cannot be read.
-    """
+    """Read a role split from a JSON file; InvalidInput names the file and the field."""
     return role_split_from_json(Path(path).read_bytes(), source=str(path))
-
-
-# -- JSON and attrs classes -------------------------------------------------------
 
 
 def structured(
@@ -273,10 +243,7 @@ def reason_of(error: BaseException, _: type | None) -> str:
 
 @lru_cache(maxsize=2)
 def strict_converter(*, omit_defaults: bool = False) -> Converter:
-    """JSON to attrs values and back: exact types, and no unknown fields.
-
-    ``omit_defaults`` leaves out fields that hold their default.
-    """
+    """JSON to attrs values and back: exact types, no unknown fields; defaults may be left out."""
     converter = Converter(forbid_extra_keys=True, omit_if_default=omit_defaults)
     names = {str: "a string", int: "a whole number", bool: "true or false", float: "a decimal"}
     for kind, expected in names.items():

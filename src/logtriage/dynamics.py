@@ -65,7 +65,6 @@ def tick(state: State) -> State:
 
     Raises:
         EpisodeOver: if the tick in which the incident closed has already passed.
-        InvalidInput: if ``state`` is not a state.
     """
     check_state(state)
     closed_at = state.closed_at
@@ -76,13 +75,9 @@ def tick(state: State) -> State:
 
 
 def transition(state: State, action: Action) -> State:
-    """One step of a single agent: ``tick(apply(state, action))``.
+    """One step of a single agent: ``tick(apply(state, action))``; raises as :func:`apply`.
 
     Every action costs one tick, malformed and repeated ones included.
-
-    Raises:
-        EpisodeOver: if the incident is closed.
-        UnknownName, InvalidInput: as :func:`apply`.
     """
     closing = _closing_by(state, action)
     now = state.tick + 1
@@ -93,11 +88,7 @@ def transition(state: State, action: Action) -> State:
 def transition_jointly(state: State, actions: Iterable[Action]) -> State:
     """One tick of joint play: every role acts once, in role order, then time passes.
 
-    Actions after the closing action are not taken.
-
-    Raises:
-        EpisodeOver: if the incident is closed.
-        UnknownName, InvalidInput: as :func:`apply`.
+    Actions after the closing action are not taken. Raises as :func:`apply`.
     """
     acting = state
     for number, action in enumerate(actions):
@@ -146,8 +137,7 @@ def play_parsed(incident: Incident, actions: Sequence[Action]) -> tuple[State, i
 def play_jointly(incident: Incident, plays: Sequence[Play]) -> tuple[State, int]:
     """:func:`play` for joint play: actions with their ticks, several of which may be equal.
 
-    Time passes until the last action's tick is over; nothing is known of any wait that
-    followed it.
+    Nothing is known of any wait that followed the last action's tick.
 
     Raises:
         InvalidInput: for ticks that are negative or run backwards.

@@ -140,9 +140,8 @@ class BundleError(InvalidInput):
 class MissingExtra(LogTriageError, ImportError):
     """An optional dependency is not installed; names the extra, and a command that installs it.
 
-    The command names the requirements of the extra, so it works for an install from a clone, a
-    wheel or an index. If the installed metadata does not list the extra, or not for every Python,
-    the command needs a clone.
+    The command names the requirements in the installed metadata of the extra; without them, a
+    clone.
     """
 
     def __init__(self, feature: str, extra: str) -> None:

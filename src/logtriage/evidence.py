@@ -19,8 +19,7 @@ NOT_CLAIMED: Final = "the probabilities of a recording are not known, so it has 
 def evidence(state: State, role: Role | RoleSplit | None = None) -> tuple[Evidence, ...]:
     """The evidence behind everything shown so far, each cell once, in the order shown.
 
-    For a role, only evidence that its views have
-    shown of the things that it watches; for a split, evidence that was shown to any of its roles.
+    For a role, only what its views showed of what it watches; for a split, what any role was shown.
 
     Raises:
         InvalidInput: as :func:`simulation_of`.
@@ -57,11 +56,7 @@ def is_shown(cell: Evidence, role: Role, topology: Topology) -> bool:
 
 
 def cells_on(incident: Incident, now: int, doings: Doings) -> tuple[Cell, ...]:
-    """The cells on the screen of a tick, whatever they hold.
-
-    Raises:
-        InvalidInput: as :func:`simulation_of`.
-    """
+    """The cells on the screen of a tick, whatever they hold; raises as :func:`simulation_of`."""
     world = simulation_of(incident)
     return tuple(cells(world.setting, world.topology, incident.speakers(now), now, doings))
 

@@ -1,9 +1,8 @@
 """What a history of actions amounts to: everything that grading and telemetry read of it.
 
 Rules of order stand here and nowhere else: first declarations stand, the first accepted remedy
-fixes a fault, the first accepted page counts, and it approves what comes in a later tick. Grading
-reads these facts; :mod:`logtriage.grading.steps` has the same rules in whole numbers, for plans
-and batches.
+fixes a fault, the first accepted page counts, and it approves what comes in a later tick.
+:mod:`logtriage.grading.steps` has the same rules in whole numbers, for plans and batches.
 """
 
 from functools import cached_property

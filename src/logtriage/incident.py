@@ -80,11 +80,6 @@ class Truth:
         return listed(self.teams)
 
     @cached_property
-    def remedies_in_words(self) -> str:
-        """The accepted remedies in words, any of which will do."""
-        return listed(f"{remedy}:{service}" for remedy, service in self.remedies)
-
-    @cached_property
     def fault_kind(self) -> str | None:
         """The kinds of the faults, in words; None if nothing was injected."""
         kinds = [part.fault.kind for part in self.parts if part.fault is not None]
@@ -152,26 +147,16 @@ class Incident:
 
     @property
     def world_mark(self) -> str | None:
-        """The fingerprint of its world, as records say it.
-
-        None if there is nothing to say: for a recording, and for the default world, whose
-        tasks have a version that changes with it.
-        """
+        """The fingerprint of its world, as records say it; None for the default world."""
         world = self.world
         return None if world is None or world == default_world() else world.fingerprint
 
     def speakers(self, now: int) -> tuple[int, ...]:
-        """The services of the window's lines at a tick; empty if it has no :attr:`world`.
-
-        Whatever is the matter: who speaks is public and says nothing.
-        """
+        """The services of the window's lines at a tick: public, and saying nothing."""
         world = self.simulation
         return () if world is None else speakers(world.seed, len(self.topology), now)
 
     @property
     def held(self) -> bool | None:
-        """Whether the public prior leaves out the held-out pairs (False) or raises them (True).
-
-        None: any (service, fault) pair may occur, or the incident has no :attr:`world`.
-        """
+        """Whether the prior leaves out held-out pairs (False) or raises them (True), if any."""
         return None if self.simulation is None else self.simulation.held

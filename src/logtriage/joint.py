@@ -32,9 +32,6 @@ def observe_role(state: State, split: RoleSplit, role: Role) -> Observation:
     """What a role of a split sees: its slice, by the rules of joint play.
 
     Who may take a kind of action sees what was done of that kind at once, whoever did it.
-
-    Raises:
-        InvalidInput: if ``state`` is not a state.
     """
     return _seen(observe(state), state, split, role)
 

@@ -141,18 +141,11 @@ class Observation:
         return (*self.metrics, *self.traces)
 
     def is_ordinary(self, sort: str, token: str) -> bool:
-        """Whether a token says nothing out of the ordinary for its sort.
-
-        Raises:
-            InvalidInput: for a recording, which has no tokens.
-        """
+        """Whether a token says nothing unusual for its sort; InvalidInput for a recording."""
         return world_of(self).ordinary[sort] == token
 
     def settles(self, service: str) -> bool:
-        """Whether to declare a service as root cause could have no effect any more.
-
-        The first declared stands; where there may be several faults, each that was declared.
-        """
+        """Whether to declare a service as root cause could have no effect any more."""
         return is_settled(self.root_cause, self.root_causes, service)
 
     @property
@@ -162,11 +155,7 @@ class Observation:
 
 
 def world_of(observation: Observation) -> World:
-    """The world that an observation of a simulated incident is of.
-
-    Raises:
-        InvalidInput: for a recording, which has none.
-    """
+    """The world that an observation is of; InvalidInput for a recording, which has none."""
     if observation.world is None:
         raise InvalidInput(
             "expected an observation of a simulated incident: a recording has no world"
@@ -185,10 +174,7 @@ def is_odd(reading: Gauge | Trace, observation: Observation) -> bool:
 def observe(state: State, role: Role | None = None) -> Observation:
     """The observation of a single agent, or the slice that one role may see.
 
-    Depends on the state alone; works on closed states too (the last screen).
-
-    Raises:
-        InvalidInput: if ``state`` is not a state.
+    Works on closed states too (the last screen). InvalidInput if ``state`` is not a state.
     """
     check_state(state)
     incident, facts, now = state.incident, state.facts, state.tick
@@ -298,10 +284,7 @@ def _word(seen: Observation) -> None:
 def _panels(
     telemetry: Telemetry, now: int
 ) -> tuple[tuple[Alert, ...], Reading | None, tuple[LogLine, ...]]:
-    """Alerts, SLO panel and window: the same for every attempt at an incident in a tick.
-
-    Kept, since training plays groups of attempts side by side.
-    """
+    """Alerts, SLO panel and window; kept, since training plays attempts side by side."""
     return (
         telemetry.alerts(now),
         telemetry.slo(now),

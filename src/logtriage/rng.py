@@ -125,11 +125,7 @@ def between(bits: int, low: int, high: int) -> int:
 
 
 class Draws:
-    """Draws of one stream by name: a slot (a small constant) and an index, in any order.
-
-    Nothing depends on what was drawn before, so that the same numbers can be drawn for
-    many incidents at once.
-    """
+    """Draws of one stream by a slot (a small constant) and an index, in any order."""
 
     __slots__ = ("_key",)
 

@@ -93,32 +93,20 @@ class State:
 
 
 def initial_state(incident: Incident) -> State:
-    """The moment at which the incident lands on the agent's screen.
-
-    Raises:
-        InvalidInput: if ``incident`` is not an incident.
-    """
+    """The first moment of an incident, on the agent's screen; InvalidInput for anything else."""
     check_incident(incident)
     return State(incident)
 
 
 def check_incident(value: object) -> None:
-    """Refuse a value that is not an incident.
-
-    Raises:
-        InvalidInput: saying what to pass.
-    """
+    """Raise InvalidInput for a value that is not an incident; it says what to pass."""
     if not isinstance(value, Incident):
         how = f"; make_incident({value!r:.80}) draws it" if isinstance(value, str) else ""
         raise InvalidInput(f"expected an incident, got {kind_of(value)}{how}")
 
 
 def check_state(value: object) -> None:
-    """Refuse a value that is not a state.
-
-    Raises:
-        InvalidInput: saying what to pass.
-    """
+    """Raise InvalidInput for a value that is not a state; it says what to pass."""
     if isinstance(value, State):
         return
     how = ""

@@ -123,8 +123,6 @@ def _with_fog(name: str, fog: int) -> str:
     return name if fog == BENCHMARK_FOG else f"{name}-fog{fog}"
 
 
-# --- ids with a version, which are known before anything is read ---------------------------
-
 _ONE_FAULT: Final = ("single_crash", "cascading_failure", "silent_degradation", "fleet_outage")
 _SEVERAL: Final = ("compound_failure", "compound_fleet")
 _FOGS: Final = (BENCHMARK_FOG, 0, 1, 3)
@@ -163,9 +161,6 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-# --- tasks of any world --------------------------------------------------------------------
-
-
 @lru_cache(maxsize=64)
 def tasks_of(world: World) -> Mapping[str, TaskSpec]:
     """The tasks of a world by id, in order: those at the benchmark's fog, then the others."""
@@ -182,8 +177,7 @@ def tasks_of(world: World) -> Mapping[str, TaskSpec]:
 def benchmark_of(world: World) -> tuple[str, ...]:
     """What ``all`` stands for in a world: its tasks with one fault at the benchmark's fog.
 
-    If all its tasks have several faults, it stands for all at that fog. Tasks with unseen worlds
-    are left out: they are another measure.
+    If none has one fault, all at that fog. Tasks with unseen worlds are left out.
     """
     tasks = [
         task for task in tasks_of(world).values() if task.fog == BENCHMARK_FOG and not task.unseen
@@ -222,21 +216,8 @@ def _unseen_task(world: World, fog: int) -> TaskSpec:
 
 def setting_of(world: World, row: Task, fog: int) -> Setting:
     """The public constants of a task at a level of fog."""
-    return Setting(
-        fog=fog,
-        severity_from=row.severity_from,
-        onset=row.onset,
-        par=row.par,
-        par_benign=row.par_benign,
-        root_silent=row.root_silent,
-        grows_for=row.grows_for,
-        benign=row.benign,
-        severities=row.severities,
-        called_only=row.called_only,
-        creeping=row.creeping,
-        counts=row.counts,
-        world=world,
-    )
+    of_row = {field.name for field in attrs.fields(Setting)} - {"fog", "world"}
+    return Setting(fog=fog, world=world, **{name: getattr(row, name) for name in of_row})
 
 
 def is_registered(task: TaskSpec) -> bool:
@@ -245,11 +226,7 @@ def is_registered(task: TaskSpec) -> bool:
 
 
 def check_one_world(task: TaskSpec) -> None:
-    """Refuse a task with unseen worlds where all incidents need the same world.
-
-    Raises:
-        InvalidInput: saying how to draw them.
-    """
+    """Raise InvalidInput for a task with unseen worlds, where all incidents need the same world."""
     if task.unseen:
         raise InvalidInput(
             f"task {task.id!r}: each incident has a world of its own, with its own services and "
@@ -311,9 +288,7 @@ def task_of(
 def world_of_tasks(task_ids: Iterable[str], world: WorldLike | None = None) -> World:
     """The world that tasks share; ``world`` or the default world for no tasks.
 
-    Raises:
-        UnknownName: as :func:`world_of_id`.
-        InvalidInput: if they are of several worlds, or of another world than ``world``.
+    Raises as :func:`world_of_id`; InvalidInput for tasks of several worlds.
     """
     named = list(task_ids)
     worlds = {world_of_id(task, world): task for task in named}
@@ -326,11 +301,7 @@ def world_of_tasks(task_ids: Iterable[str], world: WorldLike | None = None) -> W
 
 
 def as_world(world: WorldLike | None) -> World:
-    """The world that an argument stands for; the default one for None.
-
-    Raises:
-        UnknownName, WorldError, OSError: as :func:`~logtriage.world.loading.load_world`.
-    """
+    """The world that an argument stands for, the default world for None; as ``load_world``."""
     if world is None:
         return default_world()
     return world if isinstance(world, World) else load_world(world)

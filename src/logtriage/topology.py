@@ -81,11 +81,7 @@ class Topology:
     paged: tuple[tuple[str, str], ...] = attrs.field(default=(), converter=_as_pairs)
 
     def pages(self, fault_class: str) -> str:
-        """The team paged for a class of faults, whoever owns the service.
-
-        Raises:
-            TopologyError: for a class without a team, listing the classes that have a team.
-        """
+        """The team paged for a class of faults; TopologyError lists the classes with a team."""
         for name, team in self.paged:
             if name == fault_class:
                 return team
@@ -168,11 +164,7 @@ class Topology:
         return {tier.name: tier for tier in self.tiers}
 
     def index(self, name: str) -> int:
-        """The index of a service.
-
-        Raises:
-            UnknownName: if there is none of that name.
-        """
+        """The index of a service; UnknownName if there is none of that name."""
         try:
             return self._index[name]
         except KeyError:

@@ -32,8 +32,8 @@ class ScreenTrace:
 
     ``facts`` sum up the first ``plays`` plays. ``panels`` are the cells of the last screen by
     channel, ``evidence`` those of all screens, each once, in the order shown; None if screens
-    were left out. ``asked`` holds the gauges, traces and logs that were asked for. ``said`` keeps
-    the words of panels that stay, ``outcomes`` what a belief made of the evidence.
+    were left out. ``asked`` holds what was asked for, ``said`` the words of panels that stay,
+    ``outcomes`` what a belief made of the evidence.
     """
 
     tick: int
@@ -84,7 +84,6 @@ def in_turn(states: Iterable[State]) -> Iterator[State]:
 
 
 def _begun(world: Simulation, now: int, plays: int, facts: Facts) -> ScreenTrace:
-    """A trace of a single screen."""
     doings, panels, asked = facts.doings, dict[Channel, Cells](), dict[Asked, Cells]()
     for row in rows(world.setting, world.topology, world.speakers(now), now, doings):
         channel, start, spots = row
@@ -99,7 +98,6 @@ def _begun(world: Simulation, now: int, plays: int, facts: Facts) -> ScreenTrace
 def _with_screen(
     trace: ScreenTrace, world: Simulation, now: int, plays: int, facts: Facts
 ) -> ScreenTrace:
-    """The trace with one more screen."""
     evidence, doings = trace.evidence, facts.doings
     by_channel, new, read = dict[Channel, list[Evidence]](), list[Evidence](), dict[Asked, Cells]()
     for row in news(world.setting, world.topology, world.speakers(now), now, doings):

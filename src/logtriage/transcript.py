@@ -43,9 +43,7 @@ def _frozen_wires(actions: Iterable[WireAction]) -> tuple[WireAction, ...]:
 def checked_ticks(ticks: object, count: int, role_split: str | None) -> tuple[int, ...]:
     """The ticks of joint play: one whole number for each of ``count`` actions, never falling.
 
-    Raises:
-        InvalidInput: naming the place and what was expected; for several actions in a tick
-            without a role split.
+    InvalidInput names the place, also of a second action in a tick without a role split.
     """
     if not isinstance(ticks, list | tuple):
         raise InvalidInput(
@@ -127,9 +125,7 @@ class Transcript:
 
 
 def check_drawn(seal: str | None, world: str | None, incident: Incident) -> None:
-    """Refuse a record of another world, or of another key, than the incident's.
-
-    ``seal`` and ``world`` are the fingerprints in the record, None if it has none.
+    """Refuse a record whose ``seal`` or ``world`` (fingerprints, or None) is not the incident's.
 
     Raises:
         InvalidInput: naming both worlds.

@@ -24,8 +24,7 @@ def saying(
 ) -> Callable[[str], object]:
     """What words the panels of a screen, by field: it knows what was shown, and no truth.
 
-    ``readings`` are the cells of the edge, ``since`` is the tick of the trouble, ``team`` that of
-    a note.
+    ``readings`` are the cells of the edge, ``since`` is the tick of the trouble.
     """
     said, cells = trace.said, trace.panels.get
 
@@ -80,11 +79,7 @@ def words(said: Said, key: object, shown: Cells, say: Callable[[Cells], Words]) 
 
 
 def glance(state: State) -> tuple[tuple[Alert, ...], EdgePanel]:
-    """The alerts and the edge panel of a simulated incident, without the rest of its screen.
-
-    Raises:
-        InvalidInput: for an incident that is not simulated.
-    """
+    """The alerts and the edge of a simulated incident alone; InvalidInput for a recording."""
     world = state.incident.telemetry
     if not isinstance(world, Simulation):
         raise InvalidInput(f"{state.incident.id}: expected a simulated incident")

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Final, TypeVar
 
 import attrs
 
@@ -33,33 +33,6 @@ from logtriage.transcript import COMPLETED, Transcript, transcript_of
 
 #: Why an episode is unscored whose server died.
 STOPPED: Final = "the server stopped while the episode was open"
-
-
-class Book(Protocol):
-    """The episodes of a run, by their names, and where they are kept."""
-
-    @property
-    def directory(self) -> Path:
-        """The directory of the run."""
-
-    @property
-    def tools(self) -> tuple[Tool, ...]:
-        """The tools of all its episodes."""
-
-    def left(self) -> list[str]:
-        """The episodes that are still to be played, in order."""
-
-    def open(self, name: str) -> Any:
-        """An episode at its beginning."""
-
-    def recover(self, name: str, done: Sequence[Any]) -> None:
-        """Keep an episode that a dead process left open, by what was done in it."""
-
-    def keep(self, name: str, played: Any, extra: Mapping[str, Any]) -> None:
-        """Keep an episode as it was played."""
-
-    def finish(self) -> None:
-        """Sum the run up: nothing is left."""
 
 
 @attrs.frozen(slots=False)
@@ -166,7 +139,6 @@ _Played = TypeVar("_Played", bound=TextEpisode)
 
 
 def _play_actions(episode: _Played, done: Sequence[Wire]) -> _Played:
-    """An episode after some actions; it breaks off there if it is still open."""
     for wire in done:
         episode.act(wire)
     if not episode.done:
@@ -187,13 +159,8 @@ def merged(tools: Iterable[Tool]) -> tuple[Tool, ...]:
     return tuple(known.values())
 
 
-# --- teams -------------------------------------------------------------------------------
-
-
 @attrs.define
 class _Hand:
-    """The player of a role at the desk: it does what its agent has just called."""
-
     action: Action = attrs.Factory(Wait)
 
     def act(self, _: Observation, memory: Memory) -> tuple[Action, Memory]:
@@ -218,8 +185,7 @@ def team_of(split: RoleSplit, agent: str, roles: Sequence[str], others: str | No
     """The team in which ``agent`` plays ``roles``, and the policy ``others`` the others.
 
     Raises:
-        UnknownName: for a role that the split does not have.
-        InvalidInput: if nobody plays the other roles, or no role is left to an agent.
+        UnknownName, InvalidInput: for an unknown role, no role, or nobody for the other roles.
     """
     for role in roles:
         split.role(role)
@@ -281,9 +247,11 @@ class TeamBook(RunBook):
         )
 
     def _made(self, hands: dict[str, _Hand]) -> TeamFactory:
-        """The team, with the players of the roles at the desk put into ``hands``."""
-
         def make(_: Incident, __: RoleSplit, role: Role) -> _Hand:
             return hands.setdefault(role.name, _Hand())
 
         return make_team(self.policy, self.split, roles={self.agent: make})
+
+
+#: The episodes of a run, by their names, and where they are kept.
+Book = IncidentBook | ShiftBook | TeamBook

@@ -103,10 +103,9 @@ class Seat:
         self._began = 0.0
 
     async def call(self, tool: str, arguments: object, usage: Usage | None = None) -> str:
-        """Play a tool call; returns what the agent reads next.
+        """Play a tool call; returns what the agent reads next. An unreadable call costs its tick.
 
-        A call that cannot be read costs its tick. ``usage`` are the tokens that the client says it
-        has spent since its last call.
+        ``usage`` are the tokens that the client says it has spent since its last call.
         """
         if self._name is not None and usage is not None:
             self._usage = (self._usage or Usage()) + usage

@@ -37,13 +37,9 @@ _CUT_OFF: Final = "length"
 
 @attrs.define
 class _Shared:
-    """The state that all copies of an endpoint share.
+    """What all copies of an endpoint share: the longest reply in tokens, and its ``field``.
 
-    Attributes:
-        limit: the longest reply, in tokens.
-        field: the name under which the endpoint takes that limit.
-        answered: whether it ever answered.
-        failure: why the first request without an answer failed.
+    ``answered`` says whether it ever answered, ``failure`` why the first request failed.
     """
 
     limit: int
@@ -115,14 +111,15 @@ class ChatEndpoint:
     def _begin(self) -> None:
         self._client = openai.OpenAI(**self._options)
         self._lock = Lock()
-        self._usage = Usage()
+        #: The usage so far, in this process.
+        self.usage = Usage()
 
     def __repr__(self) -> str:
         return f"<{self.model} at {self._client.base_url}>"  # never the key
 
     def __getstate__(self) -> dict[str, Any]:
         # Another process makes its own connections, and counts its own usage.
-        own = ("_client", "_lock", "_usage")
+        own = ("_client", "_lock", "usage")
         return {name: value for name, value in vars(self).items() if name not in own}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -132,13 +129,8 @@ class ChatEndpoint:
     def counting_anew(self) -> "ChatEndpoint":
         """The same endpoint on the same connections, with a new :attr:`usage`."""
         other = object.__new__(type(self))
-        vars(other).update(vars(self), _usage=Usage(), _lock=Lock())
+        vars(other).update(vars(self), usage=Usage(), _lock=Lock())
         return other
-
-    @property
-    def usage(self) -> Usage:
-        """The usage so far, in this process."""
-        return self._usage
 
     @property
     def never_answered(self) -> str | None:
@@ -149,18 +141,14 @@ class ChatEndpoint:
         """The model's reply; the empty string if it has no text.
 
         Raises:
-            EndpointError: if the endpoint fails after all retries, or its answer is no chat
-                completion.
+            EndpointError: if the endpoint fails after all retries, or its answer makes no sense.
         """
         return str(self._message(messages)["content"])
 
     def with_tools(
         self, messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str, Any]]
     ) -> dict[str, Any]:
-        """The model's message, with ``tools`` on offer (as of ``openai_tools``).
-
-        A message of role ``assistant`` with ``content`` and, if the model called any,
-        ``tool_calls``.
+        """The model's message, with ``tools`` on offer, and ``tool_calls`` if it called any.
 
         Raises:
             EndpointError: as a plain call.
@@ -181,7 +169,7 @@ class ChatEndpoint:
             raise self._failed("the answer is no chat completion") from None
         used = getattr(answer, "usage", None)
         with self._lock:
-            self._usage += Usage(
+            self.usage += Usage(
                 1,
                 getattr(used, "prompt_tokens", None) or 0,
                 getattr(used, "completion_tokens", None) or 0,
@@ -217,14 +205,12 @@ class ChatEndpoint:
         return EndpointError(failure)
 
     def _create(self, request: dict[str, Any], field: str) -> tuple[Any, int]:
-        """The answer, and how often the client sent the request again."""
         limited = {**request, field: self._shared.limit}
         raw = self._client.chat.completions.with_raw_response.create(**limited)
         return raw.parse(), raw.retries_taken
 
 
 def _reason(error: Exception, request: Mapping[str, Any]) -> str:
-    """The error with its cause, and what may help."""
     reason = f"{type(error).__name__}: {error}"
     if not isinstance(error, openai.OpenAIError):
         reason = f"the answer is no chat completion ({reason})"
@@ -238,11 +224,7 @@ def _reason(error: Exception, request: Mapping[str, Any]) -> str:
 
 
 def _text_of(message: Any) -> str:
-    """The text of a message.
-
-    Raises:
-        AttributeError, TypeError: if it is no message.
-    """
+    """The text of a message; AttributeError or TypeError if it is none."""
     text = message.content or getattr(message, "refusal", None) or ""
     if not isinstance(text, str):
         raise TypeError(text)
@@ -250,11 +232,7 @@ def _text_of(message: Any) -> str:
 
 
 def _calls_of(message: Any) -> list[dict[str, Any]]:
-    """The tool calls of a message as JSON, each with an id.
-
-    Raises:
-        TypeError, ValueError: if they are none.
-    """
+    """The tool calls of a message as JSON, each with an id; TypeError or ValueError for others."""
     calls = []
     for number, call in enumerate(getattr(message, "tool_calls", None) or ()):
         fields = call.model_dump(exclude_none=True) if hasattr(call, "model_dump") else dict(call)

@@ -46,10 +46,9 @@ NEWS: Final = ("notation", "compact")
 
 
 def row_of(incident: Incident) -> dict[str, str]:
-    """The columns of a data set that name an incident, for trainers and evaluators alone.
+    """The columns of a data set that name an incident: its id, and ``seal`` and ``world`` if any.
 
-    ``incident`` is the id. A sealed incident has its ``seal``, and an incident of another than
-    the default world the mark of its ``world``. No prompt, screen or tool holds any of them.
+    No prompt, screen or tool holds any of them.
     """
     columns = {"incident": incident.id, "seal": incident.seal, "world": incident.world_mark}
     return {name: value for name, value in columns.items() if value is not None}
@@ -203,8 +202,6 @@ class Episode(GradedEpisode, TextEpisode):
         check_drawn(row.get("seal"), row.get("world"), incident)
         return cls(incident, reply, style=style, rubric=rubric, turns=turns)
 
-    # -- playing --------------------------------------------------------------------------
-
     def _play(self, wire: Wire) -> str:
         state = self._state
         if state.is_closed:
@@ -232,8 +229,6 @@ class Episode(GradedEpisode, TextEpisode):
         form: Form = "word" if self.reply == "word" else "json"
         return [action_to_wire(parse_action(text, topology, form=form))]
 
-    # -- where it stands ------------------------------------------------------------------
-
     @property
     def tools(self) -> list[dict[str, Any]]:
         """The tools to offer to the agent, as OpenAI's chat API takes them."""
@@ -243,8 +238,7 @@ class Episode(GradedEpisode, TextEpisode):
     def stop(self) -> str | None:
         """Why the episode has stopped; None while it goes on.
 
-        ``error``, the closing of its incident (``resolved``, ``ignored``, ``handed_over``,
-        ``misrouted``, ``out_of_time``), or ``out_of_turns``.
+        ``error``, the closing of its incident, or ``out_of_turns``.
         """
         used_up = self._turns is not None and len(self.rewards) >= self._turns
         return super().stop or (OUT_OF_TURNS if used_up else None)

@@ -30,8 +30,7 @@ def grade_plan(
 ) -> Grade:
     """Grade a reply that holds a plan (:func:`~logtriage.parsing.parse_plan`); total in text.
 
-    ``seal`` and ``world`` are columns of the row (:func:`~logtriage.adapters.episode.row_of`) and
-    are checked where the incident is named by its id.
+    ``seal`` and ``world`` are columns of the row, checked where an id names the incident.
 
     Raises:
         UnknownName, InvalidInput: for an incident id that does not exist.

@@ -1,8 +1,7 @@
 """Ray in place of processes: a cluster, or workers of a Ray that is started on this machine.
 
 Needs the extra ``ray``. Every machine needs the same version of logtriage, and the files that the
-work names (a bundle, a folder with a network) under the same path; the directory of a run is
-written here alone. A task whose worker is killed is tried again by Ray.
+work names under the same path. A task whose worker is killed is tried again by Ray.
 """
 
 import os
@@ -122,18 +121,13 @@ class _Tasks(Executor):
 
 
 def _raised_error(error: BaseException) -> BaseException:
-    """What a function raised; for a worker that died, what the standard library's pools raise."""
     if isinstance(error, RayTaskError):
         return error.cause if isinstance(error.cause, BaseException) else error
     return BrokenExecutor(str(error)) if isinstance(error, RayError) else error
 
 
 def _run(version: str, function: Callable[..., Any], work: Any, options: Any) -> Any:
-    """One call, on a worker.
-
-    Raises:
-        LogTriageError: if the worker has another version of the package.
-    """
+    """One call on a worker, which must have the same version of the package."""
     if version != __version__:
         raise LogTriageError(f"a worker of Ray has logtriage {__version__}, expected {version}")
     return function(*work, **options)

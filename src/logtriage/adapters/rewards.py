@@ -15,11 +15,7 @@ REST: Final = "rest"
 
 
 def reward_names(rubric: Rubric) -> tuple[str, ...]:
-    """Every name that :func:`by_criterion` may use under a rubric.
-
-    Raises:
-        InvalidInput: for a rubric with a criterion called ``rest``.
-    """
+    """Every name that :func:`by_criterion` may use; InvalidInput if a criterion is ``rest``."""
     names = tuple(dict.fromkeys(row.name for row in rubric.rows))
     if REST in names:
         raise InvalidInput(f"rubric {rubric.id!r}: {REST!r} is what bounds and rounding add")
@@ -29,9 +25,8 @@ def reward_names(rubric: Rubric) -> tuple[str, ...]:
 def by_criterion(grade: Graded) -> dict[str, float]:
     """Each criterion's share of the grade, and the ``rest``; they add up to the score.
 
-    A share is weight times score times all discounts. If a gate or a bound replaced the sum,
-    all shares are 0 and the rest is the score. Added in order, they are the score to the last
-    bit. An unscored grade has none.
+    A share is weight times score times all discounts. If a gate or a bound replaced the sum, all
+    shares are 0 and the rest is the score. An unscored grade has none.
 
     Raises:
         InvalidInput: for a criterion called ``rest``.
@@ -55,10 +50,7 @@ def by_criterion(grade: Graded) -> dict[str, float]:
 
 
 def metrics_of(grade: Graded) -> dict[str, float]:
-    """Every criterion, whether a gate held, ticks used, actions after the closing action.
-
-    An unscored grade has none.
-    """
+    """Every criterion, whether a gate held, ticks used, actions unplayed; none if unscored."""
     if grade.score is None:
         return {}
     return {

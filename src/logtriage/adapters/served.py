@@ -81,8 +81,7 @@ class Endpoint:
         """The endpoint that asks the model of ``openai:MODEL``.
 
         Raises:
-            MissingExtra: without the extra ``openai``.
-            InvalidInput: if there is no key, or a number makes no sense.
+            MissingExtra, InvalidInput: without the extra ``openai``, a key, or a name.
         """
         from logtriage.adapters.endpoint import ChatEndpoint
 
@@ -98,16 +97,9 @@ class Endpoint:
 class ServedPlayer:
     """Plays incidents by asking served models, and records the episodes with their usage.
 
-    Several threads may share it.
-
-    Attributes:
-        asked: the endpoint of each model, by its name in ``team``; without a split, one alone.
-        description: the settings that change replies.
-        reply: one of :data:`REPLIES`.
-        style: how rules and screens are written.
-        split: the role split of a team.
-        team: who plays its roles (:func:`logtriage.registry.make_team`).
-        spent: the usage of finished episodes.
+    Several threads may share it. ``asked`` has the endpoint of each model by its name in ``team``,
+    who plays the roles of ``split``; without a split, alone. ``description`` are the settings that
+    change replies, ``spent`` the usage of finished episodes.
     """
 
     asked: Mapping[str, "ChatEndpoint"]
@@ -123,8 +115,7 @@ class ServedPlayer:
         """The transcript of an episode; unscored if a request fails after all retries.
 
         Raises:
-            EndpointError: if a request fails before any model answered, since the run cannot
-                succeed then.
+            EndpointError: if a request fails before any model answered: the run cannot succeed.
         """
         counted = {name: ask.counting_anew() for name, ask in self.asked.items()}
         if self.split is None:
@@ -180,11 +171,7 @@ def served_player(policy: str, endpoint: Endpoint, split: RoleSplit | None = Non
 
 
 def json_object(option: str, text: str) -> dict[str, Any]:
-    """The JSON object of an option, such as ``extra-body``; empty for no text.
-
-    Raises:
-        InvalidInput: naming the option, if the text is no JSON object.
-    """
+    """The JSON object of an option, empty for no text; InvalidInput names the ``option``."""
     if not text:
         return {}
     try:
@@ -197,7 +184,6 @@ def json_object(option: str, text: str) -> dict[str, Any]:
 
 
 def _team(team: str, split: RoleSplit, models: Mapping[str, Complete], style: Style) -> TeamFactory:
-    """A team in which models play their roles, each with a conversation of its own."""
     roles = {name: _role_of(complete, style) for name, complete in models.items()}
     return make_team(team, split, roles=roles)
 

@@ -20,7 +20,7 @@ from logtriage.rendering import Reply
 from logtriage.shift.grades import ShiftGrade, grade, score
 from logtriage.shift.screens import observe, render, shift_prompt
 from logtriage.shift.shifts import Shift, make_shift
-from logtriage.shift.states import ShiftState, begin
+from logtriage.shift.states import begin
 from logtriage.shift.wires import take, wire_in
 
 #: Why an episode has stopped.
@@ -43,7 +43,8 @@ class ShiftEpisode(TextEpisode):
     _tools = SHIFT_TOOLS
 
     def __init__(self, shift: Shift, reply: Reply = "tools", *, screens: int | None = None) -> None:
-        self._state = begin(shift)
+        #: The state of the shift, its truths included: for the host alone.
+        self.state = begin(shift)
         if screens is not None and screens < 1:
             raise InvalidInput(f"screens must be at least 1, got {screens}")
         self.reply, self._screens = reply, screens
@@ -75,17 +76,17 @@ class ShiftEpisode(TextEpisode):
         return [wire_in(text)]
 
     def _play(self, wire: Wire) -> str:
-        if self._state.is_over:
+        if self.state.is_over:
             return "The shift is over; this had no effect."
-        self._state = take(self._state, wire)
+        self.state = take(self.state, wire)
         return self.screen()
 
     def _graded(self) -> float:
-        return score(self._state)
+        return score(self.state)
 
     def screen(self) -> str:
         """The present screen."""
-        return render(observe(self._state))
+        return render(observe(self.state))
 
     @property
     def tools(self) -> list[dict[str, Any]]:
@@ -93,19 +94,14 @@ class ShiftEpisode(TextEpisode):
         return as_openai(SHIFT_TOOLS.values())
 
     @property
-    def state(self) -> ShiftState:
-        """The state of the shift, its truths included: for the host alone."""
-        return self._state
-
-    @property
     def stop(self) -> str | None:
         """Why the episode has stopped, ``over`` or ``error``; None while it goes on."""
-        return ERROR if self.error is not None else OVER if self._state.is_over else None
+        return ERROR if self.error is not None else OVER if self.state.is_over else None
 
     @property
     def grade(self) -> ShiftGrade:
         """The grade with its reasons, of what was played so far."""
-        return grade(self._state)
+        return grade(self.state)
 
     @property
     def reward(self) -> float | None:

@@ -51,15 +51,12 @@ def skyrl_rows(
 class TriageTextEnv(BaseTextEnv):
     """One incident as an environment of SkyRL-gym: text in, text out.
 
-    A reply is one action in JSON (``reply`` of the row may say ``tools``, for calls in
-    ``<tool_call>``, or ``plan``). The reward of a step is the difference of two grades, so
-    the rewards of an episode add up to its grade, and ``metadata`` has each criterion's
-    share so far.
+    A reply is one action in JSON, unless ``reply`` of the row says ``tools`` or ``plan``. Rewards
+    of an episode add up to its grade, and ``metadata`` has each criterion's share so far.
 
     Args:
         env_config: none is needed.
-        extras: the row's other columns: ``incident``, and ``seal``, ``reply`` and
-            ``max_turns`` if there are any.
+        extras: the row's other columns: ``incident``; ``seal``, ``reply``, ``max_turns`` if any.
 
     Raises:
         UnknownName, InvalidInput: if the row names no incident that exists.

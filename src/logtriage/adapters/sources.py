@@ -1,8 +1,7 @@
 """Which incidents other frameworks play, and how their rows name them.
 
-A registered or a recorded incident is named by its id. An incident of your own task is named
-``module:name/split/number``, since its id finds nothing and may be that of another incident. A row
-alone imports no module and reads no file: whoever sets up tasks or a scorer must name both first.
+An incident of your own task is named ``module:name/split/number``. A row alone imports no module
+and reads no file: whoever sets up tasks or a scorer must name both first.
 """
 
 from collections.abc import Iterable
@@ -27,8 +26,6 @@ def is_own_task(text: str) -> bool:
 
 def own_incident(task: str, split: str, number: int) -> Incident:
     """An incident of your own task, ``module:name``; imports, and so runs, the module.
-
-    The task is a task sheet, or a function from split and number to an incident.
 
     Raises:
         UnknownName: if the split is unknown.
@@ -61,8 +58,7 @@ class Sources:
         """Let rows name incidents of these tasks, of this bundle and of this world.
 
         Raises:
-            OSError: if the bundle or the world cannot be read.
-            UnknownName, WorldError: for a world that does not exist or cannot be used.
+            OSError, UnknownName, WorldError: if the bundle or the world cannot be used.
         """
         if world is not None:
             loaded = as_world(world)
@@ -117,8 +113,7 @@ class Sources:
         """The incident that a row names, beside the bundle that it is from.
 
         Raises:
-            UnknownName, InvalidInput: if there is none, or the row names a module or a bundle
-                that nobody named here.
+            UnknownName, InvalidInput: if there is none, or nobody named its module or bundle here.
             SealError: for a sealed incident, if its key is not at hand.
             BundleError: if the bundle is damaged.
         """
@@ -143,7 +138,6 @@ class Sources:
         return (incidents if world is None else attrs.evolve(incidents, world=world))(name)
 
     def _world_of(self, task: str) -> World | None:
-        """The world that a task names, if it was allowed here."""
         return self._worlds.get(task.partition(OF_WORLD)[0])
 
     def _is_own(self, task: str) -> bool:

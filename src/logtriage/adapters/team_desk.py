@@ -31,7 +31,7 @@ _BROKE_OFF: Final = "The incident broke off, and not for a reason of yours."
 
 
 class TeamDesk:
-    """Hands out the incidents of a book to the roles at the desk, who play them together.
+    """Hands out the incidents of a book to the roles at the desk, who play together.
 
     ``patience`` is how many seconds a tick waits for an agent.
     """
@@ -51,11 +51,7 @@ class TeamDesk:
         return (NEXT, *self.book.of(role))
 
     def seat(self, role: str) -> "TeamSeat":
-        """The place of a role.
-
-        Raises:
-            InvalidInput: if somebody sits there.
-        """
+        """The place of a role; InvalidInput if somebody sits there."""
         if role in self._seated:
             raise InvalidInput(f"role {role!r} is taken")
         self._seated.add(role)
@@ -130,10 +126,7 @@ class TeamSeat:
         self._round: Round | None = None
 
     async def call(self, tool: str, arguments: object, usage: Usage | None = None) -> str:
-        """Play a tool call of the role; returns its next screen, once the tick has passed.
-
-        A call that cannot be read, or that the role may not make, loses the role's turn.
-        """
+        """Play a tool call of the role; returns its next screen, once the tick has passed."""
         now, role = self._round, self._role
         if now is not None and not now.episode.done and usage is not None:
             now.usage = (now.usage or Usage()) + usage

@@ -1,8 +1,4 @@
-"""One episode of a team, text in and text out: each role with a conversation of its own.
-
-In each tick every role sees its screen and answers once; then time passes. The team shares the
-grade; each turn also says what each role added.
-"""
+"""One episode of a team, text in and text out: each role with a conversation of its own."""
 
 from collections.abc import Mapping, Sequence
 
@@ -24,13 +20,9 @@ from logtriage.state import State, initial_state
 
 @attrs.frozen
 class TeamTurn:
-    """The result of one tick.
+    """The result of one tick: the next screen of each role by name, and the reward.
 
-    Attributes:
-        screens: the next screen of each role, by its name.
-        reward: the grade after the tick, less the grade before it.
-        by_agent: the credit of each role (:func:`logtriage.grading.credit.credits_of`).
-        done: whether the episode has stopped.
+    ``by_agent`` is the credit of each role (:func:`logtriage.grading.credit.credits_of`).
     """
 
     screens: dict[str, str]
@@ -42,9 +34,7 @@ class TeamTurn:
 class TeamEpisode(GradedEpisode):
     """One incident, played by the replies of a team; :class:`~.episode.Episode` has one agent.
 
-    Attributes:
-        prompts: for each role, the messages that open its conversation.
-        rewards: the team's reward of each tick.
+    ``prompts`` opens each role's conversation; ``rewards`` are the team's, tick by tick.
     """
 
     def __init__(

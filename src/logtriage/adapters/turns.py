@@ -26,11 +26,7 @@ OUT_OF_TURNS: Final = "out_of_turns"
 
 
 class Stopping(ABC):
-    """An episode that ends or breaks off.
-
-    Attributes:
-        error: why the episode must not be scored, or None. It is then unscored, never 0.
-    """
+    """An episode that ends or breaks off; after an ``error`` it is unscored, never 0."""
 
     error: str | None = None
 
@@ -59,12 +55,8 @@ class Stopping(ABC):
 class Turn:
     """The result of one reply.
 
-    Attributes:
-        messages: the answers as chat messages: a message of role ``tool`` per call, or of role
-            ``user`` for a reply without calls.
-        reward: the grade after the reply, less the grade before it.
-        done: whether the episode has stopped.
-        actions: the wire actions of the reply.
+    ``messages`` answer it: of role ``tool`` per call, or ``user`` for a reply without calls.
+    ``reward`` is the grade after it, less the grade before; ``actions`` are its wire actions.
     """
 
     messages: tuple[dict[str, Any], ...]
@@ -81,12 +73,8 @@ class Turn:
 class TextEpisode(Stopping):
     """An episode of one agent, which says how replies are read and wire actions are played.
 
-    Attributes:
-        reply: how the agent answers.
-        prompt: the messages that open it: the rules, and the first screen.
-        actions: the wire actions so far, those without effect included.
-        rewards: the reward of each turn.
-        words: the agent's own words beside each action.
+    ``prompt`` opens it. ``actions`` are the wire actions so far, those without effect included,
+    with the agent's own ``words`` beside each; ``rewards`` are those of each turn.
     """
 
     reply: Reply
@@ -128,11 +116,7 @@ class TextEpisode(Stopping):
         """The tools to offer to the agent, as OpenAI's chat API takes them."""
 
     def act(self, wire: Wire) -> Turn:
-        """Play one wire action as a turn, whatever the agent's way to answer.
-
-        Raises:
-            EpisodeOver: as :meth:`step`.
-        """
+        """Play one wire action as a turn; raises EpisodeOver as :meth:`step`."""
         return self._turn([None], [wire])
 
     def _turn(self, calls: Sequence[Any], wires: Sequence[Wire], words: str | None = None) -> Turn:
@@ -182,16 +166,11 @@ class TextEpisode(Stopping):
 
 
 def _without_thoughts(message: Message) -> Message:
-    """A message as it goes back to its server."""
     return {name: value for name, value in message.items() if name not in THOUGHTS}
 
 
 def named_in(row: Mapping[str, Any], column: str) -> str:
-    """The id in a column of a data set's row.
-
-    Raises:
-        InvalidInput: if there is none.
-    """
+    """The id in a column of a data set's row; InvalidInput if there is none."""
     name = row.get(column)
     if not isinstance(name, str):
         raise InvalidInput(
@@ -208,11 +187,7 @@ def too_old(roles: Sequence[str], screens: int | None) -> Sequence[int]:
 
 
 def messages_of_turn(reply: object) -> Sequence[Message]:
-    """The messages of a reply, which is text, a message or several.
-
-    Raises:
-        InvalidInput: for what is neither text nor messages.
-    """
+    """The messages of a reply: text, a message or several; InvalidInput for anything else."""
     if isinstance(reply, str):
         return ({"role": "assistant", "content": reply},)
     messages = (reply,) if isinstance(reply, Mapping) else reply

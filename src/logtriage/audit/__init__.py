@@ -4,17 +4,8 @@
 >>> audit("single_crash-v4", families=["ceiling"], sizes=QUICK).passed
 True
 
-Any task and any rubric can be audited, yours too: see ``docs/audit.md``. From low to high:
-
-- what checks share: ``limits``, ``failing``, ``findings``, ``vocabulary`` (every action, with every
-  field varied) and ``subject`` (a task with its rubric and oracle)
-- ways to play: ``action_lists`` (scores and searches of fixed lists), ``situations`` (exact search
-  of all lists), ``players`` (scripts that see the screen)
-- checks of a rubric, for its author: ``ceiling``, ``floor``, ``histories``, and ``episodes`` (each
-  rule answers, and the same everywhere)
-- checks of incidents, for who draws them: ``leaks``, ``public_fields`` (of seeds), ``screens``,
-  ``fairness``, ``symptoms``, ``handing_over``
-- for the author of a world: ``world_checks`` and ``world_doubts``; ``run`` has the list of checks
+Any task and any rubric can be audited, yours too: see ``docs/audit.md``. ``run`` has the list of
+checks; ``world_checks`` and ``world_doubts`` are for the author of a world.
 """
 
 from logtriage.audit.findings import Finding, Report, Verdict

@@ -1,8 +1,7 @@
-"""Lists of actions: what they score on many incidents, and how to find better ones.
+"""Lists of actions: what they score on many incidents, and two searches for better ones.
 
 A policy that looks at nothing is a list of actions, or a lottery over lists, which is worth no more
-than the best of them. There are two searches: a greedy search, and a local search that starts from
-its result.
+than the best of them.
 """
 
 from collections.abc import Iterator, Sequence
@@ -51,9 +50,9 @@ def kind_of(incident: Incident) -> object:
 
 @attrs.frozen(eq=False)
 class _Kinds:
-    """The kinds of incident of one topology, and their columns in a table of scores.
+    """The kinds of incident of a topology, and their columns in a table of scores.
 
-    ``fits`` keeps each action as it fits the topology: the message of a misfit is dear.
+    ``fits`` keeps each action as it fits the topology.
     """
 
     topology: Topology
@@ -69,18 +68,14 @@ class _Kinds:
 
 
 class Scorer:
-    """Grades lists of actions on a fixed set of incidents.
-
-    Truth and rules alone decide what a list earns (the check ``blindness`` holds a rubric to
-    that), so each kind of incident is graded once and counted.
+    """Grades lists of actions on a fixed set of incidents, each kind of incident once.
 
     Attributes:
         kinds: the first incident of each kind that no list can tell apart.
         weights: how many incidents are of each kind (kinds,).
         fast: whether ``grade_batch`` grades; it uses kernels if Numba is installed.
         services: the services that lists name: those that many of the incidents have.
-        actions: the actions that lists are made of. What is said beside them is no part of a
-            batch: measures that have a kernel do not read it, any other may.
+        actions: the actions that lists are made of.
         graded: how many lists were graded, each counted once for every topology.
     """
 
@@ -169,9 +164,6 @@ class Scorer:
         return Best(plans[place], float(means[place]))
 
 
-# -- searches ------------------------------------------------------------------------------
-
-
 class Best(NamedTuple):
     """A list of actions and its mean score on the incidents that it was chosen on."""
 
@@ -180,12 +172,10 @@ class Best(NamedTuple):
 
 
 def best_constant_list(scorer: Scorer, most: float = float("inf")) -> Best:
-    """Search greedily, position by position.
+    """Search greedily: each position gets the action with which the closed list is worth most.
 
-    Each position gets the action with which the list is worth most, if it is then
-    closed in the better of the two ways. The search goes on to the horizon, even past
-    positions at which no action helps, unless the scorer has graded ``most`` lists. It returns
-    the best list on the way.
+    The search goes on to the horizon, unless the scorer has graded ``most`` lists, and returns the
+    best list on the way.
     """
     openers = [action for action in scorer.actions if action not in CLOSERS]
     best = scorer.best([(closer,) for closer in CLOSERS])
@@ -201,8 +191,8 @@ def best_constant_list(scorer: Scorer, most: float = float("inf")) -> Best:
 def best_blind_policy(scorer: Scorer, starts: Sequence[Plan], most: float = float("inf")) -> Best:
     """Improve lists by one change at a time until none helps; the best of all starts.
 
-    A change replaces, inserts or removes one action, or swaps two neighbours. Every such change
-    is tried, and the best of them is taken, unless the scorer has graded ``most`` lists.
+    A change replaces, inserts or removes an action, or swaps two neighbours. The search ends early
+    if the scorer has graded ``most`` lists.
     """
     horizon = scorer.kinds[0].horizon
     best: Best | None = None

@@ -16,10 +16,7 @@ from logtriage.incident import Incident
 
 
 class Bounds:
-    """The best of the oracle and of the search for better lists, each measured once.
-
-    Where the search is not exact, changes of the oracle's list stand in for it.
-    """
+    """The best of the oracle and of the search for better lists, each measured once."""
 
     def __init__(self, work: Work) -> None:
         self.subject = work.subject
@@ -38,7 +35,6 @@ class Bounds:
 
     @cached_property
     def _kinds(self) -> tuple[list[Situations], int]:
-        """The kinds of incident that are searched apart, and how many incidents they cover."""
         chosen: dict[Hashable, Situations] = {}
         kinds: dict[Hashable, Hashable] = {}
         covered = inexact = 0
@@ -64,7 +60,6 @@ class Bounds:
 
     @property
     def _unsearched(self) -> list[Incident]:
-        """Incidents for which there is no exact search."""
         return [kind.incident for kind in self._kinds[0] if kind.unknown]
 
     @cached_property
@@ -136,7 +131,6 @@ class Bounds:
 
 
 def _varied_first(incidents: Sequence[Incident]) -> list[Incident]:
-    """The first incident of each severity and number of remedies, then all others."""
     first: dict[Hashable, int] = {}
     for place, incident in enumerate(incidents):
         truth = incident.truth
@@ -146,7 +140,6 @@ def _varied_first(incidents: Sequence[Incident]) -> list[Incident]:
 
 
 def _with_a_move(plan: tuple[Action, ...]) -> Iterator[tuple[Action, ...]]:
-    """The list with each action at each other place."""
     for place, action in enumerate(plan):
         others = (*plan[:place], *plan[place + 1 :])
         for to in range(len(plan)):
@@ -156,9 +149,6 @@ def _with_a_move(plan: tuple[Action, ...]) -> Iterator[tuple[Action, ...]]:
 def pages_known(incident: Incident) -> bool:
     """Whether the right page is known; for recorded incidents it is not."""
     return incident.truth.benign or bool(incident.truth.teams)
-
-
-# -- the checks --------------------------------------------------------------------------
 
 
 def oracle_reaches(work: Work) -> Outcome:

@@ -1,8 +1,4 @@
-"""Very different episodes: their rules all answer, and their grade is the same everywhere.
-
-A grade must not depend on the process, on the way by which an episode is graded, on names, or on
-the story around the actions.
-"""
+"""Very different episodes: their rules all answer, and their grade is the same everywhere."""
 
 import os
 import pickle
@@ -60,7 +56,6 @@ def episodes(subject: Subject, incident: Incident) -> list[State]:
 
 
 def _test_episodes(work: Work) -> list[State]:
-    """The episodes of some test incidents."""
     incidents = work.subject.incidents("test", work.sizes.same)
     return [state for incident in incidents for state in episodes(work.subject, incident)]
 
@@ -91,7 +86,6 @@ def measures(work: Work) -> Outcome:
 
 
 def _unusable(kind: str, answer: Any) -> str | None:
-    """The fault in the answer of a rule; None if it has none."""
     if kind == "gate":
         fits = answer is None or (isinstance(answer, str) and answer)
         return None if fits else f"returns {answer!r}, expected None or a reason in words"
@@ -106,9 +100,6 @@ def _unusable(kind: str, answer: Any) -> str | None:
         least = " and at least 0" if kind == "discount" else ""
         return f"returns {number!r}, expected at most 1{least}"
     return None
-
-
-# -- other processes ------------------------------------------------------------------
 
 
 def fingerprint(subject: Subject, count: int) -> str:
@@ -185,11 +176,7 @@ def _in_child(job: bytes, name: str, count: int, seed: str) -> str | None:
     return done.stdout.decode().strip()
 
 
-# -- records, stories, names ---------------------------------------------------------------
-
-
 def _compare(work: Work, same: Callable[[State], bool], how: str) -> Outcome:
-    """Whether all episodes are the ``same`` once more; ``how`` says in words what they are."""
     states = work.shared(_test_episodes)
     differing = [state.incident.id for state in states if not same(state)]
     return judged(
@@ -245,10 +232,7 @@ def renaming(work: Work) -> Outcome:
 
 
 def renamed(incident: Incident) -> tuple[Incident, Callable[[Action], Action]]:
-    """The incident with new names for services and teams, and the same for actions.
-
-    The telemetry keeps its names: a grader must not look at it.
-    """
+    """The incident with new names for services and teams, telemetry aside; the same for actions."""
     topology = incident.topology
     new = {name: f"x{number}" for number, name in enumerate((*topology.names, *topology.teams))}
     names = ("topology", "directory", "truth")

@@ -1,8 +1,6 @@
 """Exceptions of the audited code become findings: who failed, where, and with what.
 
-A user's measure may fail on histories that its author never thought of: an open state, another
-name for a service. That is a fault of the rubric, and no reason to end the audit. So every check
-calls measures through this module.
+Every check calls a user's measures through this module, so that a failure does not end the audit.
 """
 
 from collections.abc import Callable, Iterator
@@ -63,11 +61,7 @@ def failure(error: Exception, state: State, rubric: Rubric) -> AuditedCodeFailed
 
 
 def guarded(call: Callable[[], _Answer], state: State, rubric: Rubric) -> _Answer:
-    """What a call answers that asks a rule of the rubric about a state.
-
-    Raises:
-        AuditedCodeFailed: if the rule raises, or the total is no finite number.
-    """
+    """What a call of a rule answers about a state; AuditedCodeFailed if the rule raises."""
     try:
         return call()
     except Exception as error:

@@ -1,13 +1,11 @@
 """Equal tokens, equal screens: only tokens tell of the truth.
 
-An incident is played with every request that it has, and everything that was shown is
-written down, token by token. Then its *twin* is played: the same system, seed and actions under
-another truth, which shows the tokens of the first incident. The texts of the two must be the
-same, screen by screen. A difference would be known to an agent and to no belief: the ordering of
-lines, a figure, a phrasing.
+An incident is played with every request that it has. Then its *twin* is played: the same system,
+seed and actions under another truth, which shows the tokens of the first incident. The texts must
+be the same, screen by screen: a difference would be known to an agent and to no belief.
 
-If several faults are possible, sets are compared with sets. The last twin of each incident shares
-a fault with it, which is fixed in both: the faults that are left must not show either.
+If several faults are possible, the last twin of each incident shares a fault with it, which is
+fixed in both: the faults that are left must not show either.
 """
 
 from collections.abc import Iterator, Sequence
@@ -90,11 +88,7 @@ def fairness(work: Work) -> Outcome:
 
 
 def _other_truth(incident: Incident, world: Simulation, number: int) -> tuple[Hypothesis, Any]:
-    """Another truth and severity, by a hash of the incident and a number.
-
-    Every other twin shares a right page with the incident, so that the effects of a page are
-    compared, too.
-    """
+    """Another truth, by a hash; every other twin shares a right page with the incident."""
     public, topology = world.setting.world, world.topology
     paged = set(teams_of(public, topology, world.directory, world.truth))
     for attempt in range(200):
@@ -109,7 +103,6 @@ def _other_truth(incident: Incident, world: Simulation, number: int) -> tuple[Hy
 
 
 def _draw_truth(world: Simulation, bits: int, *, keeps: bool) -> Hypothesis:
-    """A truth by the prior; if several faults are possible, it ``keeps`` a fault of the world's."""
     if not world.setting.several:
         return draw_truth(prior(world.setting, world.topology, world.held), bits)
     sets = set_prior(world.setting, world.topology, world.held)
@@ -125,9 +118,8 @@ def _draw_truth(world: Simulation, bits: int, *, keeps: bool) -> Hypothesis:
 def _plan(incident: Incident, world: World, other: Hypothesis, number: int) -> _Plan:
     """Questions and actions that leave both incidents open and alike.
 
-    Pages that are right for both, a remedy that is wrong for both, and among several faults a
-    remedy that is right for both; then requests of every kind, first at the services of the two
-    truths.
+    Pages right for both, a remedy wrong for both, and among several faults a remedy right for
+    both; then requests of every kind, first at the services of the two truths.
     """
     topology, truth = incident.topology, incident.truth
     names = topology.names
@@ -152,7 +144,6 @@ def _plan(incident: Incident, world: World, other: Hypothesis, number: int) -> _
 
 
 def _states(incident: Incident, plan: Sequence[Action]) -> Iterator[State]:
-    """The state before each action and after the last."""
     state = initial_state(incident)
     yield state
     for action in plan:
@@ -165,8 +156,6 @@ def _states(incident: Incident, plan: Sequence[Action]) -> Iterator[State]:
 def _twin(
     incident: Incident, world: Simulation, truth: Hypothesis, severity: Any, tokens: dict[Cell, str]
 ) -> Incident:
-    """The incident under another truth, with a world that says these tokens instead of its own."""
-
     def row(_: Simulation, row: Row, __: Doings) -> list[Evidence]:
         channel, start, spots = row
         cells = [(channel, service, slot, start) for service, slot in spots]
@@ -182,7 +171,6 @@ def _twin(
 
 
 def _difference(world: Simulation, other: Hypothesis, first: str, second: str) -> str:
-    """The first line that is not the same, and under which truths."""
     lines = zip_longest(first.splitlines(), second.splitlines(), fillvalue="(no line)")
     left, right = next(pair for pair in lines if len(set(pair)) > 1)
     return (

@@ -14,10 +14,10 @@ NOT_OF_A_WORLD: Final = "the probabilities of these incidents are not known"
 
 
 class Verdict(StrEnum):
-    """How a check came out. Only ``FAILED`` counts against the subject.
+    """How a check came out. Only ``FAILED`` counts against the subject, only ``PASSED`` for it.
 
-    Only ``PASSED`` speaks for it: ``NOT_EXACT`` found nothing and could not look everywhere,
-    ``UNTESTED`` could not look, ``SKIPPED`` does not apply, ``REPORTED`` has no threshold.
+    ``NOT_EXACT`` found nothing and could not look everywhere, ``UNTESTED`` could not look,
+    ``SKIPPED`` does not apply, ``REPORTED`` has no threshold.
     """
 
     PASSED = "passed"
@@ -103,11 +103,7 @@ class Report:
         return tuple(row.check for row in self.findings if row.verdict in verdicts)
 
     def finding(self, check: str) -> Finding:
-        """The finding of a check.
-
-        Raises:
-            KeyError: if the check was not made.
-        """
+        """The finding of a check; KeyError if it was not made."""
         return {row.check: row for row in self.findings}[check]
 
 

@@ -4,7 +4,7 @@ If every hand-over has a worth, earnings are measured as net value: the gain ove
 incident over, as a share of the largest possible gain.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import product
 from statistics import fmean
 
@@ -77,10 +77,7 @@ class Panel:
         self, names: Iterable[str], how: str, *, most: float | None = None, least: float = 0.0,
         after: Mapping[str, str] | None = None,
     ) -> Outcome:  # fmt: skip
-        """Check the best of ``names`` against its limit: at most ``most``, or at least ``least``.
-
-        ``after`` maps a member to what is written behind the sentence.
-        """
+        """Check the best of ``names`` against its limit; ``after`` adds to the sentence."""
         rows = {name: self.intervals[name] for name in names}
         best = max(rows, key=lambda name: rows[name].mean)
         top, unit = rows[best], "net value " if self.net else ""
@@ -101,7 +98,7 @@ class Panel:
     def play_and_judge(
         self, scripts: Scripts, how: str, *, most: float | None = None, least: float = 0.0
     ) -> Outcome:
-        """Play scripts, add them to the panel, and judge them by their best as :meth:`judged`."""
+        """Play scripts, add them to the panel, and judge them as :meth:`judged`."""
         for name, make in scripts.items():
             states = (play(incident, make(incident)) for incident in self.incidents)
             scores = [score(state, self.subject.rubric) for state in states]
@@ -189,21 +186,16 @@ def constant_answers(scorer: Scorer) -> list[tuple[Action, ...]]:
     ]  # fmt: skip
 
 
-def reflex_policies(work: Work) -> Outcome:
-    """Judge the reflex policies: their best earns at most the limit."""
-    how = "by reflex to the first screen"
-    return work.shared(Panel).play_and_judge(REFLEXES, how, most=work.limits.shallow)
+def _played(scripts: Scripts, how: str, limit: str) -> Callable[[Work], Outcome]:
+    """A check of the best of some scripts against the most that is allowed."""
+    return lambda work: work.shared(Panel).play_and_judge(
+        scripts, how, most=getattr(work.limits, limit)
+    )
 
 
-def unread(work: Work) -> Outcome:
-    """Judge policies that read no log line, but treat services and watch the panel."""
-    how = "with no log line read, by treating and watching the panel"
-    return work.shared(Panel).play_and_judge(WATCHERS, how, most=work.limits.unread)
-
-
-def chance(work: Work) -> Outcome:
-    """Judge random actions: they earn at most the limit."""
-    return work.shared(Panel).play_and_judge(CHANCE, "by chance", most=work.limits.chance)
+reflex_policies = _played(REFLEXES, "by reflex to the first screen", "shallow")
+unread = _played(WATCHERS, "with no log line read, by treating and watching the panel", "unread")
+chance = _played(CHANCE, "by chance", "chance")
 
 
 def expert(work: Work) -> Outcome:

@@ -1,10 +1,8 @@
 """Whether the worth of a hand-over binds: the loss of an agent that does not heed it.
 
 By Chow's rule [1]_ an agent goes on if it expects more than its worth c, and hands over if not.
-The rule tests nothing if c hardly ever decides. So the observer asks as if nobody took the
-incident over, until no question pays. At that point the expected grade V of going on is known
-exactly, and so is the worth of a hand-over late, for each c: no grade is sampled, and one play
-stands for every c.
+The observer asks as if nobody took the incident over, until no question pays. Then the expected
+grade of going on and the worth of a late hand-over are known exactly, for each c.
 
 .. [1] C. K. Chow, "On optimum recognition error and reject tradeoff", IEEE Transactions on
    Information Theory 16 (1970), doi:10.1109/TIT.1970.1054406.
@@ -37,10 +35,9 @@ _GAINED: Final = sum(1.0 - worth for worth in WORTHS_OF_HAND_OVER)
 
 @attrs.frozen
 class Decision:
-    """The point at which the observer asks no more, as if nobody took the incident over.
+    """The point at which the observer asks no more: the expected grade of going on.
 
-    ``value`` is the expected grade of going on; ``worths`` holds that of a hand-over then, for
-    each worth at the beginning.
+    ``worths`` holds what a hand-over is worth then, for each worth at the beginning.
     """
 
     value: float
@@ -65,9 +62,6 @@ def decision_of(incident: Incident) -> Decision:
     return Decision(held.value(), tuple(0.0 if worth is None else worth for worth in worths))
 
 
-# -- what is lost ------------------------------------------------------------------------
-
-
 def lost_by_ignoring(decisions: Sequence[Decision]) -> list[float]:
     """The loss of each decision by never handing over, over all worths, as net value."""
     return _lost_at(0.0, decisions)
@@ -82,7 +76,6 @@ def lost_by_a_bar(decisions: Sequence[Decision]) -> tuple[float, list[float]]:
 
 
 def _lost_at(bar: float, decisions: Sequence[Decision]) -> list[float]:
-    """The loss of each decision by handing over exactly if it is worth less than the bar."""
     signs = (-1.0 if decision.value < bar else 1.0 for decision in decisions)
     return [
         sum(max(0.0, sign * (worth - decision.value)) for worth in decision.worths) / _GAINED
@@ -108,9 +101,6 @@ def net_value_at_best(decisions: Sequence[Decision]) -> float:
     return gained / (len(decisions) * _GAINED)
 
 
-# -- the check -----------------------------------------------------------------------------
-
-
 def risk(work: Work) -> Outcome:
     """C decides often enough, and it matters; at other levels of fog it is reported."""
     incidents = work.subject.incidents("test", work.sizes.worths)
@@ -126,10 +116,7 @@ def risk(work: Work) -> Outcome:
 
 
 def weighed(decisions: Sequence[Decision], limits: Thresholds) -> Outcome:
-    """Whether c decides often enough: what an observer loses that does not heed it.
-
-    A figure is wrong if its whole interval is, since few incidents may be a biased lot.
-    """
+    """Whether c decides often enough; a figure is wrong if its whole interval is."""
     (bar, lost), shares = lost_by_a_bar(decisions), handed_over(decisions)
     ignored, fixed = _mean(lost_by_ignoring(decisions)), _mean(lost)
     wrong, by_worth = [], list[dict[str, Any]]()

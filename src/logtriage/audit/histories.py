@@ -1,19 +1,16 @@
 """Random histories, each with one change; the effect of the change on a sound score is known.
 
-A search for the highest score misses undeserved credit that stays below the oracle's. So histories
-are drawn at random, with bursts of actions of one sort, on incidents of every split, range of
-numbers and worth of a hand-over. Each law changes a history in one place and compares the two
-scores. The score must not fall if a wrong answer or talk is taken back, whatever confidence was
-stated, and not if an answer gets better or a tick is saved. An action that does nothing replaces
-the action taken back, so that everything else happens in the same tick as before.
+A search for the highest score misses undeserved credit below the oracle's. So histories are drawn
+at random, with bursts of actions of one sort, on incidents of every split and range of numbers.
+The score must not fall if a wrong answer or talk is taken back (an action that does nothing
+replaces it), if an answer gets better, or if a tick is saved.
 
-Two rules about order are sound. Recovery is no diagnosis: a fix may void a root cause that is
-declared after it, and so cost what that declaration would have earned. And where the rubric wants
-the page before production is touched, a fix before it may cost its share of the total.
+Two rules about order are sound. A fix may void a root cause that is declared after it. And where
+the rubric wants the page before production is touched, a fix before it may cost its share.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from itertools import cycle, islice
 from typing import Final
@@ -82,22 +79,16 @@ class _Law:
     witness: str = ""
 
 
-def undeserved(work: Work) -> Outcome:
-    """No wrong answer, second answer or talk earns more than an action that does nothing."""
-    broken = "a wrong answer, a second answer or talk earns {by:.4f} more than nothing"
-    return work.shared(_Fuzzed).outcome("undeserved", broken)
+def _law(name: str, broken: str) -> Callable[[Work], Outcome]:
+    """The check of a law; ``broken`` says what breaks it."""
+    return lambda work: work.shared(_Fuzzed).outcome(name, broken)
 
 
-def looks(work: Work) -> Outcome:
-    """A look changes no score, beside its tick."""
-    broken = "a look changes the score by {by:.4f}, beside its tick"
-    return work.shared(_Fuzzed).outcome("looks", broken)
-
-
-def monotonicity(work: Work) -> Outcome:
-    """A better answer, a saved tick or a truer confidence never lowers the score."""
-    broken = "a better answer or a saved tick costs {by:.4f}"
-    return work.shared(_Fuzzed).outcome("monotonicity", broken)
+undeserved = _law(
+    "undeserved", "a wrong answer, a second answer or talk earns {by:.4f} more than nothing"
+)
+looks = _law("looks", "a look changes the score by {by:.4f}, beside its tick")
+monotonicity = _law("monotonicity", "a better answer or a saved tick costs {by:.4f}")
 
 
 class _Fuzzed:
@@ -167,7 +158,6 @@ class _Fuzzed:
         return laws
 
     def _changes(self, history: "_History") -> Iterator[_Change]:
-        """The changes of a history that laws compare."""
         plan, incident = history.plan, history.incident
         for place, action in enumerate(plan):
             silent = _put(plan, place, IDLE)
@@ -187,7 +177,6 @@ class _Fuzzed:
                 yield "monotonicity", silent, plan, self._cost_of_order(history, place, silent)
 
     def _cost_of_order(self, history: "_History", place: int, silent: _Plan) -> float:
-        """The most that a fix may cost: a later root cause, and a share before the page."""
         truth, earned = history.incident.truth, history.worth(silent)
         undeclared = tuple(
             IDLE if at > place and isinstance(action, IdentifyRootCause) else action
@@ -220,9 +209,8 @@ class _History:
 def drawn_histories(subject: Subject, incident: Incident, count: int) -> Iterator[_Plan]:
     """Lists made from the oracle's by leaving out actions and adding bursts; always the same.
 
-    A burst repeats an action, the oracle's own or another, or takes different actions of a sort.
-    Half of the time the oracle's own actions of that sort are left out, since a first right answer
-    would hide what a wrong answer earns.
+    A burst repeats an action or takes different actions of a sort. Half of the time the oracle's
+    own actions of that sort are left out: a right answer would hide what a wrong answer earns.
     """
     perfect = subject.perfect(incident)
     by_sort: dict[type[Action], list[Action]] = defaultdict(list)
@@ -252,7 +240,6 @@ def drawn_histories(subject: Subject, incident: Incident, count: int) -> Iterato
 
 
 def _ordered(history: _History, place: int, silent: _Plan) -> Iterator[tuple[_Plan, _Plan]]:
-    """(worse, better) of a history and others that differ in the action at a place."""
     plan, truth = history.plan, history.incident.truth
     match plan[place]:
         case ClassifySeverity(severity) if truth.severity is not None:
@@ -292,16 +279,11 @@ def _put(plan: _Plan, place: int, action: Action) -> _Plan:
 
 
 def _is_second(plan: _Plan, place: int) -> bool:
-    """Whether an earlier action is of the same sort."""
     return any(type(earlier) is type(plan[place]) for earlier in plan[:place])
 
 
 def _is_undeserved(plan: _Plan, place: int, incident: Incident) -> bool:
-    """Whether no sound rubric pays for an action: a wrong answer, a second answer, talk.
-
-    A first severity that is wrong may be nearly right, and so be worth something. Several faults
-    have several right root causes and pages.
-    """
+    """Whether no sound rubric pays for an action: a wrong answer, a second answer, talk."""
     action, truth = plan[place], incident.truth
     again = _is_second(plan, place)
     second = again and not truth.several

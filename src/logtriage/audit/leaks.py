@@ -1,13 +1,10 @@
 """No answer leaks: the first screen against the truth.
 
-*Nuisances* must carry nothing: ids, seeds, numbers of lines, the order in which things are
-listed, white space, the horizon, the worth of a hand-over. Evidence may carry something;
-:mod:`logtriage.audit.screens` compares it with the posterior.
+*Nuisances* must carry nothing: ids, seeds, numbers and order of lines, white space, the horizon,
+the worth of a hand-over. :mod:`logtriage.audit.screens` compares evidence with the posterior.
 
-A nuisance is tested by its mutual information with each part of the truth, estimated by
-plugging in the observed frequencies [1]_. That estimate is above 0 even where there is
-nothing to find, so it is compared with the same estimate after the truth was shuffled
-among the incidents.
+A nuisance is tested by its mutual information with each part of the truth, estimated by plugging in
+the observed frequencies [1]_, and compared with the same estimate after the truth was shuffled.
 
 .. [1] L. Paninski, "Estimation of entropy and mutual information", Neural Computation
    15 (2003), doi:10.1162/089976603321780272.
@@ -39,12 +36,10 @@ NEVER_VARIES: Final = "the truth never varies: it is known before anything is sh
 
 
 def family_wise(seen: Floats, drawn: Floats) -> Floats:
-    """The chance that any of all statistics is as large as each of ``seen``, by chance alone.
+    """The chance that any statistic is as large as each of ``seen`` (tests,), by chance alone.
 
-    ``seen`` has shape (tests,), ``drawn`` (draws, tests) the same statistics where nothing is to be
-    found. So many tests at once raise no false alarm: it is the single-step maxT procedure [1]_.
-
-    .. [1] P. H. Westfall, S. S. Young, "Resampling-Based Multiple Testing", Wiley 1993.
+    ``drawn`` (draws, tests) has the same statistics where nothing is to be found: the single-step
+    maxT procedure of P. H. Westfall, S. S. Young, "Resampling-Based Multiple Testing", Wiley 1993.
     """
     highest = drawn.max(axis=1)
     chances: Floats = (1 + (highest[:, np.newaxis] >= seen).sum(axis=0)) / (1 + len(highest))
@@ -109,9 +104,6 @@ def splits(work: Work) -> Outcome:
     )
 
 
-# -- the truth, in parts, and what must carry nothing ----------------------------------------
-
-
 def _least(names: Iterable[str]) -> Hashable:
     return min(names, default=None)
 
@@ -133,13 +125,11 @@ def varied_answers(work: Work) -> dict[str, Codes]:
 
 
 def _codes(values: Iterable[Hashable]) -> Codes:
-    """Values as small integers; all are 0 if no value differs from the first."""
     numbers: dict[Hashable, int] = {}
     return np.array([numbers.setdefault(value, len(numbers)) for value in values], np.int64)
 
 
 def _rises(values: Sequence[Any]) -> Hashable:
-    """Whether the first value is below the last; undefined if they are equal."""
     return values[0] < values[-1] if values and values[0] != values[-1] else _UNDEFINED
 
 
@@ -154,7 +144,6 @@ def _alert_places(row: Shown) -> list[int]:
 
 
 def _unusual_owners(incident: Incident) -> int:
-    """How many services have another owner than is likely; 0 where owners are not drawn."""
     usual = () if incident.world is None else incident.world.usual_owners(incident.topology)
     return sum(owner != other for owner, other in zip(incident.directory, usual, strict=False))
 
@@ -190,8 +179,6 @@ _NUISANCES: Final[Mapping[str, Callable[[Shown], Hashable]]] = {
 
 
 class _Pair(NamedTuple):
-    """A feature to hold against an answer: its values, and the places that have a value."""
-
     feature: str
     answer: str
     values: Codes

@@ -1,10 +1,7 @@
 """Every threshold and every sample size of an audit, in one place.
 
-:data:`WITH_WORTH` holds the thresholds of tasks in which every hand-over has a worth: no blind
-policy may be worth having on call, and the expert must be. :data:`WORLD` holds those of other
-simulated tasks: evidence is in doubt, and the expert goes by rules of thumb. :data:`STANDARD` is
-for all other tasks: a good reader should find the answer. For a task that is meant to be easier or
-harder, hand your own thresholds to :func:`logtriage.audit.audit`.
+For a task that is meant to be easier or harder, hand your own thresholds to
+:func:`logtriage.audit.audit`.
 """
 
 from typing import Final

@@ -27,21 +27,16 @@ from logtriage.world.telemetry import EdgePanel, Reading
 
 
 def _panel(screen: Observation) -> Reading | EdgePanel | None:
-    """The panel of what users see; None if the source has none."""
     return screen.slo if screen.edge is None else screen.edge
 
 
 def _page(screen: Observation, service: str) -> tuple[Action, ...]:
-    """The page of a service's owner; nothing where nobody records who owns what."""
     owners = screen.directory
     return (Escalate(owners[screen.topology.index(service)]),) if owners else ()
 
 
 class Reflex:
-    """Blames the first service that alerts, pages its owner, applies a remedy.
-
-    The remedy mends most kinds of fault.
-    """
+    """Blames the first service that alerts, pages its owner, applies the remedy that mends most."""
 
     def act(self, observation: Observation, memory: Memory) -> tuple[Action, Memory]:
         """The next action that the first screen triggered; memory is the rest of them."""
@@ -79,10 +74,8 @@ class _Treatment:
 class PanelWatcher:
     """Reads no log line: tries remedies one after another until the panel gets better.
 
-    It begins with the services that alert while nothing that they call does, then those that they
-    call; for each service the remedies that mend most kinds of fault of its tier come first. It
-    blames the service that it treated when the panel got better, and pages its owner. If no user is
-    hurt at first, it dismisses if ``dismiss``.
+    It begins with the deepest services that alert, and blames the service that it treated when the
+    panel got better. If no user is hurt at first, it dismisses if ``dismiss``.
     """
 
     dismiss: bool = True
@@ -129,7 +122,6 @@ def _treatments(screen: Observation) -> tuple[tuple[str, str], ...]:
 
 
 def _has_helped(screen: Observation, now: Reading | EdgePanel, before: Reading | EdgePanel) -> bool:
-    """Whether the last remedy worked: the screen says so, or else the panel."""
     if screen.edge is not None:
         return any(eased for _, _, eased in screen.effects)
     fewer = (now.error_bp or 0) < _BETTER_ERRORS * (before.error_bp or 0)

@@ -31,10 +31,7 @@ _HEXADECIMAL: Final = re.compile(r"[0-9a-f]{8,}")
 
 
 def leaves(thing: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Each scalar in an object with its path; all places of a sequence have the same path.
-
-    A world is public: its fingerprint stands for everything in it.
-    """
+    """Each scalar in an object with its path; a world stands as its fingerprint."""
     if isinstance(thing, World):
         yield f"{path}.fingerprint", thing.fingerprint
     elif attrs.has(type(thing)) or (hasattr(thing, "__dict__") and not isinstance(thing, Enum)):
@@ -60,10 +57,7 @@ class Screen:
 
 
 def shown(subject: Subject, count: int, after: int = 0) -> list[Screen]:
-    """Incidents of all splits with large numbers, each after none or some requests.
-
-    The first ``after`` of them are left out.
-    """
+    """Incidents of all splits, each after some requests, without the first ``after`` of them."""
     screens = []
     for place in range(after, after + count):
         split = subject.splits[place % len(subject.splits)]
@@ -82,11 +76,7 @@ def some_screens(work: Work) -> list[Screen]:
 
 
 def seeds(work: Work) -> Outcome:
-    """No field holds a number that tells the seed or the number of the incident.
-
-    Numbers in all public fields and texts are compared with them: for equality, for a constant
-    difference, and for a constant XOR.
-    """
+    """No field tells the seed or number of the incident, by a constant difference or XOR."""
     drawn = work.shared(some_screens)
     ties: dict[str, Counter[tuple[str, str, int]]] = defaultdict(Counter)
     held: dict[str, set[frozenset[int]]] = defaultdict(set)

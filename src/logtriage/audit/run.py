@@ -139,8 +139,7 @@ def chosen_checks(
 ) -> Mapping[str, tuple[str, ...]]:
     """The names of the checks to make, by family: those in ``checks``, or all if it is empty.
 
-    Raises:
-        UnknownName: for a family that does not exist, or a check that is in none of them.
+    UnknownName for a family that does not exist, or a check that is in none of them.
     """
     for name in families:
         if name not in FAMILIES:
@@ -168,10 +167,7 @@ class _Share:
 def _shares(
     checks: Mapping[str, tuple[str, ...]], workers: Workers
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """The checks of a family go to one worker, since they share what is costly.
-
-    Alone, each finding is told as it is made.
-    """
+    """One worker makes a family, which shares what is costly; alone, each check is told."""
     for family, names in checks.items():
         for some in [(name,) for name in names] if alone(workers) else [names]:
             if some:

@@ -1,11 +1,8 @@
-"""Every public field of an observation is searched for the truth.
+"""Every public field of an observation is searched for the truth, shown or only pickled.
 
-The search covers each field of each object that survives pickling, shown or not. The posterior says
-how likely each answer is given all tokens that were shown. So where a field has a certain value, no
-answer may be true more often than the posterior expects. The search counts how often an answer is
-true where a feature has a value, and standardises the difference from that expectation. It compares
-the largest of all differences with those of truths drawn from the posterior, so that many features
-raise no false alarm.
+Where a field has a certain value, no answer may be true more often than the posterior expects. The
+search compares the largest of all standardised differences with those of truths drawn from the
+posterior, so that many features raise no false alarm.
 """
 
 import re
@@ -43,9 +40,8 @@ _Facts = dict[str, Hashable]
 class _Search:
     """How far each pair of a feature and an answer is from what the posterior expects.
 
-    ``seen`` (pairs,) are the standardised differences; ``drawn`` (draws, pairs) are those of
-    truths drawn from the posterior. ``overall`` is the chance that the posterior is as far off as
-    this for all screens together.
+    ``seen`` (pairs,) are standardised; ``drawn`` (draws, pairs) those of drawn truths. ``overall``
+    is the chance that the posterior is as far off for all screens together.
     """
 
     screens: int
@@ -62,8 +58,7 @@ class _Search:
 def screens(work: Work) -> Outcome:
     """No feature of a screen tells more of the truth than the posterior does.
 
-    A pair of feature and answer that is too far off is searched again, on as many fresh screens:
-    of many audits some find such a pair by chance, and no chance repeats itself.
+    A pair of feature and answer that is too far off is searched again, on as many fresh screens.
     """
     if not work.shared(varied_answers):
         return Outcome(Verdict.SKIPPED, NEVER_VARIES)
@@ -130,7 +125,6 @@ def _search(drawn: Sequence[Screen], draws: int) -> _Search:
 
 
 def _facts(screen: Screen) -> tuple[_Facts, dict[str, int]]:
-    """The features of a screen, and its pointers: the places of services that fields name."""
     topology = screen.state.incident.topology
     by_path: dict[str, list[Any]] = defaultdict(list)
     facts: _Facts = {"all": True}
@@ -154,7 +148,6 @@ def _facts(screen: Screen) -> tuple[_Facts, dict[str, int]]:
 
 
 def _common(facts: Sequence[_Facts]) -> tuple[list[str], Floats]:
-    """Names of common values, and which screens have them (screens, values)."""
     counts = Counter(item for row in facts for item in row.items())
     low, high = (share * len(facts) for share in _COMMON)
     chosen = [
@@ -169,9 +162,8 @@ def _common(facts: Sequence[_Facts]) -> tuple[list[str], Floats]:
 class _Answers:
     """The true answers of each screen, and draws of other answers from its posterior.
 
-    ``names`` are the names of the answers. ``drawn`` (1 + draws, screens, answers) has the truth
-    in row 0, then draws from the posterior, each minus its probability. ``variance`` (screens,
-    answers) is what the posterior leaves.
+    ``drawn`` (1 + draws, screens, answers) has the truth in row 0, then draws, each minus its
+    probability. ``variance`` (screens, answers) is what the posterior leaves.
     """
 
     def __init__(self, weighed: Sequence[tuple[State, Belief]], draws: int) -> None:

@@ -1,15 +1,11 @@
 """The largest grade over *all* lists of actions, by dynamic programming.
 
-A rubric does not read a history but a few facts of it. Two histories with the same facts (a
-*situation*) have the same score after any common continuation, but for the ticks that they took. No
-tick pays, and running out of time changes nothing, so the search keeps the earliest history of
-each situation. Actions fall into classes as well: whatever service a wrong remedy struck, it was a
-wrong remedy.
+Histories with the same facts (a *situation*) have the same score after any common continuation, but
+for the ticks that they took. No tick pays, so the search keeps the earliest history of each
+situation. Actions fall into classes as well: whatever service a wrong remedy struck, it was wrong.
 
-:data:`READS` names the facts of every built-in measure and discount. Each read is a fold over
-single actions (the first of a kind, any of a kind, a count up to where it stops to matter), so that
-the effect of an action on an empty history gives its class. The order of actions is a fact as well
-where it matters: that the root was declared too late, that nobody had been paged before the fix.
+:data:`READS` names the facts of every built-in measure and discount, folds over single actions, so
+that the effect of an action on an empty history gives its class. Where order matters it is a fact.
 ``property_tests/test_audit_laws.py`` holds the table to the grader. Under a rubric with any other
 measure nothing is searched.
 """
@@ -47,7 +43,6 @@ def _blamed_rightly(state: State) -> Hashable:
 
 
 def _blamed_in_time(state: State) -> Hashable:
-    """Which root causes count, and whether they came before the fix."""
     several = state.incident.truth.several
     if not several:
         return _blamed_rightly(state), _fixes(state), triage.root_cause(state)[0]
@@ -64,14 +59,12 @@ def _declared_class(state: State) -> Hashable:
 
 
 def _right_pages(state: State) -> Hashable:
-    """Whether an accepted team was paged, for each of several faults."""
     if state.incident.truth.several:
         return tuple(part.paged_at is not None for part in state.facts.responses)
     return state.facts.paged_at is not None
 
 
 def _fixes(state: State) -> Hashable:
-    """Whether it was fixed, for each of several faults."""
     if state.incident.truth.several:
         return tuple(part.fixed_at is not None for part in state.facts.responses)
     return state.facts.fixed_at is not None
@@ -126,11 +119,7 @@ class Scored(NamedTuple):
 
 
 class Searched(NamedTuple):
-    """The result of a search of one incident.
-
-    ``best`` has the largest score, ``misrouted`` the largest score with a wrong page somewhere
-    (None if no page is wrong). ``nodes`` situations were graded.
-    """
+    """The best state of a search, the best with a wrong page, if any, and how many nodes."""
 
     best: Scored
     misrouted: Scored | None
@@ -138,11 +127,7 @@ class Searched(NamedTuple):
 
 
 class Situations:
-    """The situations of one incident under one rubric.
-
-    ``unknown`` names the measures, gates and discounts whose facts nobody knows. If there are any,
-    situations say nothing.
-    """
+    """The situations of an incident under a rubric; none if any rule is ``unknown``."""
 
     def __init__(self, incident: Incident, rubric: Rubric) -> None:
         self.incident = incident

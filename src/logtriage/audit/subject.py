@@ -42,10 +42,7 @@ class DrawnTask:
 
 @attrs.frozen(eq=False)
 class Subject:
-    """A source of incidents with its rubric, under a name for the report.
-
-    ``oracle`` gives the list of actions that is meant to earn the most.
-    """
+    """A source of incidents with its rubric and oracle, under a name for the report."""
 
     name: str
     draw: Draw
@@ -83,11 +80,7 @@ class Subject:
         return self.oracle is not perfect_actions
 
     def perfect(self, incident: Incident) -> tuple[Action, ...]:
-        """The oracle's list of actions.
-
-        Raises:
-            AuditedCodeFailed: if the oracle raises, or returns no list of actions.
-        """
+        """The oracle's list of actions; AuditedCodeFailed if it raises or returns no actions."""
         if not self.has_own_oracle:
             return perfect_actions(incident)
         try:
@@ -137,15 +130,7 @@ def subject_of(
     oracle: Oracle | None = None,
     world: WorldLike | None = None,
 ) -> Subject:
-    """The subject that a task stands for.
-
-    Args:
-        task: the id of a registered task; a task sheet, registered or not; a function
-            from split and number to an incident; or a subject.
-        rubric: in place of the rubric that the incidents name.
-        oracle: from an incident to the list of actions that is meant to earn the most, in place
-            of the built-in oracle, which never looks.
-        world: the world of the task, as in :func:`~logtriage.tasks.get_task`.
+    """The subject that a task stands for; arguments as of :func:`logtriage.audit.audit`.
 
     Raises:
         UnknownName: for the id of a task that does not exist.

@@ -1,8 +1,7 @@
-"""A fault is seen: at the edge, or in an alert of a service that it reaches.
+"""A fault is seen before the horizon: at the edge, or in an alert of a service that it reaches.
 
-An engineer who was never called cannot be blamed for not coming. A real fault must move the edge
-panel from its usual figures, or let a service that it affects alert, before the horizon. Both are
-drawn, so the public tables say how likely each hypothesis does neither.
+An engineer who was never called cannot be blamed. The public tables say how likely each hypothesis
+does neither.
 """
 
 from collections.abc import Iterable, Mapping
@@ -93,7 +92,6 @@ def chances(
 
 
 def _edge_calm(setting: Setting, severity: int, fault: Hypothesis, horizon: int) -> Fraction:
-    """How likely every reading of the edge panel is the usual reading."""
     first, starts = errors_first(setting.world, fault), range(0, horizon, SCRAPE)
     calm = Fraction(0)
     for sign, weight in zip(*edge_signs(setting, severity, first), strict=True):
@@ -103,12 +101,10 @@ def _edge_calm(setting: Setting, severity: int, fault: Hypothesis, horizon: int)
 
 
 def _all(weights: Iterable[int]) -> Fraction:
-    """The probability that independent events of these weights all happen."""
     return prod((Fraction(weight, FULL) for weight in weights), start=Fraction(1))
 
 
 def _no_alert(setting: Setting, topology: Topology, fault: Hypothesis, horizon: int) -> Fraction:
-    """How likely none of the services that a fault reaches ever alerts."""
     last, quiet = instant_of(horizon - 1), Fraction(1)
     for service, condition in affected(setting.world, topology, fault).items():
         reader = Reader(setting, places(topology)[service], (condition,))

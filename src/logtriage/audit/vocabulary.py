@@ -1,8 +1,7 @@
 """Every action with every field varied.
 
-Names in an action (severity, service, team, remedy) take all their values in
-:func:`logtriage.actions.all_actions`, and so does the class of a fault. Fields beside the answer
-(a confidence, the text of a malformed reply, a report) take the values of :data:`SAID` here.
+Names take all their values in :func:`logtriage.actions.all_actions`; fields beside the answer (a
+confidence, the text of a reply, a report) take the values of :data:`SAID` here.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -66,10 +65,7 @@ IDLE: Final = Malformed("", "does nothing")
 
 @lru_cache(maxsize=64)
 def vocabulary(topology: Topology) -> tuple[Action, ...]:
-    """All actions of a topology and all that can be said with them, each field varied alone.
-
-    Impacts are reported in each length up to :data:`IMPACTS`; there are too many to play them all.
-    """
+    """All actions of a topology, each field varied alone; impacts up to :data:`IMPACTS` calls."""
     calls = [(service.name, called) for service in topology.services for called in service.calls]
     silent: tuple[Action, ...] = (
         *all_actions(topology),

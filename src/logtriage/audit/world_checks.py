@@ -44,16 +44,9 @@ def check_world(
 ) -> tuple[Finding, ...]:
     """Check whether a world can be played, and what it asks of its players.
 
-    It takes incidents of split ``test``, as many of each task, and grades them by ``logtriage/3``.
-    Nothing is drawn at random: the same world has the same findings.
-
-    Args:
-        world: the world; that it could be loaded is the first thing that is checked.
-        tasks: ids or names of its tasks; all that ``all`` stands for if empty.
-        sizes: how many incidents are looked at and played.
-        limits: the thresholds.
-        on_finding: called with each finding as it is made.
-        on_progress: called after each incident.
+    It grades incidents of split ``test``, as many of each task, by ``logtriage/3``. The same world
+    has the same findings. ``tasks`` are all that ``all`` stands for if empty; ``on_finding`` is
+    called with each finding as it is made, ``on_progress`` after each incident.
 
     Raises:
         UnknownName: for a task that the world does not have.
@@ -89,8 +82,6 @@ def with_worth(incident: Incident) -> Incident:
 
 @attrs.define(eq=False)
 class _Work:
-    """A world with its tasks, and how many incidents were done."""
-
     world: World
     subjects: list[Subject]
     sizes: Sizes
@@ -117,11 +108,7 @@ class _Work:
             self.on_progress(self.done, sizes.looks + 2 * sizes.net_values + sizes.bars)
 
 
-# -- by the tables -------------------------------------------------------------------------
-
-
 def _twins(work: _Work) -> Outcome:
-    """Kinds that no evidence tells apart."""
     pairs = sorted(twins(work.world), key=lambda pair: not pair.differ)
     named = "; ".join(
         f"{pair} show the same"
@@ -137,7 +124,6 @@ def _twins(work: _Work) -> Outcome:
 
 
 def _hidden_faults(work: _Work) -> Outcome:
-    """Faults that neither the edge nor an alert may ever show."""
     rows: dict[str, Fraction] = {}
     for subject in work.subjects:
         first = subject.incident("test", 0)
@@ -152,7 +138,6 @@ def _hidden_faults(work: _Work) -> Outcome:
 
 
 def _prompt(work: _Work) -> Outcome:
-    """How long the rules are, for the number of services that they describe."""
     limits, rows = work.limits, dict[str, tuple[int, int]]()
     for subject in work.subjects:
         drawn = subject.incidents("test", work.sizes.models)
@@ -174,11 +159,7 @@ def _prompt(work: _Work) -> Outcome:
     )
 
 
-# -- by incidents --------------------------------------------------------------------------
-
-
 def _full_look(work: _Work) -> Outcome:
-    """The doubt that is left after everything was asked for."""
     table = confusions(work.incidents(work.sizes.looks), work.step)
     left = ", ".join(f"{row['bits']:.2f} about the {row['about']}" for row in table["doubts"])
     mixed = sorted(
@@ -200,7 +181,6 @@ def _full_look(work: _Work) -> Outcome:
 
 
 def _net_value(work: _Work) -> Outcome:
-    """The net value of the observer and of the expert."""
     incidents = work.incidents(work.sizes.net_values)
     values: dict[str, NetValue] = {}
     for policy in ("observer", "expert"):
@@ -227,7 +207,6 @@ def _net_value(work: _Work) -> Outcome:
 
 
 def _hand_over(work: _Work) -> Outcome:
-    """Whether the worth of a hand-over changes what an observer should do."""
     decisions = []
     for incident in work.incidents(work.sizes.bars):
         decisions.append(decision_of(incident))

@@ -1,12 +1,10 @@
 """What cannot be told apart in a world: kinds by the tables, and kinds after a full look.
 
-Two kinds are *twins* if they can strike the same tier, show every sign there as often as each
-other, move the edge alike and put the same load on others. That does no harm if both ask for the
-same team and accept a common remedy. If not, the grade is the toss of a coin.
+Two kinds are *twins* if they can strike the same tier and show every sign there as often. That does
+no harm if both ask for the same team and accept a common remedy. If not, the grade is a coin toss.
 
-After a full look a belief is calibrated: of the incidents in which it puts p on a kind, a share p
-are of that kind. So the product of its shares of two kinds, averaged over incidents, says how often
-the truth is one kind and the belief goes to the other, and no truth has to be read.
+After a full look the product of a belief's shares of two kinds, averaged over incidents, says how
+often the truth is one kind and the belief goes to the other: beliefs are calibrated.
 """
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -32,10 +30,7 @@ _AND: Final = " + "
 
 @attrs.frozen
 class Twins:
-    """Two kinds that show the same at a tier, and the parts of the answer that differ.
-
-    ``differ`` may hold ``team`` and ``remedy``; it is empty for twins that do no harm.
-    """
+    """Two kinds that show the same at a tier; ``differ`` may hold ``team`` and ``remedy``."""
 
     kinds: tuple[str, str]
     tier: str
@@ -56,7 +51,6 @@ def twins(world: World) -> tuple[Twins, ...]:
 
 
 def _evidence_of(world: World, kind: Kind, tier: str) -> Mapping[str, Any]:
-    """Everything that the evidence of a kind at a tier depends on, except lines that name it."""
     second = world.rules.secondary_fault
     shares = {
         sort: {
@@ -75,13 +69,9 @@ def _evidence_of(world: World, kind: Kind, tier: str) -> Mapping[str, Any]:
 
 
 def _differ(world: World, first: Kind, second: Kind) -> tuple[str, ...]:
-    """The parts of the answer in which the response to one kind is wrong for the other."""
     same_team = world.page_of(first.name) == world.page_of(second.name)
     common = set(first.remedies) & set(second.remedies)
     return (*([] if same_team else ["team"]), *([] if common else ["remedy"]))
-
-
-# -- after a full look ---------------------------------------------------------------------
 
 
 def confusions(incidents: Sequence[Incident], on_progress: Callable[[], None]) -> dict[str, Any]:
@@ -143,14 +133,12 @@ def confusions(incidents: Sequence[Incident], on_progress: Callable[[], None]) -
 
 
 def _asks_for_another(world: World, kind: str, other: str) -> bool:
-    """Whether the response to one kind is wrong for the other, at the same service."""
     if _AND in kind + other or BENIGN in (kind, other):
         return True
     return bool(_differ(world, world.kind(kind), world.kind(other)))
 
 
 def _answers(held: Belief) -> dict[str, Callable[[Hypothesis], Hashable]]:
-    """The parts of the answer, each as a function of the hypothesis."""
     return {
         "fault": lambda fault: fault,
         "kind": _kinds,

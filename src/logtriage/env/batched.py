@@ -130,11 +130,7 @@ class TriageVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
     def step(
         self, actions: NDArray[np.int64]
     ) -> tuple[Floats, NDArray[np.float64], Bools, Bools, dict[str, Any]]:
-        """Take one action (N,) in every row by its canonical integer.
-
-        Raises:
-            InvalidInput: for actions of another shape or out of range.
-        """
+        """Take one action (N,) in every row; InvalidInput for another shape or out of range."""
         if self._closed is None:
             raise ResetNeeded("no incidents are open: call reset() first")
         # Before the rows that are free begin their next incidents.

@@ -28,9 +28,7 @@ Ints = NDArray[np.int64]
 
 
 class Playlist:
-    """Incidents of a task and split, by index.
-
-    From a drawn beginning on, every incident comes before any comes again.
+    """Incidents of a task and split, by index: every incident comes before any comes again.
 
     Raises:
         UnknownName: if the split is unknown.
@@ -58,9 +56,8 @@ class Playlist:
     def ask(self, ids: Iterable[Any], at_least: int = 0) -> None:
         """Play these ids (or indices) next, in place of earlier requests.
 
-        Raises:
-            UnknownName, InvalidInput: for an id that is not of the task and the split, and for
-                fewer than ``at_least``.
+        UnknownName or InvalidInput for ids of other tasks or splits, and for fewer than
+        ``at_least``.
         """
         asked = list(map(self._parsed, ids))
         if len(asked) < at_least:
@@ -81,7 +78,6 @@ class Playlist:
         return np.concatenate([np.array(asked, np.int64), nth_index(self._pool, turns)])
 
     def _parsed(self, name: Any) -> int:
-        """The index of an incident."""
         if isinstance(name, str):
             parsed = parse_incident_id(name, world=None if self._pool else self._task.world)
             if (parsed.task.id, parsed.split) != (self._task.id, self._split):
@@ -100,7 +96,6 @@ class Playlist:
 
 
 def _check_playable(task: TaskSpec, split: str, own_topology: bool, *, pooled: bool) -> None:
-    """Refuse an unknown split, and a task or split whose incidents differ in their topologies."""
     check_split(split)
     if pooled:
         return
@@ -121,10 +116,7 @@ def _check_playable(task: TaskSpec, split: str, own_topology: bool, *, pooled: b
 def option(options: dict[str, Any] | None, name: str, *, strict: bool = True) -> Any:
     """The value of the only option of a reset; None without it.
 
-    Another option would do nothing; if not ``strict`` a warning says so.
-
-    Raises:
-        InvalidInput: for another option, if ``strict``.
+    Another option raises InvalidInput; if not ``strict``, it only warns.
     """
     for other in options or {}:
         if other != name:
@@ -138,12 +130,8 @@ def option(options: dict[str, Any] | None, name: str, *, strict: bool = True) ->
 class Incidents:
     """The incidents that an environment plays, drawn when their turn comes.
 
-    ``task`` is the task; with a pool, that of the first world.
-
-    Raises:
-        UnknownName: for a task or split that does not exist.
-        InvalidInput: as :class:`Playlist` and :func:`~logtriage.vector.checks.checked_pool`.
-        SealError: for split ``sealed`` without a key.
+    ``task`` is the task; with a pool, that of the first world. Raises as :class:`Playlist` and
+    :func:`~logtriage.vector.checks.checked_pool`; SealError for split ``sealed`` without a key.
     """
 
     def __init__(
@@ -173,11 +161,7 @@ class Incidents:
         self._seal = seal_for(split, seal)
 
     def draw(self, asked: Any = None) -> tuple[int, Incident]:
-        """The index and the incident of an id or index, or else the next.
-
-        Raises:
-            UnknownName, InvalidInput: as :meth:`Playlist.ask`.
-        """
+        """The index and the incident of an id or index, or else the next; raises as ``ask``."""
         self.playlist.ask([] if asked is None else [asked])
         indices = self.playlist.take(1)
         index, task = int(indices[0]), self._drawn
@@ -190,10 +174,7 @@ class Incidents:
 
 
 def standing(state: State, index: int | None, rubric: Rubric | None) -> dict[str, Any]:
-    """The numbers of a state that stand in infos.
-
-    ``index`` names the incident, and so its truth to anybody who has this package; None hides it.
-    """
+    """The numbers of a state that stand in infos; ``index`` tells the truth, None hides it."""
     known = {
         "score": score(state, rubric),
         "closing": -1 if state.closing is None else CLOSINGS.index(state.closing),

@@ -102,9 +102,7 @@ class TriageEnv(gymnasium.Env[Floats, np.int64]):
     def step(self, action: np.int64 | int) -> tuple[Floats, float, bool, bool, dict[str, Any]]:
         """Take one action by its canonical integer.
 
-        Raises:
-            EpisodeOver: if the incident is closed.
-            InvalidInput: for an action out of range.
+        EpisodeOver if the incident is closed, InvalidInput for an action out of range.
         """
         before = self._state
         choices = all_actions(before.incident.topology, hand_over=self._hand_over)

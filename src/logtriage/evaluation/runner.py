@@ -28,7 +28,7 @@ from logtriage.evaluation.summary import Row
 from logtriage.incident import Incident
 from logtriage.policies import PolicyFactory, TeamFactory
 from logtriage.registry import has_network, is_own, make_policy, make_team, roles_of
-from logtriage.roles.role import watched
+from logtriage.roles import watched
 from logtriage.transcript import Transcript
 
 

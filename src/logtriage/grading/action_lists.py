@@ -83,10 +83,9 @@ def narrowest(highest: int) -> np.dtype[Any]:
 def action_array(topology: Topology, plans: Sequence[Sequence[Action]], *, hand_over: bool) -> Ints:
     """Lists of actions as canonical integers, shape (N lists, T), T the longest list's length.
 
-    Shorter lists are padded with :data:`PADDING`; what does nothing (a malformed action,
-    a report, a wait, a class of fault) becomes :data:`MALFORMED`. The type is the narrowest
-    that holds the topology's actions. ``hand_over`` says whether a hand-over has a worth, as
-    in all tasks that are drawn; it does nothing without one.
+    Shorter lists are padded with :data:`PADDING`; what does nothing (a malformed action, a report,
+    a wait, a class of fault, a hand-over without a worth) is :data:`MALFORMED`. The type is the
+    narrowest that holds the topology's actions.
 
     Raises:
         UnknownName: if an action names what the topology lacks.

@@ -109,7 +109,6 @@ def _advise() -> None:
 
 
 def _rubric_for(truths: Truths) -> Rubric:
-    """The rubric that the incidents themselves are graded by."""
     if len(truths.rubrics) > 1:
         raise InvalidInput(
             f"these incidents are graded by several rubrics ({', '.join(truths.rubrics)}): grade "
@@ -121,7 +120,6 @@ def _rubric_for(truths: Truths) -> Rubric:
 def _grade_compiled(
     truths: Truths, by_time: Ints, rubric: Rubric, dtype: np.dtype[Any]
 ) -> BatchGrades:
-    """:func:`grade_batch` by kernels."""
     from logtriage.grading.block_arrays import grade_compiled  # loads Numba
 
     longest = max(1, min(len(by_time), int(truths.horizon.max(initial=0))))
@@ -136,7 +134,6 @@ def _grade_compiled(
 
 
 def _grade_one_by_one(incidents: list[Incident], by_time: Ints, rubric: Rubric) -> BatchGrades:
-    """:func:`grade_batch` by :func:`grade`."""
     present = by_time != PADDING
     if (present[1:] > present[:-1]).any():
         raise _after_padding(present)

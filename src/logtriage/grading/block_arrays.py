@@ -35,10 +35,8 @@ def grade_compiled(
 ) -> tuple[Out, int]:
     """Grade lists of actions (T, N) of type ``dtype``, unsigned.
 
-    The integer is the first incident whose list goes on after its padding, or -1.
-
-    Raises:
-        RubricError: for a worth that the rubric asks for and an incident does not have.
+    The integer is the first incident whose list goes on after its padding, or -1. A worth out of
+    [0, 1] raises RubricError.
     """
     count = len(truths)
     by = tables_of(rubric, span)
@@ -70,11 +68,7 @@ def grade_compiled(
 
 
 def _prices(truths: Truths, by: ScoreTables) -> Floats:
-    """The worths of hand-overs (N,), 0 where nobody takes the incident over.
-
-    Raises:
-        RubricError: for a worth outside [0, 1].
-    """
+    """The worths of hand-overs (N,), 0 for none; RubricError for a worth out of [0, 1]."""
     worth = np.nan_to_num(truths.worth_of_hand_over)
     bad = (worth < 0.0) | (worth > 1.0)
     if by.handed_weight >= 0.0 and bad.any():

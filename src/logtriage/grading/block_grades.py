@@ -22,9 +22,9 @@ from logtriage.grading.kernels import (
     share_at,
     share_left,
 )
-from logtriage.grading.scores import Case, Levels
+from logtriage.grading.scores import Case
 from logtriage.grading.steps import Int, Letters
-from logtriage.grading.tables import LEVELS, OPEN, ScoreTables
+from logtriage.grading.tables import LEVELS, OPEN, Levels, ScoreTables
 
 _ZERO: Final = np.uint64(0)
 #: Where the row of each level begins.

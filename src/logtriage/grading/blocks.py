@@ -152,10 +152,7 @@ def begin(n: Int, first: Int, answers: Answers, none: Int, work: Any) -> None:
 
 @kernel
 def mark_accepting_faults(n: Int, first: Int, answers: Answers, work: Any) -> None:
-    """Write into ``work`` which faults accept each incident's action, and whether any does.
-
-    The block starts at incident ``first`` of ``answers``.
-    """
+    """Write which faults accept the actions of the block that begins at ``first``."""
     for at in range(n):
         work[RIGHT + at] = 0
     row = FIRST_FAULT
@@ -210,10 +207,7 @@ def answer(n: Int, row: Int, index: Int, to: Letters, work: Any) -> None:
 
 @kernel
 def play(n: Int, index: Int, to: Letters, work: Any) -> None:
-    """Take the action of every incident of the block.
-
-    Counts the actions of a list; an action after padding makes the count ``none``.
-    """
+    """Take and count the actions of the block; an action after padding makes the count ``none``."""
     none = np.int64(to.none)
     for at in range(n):
         number, limit = np.int64(index), np.int64(work[LIMIT + at])

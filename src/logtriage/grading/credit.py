@@ -39,10 +39,7 @@ def credits_of(
 def _closing_alike(
     before: State, acts: Sequence[Action], after: State, rubric: Rubric | None
 ) -> tuple[int, ...]:
-    """The roles whose actions, taken alone, close the incident as the tick did.
-
-    Where a gate holds after the tick, an action that any gate punishes alone is alike.
-    """
+    """The roles whose actions alone close the incident as the tick did; all gates are alike."""
     if after.closing in (None, Closing.OUT_OF_TIME):
         return ()
     gated, alike = grade(after, rubric).gate is not None, []

@@ -1,10 +1,7 @@
 """The criteria and gates that do not depend on the order of actions: one pure function each.
 
-Those that do, and the discounts, are in :mod:`logtriage.grading.triage`; rubric
-``recorded/3`` has none of them. A stored digest names a measure by its module.
-
-A measure reads a state and returns a score with its reason in words. Open states
-are measured on what has been earned so far.
+A measure reads a state and returns a score with its reason in words. Open states are measured on
+what has been earned so far. A stored digest names a measure by its module.
 """
 
 from collections.abc import Callable

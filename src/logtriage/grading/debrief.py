@@ -48,17 +48,9 @@ class AppliedDiscount:
 class _Graded:
     """What a grade and its absence have in common.
 
-    Attributes:
-        incident: the incident's id.
-        task: the task's id.
-        rubric: the id of the rubric.
-        rubric_digest: a hash of everything in the rubric that decides a score.
-        actions: the actions graded.
-        agent: who played, if the transcript says so.
-        schedule: the tick of each action in joint play, where several may share one.
-        fault_kind: what was injected (of several faults all kinds, ``a + b``). No rubric
-            weighs it.
-        seal: the fingerprint of the key of a sealed incident.
+    ``incident``, ``task`` and ``rubric`` are ids; ``rubric_digest`` is a hash of all that decides a
+    score. ``schedule`` is the tick of each action in joint play. ``fault_kind`` is what was
+    injected (of several faults ``a + b``); no rubric weighs it. ``seal`` is a key's fingerprint.
     """
 
     incident: str
@@ -133,19 +125,11 @@ class Grade(_Graded):
 
     @property
     def verdict(self) -> str:
-        """One sentence: what decided the score.
-
-        A gate, a hand-over, or the criterion or discount that took the most points; without
-        any points, the heaviest criteria. A second sentence counts actions that could not be read.
-        """
+        """One sentence: what decided the score; a second counts actions that could not be read."""
         return verdict_of(self)
 
     def criterion(self, name: str) -> CriterionScore:
-        """The criterion of that name.
-
-        Raises:
-            UnknownName: if the grade has none of that name.
-        """
+        """The criterion of that name; UnknownName if the grade has none."""
         for row in self.criteria:
             if row.name == name:
                 return row
@@ -184,9 +168,8 @@ Graded = Grade | Unscored
 class Debrief:
     """The parts of a debrief, each as lines or columns of text.
 
-    ``verdict`` is one sentence; ``actions`` are (when, what); ``criteria`` rows of
-    :data:`COLUMNS`. The first line of ``total`` is the score, or that there is none; the others
-    say what it is due to.
+    ``actions`` are (when, what); ``criteria`` rows of :data:`COLUMNS`. The first line of ``total``
+    is the score, or that there is none; the others say what it is due to.
     """
 
     verdict: str
@@ -198,10 +181,7 @@ class Debrief:
 def debrief_of(
     grade: Graded, roles: Sequence[str] | None = None, luck: Sequence[str] = ()
 ) -> Debrief:
-    """The debrief of a grade; of joint play with the names of the ``roles``, in their order.
-
-    ``luck`` is as for :func:`verdict_of`.
-    """
+    """The debrief of a grade; of joint play with the names of the ``roles``, in their order."""
     return Debrief(
         verdict_of(grade, luck),
         tuple((f"tick {when}", text) for when, text in _timed_actions(grade, roles)),
@@ -220,7 +200,6 @@ def debrief_of(
 
 
 def _timed_actions(grade: Graded, roles: Sequence[str] | None) -> Iterator[tuple[int, str]]:
-    """Each action with its tick, and in joint play with the role that took it."""
     ticks = range(len(grade.actions)) if grade.schedule is None else grade.schedule
     plays = zip(ticks, grade.actions, strict=False)
     if roles is None:
@@ -234,8 +213,7 @@ def _timed_actions(grade: Graded, roles: Sequence[str] | None) -> Iterator[tuple
 def verdict_of(grade: Graded, luck: Sequence[str] = ()) -> str:
     """What decided a score, and a sentence of what could not be read, if any.
 
-    The first sentence says what was right by ``luck``, as the belief of that tick has it
-    (:func:`logtriage.beliefs.then.lucky_then`); a score that owes nothing to it leaves it out.
+    ``luck`` says what was right by it (:func:`logtriage.beliefs.then.lucky_then`).
     """
     if grade.score is None:
         return grade.verdict
@@ -256,7 +234,6 @@ def _handed_over(grade: Grade) -> bool:
 
 
 def _deciding_part(grade: Grade) -> str:
-    """What decided a score that no gate holds."""
     if _handed_over(grade):
         return f"{grade.criteria[0].reason.capitalize()}."
     lost, name, reason = max(_losses(grade), default=(0.0, "", ""))

@@ -26,11 +26,7 @@ RUBRICS: Final = {rubric.id: rubric for rubric in (TRIAGE_3, RECORDED)}
 
 
 def get_rubric(rubric_id: str) -> Rubric:
-    """A built-in rubric by its id.
-
-    Raises:
-        UnknownName: if there is none; the message lists the known ids.
-    """
+    """A built-in rubric by its id; UnknownName lists the known ids."""
     if rubric_id not in RUBRICS:
         raise UnknownName("rubric", rubric_id, RUBRICS)
     return RUBRICS[rubric_id]
@@ -40,8 +36,7 @@ def rubric_named(name: str) -> Rubric:
     """The rubric of that name; ``module:name`` imports, and so runs, a module.
 
     Raises:
-        UnknownName: if no built-in rubric has this id; the message lists them.
-        InvalidInput: if the module or the name is missing, or names no rubric.
+        UnknownName, InvalidInput: if there is no such rubric.
     """
     if not is_reference(name):
         return get_rubric(name)
@@ -116,12 +111,7 @@ def score(state: State, rubric: Rubric | None = None) -> float:
 
 
 def reward(before: State, after: State, rubric: Rubric | None = None) -> float:
-    """What a step earned: the difference of the two grades.
-
-    From an initial state on, the rewards of an episode sum to
-    exactly its final score (see :data:`GRID`). Negative where something earned was lost,
-    above all by a wrong escalation.
-    """
+    """What a step earned: the difference of the two grades, which add up exactly (:data:`GRID`)."""
     return score(after, rubric) - score(before, rubric)
 
 
@@ -150,7 +140,6 @@ def _first_gate(state: State, rubric: Rubric) -> tuple[str | None, str | None]:
 def _evaluate(
     state: State, rubric: Rubric
 ) -> tuple[tuple[CriterionScore, ...], tuple[AppliedDiscount, ...], float]:
-    """Every criterion and penalty, the discounts that apply, and the ungated total."""
     rows, penalties, discounts = rubric.criteria, rubric.penalties, rubric.discounts
     if is_handed_over(state, rubric):
         rows, penalties, discounts = rubric.handed_over, (), ()
@@ -191,11 +180,7 @@ def _applied(
 
 
 def _pair(returned: Any, rubric: Rubric, name: str) -> Measured:
-    """What a measure or a discount returned, if it is a number and a reason.
-
-    Raises:
-        RubricError: naming the row, if it is not.
-    """
+    """What a measure or a discount returned; RubricError unless it is a number and a reason."""
     if type(returned) is tuple and len(returned) == 2:
         score, reason = returned
         # Nearly all scores are plain floats, and to ask about numbers in general is slow.
@@ -245,10 +230,7 @@ _FIELDS: Final = (
 
 
 def grade_to_json(grade: Graded) -> dict[str, Any]:
-    """A grade as JSON data: its fields, digest and count; the actions are the transcript's.
-
-    The seal is there if the incident is sealed, the impact if one was reported.
-    """
+    """A grade as JSON data, without its actions; seal and impact only if there are any."""
     data: dict[str, Any] = {name: getattr(grade, name, None) for name in _FIELDS}
     data["status"] = "unscored" if grade.score is None else "scored"
     data["closing"] = None if grade.closing is None else str(grade.closing)

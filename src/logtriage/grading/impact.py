@@ -1,9 +1,7 @@
 """The path of the damage, graded beside the rubric: which calls wait, which carry load.
 
-The truth of the path is known by construction: a service waits for the sick
-services that it calls, and load is poured along calls. Precision and recall of nodes and edges
-are summed up as F1, and the set of root causes is right as a whole or not, as OpenRCA 2.0
-reports them. None of it enters a grade.
+Precision and recall of services and calls are summed up as F1, and the set of root causes is right
+as a whole or not, as OpenRCA 2.0 reports them. None of it enters a grade.
 """
 
 from collections.abc import Set
@@ -67,8 +65,7 @@ def path_of(world: World, topology: Topology, truth: Hypothesis) -> Path:
 def impact_of(state: State) -> Impact:
     """What the last report of the impact is worth; services declared count as nodes of it.
 
-    Raises:
-        InvalidInput: for a recorded incident, of which no path is known.
+    Raises InvalidInput for a recorded incident, of which no path is known.
     """
     simulation = state.incident.telemetry
     if not isinstance(simulation, Simulation):

@@ -1,8 +1,4 @@
-"""Which kinds of action an incident has a use for: what every shell offers, and no other.
-
-Prompts, schemas of tools and environments all take them from here, so that an action that is
-graded cannot be missing in a shell.
-"""
+"""Which kinds of action an incident has a use for: prompts, schemas and environments offer them."""
 
 from typing import Final
 
@@ -32,9 +28,5 @@ def useful_kinds(rubric: str, *, simulated: bool) -> tuple[str, ...]:
 
 
 def useful_actions(incident: Incident) -> tuple[str, ...]:
-    """The kinds of action, by their wire names, that a single agent is offered.
-
-    They can change the grade, show evidence or close the incident. Others are understood
-    and cost a tick.
-    """
+    """The kinds of action that an agent is offered: others cost a tick and nothing else."""
     return useful_kinds(incident.rubric, simulated=isinstance(incident.telemetry, Simulation))

@@ -60,14 +60,12 @@ def hand_over(state: State) -> Measured:
     )
 
 
-# -- criteria ------------------------------------------------------------------------------
-
-
 def remediation(state: State) -> Measured:
     """The share of the faults that is fixed, times max(0, 1 - 0.4 per wrong remedy)."""
     facts, truth = state.facts, state.incident.truth
     if facts.fixed_at is None and not (truth.several or truth.benign):
-        return (0.0, f"no accepted remedy applied ({truth.remedies_in_words})")
+        wanted = listed(f"{remedy}:{service}" for remedy, service in truth.remedies)
+        return (0.0, f"no accepted remedy applied ({wanted})")
     rows = list(zip(truth.parts, facts.responses, strict=True))
     fixed = [response for _, response in rows if response.fixed_at is not None]
     unfixed = [part for part, response in rows if response.fixed_at is None]
@@ -78,8 +76,8 @@ def remediation(state: State) -> Measured:
     else:
         reasons = [f"{len(fixed)} of {len(rows)} faults fixed"]
         if unfixed:
-            wanted = (listed(f"{remedy}:{at}" for remedy, at in part.remedies) for part in unfixed)
-            reasons.append(f"not applied: {', '.join(wanted)}")
+            each = (listed(f"{remedy}:{at}" for remedy, at in part.remedies) for part in unfixed)
+            reasons.append(f"not applied: {', '.join(each)}")
     if facts.wrong_remedies:
         reasons.append(f"{remedies_in_words(facts.wrong_remedies, 'wrong ')} applied")
     return (len(fixed) / len(rows) * remedy_credit(facts.wrong_remedies), "; ".join(reasons))
@@ -92,9 +90,6 @@ def dismissal(state: State) -> Measured:
     if state.facts.root_cause is not None:
         return (0.0, f"dismissed, but {state.facts.root_cause} was blamed")
     return (1.0, "rightly dismissed")
-
-
-# -- discounts -----------------------------------------------------------------------------
 
 
 def unescalated(state: State) -> Measured | None:

@@ -149,11 +149,7 @@ class Rubric:
 
     @cached_property
     def digest(self) -> str:
-        """A short hash of everything that decides a score.
-
-        Measures, gates and discounts count by their names
-        (:func:`logtriage._lib.references.name_in_module`).
-        """
+        """A short hash of everything that decides a score; functions count by their names."""
         # The last is that of a field that is no more, unless hand-overs count at any time.
         parts = [self.id, repr(self.bounds), "None" if self.first_alone else "handed over late"]
         for field in ("criteria", "benign", "penalties", "handed_over"):
@@ -173,11 +169,7 @@ class Rubric:
 
 
 def check_rubric(value: object) -> None:
-    """Refuse a value that is not a rubric.
-
-    Raises:
-        InvalidInput: saying what to pass.
-    """
+    """Raise InvalidInput for a value that is not a rubric; it says what to pass."""
     if not isinstance(value, Rubric):
         how = ""
         if isinstance(value, str):

@@ -18,6 +18,7 @@ from logtriage.grading.tables import (
     IGNORED,
     RESOLVED,
     WORST,
+    Levels,
     ScoreTables,
 )
 
@@ -39,22 +40,6 @@ class Case(NamedTuple):
     fixes: Int
     clock: Int
     task_clock: Int
-
-
-class Levels(NamedTuple):
-    """The levels of a list, as :data:`logtriage.grading.tables.LEVELS` explains them."""
-
-    off: Int
-    blamed: Int
-    named: Int
-    paged: Int
-    fixes: Int
-    dismissed: Int
-    resolved: Int
-    calmed: Int
-    handed: Int
-    early: Int
-    hasty: Int
 
 
 def levels_of(

@@ -36,25 +36,32 @@ RESOLVED, IGNORED, MISROUTED, OUT_OF_TIME, HANDED_OVER = map(CLOSINGS.index, Clo
 #: Stands for an incident that is open.
 OPEN: Final = len(CLOSINGS)
 
-#: What a list of actions is summed up as. ``off``: how many classes a severity is off. ``blamed``:
-#: whether the first service declared is accepted. ``named`` and ``paged``: the shares of the
-#: faults that were. ``fixes``: how many faults were fixed, and after how many wrong remedies.
-#: ``dismissed``: whether it was. ``resolved``, ``calmed`` and ``handed``: the ticks until it was
-#: resolved, dismissed or handed over, plus 1, in a range for each pair of horizon and par.
-#: ``early``: wrong remedies before an accepted page, ``hasty``: faults fixed before it.
-LEVELS: Final = (
-    "off",
-    "blamed",
-    "named",
-    "paged",
-    "fixes",
-    "dismissed",
-    "resolved",
-    "calmed",
-    "handed",
-    "early",
-    "hasty",
-)
+
+class Levels(NamedTuple):
+    """What a list of actions is summed up as.
+
+    ``off``: how many classes a severity is off. ``blamed``: whether the first service declared is
+    accepted. ``named`` and ``paged``: the shares of the faults that were. ``fixes``: how many
+    faults were fixed, and after how many wrong remedies. ``dismissed``: whether it was.
+    ``resolved``, ``calmed`` and ``handed``: the ticks until it was resolved, dismissed or handed
+    over, plus 1, in a range for each pair of horizon and par. ``early``: wrong remedies before an
+    accepted page, ``hasty``: faults fixed before it.
+    """
+
+    off: Any
+    blamed: Any
+    named: Any
+    paged: Any
+    fixes: Any
+    dismissed: Any
+    resolved: Any
+    calmed: Any
+    handed: Any
+    early: Any
+    hasty: Any
+
+
+LEVELS: Final = Levels._fields
 #: The severity that is furthest off, and what none declared counts as.
 WORST: Final = len(SEVERITIES) - 1
 #: How many wrong remedies leave nothing of a remediation.
@@ -92,7 +99,6 @@ def fix_begin(faults: Any) -> Any:
 
 
 def _shares(score: Callable[[int, int], float], span: Span) -> Iterator[float]:
-    """Each level's score; ``score`` takes a part and the number of faults."""
     for faults in range(1, span.faults + 1):
         yield from (score(part, faults) for part in range(faults + 1))
 
@@ -228,11 +234,7 @@ def _groups(rubric: Rubric, rows: tuple[Criterion, ...], span: Span) -> list[_Gr
 
 @lru_cache(maxsize=64)
 def tables_of(rubric: Rubric, span: Span) -> ScoreTables:
-    """The rubric for a span.
-
-    Raises:
-        RubricError: if a rule has no kernel.
-    """
+    """The rubric for a span; RubricError if a rule has no kernel."""
     check_kernels(rubric)
     parts = [_groups(rubric, rows, span) for rows in (rubric.criteria, rubric.benign)]
     if not rubric.benign:
@@ -269,11 +271,7 @@ def tables_of(rubric: Rubric, span: Span) -> ScoreTables:
 
 
 def check_kernels(rubric: Rubric) -> None:
-    """Refuse a rubric with a rule that has no kernel.
-
-    Raises:
-        RubricError: naming the rule, and the rules with a kernel.
-    """
+    """Raise RubricError for a rule without a kernel; it names the rules that have a kernel."""
     for what, name, function, known in _rules(rubric):
         if function not in known:
             raise RubricError(

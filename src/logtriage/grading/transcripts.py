@@ -87,9 +87,8 @@ def grade_transcript(
     built-in splits alone, unless you pass :func:`logtriage.roles.splits.splits_with`.
 
     Raises:
-        UnknownName: for a role split that does not exist.
-        InvalidInput: for more actions in a tick than the split has roles.
-        UnknownName, InvalidInput: for an incident id that does not exist.
+        UnknownName, InvalidInput: for an incident or a role split that does not exist, and for more
+            actions in a tick than the split has roles.
         SealError: for a sealed incident without its key, or with another one.
     """
     if not isinstance(transcript, Transcript):
@@ -111,11 +110,7 @@ def grade_transcript(
 
 
 def _found(incident_id: str, resolve: Resolver) -> Incident:
-    """The incident of that id.
-
-    Raises:
-        InvalidInput: if the resolver finds another incident, or none.
-    """
+    """The incident of that id; InvalidInput if the resolver finds another, or none."""
     incident: object = resolve(incident_id)
     if isinstance(incident, Incident) and incident.id == incident_id:
         return incident
@@ -170,7 +165,6 @@ def _graded_file(
     grade_line: Callable[[Transcript], Graded],
     on_error: Callable[[TranscriptError], None] | None,
 ) -> Iterator[tuple[Transcript, Graded] | None]:
-    """Yield None once the file is open, then its grades."""
     with path.open("rb") as stream:
         yield None
         yield from _graded(stream, grade_line, on_error)

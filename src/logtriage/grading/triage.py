@@ -33,9 +33,6 @@ def remedy_credit(wrong: int) -> float:
     return max(0.0, 1.0 - WRONG_REMEDY_COST * wrong)
 
 
-# -- criteria ------------------------------------------------------------------------------
-
-
 def root_cause(state: State) -> Measured:
     """1 if the first service declared is accepted, and was declared no later than the fix.
 

@@ -22,10 +22,9 @@ Bools = NDArray[np.bool_]
 class FaultArrays:
     """What each of at most K faults asks for, of N incidents with n services and m teams.
 
-    ``count`` (N,) is how many faults an incident lists, 0 where it has one or none and its
-    sets say it all. ``root_causes`` (N, K, n), ``teams`` (N, K, m) and ``remedies`` (N, K, 5 n)
-    are true where accepted of each fault, in the order of the canonical integers, and false
-    behind the last one.
+    ``count`` (N,) is how many faults an incident lists, 0 where its sets say it all.
+    ``root_causes`` (N, K, n), ``teams`` (N, K, m) and ``remedies`` (N, K, 5 n) are true where
+    accepted, in the order of the canonical integers.
     """
 
     count: Ints
@@ -42,16 +41,13 @@ class FaultArrays:
 
 @attrs.frozen(eq=False)
 class Truths:
-    """The answers of N incidents of one topology with n services and m teams.
+    """The answers of N incidents of one topology with n services and m teams, by :func:`truths_of`.
 
-    :func:`truths_of` reads them. ``incidents`` (N,) are those that they are of, ``rubrics`` the
-    ids of the rubrics that grade these. ``severity`` (N,) is 0, 1, 2 for P1, P2, P3 and -1 where
-    it is not known; ``root_causes`` (N, n), ``teams`` (N, m) and ``remedies`` (N, 5 n) are true
-    where accepted, in the order of the canonical integers; ``horizon``, ``par`` and ``task_par``
-    (N,) are in ticks. ``wrong_page`` (N,) is whether a wrong page closes;
-    ``worth_of_hand_over`` (N,) is NaN where there is none: a hand-over does nothing then.
-    ``faults`` says what each fault asks for where incidents have several; the arrays here are
-    then those of all of them together. The arrays must not be changed.
+    ``severity`` (N,) is 0, 1, 2 for P1, P2, P3 and -1 where it is not known; ``root_causes`` (N,
+    n), ``teams`` (N, m) and ``remedies`` (N, 5 n) are true where accepted, in the order of the
+    canonical integers, of all faults together; ``horizon``, ``par`` and ``task_par`` (N,) are in
+    ticks. ``wrong_page`` (N,) is whether a wrong page closes; ``worth_of_hand_over`` (N,) is NaN
+    where there is none. ``rubrics`` are ids. The arrays must not be changed.
     """
 
     topology: Topology
@@ -125,7 +121,6 @@ class Truths:
 
     @cached_property
     def _clocks(self) -> tuple[Ints, Ints]:
-        """The pairs as numbers (N,), in order of horizon, then of par."""
         horizon = self.horizon.astype(np.int64) * self._pars
         by_par = horizon + self.par
         same = np.array_equal(self.par, self.task_par)
@@ -201,7 +196,6 @@ class _Marks:
         }
 
     def arrays(self, *rows: int) -> tuple[Bools, Bools, Bools]:
-        """Nothing accepted yet: root causes, teams and remedies, (*rows, actions) each."""
         n = len(self.topology)
         sizes = (n, len(self.topology.teams), len(self.topology.remedies) * n)
         first, second, third = (np.zeros((*rows, size), np.bool_) for size in sizes)

@@ -144,8 +144,7 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
         """The action of the core that an agent chose, or that a script chose for it.
 
         Raises:
-            UnknownName: if the agent is unknown.
-            InvalidInput: for what is neither in the agent's action space nor an action of the core.
+            UnknownName, InvalidInput: for an unknown agent, and for what is no action of it.
         """
         _among("agent", agent, self.possible_agents)
         return self._seats[agent].read(action)
@@ -172,15 +171,12 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
     def step(
         self, actions: Mapping[str, Any]
     ) -> tuple[dict[str, Any], dict[str, float], dict[str, bool], dict[str, bool], Infos]:
-        """Let every agent take its action.
-
-        Once the incident is closed, no actions give empty dictionaries.
+        """Let every agent take its action; after the end, no actions give empty dictionaries.
 
         Raises:
             ResetNeeded: before the first reset.
             EpisodeOver: if the incident is closed.
-            InvalidInput: if an action is missing, is of an unknown agent, or if :meth:`read`
-                refuses.
+            InvalidInput: for a missing action, one of an unknown agent, or if :meth:`read` refuses.
         """
         if not actions and not self.agents and self.core_state.is_closed:
             return {}, {}, {}, {}, {}
@@ -237,8 +233,6 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
             raise ResetNeeded("no incident is open: call reset() first")
         return self._now
 
-    # -- inside -----------------------------------------------------------------------
-
     def _look(self) -> tuple[dict[str, Any], Infos]:
         state = self.core_state
         known = standing(state, self._index if self._show_id else None, self._rubric)
@@ -263,7 +257,6 @@ def _among(what: str, name: object, known: Sequence[str]) -> None:
 
 
 def _kinds_of(observations: object, split: RoleSplit) -> dict[str, str]:
-    """The kind of observations of each agent, in their order."""
     agents = [agent_name(role) for role in split.roles]
     kinds: Mapping[Any, Any] = (
         observations if isinstance(observations, Mapping) else dict.fromkeys(agents, observations)

@@ -50,9 +50,6 @@ class ScriptedTeam:
     def actions(self) -> dict[str, Action]:
         """An action of the core for each agent in this tick; none once the incident is closed.
 
-        The environment takes it like an action of the agent's space. Asked again in the
-        same tick, the team answers the same.
-
         Raises:
             ResetNeeded: before the first reset.
             RoleFailure: if the policy of a role raises.

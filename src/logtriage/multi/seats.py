@@ -45,11 +45,7 @@ class Screens(AnyText):
 
 
 class Replies(AnyText):
-    """Replies of an agent; samples are some of the ``texts``, each an action.
-
-    Longer texts than the space holds, and those that are no action, are not refused by
-    the environment: the agent loses its turn.
-    """
+    """Replies of an agent; samples are some of the ``texts``. Longer replies lose the turn."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         super().__init__(MAX_TEXT)
@@ -74,8 +70,7 @@ def agent_name(role: Role) -> str:
 class NumericSeat:
     """A role that sees rows of its layout and acts by integers of ``role_actions``.
 
-    The mask stands beside the row, or if ``flat`` in the info: never in both, since TorchRL
-    takes that for an error.
+    The mask stands beside the row, or if ``flat`` in the info: TorchRL refuses both.
     """
 
     def __init__(
@@ -99,11 +94,7 @@ class NumericSeat:
         return {"observation": row, "action_mask": mask}, {}
 
     def read(self, number: Any) -> Action:
-        """The action of an integer; it is a core action only if the role may take it.
-
-        Raises:
-            InvalidInput: for a value out of the action space.
-        """
+        """The action of an integer or a core action; InvalidInput out of the action space."""
         if isinstance(number, Action):
             return as_taken_by(number, self.role)
         if not self.action_space.contains(number):
@@ -115,11 +106,7 @@ class NumericSeat:
 
 
 class TextSeat:
-    """A role that sees rendered screens and replies with one JSON action.
-
-    Any text is an action: what cannot be read, or is not the role's to do, is
-    :class:`~logtriage.Malformed` and costs the role its turn.
-    """
+    """A role that sees rendered screens and replies with a JSON action; any text is accepted."""
 
     def __init__(self, role: Role, split: RoleSplit, task: TaskSpec, topology: Topology) -> None:
         self.role, self._topology, self._lane = role, topology, split.roles.index(role)
@@ -130,17 +117,13 @@ class TextSeat:
         )
 
     def look(self, _: State, slices: Sequence[Observation]) -> tuple[Any, dict[str, Any]]:
-        """The screen; text has no mask. At the end ``ending`` says what came of the incident."""
+        """The screen; at the end ``ending`` says what came of the incident."""
         seen = slices[self._lane]
         end = ending(seen)
         return render_observation(seen), {} if end is None else {"ending": end}
 
     def read(self, reply: Any) -> Action:
-        """The action of a reply; it is a core action only if the role may take it.
-
-        Raises:
-            InvalidInput: if the reply is not a text.
-        """
+        """The action of a reply or a core action; InvalidInput for anything but a text."""
         if isinstance(reply, Action):
             return as_taken_by(reply, self.role)
         if not isinstance(reply, str):

@@ -74,7 +74,6 @@ def _typical(world: World, errors_first: bool) -> Signature:
 
 
 def _untypical(world: World, kind: Kind) -> Signature:
-    """The signature of a kind without what is typical of those with its lead."""
     typical = _typical(world, kind.errors_first)
     return {
         sort: {
@@ -87,17 +86,13 @@ def _untypical(world: World, kind: Kind) -> Signature:
 
 
 def _least(world: World) -> int:
-    """The share from which it is said of each sign how often any service might show it.
-
-    Where shares lie on a grid all but the least are said, so that nothing is lost.
-    """
+    """The share from which each sign of any service is said; on a grid, all but the least."""
     rows = world.background.values()
     shares = sorted({share for row in rows for share in row.values() if share})
     return shares[1] if 1 < len(shares) <= GRID else COMMON
 
 
 def _range(world: World) -> str:
-    """From where to where the shares go of the signs that any service might show, unsaid."""
     rare: dict[str, list[int]] = {"signs": [], "topics": []}
     least = _least(world)
     for sort, row in world.background.items():
@@ -136,7 +131,6 @@ def _legend(setting: Setting) -> str:
 
 
 def _meaning(gauge: Gauge) -> str:
-    """What the words of a gauge mean in figures."""
     rows = []
     for line in gauge.readings:
         meanings = [
@@ -149,7 +143,6 @@ def _meaning(gauge: Gauge) -> str:
 
 
 def _band(gauge: Gauge, name: str) -> str:
-    """From where to where a figure goes, as far as it does not depend on another."""
     match gauge.figures[name].form:
         case Range(low, high) | Climb(low, high):
             return f"{low}-{high}" if low < high else f"{low}"
@@ -164,7 +157,6 @@ def _where(row: Kind | Benign, world: World) -> str:
 
 
 def _row(world: World, signature: Signature, *, least: int = LEAST) -> str:
-    """The signs of a row by their shares, then the log topics; rarer than ``least`` go unsaid."""
     shown: list[Share] = []
     topics: list[Share] = []
     for sort in world.tokens.runbook_order:
@@ -206,7 +198,6 @@ def short_runbook(topology: Topology, world: World) -> Iterator[str]:
 
 
 def _signs(world: World, signature: Signature) -> tuple[list[str], list[str]]:
-    """The words of telling signs and of telling log topics; each at least one, if any."""
     columns: tuple[list[str], list[str]] = [], []
     for place, sorts in enumerate((world.tokens.runbook_order, (LOG,))):
         ranked = sorted(
@@ -224,10 +215,7 @@ def _signs(world: World, signature: Signature) -> tuple[list[str], list[str]]:
 
 @attrs.frozen
 class FaultGroup:
-    """The kinds of a class of faults that have the same page, in order of the runbook.
-
-    ``page`` is the team to page, or ``the owner``.
-    """
+    """The kinds of a class of faults with the same ``page``: a team, or ``the owner``."""
 
     fault_class: str
     page: str
@@ -264,10 +252,7 @@ def groups_of(world: World) -> dict[str, Mapping[str, Signature]]:
 
 
 def shares_of(world: World, signature: Signature) -> Iterator[tuple[str, dict[str, int]]]:
-    """The shares of every token by sort, per cent; the ordinary one last, with the rest.
-
-    Sorts of which a signature says nothing of its own are left out.
-    """
+    """The shares of every token by sort, per cent; of sorts that the signature speaks of."""
     for sort, ordinary in world.ordinary.items():
         shares = dict(signature.get(sort, {}))
         if shares:

@@ -23,10 +23,7 @@ LONG_LIST: Final = 20
 
 
 def is_fleet(observation: Observation) -> bool:
-    """Whether lists over services are put together: of a simulation, if there are many.
-
-    What a recording of any size shows is promised to the letter.
-    """
+    """Whether lists over services are put together: of a simulation, if there are many."""
     return not observation.open_loop and len(observation.topology) > LONG_LIST
 
 
@@ -68,10 +65,7 @@ def overview(observation: Observation, lines: Iterable[LogLine]) -> tuple[list[L
 
 
 def unframed(observation: Observation) -> Observation:
-    """The observation with messages alone in its log lines.
-
-    What a technology puts around them costs more than they do, and tells nothing of the fault.
-    """
+    """The observation with messages alone in its log lines, without a technology's frame."""
     window, inspection = map(_bare, (observation.window, observation.inspection))
     return attrs.evolve(observation, window=window, inspection=inspection)
 
@@ -81,11 +75,7 @@ def _bare(lines: tuple[LogLine, ...]) -> tuple[LogLine, ...]:
 
 
 def roll_call(telling: Iterable[LogLine], calm: int) -> str:
-    """A line of each service: those that say something by level, everyday ones counted.
-
-    Who is counted can be told from who is named. When in the tick a service answered says
-    nothing, so it goes unsaid.
-    """
+    """A line of each service: telling lines by level, everyday lines counted."""
     levels: dict[str, dict[str, list[str]]] = {}
     for line in telling:
         levels.setdefault(line.level, {}).setdefault(line.bare or line.message, []).append(
@@ -101,10 +91,7 @@ def roll_call(telling: Iterable[LogLine], calm: int) -> str:
 
 
 def owners(observation: Observation) -> dict[str, str]:
-    """The owners of the services that stand on this screen or were just asked for.
-
-    A player learns the owner of another service by asking for it or declaring it.
-    """
+    """The owners of the services that stand on this screen or were just asked for."""
     wanted = {alert.service for alert in observation.alerts}
     wanted.update(line.service for line in observation.window)
     wanted.update(filter(None, map(_named, observation.last_actions)))

@@ -9,8 +9,8 @@ from logtriage.world.telemetry import Signal
 #: The dashboard tells of what strays by at least this many spreads, and of this many at most.
 STRAY: Final = 3
 _SIGNALS: Final = 24
-#: Units that are told a thousand at a time, with what they are called then.
-_THOUSANDTHS: Final = {"us": " ms", "milli": ""}
+#: How units are told.
+_UNITS: Final = {"bp": "%", "ms": " ms", "us": " ms", "milli": ""}
 
 
 def dashboard(observation: Observation) -> str:
@@ -40,13 +40,11 @@ def dashboard(observation: Observation) -> str:
 
 
 def _span(observation: Observation) -> str:
-    """The span of time that the figures cover."""
     minutes = max(1, observation.tick_seconds // 60)
     return " of the last minute" if minutes == 1 else f" of the last {minutes} minutes"
 
 
 def _without_usual(observation: Observation) -> Iterator[str]:
-    """Every signal without a usual value: it may be anything, and so it is always shown."""
     rows = [
         f"{name}: {', '.join(_value(signal) for signal in signals if signal.usual is None)}"
         for name, signals in zip(observation.topology.names, observation.signals, strict=True)
@@ -58,19 +56,13 @@ def _without_usual(observation: Observation) -> Iterator[str]:
 
 
 def _value(signal: Signal) -> str:
-    """A signal's name and value, with its unit."""
     name, _, unit = signal.name.replace("_", " ").rpartition(" ")
-    if unit == "bp":
-        return f"{name} {signal.value / 100:.1f}%"
-    if unit == "ms":
-        return f"{name} {signal.value} ms"
-    if unit in _THOUSANDTHS:
-        return f"{name} {signal.value / 1000:g}{_THOUSANDTHS[unit]}"
+    if unit in _UNITS:
+        return f"{name} {_scaled(signal.value, unit)}{_UNITS[unit]}"
     return f"{signal.name.replace('_', ' ')} {signal.value}"
 
 
 def _signal(signal: Signal) -> str:
-    """A signal that strays, so that its usual value and spread are known."""
     _, _, unit = signal.name.rpartition("_")
     usual, spread = (_scaled(figure or 0, unit) for figure in (signal.usual, signal.spread))
     whose = "others " if signal.borrowed else ""
@@ -80,4 +72,4 @@ def _signal(signal: Signal) -> str:
 def _scaled(value: int, unit: str) -> str:
     if unit == "bp":
         return f"{value / 100:.1f}"
-    return f"{value / 1000:g}" if unit in _THOUSANDTHS else str(value)
+    return f"{value / 1000:g}" if unit in ("us", "milli") else str(value)

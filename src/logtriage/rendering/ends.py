@@ -16,11 +16,7 @@ NOT_OURS = "not ours"
 
 
 def ending(observation: Observation) -> str | None:
-    """What came of a closed incident; None while it is open, and for a recording.
-
-    It says what stands on the screen alone: nothing of the truth, and nothing that a role does not
-    see.
-    """
+    """What came of a closed incident, by the screen alone; None if open, or for a recording."""
     if observation.closing is None or observation.world is None:
         return None
     return "; ".join(_said(observation, observation.closing))

@@ -1,7 +1,6 @@
 """Notation: a screen in words, for small models and cheap runs; the same tokens as the text.
 
-Words are separated by blanks. A heading ends with a colon; names follow it. Words for tokens
-are those of the runbook, with underscores for blanks.
+Words are those of the runbook, with underscores. A heading ends with a colon; names follow it.
 """
 
 from collections import Counter, defaultdict
@@ -42,8 +41,6 @@ Shown = dict[str, list[str]]
 def notation(observation: Observation, before: Observation | None = None) -> str:
     """One observation in words: all of it, or what is new since the screen ``before``.
 
-    Views that a role does not have are left out.
-
     Raises:
         InvalidInput: for a recording.
     """
@@ -59,11 +56,7 @@ def notation(observation: Observation, before: Observation | None = None) -> str
 
 
 def ended(observation: Observation) -> str:
-    """What came of a closed incident, in words.
-
-    Raises:
-        InvalidInput: for a recording.
-    """
+    """What came of a closed incident, in words; InvalidInput for a recording."""
     return " ".join(
         (
             *_closing(observation),
@@ -75,7 +68,6 @@ def ended(observation: Observation) -> str:
 
 
 def _closing(seen: Observation) -> Iterator[str]:
-    """Why an incident is closed."""
     if seen.closing is not None:
         yield from ("closed:", str(seen.closing))
         if not_ours(seen) is not None:
@@ -110,7 +102,6 @@ def _head(seen: Observation, before: Observation | None) -> Iterator[str]:
 
 
 def _panels(seen: Observation, before: Observation | None) -> Iterator[str]:
-    """What telemetry shows: panels that have changed, and what was read since."""
     world = world_of(seen)
     for note in seen.notes:
         words = NO_NEWS if note.token is None else _log_words(note.token, seen)
@@ -150,7 +141,6 @@ def _alerts(seen: Observation) -> Shown:
 
 
 def _requested(seen: Observation) -> Iterator[str]:
-    """Requested logs: what the latest lines of all say, and over time what one service says."""
     looks = {action.service for action in seen.last_actions if isinstance(action, RequestMoreLogs)}
     shown: dict[str, list[LogLine]] = defaultdict(list)
     for line in seen.inspection:
@@ -168,7 +158,6 @@ def _requested(seen: Observation) -> Iterator[str]:
 
 
 def _line_words(lines: Iterable[LogLine], seen: Observation) -> Iterator[str]:
-    """What a service's lines say that are not everyday ones; each is of the tick that it ends."""
     rows = {}
     for line in lines:
         assert line.token is not None  # only a recording has lines without
@@ -182,7 +171,6 @@ def _line_words(lines: Iterable[LogLine], seen: Observation) -> Iterator[str]:
 
 
 def _over_time(rows: Mapping[int, Sequence[str]]) -> Iterator[str]:
-    """What is not as usual, by the ticks from which it changed."""
     before: Sequence[str] = ()
     for tick, now in rows.items():
         if now != before:
@@ -191,7 +179,6 @@ def _over_time(rows: Mapping[int, Sequence[str]]) -> Iterator[str]:
 
 
 def _lines(lines: Iterable[LogLine], seen: Observation, *, calm: bool = True) -> Iterator[str]:
-    """Services with an everyday line, then those with a line on a topic, by topic."""
     telling: Shown = defaultdict(list)
     for line in lines:
         assert line.token is not None  # only a recording has lines without
@@ -203,7 +190,6 @@ def _lines(lines: Iterable[LogLine], seen: Observation, *, calm: bool = True) ->
 
 
 def _log_words(token: str, seen: Observation) -> str:
-    """A topic, with what it names: a service behind ``>``, a cause behind ``=``."""
     name, _, named = token.partition(":")
     return f"={named}" if name == NAMES else _naming(LOG, token, seen)
 
@@ -215,7 +201,6 @@ def _naming(sort: str, token: str, seen: Observation) -> str:
 
 
 def _readings(heading: str, rows: Iterable[Gauge | Trace], seen: Observation) -> Iterator[str]:
-    """For each service what is not as usual, at the ticks from which it changed."""
     for service, row in groupby(rows, key=lambda gauge: gauge.service):
         gauges = tuple(row)
         yield from (heading, service)
@@ -234,7 +219,6 @@ def _readings(heading: str, rows: Iterable[Gauge | Trace], seen: Observation) ->
 
 
 def _owners(seen: Observation, before: Observation | None) -> Iterator[str]:
-    """The directory once; of many services, as in the text, those that stand on a screen."""
     if not seen.directory:
         return
     owners = _shown_owners(seen)
@@ -255,7 +239,6 @@ def _shown_owners(seen: Observation) -> dict[str, str]:
 
 
 def _acts(seen: Observation) -> Iterator[str]:
-    """What came of the last tick's remedies; to a role also what else was done."""
     for remedy, service, eases in seen.effects:
         yield from (f"{EASES if eases else NO_CHANGE}:", f"{remedy}:{service}")
     if seen.may is not None:
@@ -272,7 +255,6 @@ def _act(action: Action) -> str:
 
 
 def _changed_facts(seen: Observation, before: Observation | None) -> Iterator[str]:
-    """What was declared and who was paged, where that has changed; of oneself one knows it."""
     if seen.may is None and before is not None:
         return
     for heading, now, then in (
@@ -295,7 +277,6 @@ def _causes(seen: Observation | None) -> tuple[str, ...]:
 
 
 def _quoted(seen: Observation, before: Observation | None) -> Iterator[str]:
-    """Lines in words of others: why a reply could not be read, and reports."""
     for action in seen.last_actions:
         if isinstance(action, Malformed):
             yield f"unread: {action.reason}"
@@ -306,7 +287,6 @@ def _quoted(seen: Observation, before: Observation | None) -> Iterator[str]:
 
 
 def _listed(shown: Mapping[str, Iterable[str]]) -> Iterator[str]:
-    """Words with a colon, each before its services; what a word names stands behind it."""
     for words, services in shown.items():
         head, _, named = words.partition(" ")
         yield from filter(None, (f"{head}:", named))
@@ -314,7 +294,6 @@ def _listed(shown: Mapping[str, Iterable[str]]) -> Iterator[str]:
 
 
 def _with_counts(names: Iterable[str]) -> Iterator[str]:
-    """Each name once; ``*2`` behind a name that stands there twice."""
     for name, count in Counter(names).items():
         yield name
         if count > 1:

@@ -78,8 +78,7 @@ def lines(reading: Gauge | Trace, places: Sequence[int]) -> Iterator[str]:
 def told(readings: Sequence[Gauge | Trace]) -> list[int]:
     """The places to show of the readings of one service.
 
-    Where there are many, those go at which no reading says anything but what the readings before
-    and after it say; the newest stays.
+    Of many, those go at which no reading differs from those around it; the newest stays.
     """
     shown = list(range(len(readings[0].starts)))
     said = [tuple(reading.tokens[place : place + 1] for reading in readings) for place in shown]

@@ -61,10 +61,7 @@ def on_request_rules(topology: Topology) -> Iterator[str]:
 
 
 def services_told(names: Sequence[str]) -> str:
-    """Names after a heading; what most of them begin and end with is told once, before.
-
-    ``: a, b``, or `` named ts-*-service, * being: a, b; others: c``.
-    """
+    """Names after a heading; a common beginning and end is told once, as ``ts-*-service``."""
     heads = _common(names, (name[: cut + 1] for name in names for cut in _hyphens(name)))
     tails = _common(names, (name[cut:] for name in names for cut in _hyphens(name)))
     head, tail = max(product(heads, tails), key=lambda pair: _saved(names, *pair))
@@ -79,7 +76,6 @@ def services_told(names: Sequence[str]) -> str:
 
 
 def _common(names: Sequence[str], parts: Iterable[str]) -> list[str]:
-    """Nothing, and the parts that at least half of the names have."""
     return ["", *(part for part, count in Counter(parts).items() if 2 * count >= len(names))]
 
 
@@ -92,7 +88,6 @@ def _fits(name: str, head: str, tail: str) -> bool:
 
 
 def _saved(names: Sequence[str], head: str, tail: str) -> int:
-    """The characters that a beginning and an end spare which at least half of the names have."""
     count, shared = sum(_fits(name, head, tail) for name in names), len(head) + len(tail)
     if not shared or 2 * count < len(names):
         return 0
@@ -100,11 +95,7 @@ def _saved(names: Sequence[str], head: str, tail: str) -> int:
 
 
 def neighbourhood(observation: Observation) -> str | None:
-    """Who calls the services that begin to alert or were asked for, and whom they call.
-
-    At tick 0 all that alert. None if the whole call graph is known already, or there is
-    no such service.
-    """
+    """Callers and callees of the services that begin to alert or were asked for; None without."""
     if not observation.on_request:
         return None
     asked = (

@@ -1,7 +1,4 @@
-"""What the system prompt says of a simulated world: all that a player needs to know.
-
-Every figure comes from the task's setting, its world and the rubric.
-"""
+"""What the system prompt says of a simulated world, from its task's setting and the rubric."""
 
 from collections.abc import Iterator
 
@@ -41,7 +38,6 @@ def rulebook(topology: Topology, horizon: int, setting: Setting, rubric: str) ->
 
 
 def _services(topology: Topology, world: World) -> str:
-    """Every service under its tier, by what it runs on, with whom it calls."""
     parts = []
     for tier in world.tier_names:
         stacks: dict[str, list[str]] = {}
@@ -63,9 +59,6 @@ def percent(share: float, whole: float = 100) -> str:
     return f"{100 * share / whole:.3g}%"
 
 
-# --- what happens --------------------------------------------------------------------------
-
-
 def _incident(setting: Setting) -> str:
     world, counts = setting.world, setting.counts
     where = "any service that others call" if setting.called_only else "any service"
@@ -84,7 +77,6 @@ def _incident(setting: Setting) -> str:
 
 
 def _overlap(setting: Setting) -> str:
-    """What holds where there may be several faults."""
     if not setting.several:
         return ""
     second, text = setting.world.rules.secondary_fault, ""
@@ -116,9 +108,6 @@ def _elsewhere(world: World) -> str:
     return f"Others, each: {'; '.join(shares)}." if shares else ""
 
 
-# --- what is shown -------------------------------------------------------------------------
-
-
 def _signs(setting: Setting) -> str:
     blind = (
         f" A service's metrics, traces, requested logs are each down in "
@@ -141,7 +130,6 @@ def _signs(setting: Setting) -> str:
 
 
 def _onsets(setting: Setting) -> str:
-    """When histories begin, by what a service has to do with the trouble."""
     begin = trouble(setting)
     start = tick_of(begin)
     shares = ", ".join(percent(weight, FULL) for weight in RAMP)
@@ -192,10 +180,6 @@ def _edge(setting: Setting) -> str:
         f"{name} {percent(weight, sum(setting.severities))}"
         for name, weight in zip(SEVERITIES, setting.severities, strict=True)
     )
-    rule = ", ".join(
-        f"{row.severity} from {row.errors / 100:g}% or {row.p99} ms"
-        for row in world.rules.severity_rule
-    )
     early = ""
     if setting.severity_from:
         milder = percent((100 - edge.early_calm) * edge.early_milder / 100)
@@ -211,12 +195,19 @@ def _edge(setting: Setting) -> str:
         f"{slight.name}; "
         f"{SEVERITIES[-1]}: {usual.name} {percent(edge.unmoved, UNMOVED_OF)}, else the same in "
         f"{slight.name}. Benign: {usual.name} {_calm(edge)}.{early} SEVERITY, at any "
-        f"tick: {rule}, else {SEVERITIES[-1]}."
+        f"tick: {_severity(world)}."
     )
 
 
+def _severity(world: World) -> str:
+    rows = (
+        f"{row.severity} from {row.errors / 100:g}% or {row.p99} ms"
+        for row in world.rules.severity_rule
+    )
+    return f"{', '.join(rows)}, else {SEVERITIES[-1]}"
+
+
 def _calm(edge: Edge) -> str:
-    """How often nothing moves in a benign incident."""
     usual = edge.bands[0].name
     still = sum(row.weight for row in edge.calm if (row.errors, row.p99) == (usual, usual))
     whole = sum(row.weight for row in edge.calm)
@@ -229,7 +220,6 @@ def _span(errors: tuple[int, int]) -> str:
 
 
 def _directory(topology: Topology, world: World) -> str:
-    """Who owns what, as far as that is known before a screen."""
     named: dict[str, list[str]] = {}
     for service in topology.services:
         if service.owner is not None:
@@ -250,9 +240,6 @@ def _directory(topology: Topology, world: World) -> str:
     ]
     rest = f"{'; '.join(parts)}; else another" if parts else f"any of {', '.join(owners)}"
     return f"DIRECTORY, by chance: {rest}{f'; always {always}' if always else ''}."
-
-
-# --- what it is worth ----------------------------------------------------------------------
 
 
 def _grade(horizon: int, setting: Setting) -> str:
@@ -284,20 +271,13 @@ def _hand_over() -> str:
     )
 
 
-# --- the short form, of the style compact ---------------------------------------------------
-
-
 def short_rulebook(
     topology: Topology, horizon: int, setting: Setting, rubric: str
 ) -> Iterator[str]:
     """:func:`rulebook` for small contexts: without how often signs are shown, and by what."""
     yield _services(topology, setting.world)
     yield _incident(setting)
-    rule = ", ".join(
-        f"{row.severity} from {row.errors / 100:g}% or {row.p99} ms"
-        for row in setting.world.rules.severity_rule
-    )
-    yield f"SEVERITY by EDGE: {rule}, else {SEVERITIES[-1]}."
+    yield f"SEVERITY by EDGE: {_severity(setting.world)}."
     yield "SCREENS. The first has everything; later ones only what is new. Readings may err."
     yield _directory(topology, setting.world)
     if rubric == TRIAGE_3.id:

@@ -23,7 +23,7 @@ from logtriage.rendering.notation import legend
 from logtriage.rendering.recordings import GRADED, on_request_rules, recorded_rules
 from logtriage.rendering.rulebook import rulebook, short_rulebook
 from logtriage.rendering.screens import ASKS, Style, check_style
-from logtriage.roles import VIEWS, Role, RoleSplit, watched
+from logtriage.roles import VIEW_WORDS, Role, RoleSplit, watched
 from logtriage.roles.words import NO_FAULT
 from logtriage.state import check_incident
 from logtriage.topology import Topology
@@ -32,21 +32,6 @@ from logtriage.world.setting import Setting
 from logtriage.world.simulation import Simulation
 from logtriage.world.telemetry import TICK_SECONDS
 
-_VIEW_NAMES = {
-    "alerts": "alerts",
-    "slo": "the panel of the edge",
-    "window": "the log window",
-    "inspection": "requested logs",
-    "health": "the health panel",
-    "metrics": "requested metrics",
-    "traces": "requested traces",
-    "notes": "notes of responders",
-    "changes": "recent changes",
-    "directory": "the directory",
-    "declarations": "what was declared",
-    "effects": "remedies applied",
-    "reports": "reports",
-}
 #: The views that no simulated incident has.
 _NOT_SIMULATED = frozenset({"health"})
 
@@ -65,11 +50,10 @@ def system_prompt(
 ) -> str:
     """All public rules of an incident, and nothing that is its own.
 
-    Services, how its world behaves, severity, runbook, paging, grading, actions.
-    ``reply`` is how the agent is told to answer: by default in JSON, in the style ``notation``
-    in one word; with ``tools`` the actions are left to the schemas of
-    :mod:`logtriage.conversations.tools`. With a ``split``, it is the prompt of its ``role``, which
-    plays with the other roles. ``style`` is how its screens are written.
+    ``reply`` is how the agent is told to answer: by default in JSON, in the style ``notation`` in
+    one word; with ``tools`` the actions are left to the schemas of
+    :mod:`logtriage.conversations.tools`. With a ``split``, it is the prompt of its ``role``.
+    ``style`` is how its screens are written.
 
     Raises:
         UnknownName: for a role that the split does not have, and for another style.
@@ -116,12 +100,8 @@ def public_rules(
 
     ``rubric`` is the id of the grading rubric; of a rubric that is not built in, nothing
     is said. ``setting`` is the task's (:attr:`logtriage.tasks.TaskSpec.setting`), None of
-    a recorded incident, which may show figures ``on_request``.
-
-    Raises:
-        UnknownName: for a role that the split does not have, and for another style.
-        InvalidInput: for a split without a role, or a role without a split; in ``notation``
-            also where nothing is simulated.
+    a recorded incident, which may show figures ``on_request``. Raises as :func:`system_prompt`;
+    ``notation`` needs a simulated incident.
     """
     reply = reply or answered_by_default(check_style(style))
     if (split is None) != (role is None):
@@ -189,7 +169,6 @@ def _team_opening(
 
 
 def _talk_rules(seat: Role, topology: Topology) -> Iterable[str]:
-    """What holds for this role alone: its part of the services, its board, its budget."""
     if seat.watches:
         names = ", ".join(topology.names[place] for place in sorted(watched(seat, topology)))
         yield f"YOUR SERVICES, of which alone you see and may request anything: {names or 'none'}."
@@ -203,7 +182,7 @@ def _talk_rules(seat: Role, topology: Topology) -> Iterable[str]:
 
 
 def _views(role: Role, hidden: frozenset[str]) -> str:
-    seen = [_VIEW_NAMES[view] for view in VIEWS if view in role.views and view not in hidden]
+    seen = [words for view, words in VIEW_WORDS.items() if view in role.views - hidden]
     return ", ".join(seen) or "nothing"
 
 
@@ -219,10 +198,7 @@ def _action_rules(
     useful: Iterable[str],
     world: World | None,
 ) -> Iterable[str]:
-    """How to answer, and with what; a recording has no world.
-
-    A single agent is told the ``useful`` kinds of action alone; a role of all that it may do.
-    """
+    """How to answer, and with what: the ``useful`` kinds, or all that a role may do."""
     if reply == "tools":
         exact = "Names of services" if world is None else "Names of services and teams"
         yield f"ANSWER with one tool call a turn. {exact} must be exact."
@@ -258,7 +234,6 @@ def _action_rules(
 
 
 def _example(topology: Topology, may: tuple[str, ...], remedy: str) -> dict[str, str]:
-    """One of the actions that may be taken, as wire JSON."""
     last = topology.names[-1]
     values = {
         "remediate": f"{remedy}:{last}",

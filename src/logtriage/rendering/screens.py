@@ -57,11 +57,7 @@ STYLES: Final[tuple[Style, ...]] = get_args(Style)
 
 
 def check_style(style: str) -> Style:
-    """A style by its name.
-
-    Raises:
-        UnknownName: for another one.
-    """
+    """A style by its name; UnknownName for any other."""
     for known in STYLES:
         if style == known:
             return known
@@ -93,10 +89,7 @@ def render_observation(
 
 
 def _news(observation: Observation, before: Observation | None) -> Iterator[str]:
-    """The parts of a screen that the screen ``before`` did not have.
-
-    What an agent knows goes unsaid: its requests, what it declared, and what it may ask.
-    """
+    """The parts of a screen that the screen ``before`` did not have and its agent not know."""
     known = set() if before is None else set(_parts(before))
     known |= {*_what_can_be_asked(observation), f"DECLARED: {_declared_line(observation)}"}
     if before is not None:
@@ -109,7 +102,6 @@ def _news(observation: Observation, before: Observation | None) -> Iterator[str]
 
 
 def _parts(observation: Observation) -> list[str]:
-    """The parts of a whole screen as text, in order."""
     hidden = observation.hidden
     parts = [_header(observation)]
     # Reports have their own place on the screen.
@@ -177,7 +169,6 @@ def _alerts(observation: Observation) -> str:
 
 @lru_cache(maxsize=1024)
 def _changes(changes: tuple[Change, ...], world: World | None, fleet: bool) -> tuple[str, ...]:
-    """The feed. Minutes of simulated incidents count back from tick 0."""
     if world is None:
         feed = "; ".join([f"{c.minutes_ago} min ago {c.service} {c.detail}" for c in changes])
         return (f"CHANGES: {feed}",) if feed else ()
@@ -190,7 +181,6 @@ def _changes(changes: tuple[Change, ...], world: World | None, fleet: bool) -> t
 
 
 def _requested(observation: Observation) -> str:
-    """The lines asked for; of a look at all services, everyday lines are only counted off."""
     lines = [line for line in observation.inspection if line.token != DOWN]
     down = dict.fromkeys(line.service for line in observation.inspection if line.token == DOWN)
     if RequestMoreLogs(None) not in observation.last_actions:
@@ -206,7 +196,6 @@ def _requested(observation: Observation) -> str:
 
 
 def _owners(observation: Observation) -> str:
-    """The directory; of many services those on the screen, for one who can ask for others."""
     topology, directory = observation.topology, observation.directory
     if not compact.shows_some_owners(observation):
         return _directory(topology, directory)
@@ -226,7 +215,6 @@ def _logs(title: str, lines: Iterable[LogLine]) -> str:
 
 
 def _health(observation: Observation) -> str:
-    """Health where it is shown; unknown are only the services that have no figure at all."""
     known: list[str] = []
     others: dict[str, list[str]] = {"figures below if they stray": [], "unknown": []}
     figures = observation.signals or ((),) * len(observation.health)
@@ -261,7 +249,6 @@ def _directory(topology: Topology, directory: tuple[str, ...]) -> str:
 
 
 def _declared_line(observation: Observation) -> str:
-    """What was declared; without the view, only what the role itself may have declared."""
     parts, all_shown = [], "declarations" not in observation.hidden
     if observation.severity is not None or (all_shown and not observation.open_loop):
         parts.append(f"severity {observation.severity or '-'}")
@@ -311,7 +298,6 @@ def effect_of(observation: Observation, action: Action) -> str:
 
 
 def _what_can_be_asked(observation: Observation) -> Iterator[str]:
-    """What can be asked next, and what it costs."""
     if observation.closing is not None or observation.world is None:
         return
     may = observation.may
@@ -326,7 +312,6 @@ def _what_can_be_asked(observation: Observation) -> Iterator[str]:
 
 
 def _came_of(observation: Observation, remedy: str, service: str) -> str:
-    """What became of a remedy of the last tick."""
     for applied, where, eases in observation.effects:
         if (applied, where) == (remedy, service):
             return "the symptoms ease" if eases else "no change"

@@ -15,10 +15,7 @@ _SERIES: Final = re.compile(r"  ((?:[\d.]+ )+)(?:[a-z]\S* )?\(usual ([\d.]+)\)")
 
 
 def sparkline(values: Sequence[float], usual: float, onset: int | None = None) -> str:
-    """Bars from 0 to the greatest value; what is usual reaches half of that at most.
-
-    The place of an ``onset`` above 0 is marked.
-    """
+    """Bars from 0 to the greatest value, the usual at most half of that; an ``onset`` is marked."""
     top = max(*values, 2 * usual, 1e-9)
     bars = [_BARS[round((len(_BARS) - 1) * value / top)] for value in values]
     if onset:

@@ -35,7 +35,6 @@ _TALK: Final = ("kinds", "tokens", "services")
 
 
 def _with_board(role: Role, others: Iterable[str]) -> Role:
-    """The role with the board and reports."""
     return attrs.evolve(
         role,
         views=role.views.union(BOARD),
@@ -71,7 +70,6 @@ TRIAGE, ESCALATION, REMEDIATION = TRIO.roles
 
 
 def _without(name: str, split: RoleSplit, views: Iterable[str]) -> RoleSplit:
-    """The split without reports and without some views."""
     roles = (
         attrs.evolve(
             role,
@@ -89,7 +87,6 @@ SILENT: Final = "_without_reports"
 
 
 def _silent(split: RoleSplit) -> RoleSplit:
-    """The split without reports; roles still see what others declare."""
     return _without(f"{split.name}{SILENT}", split, ("reports",))
 
 
@@ -133,11 +130,7 @@ ROLE_SPLITS: Final = {
 
 
 def get_role_split(name: str) -> RoleSplit:
-    """A built-in role split by its name.
-
-    Raises:
-        UnknownName: listing the known splits.
-    """
+    """A built-in role split by its name; UnknownName lists the known splits."""
     try:
         return ROLE_SPLITS[name]
     except KeyError:

@@ -26,11 +26,7 @@ _LONGEST: Final = 200
 
 
 def whole_number(name: str, value: Any, below: int) -> int:
-    """``value`` as an index.
-
-    Raises:
-        InvalidInput: naming the field.
-    """
+    """``value`` as an index; InvalidInput names the field."""
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < below:
         shown = value if isinstance(value, int) and abs(value) < 1 << 64 else type(value).__name__
         raise InvalidInput(f"{name}: expected a whole number in [0, {below}), got {shown!r}")
@@ -38,11 +34,7 @@ def whole_number(name: str, value: Any, below: int) -> int:
 
 
 def text_field(name: str, value: Any) -> str:
-    """``value`` as a string of bounded length.
-
-    Raises:
-        InvalidInput: naming the field.
-    """
+    """``value`` as a string of bounded length; InvalidInput names the field."""
     if not isinstance(value, str):
         raise InvalidInput(f"{name}: expected a string, got {type(value).__name__}")
     if len(value) > _LONGEST:

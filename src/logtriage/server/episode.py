@@ -1,9 +1,8 @@
 """An episode on a server, independent of the protocol, and what of its grade may leave the server.
 
-While an episode is open, its grade is the score alone, which is the sum of the rewards. The
-criteria and their reasons, the gate, the fault kind and the digest all tell the truth of the
-incident, or let anybody look it up. The grade of a sealed incident has no more fields at the end,
-either, until the run is closed.
+While an episode is open, its grade is the score alone. The criteria and their reasons, the gate,
+the fault kind and the digest tell the truth of the incident, or let anybody look it up. The grade
+of a sealed incident has no more fields at the end, either, until the run is closed.
 """
 
 from collections.abc import Mapping
@@ -50,11 +49,8 @@ IMPACT: Final = ("node_f1", "edge_f1", "exact_roots")
 class Episode:
     """The state of one episode, with what its last step earned.
 
-    ``ledger`` counts attempts at sealed incidents. The incident's id is never sent: whoever has
-    this package can compute the truth from it.
-
-    Raises:
-        SealError: for a sealed incident without a ledger, or after its attempt.
+    The incident's id is never sent: whoever has this package can compute the truth from it.
+    SealError for a sealed incident without a ``ledger`` of attempts, or after its attempt.
     """
 
     def __init__(
@@ -117,10 +113,7 @@ class Episode:
 
 
 def public_grade(state: State) -> dict[str, Any]:
-    """The grade of a state as JSON data, with the fields that may leave now.
-
-    The grade of a sealed incident has the fingerprint of its ``seal`` instead of the reasons.
-    """
+    """The grade of a state as JSON data, as far as it may leave: no reasons if sealed."""
     seal = state.incident.seal
     is_open = seal is not None or not state.is_closed
     listed = listed_grade(grade_to_json(grade(state)), is_closed=not is_open)

@@ -63,8 +63,6 @@ async def _empty_body() -> Message:
 
 
 def _closing(send: Send) -> Send:
-    """Send an answer that ends its connection."""
-
     async def last(message: Message) -> None:
         if message["type"] == "http.response.start":
             message = {**message, "headers": [*message["headers"], (b"connection", b"close")]}

@@ -110,11 +110,7 @@ class FairServer(uvicorn.Server):
 
 
 def _listen(host: str, port: int) -> list[socket.socket]:
-    """Sockets that listen at each address of a host.
-
-    Raises:
-        OSError: if an address cannot be bound.
-    """
+    """Sockets that listen at each address of a host; OSError if one cannot be bound."""
     listening: list[socket.socket] = []
     missing: OSError | None = None
     for family, *_, address in socket.getaddrinfo(
@@ -161,11 +157,7 @@ def _say(text: str) -> None:
 def make_server(
     settings: Settings, announce: Callable[[str], None] = _say, build: Build = build_app
 ) -> FairServer:
-    """A server of an application, ready to run; it calls ``announce`` with its address.
-
-    Raises:
-        InvalidInput: for more sessions than this process may have connections.
-    """
+    """A server ready to run, which calls ``announce`` with its address; raises as :func:`serve`."""
     _raise_files(settings.max_sessions + settings.max_waiting + _OTHER_FILES)
     app = build(settings)
     config = FairConfig(
@@ -211,10 +203,7 @@ def _raise_files(needed: int) -> None:
 
 
 def warm_up(settings: Settings) -> None:
-    """Load and compute what the first episodes of each task need, and what all share.
-
-    Garbage collection need not visit it then: it lives as long as the process.
-    """
+    """Load and compute what the first episodes of each task need, out of garbage collection."""
     for task in settings.tasks:
         episode = Episode(f"{task}/train/0", world=settings.world)
         while not episode.state.is_closed:
@@ -230,9 +219,7 @@ def serve(
 ) -> None:
     """Serve an application until a signal comes.
 
-    Raises:
-        InvalidInput: if the address cannot be bound, or for more sessions than this process may
-            have connections.
+    InvalidInput if the address cannot be bound, or if so many sessions need too many files.
     """
     server = make_server(settings, announce, build)
     warm_up(settings)

@@ -29,11 +29,7 @@ _BEGIN: Final = b'{"run": '
 
 
 def check_run(name: str) -> str:
-    """Check and return the name of a run.
-
-    Raises:
-        InvalidInput: saying what a name may hold.
-    """
+    """Check and return the name of a run; InvalidInput says what a name may hold."""
     if not _RUN.fullmatch(name):
         raise InvalidInput(
             "run: expected 1 to 100 letters, digits, dots, dashes and underscores, got "
@@ -96,19 +92,11 @@ class Ledger:
         self._begun.add((seal, incident_id))
 
     def end(self, transcript: Transcript) -> None:
-        """Write down the transcript of an attempt.
-
-        Raises:
-            SealError: if it cannot be written down.
-        """
+        """Write down the transcript of an attempt; SealError if it cannot be written."""
         self._append({"transcript": unstructure_transcript(transcript)})
 
     def close_run(self) -> list[Transcript]:
-        """Close the run for good, and return its transcripts in the order of the attempts.
-
-        Raises:
-            SealError: if it cannot be written down.
-        """
+        """Close the run for good, and return its transcripts in the order of the attempts."""
         self._append({"closed": True})
         rows = [row for row in self._rows() if row["run"] == self._run]
         return list(_transcripts(rows))
@@ -127,7 +115,6 @@ class Ledger:
             ) from None
 
     def _rows(self) -> list[dict[str, Any]]:
-        """Every line. Remove a last line that was cut short, since nothing was served for it."""
         content = self._path.read_bytes()
         *lines, rest = content.split(b"\n")
         rows = [self._row(number, line) for number, line in enumerate(lines, start=1)]

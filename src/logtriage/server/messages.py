@@ -78,11 +78,7 @@ def read_object(data: str | bytes, limit: int) -> dict[str, Any]:
 
 
 def check_message(value: Mapping[str, Any], kinds: Kinds) -> str:
-    """The kind of a message. All its fields must be known, and hold single values.
-
-    Raises:
-        Misshapen: of bounded length, whatever was sent.
-    """
+    """The kind of a message, whose fields are known and single; Misshapen, of bounded length."""
     kind = value.get("type", "")
     if not isinstance(kind, str):
         raise Misshapen("type: expected a string, such as reset or step", "UNKNOWN_TYPE")
@@ -106,11 +102,7 @@ def check_message(value: Mapping[str, Any], kinds: Kinds) -> str:
 
 
 def check_fields(fields: Mapping[str, Any], known: tuple[str, ...]) -> None:
-    """Refuse unknown fields; the error names a field.
-
-    Raises:
-        InvalidInput: of bounded length, however many and long the fields are.
-    """
+    """Raise InvalidInput, of bounded length, for unknown fields."""
     unknown = [name for name in fields if name not in known]
     if not unknown:
         return

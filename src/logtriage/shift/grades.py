@@ -21,11 +21,7 @@ RUBRIC: Final = "shift/1"
 
 @attrs.frozen
 class IncidentGrade:
-    """What became of an incident, in ticks of the shift.
-
-    ``touched_at``, ``paged_at`` and ``fixed_at`` are None for what did not happen: the first
-    action on it, the first right page, the fix. ``closing`` is None while it is open.
-    """
+    """What became of an incident, in ticks of the shift; None for what did not happen."""
 
     system: str
     weight: int
@@ -50,8 +46,7 @@ class IncidentGrade:
 class ShiftGrade:
     """The grade of a shift, with a row for each incident that has arrived.
 
-    ``score`` is the mean of the incidents' grades, each weighed by its severity; what has not
-    arrived yet counts 0.
+    ``score`` is the mean of the incidents' grades, weighed by severity; those to come count 0.
     """
 
     shift: str

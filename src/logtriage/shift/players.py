@@ -1,7 +1,7 @@
 """Scripted engineers: pure functions from the state of a shift to the next action.
 
-All but the last three of :data:`PLAYERS` decide what to do about an incident as the observer does;
-they differ in which incident they turn to. None but the oracle reads the truth.
+All but the last three of :data:`PLAYERS` act as the observer does, and differ in which incident
+they turn to. None but the oracle reads the truth.
 """
 
 from collections.abc import Callable, Iterable
@@ -50,16 +50,11 @@ def _observer_action(state: State, worth_share: float) -> Action:
 
 
 def _open(state: ShiftState) -> dict[str, State]:
-    """The open incidents by their systems, with their first worths."""
     return {arrival.system: alone for arrival, alone in state.arrived if alone.closing is None}
 
 
 def belief(state: ShiftState) -> dict[str, Belief]:
-    """The exact posterior of each open incident, by its system.
-
-    Incidents are drawn independently, and evidence names its system: so the posterior of the
-    shift is their product.
-    """
+    """The exact posterior of each open incident, by its system; incidents are independent."""
     return {system: _belief_at(alone, state.worth_share) for system, alone in _open(state).items()}
 
 
@@ -79,7 +74,6 @@ def cheapest_first(state: ShiftState) -> ShiftAction:
 
 
 def _on(state: ShiftState, worth: Callable[[State], float]) -> ShiftAction:
-    """What the observer does on the incident of the highest worth."""
     alone = _open(state)
     if not alone:
         return Wait()
@@ -125,8 +119,6 @@ PLAYERS: Final = MappingProxyType(
 
 def play(shift: Shift, player: str | Player | Iterable[ShiftAction]) -> ShiftState:
     """The last state of a shift that a player, or a list of actions, plays.
-
-    A list that ends early leaves the shift open; actions after its end are not played.
 
     Raises:
         UnknownName: for a player that does not exist.

@@ -47,18 +47,10 @@ class BoardRow:
 class ShiftObservation:
     """One screenful of a shift.
 
-    Attributes:
-        tick: ticks that have passed.
-        ticks: how long the shift is.
-        worth_share: the share of its full worth that a hand-over earns now.
-        hand_overs: how many there were of late.
-        board: the open incidents, in the order in which they arrived.
-        closed: the incidents that closed in the last tick, each with its closing.
-        notes: what the notebook holds.
-        last: the last action; None before the first.
-        system: the system that was touched last, if its incident is open.
-        screen: that incident in full.
-        over: whether the shift is over.
+    ``worth_share`` is the share of its full worth that a hand-over earns now, after ``hand_overs``
+    of late. ``board`` has the open incidents in order of arrival, ``closed`` those closed in the
+    last tick, each with its closing. ``system`` was touched last, if its incident is open;
+    ``screen`` shows that in full.
     """
 
     tick: int
@@ -80,11 +72,7 @@ class ShiftObservation:
 
 
 def observe(state: ShiftState) -> ShiftObservation:
-    """What the engineer may see of a shift.
-
-    Raises:
-        InvalidInput: if ``state`` is not the state of a shift.
-    """
+    """What the engineer may see of a shift; InvalidInput if ``state`` is not of a shift."""
     if not isinstance(state, ShiftState):
         raise InvalidInput(f"expected the state of a shift, got {kind_of(state)}")
     rows = []
@@ -117,10 +105,7 @@ def observe(state: ShiftState) -> ShiftObservation:
 
 
 def render(seen: ShiftObservation) -> str:
-    """One screen as text, of at most :data:`MAX_SCREEN` characters.
-
-    The board is cut where it is too long: what does not fit is only named.
-    """
+    """One screen as text; the board is cut to :data:`MAX_SCREEN` characters, the rest named."""
     head = [f"SHIFT TICK {seen.tick}/{seen.ticks}"]
     if seen.hand_overs:
         head[0] += f"; {seen.hand_overs} handed over of late, "
@@ -173,10 +158,7 @@ def _row(row: BoardRow, *, in_full: bool) -> str:
 
 @lru_cache(maxsize=16)
 def shift_prompt(shift: Shift, reply: Reply = "json") -> str:
-    """The rules of a shift, and those of its incidents; nothing that is a shift's own.
-
-    ``reply`` is how the agent is told to answer, ``json`` or ``tools``.
-    """
+    """The rules of a shift and of its incidents, for a ``reply`` in ``json`` or by ``tools``."""
     task, any_incident = shift.task, shift.arrivals[0].incident
     setting, topology = any_incident.setting, any_incident.topology
     counts = ", ".join(f"{severity} {weight}" for severity, weight in WEIGHTS.items())

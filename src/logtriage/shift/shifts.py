@@ -21,8 +21,7 @@ HORIZONS: Final = 2
 class ShiftTask:
     """The sheet of a task: ``ticks`` long, with incidents of one task.
 
-    An incident arrives at tick 0; after that one arrives in ``rate`` of 1,000 ticks, as long as
-    it has its whole horizon before the end.
+    An incident arrives at tick 0, then in ``rate`` of 1,000 ticks while its whole horizon is left.
     """
 
     id: str
@@ -60,11 +59,7 @@ SHIFT_TASKS: Final = MappingProxyType(
 
 
 def get_shift_task(task_id: str) -> ShiftTask:
-    """The task of that id.
-
-    Raises:
-        UnknownName: listing the known ids.
-    """
+    """The task of that id; UnknownName lists the known ids."""
     if task_id not in SHIFT_TASKS:
         raise UnknownName("task of shifts", task_id, SHIFT_TASKS)
     return SHIFT_TASKS[task_id]
@@ -122,12 +117,7 @@ def _check_arrivals(arrivals: tuple[Arrival, ...]) -> None:
 
 @attrs.frozen(cache_hash=True)
 class Shift:
-    """Everything about one shift, immutable and hashable.
-
-    Attributes:
-        id: ``<task>/<split>/<index>``.
-        task: the sheet of its task.
-        arrivals: its incidents in the order in which they arrive.
+    """Everything about one shift, immutable and hashable: ``arrivals`` in order.
 
     Raises:
         InvalidInput: for arrivals out of order, or two of one system.
@@ -141,11 +131,7 @@ class Shift:
         _check_arrivals(self.arrivals)
 
     def incident(self, system: str) -> Incident:
-        """The incident of a system.
-
-        Raises:
-            UnknownName: listing the systems.
-        """
+        """The incident of a system; UnknownName lists the systems."""
         for arrival in self.arrivals:
             if arrival.system == system:
                 return arrival.incident
@@ -185,11 +171,7 @@ def make_shift(shift_id: str) -> Shift:
 
 
 def shift_ids(task_id: str, split: str, count: int, start: int = 0) -> tuple[str, ...]:
-    """The ids ``start`` to ``start + count - 1`` of a split.
-
-    Raises:
-        UnknownName: if the task or split is unknown.
-    """
+    """The ids of a split from ``start`` on; UnknownName for an unknown task or split."""
     get_shift_task(task_id)
     if split not in SPLITS:
         raise UnknownName("split of shifts", split, SPLITS)

@@ -59,12 +59,8 @@ def described(action: ShiftAction) -> str:
 class ShiftState:
     """One moment of a shift: immutable, hashable, comparable.
 
-    Attributes:
-        shift: the shift that is played.
-        tick: ticks that have passed.
-        history: the action taken in each passed tick.
-        states: the arrived incidents in order of arrival. Each counts ticks from its first alert.
-            A handed-over incident keeps the worth its hand-over had then.
+    ``history`` has the action of each passed tick, ``states`` the arrived incidents in order. Each
+    counts ticks from its first alert. A handed-over incident keeps the worth it had then.
     """
 
     shift: Shift
@@ -139,11 +135,7 @@ def at_worth(state: State, worth_share: float) -> State:
 
 
 def begin(shift: Shift) -> ShiftState:
-    """The moment at which a shift begins.
-
-    Raises:
-        InvalidInput: if ``shift`` is not a shift.
-    """
+    """The moment at which a shift begins; InvalidInput if ``shift`` is not a shift."""
     given: object = shift
     if not isinstance(given, Shift):
         how = f"; make_shift({given!r:.80}) draws it" if isinstance(given, str) else ""
@@ -164,9 +156,7 @@ def transition(state: ShiftState, action: ShiftAction) -> ShiftState:
 
     Raises:
         EpisodeOver: if the shift is over.
-        UnknownName: if no incident has arrived on the action's system, and as
-            :func:`logtriage.dynamics.apply`.
-        InvalidInput: if ``action`` is not an action of a shift.
+        UnknownName, InvalidInput: for a system without an incident, and as ``dynamics.apply``.
     """
     if state.is_over:
         raise EpisodeOver(f"the shift is over (tick {state.tick}); start a new one")
@@ -197,5 +187,4 @@ def _place(state: ShiftState, system: str) -> int:
 
 
 def _stands(state: State) -> bool:
-    """Whether no time passes any more for an incident."""
     return state.closed_at is not None and state.tick >= state.closed_at

@@ -70,10 +70,7 @@ LEAVE: Final = WorkOption(0.0, 0.0)
 
 @attrs.frozen
 class Look:
-    """An open incident as a player weighs it.
-
-    ``options`` are the ways to work on it. A hand-over at its full worth gains ``hand_over``.
-    """
+    """An open incident as a player weighs it; a hand-over at full worth gains ``hand_over``."""
 
     system: str
     state: State
@@ -104,10 +101,7 @@ class Look:
 def _look(
     system: str, state: State, weight: float, options: Iterable[WorkOption], *, closes: bool = True
 ) -> Look:
-    """A look with the options for which there is time, and with what a hand-over gains.
-
-    Unless it ``closes``, there is neither a hand-over nor an option without a question.
-    """
+    """A look with the options for which there is time; unless it ``closes``, only questions."""
     incident, facts, hand_over = state.incident, state.facts, 0.0
     worth, left = incident.worth_of_hand_over, incident.horizon - state.tick
     if closes and worth is not None and not (facts.pages or facts.remedies):
@@ -118,20 +112,17 @@ def _look(
 
 
 def _in_turn(gain: float, kinds: Iterable[type[Action]], before: float = 0.0) -> list[WorkOption]:
-    """The work of one tick, of two, …, the best first; questions take ``before`` ticks."""
     earned = np.cumsum(sorted((_EARNS[kind] for kind in kinds), reverse=True))
     shares = (earned / earned[-1]).tolist()
     return [WorkOption(gain * share, before + n, before > 0) for n, share in enumerate(shares, 1)]
 
 
 def _dismissals(gain: float, plan: Sequence[Action], state: State) -> list[WorkOption]:
-    """A dismissal, and a dismissal after the severity, if the plan declares it."""
     share = 1.0 if state.facts.severity is not None else _DISMISSED
     return [WorkOption(gain * share, 1), WorkOption(gain, 2)][: len(plan)]
 
 
 def _next(plan: Sequence[Action], option: WorkOption) -> Action:
-    """The action of a plan with which the work of an option begins."""
     if isinstance(plan[-1], Ignore):
         return plan[-1] if option.ticks == 1 else plan[0]
     return min(plan, key=lambda action: _ORDER.index(type(action)))
@@ -160,12 +151,11 @@ def choose(
 ) -> ShiftAction:
     """What to do in this tick; ``action`` says how work on an incident begins.
 
-    Who knows what is ``coming`` in the next horizon of an incident counts that work, too.
-
-    Of the work that is worth its ticks, what is soon done and weighs much comes first, unless
-    other work would run out of time meanwhile. An incident is handed over if that gains more than
-    work on it. Later hand-overs lose by it: all of them gain most at ``1 / (2 * SHARE)`` in
-    :data:`MEMORY` ticks, and each then takes half of a hand-over from the others.
+    Who knows what is ``coming`` in the next horizon counts that work, too. Of the work that is
+    worth its ticks, what is soon done and weighs much comes first, unless other work would run out
+    of time. An incident is handed over if that gains more. Later hand-overs lose by it: all of them
+    gain most at ``1 / (2 * SHARE)`` in :data:`MEMORY` ticks, so each takes half of its worth from
+    the others.
     """
     if not looks:
         return Wait()
@@ -187,9 +177,6 @@ def choose(
     return On(look.system, action(look, price))
 
 
-# --- by the truth ------------------------------------------------------------------------
-
-
 def true_look(system: str, state: State, weight: int) -> Look:
     """An open incident to a player who knows the truth."""
     plan = _undone(state)
@@ -208,15 +195,12 @@ def _undone(state: State) -> list[Action]:
     return [action for action in perfect_actions(state.incident) if action not in state.actions]
 
 
-# --- by the belief -----------------------------------------------------------------------
-
-
 @attrs.frozen(eq=False)
 class _Stand:
-    """What is expected of an incident: grades by a ``belief`` of that expected ``weight``.
+    """What is expected of an incident, by a belief of that expected ``weight``.
 
-    ``plan`` is the best but to hand over, and ``idle`` is earned without acting. ``knowing`` is
-    the value of the best plan once ``bits`` of doubt about the right response are gone.
+    ``plan`` is the best but to hand over, ``idle`` is earned without acting, ``knowing`` is the
+    value of the best plan once ``bits`` of doubt are gone.
     """
 
     belief: Belief
@@ -230,8 +214,7 @@ class _Stand:
 def weighted(state: State) -> tuple[Belief, float]:
     """The belief about an incident that nobody takes over, and its expected weight.
 
-    Each hypothesis counts as much as its incident does in the grade of the shift. So expected
-    grades, times the expected weight, are points times weight.
+    Each hypothesis counts as much as its incident does in the grade of the shift.
     """
     held = belief(state)
     shares = held.posterior.severities.astype(np.float64)
@@ -262,8 +245,8 @@ def _stand(state: State) -> _Stand:
 def believed_look(system: str, state: State) -> Look:
     """An open incident to a player who knows the belief.
 
-    A question takes a tick and tells about a bit of the right response. While more than a bit is
-    in doubt and an incident still tells much by itself, there are only questions.
+    A question takes a tick and tells about a bit. While more than a bit is in doubt and an incident
+    still tells much by itself, there are only questions.
     """
     stand, facts = _stand(state), state.facts
     gain, plan = stand.weight * (stand.plan.value - stand.idle), stand.plan.actions

@@ -18,8 +18,7 @@ KINDS: Final = frozenset(SHIFT_TOOLS)
 def shift_action_from_wire(wire: Mapping[str, Any], state: ShiftState) -> ShiftAction:
     """Read ``{"system": …, "action_type": …, "value": …}``, a ``wait`` or a ``note``.
 
-    Anything wrong, such as a system on which nothing is open, gives a
-    :class:`~logtriage.Malformed` that says what was expected.
+    Anything wrong gives a :class:`~logtriage.Malformed` that says what was expected.
     """
     kind, value, system = (wire.get(key) for key in ("action_type", "value", "system"))
     if kind == "wait":
@@ -41,11 +40,7 @@ def shift_action_from_wire(wire: Mapping[str, Any], state: ShiftState) -> ShiftA
 
 
 def shift_action_to_wire(action: ShiftAction) -> Wire:
-    """The wire form of an action; :func:`shift_action_from_wire` reads it back unchanged.
-
-    Raises:
-        InvalidInput: if ``action`` is not an action of a shift.
-    """
+    """The wire form of an action, which is read back unchanged; InvalidInput for anything else."""
     match action:
         case On(system, on_it):
             return {"system": system, **action_to_wire(on_it)}
@@ -58,11 +53,7 @@ def shift_action_to_wire(action: ShiftAction) -> Wire:
 
 
 def wire_in(text: str) -> Wire:
-    """The one wire action in what a model wrote; a malformed one where there is none or several.
-
-    Raises:
-        InvalidInput: if ``text`` is not a text.
-    """
+    """The one wire action in a text; malformed where there is none or several."""
     wires = wires_in(text, KINDS)
     if isinstance(wires, Malformed):
         return malformed_wire(wires)
@@ -73,9 +64,7 @@ def wire_in(text: str) -> Wire:
 
 
 def take(state: ShiftState, wire: Mapping[str, Any]) -> ShiftState:
-    """The state after a wire action: a tick later, unless it waits for more ``ticks``.
-
-    A wait of several ticks ends with the tick in which an incident arrives.
+    """The state after a wire action; a wait of several ``ticks`` ends when an incident arrives.
 
     Raises:
         EpisodeOver: if the shift is over.

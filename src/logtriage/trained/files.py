@@ -47,8 +47,7 @@ class Weights:
 class TrainedTeam:
     """A trained team: the split and task of its run, and the weights of its roles.
 
-    ``digest`` differs between teams that stood in the directory ``where``. ``trust`` is added to
-    the weights of pointers; ``activation`` is one of :data:`ACTIVATIONS`.
+    ``digest`` tells teams apart that stood in ``where``; ``trust`` is added to pointers' weights.
     """
 
     where: str
@@ -62,8 +61,6 @@ class TrainedTeam:
 
 @attrs.frozen
 class _About:
-    """The fields of ``team.json``."""
-
     schema: str
     task: str
     split: RoleSplit
@@ -80,11 +77,7 @@ class _About:
 
 
 def read_team(directory: Path) -> TrainedTeam:
-    """The trained team in a directory.
-
-    Raises:
-        InvalidInput: naming the file, and what was expected of it.
-    """
+    """The trained team in a directory; InvalidInput names the file, and what was expected."""
     path = directory / TEAM
     try:
         text = _bytes(path, MAX_TEAM)
@@ -127,23 +120,17 @@ def _weights(path: Path, split: RoleSplit) -> dict[str, Weights]:
         pointers = (arrays[f"{place}.{name}"] for name in ("action", "column", "group"))
         weights = Weights(tuple(layers), *pointers)
         if not _fits(weights):
-            raise _OddShape(f"the arrays of {split.roles[place].name!r} do not fit each other")
+            name = split.roles[place].name
+            raise InvalidInput(f"{path}: the arrays of {name!r} do not fit each other")
         return weights
 
     try:
         return {role.name: of(place) for place, role in enumerate(split.roles)}
     except KeyError as missing:
         raise InvalidInput(f"{path}: expected an array {missing}") from None
-    except _OddShape as odd:
-        raise InvalidInput(f"{path}: {odd}") from None
-
-
-class _OddShape(Exception):
-    """Arrays that are no network."""
 
 
 def _fits(weights: Weights) -> bool:
-    """Whether the layers are numbers, follow each other, and end in what the pointers point to."""
     wide = None
     for matrix, bias in weights.layers:
         if (
@@ -162,11 +149,7 @@ def _fits(weights: Weights) -> bool:
 
 
 def _check_sizes(path: Path) -> None:
-    """Refuse an archive that would take more memory than any team: it is read after that.
-
-    What the archive says of a member bounds what is unpacked; what the member says of itself is
-    what NumPy asks the system for.
-    """
+    """Refuse an archive that would take more memory than any team, by what its members say."""
     with zipfile.ZipFile(path) as packed:
         members = packed.infolist()
         whole = sum(member.file_size for member in members)

@@ -28,8 +28,7 @@ def network_roles(where: str, split: RoleSplit, roles: tuple[str, ...]) -> RoleF
     """The factory of roles of a split, as the run in a directory trained them.
 
     Raises:
-        InvalidInput: for a directory that holds no trained team, or one in which a role
-            is missing or is another one.
+        InvalidInput: if there is no trained team, or a role is missing or differs.
     """
     team = read_team(Path(where))
     for name in roles:
@@ -60,11 +59,7 @@ class NetworkRoles:
         return f"net:{self.team.where} {self.team.digest}"
 
     def __call__(self, incident: Incident, split: RoleSplit, role: Role) -> "NetworkRole":
-        """The player of a role on an incident.
-
-        Raises:
-            InvalidInput: for an incident that its input does not fit.
-        """
+        """The player of a role on an incident; InvalidInput if its input does not fit."""
         setting, weights = incident.setting, self.team.roles[role.name]
         if setting is None:
             raise InvalidInput(
@@ -127,7 +122,6 @@ class _Reader:
         self.input = RoleInput(role, self._layout, model.hypotheses)
 
     def read(self, state: State, seen: Observation) -> Floats:
-        """The input (1, D) in a state, with the reports on the role's own screen."""
         topology = state.incident.topology
         row = encode_role_tokens(state, self._split, self._role)
         for speaker in self._split.roles:
@@ -146,7 +140,6 @@ _reader = lru_cache(maxsize=64)(_Reader)
 
 
 def _logits(row: Floats, weights: Weights, team: TrainedTeam) -> Floats:
-    """The logits (A,) of a role at an input (1, D)."""
     values: Floats = row[0]
     *hidden, last = weights.layers
     for matrix, bias in hidden:

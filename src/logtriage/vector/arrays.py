@@ -12,6 +12,14 @@ Longs = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
 
+def padded(rows: Sequence[Sequence[Any]], fill: Any, least: int = 1) -> NDArray[Any]:
+    """Rows of different lengths as one array (R, L), filled up; L is at least ``least``."""
+    table = np.full((len(rows), max(least, *map(len, rows))), fill)
+    for place, row in enumerate(rows):
+        table[place, : len(row)] = row
+    return table
+
+
 def stacked(tables: Sequence[Any], fill: Any = 0) -> NDArray[Any]:
     """A table of each of W worlds as (W, …); ``fill`` stands behind the ends of smaller tables."""
     arrays = [np.asarray(table) for table in tables]
@@ -25,10 +33,7 @@ def stacked(tables: Sequence[Any], fill: Any = 0) -> NDArray[Any]:
 
 
 def side_by_side(tables: Sequence[Any], fills: Mapping[str, Any]) -> Any:
-    """Join named tuples of W worlds: arrays become (W, …), numbers are the same in all worlds.
-
-    ``fills`` has the fill value of :func:`stacked` by name; the default is 0.
-    """
+    """Join named tuples of W worlds: arrays become (W, …), with ``fills`` by name; numbers stay."""
     first = tables[0]
     return first._replace(
         **{

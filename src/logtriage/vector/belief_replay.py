@@ -9,10 +9,8 @@
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from logtriage.actions import Escalate, Remediate, action_id
 from logtriage.beliefs.model import Model, model_of
@@ -22,21 +20,18 @@ from logtriage.roles import Role, RoleSplit
 from logtriage.state import Closing, State
 from logtriage.tasks import UNSEEN_TASKS
 from logtriage.topology import Topology
+from logtriage.vector.arrays import padded
 from logtriage.vector.beliefs import BeliefBatch
-
-Ints = NDArray[Any]
 
 
 def belief_batch(states: Sequence[State], role: Role | RoleSplit | None = None) -> BeliefBatch:
     """The posteriors of many states, from all evidence shown so far, or shown to ``role``.
 
-    For a split, the evidence of all its roles is pooled. This function takes single states;
-    an engine updates its own :class:`BeliefBatch`.
+    For a split, the evidence of all its roles is pooled. An engine updates its own batch.
 
     Raises:
-        InvalidInput: if there is no state, or states of several topologies, settings or
-            priors (of drawn worlds, more than a pool may have), or an incident without known
-            probabilities.
+        InvalidInput: if there is no state, states that differ in topology, setting or prior (but
+            for drawn worlds of a pool), or an incident without known probabilities.
         MissingExtra: where Numba is not installed.
     """
     models = _models_of(states)
@@ -67,7 +62,7 @@ def belief_batch(states: Sequence[State], role: Role | RoleSplit | None = None) 
             for row in rows
         ]
         batch.update(
-            batch.numbers(cells, rows), _lanes(acted), misrouted=np.array(wrong), rows=rows
+            batch.numbers(cells, rows), padded(acted, -1), misrouted=np.array(wrong), rows=rows
         )
     return batch
 
@@ -81,21 +76,8 @@ def _done(state: State, topology: Topology) -> dict[int, list[int]]:
     return done
 
 
-def _lanes(acted: Sequence[Sequence[int]]) -> Ints:
-    """R lists of actions as (R, L), padded with -1 to the longest."""
-    lanes = np.full((len(acted), max(1, max(map(len, acted)))), -1)
-    for row, actions in enumerate(acted):
-        lanes[row, : len(actions)] = actions
-    return lanes
-
-
 def _models_of(states: Sequence[State]) -> list[Model]:
-    """The model of each state.
-
-    Raises:
-        InvalidInput: if there are no states, or one cannot share a batch with the first: only
-            drawn worlds may differ.
-    """
+    """The model of each state; states that differ in more than their drawn worlds are refused."""
     if not states:
         raise InvalidInput("a batch of beliefs needs at least one state")
     first, models = states[0].incident, []

@@ -57,11 +57,6 @@ class BeliefState(NamedTuple):
         """What ``fixed_at`` says of a hypothesis that no remedy fixed."""
         return int(np.iinfo(self.fixed_at.dtype).max)
 
-    @property
-    def nbytes(self) -> int:
-        """The bytes of all arrays together."""
-        return sum(array.nbytes for array in self)
-
     def with_room(self) -> "BeliefState":
         """A copy with room for another break."""
         seen = np.empty(

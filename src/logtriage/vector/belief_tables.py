@@ -21,7 +21,7 @@ from logtriage.beliefs.fixedpoint import (
 )
 from logtriage.beliefs.model import NONE, Model
 from logtriage.grading.action_lists import ranges_of
-from logtriage.vector.arrays import Bools, Longs, side_by_side
+from logtriage.vector.arrays import Bools, Longs, padded, side_by_side
 from logtriage.vector.belief_histories import HistoryTables, histories_of
 from logtriage.vector.cells import CHANNELS
 from logtriage.world.channels import NO_NEWS, Channel, Evidence
@@ -158,6 +158,7 @@ def tables_in_one(model: Model) -> BeliefTables:
     aloof = np.array([log_sums(row[np.newaxis])[0] for row in shares], np.int64)
     alone = np.zeros(len(listed.place), np.int64)
     np.subtract.at(alone, row, aloof[service])
+    errors = {None: NO_FAULT, False: 0, True: 1}
     return BeliefTables(
         histories=histories_of(model),
         edges=_edges(model),
@@ -174,7 +175,7 @@ def tables_in_one(model: Model) -> BeliefTables:
         alone=alone,
         prior=listed.logs,
         errors=np.array(
-            [_errors(errors_first(world, hypothesis)) for hypothesis in model.hypotheses]
+            [errors[errors_first(world, hypothesis)] for hypothesis in model.hypotheses]
         ),
         accepts=_accepts(model),
         fixed_team=_fixed_team(model),
@@ -198,10 +199,6 @@ def _first_sort(world: World, channel: Channel) -> int:
     if channel in (Channel.EDGE, Channel.NOTE, Channel.EFFECT):
         return -1
     return world.cell_sorts.index(world.sort_of(channel, 0))
-
-
-def _errors(first: bool | None) -> int:
-    return NO_FAULT if first is None else int(first)
 
 
 def _bounds(lengths: Ints | list[int]) -> Longs:
@@ -262,10 +259,7 @@ def _owner_root(model: Model) -> Longs:
         [at for kind, at in hypothesis.faults if model.world.pages(kind, model.topology) is None]
         for hypothesis in model.hypotheses
     ]
-    roots = np.full((len(rows), max(1, max(map(len, rows)))), -1, np.int64)
-    for place, row in enumerate(rows):
-        roots[place, : len(row)] = row
-    return roots
+    return padded(rows, -1)
 
 
 def _note(model: Model) -> Longs:

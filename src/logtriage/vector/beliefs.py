@@ -49,10 +49,11 @@ class BeliefBatch:
         self._logs_of, self._severities_of = beliefs.logs_of, panels.severities_of
         check_alike(models)
         self.models, self.horizon = models, horizon
-        self._tables: BeliefTables = tables_of(models)
-        self._room = outcomes.room_for(self._tables)
+        #: What all rows look up: the models as arrays (W, …).
+        self.tables: BeliefTables = tables_of(models)
+        self._room = outcomes.room_for(self.tables)
         teams = len(self.topology.teams)
-        self._state: BeliefState = empty_state(count, self._tables, teams, horizon)
+        self._state: BeliefState = empty_state(count, self.tables, teams, horizon)
         self._every = np.arange(count)
 
     def __len__(self) -> int:
@@ -76,9 +77,7 @@ class BeliefBatch:
     @property
     def nbytes(self) -> int:
         """The bytes that all incidents take together, tables aside."""
-        return self._state.nbytes
-
-    # -- what is seen ---------------------------------------------------------------------
+        return sum(array.nbytes for array in self._state)
 
     def reset(
         self, owners: ArrayLike, rows: ArrayLike | None = None, worlds: ArrayLike | None = None
@@ -99,7 +98,7 @@ class BeliefBatch:
         last = len(self.models) - 1
         numbers = checked_integers("worlds", numbers, (len(chosen),), 0, last)
         self._state.world[chosen] = numbers
-        clear(self._state, self._tables, chosen)
+        clear(self._state, self.tables, chosen)
         self._state.owners[chosen] = directory
 
     def update(
@@ -129,7 +128,7 @@ class BeliefBatch:
         acted = np.ascontiguousarray(acted.reshape(count, -1))
         shown = np.ascontiguousarray(cells, np.int16)
         wrong = np.zeros(count, np.bool_) if misrouted is None else misrouted
-        state, tables = self._state, self._tables
+        state, tables = self._state, self.tables
         remedies = acted - tables.first_remedy
         remedied = ((remedies >= 0) & (remedies < tables.accepts.shape[1])).any(axis=1)
         if (state.breaks[chosen[remedied]] != NO_BREAK).all(axis=1).any():
@@ -155,8 +154,6 @@ class BeliefBatch:
             ]
         )
 
-    # -- what is believed -----------------------------------------------------------------
-
     @property
     def weights(self) -> NDArray[np.uint32]:
         """The weight of each hypothesis (N, H), the largest of a row about 2**30."""
@@ -167,17 +164,12 @@ class BeliefBatch:
         when = self._state.fixed_at[rows]
         return np.where(when < self._state.unfixed, when, -1).astype(np.int64)
 
-    @property
-    def tables(self) -> BeliefTables:
-        """What all rows look up: the models as arrays (W, …)."""
-        return self._tables
-
     def right_team(self, rows: Longs) -> Longs:
         """The number of the team to page under each hypothesis (R, H) in rows, -1 for nobody.
 
         If a hypothesis has several faults, the first decides.
         """
-        tables, worlds = self._tables, self.world[rows]
+        tables, worlds = self.tables, self.world[rows]
         fixed = np.where(tables.fixed_team.any(axis=1), tables.fixed_team.argmax(axis=1), -1)
         root = tables.owner_root[worlds, :, 0]
         owner = np.take_along_axis(self._state.owners[rows], np.maximum(root, 0), axis=1)
@@ -191,12 +183,12 @@ class BeliefBatch:
 
     def logs(self) -> Longs:
         """The logarithms (N, H) that the weights come from, in units of 2**-20."""
-        return self._logs_of(self._state, self._tables, self._room)
+        return self._logs_of(self._state, self.tables, self._room)
 
     def severities(self, rows: ArrayLike | None = None) -> Longs:
         """The weights (R, H, 3) of P1, P2 and P3 under each hypothesis, in all rows or these."""
         chosen = as_rows(rows, self._every)
-        return self._severities_of(self._state, self._tables, self._room, chosen)
+        return self._severities_of(self._state, self.tables, self._room, chosen)
 
     def probabilities(self) -> NDArray[np.float64]:
         """The probability of each hypothesis (N, H)."""

@@ -100,11 +100,7 @@ class BeliefScreens:
 
     @property
     def beliefs(self) -> BeliefBatch:
-        """The posteriors behind the last observation.
-
-        Raises:
-            InvalidInput: before :meth:`begin`.
-        """
+        """The posteriors behind the last observation; InvalidInput before :meth:`begin`."""
         return self._read_before().beliefs
 
     def _read_before(self) -> BatchedValues:

@@ -36,8 +36,7 @@ def checked_pool(task: TaskSpec, pool: Sequence[int] | None) -> tuple[int, ...]:
     """The numbers of the worlds of a pool; empty for a task of a single world.
 
     Raises:
-        InvalidInput: for a pool without unseen worlds, for too many worlds, and for a number that
-            no world has or that stands there twice.
+        InvalidInput: for a pool without unseen worlds, and for too many, unknown or equal numbers.
     """
     if not task.unseen:
         if pool is not None:
@@ -55,10 +54,7 @@ def checked_pool(task: TaskSpec, pool: Sequence[int] | None) -> tuple[int, ...]:
 
 
 def nth_index(pool: Sequence[int], numbers: Ints) -> Ints:
-    """The indices (R rows,) of the n-th incidents of a pool, whose worlds take turns.
-
-    Without a pool the n-th incident has index n.
-    """
+    """The indices (R,) of the n-th incidents of a pool, whose worlds take turns."""
     if not pool:
         return numbers
     index: Ints = numbers // len(pool) * WORLDS + np.array(pool)[numbers % len(pool)]
@@ -88,8 +84,7 @@ def checked_indices(split: str, index: ArrayLike, *, ood: bool) -> Ints:
 
     Raises:
         UnknownName: if the split is unknown.
-        InvalidInput: for indices that are not whole numbers in range, and for a split that the
-        batch was not made for.
+        InvalidInput: for other indices, and for a split that the batch was not made for.
     """
     if split not in SPLITS:
         raise UnknownName("split", split, SPLITS)
@@ -104,11 +99,7 @@ def checked_indices(split: str, index: ArrayLike, *, ood: bool) -> Ints:
 def checked_integers(
     name: str, values: ArrayLike, shape: tuple[int, ...], low: int | None, high: int | None
 ) -> Longs:
-    """An array of integers of that shape, within ``low`` and ``high`` if there are such.
-
-    Raises:
-        InvalidInput: naming the array, and what was expected.
-    """
+    """An array of integers of that shape, within any bounds; InvalidInput names the array."""
     array = np.asarray(values)
     if array.dtype.kind not in "iu" and array.size:  # an empty list is an array of floats
         raise InvalidInput(f"{name}: expected integers, got an array of {array.dtype}")
@@ -123,11 +114,7 @@ def checked_integers(
 
 
 def as_rows(rows: ArrayLike | None, every: Longs) -> Longs:
-    """The rows that are meant: these, or all.
-
-    Raises:
-        InvalidInput: for rows that are not among the batch's, or named twice.
-    """
+    """The rows that are meant: these, or all; InvalidInput for others, or rows named twice."""
     if rows is None:
         return every
     array = np.asarray(rows)
@@ -142,10 +129,8 @@ def as_rows(rows: ArrayLike | None, every: Longs) -> Longs:
 def checked_actions(actions: ArrayLike, size: int, count: int, role: str | None = None) -> Longs:
     """Actions (N,) for a batch of ``size`` N, each one of ``count``, as int64.
 
-    ``role`` names in the message whose actions they are, where several play.
-
     Raises:
-        InvalidInput: as :func:`checked_integers`.
+        InvalidInput: as :func:`checked_integers`; it names the ``role``, where several play.
     """
     name = "actions" if role is None else f"actions of {role}"
     return checked_integers(name, actions, (size,), 0, count - 1)
@@ -154,11 +139,7 @@ def checked_actions(actions: ArrayLike, size: int, count: int, role: str | None 
 def checked_team_actions(
     actions: Sequence[ArrayLike], size: int, counts: Sequence[int], roles: Sequence[str]
 ) -> list[Ints]:
-    """Actions (N,) of each role; ``counts`` says how many each of ``roles`` has.
-
-    Raises:
-        InvalidInput: for actions of more or fewer roles, or as :func:`checked_actions`.
-    """
+    """Actions (N,) of each of ``roles``, which has so many; as :func:`checked_actions`."""
     if len(actions) != len(roles):
         raise InvalidInput(
             f"expected actions of {len(roles)} roles ({', '.join(roles)}), got {len(actions)}"

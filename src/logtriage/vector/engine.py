@@ -116,32 +116,25 @@ class BatchedTriage:
         self.topology = self.setting.topology
         self.layout: TokenLayout = self.setting.layout
         self.action_count = self.setting.action_count
-        self._incidents: TokenIncidents
-        self._episodes: TokenEpisodes
-        self._score = np.empty(0)
+        #: The incidents, hidden truths included, as arrays: for reading.
+        self.incidents: TokenIncidents
+        #: What was done and shown, as arrays: for reading.
+        self.episodes: TokenEpisodes
+        #: The grade so far of each row (N,).
+        self.scores = np.empty(0)
         self._masks = _masks(len(self.topology), self.action_count)
         self.dtype = np.dtype(dtype)
 
     def __len__(self) -> int:
-        return len(self._score)
+        return len(self.scores)
 
     def nth(self, numbers: Ints) -> Ints:
         """The indices (R,) of the n-th incidents (R,) that this batch can play."""
         return nth_index(self.pool, numbers)
 
-    @property
-    def incidents(self) -> TokenIncidents:
-        """The incidents, hidden truths included, as arrays: for reading."""
-        return self._incidents
-
-    @property
-    def episodes(self) -> TokenEpisodes:
-        """What was done and shown, as arrays: for reading."""
-        return self._episodes
-
     def owners(self, rows: Ints) -> Ints:
         """The number of each service's team (R, n) in rows, read off the board."""
-        layout, incidents = self.layout, self._incidents
+        layout, incidents = self.layout, self.incidents
         teams = layout.world.owning_teams(self.topology)
         flags = np.stack([incidents.board[rows, layout[f"owner:{team}"]] for team in teams], axis=2)
         numbers = self.setting.tables.owners[incidents.world[rows]]
@@ -151,7 +144,7 @@ class BatchedTriage:
     @property
     def index(self) -> Ints:
         """The index (N,) of the incident in each row."""
-        index: Ints = self._incidents.index.copy()
+        index: Ints = self.incidents.index.copy()
         return index
 
     def reset(self, split: str, index: ArrayLike) -> Step:
@@ -170,11 +163,11 @@ class BatchedTriage:
         count, every = len(rows), np.arange(len(rows))
         incidents = self.setting.room(count)
         self._kernels.draw(incidents, every, split, rows, worlds)
-        self._split, self._incidents = split, incidents
-        self._episodes = TokenEpisodes.empty(incidents, self.task.horizon)
-        self._kernels.begin(self._episodes, every)
-        self._kernels.read(incidents, self._episodes, every)
-        self._score = np.zeros(count)
+        self._split, self.incidents = split, incidents
+        self.episodes = TokenEpisodes.empty(incidents, self.task.horizon)
+        self._kernels.begin(self.episodes, every)
+        self._kernels.read(incidents, self.episodes, every)
+        self.scores = np.zeros(count)
         return self._screen(np.zeros(count))
 
     def restart(self, rows: ArrayLike, index: ArrayLike) -> None:
@@ -191,10 +184,10 @@ class BatchedTriage:
             raise InvalidInput(f"rows: {len(places)} of them for {len(chosen)} incidents")
         if not len(places):
             return
-        self._kernels.draw(self._incidents, places, self._split, chosen, worlds)
-        self._kernels.begin(self._episodes, places)
-        self._kernels.read(self._incidents, self._episodes, places)
-        self._score[places] = 0.0
+        self._kernels.draw(self.incidents, places, self._split, chosen, worlds)
+        self._kernels.begin(self.episodes, places)
+        self._kernels.read(self.incidents, self.episodes, places)
+        self.scores[places] = 0.0
 
     def step(self, actions: ArrayLike, active: NDArray[np.bool_] | None = None) -> Step:
         """Take one action (N,) in every open row, as canonical integers.
@@ -210,19 +203,13 @@ class BatchedTriage:
         return self._screen(reward)
 
     def look(self) -> Step:
-        """The present screens, with no reward.
-
-        Raises:
-            InvalidInput: before a reset.
-        """
+        """The present screens, with no reward; InvalidInput before a reset."""
         self._check_begun()
         return self._screen(np.zeros(len(self)))
 
-    # -- for those who act jointly ------------------------------------------------------
-
     def open_rows(self, active: NDArray[np.bool_] | None = None) -> Ints:
         """The rows that are open, and active."""
-        playing = self._episodes.closing == OPEN
+        playing = self.episodes.closing == OPEN
         if active is not None:
             playing &= active
         return np.flatnonzero(playing)
@@ -235,25 +222,22 @@ class BatchedTriage:
         ``acts`` holds the canonical integers (N,) of each lane in order, negative for no action. A
         lane does not act where an earlier lane has closed the incident.
         """
-        incidents, now, before = self._incidents, self._episodes, self._score
+        incidents, now, before = self.incidents, self.episodes, self.scores
         if len(acts) == 1:
             acted: tuple[Ints, ...] = (rows,)
-            self._score = self._kernels.play(incidents, now, acts[0], rows, before)
+            self.scores = self._kernels.play(incidents, now, acts[0], rows, before)
         else:
             acted = self._kernels.take(incidents, now, acts, rows)
             self._kernels.read(incidents, now, rows)
-            self._score = self._scores(now)
-        return self._score - before, acted
+            self.scores = self._scores(now)
+        return self.scores - before, acted
 
     def scores_if(self, acts: Sequence[Ints], rows: Ints) -> NDArray[np.float64]:
         """The scores (N,) that :meth:`play` would lead to; nothing is played."""
         return self._scores(self._episodes_after(acts, rows))
 
     def closing_alone(self, acts: Sequence[Ints], rows: Ints) -> NDArray[np.int8]:
-        """How each lane's action closes the incident if no other lane acts.
-
-        (lanes, N), -1 where it does not. Only rows are played in which several lanes may close.
-        """
+        """How each lane's action alone closes the incident: (lanes, N), -1 where it does not."""
         ranges = self.setting.ranges
         closing = np.full((len(acts), len(self)), OPEN, np.int8)
         chosen = np.stack(acts)[:, rows]
@@ -270,32 +254,24 @@ class BatchedTriage:
     def gated(self, closing: NDArray[np.int8]) -> NDArray[np.bool_]:
         """Whether a gate of the rubric holds if the incidents (N,) are closed so (…, N)."""
         holding = {gate.holds for gate in self.rubric.gates}
-        real = self._incidents.team >= 0
+        real = self.incidents.team >= 0
         paged = (closing == MISROUTED) & (wrong_escalation in holding)
         ignored = (closing == IGNORED) & (ignored_incident in holding)
         wrong: NDArray[np.bool_] = paged | (ignored & real)
         return wrong
 
     def _episodes_after(self, acts: Sequence[Ints], rows: Ints) -> TokenEpisodes:
-        """The episodes after a tick in some open rows, as a copy."""
-        episodes = self._episodes.copy()
-        self._kernels.take(self._incidents, episodes, acts, rows)
+        episodes = self.episodes.copy()
+        self._kernels.take(self.incidents, episodes, acts, rows)
         return episodes
-
-    @property
-    def scores(self) -> NDArray[np.float64]:
-        """The grade so far of each row (N,)."""
-        return self._score
 
     @property
     def ticks(self) -> Ints:
         """The ticks used in each row (N,)."""
-        return self.setting.ticks(self._episodes)
-
-    # -- inside -----------------------------------------------------------------------
+        return self.setting.ticks(self.episodes)
 
     def _scores(self, episodes: TokenEpisodes) -> NDArray[np.float64]:
-        return self._kernels.scores(self._incidents, episodes)
+        return self._kernels.scores(self.incidents, episodes)
 
     def _check_begun(self) -> None:
         if not len(self):
@@ -316,13 +292,13 @@ class BatchedTriage:
 
     def _mask(self) -> NDArray[np.int8]:
         """All actions but declarations that were already made."""
-        now = self._episodes
+        now = self.episodes
         said = (now.severity >= 0) + 2 * (now.root_cause >= 0)
         masks: NDArray[np.int8] = self._masks.take(said, axis=0)
         return masks
 
     def _observation(self) -> NDArray[Any]:
-        now = self._episodes
+        now = self.episodes
         if self.dtype == np.uint8:
             return now.columns.copy()
         observation = np.empty((len(self), self.layout.size), np.float32)
@@ -330,13 +306,13 @@ class BatchedTriage:
         return observation
 
     def _screen(self, reward: NDArray[np.float64]) -> Step:
-        now = self._episodes
+        now = self.episodes
         return Step(
             self._observation(),
             self._mask(),
             reward,
             now.closing.copy(),
-            self._score.copy(),
+            self.scores.copy(),
             self.setting.ticks(now),
         )
 

@@ -137,13 +137,9 @@ def _effects(engine: BatchedTriage, rows: Ints, acts: Ints) -> list[Cells]:
 class TeamBeliefs:
     """The posteriors of the roles of a batch of teams, screen after screen.
 
-    :attr:`of` holds a :class:`BeliefBatch` for each viewer: each role of the split, or each of
-    ``viewers``; a split there sees what all its roles see. Everybody knows that others paged and
-    applied remedies, and when. Tell :meth:`begin` of every reset and restart, and :meth:`follow` of
-    every step.
-
-    Raises:
-        MissingExtra: where Numba is not installed.
+    :attr:`of` holds a :class:`BeliefBatch` for each role of the split, or each of ``viewers``; a
+    split there sees what all its roles see. Everybody knows that others paged and applied remedies,
+    and when. Tell :meth:`begin` of every reset and restart, and :meth:`follow` of every step.
     """
 
     def __init__(
@@ -170,10 +166,7 @@ class TeamBeliefs:
         self._beliefs.begin(rows)
 
     def follow(self, rows: Ints | None = None) -> None:
-        """Take in the screens after a step, of all rows or of the played ``rows`` (R,).
-
-        Closed rows are not read any more. Every open row that was stepped must
-        be followed once.
+        """Take in the screens after a step, of all rows or of ``rows`` (R,): each open row, once.
 
         Raises:
             InvalidInput: before :meth:`begin`.

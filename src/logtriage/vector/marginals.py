@@ -76,10 +76,7 @@ class Marginals:
 
 
 def _marginals(model: Model) -> Floats:
-    """Columns whose sums, weighted by the posterior (H,), are probabilities.
-
-    They stand for roots, remedies, kinds, roots whose owner must be paged, and benign incidents.
-    """
+    """Columns by hypothesis (H, …): roots, remedies, kinds, roots whose owner is paged, benign."""
     tables, every = tables_in_one(model), kinds_of(model.world)
     n, hypotheses = len(model.topology), model.hypotheses
     roots = np.zeros((len(hypotheses), n), np.float32)

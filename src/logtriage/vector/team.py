@@ -89,7 +89,8 @@ class BatchedTeam:
         spec = checked_task(task, horizon, world)
         self.split = split
         self.credit = credit
-        self._batch = BatchedTriage(
+        #: The engine below: incidents, hidden truths included, and episodes, for reading.
+        self.engine = BatchedTriage(
             spec,
             topology=topology,
             rubric=rubric,
@@ -97,8 +98,8 @@ class BatchedTeam:
             lanes=len(split),
             apart=True,
         )
-        self.topology = self._batch.topology
-        self._screens = TokenScreens(self._batch, split)
+        self.topology = self.engine.topology
+        self._screens = TokenScreens(self.engine, split)
         self.layout = self._screens.layout
         self.layouts = self._screens.layouts
         #: What each role (R, N) did in the last step, as canonical integers; negative where
@@ -106,17 +107,12 @@ class BatchedTeam:
         self.acts: Ints = np.full((len(split), 0), NOTHING)
 
     def __len__(self) -> int:
-        return len(self._batch)
-
-    @property
-    def engine(self) -> BatchedTriage:
-        """The engine below: incidents, hidden truths included, and episodes, for reading."""
-        return self._batch
+        return len(self.engine)
 
     @property
     def task(self) -> TaskSpec:
         """The task that is played."""
-        return self._batch.task
+        return self.engine.task
 
     @property
     def action_counts(self) -> tuple[int, ...]:
@@ -126,22 +122,18 @@ class BatchedTeam:
     @property
     def index(self) -> Ints:
         """The index (N,) of the incident in each row."""
-        return self._batch.index
+        return self.engine.index
 
     def reset(self, split: str, index: ArrayLike) -> TeamStep:
-        """Begin the incidents ``index`` (N,) of a split of the task, in this order.
-
-        Raises:
-            UnknownName, InvalidInput: as :meth:`BatchedTriage.reset`.
-        """
-        self._batch.reset(split, index)
+        """Begin the incidents ``index`` (N,) of a split, as :meth:`BatchedTriage.reset`."""
+        self.engine.reset(split, index)
         self._screens.begin()
         self.acts = np.full((len(self.split), len(self)), NOTHING)
         return self.look()
 
     def restart(self, rows: ArrayLike, index: ArrayLike) -> None:
         """Begin new incidents in some rows, as :meth:`BatchedTriage.restart`."""
-        self._batch.restart(rows, index)
+        self.engine.restart(rows, index)
         self._screens.begin_anew(np.asarray(rows, np.int64))
 
     def step(
@@ -156,7 +148,7 @@ class BatchedTeam:
             InvalidInput: before a reset, and for actions of another shape or out of range.
         """
         chosen = checked_team_actions(actions, len(self), self.action_counts, self.split.names)
-        batch, lanes = self._batch, range(len(self.split))
+        batch, lanes = self.engine, range(len(self.split))
         rows = batch.open_rows(active)
         acts = self._screens.allowed(chosen)
         others = None
@@ -175,15 +167,9 @@ class BatchedTeam:
         return self._step(reward, rewards)
 
     def look(self) -> TeamStep:
-        """The present screens, with no reward.
-
-        Raises:
-            InvalidInput: before a reset.
-        """
+        """The present screens, with no reward. Raises InvalidInput before a reset."""
         nothing = np.zeros(len(self))
         return self._step(nothing, np.zeros((len(self.split), len(self))))
-
-    # -- inside -----------------------------------------------------------------------
 
     def _without_each(
         self, acts: Sequence[Ints], rows: Ints
@@ -193,7 +179,7 @@ class BatchedTeam:
         Spec: :func:`logtriage.grading.credit.credits_of`; law: ``property_tests/test_team_laws``.
         Roles whose actions close the incident alike wait together.
         """
-        batch, lanes = self._batch, range(len(acts))
+        batch, lanes = self.engine, range(len(acts))
         closing = batch.closing_alone(acts, rows)
         first = (closing >= 0).argmax(axis=0)
         after = np.take_along_axis(closing, first[np.newaxis], axis=0)
@@ -208,7 +194,7 @@ class BatchedTeam:
         return np.stack(without), sharing
 
     def _step(self, reward: NDArray[np.float64], rewards: NDArray[np.float64]) -> TeamStep:
-        seen = self._batch.look()
+        seen = self.engine.look()
         state, observations, masks = self._screens.look(seen)
         return TeamStep(
             observations, masks, state, rewards, reward, seen.closing, seen.score, seen.tick

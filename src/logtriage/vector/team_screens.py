@@ -32,10 +32,7 @@ _DECLARED = {
 
 
 def runs_of(columns: NDArray[np.intp]) -> tuple[tuple[slice, slice], ...]:
-    """Ascending columns as runs of neighbours: where each is, and where it goes.
-
-    Runs are copied far faster than columns are picked.
-    """
+    """Ascending columns as runs (where each is, where it goes), which are copied far faster."""
     breaks = np.flatnonzero(np.diff(columns) != 1) + 1
     starts, ends = [0, *breaks.tolist()], [*breaks.tolist(), len(columns)]
     first = columns.tolist()
@@ -156,8 +153,6 @@ class TokenScreens:
         masks = tuple(self._mask(seen.mask, lane, seat) for lane, seat in enumerate(self.seats))
         return state, observations, masks
 
-    # -- inside -----------------------------------------------------------------------
-
     def _state(self, alone: Floats) -> Floats:
         layout, boards, numbers = self.layout, self._boards, self._batch.episodes.columns
         state: Floats = np.empty((len(self._batch), layout.size), np.float32)
@@ -187,7 +182,6 @@ class TokenScreens:
         return screen
 
     def _hide_asking(self, screen: Floats, seat: TokenSeat, asker: str, lane: int) -> None:
-        """Hide what ``asker`` asked for in the last tick, where this role does not see it."""
         kind = self._batch.episodes.columns[:, self.layout.base.asked(lane).start]
         hidden = ~sees_asking(seat.role)[kind] & (kind > 0)
         for name in ("asked", "asked_service"):

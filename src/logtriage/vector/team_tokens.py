@@ -200,11 +200,7 @@ def encode_team_tokens(state: State, split: RoleSplit) -> Floats:
 
 
 def encode_role_tokens(state: State, split: RoleSplit, role: Role) -> Floats:
-    """What a role of a split sees, shape (D,) of :func:`role_tokens_of`.
-
-    Raises:
-        InvalidInput: as :func:`encode_team_tokens`.
-    """
+    """What a role of a split sees, shape (D,); raises as :func:`encode_team_tokens`."""
     return _encode(state, split, role)
 
 

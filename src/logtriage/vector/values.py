@@ -113,7 +113,6 @@ class BatchedValues:
 
 
 def _ticks(counted: Any) -> NDArray[np.int64]:
-    """Ticks of an engine as plans have them: what has not come is later than all."""
     return np.where(counted == NOT_YET, NEVER, counted.astype(np.int64))
 
 

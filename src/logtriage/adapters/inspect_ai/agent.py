@@ -33,10 +33,7 @@ SOURCES = Sources()
 
 
 class TriageStore(StoreModel):
-    """The episode of a sample, for tools and the viewer: the incident and the actions so far.
-
-    ``bundle`` is the file of a recorded incident that is not shipped. Scores never read the store.
-    """
+    """The episode of a sample, for tools and the viewer; scores never read it."""
 
     incident: str | None = None
     bundle: str | None = None
@@ -98,8 +95,7 @@ def triage_setup() -> Solver:
 def triage_tools() -> list[ToolSource]:
     """The tools of the sample's incident, for ``react`` or an agent of your own.
 
-    Inspect refuses calls that do not fit the schema before a tool sees them. They are graded as
-    malformed actions all the same; :func:`triage_agent` also answers them as such.
+    Inspect refuses calls that do not fit the schema; they are graded as malformed all the same.
     """
     return [_SampleTools()]
 
@@ -129,10 +125,7 @@ def parameters_of(tool: Tool) -> ToolParams:
 
 @agent
 def triage_agent() -> Agent:
-    """Offer the tools and play each call as one action, until the incident is closed.
-
-    An unreadable call, or a reply without a call, is a malformed action and costs its tick.
-    """
+    """Offer the tools and play each call as one action, until the incident is closed."""
 
     async def execute(state: AgentState) -> AgentState:
         store = store_as(TriageStore)

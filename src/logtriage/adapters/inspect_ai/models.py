@@ -31,11 +31,7 @@ from logtriage.state import initial_state
 
 @modelapi("logtriage")
 class ScriptedModel(ModelAPI):
-    """A policy of the registry that answers with tool calls; plays logtriage samples only.
-
-    It reads the incident and the actions so far from the store of the sample, so it
-    needs :func:`~logtriage.adapters.inspect_ai.triage_setup`, as every task here has.
-    """
+    """A policy of the registry that answers with tool calls; plays logtriage samples only."""
 
     def __init__(
         self,
@@ -68,7 +64,6 @@ class ScriptedModel(ModelAPI):
         return ModelOutput(model=self.model_name, choices=[choice], usage=ModelUsage())
 
     def _next(self, incident: Incident, actions: Sequence[Wire]) -> Action:
-        """The policy's action after these; policies are pure, so the episode is played again."""
         policy, state = self.factory(incident), initial_state(incident)
         action, memory = policy.act(observe(state), None)
         for wire in actions:

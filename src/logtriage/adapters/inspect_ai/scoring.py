@@ -77,14 +77,12 @@ def triage_scorer(
 
     ``rubric`` is the id of a built-in rubric, or your own ``module:name``, which imports (and
     so runs) that module. To score a log again whose samples are not built in, repeat the arguments
-    of its task: ``tasks`` (each ``module:name`` is imported for its samples), ``bundle``, the file
-    of the recorded incidents, and ``world``, its folder.
+    of its task: ``tasks``, ``bundle`` and ``world``.
 
-    The sample's metadata must name the ``incident``. What the agent did is read from the
-    messages: its tool calls, or its text (``style`` and ``other_tools``, by commas, as
-    for ``logtriage convert``). The value has the grade, whether the incident was solved or
-    handed over, and every criterion; a criterion that does not apply is NaN, which
-    Inspect leaves out of means.
+    The sample's metadata must name the ``incident``. Actions are read from the messages, by
+    ``style`` and ``other_tools`` as for ``logtriage convert``. The value has the grade, whether the
+    incident was solved or handed over, and every criterion; NaN, which Inspect leaves out, if it
+    does not apply.
     """
     chosen = None if rubric is None else rubric_named(rubric)
     others = tuple(listed(other_tools))

@@ -17,10 +17,7 @@ DEFAULT_TASKS = ",".join(DRAWN_TASKS)
 
 
 def triage_sample(incident_id: str, bundle: str | None = None) -> Sample:
-    """One incident as a sample: the rules and the first screen, without the truth.
-
-    A task in this process must have named the module or the bundle that the incident is from.
-    """
+    """One incident as a sample: the rules and the first screen, without the truth."""
     incident = SOURCES(incident_id, bundle)
     named = {"incident": incident_id, **({} if bundle is None else {"bundle": bundle})}
     return Sample(
@@ -31,7 +28,6 @@ def triage_sample(incident_id: str, bundle: str | None = None) -> Sample:
 
 
 def _one_rubric(incident_ids: Iterable[str], bundle: str | None) -> None:
-    """Refuse incidents that cannot share a table of criteria."""
     rubrics = {SOURCES(name, bundle).rubric for name in incident_ids}
     if len(rubrics) > 1:
         raise InvalidInput(
@@ -52,11 +48,10 @@ def triage(
 ) -> Task:
     """Triage incidents of tasks (by commas), ``episodes`` of each.
 
-    A task is an id, your own ``module:name`` (a task sheet, or a function from split and
-    number to an incident), or ``recorded`` or ``recorded_models``: the incidents of
-    ``bundle``, or the shipped incidents. ``rubric``, an id or ``module:name``, replaces the rubrics
-    of the tasks. Naming a ``module:name`` imports, and so runs, that module. ``world`` is a
-    folder or a name; its tasks need not name it.
+    A task is an id, your own ``module:name``, which imports, and so runs, that module, or
+    ``recorded`` or ``recorded_models``: those of ``bundle``, or the shipped incidents.
+    ``rubric`` replaces the rubrics of the tasks. ``world`` is a folder or a name; its tasks need
+    not name it.
     """
     names = listed(tasks)
     own = list(filter(is_own_task, names))

@@ -49,10 +49,8 @@ def use_our_template(tokenizer: Any) -> None:
 class Chat:
     """A tokenizer's chat template, or the notation of its action tokens, both ways.
 
-    Attributes:
-        manner: how screens are written, and whether the rules are shown.
-        actions: the words of action tokens by id; in notation a reply is such a word.
-        stops: the ids that end a reply.
+    ``manner`` is how screens are written, ``actions`` has the words of action tokens by id,
+    ``stops`` the ids that end a reply.
 
     Args:
         tokenizer: with a chat template that has tools, or with action tokens.
@@ -191,11 +189,7 @@ def _calling(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def check_template(tokenizer: Any, options: Mapping[str, Any] | None = None) -> None:
-    """Refuse a chat template that cannot be used for tool calls over several turns.
-
-    Raises:
-        InvalidInput: saying what it leaves out, and the way out.
-    """
+    """Raise InvalidInput for a chat template that cannot show tool calls; says the way out."""
     if not tokenizer.chat_template:
         raise InvalidInput(f"the tokenizer has no chat template; {WAY_OUT}")
     import jinja2

@@ -1,8 +1,7 @@
 """Replies of a causal language model to many conversations at once, turn after turn.
 
-A batch keeps the keys and values of its conversations, so a turn costs no more than its own
-tokens. What all openings share is read once. Rows are of unequal length: what pads them is masked
-out, and positions count what is not padding. Tokens stay on the device until a reply is whole.
+A batch keeps keys and values, so a turn costs no more than its own tokens; what all openings share
+is read once. Padding is masked out, and positions do not count it.
 """
 
 from collections.abc import Collection, Sequence
@@ -26,10 +25,7 @@ class ModelFailure(LogTriageError):
 
 
 class Growing(DynamicLayer):
-    """A cache layer that appends tokens to a buffer, which doubles when it is full.
-
-    ``keys`` and ``values`` are views of it. The layer of transformers copies all for each token.
-    """
+    """A cache layer that appends tokens to a buffer, which doubles when it is full."""
 
     keys: Tensor
     values: Tensor
@@ -70,11 +66,7 @@ def _larger(like: Tensor, before: Tensor, used: int, length: int) -> Tensor:
 
 
 def can_be_kept(config: Any) -> bool:
-    """Whether every layer attends to all that came before, by a mask that may have holes.
-
-    Sliding windows, recurrent states and kernels that know padding at an end alone would see
-    the padding within.
-    """
+    """Whether every layer attends to all that came before, by a mask that may have holes."""
     plain = getattr(config, "_attn_implementation", None) in ("sdpa", "eager", None)
     return plain and all(
         type(layer) is DynamicLayer for layer in DynamicCache(config=config).layers
@@ -82,19 +74,14 @@ def can_be_kept(config: Any) -> bool:
 
 
 class Batch:
-    """Conversations with one model.
+    """Conversations with one model; ``ids`` are those so far, ``read`` counts tokens read.
 
     Args:
         model: a causal language model of transformers, or of PEFT.
         openings: the ids of each conversation; what all of them share is read once, and so is
             an opening that occurs more than once.
         stops: the ids that end a reply.
-        keep: reuse keys and values between turns. Default: only where this is exact. If False,
-            every turn reads whole conversations again.
-
-    Attributes:
-        ids: the conversations so far.
-        read: how many tokens the model has read.
+        keep: reuse keys and values between turns. Default: only where this is exact.
     """
 
     def __init__(
@@ -174,13 +161,10 @@ class Batch:
         temperature: float = 0.0,
         barred: Tensor | None = None,
     ) -> list[list[int]]:
-        """Write one reply to each row and append it to the row.
-
-        A reply ends with its stop token unless it reached ``limit``.
+        """Write one reply to each row, up to its stop token or ``limit``, and append it to the row.
 
         Args:
-            draws: (rows, limit) numbers in [0, 1): ``draws[i, t]`` chooses token t of row i,
-                whatever else is in the batch.
+            draws: (rows, limit) numbers in [0, 1): ``draws[i, t]`` chooses token t of row i.
             limit: the most tokens, at least 1.
             temperature: 0 for the likeliest token.
             barred: (rows, vocabulary) tokens that must not be chosen.
@@ -222,7 +206,6 @@ class Batch:
         return replies
 
     def _step(self, token: Tensor, going: Tensor) -> Tensor:
-        """Read one token in each row that is ``going``; logits (rows, vocabulary)."""
         fresh = going.long()[:, None]
         self.read += len(token)
         return self._run(token[:, None], fresh)
@@ -267,7 +250,6 @@ def common_prefix(rows: Sequence[tuple[int, ...]]) -> int:
 
 
 def _choose(logits: Tensor, marks: Tensor, temperature: float) -> Tensor:
-    """A token (rows,): the likeliest, or the one in whose share of [0, 1) the mark lies."""
     if temperature == 0.0:
         return logits.argmax(-1)
     shares = torch.softmax(logits / temperature, -1).double().cumsum(-1)

@@ -33,11 +33,7 @@ def is_adapter(path: str) -> bool:
 
 
 def base_of(path: str) -> str:
-    """The model that the LoRA adapter in a directory is for.
-
-    Raises:
-        InvalidInput: if the adapter does not say.
-    """
+    """The model that the LoRA adapter in a directory is for; InvalidInput if it does not say."""
     file = Path(path) / ADAPTER
     try:
         base = json.loads(file.read_text("utf-8"))["base_model_name_or_path"]
@@ -49,11 +45,7 @@ def base_of(path: str) -> str:
 
 
 def check_place(path: str) -> None:
-    """Refuse what is neither a directory with a model nor a name on the hub.
-
-    Raises:
-        InvalidInput: saying which of both it fails to be.
-    """
+    """Raise InvalidInput for what is neither a directory with a model nor a name on the hub."""
     where = Path(path)
     if where.is_dir():
         if not (where / "config.json").is_file() and not is_adapter(path):
@@ -69,10 +61,7 @@ def check_place(path: str) -> None:
 def load_tokenizer(path: str, template: str = "own") -> Any:
     """The tokenizer of a model, or of a LoRA adapter or its base; it pads on the left.
 
-    ``template`` is one of :data:`TEMPLATES`: ``tools`` replaces the chat template by ours.
-
-    Raises:
-        InvalidInput: if there is none.
+    ``template`` is one of :data:`TEMPLATES`. InvalidInput if there is no tokenizer.
     """
     place = path
     if is_adapter(path) and not (Path(path) / "tokenizer_config.json").exists():
@@ -157,11 +146,7 @@ def default_device() -> str:
 
 
 def resolved_dtype(dtype: torch.dtype | str | None, device: torch.device) -> torch.dtype:
-    """A dtype by its name, or what suits the device.
-
-    Raises:
-        InvalidInput: if the name is unknown.
-    """
+    """A dtype by its name (InvalidInput if unknown), or what suits the device."""
     if isinstance(dtype, torch.dtype):
         return dtype
     if dtype is not None:

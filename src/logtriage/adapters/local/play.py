@@ -23,7 +23,6 @@ from logtriage.rng import hash_name
 from logtriage.transcript import Transcript
 
 _CAUSE: Final = 500
-#: Called with the episodes that are over and those there are in all.
 
 
 @attrs.frozen
@@ -62,16 +61,10 @@ class Decoding:
 
 @attrs.define(eq=False)
 class Attempt:
-    """One attempt at an incident, as far as it was played.
+    """One attempt at an incident, as far as it was played; ``number`` chooses its draws.
 
-    Attributes:
-        episode: with state, actions and grade.
-        number: which attempt at its incident it is; it chooses the draws.
-        prompt: the ids of the opening.
-        ids: the ids after it: replies, and what followed them.
-        wrote: for each of ``ids``, whether the model wrote it.
-        replies: the replies as text.
-        cut_off: how many of them ended at the limit.
+    ``ids`` follow the ids of the ``prompt``; ``wrote`` marks those that the model wrote.
+    ``cut_off`` counts replies that ended at the limit.
     """
 
     episode: Episode
@@ -126,8 +119,7 @@ def play(
     """Play incidents, given with the number of the attempt; in order.
 
     An episode also ends when the model's context is full; it is graded as it stands. ``barred``
-    says of an incident's id whether its hand-over token is never chosen. The model is left in
-    the mode that it was in.
+    says of an incident's id whether its hand-over token is never chosen.
     """
     training = model.training
     # In evaluation bitsandbytes packs 4-bit weights for a CPU, and then they pass no gradient.
@@ -196,10 +188,7 @@ def _play_together(
 
 
 def _barred(model: Any, chat: Chat, playing: Sequence[Attempt]) -> torch.Tensor | None:
-    """The tokens (rows, vocabulary) that are never chosen; None if all may be.
-
-    In notation only an action may follow a screen, and not the hand-over in barred attempts.
-    """
+    """The tokens (rows, vocabulary) that are never chosen: in notation, all but actions."""
     if not chat.is_notation:
         return None
     width = model.get_output_embeddings().weight.shape[0]

@@ -21,14 +21,9 @@ LOCAL: Final = "hf:"
 
 @attrs.define(eq=False)
 class LocalPlayer:
-    """Plays incidents by a model of a directory or the hub, several at once.
+    """Plays incidents by a model of a directory or the hub, ``decoding.batch`` at once.
 
-    Attributes:
-        model: the model.
-        chat: its conversations.
-        decoding: how replies are chosen; ``decoding.batch`` episodes are played at once.
-        description: the settings that change replies.
-        spent: the usage of finished episodes.
+    ``description`` are the settings that change replies, ``spent`` the usage of finished episodes.
     """
 
     model: Any

@@ -1,8 +1,7 @@
 """How a tokenizer's model plays: the style of its screens, and its tokens for actions.
 
-In notation each action is one added token, of any tokenizer, and a reply is that token: nothing
-else may follow a screen. Screens are ordinary words. The choice is kept in the tokenizer's
-configuration, so it stays with the model.
+In notation each action is one added token, of any tokenizer, and a reply is that token. The choice
+is kept in the tokenizer's configuration, so it stays with the model.
 """
 
 from collections.abc import Iterable
@@ -40,11 +39,7 @@ class Manner:
 
 
 def manner_of(tokenizer: Any) -> Manner:
-    """The manner of a tokenizer's configuration; text with rules without one.
-
-    Raises:
-        UnknownName: for a style that does not exist.
-    """
+    """The manner of a tokenizer's configuration; text with rules without one."""
     options = tokenizer.init_kwargs
     return Manner(check_style(options.get(_STYLE, "text")), bool(options.get(_RULES, True)))
 
@@ -86,7 +81,7 @@ def actions_of(tokenizer: Any) -> dict[int, str]:
 def add_actions(model: Any, tokenizer: Any, topologies: Iterable[Topology]) -> list[int]:
     """Give a model a token for each action, and the token before it; returns their ids.
 
-    An embedding begins as the mean of the word's pieces. Tokens that exist keep theirs.
+    An embedding begins as the mean of the word's pieces.
 
     Raises:
         InvalidInput: if a tokenizer's token is taken for something else.

@@ -28,13 +28,9 @@ Places = Mapping[str, tuple[tuple[Tool, ...], SeatOf]]
 
 
 def serve_http(places: Places, settings: Settings, announce: Callable[[str], None]) -> None:
-    """Serve until a signal comes.
+    """Serve until a signal comes, on loopback alone; InvalidInput if the port cannot be bound.
 
-    Of the settings, ``port``, ``token``, ``max_sessions`` (of each path) and ``idle_seconds``
-    count. It listens on loopback alone.
-
-    Raises:
-        InvalidInput: if the port cannot be bound.
+    ``port``, ``token``, ``max_sessions`` (of each path) and ``idle_seconds`` of the settings count.
     """
     try:
         listening = socket.create_server((settings.host, settings.port))
@@ -82,8 +78,6 @@ def http_app(places: Places, settings: Settings) -> "Guard":
 
 
 class _Endpoint:
-    """A manager of sessions, as an ASGI application that takes every method."""
-
     def __init__(self, manager: StreamableHTTPSessionManager) -> None:
         self._manager = manager
 

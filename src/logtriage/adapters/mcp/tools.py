@@ -3,14 +3,15 @@
 import logging
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from mcp.server.lowlevel import Server
 from mcp.types import CallToolResult, TextContent
 from mcp.types import Tool as McpTool
 
 from logtriage import __version__
-from logtriage.adapters.desk import INSTRUCTIONS
+from logtriage.adapters.desk import INSTRUCTIONS, Seat
+from logtriage.adapters.team_desk import TeamSeat
 from logtriage.errors import InvalidInput
 from logtriage.evaluation.usage import Usage
 from logtriage.parsing.tools import Tool
@@ -23,16 +24,8 @@ _FAILED: Final = "The server failed, and the call had no effect. Tell your opera
 _LOG: Final = logging.getLogger(__name__)
 
 
-class Place(Protocol):
-    """The seat of a session."""
-
-    async def call(self, tool: str, arguments: object, usage: Usage | None = None) -> str:
-        """Play a tool call; returns what the agent reads next."""
-
-    def leave(self) -> None:
-        """Give the place up."""
-
-
+#: The seat of a session.
+Place = Seat | TeamSeat
 #: Makes the seat of a new session.
 SeatOf = Callable[[], Place]
 #: The parameter of a URL that names a seat. Such a seat outlives its sessions, for clients that
@@ -41,12 +34,7 @@ SEAT: Final = "seat"
 
 
 class Seats:
-    """The seats of a server: one for each session that calls a tool, and those with a name.
-
-    Args:
-        seat_of: makes a seat.
-        most: how many may have a name.
-    """
+    """The seats of a server: for each session that calls a tool, and ``most`` with a name."""
 
     def __init__(self, seat_of: SeatOf, most: int = 1) -> None:
         self._seat_of, self._most = seat_of, most
@@ -121,7 +109,6 @@ def _result(text: str, *, failed: bool = False) -> CallToolResult:
 
 
 def _usage_of(meta: Any) -> Usage | None:
-    """What a client says that it has spent; None if it says nothing, or no counts."""
     said = None if meta is None else (meta.model_extra or {}).get(USAGE)
     if not isinstance(said, dict):
         return None

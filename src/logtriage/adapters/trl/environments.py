@@ -30,8 +30,7 @@ Played = TypeVar("Played", bound=TextEpisode)
 def tool_method(tool: Tool) -> Callable[..., str]:
     """A method that plays a tool's action, with the signature and docstring of the one schema.
 
-    It accepts any named arguments, so that a call with wrong arguments reaches the environment and
-    costs its tick, as a malformed action does everywhere.
+    It accepts any named arguments: a wrong call costs its tick, as everywhere.
     """
 
     def call(self: Any, /, *unnamed: Any, **arguments: Any) -> str:
@@ -84,11 +83,7 @@ class Tooled(Generic[Played]):
 
     @property
     def episode(self) -> Played:
-        """The episode, with its grade and its rewards by turn.
-
-        Raises:
-            InvalidInput: before the first reset.
-        """
+        """The episode, with its grade and its rewards by turn; InvalidInput before a reset."""
         if self._episode is None:
             raise InvalidInput(f"no {self._column} yet: call reset({self._column}=…) first")
         return self._episode
@@ -100,13 +95,7 @@ class Tooled(Generic[Played]):
 
 
 class Playing(Tooled[Episode]):
-    """One incident, played by the tools of a subclass.
-
-    TRL offers one set of tools for all rows, so each set is an environment of its own;
-    :func:`environment_for` finds the environment for some incidents.
-
-    Attributes:
-        style: how rules and screens are written.
+    """One incident, played by the tools of a subclass; :func:`environment_for` finds the subclass.
 
     Args:
         rubric: another rubric than that of the incident's task.
@@ -122,9 +111,8 @@ class Playing(Tooled[Episode]):
     def reset(self, **row: Any) -> str:
         """Start the incident that the dataset row names in its column ``incident``.
 
-        Returns the first screen, with the rules before it unless the row's ``prompt``
-        has a system message. The text follows from the row alone, so that all members of
-        a group read the same.
+        Returns the first screen, with the rules before it unless the row's ``prompt`` has a system
+        message: a group reads the same.
 
         Raises:
             UnknownName, InvalidInput: if the row names no incident that exists, or its incident
@@ -165,10 +153,7 @@ class Playing(Tooled[Episode]):
 
 @offers(*TOOLS)
 class TriageTools(Playing):
-    """One simulated incident as an environment of TRL; ``reward_funcs`` give the reward.
-
-    :class:`TriageEnv` without a reward of its own, for :func:`criterion_rewards`.
-    """
+    """:class:`TriageEnv` without a reward of its own, for :func:`criterion_rewards`."""
 
 
 class _Rewarded(Playing):
@@ -182,10 +167,9 @@ class _Rewarded(Playing):
 class TriageEnv(TriageTools, _Rewarded):
     """One simulated incident as an environment of ``GRPOTrainer(environment_factory=…)``.
 
-    TRL makes a tool of every public method but ``reset`` and ``get_reward``, and reuses
-    instances. TRL does not know when an episode is over: it stops at a reply without a tool call,
-    or at ``max_tool_calling_iterations`` (set it to the task's horizon). A call after the
-    end earns nothing, and its answer says so.
+    TRL makes a tool of every public method but ``reset`` and ``get_reward``, and reuses instances.
+    It stops at a reply without a tool call, or at ``max_tool_calling_iterations``: set that to the
+    task's horizon. A call after the end earns nothing, and its answer says so.
     """
 
 
@@ -215,10 +199,6 @@ def environment_for(
     incident_ids: Iterable[str], *, resolve: Resolver = incident_of
 ) -> type[Playing]:
     """The environment that offers exactly the tools of these incidents.
-
-    Args:
-        incident_ids: those of the data set.
-        resolve: finds incidents by id, if they are not drawn.
 
     Raises:
         UnknownName, InvalidInput: for an incident that does not exist, and for incidents with
@@ -259,11 +239,7 @@ class ShiftEnv(Tooled[ShiftEpisode]):
     _column = "shift"
 
     def reset(self, **row: Any) -> str:
-        """Start the shift of a row; returns the rules and the first screen.
-
-        Raises:
-            UnknownName, InvalidInput: if the row names no shift that exists.
-        """
+        """Start the shift of a row (or UnknownName); returns the rules and the first screen."""
         self._episode = ShiftEpisode.of_row(row)
         return "\n\n".join(self._opening())
 

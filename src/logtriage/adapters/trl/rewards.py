@@ -83,11 +83,7 @@ def triage_criteria(
     log_metric: LogMetric | None = None,
     **_: Any,
 ) -> list[None]:
-    """A reward function that adds no reward: it logs the criteria of :class:`TriageEnv`.
-
-    The environment gives the reward itself (``get_reward``), which TRL adds to those of
-    ``reward_funcs``; None is left out of that sum.
-    """
+    """A reward function that adds no reward: it logs the criteria of :class:`TriageEnv`."""
     _log(log_metric, [env.grade for env in environments if isinstance(env, Playing)])
     return [None] * len(completions)
 
@@ -95,18 +91,13 @@ def triage_criteria(
 def criterion_rewards(rubric: Rubric | str) -> list[RewardFunction]:
     """Reward functions for :class:`TriageTools`, one for each criterion of a rubric.
 
-    With ``multi_objective_aggregation="normalize_then_sum"`` TRL normalises each within its
-    group. A criterion that does not apply to a row's incident is None there, which TRL
-    leaves out. The rewards of an episode add up to its grade (``triage_rest`` is what bounds and
-    rounding add), so that under ``sum_then_normalize`` they are the reward of
-    :class:`TriageEnv`.
-
-    A rubric is an id, your own ``module:name``, which imports, and so runs, that module, or the
-    rubric itself. Give your own rubric to the environment, too.
+    With ``multi_objective_aggregation="normalize_then_sum"`` TRL normalises each within its group.
+    A criterion that does not apply is None, which TRL leaves out. Rewards of an episode add up to
+    its grade; ``triage_rest`` is what bounds and rounding add. Give your own rubric, an id or
+    ``module:name`` (which is imported, and so run) to the environment, too.
 
     Raises:
-        UnknownName: if no built-in rubric has this id.
-        InvalidInput: if ``module:name`` is not a rubric, or a criterion is called ``rest``.
+        UnknownName, InvalidInput: for what is no rubric, or if a criterion is called ``rest``.
     """
     chosen = rubric_named(rubric) if isinstance(rubric, str) else rubric
     return [CriterionReward(name) for name in reward_names(chosen)]

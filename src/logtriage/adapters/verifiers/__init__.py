@@ -1,11 +1,7 @@
 """verifiers: tasksets of incidents, the environments that play them, and their harness.
 
 verifiers finds a taskset by the name of a top-level module: ``logtriage-verifiers`` (one agent) and
-``logtriage-verifiers-team`` (three agents in the roles of a team), such as
-``vf-eval logtriage-verifiers``. Needs the extra ``verifiers``, with verifiers 0.3.1 or 0.4.
-
-The environment steps the incident on the host. Rewards and metrics are computed from
-the calls on the traces.
+``logtriage-verifiers-team`` (three roles). Needs the extra ``verifiers``, with 0.3.1 or 0.4.
 """
 
 from logtriage._lib.extras import imports_of

@@ -144,7 +144,6 @@ class TeamEnv(vf.Env[TeamEnvConfig]):
 
 
 def _seat(task: TriageTask, episode: TeamEpisode, role: Role) -> vf.Task:
-    """The task of one role, which has no reward of its own."""
     incident, split = episode.state.incident, episode.split
     rules, screen = episode.prompts[role.name]
     data = RoleData(
@@ -163,14 +162,12 @@ def _seat(task: TriageTask, episode: TeamEpisode, role: Role) -> vf.Task:
 
 
 def _reply(segment: vf.Segment) -> dict[str, Any]:
-    """The one message of a segment: the harness makes one model call."""
     (message,) = segment.messages
     reply: dict[str, Any] = message.model_dump()
     return reply
 
 
 def _answers(reply: dict[str, Any], screen: str) -> str | list[Any]:
-    """The next screen: the result of the call, or a message after a reply without a call."""
     calls = reply.get("tool_calls") or ()
     messages = [
         vf.ToolMessage(tool_call_id=call["id"], content=_SECOND if number else screen)

@@ -31,8 +31,7 @@ class TriageData(_IncidentData):
     """A row: the incident's name, the rules and the first screen. The truth is not in it.
 
     ``incident`` is an id, or ``module:name/split/number`` for your own task. ``bundle`` is the
-    file of a recorded incident that is not shipped; ``seal`` and ``world`` are marks, as of
-    :func:`~logtriage.adapters.episode.row_of`. ``style`` is that of rules and screens.
+    file of a recorded incident that is not shipped.
     """
 
     style: Style = "text"
@@ -67,10 +66,7 @@ def grade_of(data: TriageData, trace: vf.Trace, rubric: Rubric | None = None) ->
 
 
 def turn_rewards(data: TriageData, trace: vf.Trace, rubric: Rubric | None = None) -> list[float]:
-    """The reward of each reply of the model; with the grade of no action they add up to the grade.
-
-    For a trainer that gives credit to turns: the n-th belongs to the n-th sampled reply.
-    """
+    """The reward of each sampled reply; with the grade of no action they add up to the grade."""
     episode = Episode(incident_of_row(data), style=data.style, rubric=rubric)
     for node in trace.nodes:
         if node.sampled and isinstance(node.message, vf.AssistantMessage):
@@ -84,11 +80,7 @@ def shares_of(grade: Graded) -> dict[str, float]:
 
 
 class TriageTaskConfig(vf.TaskConfig):
-    """How a row is graded.
-
-    ``rubric`` is the id of a built-in rubric, or your own ``module:name``, which imports,
-    and so runs, that module; None for the rubric of the incident's task.
-    """
+    """How a row is graded: by a built-in rubric's id, or your own ``module:name``, which runs."""
 
     rubric: str | None = None
 
@@ -122,11 +114,10 @@ class TriageTask(vf.Task[TriageData, vf.State, TriageTaskConfig]):
 class TriageConfig(vf.TasksetConfig):
     """Which incidents: ``episodes`` of each of the ``tasks``, from ``start`` on.
 
-    A task is an id, your own ``module:name`` (a task sheet, or a function from split and
-    number to an incident), which imports, and so runs, that module, or ``recorded`` or
-    ``recorded_models``: the incidents of ``bundle``, or the shipped incidents. ``world`` is a
-    folder or a name; its tasks need not name it. In ``style`` ``notation``, screens are words, a
-    reply is an action in one word, and no tools are offered.
+    A task is an id, your own ``module:name``, which imports, and so runs, that module, or
+    ``recorded`` or ``recorded_models``: those of ``bundle``, or the shipped incidents. ``world``
+    is a folder or a name; its tasks need not name it. In ``style`` ``notation`` a reply is an
+    action in one word.
     """
 
     tasks: list[str] = Field(default_factory=lambda: list(DRAWN_TASKS))

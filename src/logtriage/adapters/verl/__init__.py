@@ -49,8 +49,7 @@ def episode_of(extra_info: Mapping[str, Any]) -> Episode:
     """The episode of a row, from its column ``extra_info``.
 
     Raises:
-        UnknownName, InvalidInput: if the row names no incident that exists, or no reply.
-        SealError: for a sealed incident without its key, or with another key.
+        UnknownName, InvalidInput, SealError: if the row names no incident to be had, or no reply.
     """
     reply = extra_info.get("reply")
     if reply not in _REPLIES:
@@ -61,12 +60,10 @@ def episode_of(extra_info: Mapping[str, Any]) -> Episode:
 def gdpo_reward_keys(rubric: Rubric | str) -> list[str]:
     """The value of verl's ``algorithm.gdpo_reward_keys`` for incidents of a rubric.
 
-    ``rubric`` is a rubric, a built-in id, or ``module:name``. The last form imports and runs
-    that module.
+    ``rubric`` is a rubric, a built-in id, or ``module:name``, which imports and runs that module.
 
     Raises:
-        UnknownName: if no built-in rubric has this id.
-        InvalidInput: if ``module:name`` is not a rubric, or a criterion is called ``rest``.
+        UnknownName, InvalidInput: for what is no rubric, or if a criterion is called ``rest``.
     """
     chosen = rubric_named(rubric) if isinstance(rubric, str) else rubric
     return [f"{PREFIX}_{name}" for name in reward_names(chosen)]
@@ -75,8 +72,7 @@ def gdpo_reward_keys(rubric: Rubric | str) -> list[str]:
 def rewards_of(episode: Episode) -> dict[str, float]:
     """``score``, and each criterion's share of it: the same keys for every incident of a rubric.
 
-    verl makes columns of these keys. A criterion that an incident lacks is 0 for the whole group,
-    and so is its normalised share under GDPO.
+    verl makes columns of these keys; a criterion that an incident lacks is 0.
 
     Raises:
         InvalidInput: for an episode that broke off; verl cannot leave a reward out.
@@ -99,8 +95,7 @@ def compute_score(
     """Rewards of a reply that holds a whole plan; verl's reward managers call this.
 
     Raises:
-        InvalidInput: if the row is not a plan. verl joins the turns and screens of other rows
-            into one text, which cannot be taken apart.
+        InvalidInput: if the row is not a plan: verl joins the turns of other rows into one text.
         UnknownName, SealError: as :func:`episode_of`.
     """
     row = extra_info or {}

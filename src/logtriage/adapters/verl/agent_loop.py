@@ -19,12 +19,9 @@ from verl.utils.profiler import simple_timer
 class TriageAgentLoop(AgentLoopBase):
     """Plays the incident of a row; verl makes a loop for each rollout.
 
-    Each reply is read as text, ``<tool_call>`` included, so that an unreadable reply costs its
-    tick as everywhere. A reply that uses up ``rollout.response_length`` was cut off and
-    is not played; the episode is graded as it stands.
-
-    The reward is the grade. ``reward_extra_info`` has each criterion's share, for
-    ``algorithm.gdpo_reward_keys``, and ``turn_scores`` the reward of each turn.
+    Replies are read as text, ``<tool_call>`` included. One that uses up ``rollout.response_length``
+    was cut off and is not played; the episode is graded as it stands. The reward is the grade.
+    ``reward_extra_info`` has each criterion's share, ``turn_scores`` the reward of each turn.
     """
 
     async def run(self, sampling_params: dict[str, Any], **row: Any) -> AgentLoopOutput:
@@ -87,7 +84,6 @@ class TriageAgentLoop(AgentLoopBase):
 
 
 def _message(text: str) -> dict[str, Any]:
-    """A reply whose calls have ids, so that each is answered by a message of role ``tool``."""
     message = {"role": "assistant", "content": text}
     calls = [{"id": f"call_{n}", **dict(call)} for n, call in enumerate(calls_of(message))]
     return {**message, "tool_calls": calls} if calls else message

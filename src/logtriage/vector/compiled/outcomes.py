@@ -85,9 +85,6 @@ def room_for(tables: BeliefTables) -> Room:
     )
 
 
-# --- what was seen -----------------------------------------------------------------------
-
-
 @kernel
 def _read(outcome: Any, instant: Int, token: Int) -> None:
     """Narrow an outcome by a token that was read."""
@@ -145,9 +142,6 @@ def take_cell(
         else:
             _read(outcome, instant, token)
     return stirred
-
-
-# --- how likely it is --------------------------------------------------------------------
 
 
 @kernel

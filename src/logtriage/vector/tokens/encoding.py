@@ -50,10 +50,9 @@ ASKED_BY: Final = {
 
 
 def encode_tokens(state: State, lanes: int = 1, layout: TokenLayout | None = None) -> Floats:
-    """The numeric observation of a state, shape (D,) of :func:`token_layout_of`.
+    """The numeric observation of a state, shape (D,) of :func:`token_layout_of`: what was shown.
 
-    It holds no more than was shown: tokens, public facts, and what was done. ``lanes`` is how many
-    agents act in a tick. ``layout`` is the task's, if it is at hand.
+    ``lanes`` is how many agents act in a tick. ``layout`` is the task's, if it is at hand.
 
     Raises:
         InvalidInput: as :func:`logtriage.evidence.simulation_of`.
@@ -171,10 +170,7 @@ def _request(action: Action) -> tuple[Channel, str | None] | None:
 def _write_asked(
     numbers: Numbers, layout: TokenLayout, state: State, world: Simulation, role: Role | None = None
 ) -> None:
-    """Write the last tick's requests, lane by lane, as far as a role sees them.
-
-    A role sees a request if it has the view or may make such requests.
-    """
+    """Write the last tick's requests, lane by lane: those that a role could make or view."""
     topology = world.topology
     last = [_request(action) for when, action in state.history if when == state.tick - 1]
     for lane, asked in enumerate(last):

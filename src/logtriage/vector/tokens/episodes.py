@@ -19,14 +19,13 @@ Signed = NDArray[np.int8]
 class TokenEpisodes(NamedTuple):
     """The history of N episodes over n services, and what was shown in them.
 
-    ``columns`` (N, D) are the numbers of the layout, in their units, shared with the
-    incidents; ``time`` among them counts the ticks. ``closing`` (N,) index into
-    :data:`logtriage.grading.batch.CLOSINGS`, -1 while open; ``severity`` and ``root_cause``
-    (N,) first declarations, -1 if none; ``said_at``, ``paged_at`` and ``fixed_at`` (N,) the
-    tick of the first root cause, accepted page and accepted remedy, or ``NEVER``;
-    ``remedies``, ``wrong_remedies`` and ``unapproved`` (N,) how many were applied, how many
-    of them wrong, and how many of these before an accepted page; ``remedied`` (N, horizon + 1)
-    the ticks in which remedies were applied, after which everything is read anew.
+    ``columns`` (N, D) are the numbers of the layout, in their units, shared with the incidents.
+    ``closing`` (N,) index into :data:`logtriage.grading.batch.CLOSINGS`, -1 while open;
+    ``severity`` and ``root_cause`` (N,) first declarations, -1 if none; ``said_at``, ``paged_at``
+    and ``fixed_at`` (N,) the tick of the first root cause, accepted page and accepted remedy, or
+    ``NEVER``; ``remedies``, ``wrong_remedies`` and ``unapproved`` (N,) how many were applied, how
+    many of them wrong, and how many of these before an accepted page; ``remedied`` (N, horizon +
+    1) the ticks of remedies, after which everything is read anew.
     """
 
     columns: Bytes

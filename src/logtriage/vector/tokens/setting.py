@@ -31,10 +31,9 @@ _MOST_TEAMS: Final = 127
 
 @attrs.frozen(eq=False)
 class TokenSetting:
-    """A task on a topology, or in the worlds of a pool, each with its own.
+    """A task on a topology, or in the worlds of a pool: ``models``, alike in all sizes.
 
-    ``models`` has each world with its topology and prior, alike in all sizes; ``lanes`` is how
-    many act in each tick.
+    ``lanes`` is how many act in each tick.
     """
 
     task: TaskSpec
@@ -65,10 +64,7 @@ class TokenSetting:
 
     @cached_property
     def span(self) -> Span:
-        """What levels of measures range over: the pars are of faults, then of benign incidents.
-
-        Several roles may apply a remedy in a tick; a byte counts them.
-        """
+        """What levels range over: the pars are of faults, then of benign incidents."""
         world, horizon = self.public, self.task.horizon
         clocks = (horizon, world.par), (horizon, world.par_benign)
         return Span(horizon, clocks, actions=MOST)
@@ -83,18 +79,14 @@ class TokenSetting:
         """The canonical integers of the topology's actions."""
         return ranges_of(self.topology, hand_over=True)
 
-    @property
-    def time_column(self) -> int:
-        """The column that counts the ticks."""
-        return int(self.layout["time"].start)
-
     def room(self, count: int) -> TokenIncidents:
         """Room for ``count`` incidents."""
-        return TokenIncidents.empty(count, self.n, self.tables.condition_type, self.layout)
+        kinds = np.min_scalar_type(self.tables.sign_row.shape[-1] - 1)
+        return TokenIncidents.empty(count, self.n, kinds, self.layout)
 
     def ticks(self, episodes: TokenEpisodes) -> Ints:
         """The ticks used in each row (N,), as an array of the caller's own."""
-        return episodes.columns[:, self.time_column].astype(np.int64)
+        return episodes.columns[:, self.layout["time"].start].astype(np.int64)
 
 
 def batch_setting(
@@ -125,7 +117,6 @@ def batch_setting(
 def _models_of(
     task: TaskSpec, own: Topology | None, worlds: Sequence[World], *, ood: bool
 ) -> tuple[Model, ...]:
-    """The task on a topology, or in each world of a pool."""
     if task.unseen:
         if own is not None:
             raise InvalidInput(

@@ -17,7 +17,7 @@ from logtriage.beliefs.model import Model
 from logtriage.errors import InvalidInput
 from logtriage.rng import hash_name, mix
 from logtriage.topology import Topology
-from logtriage.vector.arrays import side_by_side
+from logtriage.vector.arrays import padded, side_by_side
 from logtriage.vector.tokens.layout import alphabet_sizes
 from logtriage.world.channels import NO_NEWS, Channel
 from logtriage.world.conditions import Condition, Hypothesis, errors_first, unaffected
@@ -111,19 +111,9 @@ class TokenTables(NamedTuple):
     edge_signs: Table
     edge_steps: Table
 
-    @property
-    def condition_type(self) -> np.dtype[Any]:
-        """The narrowest type that holds the place of a condition."""
-        return np.min_scalar_type(self.sign_row.shape[-1] - 1)
-
 
 def check_alike(models: Sequence[Model]) -> None:
-    """Refuse worlds whose numbers mean different things.
-
-    Raises:
-        InvalidInput: if there is no world, or more than a pool may have; naming the first that
-            differs in its number of services, teams, owners or tokens.
-    """
+    """Raise InvalidInput for no worlds, too many, or worlds whose numbers mean different things."""
     if not 1 <= len(models) <= MOST_IN_POOL:
         raise InvalidInput(f"{len(models)} worlds: a batch has 1 to {MOST_IN_POOL}")
     for model in models:
@@ -142,11 +132,7 @@ def _measures(model: Model) -> tuple[object, ...]:
 
 @lru_cache(maxsize=32)
 def tables_of(models: tuple[Model, ...]) -> TokenTables:
-    """The arrays of the worlds of a pool, each with a topology and a prior.
-
-    Raises:
-        InvalidInput: as :func:`check_alike`.
-    """
+    """The arrays of the worlds of a pool, alike by :func:`check_alike`."""
     check_alike(models)
     # No point of a draw reaches what fills up the summed weights.
     fills = {"prior_steps": np.iinfo(np.uint64).max}
@@ -181,11 +167,12 @@ def _tables_of(model: Model) -> TokenTables:
         any_row=_table(any_row),
         stream=_table([mix(hash_name(sort)) for sort in world.cell_sorts], np.uint64),
         late=_table(
-            _filled(
+            padded(
                 [
                     [fires_from(setting, condition, 0) for condition in row]
                     for row in model.listed.conditions
-                ]
+                ],
+                0,
             )
         ),
         rule_steps=_table([works, works + misses]),
@@ -238,20 +225,12 @@ def _tables_of(model: Model) -> TokenTables:
     )
 
 
-def _filled(rows: Sequence[Sequence[Any]], fill: Any = 0) -> list[list[Any]]:
-    """The rows, each padded with ``fill`` to the length of the longest."""
-    widest = max(map(len, rows))
-    return [[*row, *[fill] * (widest - len(row))] for row in rows]
-
-
 def _padded(rows: Sequence[Sequence[int]], fill: int = FULL) -> Table:
     """Rows of thresholds, each filled up to the same power of two."""
-    widest = 1 << (max(map(len, rows)) - 1).bit_length()
-    return _table([[*row, *[fill] * (widest - len(row))] for row in rows], np.int32)
+    return _table(padded(rows, fill, 1 << (max(map(len, rows)) - 1).bit_length()), np.int32)
 
 
 def _edge_table(weights: Any) -> Table:
-    """Thresholds (…, K) of rows of weights (…, E), filled up to a power of two."""
     rows = np.cumsum(np.array(weights), axis=-1)
     width = (1 << (rows.shape[-1] - 1).bit_length()) - rows.shape[-1]
     return _table(
@@ -260,7 +239,6 @@ def _edge_table(weights: Any) -> Table:
 
 
 def _row_of(weights: Sequence[int], rows: dict[tuple[int, ...], int]) -> int:
-    """The place of the thresholds of some weights among ``rows``, new or known."""
     return rows.setdefault(tuple(accumulate(weights)), len(rows))
 
 
@@ -269,11 +247,12 @@ def _onset_rows(model: Model, rows: dict[tuple[int, ...], int]) -> Table:
     setting = model.setting
     return _table(
         [
-            _filled(
+            padded(
                 [
                     [_row_of(onsets(setting, part_of(setting, sort, c)), rows) for c in conditions]
                     for conditions in model.listed.conditions
-                ]
+                ],
+                0,
             )
             for sort in setting.world.cell_sorts
         ],
@@ -296,13 +275,14 @@ def _sign_rows(model: Model, rows: dict[tuple[int, ...], int]) -> Table:
 
     return _table(
         [
-            _filled(
+            padded(
                 [
                     [row_of(sort, place, condition) for condition in conditions]
                     for place, conditions in zip(
                         places(model.topology), model.listed.conditions, strict=True
                     )
-                ]
+                ],
+                0,
             )
             for sort in world.cell_sorts
         ],

@@ -1,8 +1,7 @@
-"""The engine's kernels: loops over rows.
+"""The engine's kernels: loops over rows. Needs the extra ``fast`` (numba).
 
-Facts come from the modules that the scalar core reads. Formulas are written a second time, for one
-row; ``property_tests/test_vector_laws.py`` checks that they agree with the scalar core. Needs the
-extra ``fast`` (numba).
+Formulas are written a second time, for one row; ``property_tests/test_vector_laws.py`` checks that
+they agree with the scalar core.
 """
 
 from collections.abc import Sequence
@@ -119,9 +118,9 @@ class TokenKernels:
         rows: Ints,
         scores: Scores,
     ) -> Scores:
-        """The scores (N,) after a tick of ``rows`` with single agents, given the scores before.
+        """The scores (N,) after a tick of ``rows`` with single agents' actions (N,).
 
-        It plays the whole tick of actions (N,): forget, apply, pass time, read, score.
+        It forgets, applies, passes time, reads, and scores; ``scores`` (N,) are those before.
         """
         after = scores.copy()
         play_rows(rows, actions, self._scene(incidents, episodes), self._by, after)
