@@ -31,8 +31,7 @@ def row_of_trajectory(row: Mapping[str, Any]) -> dict[str, Any]:
     messages: list[dict[str, Any]] = []
     for where, step in _items(row.get("steps"), "steps"):
         messages += _messages(step, where)
-    agent = row.get("agent")
-    about = agent if isinstance(agent, Mapping) else {}
+    about = agent if isinstance(agent := row.get("agent"), Mapping) else {}
     name = about.get("name") if absent(about.get("model_name")) else about["model_name"]
     return {**{key: row[key] for key in row if key != "steps"}, "agent": name, "messages": messages}
 

@@ -51,8 +51,8 @@ _FOREIGN: Final = frozenset(
 class Answer:
     """What was shown to the agent: the ``text``, and the id of the call that it answers, if any.
 
-    ``to_call`` is whether it answers a call. ``refused``: the harness notes that the call was not
-    carried out; None: it notes a failure.
+    ``to_call``: it answers a call. ``refused``: the harness notes that the call was not carried
+    out; None: it notes a failure.
     """
 
     text: str

@@ -22,6 +22,9 @@ _CLAUDE_OTHERS = frozenset(
 )
 _CODEX = frozenset({"session_meta", "response_item", "event_msg", "turn_context", "compacted"})
 _CODEX_EVENTS = ("thread.", "turn.", "item.")
+_CODEX_FIELDS = frozenset({"type", "thread_id", "item", "usage", "error"})
+#: Items of Codex that are no messages.
+_CODEX_OTHERS = ("ghost_snapshot", "compaction", "compaction_summary", "other")
 
 
 # -- Claude Code -----------------------------------------------------------------------------
@@ -41,8 +44,13 @@ def claude_rows(lines: Sequence[Line]) -> Rows:
 
     Subagents are left out. Answers to calls of the branch belong to it, also if they branch off.
     """
-    messages = [line for line in lines if line.get("type") in ("user", "assistant")]
-    messages = [line for line in messages if not _is_subagents(line)]
+    messages = [
+        line
+        for line in lines
+        if line.get("type") in ("user", "assistant")
+        and line.get("isSidechain") is not True
+        and absent(line.get("parent_tool_use_id"))
+    ]
     if not any("parentUuid" in line for line in messages):  # a stream has no branches
         return [_claude_row(messages)] if messages else []
     kept = {str(line["uuid"]): line for line in lines if "uuid" in line}
@@ -57,10 +65,6 @@ def claude_rows(lines: Sequence[Line]) -> Rows:
         last[root] = name
     branches = (set(_branch(name, above, {})) for name in last.values())
     return [_claude_row(list(_on_branch(messages, branch))) for branch in branches]
-
-
-def _is_subagents(line: Line) -> bool:
-    return line.get("isSidechain") is True or not absent(line.get("parent_tool_use_id"))
 
 
 def _above(line: Line, kept: Mapping[str, Line]) -> str | None:
@@ -106,13 +110,7 @@ def is_codex(line: Line) -> bool:
     kind = line.get("type")
     if not isinstance(kind, str):
         return False
-    events = kind.startswith(_CODEX_EVENTS) and set(line) <= {
-        "type",
-        "thread_id",
-        "item",
-        "usage",
-        "error",
-    }
+    events = kind.startswith(_CODEX_EVENTS) and _CODEX_FIELDS.issuperset(line)
     return events or (kind in _CODEX and isinstance(line.get("payload"), Mapping))
 
 
@@ -128,16 +126,11 @@ def codex_rows(lines: Sequence[Line]) -> Rows:
             rows.append({"messages": []})
         elif line["type"] == "turn_context" and isinstance(payload.get("model"), str):
             rows[-1].setdefault("model", payload["model"])
-        elif line["type"] == "response_item":
-            rows[-1]["messages"] += _codex_item(payload)
+        elif line["type"] == "response_item" and payload.get("type") not in _CODEX_OTHERS:
+            rows[-1]["messages"].append(payload)
         elif line["type"] == "item.completed" and isinstance(line.get("item"), Mapping):
             rows[-1]["messages"] += _codex_event(line["item"])
     return [row for row in rows if row["messages"]]
-
-
-def _codex_item(item: Line) -> Iterator[Line]:
-    if item.get("type") not in ("ghost_snapshot", "compaction", "compaction_summary", "other"):
-        yield item
 
 
 def _codex_event(item: Line) -> Iterator[Line]:

@@ -1,13 +1,8 @@
 """A recorded incident as immutable values: the contents of a bundle.
 
-Nothing here knows where a recording came from. :mod:`logtriage.recorded.importing` makes records
-of files, :mod:`logtriage.recorded.bundle` reads and writes them, and
-:mod:`logtriage.recorded.telemetry` lets an agent look at one.
-
-Units are the core's: rates in basis points (1/100 of a percent), latencies in
-milliseconds, seconds relative to the opening of the incident, ticks of ``tick_seconds``
-(30 where nothing else is said). The window of tick ``t`` ends when the tick begins: it
-holds the seconds ``30 (t - 1)`` to ``30 t``.
+Units are the core's: rates in basis points (1/100 of a percent), latencies in milliseconds, seconds
+relative to the opening of the incident, ticks of ``tick_seconds`` (30 where nothing else is said).
+The window of tick ``t`` ends when the tick begins: seconds ``30 (t - 1)`` to ``30 t``.
 """
 
 import re
@@ -228,11 +223,7 @@ class Recording:
                 )
 
     def topology(self, name: str) -> Topology:
-        """The call graph as a topology, services in the recording's order.
-
-        Raises:
-            TopologyError: if the graph breaks a rule of :class:`Topology`.
-        """
+        """The call graph as a topology, in the order of services; may raise TopologyError."""
         return Topology(
             name=name,
             teams=(TEAM,),
@@ -249,9 +240,8 @@ class Recording:
 class RecordedIncident:
     """One line of a bundle.
 
-    ``id`` is ``source/name`` and says nothing of the answer; ``opened`` the moment,
-    in UTC, from which seconds and ticks are counted; ``origin`` the source to credit; ``view``
-    how it is shown.
+    ``id`` is ``source/name`` and says nothing of the answer; ``opened`` the moment, in UTC, from
+    which seconds and ticks are counted; ``origin`` the source to credit; ``view`` how it is shown.
 
     Raises:
         BundleError: on a malformed or contradictory field, named.

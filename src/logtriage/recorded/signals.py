@@ -67,9 +67,8 @@ def borrowed(services: Sequence[RecordedService]) -> dict[str, tuple[int, int]]:
     """The usual value of each comparable figure over all services that have it, and its spread.
 
     The median, and how far a service strays by itself together with how far services differ
-    (standard deviation about the median): a borrower must stand out from both. A figure with a
-    usual value at fewer than
-    :data:`~logtriage.recorded.condensing.service_figures.ENOUGH` services is left out.
+    (standard deviation about the median): a borrower must stand out from both. Figures of fewer
+    than :data:`~logtriage.recorded.condensing.service_figures.ENOUGH` services are left out.
     """
     pooled = {}
     for name in COMPARABLE:

@@ -23,7 +23,7 @@ from logtriage.evaluation.statistics import paired_difference
 from logtriage.registry import is_shipped
 from logtriage.report.episode import Episode
 from logtriage.report.kept import Kept
-from logtriage.report.text import interval, titled
+from logtriage.report.text import interval
 from logtriage.roles import RoleSplit
 
 
@@ -52,11 +52,6 @@ class Run:
     def roles(self) -> RoleSplit | None:
         """The role split of every run of the page; None for single agents."""
         return self.loaded.manifest.spec.role_split
-
-    @property
-    def title(self) -> str:
-        """Who played what."""
-        return titled(self.policies, self.tasks)
 
     @property
     def planned(self) -> int:

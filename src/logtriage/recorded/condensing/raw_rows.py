@@ -18,8 +18,7 @@ SILENCE_MS: Final = 30_000
 class LogRow:
     """A log line, cleaned; ``trace`` is the request that it belongs to, or empty.
 
-    ``level`` is None if nothing says it. ``event`` is the kind of line: equal for lines that say
-    the same.
+    ``level`` is None if nothing says it; ``event`` is equal for lines that say the same.
     """
 
     at: int

@@ -1,7 +1,6 @@
 """The replay page: a run's figures, and every episode tick by tick, in one HTML file.
 
-Needs no extra. What the page shows is described in ``docs/play.md``. Runs are read by
-:mod:`logtriage.evaluation`, which loads NumPy; the page itself does without.
+Runs are read by :mod:`logtriage.evaluation`, which loads NumPy; the page itself does without.
 """
 
 from collections import defaultdict
@@ -52,14 +51,13 @@ def write_replay(
             :data:`MAX_BELIEFS`, of all with ``incident``.
         explain: how many of the worst episodes of single agents are explained (the parts
             of the grade), if they are not yet; about a second each. None: :data:`WORST`.
-        seal: that of a run of sealed incidents; by default that of the environment. The
-            page shows their truths.
+        seal: that of a run of sealed incidents, whose truths the page shows; by default that of the
+            environment.
         on_progress: called after each explanation and each episode.
 
     Raises:
         InvalidInput: if a directory is not that of a run, or is given twice; if the runs are of
-            different worlds or role splits, or have no task in common; if ``beliefs`` or
-            ``explain`` is below 0.
+            different worlds or role splits, or have no task in common; if a number is below 0.
         UnknownName: if the run has no episode on ``incident``.
         SealError: if a run is of sealed incidents, and there is no key or another key.
         RubricError: if the runs were graded by different rubrics.
@@ -97,9 +95,9 @@ def episodes_document(
     figures: dict[str, Any] | None = None,
     on_progress: OnProgress | None = None,
 ) -> Document:
-    """The data of some episodes of a run. The lowest grades get screens and beliefs first.
+    """The data of some episodes of a run, the ``explain`` lowest grades with an explanation.
 
-    The ``explain`` lowest grades are explained where they can be.
+    Lower grades get screens and beliefs first.
     """
     from logtriage.evaluation import SOLVED
 
@@ -139,11 +137,8 @@ def ranked(episodes: Sequence[Episode]) -> tuple[int, ...]:
     for place, episode in enumerate(episodes):
         cells[episode.grade.task, episode.policy].append(place)
 
-    def by_grade(place: int) -> float:
-        score = episodes[place].grade.score
-        return -1.0 if score is None else score
-
-    rows = zip_longest(*(sorted(cell, key=by_grade) for cell in cells.values()))
+    scores = [-1.0 if (s := episode.grade.score) is None else s for episode in episodes]
+    rows = zip_longest(*(sorted(cell, key=scores.__getitem__) for cell in cells.values()))
     return tuple(place for row in rows for place in row if place is not None)
 
 
@@ -170,8 +165,6 @@ def _explained(episode: Episode) -> Episode:
     def line() -> str:
         return encode_explanation(graded, explained_state(episode.incident, graded)).decode()
 
-    if episode.kept is None:
-        kept = line()
-    else:
-        kept = episode.kept.get(f"explanation {graded.digest}", line)
+    known = episode.kept
+    kept = line() if known is None else known.get(f"explanation {graded.digest}", line)
     return attrs.evolve(episode, explained=decode_explanation(kept.encode(), graded))

@@ -65,10 +65,7 @@ def episode_data(
     """An episode as data; ``lines`` collects the lines of its screens.
 
     ``parts`` are the parts of the services. Without ``screens`` and ``believed`` the costly data is
-    left out.
-
-    Raises:
-        InvalidInput: if a belief is wanted, but the probabilities of the incident are not known.
+    left out; beliefs raise InvalidInput if the probabilities of the incident are not known.
     """
     states = states_of(episode)
     whole = [observe(state) for state in in_turn(states)]
