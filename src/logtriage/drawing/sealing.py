@@ -1,8 +1,4 @@
-"""Where the key of sealed incidents comes from: the environment, or a file.
-
-Code that gets ids from outside looks the key up here. Other code takes a
-:class:`~logtriage._lib.seal.Seal` as an argument.
-"""
+"""Where the key of sealed incidents comes from for code that gets ids from outside."""
 
 import os
 import secrets
@@ -54,19 +50,14 @@ def read_seal(path: str | PathLike[str]) -> Seal:
     """The seal whose key is in a file.
 
     Raises:
-        SealError: if the file holds no key, naming the file.
-        OSError: if it cannot be read.
+        SealError, OSError: naming the file, if it holds no key or cannot be read.
     """
     with Path(path).open("rb") as file:
         return _seal(str(path), file.read(MAX_KEY + 1))
 
 
 def new_seal(path: str | PathLike[str]) -> Seal:
-    """Write a new random key to a file that nobody else may read (mode 0600).
-
-    Raises:
-        OSError: if there is a file of that name, or it cannot be written.
-    """
+    """Write a new random key to a new file that nobody else may read (mode 0600)."""
     key = secrets.token_hex(_NEW_KEY).encode()
     descriptor = open_here(Path(path), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "wb") as file:
@@ -78,8 +69,7 @@ def seal_at_hand(path: str | PathLike[str] | None = None) -> Seal | None:
     """The seal in a file; without ``path`` that of the environment, if it has one.
 
     Raises:
-        SealError: if the file or the variable holds no key.
-        OSError: if the file cannot be read.
+        SealError, OSError: if there is no key in it, or it cannot be read.
     """
     return seal_of_environment() if path is None else read_seal(path)
 
@@ -120,11 +110,7 @@ def seal_of_run(fingerprint: str | None, own: Seal | None, where: str) -> Seal |
 def incident_of(
     incident_id: str, seal: Seal | None = None, world: WorldLike | None = None
 ) -> Incident:
-    """:func:`make_incident`, with ``seal`` or the seal of the environment if it is sealed.
-
-    Raises:
-        UnknownName, InvalidInput, SealError: as :func:`make_incident`.
-    """
+    """:func:`make_incident`, with ``seal`` or the seal of the environment if it is sealed."""
     if seal is None and is_sealed(incident_id):
         seal = seal_of_environment()
     return make_incident(incident_id, seal=seal, world=world)

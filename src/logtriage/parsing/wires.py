@@ -9,34 +9,8 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any, Final, Literal
 
+from logtriage import actions
 from logtriage._lib.jsonvalues import absent
-from logtriage.actions import (
-    ACTION_TYPES,
-    ALL_SERVICES,
-    CALLS,
-    FAULT_CATEGORIES,
-    HAND_OVER_TYPES,
-    MAX_IMPACT,
-    MAX_REPORT,
-    OPTIONAL_ACTION_TYPES,
-    RECORDED_ACTION_TYPES,
-    SEVERITIES,
-    TEAM_ACTION_TYPES,
-    Action,
-    ClassifyFault,
-    HandOver,
-    IdentifyRootCause,
-    Ignore,
-    Malformed,
-    Report,
-    ReportImpact,
-    RequestMoreLogs,
-    Resolve,
-    Wait,
-    action_name,
-    action_value,
-    all_actions,
-)
 from logtriage.errors import InvalidInput, kind_of
 from logtriage.parsing.calls import MALFORMED, malformed_wire
 from logtriage.parsing.replies import shielded
@@ -46,19 +20,24 @@ from logtriage.topology import Topology
 #: Wire names of action types.
 Kinds = frozenset[str]
 SOLO_KINDS: Final[Kinds] = frozenset(
-    ACTION_TYPES | RECORDED_ACTION_TYPES | HAND_OVER_TYPES | OPTIONAL_ACTION_TYPES
+    actions.ACTION_TYPES
+    | actions.RECORDED_ACTION_TYPES
+    | actions.HAND_OVER_TYPES
+    | actions.OPTIONAL_ACTION_TYPES
 )
-TEAM_KINDS: Final[Kinds] = frozenset(TEAM_ACTION_TYPES | HAND_OVER_TYPES)
+TEAM_KINDS: Final[Kinds] = frozenset(actions.TEAM_ACTION_TYPES | actions.HAND_OVER_TYPES)
 #: Of the keys of an action without a type, this many characters are shown.
 _KEYS_SHOWN: Final = 100
 _WIRE_KEYS: Final = ("action_type", "value", "confidence")
+#: Well-formed actions by name and value: they are few and immutable.
+_Table = Mapping[tuple[Any, Any], actions.Action]
 #: How an action stands in a reply: as a JSON object or a call, or as one word on a line.
 Form = Literal["json", "word"]
 
 
 def action_from_wire(
     wire: Mapping[str, Any], topology: Topology, may: Kinds = SOLO_KINDS
-) -> Action:
+) -> actions.Action:
     """Read a wire action, ``{"action_type": …, "value": …, "confidence": …}``; total.
 
     Keys with None or NaN count as absent (tabular loaders pad with them); other keys,
@@ -70,62 +49,55 @@ def action_from_wire(
 
 def actions_from_wire(
     wires: Iterable[Mapping[str, Any]], topology: Topology, may: Kinds = SOLO_KINDS
-) -> list[Action]:
+) -> list[actions.Action]:
     """:func:`action_from_wire` for a whole transcript."""
     table = _wire_table(topology, may)
     return [_read(wire, topology, may, table) for wire in wires]
 
 
-def _read(
-    wire: Mapping[str, Any],
-    topology: Topology,
-    may: Kinds,
-    table: dict[tuple[Any, Any], Action],
-) -> Action:
-    # Well-formed actions are few and immutable: one table a topology holds them all.
+def _read(wire: Mapping[str, Any], topology: Topology, may: Kinds, table: _Table) -> actions.Action:
     name, value = wire.get("action_type"), wire.get("value")
     try:
         action = table.get((name, value))
     except TypeError:  # a list or an object where a string belongs
         action = None
     if action is None:
-        return _irregular(wire, name, value, topology, may)
-    if type(action) is not IdentifyRootCause:
+        return _irregular(wire, topology, may, table)
+    if type(action) is not actions.IdentifyRootCause:
         return action
     confidence: Any = wire.get("confidence")
     if absent(confidence):
         return action
     is_number = isinstance(confidence, int | float) and not isinstance(confidence, bool)
     if is_number and 0 <= confidence <= 1:
-        return IdentifyRootCause(action.service, confidence)
+        return actions.IdentifyRootCause(action.service, confidence)
     return _bad(wire, f"confidence must be a number in [0, 1], got {show(confidence)}")
 
 
 @lru_cache(maxsize=64)
-def _wire_table(topology: Topology, may: Kinds) -> dict[tuple[Any, Any], Action]:
-    table: dict[tuple[Any, Any], Action] = {
-        (action_name(action), action_value(action)): action
-        for action in (
-            *all_actions(topology, hand_over=True),
-            *map(ClassifyFault, FAULT_CATEGORIES),
-            Wait(),
-        )
-        if action_name(action) in may
+def _wire_table(topology: Topology, may: Kinds) -> _Table:
+    every = (
+        *actions.all_actions(topology, hand_over=True),
+        *map(actions.ClassifyFault, actions.FAULT_CATEGORIES),
+        actions.Wait(),
+    )
+    table = {
+        (actions.action_name(action), actions.action_value(action)): action for action in every
     }
-    if action_name(RequestMoreLogs()) in may:
-        table[action_name(RequestMoreLogs()), None] = RequestMoreLogs(None)
-    return table
+    table["request_more_logs", None] = actions.RequestMoreLogs(None)
+    return {key: action for key, action in table.items() if key[0] in may}
 
 
 def _irregular(
-    wire: Mapping[str, Any], name: Any, value: Any, topology: Topology, may: Kinds
-) -> Action:
+    wire: Mapping[str, Any], topology: Topology, may: Kinds, table: _Table
+) -> actions.Action:
     """An action that is not in the table: with a text of its own, or malformed."""
+    name, value = wire.get("action_type"), wire.get("value")
     if absent(name):
         shown = ", ".join(map(str, wire))[:_KEYS_SHOWN] or "nothing"
         return _bad(wire, f"no field action_type; the action has: {shown}")
     if not isinstance(name, str) or (name not in may and name != MALFORMED):
-        types = (*TEAM_ACTION_TYPES, *HAND_OVER_TYPES)
+        types = (*actions.TEAM_ACTION_TYPES, *actions.HAND_OVER_TYPES)
         kinds = ", ".join(kind for kind in types if kind in may)
         return _bad(wire, f"unknown action_type {show(name)}; one of: {kinds}")
     if absent(value):
@@ -133,32 +105,26 @@ def _irregular(
     elif not isinstance(value, str):
         return _bad(wire, f"value of {name} must be a string, got {show(value)}")
     match name:
-        case "resolve":
-            return Resolve()
-        case "ignore":
-            return Ignore()
-        case "hand_over":
-            return HandOver()
-        case "wait":
-            return Wait()
+        case "resolve" | "ignore" | "hand_over" | "wait":  # whatever their value
+            return table[name, None]
+        case "request_more_logs" if value is None:
+            return table[name, None]
         case "report":
-            if not value or len(value) > MAX_REPORT:
-                return _bad(wire, f"report wants 1 to {MAX_REPORT} characters")
-            return Report(value, _author(wire))
+            if not value or len(value) > actions.MAX_REPORT:
+                return _bad(wire, f"report wants 1 to {actions.MAX_REPORT} characters")
+            return actions.Report(value, _author(wire))
         case "report_impact":
             return _impact(wire, value or "", topology)
         case "classify_severity":
-            return _bad(wire, _choices("severity", value, SEVERITIES))
+            return _bad(wire, _choices("severity", value, actions.SEVERITIES))
         case "classify_fault":
-            return _bad(wire, _choices("fault class", value, FAULT_CATEGORIES))
+            return _bad(wire, _choices("fault class", value, actions.FAULT_CATEGORIES))
         case "identify_root_cause" | "request_metrics" | "request_traces":
             return _bad(wire, _choices("service", value, topology.names))
         case "escalate":
             return _bad(wire, _choices("team", value, topology.teams))
         case "request_more_logs":
-            if value is None:
-                return RequestMoreLogs(None)
-            return _bad(wire, _choices("service", value, (ALL_SERVICES, *topology.names)))
+            return _bad(wire, _choices("service", value, (actions.ALL_SERVICES, *topology.names)))
         case "remediate":
             remedy, colon, service = (value or "").partition(":")
             if not colon:
@@ -169,23 +135,25 @@ def _irregular(
         case _:  # a malformed action of an earlier parse, on its way back
             reason = wire.get("reason")
             reason = reason if isinstance(reason, str) else MALFORMED
-            return Malformed(value or "", reason, _author(wire))
+            return actions.Malformed(value or "", reason, _author(wire))
 
 
-def _impact(wire: Mapping[str, Any], value: str, topology: Topology) -> Action:
+def _impact(wire: Mapping[str, Any], value: str, topology: Topology) -> actions.Action:
     """``caller->callee, caller->callee``: every pair of services, called or not."""
     calls = []
     for part in value.split(","):
-        caller, arrow, callee = (piece.strip() for piece in part.partition(CALLS))
+        caller, arrow, callee = (piece.strip() for piece in part.partition(actions.CALLS))
         if not arrow:
-            return _bad(wire, f"report_impact wants '<caller>{CALLS}<callee>, …', got {show(part)}")
+            return _bad(
+                wire, f"report_impact wants '<caller>{actions.CALLS}<callee>, …', got {show(part)}"
+            )
         for service in (caller, callee):
             if service not in topology:
                 return _bad(wire, _choices("service", service, topology.names))
         calls.append((caller, callee))
-    if len(set(calls)) > MAX_IMPACT:
-        return _bad(wire, f"report_impact names at most {MAX_IMPACT} calls")
-    return ReportImpact(tuple(calls))
+    if len(set(calls)) > actions.MAX_IMPACT:
+        return _bad(wire, f"report_impact names at most {actions.MAX_IMPACT} calls")
+    return actions.ReportImpact(tuple(calls))
 
 
 def _author(wire: Mapping[str, Any]) -> str | None:
@@ -209,32 +177,32 @@ def show(value: object) -> str:
     return f"a {type(value).__name__}"
 
 
-def _bad(wire: Mapping[str, Any], reason: str) -> Malformed:
+def _bad(wire: Mapping[str, Any], reason: str) -> actions.Malformed:
     shown = (f"{key}: {show(wire[key])}" for key in _WIRE_KEYS if not absent(wire.get(key)))
-    return Malformed(", ".join(shown), reason)
+    return actions.Malformed(", ".join(shown), reason)
 
 
-def action_to_wire(action: Action) -> dict[str, Any]:
+def action_to_wire(action: actions.Action) -> dict[str, Any]:
     """The wire form of an action; :func:`action_from_wire` reads it back unchanged.
 
     Raises:
         InvalidInput: if it is no action.
     """
-    if not isinstance(action, Action):
+    if not isinstance(action, actions.Action):
         raise InvalidInput(f"expected an action, got {kind_of(action)}")
-    if isinstance(action, Malformed):
+    if isinstance(action, actions.Malformed):
         return malformed_wire(action)
-    wire: dict[str, Any] = {"action_type": action_name(action)}
-    if (value := action_value(action)) is not None:
+    wire: dict[str, Any] = {"action_type": actions.action_name(action)}
+    if (value := actions.action_value(action)) is not None:
         wire["value"] = value
-    if isinstance(action, IdentifyRootCause) and action.confidence is not None:
+    if isinstance(action, actions.IdentifyRootCause) and action.confidence is not None:
         wire["confidence"] = action.confidence
-    elif isinstance(action, Report) and action.by is not None:
+    elif isinstance(action, actions.Report) and action.by is not None:
         wire["by"] = action.by
     return wire
 
 
-def render_action(action: Action, form: Form = "json") -> str:
+def render_action(action: actions.Action, form: Form = "json") -> str:
     """An action as an agent would write it.
 
     Raises:

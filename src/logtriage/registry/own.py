@@ -13,9 +13,7 @@ from logtriage.policies import Player, Policy, PolicyFactory, RoleFactory
 from logtriage.roles import Role, RoleSplit
 
 #: Words with a meaning of their own before a colon, so no modules.
-_TAKEN: Final = frozenset(
-    (*("constant", "hf", "net", "observer"), *("openai", "random", "top_suspect"))
-)
+_TAKEN: Final = ("constant", "hf", "net", "observer", "openai", "random", "top_suspect")
 
 
 def is_own(spec: str) -> bool:
@@ -56,7 +54,9 @@ def own_role(spec: str, known: Iterable[str]) -> RoleFactory:
 
 
 @attrs.frozen
-class _OwnPolicy:
+class _Own:
+    """What a reference names; another process imports it anew."""
+
     reference: str
     maker: Any
 
@@ -64,6 +64,8 @@ class _OwnPolicy:
     def description(self) -> str:
         return str(getattr(self.maker, "description", self.reference))
 
+
+class _OwnPolicy(_Own):
     def __call__(self, incident: Incident) -> Policy:
         policy = self.maker
         if not _acts(policy):
@@ -76,15 +78,7 @@ class _OwnPolicy:
         return own_policy, (self.reference, ())
 
 
-@attrs.frozen
-class _OwnRole:
-    reference: str
-    maker: Any
-
-    @property
-    def description(self) -> str:
-        return str(getattr(self.maker, "description", self.reference))
-
+class _OwnRole(_Own):
     def __call__(self, incident: Incident, split: RoleSplit, role: Role) -> Player:
         return cast(Player, self.maker(incident, split, role))
 

@@ -131,6 +131,10 @@ class Sample:
     value: int
 
 
+#: What a capture consists of, beside alerts and dependencies.
+RawRow = LogRow | Call | Span | Usage | Sample | ChangeRow
+
+
 @attrs.frozen(slots=False)
 class Rows:
     """The rows of a stretch of time."""

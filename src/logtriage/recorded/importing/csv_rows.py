@@ -44,8 +44,8 @@ def read_records(
 ) -> Iterator[Field]:
     """Each record, its values by column.
 
-    An error if the file lacks a column, has one twice, or has a record of another length than
-    its header; ``skipped`` counts such records instead.
+    An error if the file lacks a column, has one twice, or has a record of another length than its
+    header; ``skipped`` counts such records instead.
     """
     rows = read_rows(path, name)
     _, header = next(rows, ("", []))
@@ -74,9 +74,8 @@ def read_sound_rows(
 ) -> Iterator[tuple[int, list[str]]]:
     """Line number and the named columns of each sound row; ``optional`` ones last, or "".
 
-    A row is one line: the published files never break one, and so a stray quote costs
-    its own row and not the rest of the file. An error only if a column is missing or the gzip is
-    damaged.
+    A row is one line: the published files never break one, and so a stray quote costs its own row
+    and not the rest of the file. An error only if a column is missing or the gzip is damaged.
     """
     left_out.begin(name)
 

@@ -6,9 +6,8 @@
     calls.csv     time, caller, callee, latency_ms [, network_ms, self_ms, trace]
     metrics.csv   time, service [, cpu_percent, p99_ms, any other number]
 
-Each may end in ``.csv.gz``. Columns may stand in any order. Every numeric column of metrics is a
-signal; elsewhere other columns are left alone. Unlike a published data set these files can be
-mended, so the first bad field is an error.
+Each may end in ``.csv.gz``; columns may stand in any order. Every numeric column of metrics is a
+signal; elsewhere other columns are left alone. The first bad field is an error: it can be mended.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -52,10 +51,7 @@ _ENOUGH_ROWS: Final = 10_000
 
 
 def tables_of(root: Path, reader: Reader, skipped: LeftOut | None) -> Iterator[Table]:
-    """The tables that a folder has; ``skipped`` counts records with another number of fields.
-
-    Without ``skipped`` they are errors.
-    """
+    """The tables that a folder has. ``skipped`` counts records with another number of fields."""
     numeric, words = set[str](), set[str]()
     readers: dict[str, Callable[[Field], Iterable[TableRow]]] = {
         "logs": lambda row: _logs(row, reader.names),

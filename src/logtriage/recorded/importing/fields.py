@@ -29,12 +29,7 @@ _ID_LENGTHS: Final = (8, 16)
 
 
 class Field:
-    """A value with its place. A missing field holds None; a whole document is a field, too.
-
-    Args:
-        value: decoded JSON, or text by column.
-        where: ``file:line``.
-    """
+    """A value with its place, ``file:line``. A missing field holds None."""
 
     __slots__ = ("_key", "_parent", "value", "where")
 
@@ -73,10 +68,7 @@ class Field:
             yield self._at(index, value)
 
     def first(self, *paths: str) -> Self:
-        """The first field with a value; ``log.level`` is that key, or ``level`` in ``log``.
-
-        The first path's field, which holds None, if there is none.
-        """
+        """The first field with a value, or that of the first path; ``log.level`` may be nested."""
         for path in paths:
             if (value := self._inner(path)) is not None:
                 return value

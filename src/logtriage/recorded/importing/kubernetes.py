@@ -1,8 +1,8 @@
 """Events of Kubernetes as changes: rollouts, restarts, failed probes, evictions.
 
 ``kubectl get events -o json`` lists them, the API watches them (``{"type": …, "object": …}``), and
-exporters write one a line, of ``v1`` or of ``events.k8s.io/v1``. The service is the one whose
-workload the object is of; the names of services are known only when everything is read.
+exporters write one a line, of ``v1`` or of ``events.k8s.io/v1``. The service is that of the object;
+its name is known only when everything is read.
 """
 
 from collections.abc import Iterator

@@ -1,9 +1,8 @@
 """Labels of incidents, and the stretches of time that become incidents.
 
-With a dashboard a stretch is the time around a label's opening. Shown on request it opens up
-to :data:`MAX_LEAD` ticks earlier, so that the fault may begin while the agent watches. The second
-half of a long enough baseline is then an incident without a fault, and both are compared with the
-first half.
+With a dashboard a stretch is the time around a label's opening. Shown on request it opens up to
+:data:`MAX_LEAD` ticks earlier, so that the fault may begin while the agent watches; the second half
+of a long enough baseline is then an incident without a fault, and the first half is the baseline.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -39,10 +38,7 @@ _EXAMPLE: Final = "shop/2031-05-06,2031-05-06T10:04:00Z,payments,overload"
 
 @attrs.frozen
 class Label:
-    """A line of ``labels.csv``; times in Unix milliseconds.
-
-    Without a fault there are no root causes, and the kind is ``none``.
-    """
+    """A line of ``labels.csv``; times in Unix milliseconds."""
 
     where: str
     id: str
@@ -132,8 +128,7 @@ def stretches_of(
     """The incidents to make of labels, in their order; for ``models`` by id, which tells nothing.
 
     Raises:
-        BundleError: naming the line of a label whose baseline overlaps its incident, or that has
-            no fault where each incident must have one.
+        BundleError: naming the line of a label whose baseline overlaps its incident.
     """
     for label in labels:
         _refuse_overlap(label, horizon, tick_seconds)
@@ -167,10 +162,9 @@ def _refuse_overlap(label: Label, horizon: int, tick_seconds: int) -> None:
 def for_models(
     label: Label, horizon: int, tick_seconds: int, note: Callable[[str], None]
 ) -> Iterator[Stretch]:
-    """The incidents of a label that show figures on request.
+    """The incidents of a label that show figures on request; hashes as ids hide which has a fault.
 
-    Their ids are hashes, so that no id says which has a fault. ``note`` gets a text about a
-    baseline that is too short.
+    ``note`` gets a text about a baseline that is too short.
     """
     tick, usual = 1000 * tick_seconds, label.baseline
     calm = None

@@ -139,16 +139,6 @@ def is_streams(document: Field) -> bool:
     return answered or isinstance(document["streams"].value, list)
 
 
-def is_stream_line(document: Field) -> bool:
-    """Whether it is a line of logcli or Grafana."""
-    return "line" in document and "timestamp" in document
-
-
-def is_journal(document: Field) -> bool:
-    """Whether it is an entry of the journal."""
-    return "__REALTIME_TIMESTAMP" in document
-
-
 def is_record(document: Field) -> bool:
     """Whether it has a time and a message, or at least an error."""
     has = (
@@ -156,11 +146,6 @@ def is_record(document: Field) -> bool:
         for paths in (_TIMES, (*_MESSAGES, "error.message"))
     )
     return all(has)
-
-
-def is_hits(document: Field) -> bool:
-    """Whether it is an answer of Elasticsearch."""
-    return isinstance(document["hits"].value, dict) and "hits" in document["hits"]
 
 
 def _texts(field: Field) -> dict[str, str]:

@@ -8,8 +8,7 @@
     construct_data/<date>/{log,trace,metric}/…            without a fault
 
 Each CSV file may be gzipped. The files of the minute of a fault and of the next two are read. An
-incident opens a minute after the injection, so that the figures at tick 0, taken over the minute
-before it, are those of the fault.
+incident opens a minute after the injection, since figures are over the minute before a tick.
 """
 
 import re

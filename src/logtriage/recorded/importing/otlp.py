@@ -1,9 +1,8 @@
-"""OTLP in JSON: logs and spans.
+"""OTLP in JSON: logs and spans; times are Unix nanoseconds, unknown fields are left alone.
 
 The collector's file exporter writes objects with ``resourceLogs``, ``resourceSpans`` or
 ``resourceMetrics`` (:mod:`~logtriage.recorded.importing.otlp_metrics`). Jaeger's ``/api/v3/traces``
-puts them into ``result``, and Tempo into ``trace`` or, with ``batches`` for ``resourceSpans``, as
-they are. Times are Unix nanoseconds, in strings or numbers; unknown fields are left alone.
+puts them into ``result``, and Tempo into ``trace`` or, with ``batches``, as they are.
 """
 
 import json

@@ -1,9 +1,9 @@
 """Metrics as Prometheus answers a query: ``{"data": {"resultType": …, "result": […]}}``.
 
-The result of a range query is a ``matrix``, of an instant query a ``vector``. As in Prometheus
-itself, a metric only grows if its name says so: counters end in ``_total``, the parts of
-histograms and summaries in ``_count`` and ``_sum``. The result of an expression such as
-``rate(…)`` has no name; the file's stands in, and it is a level.
+The result of a range query is a ``matrix``, of an instant query a ``vector``. A metric only grows
+if its name says so, as in Prometheus itself: counters end in ``_total``, parts of histograms and
+summaries in ``_count`` and ``_sum``. The result of an expression such as ``rate(…)`` has no name;
+the file's stands in, and it is a level.
 """
 
 import re
@@ -47,11 +47,6 @@ _GROWING: Final = ("_total", "_count", "_sum")
 OTHER_LABEL: Final = "--service-label, service_label in Python, takes another label"
 #: Larger numbers are milliseconds, and no Unix seconds.
 _TOO_LATE: Final = 1e11
-
-
-def is_prometheus(document: Field) -> bool:
-    """Whether a document is an answer of Prometheus."""
-    return "errorType" in document or "resultType" in document["data"]
 
 
 def workload_of(pod: str) -> str:

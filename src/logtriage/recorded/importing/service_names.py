@@ -42,11 +42,7 @@ class Names:
         self._original: dict[str, str] = {}
 
     def __call__(self, name: str, where: str = "") -> str:
-        """The plain name of a service; ``where`` the name stands goes into errors.
-
-        Raises:
-            BundleError: if nothing is left of it.
-        """
+        """The plain name of a service; the BundleError for an empty one has ``where`` it stands."""
         if name not in self._plain:
             self._plain[name] = self._new(name, where and f"{where}: ")
         return self._plain[name]

@@ -1,9 +1,8 @@
 """Traces of Jaeger and Zipkin, whose times and durations are microseconds.
 
 Jaeger's query service answers with ``{"data": [trace, …]}``; a trace has ``spans`` and
-``processes``. An event ``error`` or ``exception`` in the log of a span becomes a line of its
-service's log. Zipkin (version 2) has lists of spans, or of traces that are lists of spans; a server
-may share the id of its client's span.
+``processes``. An event ``error`` or ``exception`` in a span becomes a line of its service's log.
+Zipkin (version 2) has lists of spans, or of traces that are lists of spans.
 """
 
 from collections.abc import Iterator
