@@ -66,7 +66,6 @@ def tasks(
 
 
 def _sheet(task: TaskSpec) -> Iterator[tuple[str, str]]:
-    """The spec sheet of a task, as (name, value)."""
     yield "hard", task.hard
     yield "horizon", f"{task.horizon} ticks"
     setting = task.setting

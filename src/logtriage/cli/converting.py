@@ -92,7 +92,6 @@ def convert(
 
 
 def _summary(counts: Mapping[str, int], unread: Sequence[str]) -> Iterator[str]:
-    """What became of the rows, and of their replies."""
     yield (
         f"{counts['converted']} converted; {counted(counts['bad'], 'bad row')}"
         + (f"; {counts['beginnings']} beginnings of others" if counts["beginnings"] else "")

@@ -70,7 +70,6 @@ class Figures:
     def _table(
         self, titles: Sequence[str], cells: Sequence[Sequence[Text]], names: int
     ) -> Table | None:
-        """The table, if it fits."""
         columns = [[title, *(row[at].plain for row in cells)] for at, title in enumerate(titles)]
         widths = [max(map(_widest, column)) for column in columns]
         room = self._console.width - sum(widths[names:]) - _GAP * (len(titles) - 1)

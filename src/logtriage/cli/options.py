@@ -143,11 +143,7 @@ TokenPrices = Annotated[
 
 
 def prices_in(value: float | None, cost: float | None, tokens: str | None) -> "Prices | None":
-    """The prices of the options; None without the value of an incident.
-
-    Raises:
-        InvalidInput: if a cost has no value, or a text is not a price.
-    """
+    """The prices of the options; None without the value of an incident, which costs need."""
     from logtriage.evaluation.money import Prices
 
     if value is None:
@@ -168,11 +164,7 @@ def prices_in(value: float | None, cost: float | None, tokens: str | None) -> "P
 
 @contextmanager
 def workers_in(jobs: int | None, ray: str | None) -> "Iterator[Workers]":
-    """The workers that ``--jobs`` and ``--ray`` ask for; stops a Ray that it started itself.
-
-    Raises:
-        InvalidInput, MissingExtra, LogTriageError: if they cannot be had.
-    """
+    """The workers that ``--jobs`` and ``--ray`` ask for; stops a Ray that it started itself."""
     from logtriage.evaluation.parallel import workers_of
 
     if ray is None:
@@ -185,11 +177,7 @@ def workers_in(jobs: int | None, ray: str | None) -> "Iterator[Workers]":
 
 
 def role_split(named: str | None) -> RoleSplit | None:
-    """A built-in role split by its name, or a split from a JSON file.
-
-    Raises:
-        UnknownName, InvalidInput: for what is neither; naming the file and the field.
-    """
+    """A built-in role split by its name, or a split from a JSON file."""
     if named is None:
         return None
     # A name with the suffix of a file is opened, so that the error says that it is missing.

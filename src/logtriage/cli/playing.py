@@ -219,7 +219,6 @@ def _is_terminal() -> bool:
 def _play_on_screen(
     incident: Incident, save: Save, *, practice: bool, explains: bool
 ) -> "tuple[State, Explanation | None]":
-    """The last state of a game in the console, and its explanation."""
     from logtriage.cli.desk.app import Desk
 
     desk = Desk(incident, practice=practice, explains=explains, on_state=save)

@@ -72,7 +72,10 @@ def compare(
         print_worth_differences(results(), money, run_names([run_a, run_b]))
     if a.manifest.spec.role_split != b.manifest.spec.role_split:
         note(f"A is of {_players(a)}, B of {_players(b)}", "yellow")
-    if policy_a is None and policy_b is None and (by_place := _paired_by_position(pairs)):
+    by_place = ", ".join(
+        dict.fromkeys(f"{ours} and {theirs}" for _, ours, theirs in pairs if ours != theirs)
+    )
+    if policy_a is None and policy_b is None and by_place:
         note(f"no policy has the same name in both; paired by position: {by_place}", "yellow")
     for comparison in compared:
         if comparison.only_a or comparison.only_b:
@@ -86,11 +89,6 @@ def compare(
                 f"left out: {comparison.only_a} only in A, {comparison.only_b} only in B",
                 "yellow",
             )
-
-
-def _paired_by_position(pairs: "Sequence[tuple[str, str, str]]") -> str:
-    """The pairs of policies of different names, in words."""
-    return ", ".join(dict.fromkeys(f"{a} and {b}" for _, a, b in pairs if a != b))
 
 
 def _players(run: "LoadedRun") -> str:

@@ -81,12 +81,7 @@ TEMPLATES: Final = ("own", "tools")
 def served_players(
     policies: Sequence[str], endpoint: Endpoint, split: RoleSplit | None = None
 ) -> dict[str, ServedPlayer]:
-    """A player for each policy that is a served model, or a team with a served model.
-
-    Raises:
-        MissingExtra: without the extra ``openai``.
-        InvalidInput: for an option that no policy uses, or a value that cannot be used.
-    """
+    """A player for each policy with a served model; refuses options that no policy uses."""
     served = [policy for policy in policies if endpoints_in(policy)]
     loaded = any(policy.startswith(LOCAL) for policy in policies)
     for field in () if served else attrs.fields(Endpoint):
@@ -106,12 +101,7 @@ def loaded_players(
     template: str,
     batch: int,
 ) -> "dict[str, LocalPlayer]":
-    """A player for each policy that is a model of a directory or the hub, ``hf:DIR``.
-
-    Raises:
-        MissingExtra: without the extra ``train``.
-        InvalidInput: for a model or an option that cannot be used.
-    """
+    """A player for each policy that is a model of a directory or the hub, ``hf:DIR``."""
     local = [policy for policy in policies if policy.startswith(LOCAL)]
     if template not in TEMPLATES or (template != TEMPLATES[0] and not local):
         raise InvalidInput(

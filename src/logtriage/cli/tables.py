@@ -34,10 +34,7 @@ def print_rows(
 ) -> None:
     """Print a table for each task, all with the same columns, and if wanted their ``legend``.
 
-    ``luck_adjusted`` adds the mean grade less the luck where episodes are explained.
-
-    Raises:
-        InvalidInput: for ``luck_adjusted`` without an explained episode.
+    ``luck_adjusted`` adds the mean grade less the luck, and needs an explained episode.
     """
     if luck_adjusted:
         check_adjusted(row.losses for row in rows)
@@ -76,7 +73,11 @@ def _put_rows(figures: Figures, rows: Sequence[Row], *, unscored: bool) -> None:
     bounded = any(row.unscored or (row.grade and row.bound != row.grade.mean) for row in rows)
     net = any(row.net for row in rows)
     headline: list[_Column] = [
-        *([("net value\n[95 % interval]", _net_value)] if net else []),
+        *(
+            [("net value\n[95 % interval]", lambda row: estimate(row.net and row.net.net))]
+            if net
+            else []
+        ),
         ("mean grade\n[95 % interval]", lambda row: estimate(row.grade)),
         *([("unscored\nas 0", lambda row: number(row.bound))] if bounded else []),
         ("solved", _share_of("solved")),
@@ -94,7 +95,10 @@ def _put_rows(figures: Figures, rows: Sequence[Row], *, unscored: bool) -> None:
     if any(row.unread for row in rows):
         details.append(("unread\nreplies", lambda row: str(row.unread or NO_FIGURE)))
     if unscored:
-        details.append(("unscored", _unscored))
+        style = "bold yellow"
+        details.append(
+            ("unscored", lambda row: Text(str(row.unscored), style if row.unscored else ""))
+        )
     for columns in (headline, details) if net else ([*headline, *details],):
         figures.put(
             ["policy", *(title for title, _ in columns)],
@@ -102,16 +106,8 @@ def _put_rows(figures: Figures, rows: Sequence[Row], *, unscored: bool) -> None:
         )
 
 
-def _net_value(row: Row) -> Cell:
-    return estimate(None if row.net is None else row.net.net)
-
-
 def _share_of(name: str, *, in_net: bool = False) -> Callable[[Row], Cell]:
     return lambda row: share(getattr(row.net if in_net else row, name, None))
-
-
-def _unscored(row: Row) -> Cell:
-    return Text(str(row.unscored), style="bold yellow" if row.unscored else "")
 
 
 def _put_by_worth(figures: Figures, rows: Sequence[Row]) -> None:
@@ -134,7 +130,6 @@ def _put_by_worth(figures: Figures, rows: Sequence[Row]) -> None:
 
 
 def _put_located(figures: Figures, rows: Sequence[Row]) -> None:
-    """Print how root causes were ranked, over all incidents and by fault kind."""
     figures.put(
         ("policy", "fault", "incidents", "AC@1", "AC@3", "AC@5", "Avg@5"),
         [

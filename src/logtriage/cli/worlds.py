@@ -44,10 +44,7 @@ def new_world(
 
 
 def show_world(world: _World, as_json: Json = False) -> None:
-    """Show a world as tables.
-
-    The tables have teams, kinds, and how often each condition shows what, in per cent.
-    """
+    """Show a world as tables: teams, kinds, how often each condition shows what, in per cent."""
     loaded = as_world(world_in(world))
     if as_json:
         emit(shown_json(loaded))
@@ -68,12 +65,11 @@ def check_world_(
 ) -> None:
     """Check whether a world can be played well.
 
-    It takes about 20 seconds of CPU for a world as large as oncall; with --quick, 4 seconds.
-    Exit with 1 if a check fails, with 2 if the world cannot be read. What is wrong in a file is
-    said with the file and the field. The checks then say which kinds nobody
-    can tell apart, which faults nobody may notice, how long the prompt is, what stays in doubt
-    after a full look, what observer and expert are worth, and whether the worth of a hand-over
-    changes what to do.
+    It takes about 20 seconds of CPU for a world as large as oncall; with --quick, 4 seconds. Exit
+    with 1 if a check fails, with 2 if the world cannot be read; a mistake is said with file and
+    field. The checks say which kinds nobody can tell apart, which faults nobody may notice, how
+    long the prompt is, what stays in doubt after a full look, what observer and expert are worth,
+    and whether the worth of a hand-over changes what to do.
     """
     from logtriage.audit import FULL, QUICK, Finding, check_world
 

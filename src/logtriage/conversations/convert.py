@@ -195,7 +195,6 @@ def _other_lines(lines: Iterator[tuple[int, Any]], size: int) -> list[tuple[int,
 
 
 def _document(document: Any, name: str) -> Iterator[_Record]:
-    """The rows of a document, or the lines that it lists."""
     items = document if isinstance(document, list) else [document]
     first = [item for item in items[:1] if isinstance(item, Mapping)]
     if any(shape.fits(item) for item in first for shape in LINES[:-1]):

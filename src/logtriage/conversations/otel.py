@@ -210,7 +210,6 @@ def _attributes(of: object) -> dict[str, Any]:
 
 
 def _value(value: object) -> Any:
-    """A value of OTLP as plain JSON."""
     if not isinstance(value, Mapping):
         return value
     for kind in _KINDS:

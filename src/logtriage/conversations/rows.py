@@ -221,11 +221,8 @@ def _incident(conversation: Conversation, incident_at: str | None, resolve: Reso
 def _own_messages(conversation: Conversation, incident: Incident) -> list[Message]:
     """The messages from the incident's first screen on; without one, all.
 
-    The prompt may hold that screen. Turns of the agent before it are examples, of other incidents.
-
-    Raises:
-        InvalidInput: if a first screen follows turns of the agent, but is not the only one
-            of this incident and the last of all.
+    The prompt may hold that screen. Turns of the agent before it are examples, of other incidents:
+    it is then the only one of this incident and the last of all, or an InvalidInput is raised.
     """
     messages = conversation.messages
     places = [number for number, message in enumerate(messages) if _first_screen(message, incident)]

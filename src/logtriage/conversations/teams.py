@@ -60,10 +60,7 @@ def joint_wires(
 
     Returns the wire actions, and the tick of each, as a transcript keeps them. A tick counts if
     every role has answered in it. Requests beyond a role's budget are malformed, as they were in
-    play.
-
-    Raises:
-        InvalidInput: naming the message and the field, if these are no messages.
+    play. An InvalidInput names what is no message.
     """
     played = (
         _actions(messages_of(conversations.get(role.name, ())), role, topology)
@@ -75,7 +72,6 @@ def joint_wires(
 
 
 def _actions(messages: Sequence[Message], role: Role, topology: Topology) -> list[Action]:
-    """The actions of a role, a tick each, within its budget."""
     actions: list[Action] = []
     left = role.budget
     for message in filter(is_from_agent, messages):

@@ -187,10 +187,7 @@ def no_call(text: str) -> Wire:
 
 
 def calls_of(message: Message) -> list[Any]:
-    """The tool calls of a message, in order, as its framework wrote them.
-
-    Without any, the calls in its text, such as ``<tool_call>``.
-    """
+    """The tool calls of a message, as its framework wrote them, or else those in its text."""
     if among(message.get("type"), CALL_ITEMS):
         return [message]
     calls = list(message.get("tool_calls") or ())

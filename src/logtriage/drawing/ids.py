@@ -73,22 +73,16 @@ class IncidentId:
                     "seal=Seal(key)), and graders a resolve that does so"
                 )
             return self.seal.seed(str(self))
-        return (SPLITS.index(self.split) << SEED_BITS) | _scramble62(
-            (self.index + task_offset(self.task.id)) & SEED_MASK
-        )
+        value = (self.index + task_offset(self.task.id)) & SEED_MASK
+        for shift, factor in SCRAMBLE:  # xor-shifts and odd multipliers, as in SplitMix64
+            value = ((value ^ (value >> shift)) * factor) & SEED_MASK
+        return (SPLITS.index(self.split) << SEED_BITS) | value
 
 
 @lru_cache(maxsize=64)
 def task_offset(task_id: str) -> int:
     """Where the seeds of a task begin."""
     return hash_name(task_id) & SEED_MASK
-
-
-def _scramble62(value: int) -> int:
-    """A bijection on ``range(2**62)``: xor-shifts and odd multipliers, as in SplitMix64."""
-    for shift, factor in SCRAMBLE:
-        value = ((value ^ (value >> shift)) * factor) & SEED_MASK
-    return value
 
 
 def parse_incident_id(
@@ -113,11 +107,7 @@ def parse_incident_id(
 
 
 def world_of_incident(text: str, world: WorldLike | None = None) -> World:
-    """The world of an incident's id; of an unseen world, the world of the number in the id.
-
-    Raises:
-        UnknownName, InvalidInput: as :func:`~logtriage.tasks.world_of_id`, and for no text.
-    """
+    """The world of an incident's id, or of the number in it; raises as ``world_of_id``."""
     if not isinstance(text, str):
         raise InvalidInput(f"expected the id of an incident, a text; got {kind_of(text)}")
     of = tasks.world_of_id(text, world)

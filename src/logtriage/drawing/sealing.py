@@ -47,11 +47,7 @@ def seal_of_environment() -> Seal | None:
 
 
 def read_seal(path: str | PathLike[str]) -> Seal:
-    """The seal whose key is in a file.
-
-    Raises:
-        SealError, OSError: naming the file, if it holds no key or cannot be read.
-    """
+    """The seal whose key is in a file; a SealError names a file without one."""
     with Path(path).open("rb") as file:
         return _seal(str(path), file.read(MAX_KEY + 1))
 
@@ -66,11 +62,7 @@ def new_seal(path: str | PathLike[str]) -> Seal:
 
 
 def seal_at_hand(path: str | PathLike[str] | None = None) -> Seal | None:
-    """The seal in a file; without ``path`` that of the environment, if it has one.
-
-    Raises:
-        SealError, OSError: if there is no key in it, or it cannot be read.
-    """
+    """The seal in a file; without ``path`` that of the environment, if it has one."""
     return seal_of_environment() if path is None else read_seal(path)
 
 
@@ -89,11 +81,7 @@ def seal_for(split: str, own: Seal | None = None) -> Seal | None:
 
 
 def seal_of_run(fingerprint: str | None, own: Seal | None, where: str) -> Seal | None:
-    """The seal that a record says it was played under; None if it says none.
-
-    Raises:
-        SealError: naming ``where``, if there is no key, or it is another one.
-    """
+    """The seal that a record says it was played under, if any; a SealError names ``where``."""
     if fingerprint is None:
         return None
     seal = seal_of_environment() if own is None else own

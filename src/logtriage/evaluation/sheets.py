@@ -99,7 +99,6 @@ def read_answers(path: Path, incidents: Mapping[str, Incident]) -> tuple[Answer,
 
 
 def _rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The rows of a file with their lines."""
     if path.suffix == ".jsonl":
         with path.open("rb") as lines:
             for where, row in json_lines(lines, str(path)):
@@ -137,11 +136,7 @@ def _check_columns(where: str, names: Sequence[str], *, whole: bool) -> None:
 
 
 def _answer(line: int, row: Mapping[str, Any], incidents: Mapping[str, Incident]) -> Answer:
-    """A row, checked against its incident.
-
-    Raises:
-        InvalidInput, UnknownName: naming the column, its value and what is expected.
-    """
+    """A row, checked against its incident; an error names column, value and what is expected."""
     texts = {name: _text(name, row.get(name)) for name in COLUMNS}
     if texts["id"] not in incidents:
         more = "; incidents of your own: --bundle FILE"

@@ -32,10 +32,7 @@ def _attributes(**texts: str) -> list[Json]:
 
 
 def _line(tape: Tape, items: Iterable[Item], kind: str, name: str) -> Iterator[Json]:
-    """One line of a file with the items below the resources of their services; none if empty.
-
-    ``kind`` is ``Logs``, ``Spans`` or ``Metrics``, ``name`` the field for the items in a scope.
-    """
+    """One line with ``items`` of a ``kind`` (Logs, Spans, Metrics) by resource; none if empty."""
     by_service: dict[int, list[Json]] = {}
     for service, item in items:
         by_service.setdefault(service, []).append(item)

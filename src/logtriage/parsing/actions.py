@@ -152,10 +152,7 @@ def wire_of_text(call: TextCall, may: Kinds) -> Mapping[str, Any]:
 
 
 def _answers(text: str, opening: str, wanted: Callable[[Any], bool]) -> list[Any] | str:
-    """The wanted JSON values that start with a bracket, or why the reply cannot be read.
-
-    In ``text`` :data:`ANSWER` stands for each call.
-    """
+    """The wanted JSON values that start with a bracket, or why the reply cannot be read."""
     if (wrong := _too_long(text)) is not None:
         return wrong
     values: list[Any] = []

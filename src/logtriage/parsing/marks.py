@@ -201,10 +201,7 @@ def _texts(name: str, pairs: Iterable[tuple[str, str]]) -> TextCall:
 
 
 def _json_calls(body: str, *, strict: bool = False) -> list[TextCall]:
-    """Objects of calls in JSON: one, a list of them, or one behind the other.
-
-    ``strict`` wants each to have arguments, and no wire action: those are answers.
-    """
+    """Objects of calls in JSON: one, a list, or several; ``strict`` wants calls with arguments."""
     calls: list[TextCall] = []
     for value in _json_values(_unfenced(body)):
         for item in value if isinstance(value, list) else [value]:

@@ -31,10 +31,7 @@ def length_of(service: RecordedService) -> int:
 def signals_of(
     service: RecordedService, others: Mapping[str, tuple[int, int]], ticks: Iterable[int]
 ) -> Iterator[tuple[Signal, ...]]:
-    """The signals of a service at each tick, without those that were not measured.
-
-    ``others`` are usual values and spreads that may stand in, from :func:`borrowed`.
-    """
+    """The measured signals of a service at each tick; :func:`borrowed` ``others`` may stand in."""
     usual = {
         name: (getattr(service.baseline, name), getattr(service.spread, name), False)
         for name in FIGURES

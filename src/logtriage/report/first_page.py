@@ -123,7 +123,6 @@ def _results(run: Run) -> dict[str, Any]:
 
 
 def _losses(run: Run) -> dict[str, Any] | None:
-    """The parts of grades; None if no episode was explained."""
     if all(row.losses is None for row in run.rows):
         return None
     columns: Columns = (

@@ -30,11 +30,7 @@ RIVAL: Final = "expert"
 
 
 class Game:
-    """One incident under way.
-
-    Raises:
-        LogTriageError: if no incident has this id, as ``make_incident`` says.
-    """
+    """One incident under way; raises what ``make_incident`` does."""
 
     def __init__(self, incident_id: str) -> None:
         self.state = initial_state(lt.make_incident(incident_id))

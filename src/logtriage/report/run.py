@@ -151,11 +151,9 @@ class Run:
 def read_run(directory: Path, seal: Seal | None = None, bases: Sequence[str | Path] = ()) -> Run:
     """Read the directory of a run, finished or not, and of the runs to show beside it.
 
-    ``seal`` is as for ``load_run``.
-
     Raises:
-        InvalidInput: if a directory holds no run or a damaged run, or stands there twice; if the
-            runs are of different worlds or role splits.
+        InvalidInput: if a directory holds no sound run, or stands there twice; if the runs are of
+            different worlds or role splits.
         SealError: if a run is of sealed incidents, and there is no key or another key.
         RubricError: if a task was graded by different rubrics.
         OSError: if something cannot be read.

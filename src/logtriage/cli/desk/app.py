@@ -269,11 +269,11 @@ class Desk(App[State]):
         self._say("The incident is closed. PgDn scrolls the debrief; quit leaves.", "bold")
         if self._explains:
             state = self.session.state
-            self.run_worker(lambda: self._look_back(state), thread=True, exclusive=True)
-
-    def _look_back(self, state: State) -> None:
-        explanation = explain(state)
-        self.call_from_thread(self._explained, state, explanation)
+            self.run_worker(
+                lambda: self.call_from_thread(self._explained, state, explain(state)),
+                thread=True,
+                exclusive=True,
+            )
 
     def _explained(self, state: State, explanation: Explanation) -> None:
         if state == self.session.state:  # nothing was taken back meanwhile

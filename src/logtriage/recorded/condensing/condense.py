@@ -118,7 +118,6 @@ def _services(rows: Rows, usual: Rows, clock: Clock) -> Iterator[RecordedService
 
 
 def _changes(rows: Rows, opened: int) -> Iterator[RecordedChange]:
-    """The latest changes, in order of time."""
     order = sorted(rows.changes, key=lambda row: (row.at, row.until, row.service, row.detail))
     for row in order[-MOST_CHANGES:]:
         first, last = ((at - opened) // 1000 for at in (row.at, max(row.at, row.until)))
@@ -128,10 +127,7 @@ def _changes(rows: Rows, opened: int) -> Iterator[RecordedChange]:
 def _windows(
     logs: Sequence[LogRow], usual: Sequence[LogRow], opened: int, last: int, tick_seconds: int
 ) -> tuple[LogWindow, ...]:
-    """The windows up to tick ``last``; none if nothing was logged at all.
-
-    Lines of one service that say the same in one window become one line with a count.
-    """
+    """The windows up to tick ``last``, of lines that differ; none if nothing was logged at all."""
     if not logs:
         return ()
     known = {(row.service, row.event) for row in usual}

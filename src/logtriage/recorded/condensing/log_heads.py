@@ -57,10 +57,7 @@ def syslog_level(number: int) -> str | None:
 
 
 def level_of(value: object) -> str | None:
-    """Our level for a name or a number of one; None if there is none, or it is not known.
-
-    Numbers up to 7 are syslog's; tens are those of bunyan and pino.
-    """
+    """Our level for a name or a number (to 7: syslog; tens: bunyan, pino); None if not known."""
     if isinstance(value, dict):  # log: {level: …}
         return level_of(value.get("level"))
     if isinstance(value, str) and not value.isdecimal():

@@ -88,10 +88,7 @@ class Span:
 
 @attrs.frozen
 class ChangeRow:
-    """A change of a service that somebody or something made, such as a rollout or a restart.
-
-    ``until`` is when it was seen last, and ``count`` how often by then. ``detail`` says what.
-    """
+    """A change of a service, such as a rollout; seen ``count`` times, the last one at ``until``."""
 
     at: int
     service: str

@@ -15,11 +15,7 @@ from logtriage.recorded.condensing.raw_rows import RawRow, Rows, Span
 
 
 class RowStore:
-    """Keeps the rows of some stretches of time, in the order of their arrival.
-
-    Args:
-        stretches: ``(since, until)`` in Unix milliseconds; rows outside are left out.
-    """
+    """Keeps the rows in ``stretches`` of time, (since, until) in Unix ms, in order of arrival."""
 
     def __init__(self, stretches: Iterable[tuple[int, int]]) -> None:
         self._stretches: list[tuple[int, int]] = []  # those that touch are one

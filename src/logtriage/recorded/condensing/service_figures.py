@@ -138,10 +138,7 @@ def figures_of(
 
 
 def _errors(calls: Sequence[Call], heard: set[str], failed: frozenset[str]) -> int | None:
-    """The failed requests of 10,000: by the status of the callee, or else by its log.
-
-    ``heard`` are the requests while logs were recorded, ``failed`` those with an ERROR.
-    """
+    """The failed requests of 10,000 ``heard``, by the status of the callee, or else by its log."""
     if heard:
         said = {call.trace for call in calls if call.failed and call.trace in heard}
         return 10_000 * len(heard & failed | said) // len(heard)

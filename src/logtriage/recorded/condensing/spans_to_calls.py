@@ -94,6 +94,11 @@ def requests(rows: Iterable[Span]) -> Iterator[Call]:
         latency, network = span.duration, None
         if caller is not None and caller.duration >= span.duration:
             latency, network = caller.duration, caller.duration - span.duration
+        entry = Entry.ROOT
+        if caller is None:
+            alone = span.kind in (_BACKGROUND if not span.parent else ("CONSUMER",))
+            orphan = Entry.ORPHAN if span.parent else Entry.ROOT
+            entry = Entry.BACKGROUND if alone else orphan
         yield Call(
             span.start // 1000,
             None if caller is None else caller.service,
@@ -103,14 +108,8 @@ def requests(rows: Iterable[Span]) -> Iterator[Call]:
             key[0],
             inside,
             span.failed,
-            Entry.ROOT if caller is not None else _entry_of(span),
+            entry,
         )
-
-
-def _entry_of(span: Span) -> Entry:
-    if span.kind in (_BACKGROUND if not span.parent else ("CONSUMER",)):
-        return Entry.BACKGROUND
-    return Entry.ORPHAN if span.parent else Entry.ROOT
 
 
 def _above(spans: Mapping[Key, Span], span: Span) -> Key | None:

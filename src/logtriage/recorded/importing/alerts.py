@@ -81,7 +81,7 @@ def labelled_alerts(document: Field, _: Reader) -> tuple[SentAlert, ...]:
 
 
 def _labelled_alert(alert: Field) -> SentAlert:
-    """An alert with labels: its status is a word in a notification, an object in the API.
+    """An alert with labels, of a notification (status: a word) or of the API (an object).
 
     The API gives active alerts, whose ``endsAt`` is when they end unless they are sent again.
     """

@@ -112,8 +112,6 @@ def _why_nothing(left_out: LeftOut) -> str:
 
 @attrs.define
 class _Capture:
-    """The rows of a capture, and the incidents that they make."""
-
     reader: Reader
     store: RowStore
     horizon: int

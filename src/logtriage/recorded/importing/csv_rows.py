@@ -22,10 +22,7 @@ _SHOWN: Final = 200
 
 
 def read_rows(path: Path, name: str) -> Iterator[tuple[str, list[str]]]:
-    """Each row with the place where it begins, ``name:line``.
-
-    A row may span lines where a field is quoted, as RFC 4180 has it. Empty lines are left out.
-    """
+    """Each row (RFC 4180) that is not empty, with the place where it begins, ``name:line``."""
     line = 1
     with path.open("rb") as file:
         texts = (_text(line, number, name) for number, line in lines_of(file, name, MAX_CSV_LINE))

@@ -230,10 +230,7 @@ def scaled(text: str, factor: int) -> int | None:
 
 @lru_cache(maxsize=4096)
 def plain_id(text: str) -> str:
-    """The id of a trace or span in small letters, without leading zeros; empty for zeros alone.
-
-    Ids in base64 become hexadecimal.
-    """
+    """The id of a trace or span in small hexadecimal letters, without leading zeros."""
     if len(text) in (12, 24) and text.endswith("="):
         try:
             content = base64.b64decode(text, validate=True)

@@ -35,10 +35,7 @@ def is_kubernetes(document: Field) -> bool:
 
 
 def changes_of(document: Field, reader: Reader) -> Iterator[ChangeRow]:
-    """The events of a document; their ``service`` is the name of the object that they are about.
-
-    Objects that are no events are counted and left out.
-    """
+    """The events of a document, of objects as services; those that are no events are counted."""
     if not is_event(document):
         inner = (document["object"],) if "object" in document else document["items"].items()
         for item in inner:

@@ -48,11 +48,7 @@ class Label:
 
 
 def labels_of(root: Path, names: Names) -> tuple[Label, ...]:
-    """The lines of ``labels.csv`` in a folder.
-
-    Raises:
-        BundleError: naming line and field, or the folder; if there are none; for an id twice.
-    """
+    """The lines of ``labels.csv`` in a folder, at least one; a BundleError says what is wrong."""
     if not root.is_dir():
         what = "got a file" if root.exists() else "there is no such folder"
         raise BundleError(f"{root}: must be a folder with labels.csv in it, {what}")
@@ -162,10 +158,7 @@ def _refuse_overlap(label: Label, horizon: int, tick_seconds: int) -> None:
 def for_models(
     label: Label, horizon: int, tick_seconds: int, note: Callable[[str], None]
 ) -> Iterator[Stretch]:
-    """The incidents of a label that show figures on request; hashes as ids hide which has a fault.
-
-    ``note`` gets a text about a baseline that is too short.
-    """
+    """The incidents of a label that show figures on request; their ids hide which has a fault."""
     tick, usual = 1000 * tick_seconds, label.baseline
     calm = None
     if usual is not None:
@@ -207,11 +200,7 @@ def around_of(horizon: int, tick_seconds: int) -> int:
 def incident_of(
     stretch: Stretch, between: Callable[[str, int, int], Rows], horizon: int, tick_seconds: int
 ) -> RecordedIncident:
-    """The incident of a stretch; ``between`` reads the rows of a time span, named for notes.
-
-    Raises:
-        BundleError: naming the line of the label.
-    """
+    """The incident of a stretch; ``between`` reads the rows of a time span, named for notes."""
     around, where = around_of(horizon, tick_seconds), stretch.label.where
     until = stretch.opened + around
     until = until if stretch.until is None else min(until, stretch.until)

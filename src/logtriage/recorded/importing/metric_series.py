@@ -156,7 +156,6 @@ class SeriesBook:
                 self.left_out.add(f"{metric.name}: shares below 0, or beyond 63 bits")
 
     def _mean(self, metric: Metric, signal: str, at: int, value: float) -> float:
-        """The mean of the fresh values of a service's instances."""
         latest = self._instances.setdefault((metric.service, signal), {})
         latest[metric.instance] = at, value
         fresh = [last for when, last in latest.values() if when > at - STALE_MS * 1_000_000]

@@ -73,8 +73,6 @@ def import_nezha(
 
 @attrs.frozen
 class _Injection:
-    """An entry of a fault list."""
-
     id: str
     at: datetime
     service: str

@@ -56,11 +56,7 @@ def workload_of(pod: str) -> str:
 
 
 def rows_of(document: Field, reader: Reader) -> Iterator[Sample | Usage]:
-    """The samples of one answer in order of time, all instances of a service together.
-
-    Raises:
-        BundleError: naming file, line and field.
-    """
+    """The samples of one answer in order of time, all instances of a service together."""
     data = document["data"]
     if document["status"].value not in (None, "success"):
         raise document["status"].bad("'success'")

@@ -83,11 +83,8 @@ def read_folder(
     """Read all rows of a folder.
 
     ``keep`` gets each row and says whether it is of use; ``unkept`` says in a note why none of a
-    file's is. With ``skip_bad``, lines and documents that cannot be read are counted instead.
-
-    Raises:
-        BundleError: naming file, line and field.
-        OSError: if a file cannot be read.
+    file's is. With ``skip_bad``, lines and documents that cannot be read are counted instead of a
+    BundleError that names file, line and field.
     """
     skipped = reader.left_out if skip_bad else None
     for name, records, read in tables_of(root, reader, skipped):

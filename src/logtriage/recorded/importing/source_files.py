@@ -138,10 +138,7 @@ def json_lines(file: IO[bytes], name: str) -> Iterator[tuple[str, Any]]:
 
 
 def json_files(root: Path, known: tuple[str, ...], left_out: LeftOut) -> Iterator[tuple[Path, str]]:
-    """The JSON files below a folder with their names, by name; a note names all other files.
-
-    Files with a ``known`` name are read otherwise.
-    """
+    """The JSON files below a folder, by name, without ``known`` names; a note names all others."""
     others = []
     for path in sorted(root.rglob("*")):
         name = name_of(root, path)
@@ -244,7 +241,6 @@ def _by_line(
 
 
 def _reason(error: BundleError, name: str) -> tuple[str, str]:
-    """What an error says, and its place."""
     line, _, reason = str(error).removeprefix(f"{name}:").partition(": ")
     return reason, f"{name}:{line}"
 

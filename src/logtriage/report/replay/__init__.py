@@ -95,10 +95,7 @@ def episodes_document(
     figures: dict[str, Any] | None = None,
     on_progress: OnProgress | None = None,
 ) -> Document:
-    """The data of some episodes of a run, the ``explain`` lowest grades with an explanation.
-
-    Lower grades get screens and beliefs first.
-    """
+    """The data of some episodes; the lowest grades first get screens, beliefs, explanations."""
     from logtriage.evaluation import SOLVED
 
     order = sorted(range(len(episodes)), key=lambda place: episodes[place].grade.score or 0.0)
@@ -151,7 +148,6 @@ def _on(incident: str, episodes: Sequence[Episode]) -> list[Episode]:
 
 
 def _explained(episode: Episode) -> Episode:
-    """An episode with its explanation, if it can be explained."""
     from logtriage.beliefs.explain import why_unexplained
     from logtriage.evaluation.explaining import explained_state
     from logtriage.evaluation.explanation_files import decode_explanation, encode_explanation

@@ -194,10 +194,7 @@ def _act(
 
 
 def _grade_changes(before: Grade, after: Grade) -> list[list[Any]]:
-    """What an action changed in the grade: criteria by points, gates and discounts.
-
-    A hand-over takes the place of all other criteria.
-    """
+    """What an action changed in the grade: criteria by points, gates and discounts."""
     old, new = (
         {criterion.name: criterion.score * criterion.weight for criterion in grade.criteria}
         for grade in (before, after)
