@@ -59,10 +59,7 @@ def anthropic_tools(incident: Incident, may: Container[str] | None = None) -> li
 
 
 def call_from_action(action: actions.Action) -> tuple[str, dict[str, Any]]:
-    """The tool call, name and arguments, that an agent would make for an action.
-
-    A :class:`Malformed` is a call of the unknown tool ``malformed``.
-    """
+    """The tool call, name and arguments, for an action; ``malformed`` is an unknown tool."""
     name, value = actions.action_name(action), actions.action_value(action)
     if isinstance(action, actions.Malformed):
         return name, {"text": action.text}

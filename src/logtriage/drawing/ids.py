@@ -8,10 +8,10 @@ from typing import Final
 
 import attrs
 
-from logtriage import tasks
 from logtriage._lib.seal import SEAL_VARIABLE, Seal
 from logtriage.errors import InvalidInput, SealError, UnknownName, kind_of
 from logtriage.rng import hash_name
+from logtriage.tasks import DEFAULT_TASKS, OF_WORLD, UNSEEN_TASKS, TaskSpec, get_task, world_of_id
 from logtriage.world.default import default_world
 from logtriage.world.loading import WorldLike
 from logtriage.world.model import World
@@ -46,7 +46,7 @@ def is_sealed(incident_id: str) -> bool:
 class IncidentId:
     """A parsed incident id: ``<task>/<split>/<index>``, with the seal of a sealed one."""
 
-    task: tasks.TaskSpec
+    task: TaskSpec
     split: str
     index: int
     seal: Seal | None = None
@@ -98,10 +98,10 @@ def parse_incident_id(
     """
     parts = str(text).split("/")
     if len(parts) == 2 and parts[1] in ALL_SPLITS:
-        tasks.get_task(parts[0], world)  # an unknown task is told before the number that is missing
+        get_task(parts[0], world)  # an unknown task is told before the number that is missing
     if len(parts) != 3:
         raise InvalidInput(f"incident id {text!r:.200}: {_part_error(parts)}")
-    task = tasks.get_task(parts[0], world_of_incident(text, world))
+    task = get_task(parts[0], world_of_incident(text, world))
     check_split(parts[1])
     return IncidentId(task, parts[1], index_of(text), seal if parts[1] == SEALED else None)
 
@@ -110,10 +110,10 @@ def world_of_incident(text: str, world: WorldLike | None = None) -> World:
     """The world of an incident's id, or of the number in it; raises as ``world_of_id``."""
     if not isinstance(text, str):
         raise InvalidInput(f"expected the id of an incident, a text; got {kind_of(text)}")
-    of = tasks.world_of_id(text, world)
+    of = world_of_id(text, world)
     task, _, place = text.partition("/")
     split = place.partition("/")[0]
-    if task not in tasks.UNSEEN_TASKS or split not in ALL_SPLITS or place.count("/") != 1:
+    if task not in UNSEEN_TASKS or split not in ALL_SPLITS or place.count("/") != 1:
         return of
     own = unseen_world(split, world_number(index_of(text)))
     if of not in (own, default_world()):
@@ -154,7 +154,7 @@ def incident_ids(
         UnknownName: if the world, task or split is unknown.
         InvalidInput: for a negative count or start.
     """
-    task = tasks.get_task(task_id, world)
+    task = get_task(task_id, world)
     check_split(split)
     return tuple(f"{task.id}/{split}/{index}" for index in indices(count, start))
 
@@ -172,4 +172,4 @@ def _part_error(parts: list[str]) -> str:
 def is_of_task(incident_id: str) -> bool:
     """Whether an id begins with the id of a task, or with the name of any world."""
     task = incident_id.partition("/")[0]
-    return tasks.OF_WORLD in task or task in tasks.DEFAULT_TASKS or task in tasks.UNSEEN_TASKS
+    return OF_WORLD in task or task in DEFAULT_TASKS or task in UNSEEN_TASKS

@@ -30,11 +30,7 @@ def _seal(source: str, key: bytes) -> Seal:
 
 
 def seal_of_environment() -> Seal | None:
-    """The seal whose key is in the variable ``LOGTRIAGE_SEAL``; None if it is not set.
-
-    Raises:
-        SealError: if the variable holds no key, or the name of a file.
-    """
+    """The seal of the key in ``LOGTRIAGE_SEAL``, if it is set; a SealError for no key."""
     key = os.environ.get(SEAL_VARIABLE)
     if not key:
         return None
@@ -67,11 +63,7 @@ def seal_at_hand(path: str | PathLike[str] | None = None) -> Seal | None:
 
 
 def seal_for(split: str, own: Seal | None = None) -> Seal | None:
-    """The seal of split ``sealed``: ``own``, or that of the environment. None for other splits.
-
-    Raises:
-        SealError: if it needs one and there is none; saying how to give it.
-    """
+    """The seal of split ``sealed``: ``own``, or that of the environment; a SealError says how."""
     if split != SEALED:
         return None
     seal = seal_of_environment() if own is None else own

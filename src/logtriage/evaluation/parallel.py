@@ -67,8 +67,9 @@ class Processes:
     def pool(self) -> Iterator[Executor]:
         """As :meth:`Workers.pool`."""
         # An interrupt is left to the process that gave the work.
-        quiet = {"initializer": signal.signal, "initargs": (signal.SIGINT, signal.SIG_IGN)}
-        pool = _Spawned(self.count, mp_context=get_context("spawn"), **quiet)
+        pool = _Spawned(
+            self.count, get_context("spawn"), signal.signal, (signal.SIGINT, signal.SIG_IGN)
+        )
         try:
             yield pool
         except BaseException:  # nobody waits for the rest

@@ -9,8 +9,31 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any, Final, Literal
 
-from logtriage import actions
 from logtriage._lib.jsonvalues import absent
+from logtriage.actions import (
+    ACTION_TYPES,
+    ALL_SERVICES,
+    CALLS,
+    FAULT_CATEGORIES,
+    HAND_OVER_TYPES,
+    MAX_IMPACT,
+    MAX_REPORT,
+    OPTIONAL_ACTION_TYPES,
+    RECORDED_ACTION_TYPES,
+    SEVERITIES,
+    TEAM_ACTION_TYPES,
+    Action,
+    ClassifyFault,
+    IdentifyRootCause,
+    Malformed,
+    Report,
+    ReportImpact,
+    RequestMoreLogs,
+    Wait,
+    action_name,
+    action_value,
+    all_actions,
+)
 from logtriage.errors import InvalidInput, kind_of
 from logtriage.parsing.calls import MALFORMED, malformed_wire
 from logtriage.parsing.replies import shielded
@@ -20,24 +43,21 @@ from logtriage.topology import Topology
 #: Wire names of action types.
 Kinds = frozenset[str]
 SOLO_KINDS: Final[Kinds] = frozenset(
-    actions.ACTION_TYPES
-    | actions.RECORDED_ACTION_TYPES
-    | actions.HAND_OVER_TYPES
-    | actions.OPTIONAL_ACTION_TYPES
+    ACTION_TYPES | RECORDED_ACTION_TYPES | HAND_OVER_TYPES | OPTIONAL_ACTION_TYPES
 )
-TEAM_KINDS: Final[Kinds] = frozenset(actions.TEAM_ACTION_TYPES | actions.HAND_OVER_TYPES)
+TEAM_KINDS: Final[Kinds] = frozenset(TEAM_ACTION_TYPES | HAND_OVER_TYPES)
 #: Of the keys of an action without a type, this many characters are shown.
 _KEYS_SHOWN: Final = 100
 _WIRE_KEYS: Final = ("action_type", "value", "confidence")
 #: Well-formed actions by name and value: they are few and immutable.
-_Table = Mapping[tuple[Any, Any], actions.Action]
+_Table = Mapping[tuple[Any, Any], Action]
 #: How an action stands in a reply: as a JSON object or a call, or as one word on a line.
 Form = Literal["json", "word"]
 
 
 def action_from_wire(
     wire: Mapping[str, Any], topology: Topology, may: Kinds = SOLO_KINDS
-) -> actions.Action:
+) -> Action:
     """Read a wire action, ``{"action_type": …, "value": …, "confidence": …}``; total.
 
     Keys with None or NaN count as absent (tabular loaders pad with them); other keys,
@@ -49,13 +69,13 @@ def action_from_wire(
 
 def actions_from_wire(
     wires: Iterable[Mapping[str, Any]], topology: Topology, may: Kinds = SOLO_KINDS
-) -> list[actions.Action]:
+) -> list[Action]:
     """:func:`action_from_wire` for a whole transcript."""
     table = _wire_table(topology, may)
     return [_read(wire, topology, may, table) for wire in wires]
 
 
-def _read(wire: Mapping[str, Any], topology: Topology, may: Kinds, table: _Table) -> actions.Action:
+def _read(wire: Mapping[str, Any], topology: Topology, may: Kinds, table: _Table) -> Action:
     name, value = wire.get("action_type"), wire.get("value")
     try:
         action = table.get((name, value))
@@ -63,41 +83,37 @@ def _read(wire: Mapping[str, Any], topology: Topology, may: Kinds, table: _Table
         action = None
     if action is None:
         return _irregular(wire, topology, may, table)
-    if type(action) is not actions.IdentifyRootCause:
+    if type(action) is not IdentifyRootCause:
         return action
     confidence: Any = wire.get("confidence")
     if absent(confidence):
         return action
     is_number = isinstance(confidence, int | float) and not isinstance(confidence, bool)
     if is_number and 0 <= confidence <= 1:
-        return actions.IdentifyRootCause(action.service, confidence)
+        return IdentifyRootCause(action.service, confidence)
     return _bad(wire, f"confidence must be a number in [0, 1], got {show(confidence)}")
 
 
 @lru_cache(maxsize=64)
 def _wire_table(topology: Topology, may: Kinds) -> _Table:
     every = (
-        *actions.all_actions(topology, hand_over=True),
-        *map(actions.ClassifyFault, actions.FAULT_CATEGORIES),
-        actions.Wait(),
+        *all_actions(topology, hand_over=True),
+        *map(ClassifyFault, FAULT_CATEGORIES),
+        Wait(),
     )
-    table = {
-        (actions.action_name(action), actions.action_value(action)): action for action in every
-    }
-    table["request_more_logs", None] = actions.RequestMoreLogs(None)
+    table = {(action_name(action), action_value(action)): action for action in every}
+    table["request_more_logs", None] = RequestMoreLogs(None)
     return {key: action for key, action in table.items() if key[0] in may}
 
 
-def _irregular(
-    wire: Mapping[str, Any], topology: Topology, may: Kinds, table: _Table
-) -> actions.Action:
+def _irregular(wire: Mapping[str, Any], topology: Topology, may: Kinds, table: _Table) -> Action:
     """An action that is not in the table: with a text of its own, or malformed."""
     name, value = wire.get("action_type"), wire.get("value")
     if absent(name):
         shown = ", ".join(map(str, wire))[:_KEYS_SHOWN] or "nothing"
         return _bad(wire, f"no field action_type; the action has: {shown}")
     if not isinstance(name, str) or (name not in may and name != MALFORMED):
-        types = (*actions.TEAM_ACTION_TYPES, *actions.HAND_OVER_TYPES)
+        types = (*TEAM_ACTION_TYPES, *HAND_OVER_TYPES)
         kinds = ", ".join(kind for kind in types if kind in may)
         return _bad(wire, f"unknown action_type {show(name)}; one of: {kinds}")
     if absent(value):
@@ -110,21 +126,21 @@ def _irregular(
         case "request_more_logs" if value is None:
             return table[name, None]
         case "report":
-            if not value or len(value) > actions.MAX_REPORT:
-                return _bad(wire, f"report wants 1 to {actions.MAX_REPORT} characters")
-            return actions.Report(value, _author(wire))
+            if not value or len(value) > MAX_REPORT:
+                return _bad(wire, f"report wants 1 to {MAX_REPORT} characters")
+            return Report(value, _author(wire))
         case "report_impact":
             return _impact(wire, value or "", topology)
         case "classify_severity":
-            return _bad(wire, _choices("severity", value, actions.SEVERITIES))
+            return _bad(wire, _choices("severity", value, SEVERITIES))
         case "classify_fault":
-            return _bad(wire, _choices("fault class", value, actions.FAULT_CATEGORIES))
+            return _bad(wire, _choices("fault class", value, FAULT_CATEGORIES))
         case "identify_root_cause" | "request_metrics" | "request_traces":
             return _bad(wire, _choices("service", value, topology.names))
         case "escalate":
             return _bad(wire, _choices("team", value, topology.teams))
         case "request_more_logs":
-            return _bad(wire, _choices("service", value, (actions.ALL_SERVICES, *topology.names)))
+            return _bad(wire, _choices("service", value, (ALL_SERVICES, *topology.names)))
         case "remediate":
             remedy, colon, service = (value or "").partition(":")
             if not colon:
@@ -135,25 +151,23 @@ def _irregular(
         case _:  # a malformed action of an earlier parse, on its way back
             reason = wire.get("reason")
             reason = reason if isinstance(reason, str) else MALFORMED
-            return actions.Malformed(value or "", reason, _author(wire))
+            return Malformed(value or "", reason, _author(wire))
 
 
-def _impact(wire: Mapping[str, Any], value: str, topology: Topology) -> actions.Action:
+def _impact(wire: Mapping[str, Any], value: str, topology: Topology) -> Action:
     """``caller->callee, caller->callee``: every pair of services, called or not."""
     calls = []
     for part in value.split(","):
-        caller, arrow, callee = (piece.strip() for piece in part.partition(actions.CALLS))
+        caller, arrow, callee = (piece.strip() for piece in part.partition(CALLS))
         if not arrow:
-            return _bad(
-                wire, f"report_impact wants '<caller>{actions.CALLS}<callee>, …', got {show(part)}"
-            )
+            return _bad(wire, f"report_impact wants '<caller>{CALLS}<callee>, …', got {show(part)}")
         for service in (caller, callee):
             if service not in topology:
                 return _bad(wire, _choices("service", service, topology.names))
         calls.append((caller, callee))
-    if len(set(calls)) > actions.MAX_IMPACT:
-        return _bad(wire, f"report_impact names at most {actions.MAX_IMPACT} calls")
-    return actions.ReportImpact(tuple(calls))
+    if len(set(calls)) > MAX_IMPACT:
+        return _bad(wire, f"report_impact names at most {MAX_IMPACT} calls")
+    return ReportImpact(tuple(calls))
 
 
 def _author(wire: Mapping[str, Any]) -> str | None:
@@ -177,32 +191,32 @@ def show(value: object) -> str:
     return f"a {type(value).__name__}"
 
 
-def _bad(wire: Mapping[str, Any], reason: str) -> actions.Malformed:
+def _bad(wire: Mapping[str, Any], reason: str) -> Malformed:
     shown = (f"{key}: {show(wire[key])}" for key in _WIRE_KEYS if not absent(wire.get(key)))
-    return actions.Malformed(", ".join(shown), reason)
+    return Malformed(", ".join(shown), reason)
 
 
-def action_to_wire(action: actions.Action) -> dict[str, Any]:
+def action_to_wire(action: Action) -> dict[str, Any]:
     """The wire form of an action; :func:`action_from_wire` reads it back unchanged.
 
     Raises:
         InvalidInput: if it is no action.
     """
-    if not isinstance(action, actions.Action):
+    if not isinstance(action, Action):
         raise InvalidInput(f"expected an action, got {kind_of(action)}")
-    if isinstance(action, actions.Malformed):
+    if isinstance(action, Malformed):
         return malformed_wire(action)
-    wire: dict[str, Any] = {"action_type": actions.action_name(action)}
-    if (value := actions.action_value(action)) is not None:
+    wire: dict[str, Any] = {"action_type": action_name(action)}
+    if (value := action_value(action)) is not None:
         wire["value"] = value
-    if isinstance(action, actions.IdentifyRootCause) and action.confidence is not None:
+    if isinstance(action, IdentifyRootCause) and action.confidence is not None:
         wire["confidence"] = action.confidence
-    elif isinstance(action, actions.Report) and action.by is not None:
+    elif isinstance(action, Report) and action.by is not None:
         wire["by"] = action.by
     return wire
 
 
-def render_action(action: actions.Action, form: Form = "json") -> str:
+def render_action(action: Action, form: Form = "json") -> str:
     """An action as an agent would write it.
 
     Raises:

@@ -4,32 +4,37 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from logtriage import actions
+from logtriage.actions import (
+    ACTION_NAMES,
+    Action,
+    IdentifyRootCause,
+    Malformed,
+    Report,
+    ReportImpact,
+    action_name,
+    action_value,
+)
 from logtriage.errors import InvalidInput
 
 #: The character between the name of an action and its value.
 JOINT: Final = ":"
-_WORD: Final = re.compile(rf"({'|'.join(actions.ACTION_NAMES.values())})(?:{JOINT}(\S+))?")
+_WORD: Final = re.compile(rf"({'|'.join(ACTION_NAMES.values())})(?:{JOINT}(\S+))?")
 #: The message of a report has blanks.
-_REPORT: Final = re.compile(rf"({actions.ACTION_NAMES[actions.Report]}){JOINT}\s*(\S.*)")
+_REPORT: Final = re.compile(rf"({ACTION_NAMES[Report]}){JOINT}\s*(\S.*)")
 
 
-def word_of(action: actions.Action) -> str:
+def word_of(action: Action) -> str:
     """The one-word form of an action; a report goes on with its message.
 
     Raises:
         InvalidInput: if ``action`` is not an action, or has no such form: a malformed action, an
             impact, a root cause with a confidence.
     """
-    sure = isinstance(action, actions.IdentifyRootCause) and action.confidence is not None
-    if sure or isinstance(action, actions.Malformed | actions.ReportImpact):
-        raise InvalidInput(f"{actions.action_name(action)} has no form in one word: {action}")
-    value = actions.action_value(action)
-    return (
-        actions.action_name(action)
-        if value is None
-        else f"{actions.action_name(action)}{JOINT}{value}"
-    )
+    sure = isinstance(action, IdentifyRootCause) and action.confidence is not None
+    if sure or isinstance(action, Malformed | ReportImpact):
+        raise InvalidInput(f"{action_name(action)} has no form in one word: {action}")
+    value = action_value(action)
+    return action_name(action) if value is None else f"{action_name(action)}{JOINT}{value}"
 
 
 def wires_in_words(text: str) -> Iterator[dict[str, Any]]:

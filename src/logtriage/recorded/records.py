@@ -157,10 +157,7 @@ class RecordedAlert:
 
 @attrs.frozen
 class RecordedChange:
-    """A change of a service, such as a rollout or a restart, and what it was.
-
-    It was seen ``count`` times, first at ``second`` and last at ``until``.
-    """
+    """A change of a service, such as a rollout, seen ``count`` times, ``second`` to ``until``."""
 
     service: str
     kind: str

@@ -40,10 +40,7 @@ def own_policy(spec: str, known: Iterable[str]) -> PolicyFactory:
 
 
 def own_role(spec: str, known: Iterable[str]) -> RoleFactory:
-    """The factory of ``module:name``: a class or function that makes the policy of a role.
-
-    It is called with the incident, the role split and the role.
-    """
+    """The factory of ``module:name``, which is called with an incident, a split and a role."""
     maker = _imported(spec, "policy of a role", known)
     if not callable(maker) or not _takes(maker, 3):
         raise InvalidInput(

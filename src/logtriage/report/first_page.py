@@ -68,10 +68,7 @@ _PLACES_NOTE: Final = (
 
 
 def first_page(run: Run) -> dict[str, Any]:
-    """``facts`` of the run, ``tables``, and for each task the ``plots`` of its policies.
-
-    ``unfinished`` says how many episodes are missing; None if none is.
-    """
+    """``facts`` of the run, ``tables``, ``plots`` by task, and how ``unfinished`` it is."""
     cells = cells_of(run)
     played = len(run.episodes)
     return {

@@ -137,10 +137,7 @@ HEADS: Final[tuple[tuple[str, re.Pattern[str], Callable[[str], str | None]], ...
 
 
 def split_head(raw: str) -> tuple[str | None, str]:
-    """The level that the head of a line says, None if none does, and the text after the head.
-
-    If the line is a JSON object, both are fields of it.
-    """
+    """The level that the head of a line says, or None, and the text after it; both of JSON."""
     if "\x1b" in raw:
         raw = _COLOUR.sub("", raw)
     if wrapped := _WRAPPED.match(raw):

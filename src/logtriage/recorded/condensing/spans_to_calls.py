@@ -94,11 +94,11 @@ def requests(rows: Iterable[Span]) -> Iterator[Call]:
         latency, network = span.duration, None
         if caller is not None and caller.duration >= span.duration:
             latency, network = caller.duration, caller.duration - span.duration
-        entry = Entry.ROOT
+        began = Entry.ROOT
         if caller is None:
-            alone = span.kind in (_BACKGROUND if not span.parent else ("CONSUMER",))
-            orphan = Entry.ORPHAN if span.parent else Entry.ROOT
-            entry = Entry.BACKGROUND if alone else orphan
+            began = Entry.ORPHAN if span.parent else Entry.ROOT
+            if span.kind in (("CONSUMER",) if span.parent else _BACKGROUND):
+                began = Entry.BACKGROUND
         yield Call(
             span.start // 1000,
             None if caller is None else caller.service,
@@ -108,7 +108,7 @@ def requests(rows: Iterable[Span]) -> Iterator[Call]:
             key[0],
             inside,
             span.failed,
-            entry,
+            began,
         )
 
 

@@ -40,10 +40,7 @@ _Files = list[tuple[Path, datetime]]
 
 
 class Source:
-    """The files of a directory, read on demand; files that incidents share are read once.
-
-    ``injected`` are the times of all faults, in Unix milliseconds.
-    """
+    """The files of a directory, read on demand and once; ``injected`` are all faults (Unix ms)."""
 
     def __init__(self, root: Path, left_out: LeftOut, injected: Iterable[int] = ()) -> None:
         self.root = root
