@@ -12,7 +12,17 @@ from logtriage._lib.references import imported, is_reference
 from logtriage.cli.bar import Bar
 from logtriage.cli.console import emit, note, results, say
 from logtriage.cli.group import NOT_EXACT, SOME_BAD
-from logtriage.cli.options import ALL, Jobs, Json, OfWorld, RayAddress, workers_in, world_in
+from logtriage.cli.options import (
+    ALL,
+    Jobs,
+    Json,
+    OfWorld,
+    RayAddress,
+    flag,
+    option,
+    workers_in,
+    world_in,
+)
 from logtriage.cli.screens import heading
 from logtriage.errors import InvalidInput
 from logtriage.grading import rubric_named
@@ -36,37 +46,30 @@ _STYLES: Final = {
 def audit_(
     task: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="TASK",
-            help="A task, all (the default: every v4 task), or module:name, which imports, "
+        option(
+            "TASK",
+            "A task, all (the default: every v4 task), or module:name, which imports, "
             "and so runs, your module. May be repeated.",
         ),
     ] = None,
     rubric: Annotated[
         str | None,
-        typer.Option(
-            metavar="ID", help="Use this rubric, not the task's: an id, or module:name of your own."
-        ),
+        option("ID", "Use this rubric, not the task's: an id, or module:name of your own."),
     ] = None,
     oracle: Annotated[
         str | None,
-        typer.Option(
-            metavar="MODULE:NAME",
-            help="Your function from an incident to its best actions, for rubrics that pay for "
-            "looking.",
+        option(
+            "MODULE:NAME",
+            "Your function from an incident to its best actions, for rubrics that pay for looking.",
         ),
     ] = None,
     family: Annotated[
-        list[str] | None,
-        typer.Option(metavar="FAMILY", help="Run only this family of checks. May be repeated."),
+        list[str] | None, option("FAMILY", "Run only this family of checks. May be repeated.")
     ] = None,
     check: Annotated[
-        list[str] | None,
-        typer.Option(metavar="CHECK", help="Run only this check. May be repeated."),
+        list[str] | None, option("CHECK", "Run only this check. May be repeated.")
     ] = None,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="Take small samples, for a first look.")
-    ] = False,
+    quick: Annotated[bool, flag("Take small samples, for a first look.", "--quick")] = False,
     of_world: OfWorld = None,
     jobs: Jobs = None,
     ray: RayAddress = None,

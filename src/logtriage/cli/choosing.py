@@ -3,10 +3,8 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
-import typer
-
 from logtriage._lib.seal import Seal
-from logtriage.cli.options import ALL, seal_in
+from logtriage.cli.options import ALL, flag, option, seal_in
 from logtriage.drawing.ids import ALL_SPLITS
 from logtriage.drawing.sealing import seal_for
 from logtriage.errors import InvalidInput
@@ -22,38 +20,34 @@ SPLIT: Final = "test"
 
 TasksOfRun = Annotated[
     list[str] | None,
-    typer.Option(
-        "--task",
-        metavar="TASK",
-        help="A task, all (the default: every task of the benchmark), recorded, "
+    option(
+        "TASK",
+        "A task, all (the default: every task of the benchmark), recorded, "
         "recorded_models, or a task of shifts. May be repeated.",
+        "--task",
     ),
 ]
 SplitOfRun = Annotated[
     str | None,
-    typer.Option(
+    option(
+        "SPLIT",
+        f"One of {', '.join(ALL_SPLITS)}; {SPLIT} if not given. Recorded incidents have none.",
         "--split",
-        metavar="SPLIT",
-        help=f"One of {', '.join(ALL_SPLITS)}; {SPLIT} if not given. Recorded incidents have none.",
     ),
 ]
-Episodes = Annotated[
-    int, typer.Option(metavar="N", help="How many incidents of each task to play.")
-]
-Start = Annotated[int, typer.Option(metavar="N", help="Number of the first incident.")]
+Episodes = Annotated[int, option("N", "How many incidents of each task to play.")]
+Start = Annotated[int, option("N", "Number of the first incident.")]
 Kinds = Annotated[
     list[str] | None,
-    typer.Option(
-        "--kind",
-        metavar="KIND",
-        help="Take only incidents of this kind of fault or of benign trouble; world show lists "
+    option(
+        "KIND",
+        "Take only incidents of this kind of fault or of benign trouble; world show lists "
         "the kinds. May be repeated.",
+        "--kind",
     ),
 ]
-Fresh = Annotated[bool, typer.Option("--fresh", help="Delete the run in --out and start again.")]
-RetryUnscored = Annotated[
-    bool, typer.Option("--retry-unscored", help="Play unscored episodes again.")
-]
+Fresh = Annotated[bool, flag("Delete the run in --out and start again.", "--fresh")]
+RetryUnscored = Annotated[bool, flag("Play unscored episodes again.", "--retry-unscored")]
 
 
 def chosen(

@@ -14,6 +14,7 @@ from logtriage.cli import choosing, options, served
 from logtriage.cli.bar import Bar, what_is_kept
 from logtriage.cli.console import note
 from logtriage.cli.group import SOME_BAD
+from logtriage.cli.options import argument, option
 from logtriage.cli.reporting import put_rows
 from logtriage.errors import InvalidInput
 from logtriage.evaluation.usage import Usage
@@ -26,10 +27,7 @@ if TYPE_CHECKING:
 
 
 def evaluate_(
-    policies: Annotated[
-        list[str],
-        typer.Argument(metavar="POLICY", help=f"Who plays: {', '.join(POLICIES)}."),
-    ],
+    policies: Annotated[list[str], argument("POLICY", f"Who plays: {', '.join(POLICIES)}.")],
     task: choosing.TasksOfRun = None,
     split: choosing.SplitOfRun = None,
     episodes: choosing.Episodes = 100,
@@ -38,25 +36,22 @@ def evaluate_(
     jobs: options.Jobs = None,
     ray: options.RayAddress = None,
     out: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Keep the run here. The same command resumes it."),
+        Path | None, option("DIR", "Keep the run here. The same command resumes it.")
     ] = None,
     fresh: choosing.Fresh = False,
     retry_unscored: choosing.RetryUnscored = False,
     explain: Annotated[
         int,
-        typer.Option(
-            metavar="N",
-            min=0,
-            help="Explain the grades of the first N episodes of each policy and task, at about "
+        option(
+            "N",
+            "Explain the grades of the first N episodes of each policy and task, at about "
             "a second each.",
+            min=0,
         ),
     ] = 0,
     screens: Annotated[
         int | None,
-        typer.Option(
-            metavar="N", min=1, help="Of a shift, show a model the latest N screens. Default: all."
-        ),
+        option("N", "Of a shift, show a model the latest N screens. Default: all.", min=1),
     ] = None,
     split_roles: options.SplitRoles = None,
     bundle: options.Bundle = None,

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
@@ -21,82 +21,85 @@ if TYPE_CHECKING:
     from logtriage.evaluation.money import Prices
     from logtriage.evaluation.parallel import Workers
 
+
+def option(metavar: str, text: str, *names: str, panel: str | None = None, **more: Any) -> Any:
+    """An option with a value, named as its parameter or by ``names``; ``text`` is its help."""
+    return typer.Option(*names, metavar=metavar, help=text, rich_help_panel=panel, **more)
+
+
+def flag(text: str, *names: str, panel: str | None = None) -> Any:
+    """An option without a name for its value."""
+    return typer.Option(*names, help=text, rich_help_panel=panel)
+
+
+def argument(metavar: str, text: str) -> Any:
+    """An argument."""
+    return typer.Argument(metavar=metavar, help=text)
+
+
 #: Stands for every task of the benchmark.
 ALL: Final = "all"
 
 Jobs = Annotated[
-    int | None,
-    typer.Option(
-        metavar="J", help="How many processes to use; 1 if not given. With --ray local, workers."
-    ),
+    int | None, option("J", "How many processes to use; 1 if not given. With --ray local, workers.")
 ]
 RayAddress = Annotated[
     str | None,
-    typer.Option(
-        "--ray",
-        metavar="ADDRESS",
-        help="Let Ray do the work: local, or the address of a cluster, such as auto.",
+    option(
+        "ADDRESS", "Let Ray do the work: local, or the address of a cluster, such as auto.", "--ray"
     ),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Write one JSON object a line to stdout.")]
+Json = Annotated[bool, flag("Write one JSON object a line to stdout.", "--json")]
 ExplainWorst = Annotated[
     int | None,
-    typer.Option(
-        metavar="N",
-        min=0,
-        help="Explain at most N of the episodes with the lowest grades; 20 if not given. Takes "
+    option(
+        "N",
+        "Explain at most N of the episodes with the lowest grades; 20 if not given. Takes "
         "about a second each.",
+        min=0,
     ),
 ]
 Beliefs = Annotated[
     int | None,
-    typer.Option(
-        metavar="N",
-        min=0,
-        help="Work out the belief of at most N episodes of the page; 100 if not given. Takes about "
+    option(
+        "N",
+        "Work out the belief of at most N episodes of the page; 100 if not given. Takes about "
         "0.3 seconds each, on a fleet up to a second.",
+        min=0,
     ),
 ]
-RunDirectory = Annotated[Path, typer.Argument(metavar="RUN", help="The directory of a run.")]
+RunDirectory = Annotated[Path, argument("RUN", "The directory of a run.")]
 Bases = Annotated[
     list[Path] | None,
-    typer.Option(
-        "--base",
-        metavar="RUN",
-        help="Show this run beside it, with the paired difference. May be repeated.",
+    option(
+        "RUN", "Show this run beside it, with the paired difference. May be repeated.", "--base"
     ),
 ]
 LuckAdjusted = Annotated[
-    bool,
-    typer.Option(
-        "--luck-adjusted", help="Also show mean grades less the luck of explained episodes."
-    ),
+    bool, flag("Also show mean grades less the luck of explained episodes.", "--luck-adjusted")
 ]
-Legend = Annotated[bool, typer.Option("--legend", help="Also say what each column means.")]
+Legend = Annotated[bool, flag("Also say what each column means.", "--legend")]
 Bundle = Annotated[
     Path | None,
-    typer.Option(
-        metavar="FILE", help="Take recorded incidents from this bundle, not the shipped incidents."
-    ),
+    option("FILE", "Take recorded incidents from this bundle, not the shipped incidents."),
 ]
 SealFile = Annotated[
-    Path | None,
-    typer.Option(metavar="FILE", help=f"The key of sealed incidents. Default: {SEAL_VARIABLE}."),
+    Path | None, option("FILE", f"The key of sealed incidents. Default: {SEAL_VARIABLE}.")
 ]
 OfWorld = Annotated[
     str | None,
-    typer.Option(
-        "--world",
-        metavar="DIR",
-        help=f"The world: a folder, a shipped name, or a name in {WORLDS_VARIABLE}. "
+    option(
+        "DIR",
+        f"The world: a folder, a shipped name, or a name in {WORLDS_VARIABLE}. "
         "Ids may then leave it out. Default: what they begin with.",
+        "--world",
     ),
 ]
 SplitRoles = Annotated[
     str | None,
-    typer.Option(
-        metavar="SPLIT",
-        help=f"Let teams play, split into these roles: {', '.join(ROLE_SPLITS)}, or a JSON "
+    option(
+        "SPLIT",
+        f"Let teams play, split into these roles: {', '.join(ROLE_SPLITS)}, or a JSON "
         "file. Each policy is then a team: expert, observer, ROLE=POLICY,...",
     ),
 ]
@@ -104,11 +107,11 @@ SplitRoles = Annotated[
 
 OwnSplit = Annotated[
     str | None,
-    typer.Option(
-        "--split-roles",
-        metavar="FILE",
-        help="A role split of your own, for transcripts that name it. Built-in splits are known: "
+    option(
+        "FILE",
+        "A role split of your own, for transcripts that name it. Built-in splits are known: "
         f"{', '.join(ROLE_SPLITS)}.",
+        "--split-roles",
     ),
 ]
 
@@ -116,28 +119,28 @@ OwnSplit = Annotated[
 _MONEY: Final = "Money"
 Value = Annotated[
     float | None,
-    typer.Option(
+    option(
+        "V",
+        "What it saves to have an incident solved: also show what the agent is worth.",
         "--value-of-incident",
-        metavar="V",
-        rich_help_panel=_MONEY,
-        help="What it saves to have an incident solved: also show what the agent is worth.",
+        panel=_MONEY,
     ),
 ]
 CostPerEpisode = Annotated[
     float | None,
-    typer.Option(
-        metavar="C",
-        rich_help_panel=_MONEY,
-        help="What an episode costs. Default: what the run keeps, as answer sheets do.",
+    option(
+        "C",
+        "What an episode costs. Default: what the run keeps, as answer sheets do.",
+        panel=_MONEY,
     ),
 ]
 TokenPrices = Annotated[
     str | None,
-    typer.Option(
+    option(
+        "IN,OUT",
+        "Or what a million tokens cost, of prompts and of replies.",
         "--price-per-million-tokens",
-        metavar="IN,OUT",
-        rich_help_panel=_MONEY,
-        help="Or what a million tokens cost, of prompts and of replies.",
+        panel=_MONEY,
     ),
 ]
 

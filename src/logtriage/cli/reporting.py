@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import attrs
-import typer
 
 from logtriage._lib.printable import counted
 from logtriage.cli import options
 from logtriage.cli.bar import Bar, loaded_runs
 from logtriage.cli.console import emit, note, results
+from logtriage.cli.options import argument, flag, option
 from logtriage.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -21,16 +21,12 @@ if TYPE_CHECKING:
 
 
 def compare(
-    run_a: Annotated[Path, typer.Argument(metavar="RUN_A", help="The directory of a run.")],
-    run_b: Annotated[Path, typer.Argument(metavar="RUN_B", help="Another run, or the same.")],
+    run_a: Annotated[Path, argument("RUN_A", "The directory of a run.")],
+    run_b: Annotated[Path, argument("RUN_B", "Another run, or the same.")],
     policy_a: Annotated[
-        str | None,
-        typer.Option(metavar="POLICY", help="The policy of run A, where the two names differ."),
+        str | None, option("POLICY", "The policy of run A, where the two names differ.")
     ] = None,
-    policy_b: Annotated[
-        str | None,
-        typer.Option(metavar="POLICY", help="The policy of run B."),
-    ] = None,
+    policy_b: Annotated[str | None, option("POLICY", "The policy of run B.")] = None,
     seal_file: options.SealFile = None,
     value: options.Value = None,
     cost_per_episode: options.CostPerEpisode = None,
@@ -98,14 +94,10 @@ def _players(run: "LoadedRun") -> str:
 
 def report(
     run: options.RunDirectory,
-    out: Annotated[
-        Path | None, typer.Argument(metavar="OUT", help="The page; RUN/report.html if not given.")
-    ] = None,
+    out: Annotated[Path | None, argument("OUT", "The page; RUN/report.html if not given.")] = None,
     bases: options.Bases = None,
-    html: Annotated[bool, typer.Option("--html", help="Write a self-contained page.")] = False,
-    show: Annotated[
-        bool, typer.Option("--open", help="Write the page and open it in a browser.")
-    ] = False,
+    html: Annotated[bool, flag("Write a self-contained page.", "--html")] = False,
+    show: Annotated[bool, flag("Write the page and open it in a browser.", "--open")] = False,
     beliefs: options.Beliefs = None,
     explain: options.ExplainWorst = None,
     seal_file: options.SealFile = None,

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import attrs
-import typer
 
 from logtriage._lib.printable import counted
 from logtriage.adapters.served import (
@@ -18,6 +17,7 @@ from logtriage.adapters.served import (
     served_player,
 )
 from logtriage.cli.console import note
+from logtriage.cli.options import option
 from logtriage.errors import InvalidInput
 from logtriage.evaluation.usage import TOO_MANY_CUT, Usage, warning_of_cuts
 from logtriage.registry.policies import LOADED
@@ -36,7 +36,7 @@ LOCAL_TOKENS: Final = 1_024
 
 
 def _option(metavar: str, text: str) -> Any:
-    return typer.Option(metavar=metavar, help=text, rich_help_panel=_PANEL)
+    return option(metavar, text, panel=_PANEL)
 
 
 BaseUrl = Annotated[
@@ -64,9 +64,8 @@ ExtraBody = Annotated[
 Timeout = Annotated[float, _option("S", "Seconds for one request.")]
 Template = Annotated[
     str,
-    typer.Option(
-        metavar="WHICH",
-        help="hf:DIR: the chat template, the model's own or ours with tools (own or tools).",
+    option(
+        "WHICH", "hf:DIR: the chat template, the model's own or ours with tools (own or tools)."
     ),
 ]
 Retries = Annotated[int, _option("N", "How often a failed request is sent again.")]

@@ -5,33 +5,24 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import attrs
-import typer
 
 from logtriage.cli.auditing import close, print_finding
 from logtriage.cli.bar import Bar
 from logtriage.cli.console import emit, note, results, say
-from logtriage.cli.options import Json, world_in
+from logtriage.cli.options import Json, argument, flag, option, world_in
 from logtriage.cli.world_tables import checked, shown, shown_json
 from logtriage.tasks import as_world
 from logtriage.world.copies import copy_world
 from logtriage.world.loading import folder_or_name
 
-_World = Annotated[
-    str,
-    typer.Argument(metavar="DIR", help="A world: a folder, or a name."),
-]
+_World = Annotated[str, argument("DIR", "A world: a folder, or a name.")]
 
 
 def new_world(
-    folder: Annotated[
-        Path, typer.Argument(metavar="DIR", help="The folder to write, empty or not there.")
-    ],
+    folder: Annotated[Path, argument("DIR", "The folder to write, empty or not there.")],
     like: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME",
-            help="The world to copy, by name or folder. Default: that of the benchmark.",
-        ),
+        option("NAME", "The world to copy, by name or folder. Default: that of the benchmark."),
     ] = None,
 ) -> None:
     """Write a commented copy of a world.
@@ -55,12 +46,9 @@ def show_world(world: _World, as_json: Json = False) -> None:
 def check_world_(
     world: _World,
     task: Annotated[
-        list[str] | None,
-        typer.Option(metavar="TASK", help="Look at this task alone, not at all. May be repeated."),
+        list[str] | None, option("TASK", "Look at this task alone, not at all. May be repeated.")
     ] = None,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="Take small samples, for a first look.")
-    ] = False,
+    quick: Annotated[bool, flag("Take small samples, for a first look.", "--quick")] = False,
     as_json: Json = False,
 ) -> None:
     """Check whether a world can be played well.
