@@ -40,8 +40,7 @@ def compare(
     Incidents that are graded in both runs count. Differences are B - A, with a paired bootstrap
     interval. Grades by different rubrics are not compared, nor are runs with different seals.
     """
-    from logtriage.cli.money import print_worth_differences
-    from logtriage.cli.tables import print_comparisons
+    from logtriage.cli.tables import print_comparisons, print_worth_differences
     from logtriage.evaluation import check_drawn_alike, compare_runs
     from logtriage.evaluation.compare import run_names
     from logtriage.evaluation.money import worth_differences
@@ -193,8 +192,7 @@ def put_rows(
                 {**attrs.asdict(row), **{name: of[key] for name, of in extra.items() if key in of}}
             )
         return
-    from logtriage.cli.money import print_worth
-    from logtriage.cli.tables import print_repeats, print_rows
+    from logtriage.cli.tables import print_repeats, print_rows, print_worth
     from logtriage.evaluation.repeats import pooled
 
     print_rows(results(), pooled(rows, repeats), legend=legend, luck_adjusted=luck_adjusted)

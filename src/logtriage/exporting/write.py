@@ -15,7 +15,7 @@ from logtriage.exporting.alertmanager import notifications
 from logtriage.exporting.otlp import log_lines, metric_lines, trace_lines
 from logtriage.exporting.tape import Tape
 from logtriage.incident import Incident
-from logtriage.recorded.importing.service_names import plain_name
+from logtriage.recorded.importing.names import plain_name
 from logtriage.recorded.truth import NO_FAULT
 
 #: When an incident opens by default: drawn incidents have no date.

@@ -14,8 +14,7 @@ from textual.widgets import Footer, Input, Static, TabbedContent, TabPane
 
 from logtriage.actions import Action, Malformed, describe
 from logtriage.beliefs.explain import Explanation, explain, why_unexplained
-from logtriage.cli.desk.pages import help_page, journal, now, plain, services
-from logtriage.cli.desk.places import map_of, who
+from logtriage.cli.desk.pages import help_page, journal, map_of, now, plain, services, who
 from logtriage.cli.desk.prompt import Prompt
 from logtriage.cli.desk.session import Session
 from logtriage.cli.hindsight import hindsight

@@ -14,8 +14,8 @@ import attrs
 
 from logtriage._lib.printable import spelled
 from logtriage.recorded.importing.fields import Field
+from logtriage.recorded.importing.names import plain_name, shortened
 from logtriage.recorded.importing.reader import Reader
-from logtriage.recorded.importing.service_names import plain_name, shortened
 from logtriage.recorded.records import RecordedAlert
 
 #: The longest name of an alert, in characters.

@@ -23,9 +23,8 @@ from logtriage.recorded.figures import MOST
 from logtriage.recorded.importing.csv_rows import read_records
 from logtriage.recorded.importing.fields import Field, decimal, scaled
 from logtriage.recorded.importing.left_out import LeftOut
+from logtriage.recorded.importing.names import Names, in_units
 from logtriage.recorded.importing.reader import Reader
-from logtriage.recorded.importing.service_names import Names
-from logtriage.recorded.importing.signal_names import in_units
 from logtriage.recorded.importing.source_files import find_csv
 from logtriage.world.telemetry import TICK_SECONDS
 

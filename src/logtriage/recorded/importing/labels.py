@@ -20,7 +20,7 @@ from logtriage.recorded.condensing.raw_rows import Rows
 from logtriage.recorded.figures import FIRST_TICK
 from logtriage.recorded.importing.csv_rows import read_records
 from logtriage.recorded.importing.fields import Field
-from logtriage.recorded.importing.service_names import Names
+from logtriage.recorded.importing.names import Names
 from logtriage.recorded.importing.source_files import find_csv
 from logtriage.recorded.records import TASKS, VIEWS, RecordedIncident
 from logtriage.recorded.truth import NO_FAULT, RecordedTruth

@@ -4,7 +4,7 @@ import attrs
 
 from logtriage.recorded.importing.left_out import LeftOut
 from logtriage.recorded.importing.metric_series import SeriesBook
-from logtriage.recorded.importing.service_names import Names
+from logtriage.recorded.importing.names import Names
 
 
 @attrs.define

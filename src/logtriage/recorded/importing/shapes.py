@@ -17,7 +17,6 @@ from logtriage.recorded.importing.alerts import SentAlert
 from logtriage.recorded.importing.csv_tables import TABLES, tables_of
 from logtriage.recorded.importing.fields import Field
 from logtriage.recorded.importing.left_out import LeftOut
-from logtriage.recorded.importing.otlp_metrics import metrics_of
 from logtriage.recorded.importing.reader import Reader
 from logtriage.recorded.importing.source_files import documents, json_files
 from logtriage.recorded.records import SCHEMA
@@ -45,7 +44,7 @@ def _has(*paths: str, of: Callable[[Iterable[bool]], bool] = all) -> Callable[[F
 def _otlp(document: Field, reader: Reader) -> Iterator[Row]:
     for payload in otlp.payloads(document):
         yield from otlp.logs_of(payload, reader)
-        yield from metrics_of(payload, reader)
+        yield from otlp.metrics_of(payload, reader)
         yield from otlp.spans_of(payload, reader)
 
 

@@ -11,9 +11,9 @@ from typing import Final
 from logtriage.recorded.condensing.log_text import read_message
 from logtriage.recorded.condensing.raw_rows import Dependency, LogRow, Span
 from logtriage.recorded.importing.fields import Field, plain_id
+from logtriage.recorded.importing.names import Names
 from logtriage.recorded.importing.otlp import KINDS, in_words
 from logtriage.recorded.importing.reader import Reader
-from logtriage.recorded.importing.service_names import Names
 
 _ZIPKIN: Final = ("CLIENT", "SERVER", "PRODUCER", "CONSUMER")
 _ABOVE: Final = ("CHILD_OF", "FOLLOWS_FROM")
