@@ -9,7 +9,6 @@ from logtriage._lib.printable import counted
 from logtriage.actions import FAULT_CATEGORIES
 from logtriage.cli import options
 from logtriage.cli.bar import Bar, loaded_runs
-from logtriage.cli.choosing import Fresh
 from logtriage.cli.console import fail, note
 from logtriage.cli.group import SOME_BAD, UNUSABLE
 from logtriage.cli.options import argument, option
@@ -43,7 +42,7 @@ def grade(
     out: Annotated[Path, option("DIR", "Keep the run here, for report, compare, gate.")],
     agent: Annotated[str, option("NAME", "The name of the agent in the run.")] = "agent",
     bundle: options.Bundle = None,
-    fresh: Fresh = False,
+    fresh: options.Fresh = False,
     value: options.Value = None,
     cost_per_episode: options.CostPerEpisode = None,
     token_prices: options.TokenPrices = None,

@@ -19,6 +19,7 @@ from logtriage.cli.options import (
     OfWorld,
     RayAddress,
     flag,
+    named_tasks,
     option,
     workers_in,
     world_in,
@@ -26,7 +27,7 @@ from logtriage.cli.options import (
 from logtriage.cli.screens import heading
 from logtriage.errors import InvalidInput
 from logtriage.grading import rubric_named
-from logtriage.tasks import DRAWN_TASKS, benchmark_of, names_world
+from logtriage.tasks import names_world
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -90,13 +91,11 @@ def audit_(
     if solver is not None and not callable(solver):
         raise InvalidInput(f"{oracle}: expected a function, found {type(solver).__name__}")
     world = world_in(of_world)
-    every = DRAWN_TASKS if world is None else benchmark_of(world)
-    names = [name for wanted in (task or [ALL]) for name in (every if wanted == ALL else [wanted])]
     subjects = [
         subject_of(name, chosen, oracle=solver, world=world)
         if world is not None or names_world(name) or not is_reference(name)
         else subject_of(imported(name), chosen, oracle=solver)
-        for name in names
+        for name in named_tasks(task or [ALL], world)
     ]
     named_checks = chosen_checks(family or tuple(FAMILIES), check or ())
     total = len(subjects) * sum(map(len, named_checks.values()))

@@ -10,7 +10,7 @@ import typer
 from logtriage._lib.printable import counted
 from logtriage.adapters.request_limits import MAX_TOKENS, RETRIES, TIMEOUT
 from logtriage.adapters.served import REPLIES, Endpoint, ServedPlayer, json_object
-from logtriage.cli import choosing, options, served
+from logtriage.cli import options, served
 from logtriage.cli.bar import Bar, what_is_kept
 from logtriage.cli.console import note
 from logtriage.cli.group import SOME_BAD
@@ -28,18 +28,18 @@ if TYPE_CHECKING:
 
 def evaluate_(
     policies: Annotated[list[str], argument("POLICY", f"Who plays: {', '.join(POLICIES)}.")],
-    task: choosing.TasksOfRun = None,
-    split: choosing.SplitOfRun = None,
-    episodes: choosing.Episodes = 100,
-    start: choosing.Start = 0,
-    kind: choosing.Kinds = None,
+    task: options.TasksOfRun = None,
+    split: options.SplitOfRun = None,
+    episodes: options.Episodes = 100,
+    start: options.Start = 0,
+    kind: options.Kinds = None,
     jobs: options.Jobs = None,
     ray: options.RayAddress = None,
     out: Annotated[
         Path | None, option("DIR", "Keep the run here. The same command resumes it.")
     ] = None,
-    fresh: choosing.Fresh = False,
-    retry_unscored: choosing.RetryUnscored = False,
+    fresh: options.Fresh = False,
+    retry_unscored: options.RetryUnscored = False,
     explain: Annotated[
         int,
         option(
@@ -109,12 +109,12 @@ def evaluate_(
                              "--style": None if style == STYLES[0] else style}.items():  # fmt: skip
             if setting is not None:
                 raise InvalidInput(f"{option} is not for shifts")
-        played = task or [], split or choosing.SPLIT, range(start, start + episodes)
+        played = task or [], split or options.SPLIT, range(start, start + episodes)
         evaluate_shifts(policies, *played, endpoint, concurrency, screens, out, as_json=as_json)
         return
     if screens is not None:
         raise InvalidInput("--screens is for shifts")
-    spec, seal = choosing.chosen(
+    spec, seal = options.chosen(
         policies, task, split, episodes, start, roles, bundle, seal_file, world, kind
     )
     if luck_adjusted and not explain:

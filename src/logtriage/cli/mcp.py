@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 from logtriage._lib.seal import Seal
-from logtriage.cli import choosing, options
+from logtriage.cli import options
 from logtriage.cli.console import note
 from logtriage.cli.options import flag, option
 from logtriage.errors import InvalidInput
@@ -28,13 +28,13 @@ PATH: Final = "/mcp"
 def mcp(
     out: Annotated[Path, option("DIR", "Keep the run here. The same command resumes it.")],
     agent: Annotated[str, option("NAME", "The name of the agent in the run.")] = "agent",
-    task: choosing.TasksOfRun = None,
-    split: choosing.SplitOfRun = None,
-    episodes: choosing.Episodes = 10,
-    start: choosing.Start = 0,
-    kind: choosing.Kinds = None,
-    fresh: choosing.Fresh = False,
-    retry_unscored: choosing.RetryUnscored = False,
+    task: options.TasksOfRun = None,
+    split: options.SplitOfRun = None,
+    episodes: options.Episodes = 10,
+    start: options.Start = 0,
+    kind: options.Kinds = None,
+    fresh: options.Fresh = False,
+    retry_unscored: options.RetryUnscored = False,
     split_roles: options.SplitRoles = None,
     role: Annotated[
         list[str] | None,
@@ -96,7 +96,7 @@ def mcp(
         if len(shifts) < len(task or ()):
             raise InvalidInput(f"--task {shifts[0]}: shifts and incidents take a run each")
         numbers = range(start, start + episodes)
-        places = _shifts(out, agent, shifts, split or choosing.SPLIT, numbers)
+        places = _shifts(out, agent, shifts, split or options.SPLIT, numbers)
     else:
         team = agent
         if roles is not None:
@@ -104,7 +104,7 @@ def mcp(
 
             team = team_of(roles, agent, role or (), others)
         world = options.world_in(of_world)
-        spec, seal = choosing.chosen(
+        spec, seal = options.chosen(
             [team], task, split, episodes, start, roles, bundle, seal_file, world, kind
         )
         places = _incidents(

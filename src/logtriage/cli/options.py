@@ -1,6 +1,6 @@
 """Options that several commands share."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -10,14 +10,17 @@ import typer
 from logtriage._lib.seal import SEAL_VARIABLE, Seal
 from logtriage.cli.console import note
 from logtriage.codec import load_role_split
-from logtriage.drawing.sealing import read_seal
+from logtriage.drawing.ids import ALL_SPLITS
+from logtriage.drawing.sealing import read_seal, seal_for
 from logtriage.errors import InvalidInput
 from logtriage.roles import RoleSplit
 from logtriage.roles.splits import ROLE_SPLITS, get_role_split
+from logtriage.tasks import DRAWN_TASKS, benchmark_of
 from logtriage.world.loading import WORLDS_VARIABLE, folder_or_name, load_world
 from logtriage.world.model import World
 
 if TYPE_CHECKING:
+    from logtriage.evaluation import RunSpec
     from logtriage.evaluation.money import Prices
     from logtriage.evaluation.parallel import Workers
 
@@ -143,6 +146,39 @@ TokenPrices = Annotated[
         panel=_MONEY,
     ),
 ]
+#: The default split.
+SPLIT: Final = "test"
+
+TasksOfRun = Annotated[
+    list[str] | None,
+    option(
+        "TASK",
+        "A task, all (the default: every task of the benchmark), recorded, "
+        "recorded_models, or a task of shifts. May be repeated.",
+        "--task",
+    ),
+]
+SplitOfRun = Annotated[
+    str | None,
+    option(
+        "SPLIT",
+        f"One of {', '.join(ALL_SPLITS)}; {SPLIT} if not given. Recorded incidents have none.",
+        "--split",
+    ),
+]
+Episodes = Annotated[int, option("N", "How many incidents of each task to play.")]
+Start = Annotated[int, option("N", "Number of the first incident.")]
+Kinds = Annotated[
+    list[str] | None,
+    option(
+        "KIND",
+        "Take only incidents of this kind of fault or of benign trouble; world show lists "
+        "the kinds. May be repeated.",
+        "--kind",
+    ),
+]
+Fresh = Annotated[bool, flag("Delete the run in --out and start again.", "--fresh")]
+RetryUnscored = Annotated[bool, flag("Play unscored episodes again.", "--retry-unscored")]
 
 
 def prices_in(value: float | None, cost: float | None, tokens: str | None) -> "Prices | None":
@@ -197,3 +233,43 @@ def world_in(named: str | None) -> World | None:
 def seal_in(path: Path | None) -> Seal | None:
     """The seal of a file; None if none is given. Raises as ``read_seal``."""
     return None if path is None else read_seal(path)
+
+
+def chosen(
+    policies: list[str],
+    task: list[str] | None,
+    split: str | None,
+    episodes: int,
+    start: int,
+    roles: RoleSplit | None,
+    bundle: Path | None,
+    seal_file: Path | None,
+    world: World | None,
+    kinds: list[str] | None = None,
+) -> "tuple[RunSpec, Seal | None]":
+    """The run that the options define, and the seal of its incidents.
+
+    Raises:
+        UnknownName, InvalidInput: as :class:`~logtriage.evaluation.RunSpec`, and for a split of
+            recorded incidents.
+        SealError, OSError: for sealed incidents without a key, and a file without one.
+    """
+    from logtriage.evaluation import RECORDED_TASK, RECORDED_TASKS, RunSpec
+
+    if task is None:
+        task = [ALL if bundle is None else RECORDED_TASK]
+    elif bundle is not None and not any(name in RECORDED_TASKS for name in task):
+        task = [*task, RECORDED_TASK]
+    names = named_tasks(task, world)
+    if split is not None and all(name in RECORDED_TASKS for name in names):
+        raise InvalidInput(f"--split {split}: recorded incidents have no split; leave it out")
+    spec = RunSpec(
+        policies, names, split or SPLIT, episodes, start, roles, world=world, kinds=kinds or ()
+    )
+    return spec, seal_for(spec.split, seal_in(seal_file))
+
+
+def named_tasks(names: Iterable[str], world: World | None) -> list[str]:
+    """The tasks of some names, of which :data:`ALL` stands for the benchmark of a world."""
+    every = DRAWN_TASKS if world is None else benchmark_of(world)
+    return [task for name in names for task in (every if name == ALL else [name])]

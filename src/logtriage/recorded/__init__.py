@@ -13,7 +13,6 @@ from typing import Final
 from logtriage.errors import UnknownName
 from logtriage.incident import Incident
 from logtriage.recorded.bundle import (
-    Bundle,
     as_incident,
     dump_bundle,
     load_bundle,
@@ -44,7 +43,6 @@ __all__ = [
     "HISTORY",
     "SHIPPED",
     "VERSION",
-    "Bundle",
     "LogWindow",
     "Measure",
     "Metric",

@@ -5,7 +5,7 @@ again, and likewise each figure; a note says so.
 """
 
 from functools import cached_property
-from typing import Final
+from typing import ClassVar, Final
 
 import attrs
 
@@ -42,10 +42,8 @@ class RecordedTelemetry:
     recording: Recording
     on_request: bool = False
 
-    @property
-    def open_loop(self) -> bool:
-        """True: remedies change nothing in a recording."""
-        return True
+    #: Remedies change nothing in a recording.
+    open_loop: ClassVar[bool] = True
 
     @property
     def tick_seconds(self) -> int:

@@ -64,6 +64,11 @@ _BY_BELIEF: Final[dict[str, Callable[..., policies.Policy]]] = {
     "observer": policies.ObserverPolicy,
     "top_suspect": policies.TopSuspectPolicy,
 }
+#: Where models are played from Python.
+_MODELS: Final = {
+    ENDPOINT: "logtriage.adapters.served",
+    LOADED: "logtriage.adapters.local.player",
+}
 
 
 def make_policy(spec: str) -> policies.PolicyFactory:
@@ -88,15 +93,9 @@ def make_policy(spec: str) -> policies.PolicyFactory:
     if name == CONSTANT:
         constant_actions(argument, _example())  # refuses what no incident could take
         return partial(_constant, argument)
-    if name == ENDPOINT:
+    if name in _MODELS:
         raise InvalidInput(
-            f"policy {spec!r}: a model behind an endpoint is asked by logtriage eval; from Python, "
-            "see logtriage.adapters.served"
-        )
-    if name == LOADED:
-        raise InvalidInput(
-            f"policy {spec!r}: logtriage eval loads and plays a model; from Python, see "
-            "logtriage.adapters.local.player"
+            f"policy {spec!r}: logtriage eval plays a model; from Python, see {_MODELS[name]}"
         )
     if is_own(spec) and name not in POLICIES:
         return own_policy(spec, POLICIES)

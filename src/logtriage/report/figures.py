@@ -88,11 +88,10 @@ def _cell(task: str, policy: str, episodes: list[Episode], bound: float | None) 
     points: dict[str, list[float]] = {}
     lost: list[float] = []
     places = dict.fromkeys(PLACES, 0)
-    scores: list[float] = []
-    for episode in scored:
+    scores = [episode.grade.score or 0.0 for episode in scored]
+    for episode, score in zip(scored, scores, strict=True):
         graded = episode.grade
-        scores.append(graded.score or 0.0)
-        bins[min(BINS - 1, int(scores[-1] * BINS))] += 1
+        bins[min(BINS - 1, int(score * BINS))] += 1
         # The share of the points that remains after gates and discounts.
         kept = 0.0 if graded.gate else prod(discount.factor for discount in graded.discounts)
         for criterion in graded.criteria:

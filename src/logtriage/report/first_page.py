@@ -9,9 +9,17 @@ from typing import Any, Final
 from logtriage.evaluation import SOLVED, Calls, Interval, Row
 from logtriage.report.confusion import MEANING, PLACES
 from logtriage.report.figures import Cell, cells_of, criterion_names
-from logtriage.report.hindsight import HARDNESS, PARTS
 from logtriage.report.run import Run
-from logtriage.report.text import NAMED, NO_FIGURE, clean, interval, number, percent
+from logtriage.report.text import (
+    HARDNESS,
+    NAMED,
+    NO_FIGURE,
+    PARTS,
+    clean,
+    interval,
+    number,
+    percent,
+)
 
 #: How many colours criteria have, ``--c0`` and on; further criteria reuse them.
 CRITERION_COLOURS: Final = 10

@@ -22,7 +22,7 @@ from logtriage.report.replay.page import render_replay
 if TYPE_CHECKING:  # it loads NumPy, and a page in a browser has none
     from logtriage.report.run import Run
 
-__all__ = ["MAX_BELIEFS", "WORST", "Document", "write_replay"]
+__all__ = ["MAX_BELIEFS", "write_replay"]
 
 #: How many of the worst episodes are explained by default.
 WORST: Final = 20

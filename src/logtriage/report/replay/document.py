@@ -18,8 +18,7 @@ from logtriage.report.episode import Episode
 from logtriage.report.replay.episode import Lines, episode_data, states_of
 from logtriage.report.replay.layout import layout
 from logtriage.report.replay.truths import Part, parts_of
-from logtriage.report.text import clean, titled
-from logtriage.report.truth import truth_of
+from logtriage.report.text import clean, titled, truth_of
 from logtriage.roles import RoleSplit
 
 #: Characters of JSON in a chunk: few enough to read at once, enough to compress well.

@@ -14,12 +14,11 @@ from logtriage.rendering import effect_of, render_observation
 from logtriage.rendering.sparklines import sparklined
 from logtriage.replaying import replay
 from logtriage.report.episode import Episode
-from logtriage.report.hindsight import HARDNESS, PARTS, line_of
 from logtriage.report.replay.knowledge import knowledge, readings
 from logtriage.report.replay.talk import doubts, heard_in
 from logtriage.report.replay.truths import LOOKALIKE, PATH, ROOT, Part, levels
 from logtriage.report.replay.waterfall import waterfall
-from logtriage.report.text import clean, clip
+from logtriage.report.text import HARDNESS, PARTS, clean, clip, line_of
 from logtriage.roles import Role
 from logtriage.roles.splits import splits_with
 from logtriage.state import State
