@@ -10,12 +10,12 @@ from rich.text import Text
 
 from logtriage._lib.printable import spelled
 from logtriage.cli.console import put, say
-from logtriage.cli.screens import NO_FIGURE, facts, heading, number
+from logtriage.cli.screens import facts, heading, number
 from logtriage.evaluation import SOLVED, Interval
+from logtriage.report.text import NO_FIGURE
 
 #: Names of at most this many characters are never folded.
 _NAME: Final = 12
-#: Blanks between columns.
 _GAP: Final = 2
 
 Cell = str | Text

@@ -13,9 +13,10 @@ from logtriage.cli.console import emit, note, results
 from logtriage.cli.figures import Figures
 from logtriage.cli.group import SOME_BAD
 from logtriage.cli.options import Json, Legend, SealFile, argument, flag, option, seal_in
-from logtriage.cli.screens import NO_FIGURE, number
+from logtriage.cli.screens import number
 from logtriage.evaluation import Check, Margins, Verdict
 from logtriage.evaluation.gate import LEAST
+from logtriage.report.text import NO_FIGURE
 
 _NAMES: Final = {
     "unscored": "unscored",

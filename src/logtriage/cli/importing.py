@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from logtriage.recorded import RecordedIncident
 
-#: At most this many ids are printed.
 _SHOWN: Final = 3
 Bundle = Annotated[Path, option("BUNDLE", "The bundle to write; zipped if named .gz.")]
 Horizon = Annotated[int, option("N", "Ticks of each incident.")]

@@ -146,7 +146,6 @@ TokenPrices = Annotated[
         panel=_MONEY,
     ),
 ]
-#: The default split.
 SPLIT: Final = "test"
 
 TasksOfRun = Annotated[

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from logtriage.evaluation import Row
 
 _PANEL: Final = f"Models behind an endpoint ({ENDPOINT}MODEL)"
-#: Episodes played at a time.
 CONCURRENCY: Final = 8
 #: The longest reply of a model in this process: without thoughts a call is shorter.
 LOCAL_TOKENS: Final = 1_024

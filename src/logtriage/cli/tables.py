@@ -10,10 +10,11 @@ from logtriage._lib.printable import counted, spelled
 from logtriage.cli.console import say
 from logtriage.cli.figures import Cell, Figures, estimate, share
 from logtriage.cli.losses import check_adjusted, put_loss_differences, put_losses
-from logtriage.cli.screens import NO_FIGURE, heading, number
+from logtriage.cli.screens import heading, number
 from logtriage.evaluation import Comparison, Interval, Row
 from logtriage.evaluation.money import Worth, WorthDifference
 from logtriage.evaluation.repeats import Repeats
+from logtriage.report.text import NO_FIGURE
 
 _SHARES: Final = (
     ("root_cause", "root\ncause"),
@@ -26,7 +27,6 @@ _SHARES: Final = (
 )
 #: Shares of incidents that have a worth of hand-over.
 _NET_SHARES: Final = (("handed_over", "handed\nover"), ("paged_right", "paged\nright"))
-#: A title, and the cell of a row.
 _Column = tuple[str, Callable[[Row], Cell]]
 
 

@@ -27,7 +27,6 @@ WORDS: Final = {
     "traces": "request_traces",
     "handover": "hand_over",
 }
-#: Actions that take no value.
 _ALONE: Final = ("resolve", "ignore", "hand_over")
 
 #: What each kind of action is typed as, and does.

@@ -13,7 +13,6 @@ from logtriage.errors import InvalidInput
 Message = Mapping[str, Any]
 Messages = list[dict[str, Any]]
 
-#: The roles of the agent.
 AGENT_ROLES: Final = frozenset({"assistant", "ai", "model"})
 #: Other roles that may have written a message.
 OTHER_ROLES: Final = frozenset(
@@ -39,7 +38,6 @@ OUTPUT_ITEMS: Final = frozenset(
     | {"local_shell_call_output"}
 )
 _OTHER_ITEMS: Final = frozenset({"mcp_list_tools", "mcp_approval_request", "compaction"})
-#: Types of blocks of calls.
 CALL_BLOCKS: Final = frozenset({"tool_use", "mcp_tool_use"})
 #: Fields of other dialects that hold calls and would otherwise go unseen.
 _FOREIGN: Final = frozenset(

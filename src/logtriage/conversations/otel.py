@@ -193,9 +193,6 @@ def _in_order(tree: Line) -> list[Any]:
     return [tree[key] for key in sorted((key for key in tree if key.isdigit()), key=int)]
 
 
-# -- attributes ------------------------------------------------------------------------------
-
-
 def _objects(value: object) -> Iterator[Line]:
     items = value if isinstance(value, list) else ()
     return (item for item in items if isinstance(item, Mapping))

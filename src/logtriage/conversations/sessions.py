@@ -27,9 +27,6 @@ _CODEX_FIELDS = frozenset({"type", "thread_id", "item", "usage", "error"})
 _CODEX_OTHERS = ("ghost_snapshot", "compaction", "compaction_summary", "other")
 
 
-# -- Claude Code -----------------------------------------------------------------------------
-
-
 def is_claude(line: Line) -> bool:
     """Whether a line is of a session of Claude Code, or of its output as a stream of JSON."""
     kind, message = line.get("type"), line.get("message")
@@ -102,9 +99,6 @@ def _claude_row(lines: Sequence[Line]) -> dict[str, Any]:
     return {"model": model, "messages": [line["message"] for line in lines]}
 
 
-# -- Codex -----------------------------------------------------------------------------------
-
-
 def is_codex(line: Line) -> bool:
     """Whether a line is of a session of Codex, or of the output of ``codex exec --json``."""
     kind = line.get("type")
@@ -142,9 +136,6 @@ def _codex_event(item: Line) -> Iterator[Line]:
         shown = {"output": item.get("aggregated_output", ""), "status": item.get("status")}
         call = {"type": "mcp_tool_call", "id": item.get("id"), "name": "bash"}
         yield {**call, "arguments": {"command": item.get("command")}, **shown}
-
-
-# -- messages --------------------------------------------------------------------------------
 
 
 def is_message(line: Line) -> bool:

@@ -21,7 +21,6 @@ from logtriage.world.unseen import unseen_world, world_number
 SPLITS: Final = ("train", "val", "test", "ood")
 #: The split whose incidents are drawn with a secret key.
 SEALED: Final = "sealed"
-#: All splits of a task.
 ALL_SPLITS: Final = (*SPLITS, SEALED)
 #: Incidents of one split of one task are numbered below this.
 MAX_INDEX: Final = 1 << 48

@@ -17,7 +17,6 @@ import attrs
 from logtriage.errors import InvalidInput
 from logtriage.policies import Ranking
 
-#: The key of a transcript under which a ranking is kept.
 RANKING: Final = "ranking"
 _KS: Final = range(1, 6)
 

@@ -23,7 +23,6 @@ from logtriage.grading.grade import GRID
 from logtriage.registry import is_shipped
 from logtriage.transcript import Transcript
 
-#: The key of a transcript that keeps its cost.
 COST: Final = "cost"
 
 

@@ -17,11 +17,9 @@ from logtriage.parsing.tools import ARGUMENTS
 
 #: Longer texts are refused unread, so that reading time is bounded. Thoughts do not count.
 MAX_TEXT: Final = 200_000
-#: At most this many calls in a text are read.
 MAX_CALLS: Final = 100
 #: Sections of sections of calls are not looked into further.
 _DEEPEST: Final = 3
-#: Longer Python is not parsed.
 _MAX_PYTHON: Final = 2_000
 #: The mark of a call that was read, in a text.
 ANSWER: Final = "\0"
@@ -138,8 +136,6 @@ def _bare(text: str) -> list[TextCall]:
         call for call in _python_calls(text) if call["name"] in ARGUMENTS
     ]
 
-
-# -- what stands between the marks -----------------------------------------------------------
 
 _INVOKE: Final = re.compile(r"invoke\s+name=[\"']?([\w.:-]{1,80})[\"']?[^<>]{0,40}>")
 _KEY: Final = re.compile(r"parameter\s+name=[\"']?([\w.-]{1,80})[\"']?[^<>]{0,40}>")

@@ -40,7 +40,6 @@ from logtriage.parsing.replies import shielded
 from logtriage.parsing.words import word_of
 from logtriage.topology import Topology
 
-#: Wire names of action types.
 Kinds = frozenset[str]
 SOLO_KINDS: Final[Kinds] = frozenset(
     ACTION_TYPES | RECORDED_ACTION_TYPES | HAND_OVER_TYPES | OPTIONAL_ACTION_TYPES

@@ -168,7 +168,6 @@ class Metric:
         require_figures("value", self.value, least=-MOST)
 
 
-#: Nothing measured.
 NO_MEASURE: Final = Measure()
 NO_SERIES: Final = Series()
 NO_SHIFT: Final = Shift()

@@ -29,7 +29,6 @@ from logtriage.recorded.truth import RecordedTruth
 from logtriage.topology import Service, Tier, Topology
 from logtriage.world.telemetry import LEVELS, TICK_SECONDS
 
-#: The version of tasks of recorded incidents.
 VERSION: Final = 5
 #: Why each version was made, in order.
 HISTORY: Final = (
@@ -47,7 +46,6 @@ HISTORY: Final = (
     "incident can be handed over; recorded changes are shown; the health panel calls unknown only "
     "what was not measured",
 )
-#: The schema of a line of a bundle.
 SCHEMA: Final = "logtriage.recorded/2"
 #: The team that owns every service: a recording names no teams.
 TEAM: Final = "unknown"

@@ -26,7 +26,6 @@ from logtriage.world.telemetry import (
     Trace,
 )
 
-#: Changes shown at a tick.
 MOST_CHANGES: Final = 12
 
 

@@ -39,7 +39,6 @@ _MEANINGS: Final = (
     ("alerts", "an alert fires"),
     ("".join(bar for _, bar, _ in _LOOKS.values()), "the same, for each of the latest ticks"),
 )
-#: Ticks that a sparkline shows.
 _SPAN: Final = 8
 #: Services that stand on the page without scrolling.
 _FIT: Final = 16

@@ -38,7 +38,6 @@ from logtriage.world.telemetry import ERROR_ALERT, LATENCY_ALERT, LEVELS, TICK_S
 KEPT_LINES: Final = 6
 #: How long before tick 0 a service's lines reach back, in ticks.
 LOG_HISTORY: Final = 1
-#: Changes kept of an incident.
 MOST_CHANGES: Final = 200
 
 

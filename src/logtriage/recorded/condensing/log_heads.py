@@ -28,7 +28,6 @@ _CLEAR: Final = {name: level for level, names in _NAMES.items() for name in name
 LEVEL_OF: Final = _CLEAR | {
     name: level for level, names in _OTHER_NAMES.items() for name in names.split()
 }
-#: Names that say that there is no level.
 UNSET: Final = ("", "unspecified", "unset", "default", "none")
 _LETTERS: Final = dict(
     zip("TVDINAWECF", [_INFO] * 6 + [_WARN, _ERROR, _FATAL, _FATAL], strict=True)
@@ -69,8 +68,6 @@ def level_of(value: object) -> str | None:
         return syslog_level(number)
     return (_INFO, _INFO, _INFO, _WARN, _ERROR, _FATAL)[min(number // 10, 6) - 1]
 
-
-# --- heads -------------------------------------------------------------------------------
 
 _DATE: Final = (
     r"(?:\d{4}[-/.]\d\d[-/.]\d\d|\d\d[-/. ](?:\d\d|[A-Z][a-z]{2})[-/. ]\d{4}"

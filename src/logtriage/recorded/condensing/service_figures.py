@@ -166,9 +166,6 @@ def overall(rows: ServiceRows) -> Measure:
     return Measure(**figures)
 
 
-# --- spread ------------------------------------------------------------------------------
-
-
 def spread_of(calls: Sequence[Call], usage: Sequence[Usage], usual: Measure) -> Measure:
     """How far each figure strays without a fault, from its baseline; None if not known.
 

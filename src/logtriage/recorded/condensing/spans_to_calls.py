@@ -15,7 +15,6 @@ ENTERING: Final = ("SERVER", "CONSUMER")
 #: Kinds of root spans that no user waits for.
 _BACKGROUND: Final = ("INTERNAL", "CONSUMER", "PRODUCER")
 
-#: Kinds of the two halves of a call.
 _HALVES: Final = ({"CLIENT", "SERVER"}, {"PRODUCER", "CONSUMER"})
 
 #: Trace and span id; whether the span shares it with its caller's.

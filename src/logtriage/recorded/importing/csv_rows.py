@@ -17,7 +17,6 @@ from logtriage.recorded.importing.source_files import lines_of, too_long
 
 #: Bytes of the longest line of CSV; the longest of the published data has 17,000.
 MAX_CSV_LINE: Final = 1_000_000
-#: How much of a header a message shows.
 _SHOWN: Final = 200
 
 

@@ -31,19 +31,16 @@ from logtriage.world.telemetry import TICK_SECONDS
 TableRow = LogRow | Call | Usage | Sample
 #: Name, records, and the reader of a record.
 Table = tuple[str, Iterator[Field], Callable[[Field], Iterable[TableRow]]]
-#: The columns that each file must have.
 _NEEDED: Final = {
     "logs": ("time", "service", "level", "message"),
     "calls": ("time", "caller", "callee", "latency_ms"),
     "metrics": ("time", "service"),
 }
-#: The names of the tables and of the labels in a folder.
 TABLES: Final = tuple(
     f"{stem}.csv{zipped}" for stem in ("labels", *_NEEDED) for zipped in ("", ".gz")
 )
 #: Columns of metrics that become no signal of their own.
 _NOT_OTHER: Final = (*_NEEDED["metrics"], "cpu_percent", "p99_ms")
-#: A metric is below this.
 _MOST: Final = 10**18
 #: This many rows of metrics tell how often they were sampled.
 _ENOUGH_ROWS: Final = 10_000

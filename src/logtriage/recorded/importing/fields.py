@@ -21,7 +21,6 @@ _MOST: Final = 1 << 63
 LATEST: Final = 253_370_764_800
 #: Unix times below each number, and how many make a second: by size, from 1973 to 5138.
 _UNITS: Final = ((1e11, 1), (1e14, 10**3), (1e17, 10**6), (1e20, 10**9))
-#: Go's text for no time.
 _NEVER: Final = "0001-01-01T00:00:00Z"
 
 #: Bytes of the ids of spans and traces, which protobuf's own JSON writes in base64.

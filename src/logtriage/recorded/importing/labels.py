@@ -93,9 +93,6 @@ def _label(row: Field, names: Names) -> Label:
     return Label(row.where, row["id"].needed, opened, truth, baseline)
 
 
-# --- stretches ---------------------------------------------------------------------------
-
-
 @attrs.frozen
 class Stretch:
     """A stretch of time that becomes an incident; times in Unix milliseconds.

@@ -41,9 +41,6 @@ _LEVELS: Final = (
 _TRACES: Final = ("trace.id", "trace_id", "traceId", "traceID", "otelTraceID", "dd.trace_id")
 
 
-# --- Loki --------------------------------------------------------------------------------
-
-
 def streams(document: Field, reader: Reader) -> Iterator[LogRow]:
     """The lines of an answer of Loki, or of a push to it."""
     inner = document["data"]["result"] if "data" in document else document["streams"]
@@ -76,9 +73,6 @@ def _line(at: int, line: str, labels: Mapping[str, str], reader: Reader) -> Iter
     trace = next(filter(None, (labels.get(key) for key in _TRACE_LABELS)), "")
     text = read_line(line) if level is None else read_message(level, line)
     yield LogRow(at, reader.names(service, reader.left_out.where), *text, plain_id(trace))
-
-
-# --- lines -------------------------------------------------------------------------------
 
 
 def journal(document: Field, reader: Reader) -> Iterator[LogRow]:

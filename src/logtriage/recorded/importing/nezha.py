@@ -68,9 +68,6 @@ def import_nezha(
     return tuple(record for record in records if record is not None)
 
 
-# --- faults ------------------------------------------------------------------------------
-
-
 @attrs.frozen
 class _Injection:
     id: str
@@ -113,9 +110,6 @@ def _injections(root: Path, left_out: LeftOut) -> dict[str, _Injection]:
                 where, date = f"{name}:{number}", file.parent.name
                 injections[injection_id] = _Injection(injection_id, at, service, kind, where, date)
     return injections
-
-
-# --- incidents ---------------------------------------------------------------------------
 
 
 def _incident(

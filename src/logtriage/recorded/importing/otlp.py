@@ -21,7 +21,6 @@ from logtriage.recorded.importing.reader import Reader
 _SEVERITY: Final = "SEVERITY_NUMBER_"
 #: What the event name of a change begins with.
 _CHANGE: Final = "change."
-#: The attribute with the name of the service.
 SERVICE: Final = "service.name"
 #: The levels of severity numbers, four of each: 1 to 4 trace, 5 to 8 debug, ….
 _LEVELS: Final = ("INFO", "INFO", "INFO", "WARN", "ERROR", "FATAL")
@@ -146,8 +145,6 @@ def enumerated(field: Field, known: tuple[str, ...], prefix: str) -> str:
     raise field.bad(f"a number from 0 to {len(known) - 1}")
 
 
-# --- metrics -----------------------------------------------------------------------------
-
 _TEMPORALITIES: Final = ("UNSPECIFIED", "DELTA", "CUMULATIVE")
 
 
@@ -252,9 +249,6 @@ def _is_delta(body: Field) -> bool:
     """Whether each point counts anew, and is not cumulative."""
     temporality = body["aggregationTemporality"]
     return enumerated(temporality, _TEMPORALITIES, "AGGREGATION_TEMPORALITY_") == "DELTA"
-
-
-# --- attributes --------------------------------------------------------------------------
 
 
 def attributes(field: Field) -> dict[str, object]:

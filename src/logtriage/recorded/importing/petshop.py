@@ -52,7 +52,6 @@ _METRICS: Final = {
     ("requests", "Sum"): ("requests", 1),
 }
 _TITLES: Final = ["microservice", "metric", "statistic", "unix_timestamp"]
-#: Numbers are below this.
 _MOST: Final = 10**15
 Note = Callable[[str], None]
 
@@ -136,9 +135,6 @@ def _incident(
         tick_seconds=TICK_SECONDS,
         alerts=(RecordedAlert(symptom, _ALERTS[metric.text], 0),),
     )
-
-
-# --- files -------------------------------------------------------------------------------
 
 
 def samples(root: Path, folder: Path, names: Names, note: Note) -> Iterator[Sample]:

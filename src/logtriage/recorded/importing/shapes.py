@@ -21,7 +21,6 @@ from logtriage.recorded.importing.reader import Reader
 from logtriage.recorded.importing.source_files import documents, json_files
 from logtriage.recorded.records import SCHEMA
 
-#: What a capture consists of.
 Row = RawRow | Dependency | SentAlert
 #: What the schema of a bundle begins with.
 _OURS: Final = SCHEMA.partition("/")[0]

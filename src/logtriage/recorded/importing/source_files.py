@@ -29,11 +29,7 @@ _SOME: Final = 20
 _JSON_HEAD: Final = re.compile(rb"\s*(?:\{|\[\s*(?:[{\[\]]|$))")
 #: What may stand between documents; the last is that of journald.
 _BETWEEN: Final = " \t\r\n\ufeff\x1e"
-#: So many names of files stand in a note.
 _SHOWN: Final = 5
-
-
-# --- files -------------------------------------------------------------------------------
 
 
 def inside(root: Path, path: Path) -> Path:
@@ -104,9 +100,6 @@ def lines_of(
 def too_long(most: int | None) -> str:
     """Why a longer line is refused."""
     return TOO_LONG if most is None else f"longer than {most:,} bytes"
-
-
-# --- JSON --------------------------------------------------------------------------------
 
 
 def _no_constant(name: str) -> None:

@@ -91,9 +91,6 @@ def _tags(field: Field) -> dict[str, object]:
     return {tag["key"].text: tag["value"].value for tag in field.items()}
 
 
-# --- Zipkin ------------------------------------------------------------------------------
-
-
 def is_zipkin(document: Field) -> bool:
     """Whether a document is a span of Zipkin."""
     return all(name in document for name in ("traceId", "id")) and any(
