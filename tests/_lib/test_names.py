@@ -1,7 +1,7 @@
 import pytest
 
 from logtriage._lib.names import as_name, is_name
-from logtriage.recorded.importing.service_names import Names
+from logtriage.recorded.importing.names import Names
 
 
 @pytest.mark.parametrize("name", ["web", "склад", "订单-api", "café", "a.b_c-9", "ǧ"])

@@ -13,8 +13,7 @@ from textual.widgets import Static, TabbedContent
 
 from logtriage.actions import Ignore, RequestMoreLogs
 from logtriage.cli.desk.app import Desk
-from logtriage.cli.desk.pages import services
-from logtriage.cli.desk.places import map_of, who
+from logtriage.cli.desk.pages import map_of, services, who
 from logtriage.cli.desk.prompt import Prompt
 from logtriage.cli.desk.session import Session
 from logtriage.cli.playing import Kept

@@ -9,23 +9,20 @@ from logtriage._lib.printable import counted
 from logtriage.actions import FAULT_CATEGORIES
 from logtriage.cli import options
 from logtriage.cli.bar import Bar, loaded_runs
-from logtriage.cli.choosing import Fresh
 from logtriage.cli.console import fail, note
 from logtriage.cli.group import SOME_BAD, UNUSABLE
+from logtriage.cli.options import argument, option
 from logtriage.cli.reporting import put_run
 
 
 def template(
     source: Annotated[
         str,
-        typer.Argument(
-            metavar="BUNDLE_OR_TASK",
-            help="A bundle, or shipped incidents: recorded, recorded_models, petshop.",
+        argument(
+            "BUNDLE_OR_TASK", "A bundle, or shipped incidents: recorded, recorded_models, petshop."
         ),
     ],
-    out: Annotated[
-        Path, typer.Argument(metavar="OUT", help="The sheet: CSV, or JSONL if named .jsonl.")
-    ],
+    out: Annotated[Path, argument("OUT", "The sheet: CSV, or JSONL if named .jsonl.")],
 ) -> None:
     """Write an empty answer sheet: a row for each recorded incident. It replaces no file."""
     from logtriage.evaluation.answers import records_of
@@ -41,15 +38,11 @@ def template(
 
 
 def grade(
-    sheet: Annotated[Path, typer.Argument(metavar="FILE", help="The filled sheet.")],
-    out: Annotated[
-        Path, typer.Option(metavar="DIR", help="Keep the run here, for report, compare, gate.")
-    ],
-    agent: Annotated[
-        str, typer.Option(metavar="NAME", help="The name of the agent in the run.")
-    ] = "agent",
+    sheet: Annotated[Path, argument("FILE", "The filled sheet.")],
+    out: Annotated[Path, option("DIR", "Keep the run here, for report, compare, gate.")],
+    agent: Annotated[str, option("NAME", "The name of the agent in the run.")] = "agent",
     bundle: options.Bundle = None,
-    fresh: Fresh = False,
+    fresh: options.Fresh = False,
     value: options.Value = None,
     cost_per_episode: options.CostPerEpisode = None,
     token_prices: options.TokenPrices = None,

@@ -30,7 +30,6 @@ from logtriage.cli.sealing import close, fingerprint, new
 from logtriage.cli.serving import serve
 from logtriage.cli.worlds import check_world_, new_world, show_world
 
-#: The incident of the examples.
 _INCIDENT = "cascading_failure-v4/test/246"
 
 

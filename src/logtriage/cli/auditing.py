@@ -12,11 +12,22 @@ from logtriage._lib.references import imported, is_reference
 from logtriage.cli.bar import Bar
 from logtriage.cli.console import emit, note, results, say
 from logtriage.cli.group import NOT_EXACT, SOME_BAD
-from logtriage.cli.options import ALL, Jobs, Json, OfWorld, RayAddress, workers_in, world_in
+from logtriage.cli.options import (
+    ALL,
+    Jobs,
+    Json,
+    OfWorld,
+    RayAddress,
+    flag,
+    named_tasks,
+    option,
+    workers_in,
+    world_in,
+)
 from logtriage.cli.screens import heading
 from logtriage.errors import InvalidInput
 from logtriage.grading import rubric_named
-from logtriage.tasks import DRAWN_TASKS, benchmark_of, names_world
+from logtriage.tasks import names_world
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -36,37 +47,30 @@ _STYLES: Final = {
 def audit_(
     task: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="TASK",
-            help="A task, all (the default: every v4 task), or module:name, which imports, "
+        option(
+            "TASK",
+            "A task, all (the default: every v4 task), or module:name, which imports, "
             "and so runs, your module. May be repeated.",
         ),
     ] = None,
     rubric: Annotated[
         str | None,
-        typer.Option(
-            metavar="ID", help="Use this rubric, not the task's: an id, or module:name of your own."
-        ),
+        option("ID", "Use this rubric, not the task's: an id, or module:name of your own."),
     ] = None,
     oracle: Annotated[
         str | None,
-        typer.Option(
-            metavar="MODULE:NAME",
-            help="Your function from an incident to its best actions, for rubrics that pay for "
-            "looking.",
+        option(
+            "MODULE:NAME",
+            "Your function from an incident to its best actions, for rubrics that pay for looking.",
         ),
     ] = None,
     family: Annotated[
-        list[str] | None,
-        typer.Option(metavar="FAMILY", help="Run only this family of checks. May be repeated."),
+        list[str] | None, option("FAMILY", "Run only this family of checks. May be repeated.")
     ] = None,
     check: Annotated[
-        list[str] | None,
-        typer.Option(metavar="CHECK", help="Run only this check. May be repeated."),
+        list[str] | None, option("CHECK", "Run only this check. May be repeated.")
     ] = None,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="Take small samples, for a first look.")
-    ] = False,
+    quick: Annotated[bool, flag("Take small samples, for a first look.", "--quick")] = False,
     of_world: OfWorld = None,
     jobs: Jobs = None,
     ray: RayAddress = None,
@@ -87,13 +91,11 @@ def audit_(
     if solver is not None and not callable(solver):
         raise InvalidInput(f"{oracle}: expected a function, found {type(solver).__name__}")
     world = world_in(of_world)
-    every = DRAWN_TASKS if world is None else benchmark_of(world)
-    names = [name for wanted in (task or [ALL]) for name in (every if wanted == ALL else [wanted])]
     subjects = [
         subject_of(name, chosen, oracle=solver, world=world)
         if world is not None or names_world(name) or not is_reference(name)
         else subject_of(imported(name), chosen, oracle=solver)
-        for name in names
+        for name in named_tasks(task or [ALL], world)
     ]
     named_checks = chosen_checks(family or tuple(FAMILIES), check or ())
     total = len(subjects) * sum(map(len, named_checks.values()))

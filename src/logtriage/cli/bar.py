@@ -102,7 +102,6 @@ class Bar(Progress):
         return f"{self._done}{of} {self._what}"
 
     def _lines(self) -> None:
-        """Print a line from time to time."""
         while not self._over.wait(EVERY):
             took = timedelta(seconds=round(monotonic() - self._began))
             parts = [f"{took} so far"] if self._done is None else [self._count, f"{took} so far"]

@@ -45,7 +45,6 @@ def calibration(
 
 
 def _put(figures: Figures, rows: "Sequence[Calibration]") -> None:
-    """Print the totals of each policy on a task, then its bins and bars."""
     figures.put(
         ("policy", "stated", "ECE", "by chance", "too sure by", "Brier", "AUGRC"),
         [

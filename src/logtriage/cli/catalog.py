@@ -4,12 +4,11 @@ from collections.abc import Iterator
 from typing import Annotated, Any, Final
 
 import attrs
-import typer
 from rich.console import RenderableType
 from rich.text import Text
 
 from logtriage.cli.console import emit, put, results, say
-from logtriage.cli.options import Bundle, Json, OfWorld, SealFile, seal_in, world_in
+from logtriage.cli.options import Bundle, Json, OfWorld, SealFile, argument, flag, seal_in, world_in
 from logtriage.cli.screens import facts, heading, screen, truth
 from logtriage.codec import truth_to_json
 from logtriage.drawing.ids import SEALED, SPLITS
@@ -24,10 +23,7 @@ _LEFT_OUT: Final = ("world", "topology", "services")
 
 
 def tasks(
-    names: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="TASK", help="Show only these tasks."),
-    ] = None,
+    names: Annotated[list[str] | None, argument("TASK", "Show only these tasks.")] = None,
     of_world: OfWorld = None,
     as_json: Json = False,
 ) -> None:
@@ -66,7 +62,6 @@ def tasks(
 
 
 def _sheet(task: TaskSpec) -> Iterator[tuple[str, str]]:
-    """The spec sheet of a task, as (name, value)."""
     yield "hard", task.hard
     yield "horizon", f"{task.horizon} ticks"
     setting = task.setting
@@ -98,15 +93,12 @@ def _recorded() -> RenderableType:
 
 
 def show(
-    ids: Annotated[
-        list[str],
-        typer.Argument(metavar="ID", help="Incident ids."),
-    ],
+    ids: Annotated[list[str], argument("ID", "Incident ids.")],
     with_truth: Annotated[
-        bool, typer.Option("--truth", help="Show the answer instead of the first screen.")
+        bool, flag("Show the answer instead of the first screen.", "--truth")
     ] = False,
     prompt: Annotated[
-        bool, typer.Option("--prompt", help="Also show the system prompt, which has the rules.")
+        bool, flag("Also show the system prompt, which has the rules.", "--prompt")
     ] = False,
     bundle: Bundle = None,
     seal_file: SealFile = None,

@@ -46,7 +46,6 @@ class _Console(Console):
 
 #: Control characters that a text may have.
 _KEPT: Final = "\n\t"
-#: Columns where there is no terminal.
 _WIDTH: Final = 120
 
 

@@ -12,7 +12,16 @@ from logtriage._lib.unread import kinds_of
 from logtriage.cli.bar import Bar
 from logtriage.cli.console import emit, fail, note
 from logtriage.cli.group import SOME_BAD
-from logtriage.cli.options import Bundle, OfWorld, SealFile, seal_in, world_in
+from logtriage.cli.options import (
+    Bundle,
+    OfWorld,
+    SealFile,
+    argument,
+    flag,
+    option,
+    seal_in,
+    world_in,
+)
 from logtriage.codec import unstructure_transcript
 from logtriage.conversations.convert import convert_files
 from logtriage.conversations.wires import Style
@@ -21,24 +30,21 @@ from logtriage.errors import TranscriptError
 
 def convert(
     files: Annotated[
-        list[str],
-        typer.Argument(metavar="FILE", help="JSON lines or a document, also gzipped; - is stdin."),
+        list[str], argument("FILE", "JSON lines or a document, also gzipped; - is stdin.")
     ],
     incident: Annotated[
         str | None,
-        typer.Option(
-            metavar="PATH|ID",
-            help="Where a row keeps the incident id, such as metadata.incident; or the id itself.",
+        option(
+            "PATH|ID",
+            "Where a row keeps the incident id, such as metadata.incident; or the id itself.",
         ),
     ] = None,
     style: Annotated[
-        Style, typer.Option(help="How the agent acts: by tool calls, in text, or by a plan.")
+        Style, flag("How the agent acts: by tool calls, in text, or by a plan.")
     ] = Style.AUTO,
     other_tool: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="NAME", help="A tool of the harness that is no action. May be repeated."
-        ),
+        option("NAME", "A tool of the harness that is no action. May be repeated."),
     ] = None,
     bundle: Bundle = None,
     seal_file: SealFile = None,
@@ -92,7 +98,6 @@ def convert(
 
 
 def _summary(counts: Mapping[str, int], unread: Sequence[str]) -> Iterator[str]:
-    """What became of the rows, and of their replies."""
     yield (
         f"{counts['converted']} converted; {counted(counts['bad'], 'bad row')}"
         + (f"; {counts['beginnings']} beginnings of others" if counts["beginnings"] else "")

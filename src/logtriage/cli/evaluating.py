@@ -10,10 +10,11 @@ import typer
 from logtriage._lib.printable import counted
 from logtriage.adapters.request_limits import MAX_TOKENS, RETRIES, TIMEOUT
 from logtriage.adapters.served import REPLIES, Endpoint, ServedPlayer, json_object
-from logtriage.cli import choosing, options, served
+from logtriage.cli import options, served
 from logtriage.cli.bar import Bar, what_is_kept
 from logtriage.cli.console import note
 from logtriage.cli.group import SOME_BAD
+from logtriage.cli.options import argument, option
 from logtriage.cli.reporting import put_rows
 from logtriage.errors import InvalidInput
 from logtriage.evaluation.usage import Usage
@@ -26,37 +27,31 @@ if TYPE_CHECKING:
 
 
 def evaluate_(
-    policies: Annotated[
-        list[str],
-        typer.Argument(metavar="POLICY", help=f"Who plays: {', '.join(POLICIES)}."),
-    ],
-    task: choosing.TasksOfRun = None,
-    split: choosing.SplitOfRun = None,
-    episodes: choosing.Episodes = 100,
-    start: choosing.Start = 0,
-    kind: choosing.Kinds = None,
+    policies: Annotated[list[str], argument("POLICY", f"Who plays: {', '.join(POLICIES)}.")],
+    task: options.TasksOfRun = None,
+    split: options.SplitOfRun = None,
+    episodes: options.Episodes = 100,
+    start: options.Start = 0,
+    kind: options.Kinds = None,
     jobs: options.Jobs = None,
     ray: options.RayAddress = None,
     out: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Keep the run here. The same command resumes it."),
+        Path | None, option("DIR", "Keep the run here. The same command resumes it.")
     ] = None,
-    fresh: choosing.Fresh = False,
-    retry_unscored: choosing.RetryUnscored = False,
+    fresh: options.Fresh = False,
+    retry_unscored: options.RetryUnscored = False,
     explain: Annotated[
         int,
-        typer.Option(
-            metavar="N",
-            min=0,
-            help="Explain the grades of the first N episodes of each policy and task, at about "
+        option(
+            "N",
+            "Explain the grades of the first N episodes of each policy and task, at about "
             "a second each.",
+            min=0,
         ),
     ] = 0,
     screens: Annotated[
         int | None,
-        typer.Option(
-            metavar="N", min=1, help="Of a shift, show a model the latest N screens. Default: all."
-        ),
+        option("N", "Of a shift, show a model the latest N screens. Default: all.", min=1),
     ] = None,
     split_roles: options.SplitRoles = None,
     bundle: options.Bundle = None,
@@ -114,12 +109,12 @@ def evaluate_(
                              "--style": None if style == STYLES[0] else style}.items():  # fmt: skip
             if setting is not None:
                 raise InvalidInput(f"{option} is not for shifts")
-        played = task or [], split or choosing.SPLIT, range(start, start + episodes)
+        played = task or [], split or options.SPLIT, range(start, start + episodes)
         evaluate_shifts(policies, *played, endpoint, concurrency, screens, out, as_json=as_json)
         return
     if screens is not None:
         raise InvalidInput("--screens is for shifts")
-    spec, seal = choosing.chosen(
+    spec, seal = options.chosen(
         policies, task, split, episodes, start, roles, bundle, seal_file, world, kind
     )
     if luck_adjusted and not explain:

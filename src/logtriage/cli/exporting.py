@@ -4,21 +4,15 @@ from datetime import datetime
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from logtriage.cli.console import note
-from logtriage.cli.options import OfWorld, SealFile, seal_in, world_in
+from logtriage.cli.options import OfWorld, SealFile, argument, option, seal_in, world_in
 from logtriage.drawing.sealing import incident_of
 from logtriage.errors import InvalidInput
 
-_IncidentId = Annotated[
-    str,
-    typer.Argument(metavar="ID", help="A drawn incident."),
-]
-_Folder = Annotated[Path, typer.Argument(metavar="OUT", help="The folder to write into.")]
+_IncidentId = Annotated[str, argument("ID", "A drawn incident.")]
+_Folder = Annotated[Path, argument("OUT", "The folder to write into.")]
 _Opened = Annotated[
-    str | None,
-    typer.Option(metavar="TIME", help="When the incident is opened, with an offset (ISO 8601)."),
+    str | None, option("TIME", "When the incident is opened, with an offset (ISO 8601).")
 ]
 
 
@@ -27,10 +21,7 @@ def otlp(
     out: _Folder,
     opened: _Opened = None,
     labels: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="Write the answer here, for the import. Not for the agent."
-        ),
+        Path | None, option("FILE", "Write the answer here, for the import. Not for the agent.")
     ] = None,
     seal_file: SealFile = None,
     of_world: OfWorld = None,

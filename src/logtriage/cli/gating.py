@@ -12,10 +12,11 @@ from logtriage.cli.bar import loaded_runs
 from logtriage.cli.console import emit, note, results
 from logtriage.cli.figures import Figures
 from logtriage.cli.group import SOME_BAD
-from logtriage.cli.options import Json, Legend, SealFile, seal_in
-from logtriage.cli.screens import NO_FIGURE, number
+from logtriage.cli.options import Json, Legend, SealFile, argument, flag, option, seal_in
+from logtriage.cli.screens import number
 from logtriage.evaluation import Check, Margins, Verdict
 from logtriage.evaluation.gate import LEAST
+from logtriage.report.text import NO_FIGURE
 
 _NAMES: Final = {
     "unscored": "unscored",
@@ -33,28 +34,20 @@ _DEFAULT: Final = Margins()
 
 
 def gate(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="The directory of the new run.")],
-    base: Annotated[Path, typer.Argument(metavar="BASE", help="The directory of the baseline.")],
-    margin: Annotated[
-        float, typer.Option(metavar="X", help="How much lower the mean grade may be.")
-    ] = _DEFAULT.grade,
+    run: Annotated[Path, argument("RUN", "The directory of the new run.")],
+    base: Annotated[Path, argument("BASE", "The directory of the baseline.")],
+    margin: Annotated[float, option("X", "How much lower the mean grade may be.")] = _DEFAULT.grade,
     mis_paged_margin: Annotated[
-        float, typer.Option(metavar="X", help="How much higher the share of mis-pages may be.")
+        float, option("X", "How much higher the share of mis-pages may be.")
     ] = _DEFAULT.mis_paged,
     false_alarm_margin: Annotated[
-        float, typer.Option(metavar="X", help="How much higher the share of false alarms may be.")
+        float, option("X", "How much higher the share of false alarms may be.")
     ] = _DEFAULT.false_alarm,
-    lenient: Annotated[
-        bool, typer.Option("--lenient", help="Pass checks that are undecided.")
-    ] = False,
+    lenient: Annotated[bool, flag("Pass checks that are undecided.", "--lenient")] = False,
     policy: Annotated[
-        str | None,
-        typer.Option(metavar="POLICY", help="The policy of RUN, where the two names differ."),
+        str | None, option("POLICY", "The policy of RUN, where the two names differ.")
     ] = None,
-    base_policy: Annotated[
-        str | None,
-        typer.Option(metavar="POLICY", help="The policy of BASE."),
-    ] = None,
+    base_policy: Annotated[str | None, option("POLICY", "The policy of BASE.")] = None,
     seal_file: SealFile = None,
     legend: Legend = False,
     as_json: Json = False,

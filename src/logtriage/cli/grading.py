@@ -13,6 +13,7 @@ from logtriage.cli import options
 from logtriage.cli.bar import Bar, lines_of
 from logtriage.cli.console import emit, fail, note, results
 from logtriage.cli.group import SOME_BAD
+from logtriage.cli.options import argument, flag, option
 from logtriage.cli.screens import number
 from logtriage.cli.tallies import Tally
 from logtriage.errors import InvalidInput, TranscriptError
@@ -23,27 +24,26 @@ from logtriage.transcript import Transcript
 
 def grade(
     files: Annotated[
-        list[str],
-        typer.Argument(metavar="FILE", help="Transcripts, one a line, also gzipped; - is stdin."),
+        list[str], argument("FILE", "Transcripts, one a line, also gzipped; - is stdin.")
     ],
     rubric: Annotated[
         str | None,
-        typer.Option(
-            metavar="ID",
-            help="Grade by this rubric, not by that of each task: an id, or module:name of "
+        option(
+            "ID",
+            "Grade by this rubric, not by that of each task: an id, or module:name of "
             "yours, which imports (and so runs) a module.",
         ),
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(
-            metavar="RUN",
-            help="Also make a run of the transcripts in this directory, for report, compare, "
+        option(
+            "RUN",
+            "Also make a run of the transcripts in this directory, for report, compare, "
             "gate, calibration and replay.",
         ),
     ] = None,
     strict: Annotated[
-        bool, typer.Option("--strict", help="Exit with 1 if an action could not be read.")
+        bool, flag("Exit with 1 if an action could not be read.", "--strict")
     ] = False,
     bundle: options.Bundle = None,
     seal_file: options.SealFile = None,

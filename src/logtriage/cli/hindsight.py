@@ -6,7 +6,7 @@ from logtriage.actions import describe
 from logtriage.beliefs.explain import SAMPLES, Explanation, explain
 from logtriage.beliefs.then import decisions_then
 from logtriage.cli.screens import facts, heading, signed
-from logtriage.report.hindsight import line_of
+from logtriage.report.text import line_of
 from logtriage.state import State
 
 

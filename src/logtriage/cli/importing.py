@@ -4,13 +4,11 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
-import typer
-
 from logtriage._lib.files import replacing
 from logtriage._lib.printable import counted
 from logtriage.cli.bar import Bar
 from logtriage.cli.console import emit, note, put, results
-from logtriage.cli.options import Json
+from logtriage.cli.options import Json, argument, flag, option
 from logtriage.cli.screens import facts, heading
 from logtriage.errors import InvalidInput
 
@@ -19,34 +17,24 @@ if TYPE_CHECKING:
 
     from logtriage.recorded import RecordedIncident
 
-#: At most this many ids are printed.
 _SHOWN: Final = 3
-Bundle = Annotated[
-    Path, typer.Option(metavar="BUNDLE", help="The bundle to write; zipped if named .gz.")
-]
-Horizon = Annotated[int, typer.Option(metavar="N", help="Ticks of each incident.")]
+Bundle = Annotated[Path, option("BUNDLE", "The bundle to write; zipped if named .gz.")]
+Horizon = Annotated[int, option("N", "Ticks of each incident.")]
 Models = Annotated[
     bool,
-    typer.Option(
-        "--models",
-        help="Make incidents that show figures on request, some of them without a fault.",
-    ),
+    flag("Make incidents that show figures on request, some of them without a fault.", "--models"),
 ]
 SkipBad = Annotated[
     bool,
-    typer.Option(
-        "--skip-bad", help="Count lines and documents that cannot be read, and go on without them."
-    ),
+    flag("Count lines and documents that cannot be read, and go on without them.", "--skip-bad"),
 ]
 
 
 def nezha(
-    directory: Annotated[
-        Path, typer.Argument(metavar="DIR", help="Holds rca_data and construct_data.")
-    ],
+    directory: Annotated[Path, argument("DIR", "Holds rca_data and construct_data.")],
     out: Bundle,
     models: Annotated[
-        bool, typer.Option("--models", help="Make incidents that show figures on request.")
+        bool, flag("Make incidents that show figures on request.", "--models")
     ] = False,
     as_json: Json = False,
 ) -> None:
@@ -64,24 +52,17 @@ def nezha(
 
 
 def capture(
-    directory: Annotated[
-        Path, typer.Argument(metavar="DIR", help="Holds labels.csv, and CSV or JSON files.")
-    ],
+    directory: Annotated[Path, argument("DIR", "Holds labels.csv, and CSV or JSON files.")],
     out: Bundle,
     horizon: Horizon = 8,
     tick_seconds: Annotated[
         int | None,
-        typer.Option(
-            metavar="S", min=1, help="Length of a tick; by default as the data has it, 30 at least."
-        ),
+        option("S", "Length of a tick; by default as the data has it, 30 at least.", min=1),
     ] = None,
     models: Models = False,
     service_label: Annotated[
         str | None,
-        typer.Option(
-            metavar="LABEL",
-            help="The label that names the service in Prometheus and Loki, such as app.",
-        ),
+        option("LABEL", "The label that names the service in Prometheus and Loki, such as app."),
     ] = None,
     skip_bad: SkipBad = False,
     as_json: Json = False,
@@ -107,9 +88,7 @@ def capture(
 
 
 def petshop(
-    directory: Annotated[
-        Path, typer.Argument(metavar="DIR", help="Holds the scenarios, such as high_traffic.")
-    ],
+    directory: Annotated[Path, argument("DIR", "Holds the scenarios, such as high_traffic.")],
     out: Bundle,
     as_json: Json = False,
 ) -> None:
@@ -125,19 +104,11 @@ def petshop(
 
 
 def topology(
-    directory: Annotated[
-        Path, typer.Argument(metavar="DIR", help="Holds files of JSON: spans, or dependencies.")
-    ],
-    out: Annotated[
-        Path,
-        typer.Option(metavar="FILE", help="The topology to write: WORLD/topologies/NAME.toml."),
-    ],
+    directory: Annotated[Path, argument("DIR", "Holds files of JSON: spans, or dependencies.")],
+    out: Annotated[Path, option("FILE", "The topology to write: WORLD/topologies/NAME.toml.")],
     owner: Annotated[
         str | None,
-        typer.Option(
-            metavar="TEAM",
-            help="The team that owns every service. Default: the world draws owners.",
-        ),
+        option("TEAM", "The team that owns every service. Default: the world draws owners."),
     ] = None,
     skip_bad: SkipBad = False,
     as_json: Json = False,

@@ -7,11 +7,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
-import typer
-
 from logtriage._lib.seal import Seal
-from logtriage.cli import choosing, options
+from logtriage.cli import options
 from logtriage.cli.console import note
+from logtriage.cli.options import flag, option
 from logtriage.errors import InvalidInput
 from logtriage.server.settings import TOKEN_VARIABLE, Settings
 from logtriage.shift.shifts import is_shift
@@ -27,54 +26,50 @@ PATH: Final = "/mcp"
 
 
 def mcp(
-    out: Annotated[
-        Path, typer.Option(metavar="DIR", help="Keep the run here. The same command resumes it.")
-    ],
-    agent: Annotated[
-        str, typer.Option(metavar="NAME", help="The name of the agent in the run.")
-    ] = "agent",
-    task: choosing.TasksOfRun = None,
-    split: choosing.SplitOfRun = None,
-    episodes: choosing.Episodes = 10,
-    start: choosing.Start = 0,
-    kind: choosing.Kinds = None,
-    fresh: choosing.Fresh = False,
-    retry_unscored: choosing.RetryUnscored = False,
+    out: Annotated[Path, option("DIR", "Keep the run here. The same command resumes it.")],
+    agent: Annotated[str, option("NAME", "The name of the agent in the run.")] = "agent",
+    task: options.TasksOfRun = None,
+    split: options.SplitOfRun = None,
+    episodes: options.Episodes = 10,
+    start: options.Start = 0,
+    kind: options.Kinds = None,
+    fresh: options.Fresh = False,
+    retry_unscored: options.RetryUnscored = False,
     split_roles: options.SplitRoles = None,
     role: Annotated[
         list[str] | None,
-        typer.Option(metavar="ROLE", help="With --split-roles, the role to play. With --http it "
-                     "may be repeated: one agent for each."),
+        option(
+            "ROLE",
+            "With --split-roles, the role to play. With --http it "
+            "may be repeated: one agent for each.",
+        ),
     ] = None,
     others: Annotated[
-        str | None,
-        typer.Option(metavar="POLICY", help="Who plays the other roles, such as expert."),
+        str | None, option("POLICY", "Who plays the other roles, such as expert.")
     ] = None,
     bundle: options.Bundle = None,
     seal_file: options.SealFile = None,
     of_world: options.OfWorld = None,
     http: Annotated[
         bool,
-        typer.Option("--http", rich_help_panel=_HTTP, help="Serve streamable HTTP on loopback, not "
-                     "stdio. Several agents may then play at a time."),
+        flag(
+            "Serve streamable HTTP on loopback, not stdio. Several agents may then play at a time.",
+            "--http",
+            panel=_HTTP,
+        ),
     ] = False,
-    port: Annotated[
-        int, typer.Option(rich_help_panel=_HTTP, help="TCP port; 0 picks a free port.")
-    ] = _DEFAULT.port,
+    port: Annotated[int, flag("TCP port; 0 picks a free port.", panel=_HTTP)] = _DEFAULT.port,
     token: Annotated[
         str | None,
-        typer.Option(metavar="TOKEN", envvar=TOKEN_VARIABLE, rich_help_panel=_HTTP,
-                     help="The bearer token that a client must send."),
+        option(
+            "TOKEN", "The bearer token that a client must send.", panel=_HTTP, envvar=TOKEN_VARIABLE
+        ),
     ] = None,
-    max_sessions: Annotated[
-        int, typer.Option(metavar="N", rich_help_panel=_HTTP, help="Most sessions at a time.")
-    ] = 32,
+    max_sessions: Annotated[int, option("N", "Most sessions at a time.", panel=_HTTP)] = 32,
     idle_seconds: Annotated[
-        float,
-        typer.Option(metavar="S", rich_help_panel=_HTTP,
-                     help="End a session after this long without a request."),
+        float, option("S", "End a session after this long without a request.", panel=_HTTP)
     ] = 1800.0,
-) -> None:  # fmt: skip
+) -> None:
     """Serve incidents as tools of the Model Context Protocol (MCP).
 
     An agent takes an incident with the tool next_incident and works on it with the other tools. It
@@ -101,7 +96,7 @@ def mcp(
         if len(shifts) < len(task or ()):
             raise InvalidInput(f"--task {shifts[0]}: shifts and incidents take a run each")
         numbers = range(start, start + episodes)
-        places = _shifts(out, agent, shifts, split or choosing.SPLIT, numbers)
+        places = _shifts(out, agent, shifts, split or options.SPLIT, numbers)
     else:
         team = agent
         if roles is not None:
@@ -109,7 +104,7 @@ def mcp(
 
             team = team_of(roles, agent, role or (), others)
         world = options.world_in(of_world)
-        spec, seal = choosing.chosen(
+        spec, seal = options.chosen(
             [team], task, split, episodes, start, roles, bundle, seal_file, world, kind
         )
         places = _incidents(

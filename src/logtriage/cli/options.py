@@ -1,102 +1,108 @@
 """Options that several commands share."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
 from logtriage._lib.seal import SEAL_VARIABLE, Seal
 from logtriage.cli.console import note
 from logtriage.codec import load_role_split
-from logtriage.drawing.sealing import read_seal
+from logtriage.drawing.ids import ALL_SPLITS
+from logtriage.drawing.sealing import read_seal, seal_for
 from logtriage.errors import InvalidInput
 from logtriage.roles import RoleSplit
 from logtriage.roles.splits import ROLE_SPLITS, get_role_split
+from logtriage.tasks import DRAWN_TASKS, benchmark_of
 from logtriage.world.loading import WORLDS_VARIABLE, folder_or_name, load_world
 from logtriage.world.model import World
 
 if TYPE_CHECKING:
+    from logtriage.evaluation import RunSpec
     from logtriage.evaluation.money import Prices
     from logtriage.evaluation.parallel import Workers
+
+
+def option(metavar: str, text: str, *names: str, panel: str | None = None, **more: Any) -> Any:
+    """An option with a value, named as its parameter or by ``names``; ``text`` is its help."""
+    return typer.Option(*names, metavar=metavar, help=text, rich_help_panel=panel, **more)
+
+
+def flag(text: str, *names: str, panel: str | None = None) -> Any:
+    """An option without a name for its value."""
+    return typer.Option(*names, help=text, rich_help_panel=panel)
+
+
+def argument(metavar: str, text: str) -> Any:
+    """An argument."""
+    return typer.Argument(metavar=metavar, help=text)
+
 
 #: Stands for every task of the benchmark.
 ALL: Final = "all"
 
 Jobs = Annotated[
-    int | None,
-    typer.Option(
-        metavar="J", help="How many processes to use; 1 if not given. With --ray local, workers."
-    ),
+    int | None, option("J", "How many processes to use; 1 if not given. With --ray local, workers.")
 ]
 RayAddress = Annotated[
     str | None,
-    typer.Option(
-        "--ray",
-        metavar="ADDRESS",
-        help="Let Ray do the work: local, or the address of a cluster, such as auto.",
+    option(
+        "ADDRESS", "Let Ray do the work: local, or the address of a cluster, such as auto.", "--ray"
     ),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Write one JSON object a line to stdout.")]
+Json = Annotated[bool, flag("Write one JSON object a line to stdout.", "--json")]
 ExplainWorst = Annotated[
     int | None,
-    typer.Option(
-        metavar="N",
-        min=0,
-        help="Explain at most N of the episodes with the lowest grades; 20 if not given. Takes "
+    option(
+        "N",
+        "Explain at most N of the episodes with the lowest grades; 20 if not given. Takes "
         "about a second each.",
+        min=0,
     ),
 ]
 Beliefs = Annotated[
     int | None,
-    typer.Option(
-        metavar="N",
-        min=0,
-        help="Work out the belief of at most N episodes of the page; 100 if not given. Takes about "
+    option(
+        "N",
+        "Work out the belief of at most N episodes of the page; 100 if not given. Takes about "
         "0.3 seconds each, on a fleet up to a second.",
+        min=0,
     ),
 ]
-RunDirectory = Annotated[Path, typer.Argument(metavar="RUN", help="The directory of a run.")]
+RunDirectory = Annotated[Path, argument("RUN", "The directory of a run.")]
 Bases = Annotated[
     list[Path] | None,
-    typer.Option(
-        "--base",
-        metavar="RUN",
-        help="Show this run beside it, with the paired difference. May be repeated.",
+    option(
+        "RUN", "Show this run beside it, with the paired difference. May be repeated.", "--base"
     ),
 ]
 LuckAdjusted = Annotated[
-    bool,
-    typer.Option(
-        "--luck-adjusted", help="Also show mean grades less the luck of explained episodes."
-    ),
+    bool, flag("Also show mean grades less the luck of explained episodes.", "--luck-adjusted")
 ]
-Legend = Annotated[bool, typer.Option("--legend", help="Also say what each column means.")]
+Legend = Annotated[bool, flag("Also say what each column means.", "--legend")]
 Bundle = Annotated[
     Path | None,
-    typer.Option(
-        metavar="FILE", help="Take recorded incidents from this bundle, not the shipped incidents."
-    ),
+    option("FILE", "Take recorded incidents from this bundle, not the shipped incidents."),
 ]
 SealFile = Annotated[
-    Path | None,
-    typer.Option(metavar="FILE", help=f"The key of sealed incidents. Default: {SEAL_VARIABLE}."),
+    Path | None, option("FILE", f"The key of sealed incidents. Default: {SEAL_VARIABLE}.")
 ]
 OfWorld = Annotated[
     str | None,
-    typer.Option(
-        "--world",
-        metavar="DIR",
-        help=f"The world: a folder, a shipped name, or a name in {WORLDS_VARIABLE}. "
+    option(
+        "DIR",
+        f"The world: a folder, a shipped name, or a name in {WORLDS_VARIABLE}. "
         "Ids may then leave it out. Default: what they begin with.",
+        "--world",
     ),
 ]
 SplitRoles = Annotated[
     str | None,
-    typer.Option(
-        metavar="SPLIT",
-        help=f"Let teams play, split into these roles: {', '.join(ROLE_SPLITS)}, or a JSON "
+    option(
+        "SPLIT",
+        f"Let teams play, split into these roles: {', '.join(ROLE_SPLITS)}, or a JSON "
         "file. Each policy is then a team: expert, observer, ROLE=POLICY,...",
     ),
 ]
@@ -104,11 +110,11 @@ SplitRoles = Annotated[
 
 OwnSplit = Annotated[
     str | None,
-    typer.Option(
-        "--split-roles",
-        metavar="FILE",
-        help="A role split of your own, for transcripts that name it. Built-in splits are known: "
+    option(
+        "FILE",
+        "A role split of your own, for transcripts that name it. Built-in splits are known: "
         f"{', '.join(ROLE_SPLITS)}.",
+        "--split-roles",
     ),
 ]
 
@@ -116,38 +122,66 @@ OwnSplit = Annotated[
 _MONEY: Final = "Money"
 Value = Annotated[
     float | None,
-    typer.Option(
+    option(
+        "V",
+        "What it saves to have an incident solved: also show what the agent is worth.",
         "--value-of-incident",
-        metavar="V",
-        rich_help_panel=_MONEY,
-        help="What it saves to have an incident solved: also show what the agent is worth.",
+        panel=_MONEY,
     ),
 ]
 CostPerEpisode = Annotated[
     float | None,
-    typer.Option(
-        metavar="C",
-        rich_help_panel=_MONEY,
-        help="What an episode costs. Default: what the run keeps, as answer sheets do.",
+    option(
+        "C",
+        "What an episode costs. Default: what the run keeps, as answer sheets do.",
+        panel=_MONEY,
     ),
 ]
 TokenPrices = Annotated[
     str | None,
-    typer.Option(
+    option(
+        "IN,OUT",
+        "Or what a million tokens cost, of prompts and of replies.",
         "--price-per-million-tokens",
-        metavar="IN,OUT",
-        rich_help_panel=_MONEY,
-        help="Or what a million tokens cost, of prompts and of replies.",
+        panel=_MONEY,
     ),
 ]
+SPLIT: Final = "test"
+
+TasksOfRun = Annotated[
+    list[str] | None,
+    option(
+        "TASK",
+        "A task, all (the default: every task of the benchmark), recorded, "
+        "recorded_models, or a task of shifts. May be repeated.",
+        "--task",
+    ),
+]
+SplitOfRun = Annotated[
+    str | None,
+    option(
+        "SPLIT",
+        f"One of {', '.join(ALL_SPLITS)}; {SPLIT} if not given. Recorded incidents have none.",
+        "--split",
+    ),
+]
+Episodes = Annotated[int, option("N", "How many incidents of each task to play.")]
+Start = Annotated[int, option("N", "Number of the first incident.")]
+Kinds = Annotated[
+    list[str] | None,
+    option(
+        "KIND",
+        "Take only incidents of this kind of fault or of benign trouble; world show lists "
+        "the kinds. May be repeated.",
+        "--kind",
+    ),
+]
+Fresh = Annotated[bool, flag("Delete the run in --out and start again.", "--fresh")]
+RetryUnscored = Annotated[bool, flag("Play unscored episodes again.", "--retry-unscored")]
 
 
 def prices_in(value: float | None, cost: float | None, tokens: str | None) -> "Prices | None":
-    """The prices of the options; None without the value of an incident.
-
-    Raises:
-        InvalidInput: if a cost has no value, or a text is not a price.
-    """
+    """The prices of the options; None without the value of an incident, which costs need."""
     from logtriage.evaluation.money import Prices
 
     if value is None:
@@ -171,11 +205,7 @@ def prices_in(value: float | None, cost: float | None, tokens: str | None) -> "P
 
 @contextmanager
 def workers_in(jobs: int | None, ray: str | None) -> "Iterator[Workers]":
-    """The workers that ``--jobs`` and ``--ray`` ask for; stops a Ray that it started itself.
-
-    Raises:
-        InvalidInput, MissingExtra, LogTriageError: if they cannot be had.
-    """
+    """The workers that ``--jobs`` and ``--ray`` ask for; stops a Ray that it started itself."""
     from logtriage.evaluation.parallel import workers_of
 
     if ray is None:
@@ -188,11 +218,7 @@ def workers_in(jobs: int | None, ray: str | None) -> "Iterator[Workers]":
 
 
 def role_split(named: str | None) -> RoleSplit | None:
-    """A built-in role split by its name, or a split from a JSON file.
-
-    Raises:
-        UnknownName, InvalidInput: for what is neither; naming the file and the field.
-    """
+    """A built-in role split by its name, or a split from a JSON file."""
     if named is None:
         return None
     # A name with the suffix of a file is opened, so that the error says that it is missing.
@@ -209,3 +235,43 @@ def world_in(named: str | None) -> World | None:
 def seal_in(path: Path | None) -> Seal | None:
     """The seal of a file; None if none is given. Raises as ``read_seal``."""
     return None if path is None else read_seal(path)
+
+
+def chosen(
+    policies: list[str],
+    task: list[str] | None,
+    split: str | None,
+    episodes: int,
+    start: int,
+    roles: RoleSplit | None,
+    bundle: Path | None,
+    seal_file: Path | None,
+    world: World | None,
+    kinds: list[str] | None = None,
+) -> "tuple[RunSpec, Seal | None]":
+    """The run that the options define, and the seal of its incidents.
+
+    Raises:
+        UnknownName, InvalidInput: as :class:`~logtriage.evaluation.RunSpec`, and for a split of
+            recorded incidents.
+        SealError, OSError: for sealed incidents without a key, and a file without one.
+    """
+    from logtriage.evaluation import RECORDED_TASK, RECORDED_TASKS, RunSpec
+
+    if task is None:
+        task = [ALL if bundle is None else RECORDED_TASK]
+    elif bundle is not None and not any(name in RECORDED_TASKS for name in task):
+        task = [*task, RECORDED_TASK]
+    names = named_tasks(task, world)
+    if split is not None and all(name in RECORDED_TASKS for name in names):
+        raise InvalidInput(f"--split {split}: recorded incidents have no split; leave it out")
+    spec = RunSpec(
+        policies, names, split or SPLIT, episodes, start, roles, world=world, kinds=kinds or ()
+    )
+    return spec, seal_for(spec.split, seal_in(seal_file))
+
+
+def named_tasks(names: Iterable[str], world: World | None) -> list[str]:
+    """The tasks of some names, of which :data:`ALL` stands for the benchmark of a world."""
+    every = DRAWN_TASKS if world is None else benchmark_of(world)
+    return [task for name in names for task in (every if name == ALL else [name])]

@@ -17,6 +17,7 @@ from logtriage.actions import describe
 from logtriage.cli import options
 from logtriage.cli.console import emit, messages, note, put, results, say
 from logtriage.cli.group import SOME_BAD
+from logtriage.cli.options import argument, flag, option
 from logtriage.cli.screens import debrief, screen
 from logtriage.cli.typed import HUMAN
 from logtriage.codec import encode_transcript
@@ -41,41 +42,30 @@ if TYPE_CHECKING:
 
 
 def play(
-    incident_id: Annotated[
-        str,
-        typer.Argument(metavar="ID", help="The incident, or the shift."),
-    ],
+    incident_id: Annotated[str, argument("ID", "The incident, or the shift.")],
     policy: Annotated[
-        str,
-        typer.Option(metavar="POLICY", help="human, or a policy to watch, such as expert."),
+        str, option("POLICY", "human, or a policy to watch, such as expert.")
     ] = HUMAN,
-    brief: Annotated[
-        bool, typer.Option("--brief", help="Show only the debrief of a watched policy.")
-    ] = False,
+    brief: Annotated[bool, flag("Show only the debrief of a watched policy.", "--brief")] = False,
     kind: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="KIND",
-            help="Take the first incident of this kind of fault or of benign trouble, from the ID "
+        option(
+            "KIND",
+            "Take the first incident of this kind of fault or of benign trouble, from the ID "
             "on. May be repeated.",
         ),
     ] = None,
     split_roles: options.SplitRoles = None,
     explain: Annotated[
         bool,
-        typer.Option(
+        flag(
+            "Show the belief beside each action, where the probabilities are known.",
             "--explain/--no-explain",
-            help="Show the belief beside each action, where the probabilities are known.",
         ),
     ] = True,
-    practice: Annotated[
-        bool, typer.Option("--practice", help="Allow undo in the console.")
-    ] = False,
+    practice: Annotated[bool, flag("Allow undo in the console.", "--practice")] = False,
     out: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="Append the transcript to this file as it comes, for grade."
-        ),
+        Path | None, option("FILE", "Append the transcript to this file as it comes, for grade.")
     ] = None,
     bundle: options.Bundle = None,
     seal_file: options.SealFile = None,
@@ -219,7 +209,6 @@ def _is_terminal() -> bool:
 def _play_on_screen(
     incident: Incident, save: Save, *, practice: bool, explains: bool
 ) -> "tuple[State, Explanation | None]":
-    """The last state of a game in the console, and its explanation."""
     from logtriage.cli.desk.app import Desk
 
     desk = Desk(incident, practice=practice, explains=explains, on_state=save)

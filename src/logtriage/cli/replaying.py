@@ -4,30 +4,23 @@ import webbrowser
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from logtriage._lib.printable import counted
 from logtriage.cli import options
 from logtriage.cli.bar import Bar
 from logtriage.cli.console import emit, note
+from logtriage.cli.options import argument, flag, option
 
 
 def replay(
     run: options.RunDirectory,
     incident_id: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="ID", help="Only the episodes on this incident, with all there is to say."
-        ),
+        str | None, argument("ID", "Only the episodes on this incident, with all there is to say.")
     ] = None,
     out: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="The page; RUN/replay.html, or with ID RUN/replay-ID.html."
-        ),
+        Path | None, option("FILE", "The page; RUN/replay.html, or with ID RUN/replay-ID.html.")
     ] = None,
     bases: options.Bases = None,
-    show: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
+    show: Annotated[bool, flag("Open the page in a browser.", "--open")] = False,
     beliefs: options.Beliefs = None,
     explain: options.ExplainWorst = None,
     seal_file: options.SealFile = None,

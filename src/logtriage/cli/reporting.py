@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import attrs
-import typer
 
 from logtriage._lib.printable import counted
 from logtriage.cli import options
 from logtriage.cli.bar import Bar, loaded_runs
 from logtriage.cli.console import emit, note, results
+from logtriage.cli.options import argument, flag, option
 from logtriage.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -21,16 +21,12 @@ if TYPE_CHECKING:
 
 
 def compare(
-    run_a: Annotated[Path, typer.Argument(metavar="RUN_A", help="The directory of a run.")],
-    run_b: Annotated[Path, typer.Argument(metavar="RUN_B", help="Another run, or the same.")],
+    run_a: Annotated[Path, argument("RUN_A", "The directory of a run.")],
+    run_b: Annotated[Path, argument("RUN_B", "Another run, or the same.")],
     policy_a: Annotated[
-        str | None,
-        typer.Option(metavar="POLICY", help="The policy of run A, where the two names differ."),
+        str | None, option("POLICY", "The policy of run A, where the two names differ.")
     ] = None,
-    policy_b: Annotated[
-        str | None,
-        typer.Option(metavar="POLICY", help="The policy of run B."),
-    ] = None,
+    policy_b: Annotated[str | None, option("POLICY", "The policy of run B.")] = None,
     seal_file: options.SealFile = None,
     value: options.Value = None,
     cost_per_episode: options.CostPerEpisode = None,
@@ -44,8 +40,7 @@ def compare(
     Incidents that are graded in both runs count. Differences are B - A, with a paired bootstrap
     interval. Grades by different rubrics are not compared, nor are runs with different seals.
     """
-    from logtriage.cli.money import print_worth_differences
-    from logtriage.cli.tables import print_comparisons
+    from logtriage.cli.tables import print_comparisons, print_worth_differences
     from logtriage.evaluation import check_drawn_alike, compare_runs
     from logtriage.evaluation.compare import run_names
     from logtriage.evaluation.money import worth_differences
@@ -72,7 +67,10 @@ def compare(
         print_worth_differences(results(), money, run_names([run_a, run_b]))
     if a.manifest.spec.role_split != b.manifest.spec.role_split:
         note(f"A is of {_players(a)}, B of {_players(b)}", "yellow")
-    if policy_a is None and policy_b is None and (by_place := _paired_by_position(pairs)):
+    by_place = ", ".join(
+        dict.fromkeys(f"{ours} and {theirs}" for _, ours, theirs in pairs if ours != theirs)
+    )
+    if policy_a is None and policy_b is None and by_place:
         note(f"no policy has the same name in both; paired by position: {by_place}", "yellow")
     for comparison in compared:
         if comparison.only_a or comparison.only_b:
@@ -88,11 +86,6 @@ def compare(
             )
 
 
-def _paired_by_position(pairs: "Sequence[tuple[str, str, str]]") -> str:
-    """The pairs of policies of different names, in words."""
-    return ", ".join(dict.fromkeys(f"{a} and {b}" for _, a, b in pairs if a != b))
-
-
 def _players(run: "LoadedRun") -> str:
     split = run.manifest.spec.role_split
     return "single agents" if split is None else f"teams ({split.name}: {', '.join(split.names)})"
@@ -100,14 +93,10 @@ def _players(run: "LoadedRun") -> str:
 
 def report(
     run: options.RunDirectory,
-    out: Annotated[
-        Path | None, typer.Argument(metavar="OUT", help="The page; RUN/report.html if not given.")
-    ] = None,
+    out: Annotated[Path | None, argument("OUT", "The page; RUN/report.html if not given.")] = None,
     bases: options.Bases = None,
-    html: Annotated[bool, typer.Option("--html", help="Write a self-contained page.")] = False,
-    show: Annotated[
-        bool, typer.Option("--open", help="Write the page and open it in a browser.")
-    ] = False,
+    html: Annotated[bool, flag("Write a self-contained page.", "--html")] = False,
+    show: Annotated[bool, flag("Write the page and open it in a browser.", "--open")] = False,
     beliefs: options.Beliefs = None,
     explain: options.ExplainWorst = None,
     seal_file: options.SealFile = None,
@@ -203,8 +192,7 @@ def put_rows(
                 {**attrs.asdict(row), **{name: of[key] for name, of in extra.items() if key in of}}
             )
         return
-    from logtriage.cli.money import print_worth
-    from logtriage.cli.tables import print_repeats, print_rows
+    from logtriage.cli.tables import print_repeats, print_rows, print_worth
     from logtriage.evaluation.repeats import pooled
 
     print_rows(results(), pooled(rows, repeats), legend=legend, luck_adjusted=luck_adjusted)

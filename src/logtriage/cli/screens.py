@@ -13,7 +13,8 @@ from logtriage.grading import Graded
 from logtriage.grading.debrief import COLUMNS, debrief_of
 from logtriage.incident import Incident
 from logtriage.rendering.sparklines import sparklined
-from logtriage.report.truth import truth_of
+from logtriage.report.text import NO_FIGURE, truth_of
+from logtriage.report.text import number as of_pages
 from logtriage.roles import RoleSplit
 from logtriage.state import State
 
@@ -26,16 +27,9 @@ _POOR: Final = re.compile(r"\b(?:WARN|degraded)\b")
 _DIM: Final = re.compile(r"^[+-]\d+s ", re.MULTILINE)
 
 
-#: Shown in place of a figure that is not known.
-NO_FIGURE: Final = "–"
-
-
 def number(value: float | None, digits: int = 3) -> str:
     """A figure with a fixed number of digits; a dash where there is none."""
-    if value is None:
-        return NO_FIGURE
-    text = f"{value:.{digits}f}"
-    return text if float(text) else text.removeprefix("-")
+    return of_pages(value, digits).replace("−", "-")
 
 
 def signed(value: float | None, digits: int = 3) -> str:

@@ -3,11 +3,9 @@
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from logtriage._lib.files import replacing
 from logtriage.cli.console import emit, note, results, say
-from logtriage.cli.options import Json, SealFile
+from logtriage.cli.options import Json, SealFile, argument, option
 from logtriage.codec import encode_transcript
 from logtriage.drawing.sealing import HOW, new_seal, seal_at_hand
 from logtriage.errors import InvalidInput, SealError
@@ -15,9 +13,7 @@ from logtriage.server.ledger import Ledger
 
 
 def new(
-    path: Annotated[
-        Path, typer.Argument(metavar="PATH", help="The file to write. It must not exist.")
-    ],
+    path: Annotated[Path, argument("PATH", "The file to write. It must not exist.")],
     as_json: Json = False,
 ) -> None:
     """Write a random key to a file that only you may read."""
@@ -26,9 +22,9 @@ def new(
 
 
 def close(
-    ledger: Annotated[Path, typer.Argument(metavar="LEDGER", help="The ledger of a server.")],
-    run: Annotated[str, typer.Option(metavar="NAME", help="The run to close.")],
-    out: Annotated[Path, typer.Option(metavar="FILE", help="Write its transcripts here.")],
+    ledger: Annotated[Path, argument("LEDGER", "The ledger of a server.")],
+    run: Annotated[str, option("NAME", "The run to close.")],
+    out: Annotated[Path, option("FILE", "Write its transcripts here.")],
     as_json: Json = False,
 ) -> None:
     """Close a run of a server's ledger, and write its transcripts.

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import attrs
-import typer
 
 from logtriage._lib.printable import counted
 from logtriage.adapters.served import (
@@ -18,6 +17,7 @@ from logtriage.adapters.served import (
     served_player,
 )
 from logtriage.cli.console import note
+from logtriage.cli.options import option
 from logtriage.errors import InvalidInput
 from logtriage.evaluation.usage import TOO_MANY_CUT, Usage, warning_of_cuts
 from logtriage.registry.policies import LOADED
@@ -29,14 +29,13 @@ if TYPE_CHECKING:
     from logtriage.evaluation import Row
 
 _PANEL: Final = f"Models behind an endpoint ({ENDPOINT}MODEL)"
-#: Episodes played at a time.
 CONCURRENCY: Final = 8
 #: The longest reply of a model in this process: without thoughts a call is shorter.
 LOCAL_TOKENS: Final = 1_024
 
 
 def _option(metavar: str, text: str) -> Any:
-    return typer.Option(metavar=metavar, help=text, rich_help_panel=_PANEL)
+    return option(metavar, text, panel=_PANEL)
 
 
 BaseUrl = Annotated[
@@ -64,9 +63,8 @@ ExtraBody = Annotated[
 Timeout = Annotated[float, _option("S", "Seconds for one request.")]
 Template = Annotated[
     str,
-    typer.Option(
-        metavar="WHICH",
-        help="hf:DIR: the chat template, the model's own or ours with tools (own or tools).",
+    option(
+        "WHICH", "hf:DIR: the chat template, the model's own or ours with tools (own or tools)."
     ),
 ]
 Retries = Annotated[int, _option("N", "How often a failed request is sent again.")]
@@ -81,12 +79,7 @@ TEMPLATES: Final = ("own", "tools")
 def served_players(
     policies: Sequence[str], endpoint: Endpoint, split: RoleSplit | None = None
 ) -> dict[str, ServedPlayer]:
-    """A player for each policy that is a served model, or a team with a served model.
-
-    Raises:
-        MissingExtra: without the extra ``openai``.
-        InvalidInput: for an option that no policy uses, or a value that cannot be used.
-    """
+    """A player for each policy with a served model; refuses options that no policy uses."""
     served = [policy for policy in policies if endpoints_in(policy)]
     loaded = any(policy.startswith(LOCAL) for policy in policies)
     for field in () if served else attrs.fields(Endpoint):
@@ -106,12 +99,7 @@ def loaded_players(
     template: str,
     batch: int,
 ) -> "dict[str, LocalPlayer]":
-    """A player for each policy that is a model of a directory or the hub, ``hf:DIR``.
-
-    Raises:
-        MissingExtra: without the extra ``train``.
-        InvalidInput: for a model or an option that cannot be used.
-    """
+    """A player for each policy that is a model of a directory or the hub, ``hf:DIR``."""
     local = [policy for policy in policies if policy.startswith(LOCAL)]
     if template not in TEMPLATES or (template != TEMPLATES[0] and not local):
         raise InvalidInput(

@@ -4,10 +4,8 @@ import os
 from pathlib import Path
 from typing import Annotated, Any, Final
 
-import typer
-
 from logtriage.cli.console import note
-from logtriage.cli.options import OfWorld, SealFile, world_in
+from logtriage.cli.options import OfWorld, SealFile, flag, option, world_in
 from logtriage.drawing.sealing import seal_at_hand
 from logtriage.errors import InvalidInput
 from logtriage.server.settings import TOKEN_VARIABLE, Settings, is_loopback
@@ -17,33 +15,27 @@ _DEFAULT: Final = Settings()
 
 def serve(
     host: Annotated[
-        str, typer.Option(help="Address to bind. Any address but loopback needs a token.")
+        str, flag("Address to bind. Any address but loopback needs a token.")
     ] = _DEFAULT.host,
-    port: Annotated[int, typer.Option(help="TCP port; 0 picks a free port.")] = _DEFAULT.port,
+    port: Annotated[int, flag("TCP port; 0 picks a free port.")] = _DEFAULT.port,
     task: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="TASK", help="Draw from this task if a client names none. May be repeated."
-        ),
+        option("TASK", "Draw from this task if a client names none. May be repeated."),
     ] = None,
     of_world: OfWorld = None,
-    max_sessions: Annotated[
-        int, typer.Option(metavar="N", help="Most sessions at a time.")
-    ] = _DEFAULT.max_sessions,
+    max_sessions: Annotated[int, option("N", "Most sessions at a time.")] = _DEFAULT.max_sessions,
     idle_seconds: Annotated[
-        float, typer.Option(metavar="S", help="End a session after this long without a message.")
+        float, option("S", "End a session after this long without a message.")
     ] = _DEFAULT.idle_seconds,
     token_file: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="The bearer token. Default: LOGTRIAGE_TOKEN."),
+        Path | None, option("FILE", "The bearer token. Default: LOGTRIAGE_TOKEN.")
     ] = None,
     seal_file: SealFile = None,
     ledger: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Count attempts at sealed incidents in this file."),
+        Path | None, option("FILE", "Count attempts at sealed incidents in this file.")
     ] = None,
     run: Annotated[
-        str, typer.Option(metavar="NAME", help="The run; it has one attempt at each incident.")
+        str, option("NAME", "The run; it has one attempt at each incident.")
     ] = _DEFAULT.run,
 ) -> None:
     """Serve episodes over the network.

@@ -59,13 +59,7 @@ def evaluate_shifts(
     *,
     as_json: bool,
 ) -> None:
-    """Let players play shifts, and print a table for each task.
-
-    With ``out`` every shift is kept in ``shifts.jsonl`` there; the same call goes on.
-
-    Raises:
-        UnknownName: for a task or a player that does not exist.
-    """
+    """Let players play shifts, and print a table for each task; ``out`` keeps them and goes on."""
     from logtriage.evaluation.shifts import SHIFTS, record_shifts, shift_row
 
     every = {task: shift_ids(task, split, len(numbers), numbers.start) for task in tasks}
@@ -125,11 +119,7 @@ def _recorder(
 
 
 def play_shift(shift_id: str, policy: str, *, brief: bool, as_json: bool) -> None:
-    """Play a shift line by line, or watch a player; then show the grade of each incident.
-
-    Raises:
-        UnknownName, InvalidInput: for a shift or a player that does not exist.
-    """
+    """Play a shift line by line, or watch a player; then show the grade of each incident."""
     shift = make_shift(shift_id)
     if policy != HUMAN and policy not in PLAYERS:
         raise UnknownName("player of shifts", policy, (HUMAN, *PLAYERS))
@@ -157,11 +147,7 @@ def play_shift(shift_id: str, policy: str, *, brief: bool, as_json: bool) -> Non
 
 
 def _ask_action(state: ShiftState) -> Wire:
-    """The next action that somebody types; what cannot be understood is asked again.
-
-    Raises:
-        EOFError: at the end of the input, or if the person stops.
-    """
+    """The next action that somebody types, asked until it is understood; EOFError at the end."""
     console = messages()
     while True:
         verb, _, rest = console.input("> ").strip().partition(" ")

@@ -10,9 +10,11 @@ from logtriage._lib.printable import counted, spelled
 from logtriage.cli.console import say
 from logtriage.cli.figures import Cell, Figures, estimate, share
 from logtriage.cli.losses import check_adjusted, put_loss_differences, put_losses
-from logtriage.cli.screens import NO_FIGURE, heading, number
+from logtriage.cli.screens import heading, number
 from logtriage.evaluation import Comparison, Interval, Row
+from logtriage.evaluation.money import Worth, WorthDifference
 from logtriage.evaluation.repeats import Repeats
+from logtriage.report.text import NO_FIGURE
 
 _SHARES: Final = (
     ("root_cause", "root\ncause"),
@@ -25,7 +27,6 @@ _SHARES: Final = (
 )
 #: Shares of incidents that have a worth of hand-over.
 _NET_SHARES: Final = (("handed_over", "handed\nover"), ("paged_right", "paged\nright"))
-#: A title, and the cell of a row.
 _Column = tuple[str, Callable[[Row], Cell]]
 
 
@@ -34,10 +35,7 @@ def print_rows(
 ) -> None:
     """Print a table for each task, all with the same columns, and if wanted their ``legend``.
 
-    ``luck_adjusted`` adds the mean grade less the luck where episodes are explained.
-
-    Raises:
-        InvalidInput: for ``luck_adjusted`` without an explained episode.
+    ``luck_adjusted`` adds the mean grade less the luck, and needs an explained episode.
     """
     if luck_adjusted:
         check_adjusted(row.losses for row in rows)
@@ -76,7 +74,11 @@ def _put_rows(figures: Figures, rows: Sequence[Row], *, unscored: bool) -> None:
     bounded = any(row.unscored or (row.grade and row.bound != row.grade.mean) for row in rows)
     net = any(row.net for row in rows)
     headline: list[_Column] = [
-        *([("net value\n[95 % interval]", _net_value)] if net else []),
+        *(
+            [("net value\n[95 % interval]", lambda row: estimate(row.net and row.net.net))]
+            if net
+            else []
+        ),
         ("mean grade\n[95 % interval]", lambda row: estimate(row.grade)),
         *([("unscored\nas 0", lambda row: number(row.bound))] if bounded else []),
         ("solved", _share_of("solved")),
@@ -94,7 +96,10 @@ def _put_rows(figures: Figures, rows: Sequence[Row], *, unscored: bool) -> None:
     if any(row.unread for row in rows):
         details.append(("unread\nreplies", lambda row: str(row.unread or NO_FIGURE)))
     if unscored:
-        details.append(("unscored", _unscored))
+        style = "bold yellow"
+        details.append(
+            ("unscored", lambda row: Text(str(row.unscored), style if row.unscored else ""))
+        )
     for columns in (headline, details) if net else ([*headline, *details],):
         figures.put(
             ["policy", *(title for title, _ in columns)],
@@ -102,16 +107,8 @@ def _put_rows(figures: Figures, rows: Sequence[Row], *, unscored: bool) -> None:
         )
 
 
-def _net_value(row: Row) -> Cell:
-    return estimate(None if row.net is None else row.net.net)
-
-
 def _share_of(name: str, *, in_net: bool = False) -> Callable[[Row], Cell]:
     return lambda row: share(getattr(row.net if in_net else row, name, None))
-
-
-def _unscored(row: Row) -> Cell:
-    return Text(str(row.unscored), style="bold yellow" if row.unscored else "")
 
 
 def _put_by_worth(figures: Figures, rows: Sequence[Row]) -> None:
@@ -134,7 +131,6 @@ def _put_by_worth(figures: Figures, rows: Sequence[Row]) -> None:
 
 
 def _put_located(figures: Figures, rows: Sequence[Row]) -> None:
-    """Print how root causes were ranked, over all incidents and by fault kind."""
     figures.put(
         ("policy", "fault", "incidents", "AC@1", "AC@3", "AC@5", "Avg@5"),
         [
@@ -238,3 +234,46 @@ def _net(pair: Comparison) -> Sequence[Cell]:
 def _signed(difference: Interval) -> Text:
     low, high = difference.bounds
     return estimate(difference, "+.3f", "green" if low > 0 else "red" if high < 0 else "")
+
+
+def print_worth(console: Console, rows: Sequence[Worth], *, legend: bool = False) -> None:
+    """Print the worth of policies beyond handing everything over, if wanted with its legend."""
+    figures = Figures(console)
+    figures.put(
+        ("policy", "task", "episodes", "cost", "worth [95 % interval]", "worth nothing at"),
+        [
+            [
+                row.policy,
+                row.task,
+                str(row.episodes),
+                f"{row.cost:,.2f}",
+                estimate(row.worth, ",.2f"),
+                f"{row.worthless_at:,.2f} an episode" if row.worthless_at >= 0 else NO_FIGURE,
+            ]
+            for row in rows
+        ],
+        names=2,
+    )
+    if legend:
+        figures.legend()
+
+
+def print_worth_differences(
+    console: Console, rows: Sequence[WorthDifference], runs: tuple[str, ...]
+) -> None:
+    """Print the worth of policies side by side; ``runs`` are the names of runs A and B."""
+    Figures(console).put(
+        ("A", "B", "incidents", "worth A", "worth B", "worth B - A [95 % interval]"),
+        [
+            [
+                f"{runs[0]}: {row.policy_a}",
+                f"{runs[1]}: {row.policy_b}",
+                str(row.incidents),
+                f"{row.a:,.2f}",
+                f"{row.b:,.2f}",
+                estimate(row.difference, ",.2f"),
+            ]
+            for row in rows
+        ],
+        names=2,
+    )

@@ -3,15 +3,7 @@
 from contextlib import suppress
 from typing import Final
 
-from logtriage.actions import (
-    ACTION_TYPES,
-    FAULT_CATEGORIES,
-    HAND_OVER_TYPES,
-    RECORDED_ACTION_TYPES,
-    SEVERITIES,
-    Action,
-    Malformed,
-)
+from logtriage import actions
 from logtriage.errors import closest
 from logtriage.grading.offered import useful_actions
 from logtriage.incident import Incident
@@ -35,7 +27,6 @@ WORDS: Final = {
     "traces": "request_traces",
     "handover": "hand_over",
 }
-#: Actions that take no value.
 _ALONE: Final = ("resolve", "ignore", "hand_over")
 
 #: What each kind of action is typed as, and does.
@@ -50,7 +41,7 @@ _KINDS: Final = {
     ),
     "request_traces": ("traces SERVICE", "see where its time goes and where its errors start"),
     "classify_severity": (
-        f"severity {'|'.join(SEVERITIES)}",
+        f"severity {'|'.join(actions.SEVERITIES)}",
         "declare the severity; the first declaration counts",
     ),
     "identify_root_cause": (
@@ -58,7 +49,7 @@ _KINDS: Final = {
         "declare the root cause; a confidence from 0 to 1 may follow (also: root, identify)",
     ),
     "classify_fault": (
-        f"class {'|'.join(FAULT_CATEGORIES)}",
+        f"class {'|'.join(actions.FAULT_CATEGORIES)}",
         "declare the class of the fault; the first declaration counts",
     ),
     "escalate": ("page TEAM", "page a team; a wrong one ends the incident with 0"),
@@ -70,7 +61,7 @@ _KINDS: Final = {
     "ignore": ("ignore", "close the incident as nothing to act on"),
     "hand_over": ("handover", "hand the incident to the duty manager, which closes it"),
 }
-_TYPED: Final = (*ACTION_TYPES, *RECORDED_ACTION_TYPES, *HAND_OVER_TYPES)
+_TYPED: Final = (*actions.ACTION_TYPES, *actions.RECORDED_ACTION_TYPES, *actions.HAND_OVER_TYPES)
 _OTHERS: Final = (
     ("{…}", "any action as JSON, as an agent writes it"),
     ("rules", "show the runbook and the rules"),
@@ -115,7 +106,7 @@ def completions(typed: str, incident: Incident) -> list[str]:
     ]
 
 
-def read_action(text: str, topology: Topology) -> Action:
+def read_action(text: str, topology: Topology) -> actions.Action:
     """An action from shorthand such as ``page dba-team``, or from JSON; total.
 
     Shorthand takes the names on the wire as well, and a remedy may be written
@@ -131,7 +122,7 @@ def read_action(text: str, topology: Topology) -> Action:
     if name not in _TYPED:
         meant = closest(verb, (*WORDS, *_TYPED, *topology.remedies))
         hint = "" if meant is None else f" (did you mean {meant!r}?)"
-        return Malformed(text, f"unknown command {verb!r}{hint}")
+        return actions.Malformed(text, f"unknown command {verb!r}{hint}")
     wire: dict[str, object] = {"action_type": name}
     if name == "remediate" and len(values) == 2:
         values = [":".join(values)]
@@ -143,7 +134,7 @@ def read_action(text: str, topology: Topology) -> Action:
                 wire["confidence"] = float(confidence)
     limit = 0 if name in _ALONE else 1
     if len(values) > limit:
-        return Malformed(text, f"{verb} takes {limit or 'no'} value, got {len(values)}")
+        return actions.Malformed(text, f"{verb} takes {limit or 'no'} value, got {len(values)}")
     if values:
         value = values[0]
         wire["value"] = value.upper() if name == "classify_severity" else value

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 _OTHERS: Final = 3
 _LEAST: Final = 0.005
 
-# --- world show --------------------------------------------------------------------------
-
 
 def shown(console: Console, world: World) -> None:
     """Print a world: what it is, its kinds, and a table for each sort of reading."""
@@ -120,9 +118,6 @@ def shown_json(world: World) -> dict[str, Any]:
             for title, group in groups_of(world).items()
         },
     }
-
-
-# --- world check -------------------------------------------------------------------------
 
 
 def checked(console: Console, findings: Sequence["Finding"]) -> None:

@@ -5,33 +5,24 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import attrs
-import typer
 
 from logtriage.cli.auditing import close, print_finding
 from logtriage.cli.bar import Bar
 from logtriage.cli.console import emit, note, results, say
-from logtriage.cli.options import Json, world_in
+from logtriage.cli.options import Json, argument, flag, option, world_in
 from logtriage.cli.world_tables import checked, shown, shown_json
 from logtriage.tasks import as_world
 from logtriage.world.copies import copy_world
 from logtriage.world.loading import folder_or_name
 
-_World = Annotated[
-    str,
-    typer.Argument(metavar="DIR", help="A world: a folder, or a name."),
-]
+_World = Annotated[str, argument("DIR", "A world: a folder, or a name.")]
 
 
 def new_world(
-    folder: Annotated[
-        Path, typer.Argument(metavar="DIR", help="The folder to write, empty or not there.")
-    ],
+    folder: Annotated[Path, argument("DIR", "The folder to write, empty or not there.")],
     like: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME",
-            help="The world to copy, by name or folder. Default: that of the benchmark.",
-        ),
+        option("NAME", "The world to copy, by name or folder. Default: that of the benchmark."),
     ] = None,
 ) -> None:
     """Write a commented copy of a world.
@@ -44,10 +35,7 @@ def new_world(
 
 
 def show_world(world: _World, as_json: Json = False) -> None:
-    """Show a world as tables.
-
-    The tables have teams, kinds, and how often each condition shows what, in per cent.
-    """
+    """Show a world as tables: teams, kinds, how often each condition shows what, in per cent."""
     loaded = as_world(world_in(world))
     if as_json:
         emit(shown_json(loaded))
@@ -58,22 +46,18 @@ def show_world(world: _World, as_json: Json = False) -> None:
 def check_world_(
     world: _World,
     task: Annotated[
-        list[str] | None,
-        typer.Option(metavar="TASK", help="Look at this task alone, not at all. May be repeated."),
+        list[str] | None, option("TASK", "Look at this task alone, not at all. May be repeated.")
     ] = None,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="Take small samples, for a first look.")
-    ] = False,
+    quick: Annotated[bool, flag("Take small samples, for a first look.", "--quick")] = False,
     as_json: Json = False,
 ) -> None:
     """Check whether a world can be played well.
 
-    It takes about 20 seconds of CPU for a world as large as oncall; with --quick, 4 seconds.
-    Exit with 1 if a check fails, with 2 if the world cannot be read. What is wrong in a file is
-    said with the file and the field. The checks then say which kinds nobody
-    can tell apart, which faults nobody may notice, how long the prompt is, what stays in doubt
-    after a full look, what observer and expert are worth, and whether the worth of a hand-over
-    changes what to do.
+    It takes about 20 seconds of CPU for a world as large as oncall; with --quick, 4 seconds. Exit
+    with 1 if a check fails, with 2 if the world cannot be read; a mistake is said with file and
+    field. The checks say which kinds nobody can tell apart, which faults nobody may notice, how
+    long the prompt is, what stays in doubt after a full look, what observer and expert are worth,
+    and whether the worth of a hand-over changes what to do.
     """
     from logtriage.audit import FULL, QUICK, Finding, check_world
 

@@ -19,11 +19,8 @@ def is_atif(row: Mapping[str, Any]) -> bool:
 def row_of_trajectory(row: Mapping[str, Any]) -> dict[str, Any]:
     """A trajectory as a row with ``messages``; its other fields are kept.
 
-    Steps that were copied for context are not the agent's own.
-
-    Raises:
-        TranscriptError: naming the field; also for a part of a run, with subagents or with a
-            continuation elsewhere.
+    Steps that were copied for context are not the agent's own. A TranscriptError names the field,
+    also for a part of a run, with subagents or with a continuation elsewhere.
     """
     for field in ("subagent_trajectories", "continued_trajectory_ref"):
         if row.get(field):
@@ -31,8 +28,7 @@ def row_of_trajectory(row: Mapping[str, Any]) -> dict[str, Any]:
     messages: list[dict[str, Any]] = []
     for where, step in _items(row.get("steps"), "steps"):
         messages += _messages(step, where)
-    agent = row.get("agent")
-    about = agent if isinstance(agent, Mapping) else {}
+    about = agent if isinstance(agent := row.get("agent"), Mapping) else {}
     name = about.get("name") if absent(about.get("model_name")) else about["model_name"]
     return {**{key: row[key] for key in row if key != "steps"}, "agent": name, "messages": messages}
 

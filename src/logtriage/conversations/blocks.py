@@ -47,11 +47,7 @@ def first(block: Block, keys: tuple[str, ...]) -> Any:
 
 
 def block_of(raw: object, where: str) -> list[dict[str, Any]]:
-    """A block of content in the one form; a tool's part may be a call and its answer.
-
-    Raises:
-        InvalidInput: naming the place, for a block of an unknown kind.
-    """
+    """A block in the one form, or a call and its answer; an InvalidInput names what is unknown."""
     if isinstance(raw, str):
         return [{"type": "text", "text": raw}]
     if not isinstance(raw, Mapping):

@@ -53,11 +53,9 @@ def convert_files(
 ) -> Iterator[Reading]:
     """Convert files of rows: JSONL, or one JSON document, gzipped or not.
 
-    A document holds a list of rows, one row, or an Inspect log with its ``samples``. A
-    row that cannot be converted goes to ``on_error`` as a :class:`TranscriptError` with
-    file and line (or number), and the rest is converted; without ``on_error`` it is
-    raised. The options are those of :func:`transcript_of_row`.
-
+    A document holds a list of rows, one row, or an Inspect log with its ``samples``. A row that
+    cannot be converted goes to ``on_error`` as a :class:`TranscriptError` with file and line (or
+    number); without ``on_error`` it is raised. The options are those of :func:`transcript_of_row`.
     A row that is the beginning of another, as in a log with a line for each request, is left out,
     and goes to ``on_beginnings``. So all is read before the first transcript comes.
 
@@ -134,10 +132,8 @@ def _records(source: Source) -> Iterator[_Record]:
     empty = True
     for place, line, value in _values(unpacked(source, name), name):
         empty = False
-        shape = next(
-            (shape for shape in LINES if isinstance(value, Mapping) and shape.fits(value)), None
-        )
-        if shape is not None:
+        shapes = (shape for shape in LINES if isinstance(value, Mapping) and shape.fits(value))
+        if (shape := next(shapes, None)) is not None:
             by_shape.setdefault(shape, []).append((place, line, value))
             continue
         for inside, row in rows_in(value):
@@ -191,19 +187,17 @@ def _other_lines(lines: Iterator[tuple[int, Any]], size: int) -> list[tuple[int,
         size += 0 if line is None else len(line)
         rest.append((number, line))
         if size > MAX_DOCUMENT:
+            limit = f"{MAX_DOCUMENT >> 20} MiB"
             raise TranscriptError(
-                f"neither JSON a line nor a document of at most {MAX_DOCUMENT >> 20} MiB",
-                line=number,
+                f"neither JSON a line nor a document of at most {limit}", line=number
             )
     return rest
 
 
 def _document(document: Any, name: str) -> Iterator[_Record]:
-    """The rows of a document, or the lines that it lists."""
     items = document if isinstance(document, list) else [document]
-    if any(
-        isinstance(item, Mapping) and shape.fits(item) for item in items[:1] for shape in LINES[:-1]
-    ):
+    first = [item for item in items[:1] if isinstance(item, Mapping)]
+    if any(shape.fits(item) for item in first for shape in LINES[:-1]):
         yield from ((f"{name}[{number}]", None, item) for number, item in enumerate(items))
     else:
         for inside, row in rows_in(document):

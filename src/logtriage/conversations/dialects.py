@@ -80,12 +80,8 @@ def _choice(field: str, inside: str) -> Callable[[Message, str], Messages]:
     return read
 
 
-def _has_list(field: str) -> Callable[[Message], bool]:
-    return lambda raw: isinstance(raw.get(field), list) and "role" not in raw
-
-
-def _holds(field: str) -> Callable[[Message], bool]:
-    return lambda raw: isinstance(raw.get(field), list) and not {"role", "type", "kind"} & set(raw)
+def _holds(field: str, *others: str) -> Callable[[Message], bool]:
+    return lambda raw: isinstance(raw.get(field), list) and not {"role", *others} & set(raw)
 
 
 def _inside(field: str) -> Callable[[Message, str], Messages]:
@@ -160,10 +156,10 @@ def _is_ran(raw: Message) -> bool:
 _LANGCHAIN: Final = AGENT_ROLES | OTHER_ROLES
 #: How messages are kept; the first shape that fits counts.
 SHAPES: Final = (
-    Shape("OpenAI: a raw response", _has_list("choices"), _choice("choices", "message")),
-    Shape("Gemini: a raw response", _has_list("candidates"), _choice("candidates", "content")),
-    Shape("OpenAI: a response", _holds("output"), _inside("output")),
-    Shape("containers of messages", _holds("messages"), _inside("messages")),
+    Shape("OpenAI: a raw response", _holds("choices"), _choice("choices", "message")),
+    Shape("Gemini: a raw response", _holds("candidates"), _choice("candidates", "content")),
+    Shape("OpenAI: a response", _holds("output", "type", "kind"), _inside("output")),
+    Shape("containers of messages", _holds("messages", "type", "kind"), _inside("messages")),
     Shape(
         "LangChain",
         lambda raw: (

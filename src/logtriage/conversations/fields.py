@@ -37,13 +37,10 @@ class Conversation:
 
 
 def conversation_of(row: object) -> Conversation:
-    """The prompt and messages of a row.
+    """The prompt and messages of a row; a TranscriptError names the field.
 
     Team episodes, and rows whose ``actions`` come without agent messages, are transcripts: they
     have no messages here.
-
-    Raises:
-        TranscriptError: naming the field and what was expected.
     """
     if not isinstance(row, Mapping):
         raise TranscriptError(f"expected a JSON object, got {json_kind(row)}")

@@ -13,7 +13,6 @@ from logtriage.errors import InvalidInput
 Message = Mapping[str, Any]
 Messages = list[dict[str, Any]]
 
-#: The roles of the agent.
 AGENT_ROLES: Final = frozenset({"assistant", "ai", "model"})
 #: Other roles that may have written a message.
 OTHER_ROLES: Final = frozenset(
@@ -39,7 +38,6 @@ OUTPUT_ITEMS: Final = frozenset(
     | {"local_shell_call_output"}
 )
 _OTHER_ITEMS: Final = frozenset({"mcp_list_tools", "mcp_approval_request", "compaction"})
-#: Types of blocks of calls.
 CALL_BLOCKS: Final = frozenset({"tool_use", "mcp_tool_use"})
 #: Fields of other dialects that hold calls and would otherwise go unseen.
 _FOREIGN: Final = frozenset(
@@ -51,8 +49,8 @@ _FOREIGN: Final = frozenset(
 class Answer:
     """What was shown to the agent: the ``text``, and the id of the call that it answers, if any.
 
-    ``to_call`` is whether it answers a call. ``refused``: the harness notes that the call was not
-    carried out; None: it notes a failure.
+    ``to_call``: it answers a call. ``refused``: the harness notes that the call was not carried
+    out; None: it notes a failure.
     """
 
     text: str

@@ -45,7 +45,6 @@ def named_in(messages: Sequence[Message]) -> str | None:
 
 
 def _shown_by(first: Screen) -> str | None:
-    """The incident of a first screen."""
     for task in _TASKS:
         if get_task(task).horizon == first.horizon:
             for text, name in _first_screens(task).items():
@@ -56,7 +55,6 @@ def _shown_by(first: Screen) -> str | None:
 
 @lru_cache(maxsize=len(_TASKS))
 def _first_screens(task: str) -> Mapping[str, str]:
-    """Incidents by their first screens."""
     names = incident_ids(task, SPLIT, SEARCHED)
     states = (initial_state(make_incident(name)) for name in names)
     return {

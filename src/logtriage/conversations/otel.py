@@ -44,18 +44,19 @@ def telemetry_rows(lines: Sequence[Line]) -> list[dict[str, Any]]:
             named = key.replace(".", "_").endswith(("incident", "incident_id"))
             if named and isinstance(value, str) and value.count("/") in (1, 2):
                 incidents.setdefault(span["trace"], value)
-    requests = [span for span in spans if _operation(span) not in _NOT_REQUESTS]
+    requests = [
+        span
+        for span in spans
+        if str(span["attributes"].get("gen_ai.operation.name")) not in _NOT_REQUESTS
+    ]
     asked = {span["trace"] for span in requests if _messages(span)}
     others = [span for span in spans if span["trace"] not in asked]
     rows = []
     for span in [*requests, *(span for span in others if span not in requests)]:
         if messages := _messages(span):
-            model = next(
-                (span["attributes"][key] for key in _MODEL if key in span["attributes"]), None
-            )
-            rows.append(
-                {"incident": incidents.get(span["trace"]), "model": model, "messages": messages}
-            )
+            models = (span["attributes"][key] for key in _MODEL if key in span["attributes"])
+            row = {"incident": incidents.get(span["trace"]), "model": next(models, None)}
+            rows.append({**row, "messages": messages})
     return rows
 
 
@@ -73,10 +74,6 @@ def _all_spans(spans: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
             of[key] = {**span, "events": [record]}
             gathered.append(of[key])
     return gathered
-
-
-def _operation(span: Line) -> str:
-    return str(span["attributes"].get("gen_ai.operation.name"))
 
 
 def _spans(line: Line) -> Iterator[dict[str, Any]]:
@@ -145,12 +142,8 @@ def _first(attributes: Line, names: Sequence[str], role: str | None = None) -> l
 
 
 def _is_event(event: Line) -> bool:
-    name = event.get("event.name")
-    return (
-        isinstance(name, str)
-        and name.startswith("gen_ai.")
-        and (name.endswith((".message", ".choice")))
-    )
+    name = str(event.get("event.name"))
+    return name.startswith("gen_ai.") and name.endswith((".message", ".choice"))
 
 
 def _event(event: Any) -> Any:
@@ -158,11 +151,8 @@ def _event(event: Any) -> Any:
     if not isinstance(event, Mapping):
         return event
     name = str(event.get("event.name", ""))
-    body = {
-        key: _decoded(value)
-        for key, value in event.items()
-        if not key.startswith(("event.", "gen_ai."))
-    }
+    own = (key for key in event if not key.startswith(("event.", "gen_ai.")))
+    body = {key: _decoded(event[key]) for key in own}
     if isinstance(body.get("message"), Mapping):
         body = {**body, **body.pop("message")}
     role = "assistant" if name.endswith(".choice") else name.split(".")[1] if "." in name else None
@@ -203,13 +193,9 @@ def _in_order(tree: Line) -> list[Any]:
     return [tree[key] for key in sorted((key for key in tree if key.isdigit()), key=int)]
 
 
-# -- attributes ------------------------------------------------------------------------------
-
-
 def _objects(value: object) -> Iterator[Line]:
-    yield from (
-        (item for item in value if isinstance(item, Mapping)) if isinstance(value, list) else ()
-    )
+    items = value if isinstance(value, list) else ()
+    return (item for item in items if isinstance(item, Mapping))
 
 
 def _attributes(of: object) -> dict[str, Any]:
@@ -221,7 +207,6 @@ def _attributes(of: object) -> dict[str, Any]:
 
 
 def _value(value: object) -> Any:
-    """A value of OTLP as plain JSON."""
     if not isinstance(value, Mapping):
         return value
     for kind in _KINDS:
@@ -230,10 +215,7 @@ def _value(value: object) -> Any:
     if isinstance(value.get("arrayValue"), Mapping):
         return [_value(item) for item in value["arrayValue"].get("values", ())]
     if isinstance(value.get("kvlistValue"), Mapping):
-        return {
-            str(item.get("key")): _value(item.get("value"))
-            for item in _objects(value["kvlistValue"].get("values"))
-        }
+        return _attributes({"attributes": value["kvlistValue"].get("values")})
     return value
 
 

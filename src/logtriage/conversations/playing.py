@@ -40,10 +40,7 @@ MAX_CHOICES: Final = 500
 
 @attrs.frozen
 class Played:
-    """The steps that a conversation shows as played, and how many were not.
-
-    ``screens`` counts those that were compared.
-    """
+    """The steps that a conversation shows as played, how many were not, and screens compared."""
 
     steps: tuple[Step, ...]
     left_out: int

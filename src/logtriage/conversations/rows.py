@@ -48,8 +48,7 @@ class Reading:
     """What became of a row.
 
     ``unread`` are the reasons of the replies that could not be read, ``left_out`` counts calls that
-    were not carried out, and ``screens`` those that were compared with the replay; None for a row
-    of actions.
+    were not carried out, ``screens`` those compared with the replay (None for a row of actions).
     """
 
     transcript: Transcript
@@ -68,15 +67,13 @@ def transcript_of_row(
 ) -> Transcript:
     """The transcript of one row.
 
-    ``incident_at`` is the dotted path to the incident's id, if it is none of
-    :data:`INCIDENT_AT`, or the id itself; ``style`` and ``other_tools`` as in
-    :func:`~logtriage.conversations.wires.actions_of_conversation`. A row with an
-    ``error`` (or ``errors``) gets it as its status, so that it is not scored. Short
-    plain fields of the row are kept. Beside the id, a row of a sealed incident must have ``seal``,
-    the fingerprint of its key, and a row of another world than the default one ``world``.
-
-    Where messages show screens, the calls are held against them: calls that the harness did not
-    carry out are left out (:func:`logtriage.conversations.playing.played`).
+    ``incident_at`` is the dotted path to the incident's id, if it is none of :data:`INCIDENT_AT`,
+    or the id itself; ``style`` and ``other_tools`` are as in
+    :func:`~logtriage.conversations.wires.actions_of_conversation`. A row with an ``error`` (or
+    ``errors``) gets it as its status, so that it is not scored. Short plain fields are kept. A row
+    of a sealed incident must have ``seal`` beside the id, the fingerprint of its key, and a row of
+    another world than the default one ``world``. Calls that by its screens were not carried out are
+    left out (:func:`logtriage.conversations.playing.played`).
 
     Raises:
         TranscriptError: naming the field and what was expected, or the first screen that
@@ -143,13 +140,6 @@ def _check_alike(row: Row, wires: Sequence[Mapping[str, Any]], place: str) -> No
         raise TranscriptError(f"actions: not those of {place}: {said}; leave out one of the two")
 
 
-def _without_type(call: object) -> object:
-    """A call without its type, which requests and responses write differently."""
-    if not isinstance(call, Mapping):
-        return call
-    return {key: value for key, value in call.items() if key not in ("type", "where")}
-
-
 def prefixes_of(conversation: Conversation) -> Iterator[bytes]:
     """Digests of the conversation up to each message; none if it failed before the first reply."""
     replied = any(map(is_from_agent, conversation.messages))
@@ -160,7 +150,13 @@ def prefixes_of(conversation: Conversation) -> Iterator[bytes]:
     digest.update(repr([name for name in named if isinstance(name, str)]).encode())
     for message in (*conversation.prompt, *conversation.messages):
         if is_from_agent(message):
-            calls = [_without_type(call) for call in calls_of(message)]
+            # Requests and responses write the types of calls differently.
+            calls = [
+                {key: call[key] for key in call if key not in ("type", "where")}
+                if isinstance(call, Mapping)
+                else call
+                for call in calls_of(message)
+            ]
             parts: list[Any] = [text_of(message).strip(), calls]
         else:
             parts = [[answer.id, answer.text.strip()] for answer in answers_of(message)]
@@ -225,11 +221,8 @@ def _incident(conversation: Conversation, incident_at: str | None, resolve: Reso
 def _own_messages(conversation: Conversation, incident: Incident) -> list[Message]:
     """The messages from the incident's first screen on; without one, all.
 
-    The prompt may hold that screen. Turns of the agent before it are examples, of other incidents.
-
-    Raises:
-        InvalidInput: if a first screen follows turns of the agent, but is not the only one
-            of this incident and the last of all.
+    The prompt may hold that screen. Turns of the agent before it are examples, of other incidents:
+    it is then the only one of this incident and the last of all, or an InvalidInput is raised.
     """
     messages = conversation.messages
     places = [number for number, message in enumerate(messages) if _first_screen(message, incident)]

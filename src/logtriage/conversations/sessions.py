@@ -22,9 +22,9 @@ _CLAUDE_OTHERS = frozenset(
 )
 _CODEX = frozenset({"session_meta", "response_item", "event_msg", "turn_context", "compacted"})
 _CODEX_EVENTS = ("thread.", "turn.", "item.")
-
-
-# -- Claude Code -----------------------------------------------------------------------------
+_CODEX_FIELDS = frozenset({"type", "thread_id", "item", "usage", "error"})
+#: Items of Codex that are no messages.
+_CODEX_OTHERS = ("ghost_snapshot", "compaction", "compaction_summary", "other")
 
 
 def is_claude(line: Line) -> bool:
@@ -41,8 +41,13 @@ def claude_rows(lines: Sequence[Line]) -> Rows:
 
     Subagents are left out. Answers to calls of the branch belong to it, also if they branch off.
     """
-    messages = [line for line in lines if line.get("type") in ("user", "assistant")]
-    messages = [line for line in messages if not _is_subagents(line)]
+    messages = [
+        line
+        for line in lines
+        if line.get("type") in ("user", "assistant")
+        and line.get("isSidechain") is not True
+        and absent(line.get("parent_tool_use_id"))
+    ]
     if not any("parentUuid" in line for line in messages):  # a stream has no branches
         return [_claude_row(messages)] if messages else []
     kept = {str(line["uuid"]): line for line in lines if "uuid" in line}
@@ -57,10 +62,6 @@ def claude_rows(lines: Sequence[Line]) -> Rows:
         last[root] = name
     branches = (set(_branch(name, above, {})) for name in last.values())
     return [_claude_row(list(_on_branch(messages, branch))) for branch in branches]
-
-
-def _is_subagents(line: Line) -> bool:
-    return line.get("isSidechain") is True or not absent(line.get("parent_tool_use_id"))
 
 
 def _above(line: Line, kept: Mapping[str, Line]) -> str | None:
@@ -98,21 +99,12 @@ def _claude_row(lines: Sequence[Line]) -> dict[str, Any]:
     return {"model": model, "messages": [line["message"] for line in lines]}
 
 
-# -- Codex -----------------------------------------------------------------------------------
-
-
 def is_codex(line: Line) -> bool:
     """Whether a line is of a session of Codex, or of the output of ``codex exec --json``."""
     kind = line.get("type")
     if not isinstance(kind, str):
         return False
-    events = kind.startswith(_CODEX_EVENTS) and set(line) <= {
-        "type",
-        "thread_id",
-        "item",
-        "usage",
-        "error",
-    }
+    events = kind.startswith(_CODEX_EVENTS) and _CODEX_FIELDS.issuperset(line)
     return events or (kind in _CODEX and isinstance(line.get("payload"), Mapping))
 
 
@@ -128,16 +120,11 @@ def codex_rows(lines: Sequence[Line]) -> Rows:
             rows.append({"messages": []})
         elif line["type"] == "turn_context" and isinstance(payload.get("model"), str):
             rows[-1].setdefault("model", payload["model"])
-        elif line["type"] == "response_item":
-            rows[-1]["messages"] += _codex_item(payload)
+        elif line["type"] == "response_item" and payload.get("type") not in _CODEX_OTHERS:
+            rows[-1]["messages"].append(payload)
         elif line["type"] == "item.completed" and isinstance(line.get("item"), Mapping):
             rows[-1]["messages"] += _codex_event(line["item"])
     return [row for row in rows if row["messages"]]
-
-
-def _codex_item(item: Line) -> Iterator[Line]:
-    if item.get("type") not in ("ghost_snapshot", "compaction", "compaction_summary", "other"):
-        yield item
 
 
 def _codex_event(item: Line) -> Iterator[Line]:
@@ -149,9 +136,6 @@ def _codex_event(item: Line) -> Iterator[Line]:
         shown = {"output": item.get("aggregated_output", ""), "status": item.get("status")}
         call = {"type": "mcp_tool_call", "id": item.get("id"), "name": "bash"}
         yield {**call, "arguments": {"command": item.get("command")}, **shown}
-
-
-# -- messages --------------------------------------------------------------------------------
 
 
 def is_message(line: Line) -> bool:

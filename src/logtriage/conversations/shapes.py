@@ -100,7 +100,6 @@ def _samples(document: Row) -> Iterator[tuple[str, object]]:
 
 
 def _names_none(row: Row) -> bool:
-    """Whether a row names no incident."""
     return all(absent(at(row, path)) for path in INCIDENT_AT)
 
 
@@ -139,7 +138,6 @@ def _is_logged(row: Row) -> bool:
 
 
 def _logged(row: Row) -> Row:
-    """A request and the response to it as messages and a response."""
     asked = _request_of(row)
     said = next(row[key] for key in _RESPONSE if not absent(row.get(key)))
     if isinstance(said, Mapping) and isinstance(said.get("body"), Mapping):

@@ -1,7 +1,7 @@
 """A team whose roles are agents of a framework, each with a conversation of its own.
 
-As with a single agent, the conversation is the whole state. A role's replies are its actions, one
-a tick, so joint play can be put together from the conversations that a framework saved.
+A role's replies are its actions, one a tick, so joint play can be put together from the
+conversations that a framework saved.
 """
 
 from collections.abc import Mapping, Sequence
@@ -38,9 +38,9 @@ def role_screen(state: State, split: RoleSplit, role: Role) -> str:
 def role_action(reply: Message, role: Role, topology: Topology, left: int | None = None) -> Action:
     """The action of a role in its tick: the tool call of its reply.
 
-    A reply without a call, with several different calls, or with a call that the role may not
-    make is malformed: the role loses its turn. So is a request for a service that it does not
-    watch, and a request if none is ``left`` (None: there is no limit).
+    A reply is malformed, and the role loses its turn, without a call, with several different calls,
+    or with a call that the role may not make: of a tool or a service that is not its own, or a
+    request if none is ``left`` (None: there is no limit).
     """
     wires = [wire_of(call, TEAM_TOOLS) for call in calls_of(reply)]
     actions = actions_from_wire(wires, topology, role.kinds)
@@ -58,12 +58,9 @@ def joint_wires(
 ) -> tuple[list[Wire], tuple[int, ...]]:
     """The joint play of a team, from the messages of each role by its name.
 
-    Returns the wire actions, and the tick of each, as a transcript keeps them. A tick
-    counts if every role has answered in it. Requests beyond a role's budget are malformed
-    in the transcript as they were in play.
-
-    Raises:
-        InvalidInput: naming the message and the field, if these are no messages.
+    Returns the wire actions, and the tick of each, as a transcript keeps them. A tick counts if
+    every role has answered in it. Requests beyond a role's budget are malformed, as they were in
+    play. An InvalidInput names what is no message.
     """
     played = (
         _actions(messages_of(conversations.get(role.name, ())), role, topology)
@@ -75,7 +72,6 @@ def joint_wires(
 
 
 def _actions(messages: Sequence[Message], role: Role, topology: Topology) -> list[Action]:
-    """The actions of a role, a tick each, within its budget."""
     actions: list[Action] = []
     left = role.budget
     for message in filter(is_from_agent, messages):

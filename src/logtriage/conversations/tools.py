@@ -9,15 +9,7 @@ from typing import Any
 
 import attrs
 
-from logtriage.actions import (
-    Action,
-    IdentifyRootCause,
-    Malformed,
-    Remediate,
-    ReportImpact,
-    action_name,
-    action_value,
-)
+from logtriage import actions
 from logtriage.grading.offered import useful_actions
 from logtriage.incident import Incident
 from logtriage.parsing.tools import ALL_TOOLS, Tool
@@ -66,21 +58,18 @@ def anthropic_tools(incident: Incident, may: Container[str] | None = None) -> li
     ]
 
 
-def call_from_action(action: Action) -> tuple[str, dict[str, Any]]:
-    """The tool call, name and arguments, that an agent would make for an action.
-
-    A :class:`Malformed` is a call of the unknown tool ``malformed``.
-    """
-    name, value = action_name(action), action_value(action)
-    if isinstance(action, Malformed):
+def call_from_action(action: actions.Action) -> tuple[str, dict[str, Any]]:
+    """The tool call, name and arguments, for an action; ``malformed`` is an unknown tool."""
+    name, value = actions.action_name(action), actions.action_value(action)
+    if isinstance(action, actions.Malformed):
         return name, {"text": action.text}
-    if isinstance(action, Remediate):
+    if isinstance(action, actions.Remediate):
         return name, {"remedy": action.remedy, "service": action.service}
-    if isinstance(action, ReportImpact):  # read like a tool, though no schema offers it
+    if isinstance(action, actions.ReportImpact):  # read like a tool, though no schema offers it
         return name, {"calls": value}
     arguments: dict[str, Any] = {}
     if value is not None:
         arguments[ALL_TOOLS[name].parameters[0].name] = value
-    if isinstance(action, IdentifyRootCause) and action.confidence is not None:
+    if isinstance(action, actions.IdentifyRootCause) and action.confidence is not None:
         arguments["confidence"] = action.confidence
     return name, arguments

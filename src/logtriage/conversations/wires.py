@@ -43,12 +43,11 @@ NO_CALL: Final = "a reply without a tool call that can be read"
 class Style(StrEnum):
     """How an agent says what it does.
 
-    ``TOOLS``: each tool call is an action, in order; text beside a call is talk, and a
-    reply without any is a malformed action. ``TEXT``: each reply is one action in JSON.
-    ``WORD``: each reply is an action in one word. ``PLAN``: the last reply is a JSON array of
-    actions. ``AUTO``: tools if there is any tool call; a plan if there is one reply and it holds
-    an array of actions; else text. Where calls stand in the text alone, a reply without a call may
-    be an action in JSON.
+    ``TOOLS``: each tool call is an action, in order; text beside a call is talk, and a reply
+    without any is a malformed action. ``TEXT``: each reply is one action in JSON. ``WORD``: each
+    reply is an action in one word. ``PLAN``: the last reply is a JSON array of actions. ``AUTO``:
+    tools if there is any tool call (if all stand in texts, other replies may be actions in JSON); a
+    plan if there is one reply and it holds an array of actions; else text.
     """
 
     AUTO = "auto"
@@ -81,9 +80,9 @@ def actions_of_conversation(
     """The wire actions of an agent, in order, from its messages or its one reply.
 
     ``messages`` are a list of them, the text of a reply, or a provider's raw response
-    (:func:`~logtriage.conversations.dialects.messages_of`). ``topology`` is needed to read
-    text, which may name services and teams. Calls of ``other_tools``, such as the harness's
-    ``submit``, are no actions; a call of any other unknown tool is a malformed action.
+    (:func:`~logtriage.conversations.dialects.messages_of`). Text may name services and teams of the
+    ``topology``. Calls of ``other_tools``, such as the harness's ``submit``, are no actions; a call
+    of any other unknown tool is a malformed action.
 
     Raises:
         InvalidInput: naming the message and the field, if these are no messages.
@@ -188,10 +187,7 @@ def no_call(text: str) -> Wire:
 
 
 def calls_of(message: Message) -> list[Any]:
-    """The tool calls of a message, in order, as its framework wrote them.
-
-    Without any, the calls in its text, such as ``<tool_call>``.
-    """
+    """The tool calls of a message, as its framework wrote them, or else those in its text."""
     if among(message.get("type"), CALL_ITEMS):
         return [message]
     calls = list(message.get("tool_calls") or ())

@@ -13,7 +13,6 @@ from logtriage.conversations.messages import Message, is_from_agent, text_of
 from logtriage.conversations.wires import Step, turns_of
 from logtriage.transcript import Transcript
 
-#: The key of a transcript.
 WORDS: Final = "words"
 #: Longer texts are cut, with a mark.
 MOST: Final = 20_000

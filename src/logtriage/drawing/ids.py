@@ -11,14 +11,7 @@ import attrs
 from logtriage._lib.seal import SEAL_VARIABLE, Seal
 from logtriage.errors import InvalidInput, SealError, UnknownName, kind_of
 from logtriage.rng import hash_name
-from logtriage.tasks import (
-    DEFAULT_TASKS,
-    OF_WORLD,
-    UNSEEN_TASKS,
-    TaskSpec,
-    get_task,
-    world_of_id,
-)
+from logtriage.tasks import DEFAULT_TASKS, OF_WORLD, UNSEEN_TASKS, TaskSpec, get_task, world_of_id
 from logtriage.world.default import default_world
 from logtriage.world.loading import WorldLike
 from logtriage.world.model import World
@@ -28,7 +21,6 @@ from logtriage.world.unseen import unseen_world, world_number
 SPLITS: Final = ("train", "val", "test", "ood")
 #: The split whose incidents are drawn with a secret key.
 SEALED: Final = "sealed"
-#: All splits of a task.
 ALL_SPLITS: Final = (*SPLITS, SEALED)
 #: Incidents of one split of one task are numbered below this.
 MAX_INDEX: Final = 1 << 48
@@ -80,22 +72,16 @@ class IncidentId:
                     "seal=Seal(key)), and graders a resolve that does so"
                 )
             return self.seal.seed(str(self))
-        return (SPLITS.index(self.split) << SEED_BITS) | _scramble62(
-            (self.index + task_offset(self.task.id)) & SEED_MASK
-        )
+        value = (self.index + task_offset(self.task.id)) & SEED_MASK
+        for shift, factor in SCRAMBLE:  # xor-shifts and odd multipliers, as in SplitMix64
+            value = ((value ^ (value >> shift)) * factor) & SEED_MASK
+        return (SPLITS.index(self.split) << SEED_BITS) | value
 
 
 @lru_cache(maxsize=64)
 def task_offset(task_id: str) -> int:
     """Where the seeds of a task begin."""
     return hash_name(task_id) & SEED_MASK
-
-
-def _scramble62(value: int) -> int:
-    """A bijection on ``range(2**62)``: xor-shifts and odd multipliers, as in SplitMix64."""
-    for shift, factor in SCRAMBLE:
-        value = ((value ^ (value >> shift)) * factor) & SEED_MASK
-    return value
 
 
 def parse_incident_id(
@@ -109,9 +95,7 @@ def parse_incident_id(
         UnknownName: if the world, task or split is unknown.
         InvalidInput: for anything else that is not an id in canonical form.
     """
-    if not isinstance(text, str):
-        raise InvalidInput(f"expected the id of an incident, a text; got {kind_of(text)}")
-    parts = text.split("/")
+    parts = str(text).split("/")
     if len(parts) == 2 and parts[1] in ALL_SPLITS:
         get_task(parts[0], world)  # an unknown task is told before the number that is missing
     if len(parts) != 3:
@@ -122,11 +106,9 @@ def parse_incident_id(
 
 
 def world_of_incident(text: str, world: WorldLike | None = None) -> World:
-    """The world of an incident's id; of an unseen world, the world of the number in the id.
-
-    Raises:
-        UnknownName, InvalidInput: as :func:`~logtriage.tasks.world_of_id`.
-    """
+    """The world of an incident's id, or of the number in it; raises as ``world_of_id``."""
+    if not isinstance(text, str):
+        raise InvalidInput(f"expected the id of an incident, a text; got {kind_of(text)}")
     of = world_of_id(text, world)
     task, _, place = text.partition("/")
     split = place.partition("/")[0]
@@ -187,9 +169,6 @@ def _part_error(parts: list[str]) -> str:
 
 
 def is_of_task(incident_id: str) -> bool:
-    """Whether an id begins with the id of a task, as ids of drawn incidents do.
-
-    Other worlds than the default one are not read: any id that names a world counts.
-    """
+    """Whether an id begins with the id of a task, or with the name of any world."""
     task = incident_id.partition("/")[0]
     return OF_WORLD in task or task in DEFAULT_TASKS or task in UNSEEN_TASKS

@@ -47,8 +47,8 @@ def draw_from(
     """An incident of a task in a setting, on ``own`` if that is a topology.
 
     Raises:
-        InvalidInput: if the topology is not of the task's world, has no place for its faults, or
-            has a name that an id cannot hold.
+        InvalidInput: for a topology of another world, without a place for the faults, or with a
+            name that an id cannot hold.
         SealError: for a sealed incident without its seal.
     """
     if own is not None and "/" in own.name:
@@ -146,10 +146,7 @@ def _owners(world: World, topology: Topology) -> tuple[tuple[str, ...], ...]:
 def truth_of(
     world: World, topology: Topology, teams: tuple[str, ...], truth: Hypothesis, severity: Severity
 ) -> Truth:
-    """The answer of an incident if a hypothesis holds and these teams are to be paged.
-
-    Several faults lie at different services, each with the team at its place.
-    """
+    """The answer of an incident if a hypothesis holds and these teams are to be paged."""
     names = topology.names
     return Truth(
         fault=Fault(truth.faults[0][0], names[truth.faults[0][1]]) if truth.faults else None,

@@ -39,12 +39,7 @@ def kinds_drawn(task: TaskSpec, split: str) -> tuple[str, ...]:
 
 
 def check_kinds(kinds: Iterable[str], task: TaskSpec, split: str) -> None:
-    """Refuse kinds that a task never draws in a split.
-
-    Raises:
-        UnknownName: for a kind that the world does not have; it lists first what `oncall` lacks.
-        InvalidInput: for a kind that the task never draws, and for a task of unseen worlds.
-    """
+    """Refuse kinds that a task never draws in a split (UnknownName, InvalidInput)."""
     known = _known(task.world)
     for kind in kinds:
         if task.unseen:
@@ -73,10 +68,7 @@ def ids_of_kinds(
 ) -> tuple[str, ...]:
     """The ids of the first ``count`` incidents of any of the kinds, from number ``start`` on.
 
-    ``incident_of`` draws an incident by its id.
-
-    Raises:
-        UnknownName, InvalidInput: as :func:`check_kinds`, and if too few are found.
+    ``incident_of`` draws an incident. Raises as :func:`check_kinds`, and if too few are found.
     """
     check_kinds(kinds, task, split)
     stop = min(start + _LOOKED_AT + _FOR_EACH * count, MAX_INDEX)

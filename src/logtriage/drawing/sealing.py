@@ -1,8 +1,4 @@
-"""Where the key of sealed incidents comes from: the environment, or a file.
-
-Code that gets ids from outside looks the key up here. Other code takes a
-:class:`~logtriage._lib.seal.Seal` as an argument.
-"""
+"""Where the key of sealed incidents comes from for code that gets ids from outside."""
 
 import os
 import secrets
@@ -34,11 +30,7 @@ def _seal(source: str, key: bytes) -> Seal:
 
 
 def seal_of_environment() -> Seal | None:
-    """The seal whose key is in the variable ``LOGTRIAGE_SEAL``; None if it is not set.
-
-    Raises:
-        SealError: if the variable holds no key, or the name of a file.
-    """
+    """The seal of the key in ``LOGTRIAGE_SEAL``, if it is set; a SealError for no key."""
     key = os.environ.get(SEAL_VARIABLE)
     if not key:
         return None
@@ -51,22 +43,13 @@ def seal_of_environment() -> Seal | None:
 
 
 def read_seal(path: str | PathLike[str]) -> Seal:
-    """The seal whose key is in a file.
-
-    Raises:
-        SealError: if the file holds no key, naming the file.
-        OSError: if it cannot be read.
-    """
+    """The seal whose key is in a file; a SealError names a file without one."""
     with Path(path).open("rb") as file:
         return _seal(str(path), file.read(MAX_KEY + 1))
 
 
 def new_seal(path: str | PathLike[str]) -> Seal:
-    """Write a new random key to a file that nobody else may read (mode 0600).
-
-    Raises:
-        OSError: if there is a file of that name, or it cannot be written.
-    """
+    """Write a new random key to a new file that nobody else may read (mode 0600)."""
     key = secrets.token_hex(_NEW_KEY).encode()
     descriptor = open_here(Path(path), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "wb") as file:
@@ -75,21 +58,12 @@ def new_seal(path: str | PathLike[str]) -> Seal:
 
 
 def seal_at_hand(path: str | PathLike[str] | None = None) -> Seal | None:
-    """The seal in a file; without ``path`` that of the environment, if it has one.
-
-    Raises:
-        SealError: if the file or the variable holds no key.
-        OSError: if the file cannot be read.
-    """
+    """The seal in a file; without ``path`` that of the environment, if it has one."""
     return seal_of_environment() if path is None else read_seal(path)
 
 
 def seal_for(split: str, own: Seal | None = None) -> Seal | None:
-    """The seal of split ``sealed``: ``own``, or that of the environment. None for other splits.
-
-    Raises:
-        SealError: if it needs one and there is none; saying how to give it.
-    """
+    """The seal of split ``sealed``: ``own``, or that of the environment; a SealError says how."""
     if split != SEALED:
         return None
     seal = seal_of_environment() if own is None else own
@@ -99,11 +73,7 @@ def seal_for(split: str, own: Seal | None = None) -> Seal | None:
 
 
 def seal_of_run(fingerprint: str | None, own: Seal | None, where: str) -> Seal | None:
-    """The seal that a record says it was played under; None if it says none.
-
-    Raises:
-        SealError: naming ``where``, if there is no key, or it is another one.
-    """
+    """The seal that a record says it was played under, if any; a SealError names ``where``."""
     if fingerprint is None:
         return None
     seal = seal_of_environment() if own is None else own
@@ -120,11 +90,7 @@ def seal_of_run(fingerprint: str | None, own: Seal | None, where: str) -> Seal |
 def incident_of(
     incident_id: str, seal: Seal | None = None, world: WorldLike | None = None
 ) -> Incident:
-    """:func:`make_incident`, with ``seal`` or the seal of the environment if it is sealed.
-
-    Raises:
-        UnknownName, InvalidInput, SealError: as :func:`make_incident`.
-    """
+    """:func:`make_incident`, with ``seal`` or the seal of the environment if it is sealed."""
     if seal is None and is_sealed(incident_id):
         seal = seal_of_environment()
     return make_incident(incident_id, seal=seal, world=world)

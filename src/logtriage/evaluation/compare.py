@@ -83,11 +83,7 @@ def compare_runs(
 def pair_runs(
     a: LoadedRun, b: LoadedRun, policy_a: str | None, policy_b: str | None
 ) -> tuple[list[tuple[str, str]], list[str]]:
-    """The pairs of policies of two runs, and the tasks that both have.
-
-    Raises:
-        UnknownName, InvalidInput, RubricError, SealError: as :func:`compare_runs`.
-    """
+    """The pairs of policies of two runs, and the tasks of both; errors as of ``compare_runs``."""
     _drawn_alike((a.directory, a.manifest), (b.directory, b.manifest))
     if policy_a is None and policy_b is None and (shared := pairs_of(a, b)):
         pairs = shared
@@ -115,10 +111,7 @@ def run_names(directories: Sequence[Path]) -> tuple[str, ...]:
 
 
 def pairs_of(a: LoadedRun, b: LoadedRun) -> list[tuple[str, str]]:
-    """The policies of two runs that belong together: by name, or else by position.
-
-    Empty if no name is common and one run has more policies than the other.
-    """
+    """The policies of two runs that belong together by name, or if as many, by position."""
     common = [(name, name) for name in a.policies if name in b.policies]
     if common or len(a.policies) != len(b.policies):
         return common

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 
+from logtriage import policies
 from logtriage.dynamics import play, play_jointly, transition_jointly
 from logtriage.evaluation.localisation import RANKING, check_ranking, ranking_to_json
 from logtriage.grading import Graded
@@ -9,22 +10,12 @@ from logtriage.incident import Incident
 from logtriage.joint import observe_roles
 from logtriage.observation import observe
 from logtriage.playing import PolicyFailure, failure_of, steps, told_of
-from logtriage.policies import (
-    Memory,
-    Policy,
-    PolicyFactory,
-    Ranks,
-    RoleFailure,
-    TeamFactory,
-    TeamPolicy,
-    as_taken,
-)
 from logtriage.roles import RoleSplit
 from logtriage.state import State, initial_state
 from logtriage.transcript import Transcript, transcript_of
 
 
-def joint_steps(incident: Incident, team: TeamPolicy, split: RoleSplit) -> Iterator[State]:
+def joint_steps(incident: Incident, team: policies.TeamPolicy, split: RoleSplit) -> Iterator[State]:
     """:func:`steps` of a team: in each tick every role acts once, in role order.
 
     An action that a role may not take becomes a malformed action; its reason names what the role
@@ -38,8 +29,8 @@ def joint_steps(incident: Incident, team: TeamPolicy, split: RoleSplit) -> Itera
     while not state.is_closed:
         try:
             actions, memory = team.act(observe_roles(state, split), memory)
-            after = transition_jointly(state, as_taken(actions, split, state))
-        except RoleFailure as failure:
+            after = transition_jointly(state, policies.as_taken(actions, split, state))
+        except policies.RoleFailure as failure:
             cause = f"{split.names[failure.number]}: {failure.cause}"
             raise failure_of(state, cause) from failure
         except Exception as error:
@@ -48,13 +39,13 @@ def joint_steps(incident: Incident, team: TeamPolicy, split: RoleSplit) -> Itera
         yield state
 
 
-def play_joint_episode(incident: Incident, team: TeamPolicy, split: RoleSplit) -> State:
+def play_joint_episode(incident: Incident, team: policies.TeamPolicy, split: RoleSplit) -> State:
     """The last state of :func:`joint_steps`, which raises the same."""
     *_, last = joint_steps(incident, team, split)
     return last
 
 
-def record_episode(incident: Incident, factory: PolicyFactory, agent: str) -> Transcript:
+def record_episode(incident: Incident, factory: policies.PolicyFactory, agent: str) -> Transcript:
     """The transcript of an episode; unscored, with its cause, if the policy fails.
 
     It keeps the ranking of a policy that ranks (:class:`logtriage.policies.Ranks`).
@@ -72,9 +63,11 @@ def record_episode(incident: Incident, factory: PolicyFactory, agent: str) -> Tr
     return _record(incident, play, agent)
 
 
-def _ranking(policy: Policy, state: State, memory: Memory) -> Mapping[str, object]:
+def _ranking(
+    policy: policies.Policy, state: State, memory: policies.Memory
+) -> Mapping[str, object]:
     """The ranking of a policy as a transcript keeps it; empty without a ranking."""
-    if not isinstance(policy, Ranks):
+    if not isinstance(policy, policies.Ranks):
         return {}
     try:
         ranking = policy.ranking(observe(state), memory)
@@ -86,7 +79,7 @@ def _ranking(policy: Policy, state: State, memory: Memory) -> Mapping[str, objec
 
 def record_joint_episode(
     incident: Incident,
-    factory: TeamFactory,
+    factory: policies.TeamFactory,
     agent: str,
     split: RoleSplit,
 ) -> Transcript:

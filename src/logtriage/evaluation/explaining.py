@@ -84,11 +84,7 @@ def explain_run(
 
 
 def check_explainable(spec: RunSpec, incidents: Incidents) -> tuple[str, ...]:
-    """The tasks whose first incidents cannot be explained.
-
-    Raises:
-        InvalidInput: if no task has any, or teams play.
-    """
+    """The tasks whose first incidents cannot be explained; InvalidInput if these are all."""
     if spec.role_split is not None:
         raise InvalidInput("joint play is not explained: a tick has several actions")
     tasks = {

@@ -35,8 +35,6 @@ class _Step:
 
 @attrs.frozen
 class _Line:
-    """An explanation as it is kept."""
-
     incident: str
     digest: str
     grade: float

@@ -17,7 +17,6 @@ from logtriage.roles import RoleSplit
 from logtriage.roles.splits import splits_with
 from logtriage.transcript import Transcript
 
-#: So many lines travel to a worker at a time.
 _LINES: Final = 64
 
 

@@ -98,13 +98,10 @@ def keeping(
     *,
     fresh: bool = False,
 ) -> Iterator[Kept]:
-    """Hold a directory, and begin its run or check that it is the same.
+    """Hold a directory, and begin its run or check that it is the same, else InvalidInput.
 
     ``players`` are marks that tell players of the same name apart (:class:`Manifest`); ``fresh``
     throws away a run that is in the directory already.
-
-    Raises:
-        InvalidInput: if the directory holds another run, or another process works in it.
     """
     manifest = Manifest.of(spec, incidents, players)
     with holding(directory):
@@ -173,7 +170,6 @@ def keep_run(
 
 
 def _by_policy(transcripts: Sequence[Transcript]) -> dict[str, dict[str, Transcript]]:
-    """The transcripts of each policy, by incident."""
     own: defaultdict[str, dict[str, Transcript]] = defaultdict(dict)
     for transcript in transcripts:
         name, attempt = transcript.agent or UNNAMED, 1

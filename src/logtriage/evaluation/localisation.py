@@ -17,7 +17,6 @@ import attrs
 from logtriage.errors import InvalidInput
 from logtriage.policies import Ranking
 
-#: The key of a transcript under which a ranking is kept.
 RANKING: Final = "ranking"
 _KS: Final = range(1, 6)
 
@@ -77,8 +76,8 @@ def check_ranking(ranking: object, known: Iterable[str]) -> Ranking:
     """A ranking as typed values; ``known`` are all services.
 
     Raises:
-        InvalidInput: naming the place, unless it is a list of names and of lists of
-            names, each known and none twice.
+        InvalidInput: naming the place, unless it is a list of names and of lists of names, each
+            known and none twice.
     """
     if not isinstance(ranking, list | tuple):
         raise InvalidInput(f"ranking: expected a list, got {type(ranking).__name__}")
@@ -99,11 +98,7 @@ def check_ranking(ranking: object, known: Iterable[str]) -> Ranking:
 
 
 def ranking_of(extra: Mapping[str, Any], known: Iterable[str], declared: str | None) -> Ranking:
-    """The ranking of an episode: what its transcript says, or else the declared root cause.
-
-    Raises:
-        InvalidInput: as :func:`check_ranking`.
-    """
+    """The ranking that a transcript says, checked, or else the declared root cause."""
     if RANKING in extra:
         return check_ranking(extra[RANKING], known)
     return () if declared is None else ((declared,),)

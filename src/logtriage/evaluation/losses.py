@@ -74,7 +74,6 @@ def loss_difference(before: Sequence[Explanation], after: Sequence[Explanation])
 
 
 def _figures(interval: Callable[[str], Interval | None]) -> dict[str, Interval]:
-    """The interval of each part, by its name."""
     intervals = ((name, interval(name)) for name in _FIGURES)
     return {name: known for name, known in intervals if known is not None}
 

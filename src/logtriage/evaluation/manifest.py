@@ -36,16 +36,12 @@ class WorldMark:
 
 @attrs.frozen
 class _RubricMark:
-    """Id and digest of a rubric."""
-
     id: str
     digest: str
 
 
 @attrs.frozen
 class _Written:
-    """The fields of ``run.json``."""
-
     schema: str
     logtriage: str
     policies: tuple[str, ...]
@@ -67,11 +63,10 @@ class _Written:
 class Manifest:
     """What ``run.json`` says. ``rubrics`` maps each task to the id and digest of its rubric.
 
-    ``bundle`` is the digest of the caller's recorded incidents; ``players`` the names or
-    descriptions of the caller's policies and teams, and the settings of served models; ``seal`` the
-    fingerprint of the key of sealed incidents. A run of ``kinds`` lists the ids that it found, so
-    that nobody draws all the others again. A world other than the default world has its name
-    and fingerprint here, and its content in :data:`WORLD_FILE`.
+    ``bundle`` is the digest of the caller's recorded incidents; ``players`` describe the caller's
+    policies and teams and the settings of served models; ``seal`` is the fingerprint of a key. A
+    run of ``kinds`` lists the ids that it found, so that nobody draws all the others again. The
+    content of a world other than the default one is in :data:`WORLD_FILE`.
     """
 
     spec: RunSpec

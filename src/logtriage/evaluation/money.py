@@ -23,7 +23,6 @@ from logtriage.grading.grade import GRID
 from logtriage.registry import is_shipped
 from logtriage.transcript import Transcript
 
-#: The key of a transcript that keeps its cost.
 COST: Final = "cost"
 
 
@@ -117,11 +116,7 @@ class WorthDifference:
 
 
 def worth_of(run: LoadedRun, prices: Prices) -> tuple[Worth, ...]:
-    """The worth of each policy on each task; nothing where hand-overs have no worth.
-
-    Raises:
-        InvalidInput: as :meth:`Prices.costs`.
-    """
+    """The worth of each policy on each task where hand-overs have one; errors as of ``costs``."""
     rows = []
     for name, group in attempts_of(run).items():
         for task in run.tasks:
@@ -141,11 +136,7 @@ def worth_of(run: LoadedRun, prices: Prices) -> tuple[Worth, ...]:
 def worth_differences(
     a: LoadedRun, b: LoadedRun, pairs: Iterable[tuple[str, str, str]], prices: Prices
 ) -> tuple[WorthDifference, ...]:
-    """The difference of worth of each (task, policy of A, policy of B).
-
-    Raises:
-        InvalidInput: as :meth:`Prices.costs`.
-    """
+    """The difference of worth of each (task, policy of A, policy of B); errors as of ``costs``."""
     rows = []
     for task, ours, theirs in pairs:
         before, after = _gains(a, ours, task, prices), _gains(b, theirs, task, prices)

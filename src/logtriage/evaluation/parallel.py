@@ -66,7 +66,10 @@ class Processes:
     @contextmanager
     def pool(self) -> Iterator[Executor]:
         """As :meth:`Workers.pool`."""
-        pool = _Spawned(self.count, mp_context=get_context("spawn"), initializer=_be_quiet)
+        # An interrupt is left to the process that gave the work.
+        pool = _Spawned(
+            self.count, get_context("spawn"), signal.signal, (signal.SIGINT, signal.SIG_IGN)
+        )
         try:
             yield pool
         except BaseException:  # nobody waits for the rest
@@ -166,11 +169,6 @@ def _uninterrupted() -> Iterator[None]:
             signal.signal(signal.SIGINT, handler or signal.SIG_DFL)
     if held:
         raise KeyboardInterrupt
-
-
-def _be_quiet() -> None:
-    """Leave an interrupt to the process that gave the work."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def threaded(

@@ -4,7 +4,6 @@ A sheet is a CSV file, or one JSON object a line. A row has the ``id`` of an inc
 ``root_cause`` or ``handed_over``. Several rows for each incident, as many for all, are repeats.
 """
 
-import csv
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,10 +13,12 @@ from typing import Any, Final
 
 import attrs
 
-from logtriage._lib.files import numbered_lines, replacing
+from logtriage._lib.files import replacing
 from logtriage.actions import FAULT_CATEGORIES, SEVERITIES
 from logtriage.errors import InvalidInput, LogTriageError, closest
 from logtriage.incident import Incident
+from logtriage.recorded.importing.csv_rows import read_rows
+from logtriage.recorded.importing.source_files import json_lines
 
 #: What ``root_cause`` says where nothing is wrong.
 NOTHING: Final = "none"
@@ -79,7 +80,7 @@ def read_answers(path: Path, incidents: Mapping[str, Incident]) -> tuple[Answer,
 
     Raises:
         SheetError: with every mistake in it.
-        OSError: if it cannot be read.
+        BundleError, OSError: if it cannot be read.
     """
     mistakes: list[str] = []
     answers: list[Answer] = []
@@ -98,47 +99,29 @@ def read_answers(path: Path, incidents: Mapping[str, Incident]) -> tuple[Answer,
 
 
 def _rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The rows of a file with their lines.
-
-    Raises:
-        SheetError: for a file without the columns of a sheet, or a line that cannot be read.
-    """
     if path.suffix == ".jsonl":
         with path.open("rb") as lines:
-            for number, line in numbered_lines(lines):
-                if line is None or not line.strip():
-                    continue
-                yield number, _object(path, number, line)
+            for where, row in json_lines(lines, str(path)):
+                if not isinstance(row, dict):
+                    raise SheetError([f"{where}: expected an object"])
+                _check_columns(where, list(row), whole=False)
+                yield _line_of(where), row
         return
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        try:
-            rows = csv.reader(file, strict=True)
-            header = [name.strip() for name in next(rows, [])]
-            if len(header) == 1 and any(mark in header[0] for mark in _OTHER_SEPARATORS):
-                raise SheetError([f"{path}:1: the cells are not separated by commas: save as CSV "
-                                  "with commas"])  # fmt: skip
-            _check_columns(f"{path}:1", header, whole=True)
-            for cells in rows:
-                if not any(cell.strip() for cell in cells):
-                    continue
-                if len(cells) != len(header):
-                    wrong = f"{path}:{rows.line_num}: {len(cells)} cells; the header has"
-                    raise SheetError([f"{wrong} {len(header)}"])
-                yield rows.line_num, dict(zip(header, cells, strict=True))
-        except (csv.Error, UnicodeDecodeError) as error:
-            raise SheetError([f"{path}: not CSV in UTF-8: {error}"]) from None
+    rows = read_rows(path, str(path))
+    header = [name.strip() for name in next(rows, ("", []))[1]]
+    if len(header) == 1 and any(mark in header[0] for mark in _OTHER_SEPARATORS):
+        raise SheetError([f"{path}:1: the cells are not separated by commas: save as CSV with "
+                          "commas"])  # fmt: skip
+    _check_columns(f"{path}:1", header, whole=True)
+    for where, cells in rows:
+        if any(cell.strip() for cell in cells):
+            if len(cells) != len(header):
+                raise SheetError([f"{where}: {len(cells)} cells; the header has {len(header)}"])
+            yield _line_of(where), dict(zip(header, cells, strict=True))
 
 
-def _object(path: Path, number: int, line: bytes) -> dict[str, Any]:
-    where = f"{path}:{number}"
-    try:
-        row = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise SheetError([f"{where}: not JSON: {error}"]) from None
-    if not isinstance(row, dict):
-        raise SheetError([f"{where}: expected an object"])
-    _check_columns(where, list(row), whole=False)
-    return row
+def _line_of(where: str) -> int:
+    return int(where.rpartition(":")[2])
 
 
 def _check_columns(where: str, names: Sequence[str], *, whole: bool) -> None:
@@ -153,11 +136,7 @@ def _check_columns(where: str, names: Sequence[str], *, whole: bool) -> None:
 
 
 def _answer(line: int, row: Mapping[str, Any], incidents: Mapping[str, Incident]) -> Answer:
-    """A row, checked against its incident.
-
-    Raises:
-        InvalidInput, UnknownName: naming the column, its value and what is expected.
-    """
+    """A row, checked against its incident; an error names column, value and what is expected."""
     texts = {name: _text(name, row.get(name)) for name in COLUMNS}
     if texts["id"] not in incidents:
         more = "; incidents of your own: --bundle FILE"

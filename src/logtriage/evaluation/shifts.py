@@ -25,7 +25,6 @@ from logtriage.shift import (
     shift_grade_to_json,
 )
 
-#: The file of a directory with shifts.
 SHIFTS: Final = "shifts.jsonl"
 #: Plays a shift: its last state, and why it broke off or None.
 ShiftRecorder = Callable[[Shift], tuple[ShiftState, str | None]]

@@ -20,7 +20,6 @@ RESAMPLES: Final = 2_000
 #: The share of resampled means that an interval holds.
 LEVEL: Final = 0.95
 SEED: Final = 20_231_129
-#: Steps of a bisection.
 _HALVINGS: Final = 50
 #: Resampled values held in memory at a time.
 _BLOCK: Final = 2_000_000

@@ -18,7 +18,7 @@ was torn and is played again. Nothing is written through a link.
 
 import json
 from collections.abc import Iterator
-from itertools import chain
+from itertools import chain, product
 from pathlib import Path
 from typing import Final
 
@@ -111,20 +111,14 @@ def _begin(
 
 def _discard(directory: Path, manifest: Manifest) -> None:
     """Delete the files of a run, except its definition, which is about to be replaced."""
-    for name in (
-        SUMMARY_FILE,
-        BELIEFS_FILE,
-        UNDER_WAY,
-        *(() if manifest.world is None else (WORLD_FILE,)),
-    ):
+    world = () if manifest.world is None else (WORLD_FILE,)
+    for name in (SUMMARY_FILE, BELIEFS_FILE, UNDER_WAY, *world):
         (directory / name).unlink(missing_ok=True)
     for path in copies_of(directory, manifest.bundle):
         path.unlink()
-    for policy in manifest.spec.policies:
-        for task, (rubric, _) in manifest.rubrics.items():
-            cell = Cell(policy, task, rubric, ())
-            for folder in (TRANSCRIPTS, EXPLANATIONS):
-                cell_path(directory, folder, cell).unlink(missing_ok=True)
+    folders = (TRANSCRIPTS, EXPLANATIONS)
+    for policy, task, folder in product(manifest.spec.policies, manifest.rubrics, folders):
+        cell_path(directory, folder, Cell(policy, task, "", ())).unlink(missing_ok=True)
 
 
 def _check_same(directory: Path, manifest: Manifest) -> None:

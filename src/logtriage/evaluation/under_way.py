@@ -15,11 +15,7 @@ UNDER_WAY: Final = ".under-way.jsonl"
 
 
 class UnderWay:
-    """The journal of a run's open episodes, each by a name.
-
-    Attributes:
-        left: the episodes that another process left open: their entries, by name.
-    """
+    """The journal of a run's open episodes by name; ``left`` are those of another process."""
 
     def __init__(self, directory: Path) -> None:
         self._path = directory / UNDER_WAY

@@ -1,8 +1,6 @@
-"""Drawn incidents as telemetry in the field's formats, for agents that read these.
+"""Drawn incidents as OTLP in JSON lines and Alertmanager's notifications, without the truth.
 
-OTLP in JSON lines (logs, traces, metrics) and notifications of Alertmanager's webhook. The files
-hold the screens of someone who looks at everything all the time and does nothing; the truth is in
-none of them. ``logtriage import capture`` reads them back.
+They hold the screens of someone who looks at everything all the time and does nothing.
 """
 
 from logtriage.exporting.write import OPENED, write_alertmanager, write_labels, write_otlp

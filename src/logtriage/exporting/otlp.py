@@ -18,9 +18,7 @@ Metric = tuple[str, str, float]
 
 SEVERITIES: Final = {"INFO": 9, "WARN": 13, "ERROR": 17, "FATAL": 21}
 _SCOPE: Final = {"name": "logtriage", "version": version("logtriage")}
-#: Kinds of spans.
 _SERVER, _CLIENT = 2, 3
-#: The time on the network between caller and callee.
 _ON_THE_WAY_MS: Final = 1
 
 
@@ -32,10 +30,7 @@ def _attributes(**texts: str) -> list[Json]:
 
 
 def _line(tape: Tape, items: Iterable[Item], kind: str, name: str) -> Iterator[Json]:
-    """One line of a file with the items below the resources of their services; none if empty.
-
-    ``kind`` is ``Logs``, ``Spans`` or ``Metrics``, ``name`` the field for the items in a scope.
-    """
+    """One line with ``items`` of a ``kind`` (Logs, Spans, Metrics) by resource; none if empty."""
     by_service: dict[int, list[Json]] = {}
     for service, item in items:
         by_service.setdefault(service, []).append(item)
@@ -47,9 +42,6 @@ def _line(tape: Tape, items: Iterable[Item], kind: str, name: str) -> Iterator[J
             scope = {"scope": _SCOPE, name: by_service[service]}
             resources.append({"resource": {"attributes": about}, f"scope{kind}": [scope]})
         yield {f"resource{kind}": resources}
-
-
-# --- logs --------------------------------------------------------------------------------
 
 
 def log_lines(tape: Tape) -> Iterator[Json]:
@@ -95,9 +87,6 @@ def _record(tape: Tape, second: int, level: str, text: str) -> Json:
         "body": {"stringValue": text},
         "attributes": [],
     }
-
-
-# --- metrics -----------------------------------------------------------------------------
 
 
 def metric_lines(tape: Tape) -> Iterator[Json]:
@@ -168,9 +157,6 @@ def _gauges(tape: Tape, second: int, metrics: Iterable[tuple[int, Metric]]) -> I
         for service, (name, unit, value) in metrics
     ]
     yield from _line(tape, items, "Metrics", "metrics")
-
-
-# --- traces ------------------------------------------------------------------------------
 
 
 def trace_lines(tape: Tape) -> Iterator[Json]:

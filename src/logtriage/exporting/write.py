@@ -15,7 +15,7 @@ from logtriage.exporting.alertmanager import notifications
 from logtriage.exporting.otlp import log_lines, metric_lines, trace_lines
 from logtriage.exporting.tape import Tape
 from logtriage.incident import Incident
-from logtriage.recorded.importing.service_names import plain_name
+from logtriage.recorded.importing.names import plain_name
 from logtriage.recorded.truth import NO_FAULT
 
 #: When an incident opens by default: drawn incidents have no date.
@@ -28,12 +28,8 @@ def write_otlp(
 ) -> tuple[Path, ...]:
     """Write ``logs.jsonl``, ``traces.jsonl`` and ``metrics.jsonl`` of an incident to a folder.
 
-    They hold ten minutes of calm and then all ticks while nobody acts, and not the truth.
-
-    Args:
-        incident: a simulated incident.
-        out: the folder; it is made if need be.
-        opened: the moment of tick 0, with an offset.
+    They hold ten minutes of calm and then all ticks while nobody acts, and not the truth. The
+    folder is made if need be; ``opened`` is the moment of tick 0, with an offset.
 
     Raises:
         InvalidInput: for a recorded incident, for a time without an offset, and for a time

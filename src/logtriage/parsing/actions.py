@@ -43,13 +43,12 @@ def parse_action(
 ) -> Action:
     """Read an action from the reply of a model.
 
-    Thoughts (``<think>…</think>``) are cut first; a reply that ends within one is
-    malformed, and so is an action beside a mark that may set a thought apart. Looks for
-    JSON objects with a key ``action_type``, fenced or in prose, and for calls in
-    ``<tool_call>``; other objects are prose. Two different actions in one reply are
-    malformed, since the agent gets one action a step. So is an action type that
-    is not in ``may``: those of a single agent, or of a role. In the form ``word`` an action is
-    a line of its own, such as ``escalate:sre-team``, and everything else is prose.
+    Thoughts (``<think>…</think>``) are cut first; a reply that ends within one is malformed, and so
+    is an action beside a mark that may set a thought apart. Looks for JSON objects with a key
+    ``action_type``, fenced or in prose, and for calls in ``<tool_call>``; all else is prose. Two
+    different actions in one reply are malformed, and so is an action type that is not in ``may``:
+    those of a single agent, or of a role. In the form ``word`` an action is a line of its own, such
+    as ``escalate:sre-team``.
 
     Raises:
         InvalidInput: if ``text`` is no text.
@@ -69,11 +68,7 @@ def _spoken(text: object) -> str | Malformed:
 
 
 def wires_in(text: str, may: Kinds) -> list[Mapping[str, Any]] | Malformed:
-    """The wire actions in the reply of a model, at least one; or why there are none.
-
-    Raises:
-        InvalidInput: if ``text`` is no text.
-    """
+    """The wire actions in the reply of a model, at least one; or why there are none."""
     reply = _spoken(text)
     return reply if isinstance(reply, Malformed) else _wires_in(reply, may, "json")
 
@@ -108,12 +103,11 @@ def _action_in(text: str, topology: Topology, may: Kinds, form: Form) -> Action:
 def parse_plan(text: str, topology: Topology) -> list[Action]:
     """Read a whole plan from the reply of a model: a JSON array of wire actions.
 
-    Thoughts are cut as by :func:`parse_action`. Looks for JSON arrays that hold an object
-    with a key ``action_type``, fenced or in prose; other arrays are prose. Items of the array
-    that are no actions are malformed, one step each. Two different arrays are
-    malformed as a whole, and so is an array beside calls in ``<tool_call>``; such calls
-    alone are a plan, too. Any other reply is read by :func:`parse_action`: a plan of one
-    action.
+    Thoughts are cut as by :func:`parse_action`. Looks for JSON arrays that hold an object with a
+    key ``action_type``, fenced or in prose; other arrays are prose. Items that are no actions are
+    malformed, one step each. Two different arrays are malformed as a whole, and so is an array
+    beside calls in ``<tool_call>``; such calls alone are a plan, too. Any other reply is read by
+    :func:`parse_action`: a plan of one action.
 
     Raises:
         InvalidInput: if ``text`` is no text.
@@ -122,7 +116,9 @@ def parse_plan(text: str, topology: Topology) -> list[Action]:
     if isinstance(reply, Malformed):
         return [reply]
     prose, calls = without_calls(reply)
-    plans = _answers(prose, "[", _is_plan)
+    plans = _answers(
+        prose, "[", lambda items: any(isinstance(i, dict) and "action_type" in i for i in items)
+    )
     if isinstance(plans, str):
         return [Malformed(reply, plans)]
     if plans and calls:
@@ -141,10 +137,6 @@ def parse_plan(text: str, topology: Topology) -> list[Action]:
     ]
 
 
-def _is_plan(items: Any) -> bool:
-    return any(isinstance(item, dict) and "action_type" in item for item in items)
-
-
 def _too_long(text: str) -> str | None:
     if len(text) <= MAX_TEXT:
         return None
@@ -160,10 +152,7 @@ def wire_of_text(call: TextCall, may: Kinds) -> Mapping[str, Any]:
 
 
 def _answers(text: str, opening: str, wanted: Callable[[Any], bool]) -> list[Any] | str:
-    """The wanted JSON values that start with a bracket, or why the reply cannot be read.
-
-    In ``text`` :data:`ANSWER` stands for each call.
-    """
+    """The wanted JSON values that start with a bracket, or why the reply cannot be read."""
     if (wrong := _too_long(text)) is not None:
         return wrong
     values: list[Any] = []

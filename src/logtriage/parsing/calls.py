@@ -37,13 +37,12 @@ def tool_name(name: str) -> str:
 def wire_from_call(name: object, arguments: object = None, tools: Collection[str] = _SOLO) -> Wire:
     """The wire action that a tool call stands for; total.
 
-    ``arguments`` are an object or its JSON text (once or twice encoded), by the names of
-    the schema or as the wire's ``value``. Null and NaN count as absent, other arguments
-    are ignored. A call of an unknown tool whose arguments have an ``action_type`` is
-    that wire action. A call that cannot be read is a malformed action with its text and the
-    reason; the parser of wire actions checks whether a service or team exists. ``tools`` are the
-    names of the tools on offer. If ``note`` is among them, as on a shift, the wire keeps the
-    ``system`` of a call, and the ``ticks`` of a wait.
+    ``arguments`` are an object or its JSON text (once or twice encoded), by the names of the schema
+    or as the wire's ``value``. Null and NaN count as absent, other arguments are ignored. A call of
+    an unknown tool whose arguments have an ``action_type`` is that wire action. A call that cannot
+    be read is a malformed action with its text and the reason; whether a service or team exists is
+    for the parser of wire actions. ``tools`` are on offer; if ``note`` is among them, as on a
+    shift, the wire keeps the ``system`` of a call, and the ``ticks`` of a wait.
     """
     fields = _arguments(arguments)
     if isinstance(fields, str):

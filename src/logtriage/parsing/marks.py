@@ -17,11 +17,9 @@ from logtriage.parsing.tools import ARGUMENTS
 
 #: Longer texts are refused unread, so that reading time is bounded. Thoughts do not count.
 MAX_TEXT: Final = 200_000
-#: At most this many calls in a text are read.
 MAX_CALLS: Final = 100
 #: Sections of sections of calls are not looked into further.
 _DEEPEST: Final = 3
-#: Longer Python is not parsed.
 _MAX_PYTHON: Final = 2_000
 #: The mark of a call that was read, in a text.
 ANSWER: Final = "\0"
@@ -139,8 +137,6 @@ def _bare(text: str) -> list[TextCall]:
     ]
 
 
-# -- what stands between the marks -----------------------------------------------------------
-
 _INVOKE: Final = re.compile(r"invoke\s+name=[\"']?([\w.:-]{1,80})[\"']?[^<>]{0,40}>")
 _KEY: Final = re.compile(r"parameter\s+name=[\"']?([\w.-]{1,80})[\"']?[^<>]{0,40}>")
 _FUNCTION: Final = re.compile(r"\s*<?function=([^<>\s]{1,80})>")
@@ -201,10 +197,7 @@ def _texts(name: str, pairs: Iterable[tuple[str, str]]) -> TextCall:
 
 
 def _json_calls(body: str, *, strict: bool = False) -> list[TextCall]:
-    """Objects of calls in JSON: one, a list of them, or one behind the other.
-
-    ``strict`` wants each to have arguments, and no wire action: those are answers.
-    """
+    """Objects of calls in JSON: one, a list, or several; ``strict`` wants calls with arguments."""
     calls: list[TextCall] = []
     for value in _json_values(_unfenced(body)):
         for item in value if isinstance(value, list) else [value]:

@@ -10,7 +10,6 @@ from typing import Final
 
 from logtriage.parsing.marks import ANSWER, TextCall, holds_marks, without_calls
 
-#: At most this many thoughts are cut.
 MAX_THOUGHTS: Final = 1_000
 #: Why a reply that ends within a thought is no action.
 ENDED_THINKING: Final = "the reply ended while thinking"

@@ -107,7 +107,6 @@ _TOOLS: Final = (
     Tool("ignore", "Close the incident as nothing to act on."),
     Tool("hand_over", "Hand the incident to the duty manager. Closes it."),
 )
-#: Further tools of roles in joint play.
 _TEAM_TOOLS: Final = (
     Tool(
         "report",
@@ -133,7 +132,6 @@ _RECORDED_TOOLS: Final = (
 #: The tools of simulated incidents by name, in the order of the action types; the remedies of a
 #: world are not among them.
 TOOLS: Final = {tool.name: tool for tool in _TOOLS}
-#: The tools of roles in joint play.
 TEAM_TOOLS: Final = {tool.name: tool for tool in (*_TOOLS, *_TEAM_TOOLS)}
 #: The tools by which a single agent's calls are read, whatever the incident offers.
 SOLO_TOOLS: Final = {tool.name: tool for tool in (*_TOOLS, *_RECORDED_TOOLS)}
@@ -156,7 +154,6 @@ SHIFT_TOOLS: Final = {
         Tool("note", "Write the notebook anew.", (Parameter("text", "What it then holds."),)),
     )
 }
-#: All tools for one incident.
 ALL_TOOLS: Final = {tool.name: tool for tool in (*TEAM_TOOLS.values(), *_RECORDED_TOOLS)}
 #: The arguments of tools, and of calls that no schema offers; the first is the wire's value.
 ARGUMENTS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(

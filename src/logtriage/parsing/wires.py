@@ -24,14 +24,11 @@ from logtriage.actions import (
     TEAM_ACTION_TYPES,
     Action,
     ClassifyFault,
-    HandOver,
     IdentifyRootCause,
-    Ignore,
     Malformed,
     Report,
     ReportImpact,
     RequestMoreLogs,
-    Resolve,
     Wait,
     action_name,
     action_value,
@@ -43,7 +40,6 @@ from logtriage.parsing.replies import shielded
 from logtriage.parsing.words import word_of
 from logtriage.topology import Topology
 
-#: Wire names of action types.
 Kinds = frozenset[str]
 SOLO_KINDS: Final[Kinds] = frozenset(
     ACTION_TYPES | RECORDED_ACTION_TYPES | HAND_OVER_TYPES | OPTIONAL_ACTION_TYPES
@@ -52,6 +48,8 @@ TEAM_KINDS: Final[Kinds] = frozenset(TEAM_ACTION_TYPES | HAND_OVER_TYPES)
 #: Of the keys of an action without a type, this many characters are shown.
 _KEYS_SHOWN: Final = 100
 _WIRE_KEYS: Final = ("action_type", "value", "confidence")
+#: Well-formed actions by name and value: they are few and immutable.
+_Table = Mapping[tuple[Any, Any], Action]
 #: How an action stands in a reply: as a JSON object or a call, or as one word on a line.
 Form = Literal["json", "word"]
 
@@ -76,20 +74,14 @@ def actions_from_wire(
     return [_read(wire, topology, may, table) for wire in wires]
 
 
-def _read(
-    wire: Mapping[str, Any],
-    topology: Topology,
-    may: Kinds,
-    table: dict[tuple[Any, Any], Action],
-) -> Action:
-    # Well-formed actions are few and immutable: one table a topology holds them all.
+def _read(wire: Mapping[str, Any], topology: Topology, may: Kinds, table: _Table) -> Action:
     name, value = wire.get("action_type"), wire.get("value")
     try:
         action = table.get((name, value))
     except TypeError:  # a list or an object where a string belongs
         action = None
     if action is None:
-        return _irregular(wire, name, value, topology, may)
+        return _irregular(wire, topology, may, table)
     if type(action) is not IdentifyRootCause:
         return action
     confidence: Any = wire.get("confidence")
@@ -102,25 +94,20 @@ def _read(
 
 
 @lru_cache(maxsize=64)
-def _wire_table(topology: Topology, may: Kinds) -> dict[tuple[Any, Any], Action]:
-    table: dict[tuple[Any, Any], Action] = {
-        (action_name(action), action_value(action)): action
-        for action in (
-            *all_actions(topology, hand_over=True),
-            *map(ClassifyFault, FAULT_CATEGORIES),
-            Wait(),
-        )
-        if action_name(action) in may
-    }
-    if action_name(RequestMoreLogs()) in may:
-        table[action_name(RequestMoreLogs()), None] = RequestMoreLogs(None)
-    return table
+def _wire_table(topology: Topology, may: Kinds) -> _Table:
+    every = (
+        *all_actions(topology, hand_over=True),
+        *map(ClassifyFault, FAULT_CATEGORIES),
+        Wait(),
+    )
+    table = {(action_name(action), action_value(action)): action for action in every}
+    table["request_more_logs", None] = RequestMoreLogs(None)
+    return {key: action for key, action in table.items() if key[0] in may}
 
 
-def _irregular(
-    wire: Mapping[str, Any], name: Any, value: Any, topology: Topology, may: Kinds
-) -> Action:
+def _irregular(wire: Mapping[str, Any], topology: Topology, may: Kinds, table: _Table) -> Action:
     """An action that is not in the table: with a text of its own, or malformed."""
+    name, value = wire.get("action_type"), wire.get("value")
     if absent(name):
         shown = ", ".join(map(str, wire))[:_KEYS_SHOWN] or "nothing"
         return _bad(wire, f"no field action_type; the action has: {shown}")
@@ -133,14 +120,10 @@ def _irregular(
     elif not isinstance(value, str):
         return _bad(wire, f"value of {name} must be a string, got {show(value)}")
     match name:
-        case "resolve":
-            return Resolve()
-        case "ignore":
-            return Ignore()
-        case "hand_over":
-            return HandOver()
-        case "wait":
-            return Wait()
+        case "resolve" | "ignore" | "hand_over" | "wait":  # whatever their value
+            return table[name, None]
+        case "request_more_logs" if value is None:
+            return table[name, None]
         case "report":
             if not value or len(value) > MAX_REPORT:
                 return _bad(wire, f"report wants 1 to {MAX_REPORT} characters")
@@ -156,8 +139,6 @@ def _irregular(
         case "escalate":
             return _bad(wire, _choices("team", value, topology.teams))
         case "request_more_logs":
-            if value is None:
-                return RequestMoreLogs(None)
             return _bad(wire, _choices("service", value, (ALL_SERVICES, *topology.names)))
         case "remediate":
             remedy, colon, service = (value or "").partition(":")

@@ -1,11 +1,9 @@
 """Recorded incidents: telemetry of a real system behind the same protocol.
 
-A *bundle* holds recorded incidents, one JSON object a line; ``docs/recorded.md`` describes the
-format. :func:`load_bundle` makes ordinary incidents of them, with open-loop telemetry and the root
-cause as the only graded fact. :func:`shipped_incidents` come with the package.
-:func:`import_nezha` and :func:`import_petshop` make records of published data sets,
-:func:`import_capture` of your own files, and :func:`dump_bundle` writes them.
-:func:`import_topology` makes a topology of who calls whom.
+A *bundle* holds recorded incidents, one JSON object a line (``docs/recorded.md``).
+:func:`load_bundle` makes incidents of them, :func:`shipped_incidents` come with the package. The
+functions ``import_…`` make records of published data sets and of your own files, which
+:func:`dump_bundle` writes.
 """
 
 from functools import lru_cache
@@ -15,7 +13,6 @@ from typing import Final
 from logtriage.errors import UnknownName
 from logtriage.incident import Incident
 from logtriage.recorded.bundle import (
-    Bundle,
     as_incident,
     dump_bundle,
     load_bundle,
@@ -46,7 +43,6 @@ __all__ = [
     "HISTORY",
     "SHIPPED",
     "VERSION",
-    "Bundle",
     "LogWindow",
     "Measure",
     "Metric",
@@ -84,9 +80,8 @@ def shipped_incidents(source: str = SHIPPED[0]) -> tuple[Incident, ...]:
     """The recorded incidents of one source that come with the package, by id.
 
     TrainTicket (the Nezha data set) has three: a wrong return value, CPU contention and network
-    delay. PetShop has two, of latency and of availability. The source ``models`` shows the three
-    on request. They are read on the first call; licences and citations lie beside
-    the files.
+    delay. PetShop has two, of latency and of availability. The source ``models`` shows the three on
+    request. Licences and citations lie beside the files.
 
     Raises:
         UnknownName: for a source of which none are shipped.
@@ -95,11 +90,7 @@ def shipped_incidents(source: str = SHIPPED[0]) -> tuple[Incident, ...]:
 
 
 def shipped_records(source: str = SHIPPED[0]) -> tuple[RecordedIncident, ...]:
-    """The records behind :func:`shipped_incidents`.
-
-    Raises:
-        UnknownName: for a source of which none are shipped.
-    """
+    """The records behind :func:`shipped_incidents`, which raises the same."""
     if source not in SHIPPED:
         raise UnknownName("source of recorded incidents", source, SHIPPED)
     first, _, models = SHIPPED

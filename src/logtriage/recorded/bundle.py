@@ -91,19 +91,16 @@ def load_records(path: str | os.PathLike[str]) -> tuple[RecordedIncident, ...]:
 
 
 def read_records(file: IO[bytes], *, name: str) -> tuple[RecordedIncident, ...]:
-    """The records of an open bundle, plain or gzip; ``name`` is for error messages.
-
-    Raises:
-        BundleError: as :func:`load_bundle`.
-    """
+    """The records of an open bundle, plain or gzip; ``name`` stands in errors."""
     return tuple(_record(data, where) for where, data in _lines(file, name).values())
 
 
 class Bundle(Mapping[str, Incident]):
     """An open bundle: incidents by id, in file order, each made when it is asked for.
 
-    Opening reads the whole file and checks that every line is JSON of our schema with
-    an id of its own; the fields of a record are checked when its incident is made.
+    Opening reads the file and checks that every line is JSON of our schema with an id of its own; a
+    record that is not sound raises a BundleError, naming file, line and field, when it is asked
+    for.
     """
 
     def __init__(self, lines: dict[str, tuple[str, dict[str, Any]]]) -> None:
@@ -111,11 +108,6 @@ class Bundle(Mapping[str, Incident]):
         self._made: dict[str, Incident] = {}
 
     def __getitem__(self, incident_id: str) -> Incident:
-        """The incident of that id.
-
-        Raises:
-            BundleError: naming file, line and field, if its record is not sound.
-        """
         if incident_id not in self._made:
             where, data = self._lines[incident_id]
             self._made[incident_id] = as_incident(_record(data, where))
@@ -132,19 +124,14 @@ def open_bundle(path: str | os.PathLike[str]) -> Bundle:
     """A bundle that makes each incident when it is asked for.
 
     Raises:
-        BundleError: if the file is damaged, or a line has no id of its own.
-        OSError: if the file cannot be read.
+        BundleError, OSError: if the file is damaged or cannot be read, or a line has no id.
     """
     with Path(path).open("rb") as file:
         return Bundle(_lines(file, str(path)))
 
 
 def dump_bundle(records: Iterable[RecordedIncident], path: str | os.PathLike[str]) -> None:
-    """Write records to a bundle, the same bytes for the same records; whole or not at all.
-
-    Raises:
-        OSError: if it cannot be written.
-    """
+    """Write records to a bundle, the same bytes for the same records; whole or not at all."""
     path = Path(path)
     with replacing(path) as file:
         if path.name.endswith(".gz"):

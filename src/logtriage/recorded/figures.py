@@ -18,11 +18,7 @@ FIRST_TICK: Final = -TREND_TICKS
 
 
 def require(condition: bool, message: str) -> None:
-    """Refuse a field of a record.
-
-    Raises:
-        BundleError: with the message, unless the condition holds.
-    """
+    """Raise a BundleError with the message, unless the condition holds."""
     if not condition:
         raise BundleError(message)
 
@@ -41,11 +37,7 @@ Column = tuple[int | None, ...]
 
 
 def require_figures(name: str, column: Column, *, least: int = 0, most: int = MOST) -> None:
-    """Refuse a figure out of its range; None (not measured) passes.
-
-    Raises:
-        BundleError: naming the figure and its range.
-    """
+    """Raise a BundleError for a figure out of its range; None (not measured) passes."""
     for value in column:
         if value is None or least <= value <= most:
             continue
@@ -96,8 +88,8 @@ def cell(column: Column, tick: int) -> int | None:
 class Series:
     """The figures of a :class:`Measure` over time, over the minute before each tick.
 
-    Each column starts at tick :data:`FIRST_TICK`. Columns may end at different ticks,
-    as recordings do; the last value stands from there on.
+    Columns start at tick :data:`FIRST_TICK` and may end at different ticks; the last value stands
+    from there on.
     """
 
     calls: Column = ()
@@ -154,9 +146,9 @@ class Metric:
     """Any other metric of a service, as an integer in the unit that its name ends with.
 
     ``_us`` microseconds, ``_ms`` milliseconds, ``_bp`` basis points, ``_milli`` thousandths,
-    nothing for whole numbers. ``value`` has the newest sample at each tick, a column as in a
-    :class:`Series`; ``usual``, ``spread`` and ``iqr`` are median, standard deviation and
-    distance of the quartiles without a fault, None if that is not known.
+    nothing for whole numbers. ``value`` has the newest sample at each tick, as in a
+    :class:`Series`; ``usual``, ``spread`` and ``iqr`` are median, standard deviation and distance
+    of the quartiles without a fault.
     """
 
     name: str
@@ -176,7 +168,6 @@ class Metric:
         require_figures("value", self.value, least=-MOST)
 
 
-#: Nothing measured.
 NO_MEASURE: Final = Measure()
 NO_SERIES: Final = Series()
 NO_SHIFT: Final = Shift()

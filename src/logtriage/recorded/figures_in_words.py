@@ -48,8 +48,8 @@ def gauge(service: str, tick: int, signal: Signal) -> Gauge:
 def time_spent(service: RecordedService, called: Iterable[RecordedService], tick: int) -> str:
     """Where the time of a service goes over the last minute; empty without spans.
 
-    How long its requests take, how much of the median is spent in the service and on the
-    way to it, and how long its callees take, all as their callers saw it.
+    How long its requests take, how much of the median is spent in it and on the way to it, and how
+    long its callees take, all as their callers saw it.
     """
     own = [
         *_with_usual(service, "p99_ms", "", tick),

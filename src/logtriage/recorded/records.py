@@ -1,13 +1,8 @@
 """A recorded incident as immutable values: the contents of a bundle.
 
-Nothing here knows where a recording came from. :mod:`logtriage.recorded.importing` makes records
-of files, :mod:`logtriage.recorded.bundle` reads and writes them, and
-:mod:`logtriage.recorded.telemetry` lets an agent look at one.
-
-Units are the core's: rates in basis points (1/100 of a percent), latencies in
-milliseconds, seconds relative to the opening of the incident, ticks of ``tick_seconds``
-(30 where nothing else is said). The window of tick ``t`` ends when the tick begins: it
-holds the seconds ``30 (t - 1)`` to ``30 t``.
+Units are the core's: rates in basis points (1/100 of a percent), latencies in milliseconds, seconds
+relative to the opening of the incident, ticks of ``tick_seconds`` (30 where nothing else is said).
+The window of tick ``t`` ends when the tick begins: seconds ``30 (t - 1)`` to ``30 t``.
 """
 
 import re
@@ -34,7 +29,6 @@ from logtriage.recorded.truth import RecordedTruth
 from logtriage.topology import Service, Tier, Topology
 from logtriage.world.telemetry import LEVELS, TICK_SECONDS
 
-#: The version of tasks of recorded incidents.
 VERSION: Final = 5
 #: Why each version was made, in order.
 HISTORY: Final = (
@@ -52,7 +46,6 @@ HISTORY: Final = (
     "incident can be handed over; recorded changes are shown; the health panel calls unknown only "
     "what was not measured",
 )
-#: The schema of a line of a bundle.
 SCHEMA: Final = "logtriage.recorded/2"
 #: The team that owns every service: a recording names no teams.
 TEAM: Final = "unknown"
@@ -162,10 +155,7 @@ class RecordedAlert:
 
 @attrs.frozen
 class RecordedChange:
-    """A change of a service, such as a rollout or a restart, and what it was.
-
-    It was seen ``count`` times, first at ``second`` and last at ``until``.
-    """
+    """A change of a service, such as a rollout, seen ``count`` times, ``second`` to ``until``."""
 
     service: str
     kind: str
@@ -228,11 +218,7 @@ class Recording:
                 )
 
     def topology(self, name: str) -> Topology:
-        """The call graph as a topology, services in the recording's order.
-
-        Raises:
-            TopologyError: if the graph breaks a rule of :class:`Topology`.
-        """
+        """The call graph as a topology, in the order of services; may raise TopologyError."""
         return Topology(
             name=name,
             teams=(TEAM,),
@@ -249,9 +235,8 @@ class Recording:
 class RecordedIncident:
     """One line of a bundle.
 
-    ``id`` is ``source/name`` and says nothing of the answer; ``opened`` the moment,
-    in UTC, from which seconds and ticks are counted; ``origin`` the source to credit; ``view``
-    how it is shown.
+    ``id`` is ``source/name`` and says nothing of the answer; ``opened`` the moment, in UTC, from
+    which seconds and ticks are counted; ``origin`` the source to credit; ``view`` how it is shown.
 
     Raises:
         BundleError: on a malformed or contradictory field, named.

@@ -54,9 +54,8 @@ def _merge(lines: Iterable[RecordedLine]) -> list[RecordedLine]:
     merged: dict[tuple[str, str], RecordedLine] = {}
     for line in lines:
         key = (line.service, template(line.level, line.message))
-        before = merged.get(key)
-        count = line.count if before is None else line.count + before.count
-        merged[key] = attrs.evolve(line, count=count)
+        count = merged[key].count if key in merged else 0
+        merged[key] = attrs.evolve(line, count=count + line.count)
     return list(merged.values())
 
 
@@ -74,8 +73,8 @@ def lines_by_service(lines: Iterable[RecordedLine]) -> dict[str, tuple[LogLine, 
 def sample(window: LogWindow) -> tuple[LogLine, ...]:
     """A fair look at one window: new complaints, then levels, in each the services in turn.
 
-    A new complaint (above INFO) comes before a complaint that the baseline has, whatever their
-    levels; at most :data:`WINDOW_LINES`, in order of time.
+    At most :data:`WINDOW_LINES`, in order of time. A new complaint (above INFO) comes before a
+    complaint that the baseline has, whatever their levels.
     """
     chosen: list[RecordedLine] = []
     ranks: dict[tuple[bool, int, bool], list[RecordedLine]] = {}
@@ -95,8 +94,5 @@ def overview_of(window: LogWindow) -> tuple[LogLine, ...]:
     best: dict[str, RecordedLine] = {}
     for line in sorted(_merge(window.lines), key=_notable):
         best.setdefault(line.service, line)
-    loudest = sorted(
-        best.values(),
-        key=lambda line: (_rank(line), _lot(window.tick, line)),
-    )
+    loudest = sorted(best.values(), key=lambda line: (_rank(line), _lot(window.tick, line)))
     return tuple(_shown(line) for line in _by_time(loudest[:OVERVIEW_LINES]))

@@ -31,10 +31,7 @@ def length_of(service: RecordedService) -> int:
 def signals_of(
     service: RecordedService, others: Mapping[str, tuple[int, int]], ticks: Iterable[int]
 ) -> Iterator[tuple[Signal, ...]]:
-    """The signals of a service at each tick, without those that were not measured.
-
-    ``others`` are usual values and spreads that may stand in, from :func:`borrowed`.
-    """
+    """The measured signals of a service at each tick; :func:`borrowed` ``others`` may stand in."""
     usual = {
         name: (getattr(service.baseline, name), getattr(service.spread, name), False)
         for name in FIGURES
@@ -67,9 +64,8 @@ def borrowed(services: Sequence[RecordedService]) -> dict[str, tuple[int, int]]:
     """The usual value of each comparable figure over all services that have it, and its spread.
 
     The median, and how far a service strays by itself together with how far services differ
-    (standard deviation about the median): a borrower must stand out from both. A figure with a
-    usual value at fewer than
-    :data:`~logtriage.recorded.condensing.service_figures.ENOUGH` services is left out.
+    (standard deviation about the median): a borrower must stand out from both. Figures of fewer
+    than :data:`~logtriage.recorded.condensing.service_figures.ENOUGH` services are left out.
     """
     pooled = {}
     for name in COMPARABLE:

@@ -5,7 +5,7 @@ again, and likewise each figure; a note says so.
 """
 
 from functools import cached_property
-from typing import Final
+from typing import ClassVar, Final
 
 import attrs
 
@@ -26,7 +26,6 @@ from logtriage.world.telemetry import (
     Trace,
 )
 
-#: Changes shown at a tick.
 MOST_CHANGES: Final = 12
 
 
@@ -42,10 +41,8 @@ class RecordedTelemetry:
     recording: Recording
     on_request: bool = False
 
-    @property
-    def open_loop(self) -> bool:
-        """True: remedies change nothing in a recording."""
-        return True
+    #: Remedies change nothing in a recording.
+    open_loop: ClassVar[bool] = True
 
     @property
     def tick_seconds(self) -> int:
@@ -94,10 +91,7 @@ class RecordedTelemetry:
         return _at(self._overviews, tick)
 
     def service_logs(self, service: int, tick: int) -> tuple[LogLine, ...]:
-        """The loudest and new lines of one service in the last minute, in order of time.
-
-        Then one INFO line with its figures now and as usual.
-        """
+        """The loudest and new lines of one service in the last minute, then its figures."""
         recorded = self.recording.services[service]
         lines = self._service_lines[min(max(tick, 0), self._recorded_ticks[-1])]
         shown = lines.get(recorded.name, ())
@@ -107,10 +101,7 @@ class RecordedTelemetry:
         return shown
 
     def health(self, service: int, tick: int) -> Reading | None:
-        """Health of one service over the last minute; None if no latency was measured.
-
-        Where errors were not recorded, their rate is None.
-        """
+        """Health of one service over the last minute; None without latency. Errors may be None."""
         recorded = self.recording.services[service]
         return _reading(recorded.series, tick, recorded.baseline)
 
@@ -133,10 +124,7 @@ class RecordedTelemetry:
         return tuple(gauge(name, tick, signal) for signal in self.figures(tick)[service])
 
     def traces(self, service: int, tick: int) -> tuple[Trace, ...]:
-        """Where one service's time goes by its spans, and how long those that it calls take.
-
-        Empty where no spans were recorded of it.
-        """
+        """Where one service's time goes by its spans, and how long its callees take."""
         by_name = {row.name: row for row in self.recording.services}
         asked = self.recording.services[service]
         text = time_spent(asked, [by_name[name] for name in asked.calls], tick)

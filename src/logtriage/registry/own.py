@@ -13,9 +13,7 @@ from logtriage.policies import Player, Policy, PolicyFactory, RoleFactory
 from logtriage.roles import Role, RoleSplit
 
 #: Words with a meaning of their own before a colon, so no modules.
-_TAKEN: Final = frozenset(
-    (*("constant", "hf", "net", "observer"), *("openai", "random", "top_suspect"))
-)
+_TAKEN: Final = ("constant", "hf", "net", "observer", "openai", "random", "top_suspect")
 
 
 def is_own(spec: str) -> bool:
@@ -42,10 +40,7 @@ def own_policy(spec: str, known: Iterable[str]) -> PolicyFactory:
 
 
 def own_role(spec: str, known: Iterable[str]) -> RoleFactory:
-    """The factory of ``module:name``: a class or function that makes the policy of a role.
-
-    It is called with the incident, the role split and the role.
-    """
+    """The factory of ``module:name``, which is called with an incident, a split and a role."""
     maker = _imported(spec, "policy of a role", known)
     if not callable(maker) or not _takes(maker, 3):
         raise InvalidInput(
@@ -56,14 +51,19 @@ def own_role(spec: str, known: Iterable[str]) -> RoleFactory:
 
 
 @attrs.frozen
-class _OwnPolicy:
+class _Own:
+    """What a reference names; another process imports it anew."""
+
     reference: str
     maker: Any
 
     @property
     def description(self) -> str:
-        return _described(self.reference, self.maker)
+        described = getattr(self.maker, "description", self.reference)
+        return f"{described}{code_of(self.reference.partition(':')[0])}"
 
+
+class _OwnPolicy(_Own):
     def __call__(self, incident: Incident) -> Policy:
         policy = self.maker
         if not _acts(policy):
@@ -76,15 +76,7 @@ class _OwnPolicy:
         return own_policy, (self.reference, ())
 
 
-@attrs.frozen
-class _OwnRole:
-    reference: str
-    maker: Any
-
-    @property
-    def description(self) -> str:
-        return _described(self.reference, self.maker)
-
+class _OwnRole(_Own):
     def __call__(self, incident: Incident, split: RoleSplit, role: Role) -> Player:
         return cast(Player, self.maker(incident, split, role))
 
@@ -99,11 +91,6 @@ def _imported(spec: str, what: str, known: Iterable[str]) -> Any:
         raise InvalidInput(
             f"{UnknownName(what, spec, known)}; nor is there a module: {error}"
         ) from None
-
-
-def _described(reference: str, maker: Any) -> str:
-    described = getattr(maker, "description", reference)
-    return f"{described}{code_of(reference.partition(':')[0])}"
 
 
 def _acts(value: object) -> bool:

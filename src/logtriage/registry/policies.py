@@ -4,25 +4,11 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
+from logtriage import policies
 from logtriage.actions import Action, Malformed
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.incident import Incident
 from logtriage.parsing import action_from_wire
-from logtriage.policies import (
-    METHODS,
-    ChainPolicy,
-    ConstantPolicy,
-    ExpertPolicy,
-    FirstErrorPolicy,
-    InquiryPolicy,
-    ObserverPolicy,
-    OraclePolicy,
-    Policy,
-    PolicyFactory,
-    RandomPolicy,
-    RankingPolicy,
-    TopSuspectPolicy,
-)
 from logtriage.registry.own import is_own, own_policy
 from logtriage.rng import hash_name
 from logtriage.roles import REQUESTS
@@ -38,25 +24,21 @@ LOADED: Final = "hf"
 #: What :func:`make_policy` takes, and ``eval``; ``docs/policies.md`` says what each does.
 POLICIES: Final = (
     *("oracle", "observer", "top_suspect", "expert", "chain"),
-    *("first_error", "random", *METHODS, "inquiry"),
+    *("first_error", "random", *policies.METHODS, "inquiry"),
     *(f"{CONSTANT}:ACTIONS", f"{ENDPOINT}:MODEL", f"{LOADED}:DIR", "module:name"),
 )
 
 
-def _without_incident(make: Callable[[], Policy], _: Incident) -> Policy:
+def _without_incident(make: Callable[[], policies.Policy], _: Incident) -> policies.Policy:
     return make()
 
 
-def _ranking(method: str, _: Incident) -> Policy:
-    return RankingPolicy(METHODS[method])
+def _random(seed: int, incident: Incident) -> policies.Policy:
+    return policies.RandomPolicy(hash_name(f"{seed} {incident.id}"))
 
 
-def _random(seed: int, incident: Incident) -> Policy:
-    return RandomPolicy(hash_name(f"{seed} {incident.id}"))
-
-
-def _constant(text: str, incident: Incident) -> Policy:
-    return ConstantPolicy(constant_actions(text, incident.topology))
+def _constant(text: str, incident: Incident) -> policies.Policy:
+    return policies.ConstantPolicy(constant_actions(text, incident.topology))
 
 
 def _example() -> Topology:
@@ -66,31 +48,39 @@ def _example() -> Topology:
     return topology
 
 
-_PLAIN: Final[dict[str, PolicyFactory]] = {
-    "oracle": OraclePolicy,
-    "expert": partial(_without_incident, ExpertPolicy),
-    "chain": partial(_without_incident, ChainPolicy),
-    "first_error": partial(_without_incident, FirstErrorPolicy),
-    "inquiry": partial(_without_incident, InquiryPolicy),
-    **{name: partial(_ranking, name) for name in METHODS},
+_PLAIN: Final[dict[str, policies.PolicyFactory]] = {
+    "oracle": policies.OraclePolicy,
+    "expert": partial(_without_incident, policies.ExpertPolicy),
+    "chain": partial(_without_incident, policies.ChainPolicy),
+    "first_error": partial(_without_incident, policies.FirstErrorPolicy),
+    "inquiry": partial(_without_incident, policies.InquiryPolicy),
+    **{
+        name: partial(_without_incident, partial(policies.RankingPolicy, method))
+        for name, method in policies.METHODS.items()
+    },
 }
 #: Policies that take a number of ``questions``.
-_BY_BELIEF: Final[dict[str, Callable[..., Policy]]] = {
-    "observer": ObserverPolicy,
-    "top_suspect": TopSuspectPolicy,
+_BY_BELIEF: Final[dict[str, Callable[..., policies.Policy]]] = {
+    "observer": policies.ObserverPolicy,
+    "top_suspect": policies.TopSuspectPolicy,
+}
+#: Where models are played from Python.
+_MODELS: Final = {
+    ENDPOINT: "logtriage.adapters.served",
+    LOADED: "logtriage.adapters.local.player",
 }
 
 
-def make_policy(spec: str) -> PolicyFactory:
+def make_policy(spec: str) -> policies.PolicyFactory:
     """The factory behind a specification such as ``expert`` or ``random:7``.
 
-    Factories can be pickled, for worker processes. ``module:name`` is the user's own policy, or
-    a class or function that makes it.
+    Factories can be pickled, for worker processes. ``module:name`` is the user's own policy, or a
+    class or function that makes it.
 
     Raises:
         UnknownName: for a policy that does not exist.
-        InvalidInput: for a seed, a number of questions or a constant list that cannot
-            be read, and for an object that makes no policy.
+        InvalidInput: for a number or a constant list that cannot be read, and for an object that
+            makes no policy.
     """
     name, _, argument = spec.partition(":")
     if spec in _PLAIN:
@@ -98,19 +88,14 @@ def make_policy(spec: str) -> PolicyFactory:
     if name == "random":
         return partial(_random, seed_of(spec))
     if name in _BY_BELIEF:
-        return partial(_BY_BELIEF[name], questions=_questions_of(spec))
+        questions = _number_in(spec, "number of questions") if ":" in spec else None
+        return partial(_BY_BELIEF[name], questions=questions)
     if name == CONSTANT:
         constant_actions(argument, _example())  # refuses what no incident could take
         return partial(_constant, argument)
-    if name == ENDPOINT:
+    if name in _MODELS:
         raise InvalidInput(
-            f"policy {spec!r}: a model behind an endpoint is asked by logtriage eval; from Python, "
-            "see logtriage.adapters.served"
-        )
-    if name == LOADED:
-        raise InvalidInput(
-            f"policy {spec!r}: logtriage eval loads and plays a model; from Python, see "
-            "logtriage.adapters.local.player"
+            f"policy {spec!r}: logtriage eval plays a model; from Python, see {_MODELS[name]}"
         )
     if is_own(spec) and name not in POLICIES:
         return own_policy(spec, POLICIES)
@@ -119,22 +104,16 @@ def make_policy(spec: str) -> PolicyFactory:
     raise UnknownName("policy", spec, POLICIES)
 
 
-def _questions_of(spec: str) -> int | None:
-    """The number in ``observer:3``; None without a colon."""
-    _, colon, argument = spec.partition(":")
-    if not colon:
-        return None
+def _number_in(spec: str, what: str) -> int:
+    argument = spec.partition(":")[2]
     if not (argument.isascii() and argument.isdigit()):
-        raise InvalidInput(f"policy {spec!r}: the number of questions must be a whole number")
+        raise InvalidInput(f"policy {spec!r}: expected a whole number from 0 as the {what}")
     return int(argument)
 
 
 def seed_of(spec: str) -> int:
     """The seed in ``random:SEED``; 0 without a seed."""
-    argument = spec.partition(":")[2]
-    if argument and not (argument.isascii() and argument.isdigit()):
-        raise InvalidInput(f"policy {spec!r}: expected a whole number from 0 as the seed")
-    return int(argument or 0)
+    return _number_in(spec, "seed") if spec.partition(":")[2] else 0
 
 
 def constant_actions(text: str, topology: Topology) -> tuple[Action, ...]:

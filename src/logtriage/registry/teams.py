@@ -5,21 +5,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Final
 
+from logtriage import policies
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.incident import Incident
-from logtriage.policies import (
-    ExpertPolicy,
-    Follower,
-    ObserverRole,
-    OracleRole,
-    Policy,
-    RandomPolicy,
-    RoleFactory,
-    RolePolicies,
-    TeamFactory,
-    TeamPolicy,
-    oracles,
-)
 from logtriage.registry.own import is_own, own_role
 from logtriage.registry.policies import CONSTANT, POLICIES, seed_of
 from logtriage.rng import hash_name
@@ -39,55 +27,56 @@ NETWORK: Final = "net:"
 _BETWEEN: Final = re.compile(r",(?=\s*\w+\s*=)")
 
 
-def _expert_role(_: Incident, __: RoleSplit, role: Role) -> Policy:
-    return ExpertPolicy(role)
+def _expert_role(_: Incident, __: RoleSplit, role: Role) -> policies.Policy:
+    return policies.ExpertPolicy(role)
 
 
-def _random_role(seed: int, incident: Incident, _: RoleSplit, role: Role) -> Policy:
-    return RandomPolicy(hash_name(f"{seed} {incident.id} {role.name}"), role)
+def _random_role(seed: int, incident: Incident, _: RoleSplit, role: Role) -> policies.Policy:
+    return policies.RandomPolicy(hash_name(f"{seed} {incident.id} {role.name}"), role)
 
 
 #: What plays a single role, by the name of its team.
-_ROLES: Final[dict[str, RoleFactory]] = {
-    "oracle": OracleRole,
+_ROLES: Final[dict[str, policies.RoleFactory]] = {
+    "oracle": policies.OracleRole,
     "expert": _expert_role,
-    "observer": ObserverRole,
-    "pooled": partial(ObserverRole, pooled=True),
+    "observer": policies.ObserverRole,
+    "pooled": partial(policies.ObserverRole, pooled=True),
 }
 
 
-def _by_role(factories: Sequence[RoleFactory], split: RoleSplit, incident: Incident) -> TeamPolicy:
+def _by_role(
+    factories: Sequence[policies.RoleFactory], split: RoleSplit, incident: Incident
+) -> policies.TeamPolicy:
     pairs = zip(factories, split.roles, strict=True)
     players = [make(incident, split, role) for make, role in pairs]
-    if any(isinstance(player, Follower) for player in players):
-        return RolePolicies(players, incident, split)
-    return RolePolicies(players)
+    if any(isinstance(player, policies.Follower) for player in players):
+        return policies.RolePolicies(players, incident, split)
+    return policies.RolePolicies(players)
 
 
 def make_team(
-    spec: str, split: RoleSplit | str, *, roles: Mapping[str, RoleFactory] | None = None
-) -> TeamFactory:
+    spec: str, split: RoleSplit | str, *, roles: Mapping[str, policies.RoleFactory] | None = None
+) -> policies.TeamFactory:
     """The factory behind a specification such as ``expert`` or ``triage=expert,...``.
 
     ``split`` is a role split, or the name of a built-in one.
 
-    ``observer`` and ``pooled`` play by the exact belief. ``oracle``, ``expert``, ``observer``
-    and ``random[:SEED]`` play single roles, too. ``ROLE=POLICY,...`` names a policy for each.
+    ``observer`` and ``pooled`` play by the exact belief. ``oracle``, ``expert``, ``observer`` and
+    ``random[:SEED]`` play single roles, too. ``ROLE=POLICY,...`` names a policy for each.
     ``net:DIR`` is a trained network: alone in every role, or in the role that it is named for.
-    ``module:name`` makes the policy of a role from the incident, the split and the role.
-    ``roles`` are policies that the registry does not know, by their names; a name alone
-    plays all roles. Factories can be pickled, if those in ``roles`` can.
+    ``module:name`` makes the policy of a role from the incident, the split and the role. ``roles``
+    are policies that the registry does not know, by their names; a name alone plays all roles.
+    Factories can be pickled, if those in ``roles`` can.
 
     Raises:
         UnknownName: for a team, policy, role or role split that does not exist.
         InvalidInput: for a policy that plays alone, a role that is left out or named twice, a seed
-            that cannot be read,
-            and a directory that holds no trained team, or one whose roles are not the split's.
+            that cannot be read, and a directory without a trained team of the split's roles.
     """
     split = get_role_split(split) if isinstance(split, str) else split
     own = {**_networks(spec, split), **(roles or {})}
     if spec == "oracle" and spec not in own:
-        return partial(oracles, split=split)
+        return partial(policies.oracles, split=split)
     factory = _role_factory(spec, own)
     if factory is not None:
         return partial(_by_role, (factory,) * len(split), split)
@@ -126,7 +115,7 @@ def has_network(spec: str) -> bool:
     return any(policy.startswith(NETWORK) for policy in (spec, *dict(roles_of(spec)).values()))
 
 
-def _networks(spec: str, split: RoleSplit) -> dict[str, RoleFactory]:
+def _networks(spec: str, split: RoleSplit) -> dict[str, policies.RoleFactory]:
     """The trained networks of a specification, by their names."""
     wanted: dict[str, tuple[str, ...]] = {}
     if spec.startswith(NETWORK):
@@ -137,7 +126,7 @@ def _networks(spec: str, split: RoleSplit) -> dict[str, RoleFactory]:
     return {name: _network(name, split, of) for name, of in wanted.items()}
 
 
-def _network(spec: str, split: RoleSplit, roles: tuple[str, ...]) -> RoleFactory:
+def _network(spec: str, split: RoleSplit, roles: tuple[str, ...]) -> policies.RoleFactory:
     from logtriage.trained.role import network_roles  # loads NumPy
 
     where = spec.removeprefix(NETWORK)
@@ -146,7 +135,9 @@ def _network(spec: str, split: RoleSplit, roles: tuple[str, ...]) -> RoleFactory
     return network_roles(where, split, roles)
 
 
-def _role_factory(spec: str, own: Mapping[str, RoleFactory]) -> RoleFactory | None:
+def _role_factory(
+    spec: str, own: Mapping[str, policies.RoleFactory]
+) -> policies.RoleFactory | None:
     if spec in own:
         return own[spec]
     if spec.partition(":")[0] == "random":
@@ -155,10 +146,10 @@ def _role_factory(spec: str, own: Mapping[str, RoleFactory]) -> RoleFactory | No
 
 
 def _per_role(
-    spec: str, split: RoleSplit, own: Mapping[str, RoleFactory]
-) -> tuple[RoleFactory, ...]:
+    spec: str, split: RoleSplit, own: Mapping[str, policies.RoleFactory]
+) -> tuple[policies.RoleFactory, ...]:
     """One factory for each role, in role order, from ``ROLE=POLICY,...``."""
-    factories: dict[str, RoleFactory] = {}
+    factories: dict[str, policies.RoleFactory] = {}
     for name, policy in roles_of(spec):
         if name in factories:
             raise InvalidInput(f"team {spec!r}: role {name!r} is named twice")

@@ -1,7 +1,4 @@
-"""HTML pages of runs: :func:`write_replay` writes figures and every episode tick by tick.
-
-Needs no extra. What the page shows is described in ``docs/play.md``.
-"""
+"""HTML pages of runs: :func:`write_replay` writes the page that ``docs/play.md`` describes."""
 
 from logtriage.report.replay import write_replay
 

@@ -8,7 +8,6 @@ from typing import Final
 import attrs
 
 from logtriage.evaluation import played_state
-from logtriage.grading import CriterionScore, Graded
 from logtriage.report.confusion import PLACES, place_of
 from logtriage.report.episode import Episode
 from logtriage.report.run import Run
@@ -21,11 +20,11 @@ BINS: Final = 20
 class Cell:
     """What the plots show of one policy on one task, in means over scored episodes.
 
-    ``bound`` is the mean grade with 0 for each episode that is unscored or missing.
-    ``shares`` of the episodes by score, ``gated`` their part that a gate set to zero
-    (all in the first bin); ``points`` by criterion as they count, ``lost`` the points
-    that gates and discounts took; ``places`` the share of each place of the declared root
-    cause among ``faults`` incidents, those that have a root.
+    ``bound`` is the mean grade with 0 for each episode that is unscored or missing. ``shares`` of
+    the episodes by score, ``gated`` their part that a gate set to zero (all in the first bin);
+    ``points`` by criterion as they count, ``lost`` what gates and discounts took; ``places`` the
+    share of each place of the declared root cause among ``faults`` incidents, those that have a
+    root.
     """
 
     task: str
@@ -82,21 +81,6 @@ def criterion_names(cells: Iterable[Cell]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for cell in cells for name in cell.points))
 
 
-def declared_by(episode: Episode) -> str | None:
-    """The service that an episode declared as the root cause."""
-    return played_state(episode.incident, episode.grade).facts.root_cause
-
-
-def points_of(criterion: CriterionScore) -> float:
-    """What a criterion is worth in the total."""
-    return criterion.score * criterion.weight
-
-
-def kept_of(grade: Graded) -> float:
-    """The share of the points that remains after gates and discounts."""
-    return 0.0 if grade.gate is not None else prod(discount.factor for discount in grade.discounts)
-
-
 def _cell(task: str, policy: str, episodes: list[Episode], bound: float | None) -> Cell:
     scored = [episode for episode in episodes if episode.grade.score is not None]
     count = max(1, len(scored))
@@ -104,16 +88,18 @@ def _cell(task: str, policy: str, episodes: list[Episode], bound: float | None) 
     points: dict[str, list[float]] = {}
     lost: list[float] = []
     places = dict.fromkeys(PLACES, 0)
-    scores: list[float] = []
-    for episode in scored:
+    scores = [episode.grade.score or 0.0 for episode in scored]
+    for episode, score in zip(scored, scores, strict=True):
         graded = episode.grade
-        scores.append(graded.score or 0.0)
-        bins[min(BINS - 1, int(scores[-1] * BINS))] += 1
-        kept = kept_of(graded)
+        bins[min(BINS - 1, int(score * BINS))] += 1
+        # The share of the points that remains after gates and discounts.
+        kept = 0.0 if graded.gate else prod(discount.factor for discount in graded.discounts)
         for criterion in graded.criteria:
-            points.setdefault(criterion.name, []).append(kept * points_of(criterion))
-            lost.append((1.0 - kept) * points_of(criterion))
-        place = place_of(episode.incident, declared_by(episode))
+            worth = criterion.score * criterion.weight
+            points.setdefault(criterion.name, []).append(kept * worth)
+            lost.append((1.0 - kept) * worth)
+        declared = played_state(episode.incident, graded).facts.root_cause
+        place = place_of(episode.incident, declared)
         if place is not None:
             places[place] += 1
     faults = sum(places.values())

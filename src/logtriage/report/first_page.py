@@ -9,9 +9,17 @@ from typing import Any, Final
 from logtriage.evaluation import SOLVED, Calls, Interval, Row
 from logtriage.report.confusion import MEANING, PLACES
 from logtriage.report.figures import Cell, cells_of, criterion_names
-from logtriage.report.hindsight import HARDNESS, PARTS
 from logtriage.report.run import Run
-from logtriage.report.text import NAMED, NO_FIGURE, clean, interval, number, percent
+from logtriage.report.text import (
+    HARDNESS,
+    NAMED,
+    NO_FIGURE,
+    PARTS,
+    clean,
+    interval,
+    number,
+    percent,
+)
 
 #: How many colours criteria have, ``--c0`` and on; further criteria reuse them.
 CRITERION_COLOURS: Final = 10
@@ -68,10 +76,7 @@ _PLACES_NOTE: Final = (
 
 
 def first_page(run: Run) -> dict[str, Any]:
-    """``facts`` of the run, ``tables``, and for each task the ``plots`` of its policies.
-
-    ``unfinished`` says how many episodes are missing; None if none is.
-    """
+    """``facts`` of the run, ``tables``, ``plots`` by task, and how ``unfinished`` it is."""
     cells = cells_of(run)
     played = len(run.episodes)
     return {
@@ -123,7 +128,6 @@ def _results(run: Run) -> dict[str, Any]:
 
 
 def _losses(run: Run) -> dict[str, Any] | None:
-    """The parts of grades; None if no episode was explained."""
     if all(row.losses is None for row in run.rows):
         return None
     columns: Columns = (

@@ -18,11 +18,7 @@ from logtriage.evaluation.store import BELIEFS_FILE
 
 
 class Kept:
-    """Data of episodes by key, from a directory; ``save`` adds what was made meanwhile.
-
-    Raises:
-        InvalidInput: for a link, and for a line that holds no such data.
-    """
+    """Data of episodes by key, from a directory; ``save`` adds what was made meanwhile."""
 
     def __init__(self, directory: Path) -> None:
         self._path = directory / BELIEFS_FILE

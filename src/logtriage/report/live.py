@@ -30,20 +30,16 @@ RIVAL: Final = "expert"
 
 
 class Game:
-    """One incident under way.
-
-    Raises:
-        LogTriageError: if no incident has this id, as ``make_incident`` says.
-    """
+    """One incident under way; raises what ``make_incident`` does."""
 
     def __init__(self, incident_id: str) -> None:
         self.state = initial_state(lt.make_incident(incident_id))
 
     def view(self) -> str:
-        """What the page shows now.
+        """What the page shows now, as an object.
 
-        An object: ``screen`` the lines, ``choices`` the values that each action takes (an empty
-        list for none), ``done`` the actions so far with what came of them, ``tick``, ``horizon``,
+        ``screen`` are its lines, ``choices`` the values that each action takes (an empty list for
+        none), ``done`` the actions so far with what came of them; also ``tick``, ``horizon`` and
         ``closed``.
         """
         seen = observe(self.state)
@@ -72,10 +68,8 @@ class Game:
     def act(self, wire: str) -> str:
         """Take an action, as an agent writes it, and return the new view.
 
-        Text that is no action is refused and costs nothing: the page offers valid actions only.
-
         Raises:
-            InvalidInput: if ``wire`` is not an action here, with the reason.
+            InvalidInput: if ``wire`` is not an action here, with the reason; it costs nothing.
             EpisodeOver: if the incident is closed.
         """
         action = parse_action(wire, self.state.incident.topology)
@@ -85,11 +79,11 @@ class Game:
         return self.view()
 
     def debrief(self) -> str:
-        """The outcome of the game.
+        """The outcome of the game, as an object.
 
-        An object: ``score``, ``verdict``, ``criteria`` as rows of name, score, weight and
-        reason, ``rival`` with the score and the verdict of the scripted expert on the same
-        incident, and ``page``, the replay page of both episodes.
+        ``score``, ``verdict``, ``criteria`` (name, score, weight, reason), ``rival`` with score and
+        verdict of the scripted expert on the same incident, and ``page``, the replay page of both
+        episodes.
         """
         graded, rival = grade(self.state), _played_by_rival(self.state.incident)
         expert = grade(rival)

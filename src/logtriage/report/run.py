@@ -10,20 +10,20 @@ import attrs
 from logtriage._lib.printable import counted
 from logtriage._lib.seal import Seal
 from logtriage.errors import InvalidInput
-from logtriage.evaluation import LoadedRun, Row, load_run, mean_interval, net_value, summarise
-from logtriage.evaluation.compare import (
-    check_drawn_alike,
-    net_of,
-    pair_runs,
-    pairs_of,
-    run_names,
-    scores_of,
+from logtriage.evaluation import (
+    LoadedRun,
+    Row,
+    compare,
+    load_run,
+    mean_interval,
+    net_value,
+    summarise,
 )
 from logtriage.evaluation.statistics import paired_difference
 from logtriage.registry import is_shipped
 from logtriage.report.episode import Episode
 from logtriage.report.kept import Kept
-from logtriage.report.text import interval, titled
+from logtriage.report.text import interval
 from logtriage.roles import RoleSplit
 
 
@@ -52,11 +52,6 @@ class Run:
     def roles(self) -> RoleSplit | None:
         """The role split of every run of the page; None for single agents."""
         return self.loaded.manifest.spec.role_split
-
-    @property
-    def title(self) -> str:
-        """Who played what."""
-        return titled(self.policies, self.tasks)
 
     @property
     def planned(self) -> int:
@@ -120,7 +115,7 @@ class Run:
     def changes(self) -> Iterator[tuple[str, str, str]]:
         """(policy, the policy of a base that it is paired with, the difference in words)."""
         for base, name in self._runs[1:]:
-            for rival, policy in pairs_of(base, self.loaded):
+            for rival, policy in compare.pairs_of(base, self.loaded):
                 if (change := _change(base, self.loaded, rival, policy)) is not None:
                     yield self._named(self.name, policy), self._named(name, rival), change
 
@@ -156,11 +151,9 @@ class Run:
 def read_run(directory: Path, seal: Seal | None = None, bases: Sequence[str | Path] = ()) -> Run:
     """Read the directory of a run, finished or not, and of the runs to show beside it.
 
-    ``seal`` is as for ``load_run``.
-
     Raises:
-        InvalidInput: if a directory holds no run or a damaged run, or stands there twice; if the
-            runs are of different worlds or role splits.
+        InvalidInput: if a directory holds no sound run, or stands there twice; if the runs are of
+            different worlds or role splits.
         SealError: if a run is of sealed incidents, and there is no key or another key.
         RubricError: if a task was graded by different rubrics.
         OSError: if something cannot be read.
@@ -169,7 +162,7 @@ def read_run(directory: Path, seal: Seal | None = None, bases: Sequence[str | Pa
     if len({path.resolve() for path in every}) < len(every):
         raise InvalidInput(f"each run is shown once: {', '.join(map(str, every))}")
     for base in every[1:]:
-        check_drawn_alike(base, directory)
+        compare.check_drawn_alike(base, directory)
     run, *others = (load_run(path, seal=seal) for path in every)
     splits = {loaded.manifest.spec.role_split for loaded in (run, *others)}
     if len(splits) > 1:
@@ -177,12 +170,12 @@ def read_run(directory: Path, seal: Seal | None = None, bases: Sequence[str | Pa
         raise InvalidInput(
             f"runs of different role splits take a page each: {named}; compare takes them"
         )
-    return Run(run, tuple(others), run_names(every))
+    return Run(run, tuple(others), compare.run_names(every))
 
 
 def _worth(run: LoadedRun, policy: str) -> str:
     """The net value of a policy over all tasks, or its mean grade if an incident has no worth."""
-    scores = scores_of(run, policy, run.tasks)
+    scores = compare.scores_of(run, policy, run.tasks)
     worths = (run.incidents(incident).worth_of_hand_over for incident in scores)
     pairs = list(zip(scores.values(), worths, strict=True))
     played = counted(len(pairs), "episode")
@@ -194,11 +187,11 @@ def _worth(run: LoadedRun, policy: str) -> str:
 
 def _change(base: LoadedRun, run: LoadedRun, before: str, after: str) -> str | None:
     """The paired difference on the incidents with a grade in both runs; None if there is none."""
-    _, tasks = pair_runs(base, run, before, after)
-    scores = scores_of(base, before, tasks), scores_of(run, after, tasks)
+    _, tasks = compare.pair_runs(base, run, before, after)
+    scores = compare.scores_of(base, before, tasks), compare.scores_of(run, after, tasks)
     shared = [incident for incident in scores[0] if incident in scores[1]]
     old, new = ([side[incident] for incident in shared] for side in scores)
-    net = net_of(run, shared, old, new)
+    net = compare.net_of(run, shared, old, new)
     difference = paired_difference(old, new) if net is None else net.difference
     if difference is None:
         return None

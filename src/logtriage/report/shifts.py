@@ -63,12 +63,9 @@ _LEGEND: Final = (
 def write_timelines(run: Path, out: Path, *, beliefs: int = MAX_BELIEFS) -> int:
     """Write the timelines of ``shifts.jsonl`` in a run's directory; returns how many.
 
-    Beside ``out`` stands a replay page with every incident that was touched; the names of
-    systems lead to it, and at most ``beliefs`` of its episodes show a belief.
-
-    Raises:
-        InvalidInput: naming the line that is no record of a shift.
-        OSError: if something cannot be read or written.
+    Beside ``out`` stands a replay page with every incident that was touched; the names of systems
+    lead to it, and at most ``beliefs`` of its episodes show a belief. An InvalidInput names a bad
+    line.
     """
     shown, episodes = list[str](), list[Episode]()
     file, incidents = run / "shifts.jsonl", out.with_name(f"{out.stem}-incidents.html")

@@ -1,11 +1,14 @@
-"""Text for a page: short, and without control characters."""
+"""Words of a page: figures, truths and explanations, short and without control characters."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Final
 
 from logtriage._lib.printable import spelled
+from logtriage.codec import truth_to_json
+from logtriage.incident import Incident
 
-if TYPE_CHECKING:  # it loads NumPy, and a page in a browser has none
+if TYPE_CHECKING:  # they load NumPy, and a page in a browser has none
+    from logtriage.beliefs.explain import Leading, Step
     from logtriage.evaluation import Interval
 
 #: The most characters of a model's text that are shown.
@@ -14,6 +17,15 @@ _KEPT: Final = "\n\t"
 NO_FIGURE: Final = "–"
 #: A title with more names gives their number.
 NAMED: Final = 3
+#: The parts of a grade: the field of an explanation, and its name.
+PARTS: Final = (
+    ("at_first", "at first"),
+    ("asking_gained", "asking"),
+    ("decisions", "decisions"),
+    ("luck", "luck"),
+)
+#: What stands beside the parts.
+HARDNESS: Final = ("hardness", "hardness")
 
 
 def clean(text: str) -> str:
@@ -63,3 +75,55 @@ def titled(agents: Sequence[str], tasks: Sequence[str]) -> str:
     """Who played what, by name; if there are more than three, their number."""
     names = ", ".join(agents) if len(agents) <= NAMED else f"{len(agents)} agents"
     return f"{names} on {', '.join(tasks) if len(tasks) <= NAMED else f'{len(tasks)} tasks'}"
+
+
+def line_of(step: "Step") -> str:
+    """What was likeliest before a step, what the step was worth, and whether it was justified."""
+    likeliest = ", ".join(f"{name} {percent(share)}" for name, share in _likeliest(step.leading))
+    line = (
+        f"Likeliest: {likeliest}. Expected grade {number(step.before)}, "
+        f"{signed(step.worth)} by acting, {signed(step.luck)} by what came of it."
+    )
+    if step.justified is None:
+        return line
+    if step.lucky:
+        return f"{line} Right by luck."
+    return f"{line} {'Justified' if step.justified else 'Not justified'}."
+
+
+def _likeliest(held: "Leading") -> list[tuple[str, float]]:
+    """The likeliest root cause and team, and the share of benign, the likelier first."""
+    rows = [pair for pair in (held.root_cause, held.team) if pair is not None]
+    benign = [("benign", held.benign)]
+    return benign + rows if held.benign >= 0.5 else rows + benign
+
+
+def truth_of(incident: Incident) -> dict[str, str]:
+    """The fault, and what would have been right, each by its name."""
+    truth: dict[str, Any] = truth_to_json(incident)
+    several = incident.truth.several
+    words = {
+        "fault": ", ".join(_faults(incident)) or "none: a benign alert",
+        "severity": truth["severity"] or "not known",
+    }
+    if "fault_class" in truth:
+        words["fault class"] = truth["fault_class"]
+    for key, name, plural in (
+        ("root_causes", "root cause", "root causes"),
+        ("teams", "page", "page"),
+        ("remedies", "remedy", "remedies"),
+    ):
+        if truth[key]:
+            # Of one fault any of the names will do, of several faults each asks for its own.
+            words[plural if several else name] = (", " if several else " or ").join(truth[key])
+    if "worth_of_hand_over" in truth:
+        words["par"] = f"{truth['par']} ticks"
+        words["hand-over"] = f"worth {truth['worth_of_hand_over']:g}"
+    return words
+
+
+def _faults(incident: Incident) -> Iterator[str]:
+    for part in incident.truth.parts:
+        if part.fault is not None:
+            later = ", brought about" if part.secondary else ""
+            yield f"{part.fault.kind} on {part.fault.service}{later}"

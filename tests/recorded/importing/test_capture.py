@@ -11,7 +11,7 @@ import pytest
 from logtriage.errors import BundleError
 from logtriage.recorded import RecordedAlert, as_incident, import_capture, load_bundle
 from logtriage.recorded.importing.labels import labels_of
-from logtriage.recorded.importing.service_names import Names
+from logtriage.recorded.importing.names import Names
 from logtriage.recorded.records import RecordedService
 from logtriage.state import initial_state
 from tests.recorded.importing import stack

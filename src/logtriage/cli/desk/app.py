@@ -14,8 +14,7 @@ from textual.widgets import Footer, Input, Static, TabbedContent, TabPane
 
 from logtriage.actions import Action, Malformed, describe
 from logtriage.beliefs.explain import Explanation, explain, why_unexplained
-from logtriage.cli.desk.pages import help_page, journal, now, plain, services
-from logtriage.cli.desk.places import map_of, who
+from logtriage.cli.desk.pages import help_page, journal, map_of, now, plain, services, who
 from logtriage.cli.desk.prompt import Prompt
 from logtriage.cli.desk.session import Session
 from logtriage.cli.hindsight import hindsight
@@ -269,11 +268,11 @@ class Desk(App[State]):
         self._say("The incident is closed. PgDn scrolls the debrief; quit leaves.", "bold")
         if self._explains:
             state = self.session.state
-            self.run_worker(lambda: self._look_back(state), thread=True, exclusive=True)
-
-    def _look_back(self, state: State) -> None:
-        explanation = explain(state)
-        self.call_from_thread(self._explained, state, explanation)
+            self.run_worker(
+                lambda: self.call_from_thread(self._explained, state, explain(state)),
+                thread=True,
+                exclusive=True,
+            )
 
     def _explained(self, state: State, explanation: Explanation) -> None:
         if state == self.session.state:  # nothing was taken back meanwhile

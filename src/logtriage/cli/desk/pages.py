@@ -1,20 +1,23 @@
 """The contents of the console's pages."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from rich.console import Group, RenderableType
 from rich.text import Text
+from rich.tree import Tree
 
 from logtriage._lib.printable import spelled
 from logtriage.actions import describe
 from logtriage.cli.desk.session import Session
 from logtriage.cli.screens import heading, screen
 from logtriage.cli.typed import commands
+from logtriage.errors import UnknownName
 from logtriage.incident import Incident
 from logtriage.observation import Observation
 from logtriage.rendering import render_observation
 from logtriage.report.replay.knowledge import ALERT, CALM, SIGNS, UNKNOWN, knowledge
+from logtriage.topology import Topology
 
 #: What is known of a service, the least first: a word, a bar and a style.
 _LOOKS: Final = {
@@ -36,7 +39,6 @@ _MEANINGS: Final = (
     ("alerts", "an alert fires"),
     ("".join(bar for _, bar, _ in _LOOKS.values()), "the same, for each of the latest ticks"),
 )
-#: Ticks that a sparkline shows.
 _SPAN: Final = 8
 #: Services that stand on the page without scrolling.
 _FIT: Final = 16
@@ -103,3 +105,36 @@ def help_page(incident: Incident) -> RenderableType:
 def plain(text: str) -> str:
     """Text that others may have written, without what moves a cursor."""
     return spelled(text, "\n\t")
+
+
+def map_of(topology: Topology) -> RenderableType:
+    """The service graph as a tree from the entries. A service is drawn once."""
+    drawn: set[int] = set()
+    return Group(*(_tree(topology, entry, drawn) for entry in topology.edges))
+
+
+def _tree(topology: Topology, service: int, drawn: set[int]) -> Tree:
+    name, calls = topology.names[service], topology.calls[service]
+    if service in drawn:
+        return Tree(f"{name} (above)" if calls else name)
+    drawn.add(service)
+    tree = Tree(name)
+    tree.children.extend(_tree(topology, callee, drawn) for callee in calls)
+    return tree
+
+
+def who(name: str, topology: Topology, owners: Sequence[str]) -> str:
+    """What is publicly known of a service: owner, tier, technology, calls and callers.
+
+    Raises:
+        UnknownName: for a service that does not exist, with the closest that does.
+    """
+    if name not in topology:
+        raise UnknownName("service", name, topology.names)
+    index = topology.index(name)
+    calls = ", ".join(topology.names[at] for at in topology.calls[index]) or "nothing"
+    callers = ", ".join(topology.names[at] for at in topology.callers[index]) or "only users"
+    owner = f"owned by {owners[index]}" if owners else "of an unknown owner"
+    service = topology.services[index]
+    tier = service.tier if service.technology is None else f"{service.tier} ({service.technology})"
+    return f"{name}: {tier}, {owner}; calls {calls}; called by {callers}"

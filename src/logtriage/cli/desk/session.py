@@ -50,10 +50,7 @@ class Session:
         return read_action(text, self.incident.topology)
 
     def question_before(self, action: Action) -> str | None:
-        """What to ask before an action that may end the incident; None for other actions.
-
-        It depends only on the action and the clock, so it tells nothing about the truth.
-        """
+        """What to ask before an action that may end the incident; it hints at no truth."""
         match action:
             case Malformed():
                 return None

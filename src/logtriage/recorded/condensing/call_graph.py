@@ -18,7 +18,7 @@ def tiers_and_calls(
 ) -> tuple[dict[str, str], dict[str, tuple[str, ...]]]:
     """The tier of each service, and whom it calls, from the calls that were seen.
 
-    A service is an edge if its name says so. If no name does, those called from outside are edges.
+    A service is an edge if its name says so; if no name does, those called from outside are edges.
     Services that no edge reaches become edges, too, or background if they are in ``background``:
     services without a caller first, then the first of each circle of callers.
     """

@@ -1,12 +1,12 @@
-"""Raw rows become a :class:`~logtriage.recorded.records.Recording`.
+"""Raw rows become a :class:`~logtriage.recorded.records.Recording`; times are Unix milliseconds.
 
-The rows of an incident and of its baseline go through the same arithmetic; alerts fire on
-differences; the log lines worth keeping are kept for each tick. Times are Unix milliseconds.
+The rows of an incident and of its baseline go through the same arithmetic.
 """
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
+from itertools import groupby
 from typing import Final
 
 from logtriage.errors import BundleError, LogTriageError
@@ -38,7 +38,6 @@ from logtriage.world.telemetry import ERROR_ALERT, LATENCY_ALERT, LEVELS, TICK_S
 KEPT_LINES: Final = 6
 #: How long before tick 0 a service's lines reach back, in ticks.
 LOG_HISTORY: Final = 1
-#: Changes kept of an incident.
 MOST_CHANGES: Final = 200
 
 
@@ -57,9 +56,9 @@ def condensed(
 ) -> RecordedIncident:
     """The record of the rows around an incident, and of ``usual``, those of its baseline.
 
-    ``opened`` is when tick 0 begins, in Unix milliseconds. Resource use is kept for ``horizon``
-    ticks; logs and calls end earlier. ``baseline`` is one of :data:`records.BASELINES`. ``alerts``
-    were sent; None: make them of the figures. ``fields`` are further ones of the record.
+    ``opened`` is when tick 0 begins. Resource use is kept for ``horizon`` ticks; logs and calls end
+    earlier. ``baseline`` is one of :data:`records.BASELINES`. ``alerts`` were sent; None: make them
+    of the figures. ``fields`` are further ones of the record.
 
     Raises:
         BundleError: naming ``where``, for a value that no record may hold.
@@ -118,7 +117,6 @@ def _services(rows: Rows, usual: Rows, clock: Clock) -> Iterator[RecordedService
 
 
 def _changes(rows: Rows, opened: int) -> Iterator[RecordedChange]:
-    """The latest changes, in order of time."""
     order = sorted(rows.changes, key=lambda row: (row.at, row.until, row.service, row.detail))
     for row in order[-MOST_CHANGES:]:
         first, last = ((at - opened) // 1000 for at in (row.at, max(row.at, row.until)))
@@ -128,10 +126,7 @@ def _changes(rows: Rows, opened: int) -> Iterator[RecordedChange]:
 def _windows(
     logs: Sequence[LogRow], usual: Sequence[LogRow], opened: int, last: int, tick_seconds: int
 ) -> tuple[LogWindow, ...]:
-    """The windows up to tick ``last``; none if nothing was logged at all.
-
-    Lines of one service that say the same in one window become one line with a count.
-    """
+    """The windows up to tick ``last``, of lines that differ; none if nothing was logged at all."""
     if not logs:
         return ()
     known = {(row.service, row.event) for row in usual}
@@ -178,16 +173,15 @@ ALERT_LATENCY_FACTOR: Final = 3
 def _alerts_of(service: RecordedService, last: int) -> Iterator[RecordedAlert]:
     """The alerts of a service up to tick ``last``, from its figures and its baseline."""
     for name, is_firing in ((ERROR_ALERT, _fails), (LATENCY_ALERT, _is_slow)):
-        runs: list[list[int]] = []
-        for tick in range(FIRST_TICK, last + 1):
-            now = service.series.at(tick)
-            if (now.calls or 0) < ALERT_CALLS or not is_firing(now, service.baseline):
-                continue
-            if not runs or runs[-1][-1] != tick - 1:
-                runs.append([])
-            runs[-1].append(tick)
-        for run in runs:
-            yield RecordedAlert(service.name, name, run[0], None if run[-1] == last else run[-1])
+        figures = ((tick, service.series.at(tick)) for tick in range(FIRST_TICK, last + 1))
+        firing = [
+            tick
+            for tick, now in figures
+            if (now.calls or 0) >= ALERT_CALLS and is_firing(now, service.baseline)
+        ]
+        for _, run in groupby(enumerate(firing), lambda pair: pair[1] - pair[0]):
+            ticks = [tick for _, tick in run]
+            yield RecordedAlert(service.name, name, ticks[0], None if last in ticks else ticks[-1])
 
 
 def _fails(now: Measure, usual: Measure) -> bool:

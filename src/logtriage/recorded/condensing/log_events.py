@@ -1,11 +1,10 @@
 """Log events that appear or vanish against the baseline, tested request by request.
 
 An *event* is a kind of log line (:func:`~logtriage.recorded.condensing.log_text.template`). Its
-share of a service's requests counts, since the number of requests differs from minute to minute
-without any fault. Two shares are compared by the usual two-proportion test: with x of n requests
-now and y of m in the baseline, the spread of the difference is sqrt(p (1 - p) (1/n + 1/m)), where
-p = (x + y + 1)/(n + m + 2) is the pooled share with one request added on either side, so that it is
-never 0.
+share of a service's requests counts, as their number differs from minute to minute. Shares are
+compared by the two-proportion test: with x of n requests now and y of m in the baseline, the spread
+of the difference is sqrt(p (1 - p) (1/n + 1/m)), where p = (x + y + 1)/(n + m + 2) is the pooled
+share with one request added on either side, so that it is never 0.
 """
 
 from collections import Counter, defaultdict

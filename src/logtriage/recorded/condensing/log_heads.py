@@ -28,7 +28,6 @@ _CLEAR: Final = {name: level for level, names in _NAMES.items() for name in name
 LEVEL_OF: Final = _CLEAR | {
     name: level for level, names in _OTHER_NAMES.items() for name in names.split()
 }
-#: Names that say that there is no level.
 UNSET: Final = ("", "unspecified", "unset", "default", "none")
 _LETTERS: Final = dict(
     zip("TVDINAWECF", [_INFO] * 6 + [_WARN, _ERROR, _FATAL, _FATAL], strict=True)
@@ -57,10 +56,7 @@ def syslog_level(number: int) -> str | None:
 
 
 def level_of(value: object) -> str | None:
-    """Our level for a name or a number of one; None if there is none, or it is not known.
-
-    Numbers up to 7 are syslog's; tens are those of bunyan and pino.
-    """
+    """Our level for a name or a number (to 7: syslog; tens: bunyan, pino); None if not known."""
     if isinstance(value, dict):  # log: {level: …}
         return level_of(value.get("level"))
     if isinstance(value, str) and not value.isdecimal():
@@ -72,8 +68,6 @@ def level_of(value: object) -> str | None:
         return syslog_level(number)
     return (_INFO, _INFO, _INFO, _WARN, _ERROR, _FATAL)[min(number // 10, 6) - 1]
 
-
-# --- heads -------------------------------------------------------------------------------
 
 _DATE: Final = (
     r"(?:\d{4}[-/.]\d\d[-/.]\d\d|\d\d[-/. ](?:\d\d|[A-Z][a-z]{2})[-/. ]\d{4}"
@@ -140,10 +134,7 @@ HEADS: Final[tuple[tuple[str, re.Pattern[str], Callable[[str], str | None]], ...
 
 
 def split_head(raw: str) -> tuple[str | None, str]:
-    """The level that the head of a line says, None if none does, and the text after the head.
-
-    If the line is a JSON object, both are fields of it.
-    """
+    """The level that the head of a line says, or None, and the text after it; both of JSON."""
     if "\x1b" in raw:
         raw = _COLOUR.sub("", raw)
     if wrapped := _WRAPPED.match(raw):

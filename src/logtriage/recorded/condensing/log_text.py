@@ -82,14 +82,11 @@ def read_message(level: str | None, text: str) -> Line:
     if "  " in text or not is_shown(text):
         text = spelled(_SPACE.sub(" ", text))
     text = text.strip() or NO_TEXT
-    return Line(level, _cut(text), template(level or LEVELS[0], text))
-
-
-def _cut(text: str) -> str:
-    if len(text) <= MAX_MESSAGE:
-        return text
-    # Loggers put what they do first and the exception that they met last.
-    return f"{text[:_HEAD_KEPT].rstrip()}…{text[_HEAD_KEPT + 1 - MAX_MESSAGE :].lstrip()}"
+    event = template(level or LEVELS[0], text)
+    if len(text) > MAX_MESSAGE:
+        # Loggers put what they do first and the exception that they met last.
+        text = f"{text[:_HEAD_KEPT].rstrip()}…{text[_HEAD_KEPT + 1 - MAX_MESSAGE :].lstrip()}"
+    return Line(level, text, event)
 
 
 def template(level: str, message: str) -> str:

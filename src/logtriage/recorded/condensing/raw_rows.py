@@ -18,8 +18,7 @@ SILENCE_MS: Final = 30_000
 class LogRow:
     """A log line, cleaned; ``trace`` is the request that it belongs to, or empty.
 
-    ``level`` is None if nothing says it. ``event`` is the kind of line: equal for lines that say
-    the same.
+    ``level`` is None if nothing says it; ``event`` is equal for lines that say the same.
     """
 
     at: int
@@ -89,10 +88,7 @@ class Span:
 
 @attrs.frozen
 class ChangeRow:
-    """A change of a service that somebody or something made, such as a rollout or a restart.
-
-    ``until`` is when it was seen last, and ``count`` how often by then. ``detail`` says what.
-    """
+    """A change of a service, such as a rollout; seen ``count`` times, the last one at ``until``."""
 
     at: int
     service: str
@@ -130,6 +126,10 @@ class Sample:
     service: str
     name: str
     value: int
+
+
+#: What a capture consists of, beside alerts and dependencies.
+RawRow = LogRow | Call | Span | Usage | Sample | ChangeRow
 
 
 @attrs.frozen(slots=False)

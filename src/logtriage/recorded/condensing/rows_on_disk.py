@@ -10,25 +10,12 @@ from collections.abc import Iterable, Iterator
 from operator import itemgetter
 from typing import Any, Self
 
-from logtriage.recorded.condensing.raw_rows import (
-    Call,
-    ChangeRow,
-    LogRow,
-    Rows,
-    Sample,
-    Span,
-    Usage,
-)
-
-Row = LogRow | Call | Usage | Sample | Span | ChangeRow
+from logtriage.recorded.condensing import raw_rows
+from logtriage.recorded.condensing.raw_rows import RawRow, Rows, Span
 
 
 class RowStore:
-    """Keeps the rows of some stretches of time, in the order of their arrival.
-
-    Args:
-        stretches: ``(since, until)`` in Unix milliseconds; rows outside are left out.
-    """
+    """Keeps the rows in ``stretches`` of time, (since, until) in Unix ms, in order of arrival."""
 
     def __init__(self, stretches: Iterable[tuple[int, int]]) -> None:
         self._stretches: list[tuple[int, int]] = []  # those that touch are one
@@ -52,7 +39,7 @@ class RowStore:
     def __exit__(self, *_: object) -> None:
         self._base.close()
 
-    def add(self, row: Row) -> bool:
+    def add(self, row: RawRow) -> bool:
         """Keep a row if it lies in a stretch; return whether it does."""
         self.offered += 1
         place = bisect_right(self._stretches, row.at, key=itemgetter(0)) - 1
@@ -64,11 +51,14 @@ class RowStore:
 
     def between(self, since: int, until: int) -> Rows:
         """The rows with ``since <= at < until`` that were kept, in the order in which they came."""
-        logs, calls, usage, samples, changes = (
-            tuple(self._kept(kind, since, until))
-            for kind in (LogRow, Call, Usage, Sample, ChangeRow)
-        )
-        return Rows(logs=logs, calls=calls, usage=usage, samples=samples, changes=changes)
+        kinds = {
+            "logs": raw_rows.LogRow,
+            "calls": raw_rows.Call,
+            "usage": raw_rows.Usage,
+            "samples": raw_rows.Sample,
+            "changes": raw_rows.ChangeRow,
+        }
+        return Rows(**{name: tuple(self._kept(kinds[name], since, until)) for name in kinds})
 
     def spans(self, since: int, until: int) -> Iterator[Span]:
         """The spans with ``since <= at < until`` that were kept."""

@@ -1,7 +1,4 @@
-"""The rows of each service, and its figures in a stretch of time.
-
-The arithmetic is the same for an incident and for its baseline. Times are Unix milliseconds.
-"""
+"""The rows of each service, and its figures in a stretch of time; times are Unix milliseconds."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -58,8 +55,8 @@ def by_service(rows: Rows, other: Rows) -> Mapping[str, ServiceRows]:
     """The rows of each service; nothing for any other name.
 
     ``other`` are those of the baseline, or of the incident: both go by the same rules. Work in the
-    background counts only at a service without requests. Lines without a level say nothing of
-    errors if no line of the service has one, and spans without any error do not then either.
+    background counts only at a service without requests. If no line of a service has a level, its
+    logs say nothing of errors, and neither do spans without any error.
     """
     every = (*rows.calls, *other.calls)
     requested = {call.callee for call in every if call.entry is not Entry.BACKGROUND}
@@ -141,10 +138,7 @@ def figures_of(
 
 
 def _errors(calls: Sequence[Call], heard: set[str], failed: frozenset[str]) -> int | None:
-    """The failed requests of 10,000: by the status of the callee, or else by its log.
-
-    ``heard`` are the requests while logs were recorded, ``failed`` those with an ERROR.
-    """
+    """The failed requests of 10,000 ``heard``, by the status of the callee, or else by its log."""
     if heard:
         said = {call.trace for call in calls if call.failed and call.trace in heard}
         return 10_000 * len(heard & failed | said) // len(heard)
@@ -172,16 +166,13 @@ def overall(rows: ServiceRows) -> Measure:
     return Measure(**figures)
 
 
-# --- spread ------------------------------------------------------------------------------
-
-
 def spread_of(calls: Sequence[Call], usage: Sequence[Usage], usual: Measure) -> Measure:
     """How far each figure strays without a fault, from its baseline; None if not known.
 
-    CPU: the standard deviation of its samples. Latencies: that of single requests,
-    from median to p90, so that one slow request in ten makes a service no suspect.
-    Counts: chance alone (Poisson, and a share's binomial over two minutes). The p99
-    of a minute is one request or two: it has no spread worth the name.
+    CPU: the standard deviation of its samples. Latencies: that of single requests, from median to
+    p90, so that one slow request in ten makes a service no suspect. Counts: chance alone (Poisson,
+    and a share's binomial over two minutes). The p99 of a minute is one request or two: it has
+    none.
     """
     cpu, count = [row.cpu_bp for row in usage if row.cpu_bp is not None], len(calls)
     error_bp = None

@@ -15,7 +15,6 @@ ENTERING: Final = ("SERVER", "CONSUMER")
 #: Kinds of root spans that no user waits for.
 _BACKGROUND: Final = ("INTERNAL", "CONSUMER", "PRODUCER")
 
-#: Kinds of the two halves of a call.
 _HALVES: Final = ({"CLIENT", "SERVER"}, {"PRODUCER", "CONSUMER"})
 
 #: Trace and span id; whether the span shares it with its caller's.
@@ -57,12 +56,11 @@ def orphans(spans: Mapping[Key, Span]) -> Iterator[Span]:
 def requests(rows: Iterable[Span]) -> Iterator[Call]:
     """The requests of spans: each span that enters a service, joined with its caller's.
 
-    A caller's wait beyond the callee's own span counts as network time of the callee. Nobody
-    waited for a callee that outlives its caller's span (a message, for instance). The self time of
-    a request is its span less the time in which it waited for others, overlapping waits counted
-    once. A callee that sends no spans has the name by which its clients call it. A span of a server
-    or consumer whose parent was not captured is a request from outside. If two spans have the same
-    trace and id, the last counts.
+    A caller's wait beyond the callee's own span is network time of the callee, unless the callee
+    outlives it: nobody waits for a message. The self time of a request is its span less the time in
+    which it waited for others, overlaps counted once. A callee that sends no spans has the name by
+    which its clients call it. A span of a server or consumer whose parent was not captured is a
+    request from outside. If two spans have the same trace and id, the last counts.
     """
     spans = {key_of(span): span for span in rows}
     waits: defaultdict[Key, list[tuple[int, int]]] = defaultdict(list)
@@ -95,6 +93,11 @@ def requests(rows: Iterable[Span]) -> Iterator[Call]:
         latency, network = span.duration, None
         if caller is not None and caller.duration >= span.duration:
             latency, network = caller.duration, caller.duration - span.duration
+        began = Entry.ROOT
+        if caller is None:
+            began = Entry.ORPHAN if span.parent else Entry.ROOT
+            if span.kind in (("CONSUMER",) if span.parent else _BACKGROUND):
+                began = Entry.BACKGROUND
         yield Call(
             span.start // 1000,
             None if caller is None else caller.service,
@@ -104,14 +107,8 @@ def requests(rows: Iterable[Span]) -> Iterator[Call]:
             key[0],
             inside,
             span.failed,
-            Entry.ROOT if caller is not None else _entry_of(span),
+            began,
         )
-
-
-def _entry_of(span: Span) -> Entry:
-    if span.kind in (_BACKGROUND if not span.parent else ("CONSUMER",)):
-        return Entry.BACKGROUND
-    return Entry.ORPHAN if span.parent else Entry.ROOT
 
 
 def _above(spans: Mapping[Key, Span], span: Span) -> Key | None:

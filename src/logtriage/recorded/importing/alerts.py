@@ -14,11 +14,10 @@ import attrs
 
 from logtriage._lib.printable import spelled
 from logtriage.recorded.importing.fields import Field
+from logtriage.recorded.importing.names import plain_name, shortened
 from logtriage.recorded.importing.reader import Reader
-from logtriage.recorded.importing.service_names import plain_name, shortened
 from logtriage.recorded.records import RecordedAlert
 
-#: The longest name of an alert, in characters.
 MAX_NAME: Final = 80
 #: Labels that may name the service, the likeliest first. With ``exported_`` before it, a label is
 #: the metric's own, and the one without is that of the target that was scraped.
@@ -26,7 +25,6 @@ _LABELS: Final = (
     *("service", "service_name", "app_kubernetes_io_name", "app", "deployment", "container", "job"),
 )
 SERVICE_LABELS: Final = (*(f"exported_{label}" for label in _LABELS), *_LABELS)
-#: Further labels and details of alerts.
 _MORE_LABELS: Final = ("service.name", "component", "statefulset", "daemonset")
 
 
@@ -50,9 +48,6 @@ class SentAlert:
 def _labelled(labels: Field) -> tuple[str, ...]:
     wanted = (*SERVICE_LABELS, *_MORE_LABELS)
     return tuple(labels[label].text for label in wanted if label in labels)
-
-
-# --- Alertmanager and Grafana ------------------------------------------------------------
 
 
 def is_webhook(document: Field) -> bool:
@@ -81,7 +76,7 @@ def labelled_alerts(document: Field, _: Reader) -> tuple[SentAlert, ...]:
 
 
 def _labelled_alert(alert: Field) -> SentAlert:
-    """An alert with labels: its status is a word in a notification, an object in the API.
+    """An alert with labels, of a notification (status: a word) or of the API (an object).
 
     The API gives active alerts, whose ``endsAt`` is when they end unless they are sent again.
     """
@@ -98,9 +93,6 @@ def _labelled_alert(alert: Field) -> SentAlert:
         raise alert["endsAt"].bad("a time that is not before startsAt")
     key = alert["fingerprint"].text or json.dumps(labels.value, sort_keys=True)
     return SentAlert(key, name, _labelled(labels), since, until, labels["pod"].text)
-
-
-# --- Prometheus --------------------------------------------------------------------------
 
 
 def is_prometheus_alerts(document: Field) -> bool:
@@ -130,9 +122,6 @@ def prometheus_alerts(document: Field, reader: Reader) -> Iterator[SentAlert]:
             yield SentAlert(key, name, _labelled(labels), since, None, labels["pod"].text)
         else:
             reader.left_out.add(f"alert {name!r:.80} does not fire, it is {state}")
-
-
-# --- PagerDuty ---------------------------------------------------------------------------
 
 
 def is_pagerduty(document: Field) -> bool:
@@ -183,9 +172,6 @@ def _end(ended: Field, since: int) -> int:
     return until
 
 
-# --- Opsgenie ----------------------------------------------------------------------------
-
-
 def is_opsgenie(document: Field) -> bool:
     """Whether it is a webhook of Opsgenie, or a list of its alerts."""
     data = document["data"]
@@ -214,9 +200,6 @@ def _opsgenie(alert: Field, ended: Field | None) -> SentAlert:
     texts = (message.text, alert["alias"].text, alert["description"].text)
     key = alert.first("alertId", "id").needed
     return SentAlert(key, message.needed, services, since, until, "", texts)
-
-
-# --- in a recording ----------------------------------------------------------------------
 
 
 class AlertBook:

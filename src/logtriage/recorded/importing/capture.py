@@ -59,14 +59,14 @@ def import_capture(
 ) -> tuple[RecordedIncident, ...]:
     """Import your own incidents from CSV or the field's formats, and a file of labels.
 
-    Documents are read once and their rows kept on disk; one incident at a time is in memory.
-    Alerts are those that were sent; without any document of alerts, thresholds make them.
+    Documents are read once and their rows kept on disk; one incident at a time is in memory. Alerts
+    are those that were sent; without any document of alerts, thresholds make them.
 
     Args:
         directory: holds ``labels.csv`` and the rest.
         horizon: ticks of each incident.
-        tick_seconds: how long a tick is. None: 30 s, or the interval of the samples if that
-            is longer and there is ``metrics.csv`` alone.
+        tick_seconds: how long a tick is. None: 30 s, or the interval of the samples if that is
+            longer and there is ``metrics.csv`` alone.
         models: make incidents that show figures on request, some of them without a fault.
         service_label: the label that names the service in metrics and streams of logs; None: the
             first of the usual ones (:data:`~logtriage.recorded.importing.alerts.SERVICE_LABELS`).
@@ -74,9 +74,9 @@ def import_capture(
         note: gets a text about everything that was left out.
 
     Raises:
-        BundleError: naming file, line and field, for a document that is of none of the
-            formats, or breaks the rules of its own, and for a baseline that overlaps its
-            incident; saying what was left out, if no document has telemetry of a service.
+        BundleError: naming file, line and field, for a document that breaks the rules of its format
+            or has none of ours, and for a baseline that overlaps its incident; saying what was left
+            out, if no document has telemetry of a service.
         OSError: if a file cannot be read.
     """
     root, left_out = Path(directory), LeftOut()
@@ -112,8 +112,6 @@ def _why_nothing(left_out: LeftOut) -> str:
 
 @attrs.define
 class _Capture:
-    """The rows of a capture, and the incidents that they make."""
-
     reader: Reader
     store: RowStore
     horizon: int

@@ -17,15 +17,11 @@ from logtriage.recorded.importing.source_files import lines_of, too_long
 
 #: Bytes of the longest line of CSV; the longest of the published data has 17,000.
 MAX_CSV_LINE: Final = 1_000_000
-#: How much of a header a message shows.
 _SHOWN: Final = 200
 
 
 def read_rows(path: Path, name: str) -> Iterator[tuple[str, list[str]]]:
-    """Each row with the place where it begins, ``name:line``.
-
-    A row may span lines where a field is quoted, as RFC 4180 has it. Empty lines are left out.
-    """
+    """Each row (RFC 4180) that is not empty, with the place where it begins, ``name:line``."""
     line = 1
     with path.open("rb") as file:
         texts = (_text(line, number, name) for number, line in lines_of(file, name, MAX_CSV_LINE))
@@ -44,8 +40,8 @@ def read_records(
 ) -> Iterator[Field]:
     """Each record, its values by column.
 
-    An error if the file lacks a column, has one twice, or has a record of another length than
-    its header; ``skipped`` counts such records instead.
+    An error if the file lacks a column, has one twice, or has a record of another length than its
+    header; ``skipped`` counts such records instead.
     """
     rows = read_rows(path, name)
     _, header = next(rows, ("", []))
@@ -74,9 +70,8 @@ def read_sound_rows(
 ) -> Iterator[tuple[int, list[str]]]:
     """Line number and the named columns of each sound row; ``optional`` ones last, or "".
 
-    A row is one line: the published files never break one, and so a stray quote costs
-    its own row and not the rest of the file. An error only if a column is missing or the gzip is
-    damaged.
+    A row is one line: the published files never break one, and so a stray quote costs its own row
+    and not the rest of the file. An error only if a column is missing or the gzip is damaged.
     """
     left_out.begin(name)
 

@@ -6,9 +6,8 @@
     calls.csv     time, caller, callee, latency_ms [, network_ms, self_ms, trace]
     metrics.csv   time, service [, cpu_percent, p99_ms, any other number]
 
-Each may end in ``.csv.gz``. Columns may stand in any order. Every numeric column of metrics is a
-signal; elsewhere other columns are left alone. Unlike a published data set these files can be
-mended, so the first bad field is an error.
+Each may end in ``.csv.gz``; columns may stand in any order. Every numeric column of metrics is a
+signal; elsewhere other columns are left alone. The first bad field is an error: it can be mended.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -24,38 +23,31 @@ from logtriage.recorded.figures import MOST
 from logtriage.recorded.importing.csv_rows import read_records
 from logtriage.recorded.importing.fields import Field, decimal, scaled
 from logtriage.recorded.importing.left_out import LeftOut
+from logtriage.recorded.importing.names import Names, in_units
 from logtriage.recorded.importing.reader import Reader
-from logtriage.recorded.importing.service_names import Names
-from logtriage.recorded.importing.signal_names import in_units
 from logtriage.recorded.importing.source_files import find_csv
 from logtriage.world.telemetry import TICK_SECONDS
 
 TableRow = LogRow | Call | Usage | Sample
 #: Name, records, and the reader of a record.
 Table = tuple[str, Iterator[Field], Callable[[Field], Iterable[TableRow]]]
-#: The columns that each file must have.
 _NEEDED: Final = {
     "logs": ("time", "service", "level", "message"),
     "calls": ("time", "caller", "callee", "latency_ms"),
     "metrics": ("time", "service"),
 }
-#: The names of the tables and of the labels in a folder.
 TABLES: Final = tuple(
     f"{stem}.csv{zipped}" for stem in ("labels", *_NEEDED) for zipped in ("", ".gz")
 )
 #: Columns of metrics that become no signal of their own.
 _NOT_OTHER: Final = (*_NEEDED["metrics"], "cpu_percent", "p99_ms")
-#: A metric is below this.
 _MOST: Final = 10**18
 #: This many rows of metrics tell how often they were sampled.
 _ENOUGH_ROWS: Final = 10_000
 
 
 def tables_of(root: Path, reader: Reader, skipped: LeftOut | None) -> Iterator[Table]:
-    """The tables that a folder has; ``skipped`` counts records with another number of fields.
-
-    Without ``skipped`` they are errors.
-    """
+    """The tables that a folder has. ``skipped`` counts records with another number of fields."""
     numeric, words = set[str](), set[str]()
     readers: dict[str, Callable[[Field], Iterable[TableRow]]] = {
         "logs": lambda row: _logs(row, reader.names),

@@ -21,7 +21,6 @@ _MOST: Final = 1 << 63
 LATEST: Final = 253_370_764_800
 #: Unix times below each number, and how many make a second: by size, from 1973 to 5138.
 _UNITS: Final = ((1e11, 1), (1e14, 10**3), (1e17, 10**6), (1e20, 10**9))
-#: Go's text for no time.
 _NEVER: Final = "0001-01-01T00:00:00Z"
 
 #: Bytes of the ids of spans and traces, which protobuf's own JSON writes in base64.
@@ -29,12 +28,7 @@ _ID_LENGTHS: Final = (8, 16)
 
 
 class Field:
-    """A value with its place. A missing field holds None; a whole document is a field, too.
-
-    Args:
-        value: decoded JSON, or text by column.
-        where: ``file:line``.
-    """
+    """A value with its place, ``file:line``. A missing field holds None."""
 
     __slots__ = ("_key", "_parent", "value", "where")
 
@@ -73,10 +67,7 @@ class Field:
             yield self._at(index, value)
 
     def first(self, *paths: str) -> Self:
-        """The first field with a value; ``log.level`` is that key, or ``level`` in ``log``.
-
-        The first path's field, which holds None, if there is none.
-        """
+        """The first field with a value, or that of the first path; ``log.level`` may be nested."""
         for path in paths:
             if (value := self._inner(path)) is not None:
                 return value
@@ -238,10 +229,7 @@ def scaled(text: str, factor: int) -> int | None:
 
 @lru_cache(maxsize=4096)
 def plain_id(text: str) -> str:
-    """The id of a trace or span in small letters, without leading zeros; empty for zeros alone.
-
-    Ids in base64 become hexadecimal.
-    """
+    """The id of a trace or span in small hexadecimal letters, without leading zeros."""
     if len(text) in (12, 24) and text.endswith("="):
         try:
             content = base64.b64decode(text, validate=True)

@@ -1,8 +1,8 @@
 """Events of Kubernetes as changes: rollouts, restarts, failed probes, evictions.
 
 ``kubectl get events -o json`` lists them, the API watches them (``{"type": …, "object": …}``), and
-exporters write one a line, of ``v1`` or of ``events.k8s.io/v1``. The service is the one whose
-workload the object is of; the names of services are known only when everything is read.
+exporters write one a line, of ``v1`` or of ``events.k8s.io/v1``. The service is that of the object;
+its name is known only when everything is read.
 """
 
 from collections.abc import Iterator
@@ -35,10 +35,7 @@ def is_kubernetes(document: Field) -> bool:
 
 
 def changes_of(document: Field, reader: Reader) -> Iterator[ChangeRow]:
-    """The events of a document; their ``service`` is the name of the object that they are about.
-
-    Objects that are no events are counted and left out.
-    """
+    """The events of a document, of objects as services; those that are no events are counted."""
     if not is_event(document):
         inner = (document["object"],) if "object" in document else document["items"].items()
         for item in inner:

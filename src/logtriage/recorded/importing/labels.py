@@ -1,9 +1,8 @@
 """Labels of incidents, and the stretches of time that become incidents.
 
-With a dashboard a stretch is the time around a label's opening. Shown on request it opens up
-to :data:`MAX_LEAD` ticks earlier, so that the fault may begin while the agent watches. The second
-half of a long enough baseline is then an incident without a fault, and both are compared with the
-first half.
+With a dashboard a stretch is the time around a label's opening. Shown on request it opens up to
+:data:`MAX_LEAD` ticks earlier, so that the fault may begin while the agent watches; the second half
+of a long enough baseline is then an incident without a fault, and the first half is the baseline.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -21,7 +20,7 @@ from logtriage.recorded.condensing.raw_rows import Rows
 from logtriage.recorded.figures import FIRST_TICK
 from logtriage.recorded.importing.csv_rows import read_records
 from logtriage.recorded.importing.fields import Field
-from logtriage.recorded.importing.service_names import Names
+from logtriage.recorded.importing.names import Names
 from logtriage.recorded.importing.source_files import find_csv
 from logtriage.recorded.records import TASKS, VIEWS, RecordedIncident
 from logtriage.recorded.truth import NO_FAULT, RecordedTruth
@@ -39,10 +38,7 @@ _EXAMPLE: Final = "shop/2031-05-06,2031-05-06T10:04:00Z,payments,overload"
 
 @attrs.frozen
 class Label:
-    """A line of ``labels.csv``; times in Unix milliseconds.
-
-    Without a fault there are no root causes, and the kind is ``none``.
-    """
+    """A line of ``labels.csv``; times in Unix milliseconds."""
 
     where: str
     id: str
@@ -52,11 +48,7 @@ class Label:
 
 
 def labels_of(root: Path, names: Names) -> tuple[Label, ...]:
-    """The lines of ``labels.csv`` in a folder.
-
-    Raises:
-        BundleError: naming line and field, or the folder; if there are none; for an id twice.
-    """
+    """The lines of ``labels.csv`` in a folder, at least one; a BundleError says what is wrong."""
     if not root.is_dir():
         what = "got a file" if root.exists() else "there is no such folder"
         raise BundleError(f"{root}: must be a folder with labels.csv in it, {what}")
@@ -101,9 +93,6 @@ def _label(row: Field, names: Names) -> Label:
     return Label(row.where, row["id"].needed, opened, truth, baseline)
 
 
-# --- stretches ---------------------------------------------------------------------------
-
-
 @attrs.frozen
 class Stretch:
     """A stretch of time that becomes an incident; times in Unix milliseconds.
@@ -132,8 +121,7 @@ def stretches_of(
     """The incidents to make of labels, in their order; for ``models`` by id, which tells nothing.
 
     Raises:
-        BundleError: naming the line of a label whose baseline overlaps its incident, or that has
-            no fault where each incident must have one.
+        BundleError: naming the line of a label whose baseline overlaps its incident.
     """
     for label in labels:
         _refuse_overlap(label, horizon, tick_seconds)
@@ -167,11 +155,7 @@ def _refuse_overlap(label: Label, horizon: int, tick_seconds: int) -> None:
 def for_models(
     label: Label, horizon: int, tick_seconds: int, note: Callable[[str], None]
 ) -> Iterator[Stretch]:
-    """The incidents of a label that show figures on request.
-
-    Their ids are hashes, so that no id says which has a fault. ``note`` gets a text about a
-    baseline that is too short.
-    """
+    """The incidents of a label that show figures on request; their ids hide which has a fault."""
     tick, usual = 1000 * tick_seconds, label.baseline
     calm = None
     if usual is not None:
@@ -213,11 +197,7 @@ def around_of(horizon: int, tick_seconds: int) -> int:
 def incident_of(
     stretch: Stretch, between: Callable[[str, int, int], Rows], horizon: int, tick_seconds: int
 ) -> RecordedIncident:
-    """The incident of a stretch; ``between`` reads the rows of a time span, named for notes.
-
-    Raises:
-        BundleError: naming the line of the label.
-    """
+    """The incident of a stretch; ``between`` reads the rows of a time span, named for notes."""
     around, where = around_of(horizon, tick_seconds), stretch.label.where
     until = stretch.opened + around
     until = until if stretch.until is None else min(until, stretch.until)

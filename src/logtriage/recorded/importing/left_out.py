@@ -28,11 +28,7 @@ def file_of(where: str) -> str:
 
 @attrs.define
 class LeftOut:
-    """Counts what one import leaves out.
-
-    Attributes:
-        where: the place that is being read, ``file:line``.
-    """
+    """Counts what one import leaves out. ``where`` is the place being read, ``file:line``."""
 
     where: str = ""
     #: By file and reason: how many times, and the place of the first.
@@ -55,10 +51,7 @@ class LeftOut:
         self._said[text] = None
 
     def notes(self) -> Iterator[str]:
-        """A text for each file and reason, in order, then the other notes.
-
-        One text is enough for a reason that many files have.
-        """
+        """A text for each file and reason, or for a reason of many files; then the other notes."""
         files = Counter(reason for _, reason in self._counted)
         for (_, reason), (count, first) in sorted(self._counted.items()):
             if files[reason] <= _MANY:

@@ -41,9 +41,6 @@ _LEVELS: Final = (
 _TRACES: Final = ("trace.id", "trace_id", "traceId", "traceID", "otelTraceID", "dd.trace_id")
 
 
-# --- Loki --------------------------------------------------------------------------------
-
-
 def streams(document: Field, reader: Reader) -> Iterator[LogRow]:
     """The lines of an answer of Loki, or of a push to it."""
     inner = document["data"]["result"] if "data" in document else document["streams"]
@@ -76,9 +73,6 @@ def _line(at: int, line: str, labels: Mapping[str, str], reader: Reader) -> Iter
     trace = next(filter(None, (labels.get(key) for key in _TRACE_LABELS)), "")
     text = read_line(line) if level is None else read_message(level, line)
     yield LogRow(at, reader.names(service, reader.left_out.where), *text, plain_id(trace))
-
-
-# --- lines -------------------------------------------------------------------------------
 
 
 def journal(document: Field, reader: Reader) -> Iterator[LogRow]:
@@ -139,16 +133,6 @@ def is_streams(document: Field) -> bool:
     return answered or isinstance(document["streams"].value, list)
 
 
-def is_stream_line(document: Field) -> bool:
-    """Whether it is a line of logcli or Grafana."""
-    return "line" in document and "timestamp" in document
-
-
-def is_journal(document: Field) -> bool:
-    """Whether it is an entry of the journal."""
-    return "__REALTIME_TIMESTAMP" in document
-
-
 def is_record(document: Field) -> bool:
     """Whether it has a time and a message, or at least an error."""
     has = (
@@ -156,11 +140,6 @@ def is_record(document: Field) -> bool:
         for paths in (_TIMES, (*_MESSAGES, "error.message"))
     )
     return all(has)
-
-
-def is_hits(document: Field) -> bool:
-    """Whether it is an answer of Elasticsearch."""
-    return isinstance(document["hits"].value, dict) and "hits" in document["hits"]
 
 
 def _texts(field: Field) -> dict[str, str]:

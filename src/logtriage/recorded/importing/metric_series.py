@@ -14,7 +14,7 @@ import attrs
 from logtriage.recorded.condensing.raw_rows import Sample, Usage
 from logtriage.recorded.condensing.ticks import STALE_MS
 from logtriage.recorded.importing.left_out import LeftOut
-from logtriage.recorded.importing.signal_names import SignalNames, in_units
+from logtriage.recorded.importing.names import SignalNames, in_units
 
 #: The most sets of attributes of a level that become signals of one service; later ones do not.
 MOST_SETS: Final = 20
@@ -156,7 +156,6 @@ class SeriesBook:
                 self.left_out.add(f"{metric.name}: shares below 0, or beyond 63 bits")
 
     def _mean(self, metric: Metric, signal: str, at: int, value: float) -> float:
-        """The mean of the fresh values of a service's instances."""
         latest = self._instances.setdefault((metric.service, signal), {})
         latest[metric.instance] = at, value
         fresh = [last for when, last in latest.values() if when > at - STALE_MS * 1_000_000]

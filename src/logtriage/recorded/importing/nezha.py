@@ -8,8 +8,7 @@
     construct_data/<date>/{log,trace,metric}/…            without a fault
 
 Each CSV file may be gzipped. The files of the minute of a fault and of the next two are read. An
-incident opens a minute after the injection, so that the figures at tick 0, taken over the minute
-before it, are those of the fault.
+incident opens a minute after the injection, since figures are over the minute before a tick.
 """
 
 import re
@@ -69,13 +68,8 @@ def import_nezha(
     return tuple(record for record in records if record is not None)
 
 
-# --- faults ------------------------------------------------------------------------------
-
-
 @attrs.frozen
 class _Injection:
-    """An entry of a fault list."""
-
     id: str
     at: datetime
     service: str
@@ -116,9 +110,6 @@ def _injections(root: Path, left_out: LeftOut) -> dict[str, _Injection]:
                 where, date = f"{name}:{number}", file.parent.name
                 injections[injection_id] = _Injection(injection_id, at, service, kind, where, date)
     return injections
-
-
-# --- incidents ---------------------------------------------------------------------------
 
 
 def _incident(

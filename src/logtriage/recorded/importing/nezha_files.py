@@ -40,10 +40,7 @@ _Files = list[tuple[Path, datetime]]
 
 
 class Source:
-    """The files of a directory, read on demand; files that incidents share are read once.
-
-    ``injected`` are the times of all faults, in Unix milliseconds.
-    """
+    """The files of a directory, read on demand and once; ``injected`` are all faults (Unix ms)."""
 
     def __init__(self, root: Path, left_out: LeftOut, injected: Iterable[int] = ()) -> None:
         self.root = root
@@ -147,7 +144,9 @@ class Source:
     def _calls(self, files: _Files) -> tuple[Call, ...]:
         # A parent may stand in another file, and neighbouring files overlap.
         spans: list[Span] = []
-        for where, _, service, row in self._sound(files, _SPAN_COLUMNS, _of_nano):
+        for where, _, service, row in self._sound(
+            files, _SPAN_COLUMNS, lambda nano: whole(nano) // 1_000_000
+        ):
             start, _, trace, span, parent, duration = row
             if (took := whole(duration)) < 0:
                 self.left_out.add("impossible time", where)
@@ -157,7 +156,6 @@ class Source:
         return tuple(requests(spans))
 
     def _metrics(self, folder: Path) -> Rows:
-        """The resource use of the pods, and of the front, in one folder."""
         if folder not in self._usage:
             pods: list[Usage] = []
             front: list[Usage] = []
@@ -237,10 +235,6 @@ def _second(text: str) -> int | None:
 def whole(text: str) -> int:
     """A number of up to 19 digits; -1 for any other text."""
     return int(text) if len(text) < 20 and text.isascii() and text.isdecimal() else -1
-
-
-def _of_nano(text: str) -> int:
-    return whole(text) // 1_000_000
 
 
 def latency(text: str) -> int | None:

@@ -7,11 +7,9 @@
     <scenario>/{train,test}/issue_N/metrics.csv the minutes around an issue
     <scenario>/{train,test}/issue_N/target.json the symptom, when it was seen, and the root cause
 
-Each CSV file may be gzipped. Metrics of every component every five minutes: latency, requests
-and availability; no logs and no traces. The incident is opened with the first sample at or
-after the moment at which the symptom was seen. A scenario without ``noissue`` has no baseline.
-
-Issues have no class of fault, so the root cause counts for it.
+Each CSV file may be gzipped. Every component has latency, requests and availability every five
+minutes; there are no logs, traces or classes of fault. The incident opens with the first sample at
+or after the moment at which the symptom was seen.
 """
 
 from collections import Counter
@@ -28,8 +26,7 @@ from logtriage.recorded.figures import MOST
 from logtriage.recorded.importing.csv_rows import read_rows
 from logtriage.recorded.importing.fields import LATEST, Field, decimal
 from logtriage.recorded.importing.left_out import LeftOut
-from logtriage.recorded.importing.service_names import Names
-from logtriage.recorded.importing.signal_names import in_units
+from logtriage.recorded.importing.names import Names, in_units
 from logtriage.recorded.importing.source_files import find_csv, inside, name_of, parsed
 from logtriage.recorded.records import RecordedAlert, RecordedIncident
 from logtriage.recorded.truth import RecordedTruth
@@ -55,7 +52,6 @@ _METRICS: Final = {
     ("requests", "Sum"): ("requests", 1),
 }
 _TITLES: Final = ["microservice", "metric", "statistic", "unix_timestamp"]
-#: Numbers are below this.
 _MOST: Final = 10**15
 Note = Callable[[str], None]
 
@@ -141,16 +137,11 @@ def _incident(
     )
 
 
-# --- files -------------------------------------------------------------------------------
-
-
 def samples(root: Path, folder: Path, names: Names, note: Note) -> Iterator[Sample]:
     """The samples of a file: three header rows, then one row of all metrics at a time.
 
-    An empty cell was not measured. ``note`` gets the columns that are no known metric.
-
-    Raises:
-        BundleError: naming file, line and column.
+    An empty cell was not measured. ``note`` gets the columns that are no known metric. A
+    BundleError names file, line and column.
     """
     name, rows = _table(root, folder, "metrics")
     head = [row for _, row in (next(rows, ("", [""])) for _ in _TITLES)]
@@ -182,11 +173,7 @@ def samples(root: Path, folder: Path, names: Names, note: Note) -> Iterator[Samp
 
 
 def calls(root: Path, scenario: Path, names: Names) -> Iterator[tuple[str, str]]:
-    """Pairs of caller and callee: a row calls the columns that are not 0.
-
-    Raises:
-        BundleError: naming file, line and column.
-    """
+    """Pairs of caller and callee: a row calls the columns that are not 0."""
     name, rows = _table(root, scenario, "graph")
     _, header = next(rows, ("", [""]))
     if len(header) < 2:

@@ -1,9 +1,9 @@
 """Metrics as Prometheus answers a query: ``{"data": {"resultType": …, "result": […]}}``.
 
-The result of a range query is a ``matrix``, of an instant query a ``vector``. As in Prometheus
-itself, a metric only grows if its name says so: counters end in ``_total``, the parts of
-histograms and summaries in ``_count`` and ``_sum``. The result of an expression such as
-``rate(…)`` has no name; the file's stands in, and it is a level.
+The result of a range query is a ``matrix``, of an instant query a ``vector``. A metric only grows
+if its name says so, as in Prometheus itself: counters end in ``_total``, parts of histograms and
+summaries in ``_count`` and ``_sum``. The result of an expression such as ``rate(…)`` has no name;
+the file's stands in, and it is a level.
 """
 
 import re
@@ -49,11 +49,6 @@ OTHER_LABEL: Final = "--service-label, service_label in Python, takes another la
 _TOO_LATE: Final = 1e11
 
 
-def is_prometheus(document: Field) -> bool:
-    """Whether a document is an answer of Prometheus."""
-    return "errorType" in document or "resultType" in document["data"]
-
-
 def workload_of(pod: str) -> str:
     """What a pod is named for, such as its deployment."""
     match = _POD.fullmatch(pod)
@@ -61,11 +56,7 @@ def workload_of(pod: str) -> str:
 
 
 def rows_of(document: Field, reader: Reader) -> Iterator[Sample | Usage]:
-    """The samples of one answer in order of time, all instances of a service together.
-
-    Raises:
-        BundleError: naming file, line and field.
-    """
+    """The samples of one answer in order of time, all instances of a service together."""
     data = document["data"]
     if document["status"].value not in (None, "success"):
         raise document["status"].bad("'success'")

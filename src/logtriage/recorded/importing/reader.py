@@ -4,21 +4,16 @@ import attrs
 
 from logtriage.recorded.importing.left_out import LeftOut
 from logtriage.recorded.importing.metric_series import SeriesBook
-from logtriage.recorded.importing.service_names import Names
+from logtriage.recorded.importing.names import Names
 
 
 @attrs.define
 class Reader:
     """Passed to the reader of each document.
 
-    Attributes:
-        left_out: gets what is left out.
-        label: the label that names the service, in metrics and streams of logs; None: the first
-            of the usual ones.
-        has_alerts: whether there was any document of alerts, even without an alert.
-        names: of services.
-        book: the series of metrics, and the names of their signals.
-        containers: those that each value of a label of Prometheus stood beside.
+    ``label`` names the service in metrics and streams of logs (None: the first of the usual ones
+    do). ``has_alerts``: there was a document of alerts, even without an alert. ``book`` are the
+    series of metrics. ``containers`` stood beside each value of a label of Prometheus.
     """
 
     left_out: LeftOut

@@ -11,27 +11,17 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from logtriage.errors import BundleError
-from logtriage.recorded.condensing.raw_rows import (
-    Call,
-    ChangeRow,
-    Dependency,
-    LogRow,
-    Sample,
-    Span,
-    Usage,
-)
+from logtriage.recorded.condensing.raw_rows import Dependency, RawRow
 from logtriage.recorded.importing import alerts, kubernetes, log_records, otlp, prometheus, traces
 from logtriage.recorded.importing.alerts import SentAlert
 from logtriage.recorded.importing.csv_tables import TABLES, tables_of
 from logtriage.recorded.importing.fields import Field
 from logtriage.recorded.importing.left_out import LeftOut
-from logtriage.recorded.importing.otlp_metrics import metrics_of
 from logtriage.recorded.importing.reader import Reader
 from logtriage.recorded.importing.source_files import documents, json_files
 from logtriage.recorded.records import SCHEMA
 
-#: What a capture consists of.
-Row = LogRow | Call | Span | Usage | Sample | ChangeRow | Dependency | SentAlert
+Row = RawRow | Dependency | SentAlert
 #: What the schema of a bundle begins with.
 _OURS: Final = SCHEMA.partition("/")[0]
 
@@ -45,20 +35,25 @@ class Shape(NamedTuple):
     alerts: bool = False
 
 
+def _has(*paths: str, of: Callable[[Iterable[bool]], bool] = all) -> Callable[[Field], bool]:
+    """Whether a document has fields at all of some paths, or at any of them."""
+    return lambda document: of(document.first(path).value is not None for path in paths)
+
+
 def _otlp(document: Field, reader: Reader) -> Iterator[Row]:
     for payload in otlp.payloads(document):
         yield from otlp.logs_of(payload, reader)
-        yield from metrics_of(payload, reader)
+        yield from otlp.metrics_of(payload, reader)
         yield from otlp.spans_of(payload, reader)
 
 
 SHAPES: Final = (
     Shape("OTLP", lambda document: bool(otlp.payloads(document)), _otlp),
     Shape("span of Zipkin", traces.is_zipkin, traces.zipkin_spans),
-    Shape("journald", log_records.is_journal, log_records.journal),
+    Shape("journald", _has("__REALTIME_TIMESTAMP"), log_records.journal),
     Shape("Loki", log_records.is_streams, log_records.streams),
-    Shape("logcli", log_records.is_stream_line, log_records.stream_line),
-    Shape("Prometheus", prometheus.is_prometheus, prometheus.rows_of),
+    Shape("logcli", _has("line", "timestamp"), log_records.stream_line),
+    Shape("Prometheus", _has("errorType", "data.resultType", of=any), prometheus.rows_of),
     Shape("alert of Alertmanager", alerts.is_labelled, alerts.labelled_alerts, True),
     Shape("webhook of Alertmanager or Grafana", alerts.is_webhook, alerts.webhook_alerts, True),
     Shape("alerts of Prometheus", alerts.is_prometheus_alerts, alerts.prometheus_alerts, True),
@@ -67,17 +62,13 @@ SHAPES: Final = (
     Shape("events of Kubernetes", kubernetes.is_kubernetes, kubernetes.changes_of),
     Shape("dependencies", traces.is_dependencies, traces.dependencies_of),
     Shape("Jaeger", traces.is_jaeger, traces.jaeger_spans),
-    Shape("Elasticsearch", log_records.is_hits, log_records.hits),
+    Shape("Elasticsearch", _has("hits.hits"), log_records.hits),
     Shape("log line", log_records.is_record, log_records.record),
 )
 
 
 def shape_of(document: Field) -> Shape:
-    """The shape of a document.
-
-    Raises:
-        BundleError: if a document fits none, naming file and line.
-    """
+    """The shape of a document; a BundleError names file and line of one that fits none."""
     for shape in SHAPES:
         if shape.fits(document):
             return shape
@@ -90,11 +81,8 @@ def read_folder(
     """Read all rows of a folder.
 
     ``keep`` gets each row and says whether it is of use; ``unkept`` says in a note why none of a
-    file's is. With ``skip_bad``, lines and documents that cannot be read are counted instead.
-
-    Raises:
-        BundleError: naming file, line and field.
-        OSError: if a file cannot be read.
+    file's is. With ``skip_bad``, lines and documents that cannot be read are counted instead of a
+    BundleError that names file, line and field.
     """
     skipped = reader.left_out if skip_bad else None
     for name, records, read in tables_of(root, reader, skipped):

@@ -29,11 +29,7 @@ _SOME: Final = 20
 _JSON_HEAD: Final = re.compile(rb"\s*(?:\{|\[\s*(?:[{\[\]]|$))")
 #: What may stand between documents; the last is that of journald.
 _BETWEEN: Final = " \t\r\n\ufeff\x1e"
-#: So many names of files stand in a note.
 _SHOWN: Final = 5
-
-
-# --- files -------------------------------------------------------------------------------
 
 
 def inside(root: Path, path: Path) -> Path:
@@ -71,11 +67,7 @@ def find_csv(root: Path, folder: Path, stem: str) -> Path | None:
 
 
 def check_file(path: Path) -> None:
-    """Refuse a path that is not a file.
-
-    Raises:
-        BundleError: if it is a folder, or a link that leads nowhere.
-    """
+    """Refuse a folder, or a link that leads nowhere."""
     if not path.is_file():
         what = "a link that leads nowhere" if path.is_symlink() else "none"
         raise BundleError(f"{path}: must be a file, is {'a folder' if path.is_dir() else what}")
@@ -110,9 +102,6 @@ def too_long(most: int | None) -> str:
     return TOO_LONG if most is None else f"longer than {most:,} bytes"
 
 
-# --- JSON --------------------------------------------------------------------------------
-
-
 def _no_constant(name: str) -> None:
     raise ValueError(f"{name} is not JSON")
 
@@ -142,10 +131,7 @@ def json_lines(file: IO[bytes], name: str) -> Iterator[tuple[str, Any]]:
 
 
 def json_files(root: Path, known: tuple[str, ...], left_out: LeftOut) -> Iterator[tuple[Path, str]]:
-    """The JSON files below a folder with their names, by name; a note names all other files.
-
-    Files with a ``known`` name are read otherwise.
-    """
+    """The JSON files below a folder, by name, without ``known`` names; a note names all others."""
     others = []
     for path in sorted(root.rglob("*")):
         name = name_of(root, path)
@@ -179,8 +165,8 @@ def documents(path: Path, name: str, left_out: LeftOut | None = None) -> Iterato
     """Every document of a JSON file; of a list its items.
 
     A file whose first line is a document holds one in each line (OTLP files, whatever they are
-    called). Any other file is documents that span lines, one after the other. ``left_out`` counts
-    text that is not JSON; without it, such text is an error, which calls the file by its ``name``.
+    called). Any other file is documents that span lines. ``left_out`` counts text that is not JSON;
+    without it, such text is an error, which calls the file by its ``name``.
     """
     with path.open("rb") as file:
         for number, value in _values(file, name, left_out):
@@ -210,7 +196,8 @@ def _values(file: IO[bytes], name: str, left_out: LeftOut | None) -> Iterator[tu
         if len(text) > MAX_DOCUMENT:
             limit = f"longer than {MAX_DOCUMENT >> 20} MiB"
             raise BundleError(f"{name}: {limit}, and not JSON lines")
-    if left_out is not None and _is_lines(rows := bytes(text).splitlines()):
+    rows = bytes(text).splitlines() if left_out is not None else []
+    if 2 * sum(map(_is_document, rows[:_SOME])) > min(len(rows), _SOME):
         yield from _by_line(enumerate(rows, number), name, left_out)  # the first line is torn
         return
     try:
@@ -219,11 +206,6 @@ def _values(file: IO[bytes], name: str, left_out: LeftOut | None) -> Iterator[tu
         if left_out is None:
             raise
         left_out.add(*_reason(error, name))
-
-
-def _is_lines(rows: list[bytes]) -> bool:
-    """Whether most of the first lines are documents."""
-    return 2 * sum(map(_is_document, rows[:_SOME])) > min(len(rows), _SOME)
 
 
 def _while_sound(
@@ -252,7 +234,6 @@ def _by_line(
 
 
 def _reason(error: BundleError, name: str) -> tuple[str, str]:
-    """What an error says, and its place."""
     line, _, reason = str(error).removeprefix(f"{name}:").partition(": ")
     return reason, f"{name}:{line}"
 

@@ -1,7 +1,7 @@
 """Who calls whom in a captured stack: a topology of spans, of calls, or of known dependencies.
 
 The files of a folder are those that :mod:`~logtriage.recorded.importing.capture` reads, without
-labels. Metrics, logs, alerts and changes say nothing of calls.
+labels; others say nothing of calls.
 """
 
 from collections import Counter

@@ -1,9 +1,8 @@
 """Traces of Jaeger and Zipkin, whose times and durations are microseconds.
 
 Jaeger's query service answers with ``{"data": [trace, …]}``; a trace has ``spans`` and
-``processes``. An event ``error`` or ``exception`` in the log of a span becomes a line of its
-service's log. Zipkin (version 2) has lists of spans, or of traces that are lists of spans; a server
-may share the id of its client's span.
+``processes``. An event ``error`` or ``exception`` in a span becomes a line of its service's log.
+Zipkin (version 2) has lists of spans, or of traces that are lists of spans.
 """
 
 from collections.abc import Iterator
@@ -12,9 +11,9 @@ from typing import Final
 from logtriage.recorded.condensing.log_text import read_message
 from logtriage.recorded.condensing.raw_rows import Dependency, LogRow, Span
 from logtriage.recorded.importing.fields import Field, plain_id
+from logtriage.recorded.importing.names import Names
 from logtriage.recorded.importing.otlp import KINDS, in_words
 from logtriage.recorded.importing.reader import Reader
-from logtriage.recorded.importing.service_names import Names
 
 _ZIPKIN: Final = ("CLIENT", "SERVER", "PRODUCER", "CONSUMER")
 _ABOVE: Final = ("CHILD_OF", "FOLLOWS_FROM")
@@ -90,9 +89,6 @@ def _jaeger(span: Field, processes: Field, names: Names) -> Iterator[Span | LogR
 
 def _tags(field: Field) -> dict[str, object]:
     return {tag["key"].text: tag["value"].value for tag in field.items()}
-
-
-# --- Zipkin ------------------------------------------------------------------------------
 
 
 def is_zipkin(document: Field) -> bool:

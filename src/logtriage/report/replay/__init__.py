@@ -1,7 +1,6 @@
 """The replay page: a run's figures, and every episode tick by tick, in one HTML file.
 
-Needs no extra. What the page shows is described in ``docs/play.md``. Runs are read by
-:mod:`logtriage.evaluation`, which loads NumPy; the page itself does without.
+Runs are read by :mod:`logtriage.evaluation`, which loads NumPy; the page itself does without.
 """
 
 from collections import defaultdict
@@ -23,7 +22,7 @@ from logtriage.report.replay.page import render_replay
 if TYPE_CHECKING:  # it loads NumPy, and a page in a browser has none
     from logtriage.report.run import Run
 
-__all__ = ["MAX_BELIEFS", "WORST", "Document", "write_replay"]
+__all__ = ["MAX_BELIEFS", "write_replay"]
 
 #: How many of the worst episodes are explained by default.
 WORST: Final = 20
@@ -52,14 +51,13 @@ def write_replay(
             :data:`MAX_BELIEFS`, of all with ``incident``.
         explain: how many of the worst episodes of single agents are explained (the parts
             of the grade), if they are not yet; about a second each. None: :data:`WORST`.
-        seal: that of a run of sealed incidents; by default that of the environment. The
-            page shows their truths.
+        seal: that of a run of sealed incidents, whose truths the page shows; by default that of the
+            environment.
         on_progress: called after each explanation and each episode.
 
     Raises:
         InvalidInput: if a directory is not that of a run, or is given twice; if the runs are of
-            different worlds or role splits, or have no task in common; if ``beliefs`` or
-            ``explain`` is below 0.
+            different worlds or role splits, or have no task in common; if a number is below 0.
         UnknownName: if the run has no episode on ``incident``.
         SealError: if a run is of sealed incidents, and there is no key or another key.
         RubricError: if the runs were graded by different rubrics.
@@ -97,10 +95,7 @@ def episodes_document(
     figures: dict[str, Any] | None = None,
     on_progress: OnProgress | None = None,
 ) -> Document:
-    """The data of some episodes of a run. The lowest grades get screens and beliefs first.
-
-    The ``explain`` lowest grades are explained where they can be.
-    """
+    """The data of some episodes; the lowest grades first get screens, beliefs, explanations."""
     from logtriage.evaluation import SOLVED
 
     order = sorted(range(len(episodes)), key=lambda place: episodes[place].grade.score or 0.0)
@@ -139,11 +134,8 @@ def ranked(episodes: Sequence[Episode]) -> tuple[int, ...]:
     for place, episode in enumerate(episodes):
         cells[episode.grade.task, episode.policy].append(place)
 
-    def by_grade(place: int) -> float:
-        score = episodes[place].grade.score
-        return -1.0 if score is None else score
-
-    rows = zip_longest(*(sorted(cell, key=by_grade) for cell in cells.values()))
+    scores = [-1.0 if (s := episode.grade.score) is None else s for episode in episodes]
+    rows = zip_longest(*(sorted(cell, key=scores.__getitem__) for cell in cells.values()))
     return tuple(place for row in rows for place in row if place is not None)
 
 
@@ -156,7 +148,6 @@ def _on(incident: str, episodes: Sequence[Episode]) -> list[Episode]:
 
 
 def _explained(episode: Episode) -> Episode:
-    """An episode with its explanation, if it can be explained."""
     from logtriage.beliefs.explain import why_unexplained
     from logtriage.evaluation.explaining import explained_state
     from logtriage.evaluation.explanation_files import decode_explanation, encode_explanation
@@ -170,8 +161,6 @@ def _explained(episode: Episode) -> Episode:
     def line() -> str:
         return encode_explanation(graded, explained_state(episode.incident, graded)).decode()
 
-    if episode.kept is None:
-        kept = line()
-    else:
-        kept = episode.kept.get(f"explanation {graded.digest}", line)
+    known = episode.kept
+    kept = line() if known is None else known.get(f"explanation {graded.digest}", line)
     return attrs.evolve(episode, explained=decode_explanation(kept.encode(), graded))

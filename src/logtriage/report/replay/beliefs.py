@@ -20,19 +20,12 @@ _DIGITS: Final = 4
 
 
 def beliefs_of(episode: Episode, states: Sequence[State]) -> list[dict[str, Any]]:
-    """:func:`beliefs` of an episode with these states, unless they are kept.
-
-    Raises:
-        InvalidInput: as :func:`beliefs`.
-    """
+    """:func:`beliefs` of an episode with these states, unless they are kept."""
     split, kept = episode.roles, episode.kept
     if kept is None:
         return beliefs(states, split)
-    played = "alone" if split is None else split.name
-    rows: list[dict[str, Any]] = kept.get(
-        f"belief {episode.grade.digest} {played}", lambda: beliefs(states, split)
-    )
-    return rows
+    key = f"belief {episode.grade.digest} {'alone' if split is None else split.name}"
+    return list(kept.get(key, lambda: beliefs(states, split)))
 
 
 def beliefs(states: Sequence[State], split: RoleSplit | None = None) -> list[dict[str, Any]]:
@@ -44,13 +37,10 @@ def beliefs(states: Sequence[State], split: RoleSplit | None = None) -> list[dic
     Raises:
         InvalidInput: for an incident whose probabilities are not known.
     """
+    afters = [after.actions for after in (*states[1:], states[-1])]
     return [
-        _belief(
-            belief(state, split),
-            () if after is None else after.actions[len(state.actions) :],
-            state,
-        )
-        for state, after in zip(in_turn(states), [*states[1:], None], strict=True)
+        _belief(belief(state, split), actions[len(state.actions) :], state)
+        for state, actions in zip(in_turn(states), afters, strict=True)
     ]
 
 

@@ -18,8 +18,7 @@ from logtriage.report.episode import Episode
 from logtriage.report.replay.episode import Lines, episode_data, states_of
 from logtriage.report.replay.layout import layout
 from logtriage.report.replay.truths import Part, parts_of
-from logtriage.report.text import clean, titled
-from logtriage.report.truth import truth_of
+from logtriage.report.text import clean, titled, truth_of
 from logtriage.roles import RoleSplit
 
 #: Characters of JSON in a chunk: few enough to read at once, enough to compress well.
@@ -68,7 +67,6 @@ def document(
     roles: RoleSplit | None = None,
     beliefs: int = MAX_BELIEFS,
     numpy: bool = True,
-    screens: int = MAX_SCREENS,
     solved: float | None = None,
     order: Sequence[int] | None = None,
     figures: dict[str, Any] | None = None,
@@ -77,20 +75,16 @@ def document(
     """The document of some episodes of a run.
 
     ``headlines`` say of each policy what it is worth, ``changes`` of pairs of policies how the
-    first differs from the second. ``own`` are the policies whose failures are counted; None for
-    all.
-    ``order`` lists the places of the episodes; earlier places get screens and beliefs first. The
-    default is the given order. Without ``numpy`` there are no beliefs, and the page says why.
-    Episodes below ``solved`` are summed up as failures; None leaves that out. ``figures`` stand
-    above the list of episodes (:func:`logtriage.report.first_page.first_page`).
+    first differs from the second. Failures of the policies in ``own`` are counted (None: of all),
+    if ``solved`` says below which score an episode has failed. ``order`` lists the places of the
+    episodes; earlier places get screens and beliefs first. Without ``numpy`` there are no beliefs,
+    and the page says why. ``figures`` stand above the list of episodes
+    (:func:`logtriage.report.first_page.first_page`).
     """
     first = range(len(episodes)) if order is None else order
-    shown = frozenset(first[:screens])
-    believed = frozenset(
-        [place for place in first if episodes[place].incident.setting is not None][
-            : beliefs if numpy else 0
-        ]
-    )
+    shown = frozenset(first[:MAX_SCREENS])
+    known = [place for place in first if episodes[place].incident.setting is not None]
+    believed = frozenset(known[: beliefs if numpy else 0])
     # Episodes on one incident stand together: they share its services and most of its lines.
     places = sorted(range(len(episodes)), key=lambda place: _incident_key(episodes[place]))
     chunks: list[str] = []
@@ -145,12 +139,8 @@ def _chunks(
     lines, size = Lines(), 0
 
     def chunk() -> dict[str, Any]:
-        return {
-            "incidents": incidents,
-            "lines": lines.texts,
-            "episodes": packed,
-            "places": where,
-        }
+        texts = {"incidents": incidents, "lines": lines.texts}
+        return {**texts, "episodes": packed, "places": where}
 
     for place in places:
         episode = episodes[place]
@@ -162,13 +152,8 @@ def _chunks(
         if key not in incidents:
             parts[key] = parts_of(episode.incident)
             incidents[key] = _incident(episode, parts[key])
-        data = episode_data(
-            episode,
-            parts[key],
-            lines,
-            screens=place in shown,
-            believed=place in believed,
-        )
+        wanted = {"screens": place in shown, "believed": place in believed}
+        data = episode_data(episode, parts[key], lines, **wanted)
         where.append((place, len(packed)))
         packed.append({**_graded(episode), **data})
         size += len(_json(packed[-1]))

@@ -14,12 +14,11 @@ from logtriage.rendering import effect_of, render_observation
 from logtriage.rendering.sparklines import sparklined
 from logtriage.replaying import replay
 from logtriage.report.episode import Episode
-from logtriage.report.hindsight import HARDNESS, PARTS, line_of
 from logtriage.report.replay.knowledge import knowledge, readings
 from logtriage.report.replay.talk import doubts, heard_in
 from logtriage.report.replay.truths import LOOKALIKE, PATH, ROOT, Part, levels
 from logtriage.report.replay.waterfall import waterfall
-from logtriage.report.text import clean, clip
+from logtriage.report.text import HARDNESS, PARTS, clean, clip, line_of
 from logtriage.roles import Role
 from logtriage.roles.splits import splits_with
 from logtriage.state import State
@@ -65,10 +64,7 @@ def episode_data(
     """An episode as data; ``lines`` collects the lines of its screens.
 
     ``parts`` are the parts of the services. Without ``screens`` and ``believed`` the costly data is
-    left out.
-
-    Raises:
-        InvalidInput: if a belief is wanted, but the probabilities of the incident are not known.
+    left out; beliefs raise InvalidInput if the probabilities of the incident are not known.
     """
     states = states_of(episode)
     whole = [observe(state) for state in in_turn(states)]
@@ -197,10 +193,7 @@ def _act(
 
 
 def _grade_changes(before: Grade, after: Grade) -> list[list[Any]]:
-    """What an action changed in the grade: criteria by points, gates and discounts.
-
-    A hand-over takes the place of all other criteria.
-    """
+    """What an action changed in the grade: criteria by points, gates and discounts."""
     old, new = (
         {criterion.name: criterion.score * criterion.weight for criterion in grade.criteria}
         for grade in (before, after)

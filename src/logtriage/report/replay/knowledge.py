@@ -9,7 +9,7 @@ import attrs
 from logtriage.observation import Observation, is_odd
 from logtriage.rendering import panels, status_of
 from logtriage.world.channels import DOWN
-from logtriage.world.telemetry import Gauge, LogLine, Trace
+from logtriage.world.telemetry import Gauge, Trace
 from logtriage.world.vocabulary import LOG
 
 ALERT: Final = "a"
@@ -40,7 +40,10 @@ def readings(observation: Observation) -> Iterator[Reading]:
     for asked, lines in ((False, observation.window), (True, observation.inspection)):
         for line in lines:
             text = f"{line.second:+d}s {line.level} {line.service}: {line.message}"
-            yield Reading(line.service, text, asked, _is_sign(line, observation))
+            odd = line.level != "INFO"
+            if line.token is not None:
+                odd = not observation.is_ordinary(LOG, line.token)
+            yield Reading(line.service, text, asked, odd)
     panes: tuple[tuple[Gauge | Trace, ...], ...] = (observation.metrics, observation.traces)
     for reads in panes:
         for _, rows in groupby(reads, key=lambda read: read.service):
@@ -59,11 +62,6 @@ def _onset(read: Gauge | Trace, places: Sequence[int], seen: Observation) -> int
         if read.tokens[place] != DOWN and not seen.is_ordinary(read.name, read.tokens[place]):
             return number
     return None
-
-
-def _is_sign(line: LogLine, seen: Observation) -> bool:
-    """Whether a line is out of the ordinary; a line without a token is judged by its level."""
-    return line.level != "INFO" if line.token is None else not seen.is_ordinary(LOG, line.token)
 
 
 @attrs.frozen

@@ -17,7 +17,6 @@ SCRIPTS: Final = (
 )
 _STYLES: Final = ("replay.css", "figures.css")
 _FRAME: Final = "replay.html"
-#: Every file of the page.
 PARTS: Final = (*SCRIPTS, *_STYLES, _FRAME)
 _FIELD: Final = re.compile(r"\{\{(\w+)\}\}")
 

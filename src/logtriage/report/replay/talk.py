@@ -43,9 +43,6 @@ def doubts(states: Sequence[State], split: RoleSplit) -> list[list[list[Any]]]:
 
     A row has the doubt in bits, the likeliest root cause (None for a benign incident), and its
     probability. Alone, a role knows what it was shown and what was done, but no report.
-
-    Raises:
-        InvalidInput: for an incident whose probabilities are not known.
     """
     viewers: tuple[Role | RoleSplit, ...] = (split, *split.roles)
     from logtriage.beliefs import belief

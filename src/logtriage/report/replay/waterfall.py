@@ -30,13 +30,16 @@ class Fall:
 def waterfall(grades: Sequence[Grade]) -> tuple[Fall, ...]:
     """The steps from 0 to the last of an episode's grades, one for each of its states."""
     last = grades[-1]
+    # A grade may lack a criterion, as after a hand-over.
+    scores = [{row.name: row.score for row in grade.criteria} for grade in grades]
+    factors = [{row.name: row.factor for row in grade.discounts} for grade in grades]
     falls = [
         Fall(
             criterion.name,
             "criterion",
             criterion.score * criterion.weight,
             criterion.reason,
-            _tick_of([_score(grade, criterion.name) for grade in grades]),
+            _tick_of([of.get(criterion.name, 0.0) for of in scores]),
             criterion.score,
             criterion.weight,
         )
@@ -44,13 +47,10 @@ def waterfall(grades: Sequence[Grade]) -> tuple[Fall, ...]:
     ]
     total = sum(fall.points for fall in falls)
     for discount in last.discounts if last.gate is None else ():  # a gate takes everything
-        factors = [_factor(grade, discount.name) for grade in grades]
-        lost = total * (discount.factor - 1.0)
-        falls.append(
-            Fall(
-                discount.name, "discount", lost, discount.reason, _tick_of(factors), discount.factor
-            )
-        )
+        name, factor = discount.name, discount.factor
+        lost = total * (factor - 1.0)
+        tick = _tick_of([of.get(name, 1.0) for of in factors])
+        falls.append(Fall(name, "discount", lost, discount.reason, tick, factor))
         total += lost
     if last.gate is not None:
         held = [grade.gate == last.gate for grade in grades]
@@ -62,15 +62,6 @@ def waterfall(grades: Sequence[Grade]) -> tuple[Fall, ...]:
         reason = "the rubric keeps its grades within bounds"
         falls.append(Fall("bounds", "bounds", rest, reason, None))
     return tuple(falls)
-
-
-def _score(grade: Grade, name: str) -> float:
-    """The score of a criterion; 0 if the grade does not have it, as after a hand-over."""
-    return next((criterion.score for criterion in grade.criteria if criterion.name == name), 0.0)
-
-
-def _factor(grade: Grade, name: str) -> float:
-    return next((discount.factor for discount in grade.discounts if discount.name == name), 1.0)
 
 
 def _tick_of(values: Sequence[float]) -> int | None:
