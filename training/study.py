@@ -73,7 +73,7 @@ class Size:
 
 CPU: Final = Size(
     task="single_crash-v4-fog0",
-    sft={"episodes": 2700, "batch": 1, "lr": 1e-3, "lora-r": 16,
+    sft={"episodes": 4300, "batch": 1, "lr": 1e-3, "lora-r": 16,
          "save-steps": 200, "play-batch": 32},
     grpo={"steps": 24, "incidents": 4, "group": 8, "batch": 1, "barred": 0.25, "lora-r": 16,
           "play-batch": 32},
