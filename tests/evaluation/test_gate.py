@@ -10,9 +10,18 @@ import numpy as np
 import pytest
 
 from logtriage.errors import UnknownName
-from logtriage.evaluation import LoadedRun, RunSpec, Verdict, evaluate, gate_runs, load_run
+from logtriage.evaluation import (
+    LoadedRun,
+    RunSpec,
+    Verdict,
+    compare_runs,
+    evaluate,
+    gate_runs,
+    load_run,
+)
 from logtriage.evaluation.gate import LEAST, Check, judged
 from logtriage.evaluation.statistics import paired_share_difference
+from logtriage.registry import make_policy
 from tests.cli.test_cli import lines, logtriage
 from tests.evaluation.test_compare import weak
 
@@ -153,6 +162,24 @@ def test_an_incident_that_lost_its_grade_fails(tmp_path: Path) -> None:
     assert (first.measure, first.verdict, first.run) == ("unscored", Verdict.WORSE, 1.0)
     first, *_ = gate_runs(whole, broken)
     assert (first.verdict, first.incidents) == (Verdict.NO_WORSE, 4)
+
+
+def test_every_attempt_and_every_agent_of_the_baseline_counts(tmp_path: Path) -> None:
+    oracle = make_policy("oracle")
+    players = {"agent": oracle, "agent#2": make_policy("constant:resolve"), "other": oracle}
+    runs = {"base": ["agent", "other"], "new": ["agent", "agent#2"]}
+    for name, policies in runs.items():
+        spec = RunSpec(policies, [TASK], episodes=LEAST)
+        evaluate(spec, tmp_path / name, factories={each: players[each] for each in policies})
+    base, new = load_run(tmp_path / "base"), load_run(tmp_path / "new")
+    found = {(check.policy, check.measure): check for check in gate_runs(new, base)}
+    assert found["agent", "grade"].verdict is Verdict.WORSE
+    assert found["other", "unscored"].verdict is Verdict.WORSE
+    (compared,) = compare_runs(base, new)
+    assert compared.mean_b == compared.bound_b == found["agent", "grade"].run
+    assert compared.mean_b < 0.6 < compared.mean_a == 1.0
+    gate = logtriage("gate", tmp_path / "new", tmp_path / "base")
+    assert (gate.exit_code, "not compared, only in BASE: other" in gate.stderr) == (1, True)
 
 
 def test_the_command_exits_with_1_and_says_why(runs: Path) -> None:

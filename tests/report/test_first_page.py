@@ -257,7 +257,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_headline_says_what_a_policy_is_worth_and_what_changed(run_dir: Path, base: Path) -> None:
     (alone,) = (words for policy, words in read_run(run_dir).headlines if policy == "expert")
-    assert re.fullmatch(r"net value \S+ \[\S+, \S+\] on 12 episodes", alone)
+    assert re.fullmatch(r"net value \S+ \[\S+, \S+\] on 12 incidents", alone)
     beside = read_run(run_dir, bases=[base])
     assert dict(beside.headlines)["baseline: expert"] == alone
     same = f"net value 0 [0, 0] on {EPISODES} incidents"

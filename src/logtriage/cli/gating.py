@@ -13,6 +13,7 @@ from logtriage.cli.console import emit, note, results
 from logtriage.cli.figures import Figures
 from logtriage.cli.group import SOME_BAD
 from logtriage.cli.options import Json, Legend, SealFile, argument, flag, option, seal_in
+from logtriage.cli.reporting import note_unpaired
 from logtriage.cli.screens import number
 from logtriage.evaluation import Check, Margins, Verdict
 from logtriage.evaluation.gate import LEAST
@@ -56,8 +57,9 @@ def gate(
 
     Exit with 1 if that is not shown. Mean grade, mis-pages and false alarms are compared incident
     by incident. Each passes if its 95 % interval rules out a loss of the margin or more. An
-    incident that the baseline has graded and the run has not fails the gate. With --lenient, only
-    what is shown to be worse fails.
+    incident that the baseline has graded and the run has not fails the gate, and so does an agent
+    that only the baseline has. Of several attempts at an incident the mean counts. With --lenient,
+    only what is shown to be worse fails.
     """
     from logtriage.evaluation import check_drawn_alike, gate_runs
 
@@ -70,6 +72,8 @@ def gate(
             emit(check)
     else:
         _print(checks, legend=legend)
+    if policy is None and base_policy is None:
+        note_unpaired(new, old, "RUN", "BASE")
     failed = [check for check in checks if _fails(check, lenient=lenient)]
     for check in failed:
         note(f"{_whose(check)}: {_NAMES[check.measure]}: {reason_of(check)}", "red")

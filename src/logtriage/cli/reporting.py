@@ -72,6 +72,8 @@ def compare(
     )
     if policy_a is None and policy_b is None and by_place:
         note(f"no policy has the same name in both; paired by position: {by_place}", "yellow")
+    if policy_a is None and policy_b is None:
+        note_unpaired(a, b, "A", "B")
     for comparison in compared:
         if comparison.only_a or comparison.only_b:
             policies = (
@@ -84,6 +86,15 @@ def compare(
                 f"left out: {comparison.only_a} only in A, {comparison.only_b} only in B",
                 "yellow",
             )
+
+
+def note_unpaired(a: "LoadedRun", b: "LoadedRun", *sides: str) -> None:
+    """Name the policies that have no partner in the other run."""
+    from logtriage.evaluation.compare import unpaired
+
+    for side, names in zip(sides, unpaired(a, b), strict=True):
+        if names:
+            note(f"not compared, only in {side}: {', '.join(names)}", "yellow")
 
 
 def _players(run: "LoadedRun") -> str:

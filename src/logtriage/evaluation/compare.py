@@ -1,6 +1,8 @@
 """Two runs side by side, on the incidents that both played."""
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from math import fsum
 from os import PathLike
 from pathlib import Path
 from statistics import fmean
@@ -12,7 +14,9 @@ from logtriage.evaluation.loading import LoadedRun, rubric_label
 from logtriage.evaluation.losses import Losses, loss_difference
 from logtriage.evaluation.manifest import Manifest, read_manifest
 from logtriage.evaluation.net_values import net_difference, net_value
+from logtriage.evaluation.repeats import attempts_of
 from logtriage.evaluation.statistics import Interval, bound_of, paired_difference
+from logtriage.grading import Grade
 
 
 @attrs.frozen
@@ -28,11 +32,12 @@ class NetComparison:
 class Comparison:
     """One task, played by a policy of run A and a policy of run B.
 
-    ``shared`` incidents have a score in both runs; means, ``difference`` (B - A, paired bootstrap
-    interval) and the counts of incidents in which B is ``better``, ``worse`` or the ``same`` are
-    over these. A ``bound`` is a mean over the incidents that both runs planned, with 0 for those
-    without a score. ``only_a`` and ``only_b`` count incidents that one run alone scored. ``losses``
-    are differences over the incidents that both explained. ``net`` is there if every shared
+    Of several attempts at an incident the mean counts. ``shared`` incidents have a score in both
+    runs; means, ``difference`` (B - A, paired bootstrap interval) and the counts of incidents in
+    which B is ``better``, ``worse`` or the ``same`` are over these. A ``bound`` is a mean over the
+    incidents that both runs planned, with 0 for attempts without a score. ``only_a`` and
+    ``only_b`` count incidents that one run alone scored. ``losses`` are differences over the
+    incidents that both explained, if each was attempted once. ``net`` is there if every shared
     incident has a worth of hand-over. ``split`` is None for recorded incidents.
     """
 
@@ -62,8 +67,9 @@ def compare_runs(
 ) -> tuple[Comparison, ...]:
     """Compare two runs task by task, policy with policy of the same name.
 
-    Runs without a name in common are paired by position, if they have as many policies. Name both
-    policies to compare two others. A run of a single policy needs no name.
+    The attempts of an agent (``NAME``, ``NAME#2`` and so on) count as one policy. Runs without a
+    name in common are paired by position, if they have as many policies. Name both policies to
+    compare two others. A run of a single policy needs no name.
 
     Raises:
         UnknownName: for a policy that its run did not play.
@@ -111,11 +117,22 @@ def run_names(directories: Sequence[Path]) -> tuple[str, ...]:
 
 
 def pairs_of(a: LoadedRun, b: LoadedRun) -> list[tuple[str, str]]:
-    """The policies of two runs that belong together by name, or if as many, by position."""
-    common = [(name, name) for name in a.policies if name in b.policies]
-    if common or len(a.policies) != len(b.policies):
+    """The agents of two runs that belong together by name, or if as many, by position."""
+    ours, theirs = attempts_of(a), attempts_of(b)
+    common = [(name, name) for name in ours if name in theirs]
+    if common or len(ours) != len(theirs):
         return common
-    return list(zip(a.policies, b.policies, strict=True))
+    return list(zip(ours, theirs, strict=True))
+
+
+def unpaired(a: LoadedRun, b: LoadedRun) -> tuple[list[str], list[str]]:
+    """The agents of each run that :func:`pairs_of` leaves out."""
+    pairs = pairs_of(a, b)
+    ours, theirs = {one for one, _ in pairs}, {other for _, other in pairs}
+    return (
+        [name for name in attempts_of(a) if name not in ours],
+        [name for name in attempts_of(b) if name not in theirs],
+    )
 
 
 def _policy(run: LoadedRun, name: str | None, side: str) -> str:
@@ -123,7 +140,7 @@ def _policy(run: LoadedRun, name: str | None, side: str) -> str:
         if name not in run.policies:
             raise UnknownName(f"policy of run {side}", name, run.policies)
         return name
-    if len(run.policies) == 1:
+    if len(attempts_of(run)) == 1:
         return run.policies[0]
     raise InvalidInput(
         f"which policies are to be compared? Run {side} has {', '.join(run.policies)}; name a "
@@ -139,7 +156,9 @@ def _compare(a: LoadedRun, b: LoadedRun, task: str, name_a: str, name_b: str) ->
     if difference is None:
         return None
     pairs = list(zip(before, after, strict=True))
-    planned = _planned_ids(a, name_a, task) & _planned_ids(b, name_b, task)
+    planned_a = attempts_planned(a, name_a, [task])
+    planned_b = attempts_planned(b, name_b, [task])
+    planned = planned_a.keys() & planned_b.keys()
     return Comparison(
         task,
         name_a,
@@ -150,8 +169,8 @@ def _compare(a: LoadedRun, b: LoadedRun, task: str, name_a: str, name_b: str) ->
         len(scores_b) - len(shared),
         fmean(before),  # rounded as the bounds are
         fmean(after),
-        bound_of(map(scores_a.get, planned)) or 0.0,
-        bound_of(map(scores_b.get, planned)) or 0.0,
+        _bound(a, name_a, task, planned, planned_a),
+        _bound(b, name_b, task, planned, planned_b),
         difference,
         sum(new > old for old, new in pairs),
         sum(new < old for old, new in pairs),
@@ -179,19 +198,42 @@ def net_of(
 
 
 def _losses(a: LoadedRun, b: LoadedRun, task: str, name_a: str, name_b: str) -> Losses | None:
+    if any(len(attempts_of(run).get(name, ())) > 1 for run, name in ((a, name_a), (b, name_b))):
+        return None
     before, after = a.explained[name_a, task], b.explained[name_b, task]
     shared = [name for name in before if name in after]
     return loss_difference([before[name] for name in shared], [after[name] for name in shared])
 
 
-def scores_of(run: LoadedRun, policy: str, tasks: Iterable[str]) -> dict[str, float]:
-    """The scores of a policy on some tasks, by incident."""
-    return {incident: grade.score for incident, grade in run.scored(policy, tasks).items()}
+def grades_of(run: LoadedRun, agent: str, tasks: Iterable[str]) -> dict[str, list[Grade]]:
+    """The grades with a score of an agent's attempts at each incident of some tasks."""
+    tasks, graded = list(tasks), dict[str, list[Grade]]()
+    for policy in attempts_of(run).get(agent, [agent]):
+        for incident, grade in run.scored(policy, tasks).items():
+            graded.setdefault(incident, []).append(grade)
+    return graded
 
 
-def _planned_ids(run: LoadedRun, policy: str, task: str) -> frozenset[str]:
-    cells = (cell for cell in run.planned if (cell.policy, cell.task) == (policy, task))
-    return frozenset(incident for cell in cells for incident in cell.ids)
+def scores_of(run: LoadedRun, agent: str, tasks: Iterable[str]) -> dict[str, float]:
+    """The mean score of an agent's attempts at each incident of some tasks."""
+    graded = grades_of(run, agent, tasks).items()
+    return {incident: fmean(grade.score for grade in grades) for incident, grades in graded}
+
+
+def attempts_planned(run: LoadedRun, agent: str, tasks: Iterable[str]) -> Counter[str]:
+    """How many attempts an agent was to make at each incident of some tasks."""
+    tasks, group = list(tasks), attempts_of(run).get(agent, [agent])
+    cells = (cell for cell in run.planned if cell.policy in group and cell.task in tasks)
+    return Counter(incident for cell in cells for incident in cell.ids)
+
+
+def _bound(
+    run: LoadedRun, agent: str, task: str, planned: Iterable[str], attempts: Mapping[str, int]
+) -> float:
+    """The mean over planned incidents, with 0 for attempts without a score."""
+    graded = grades_of(run, agent, [task])
+    sums = [fsum(one.score for one in graded.get(name, ())) / attempts[name] for name in planned]
+    return bound_of(sums) or 0.0
 
 
 def check_drawn_alike(run_a: str | PathLike[str], run_b: str | PathLike[str]) -> None:

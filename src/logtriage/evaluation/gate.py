@@ -5,7 +5,7 @@ grade, the mean grade, mis-pages and false alarms. Each of the last three is com
 incident by incident, and its 95 % interval is held against a margin (:class:`Verdict`).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from enum import StrEnum
 from statistics import fmean
 from typing import Final
@@ -13,12 +13,20 @@ from typing import Final
 import attrs
 
 from logtriage.errors import InvalidInput
-from logtriage.evaluation.compare import pair_runs
+from logtriage.evaluation.compare import attempts_planned, grades_of, pair_runs, unpaired
 from logtriage.evaluation.episodes import alarmed, mis_paged, played_state
 from logtriage.evaluation.loading import LoadedRun
-from logtriage.evaluation.statistics import Interval, paired_difference, paired_share_difference
+from logtriage.evaluation.statistics import (
+    Interval,
+    mean_known,
+    paired_difference,
+    paired_share_difference,
+)
+from logtriage.grading import Grade
+from logtriage.registry import is_shipped
+from logtriage.state import State
 
-#: Below this many incidents the interval of the mean grade is not trusted.
+#: Below this many incidents a bootstrap interval is not trusted.
 LEAST: Final = 20
 UNSCORED, GRADE, MIS_PAGED, FALSE_ALARM = "unscored", "grade", "mis_paged", "false_alarm"
 
@@ -54,11 +62,11 @@ class Margins:
 class Check:
     """One measure of one policy.
 
-    ``run`` and ``base`` are its values over the ``incidents`` that both runs have graded,
-    and ``difference`` is run - base. A mis-page is an incident in which a wrong team was
-    paged, if its teams are known; a false alarm is a benign incident with a page or a remedy.
-    For ``unscored`` the values are counts over the incidents that the base has graded, and any
-    unscored episode in the run is worse.
+    ``run`` and ``base`` are its values over the ``incidents`` that both runs have graded, and
+    ``difference`` is run - base. A mis-page is an incident in which a wrong team was paged, if its
+    teams are known; a false alarm is a benign incident with a page or a remedy. Of several attempts
+    at an incident the mean counts. For ``unscored`` the values are counts over the incidents that
+    the base has graded, and any unscored attempt in the run is worse.
     """
 
     policy: str
@@ -82,6 +90,8 @@ def gate_runs(
 ) -> tuple[Check, ...]:
     """Check a run against a baseline; pairs and errors as of :func:`compare_runs`.
 
+    Agents that only the base has are worse; shipped policies need no partner.
+
     Raises:
         UnknownName, InvalidInput, RubricError, SealError: as
             :func:`logtriage.evaluation.compare_runs`.
@@ -92,6 +102,11 @@ def gate_runs(
         for theirs, ours in pairs
         for check in _checks(run, base, tasks, ours, theirs, margins or Margins())
     ]
+    if policy is None and base_policy is None:
+        for name in unpaired(base, run)[0]:
+            lost = len(grades_of(base, name, tasks))
+            if lost and not is_shipped(name):
+                checks.append(Check(name, name, UNSCORED, Verdict.WORSE, lost, float(lost), 0.0))
     if not any(check.incidents for check in checks):
         raise InvalidInput(f"{base.directory} has no scored incident that {run.directory} plays")
     return tuple(checks)
@@ -100,27 +115,33 @@ def gate_runs(
 def _checks(
     run: LoadedRun, base: LoadedRun, tasks: Sequence[str], ours: str, theirs: str, margins: Margins
 ) -> Iterator[Check]:
-    before, after = base.scored(theirs, tasks), run.scored(ours, tasks)
-    lost = sum(incident not in after for incident in before)
+    before, after = grades_of(base, theirs, tasks), grades_of(run, ours, tasks)
+    attempts = attempts_planned(run, ours, tasks)
+    lost = sum(len(after.get(name, ())) < max(1, attempts[name]) for name in before)
     verdict = Verdict.WORSE if lost else Verdict.NO_WORSE
     yield Check(ours, theirs, UNSCORED, verdict, len(before), float(lost), 0.0)
     shared = [(before[name], after[name]) for name in before if name in after]
-    grades = [(old.score, new.score) for old, new in shared]
+    grades = [(_mean_score(old), _mean_score(new)) for old, new in shared]
     yield judged(Check(ours, theirs, GRADE, Verdict.UNMEASURED, 0), grades, margins.grade)
-    states = [
-        (
-            played_state(base.incidents(old.incident), old),
-            played_state(run.incidents(new.incident), new),
-        )
-        for old, new in shared
-    ]
     for measure, value, margin in (
         (MIS_PAGED, mis_paged, margins.mis_paged),
         (FALSE_ALARM, alarmed, margins.false_alarm),
     ):
-        pairs = [(value(old), value(new)) for old, new in states]
-        known = [(old, new) for old, new in pairs if old is not None and new is not None]
+        shares = [(_share(base, old, value), _share(run, new, value)) for old, new in shared]
+        known = [(old, new) for old, new in shares if old is not None and new is not None]
         yield judged(Check(ours, theirs, measure, Verdict.UNMEASURED, 0), known, margin)
+
+
+def _mean_score(attempts: Sequence[Grade]) -> float:
+    return fmean(grade.score for grade in attempts)
+
+
+def _share(
+    run: LoadedRun, attempts: Sequence[Grade], happened: Callable[[State], bool | None]
+) -> float | None:
+    """The share of attempts at an incident in which something happened; None if not known."""
+    states = (played_state(run.incidents(grade.incident), grade) for grade in attempts)
+    return mean_known(map(happened, states))
 
 
 def judged(check: Check, pairs: Sequence[tuple[float, float]], margin: float) -> Check:
@@ -129,13 +150,15 @@ def judged(check: Check, pairs: Sequence[tuple[float, float]], margin: float) ->
         return check
     before, after = zip(*pairs, strict=True)
     graded = check.measure == GRADE
-    difference = (paired_difference if graded else paired_share_difference)(before, after)
+    # Shares of several attempts at an incident are no yes or no.
+    counted = not graded and {*before, *after} <= {0.0, 1.0}
+    difference = (paired_share_difference if counted else paired_difference)(before, after)
     assert difference is not None  # there is a pair
     low, high = difference.bounds if graded else (-end for end in reversed(difference.bounds))
     verdict = Verdict.WORSE if high < 0.0 else Verdict.UNDECIDED
     if low > -margin:
         verdict = Verdict.NO_WORSE
-    if graded and len(pairs) < LEAST:
+    if not counted and len(pairs) < LEAST:
         verdict = Verdict.UNDECIDED
     return attrs.evolve(
         check,

@@ -139,10 +139,9 @@ def worth_differences(
     """The difference of worth of each (task, policy of A, policy of B); errors as of ``costs``."""
     rows = []
     for task, ours, theirs in pairs:
-        before, after = _gains(a, ours, task, prices), _gains(b, theirs, task, prices)
+        before, after = _worths(a, ours, task, prices), _worths(b, theirs, task, prices)
         shared = [incident for incident in before if incident in after]
-        old = [before[name][0] - before[name][1] for name in shared]
-        new = [after[name][0] - after[name][1] for name in shared]
+        old, new = ([side[name] for name in shared] for side in (before, after))
         each = paired_difference(old, new)
         if each is not None:
             both = fsum(old), fsum(new)
@@ -150,6 +149,15 @@ def worth_differences(
                 WorthDifference(task, ours, theirs, len(shared), *both, _times(each, len(shared)))
             )
     return tuple(rows)
+
+
+def _worths(run: LoadedRun, agent: str, task: str, prices: Prices) -> dict[str, float]:
+    """The mean worth of an agent's attempts at each incident."""
+    worths: dict[str, list[float]] = {}
+    for policy in attempts_of(run).get(agent, [agent]):
+        for incident, (gain, cost) in _gains(run, policy, task, prices).items():
+            worths.setdefault(incident, []).append(gain - cost)
+    return {incident: fmean(each) for incident, each in worths.items()}
 
 
 def _gains(

@@ -19,6 +19,7 @@ from logtriage.evaluation import (
     net_value,
     summarise,
 )
+from logtriage.evaluation.repeats import attempts_of
 from logtriage.evaluation.statistics import paired_difference
 from logtriage.registry import is_shipped
 from logtriage.report.episode import Episode
@@ -108,8 +109,8 @@ class Run:
     @property
     def headlines(self) -> Iterator[tuple[str, str]]:
         """(policy, its worth in words) of each policy of the run."""
-        for policy in self.loaded.policies:
-            yield self._named(self.name, policy), _worth(self.loaded, policy)
+        for agent in attempts_of(self.loaded):
+            yield self._named(self.name, agent), _worth(self.loaded, agent)
 
     @property
     def changes(self) -> Iterator[tuple[str, str, str]]:
@@ -174,11 +175,14 @@ def read_run(directory: Path, seal: Seal | None = None, bases: Sequence[str | Pa
 
 
 def _worth(run: LoadedRun, policy: str) -> str:
-    """The net value of a policy over all tasks, or its mean grade if an incident has no worth."""
+    """The net value of a policy over all tasks, or its mean grade if an incident has no worth.
+
+    Of several attempts at an incident the mean counts.
+    """
     scores = compare.scores_of(run, policy, run.tasks)
     worths = (run.incidents(incident).worth_of_hand_over for incident in scores)
     pairs = list(zip(scores.values(), worths, strict=True))
-    played = counted(len(pairs), "episode")
+    played = counted(len(pairs), "incident")
     known = [(score, worth) for score, worth in pairs if worth is not None]
     if pairs and len(known) == len(pairs):
         return f"net value {interval(net_value(known))} on {played}"
