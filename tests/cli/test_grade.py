@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 import subprocess
 from pathlib import Path
 from statistics import fmean
@@ -83,9 +84,7 @@ def test_bad_lines_are_named_and_the_good_ones_graded(tmp_path: Path) -> None:
     assert "unknown task 'nope-v1'; known: single_crash-v4" in named[1]
     assert "agent: expected a string, got a number" in named[3]
     assert "2 graded; 0 unscored; 4 bad lines" in result.stderr
-    assert (
-        "mean grade 0.000 [0.000, 0.000] (0.000 with what is unscored or bad as 0)" in result.stderr
-    )
+    assert "mean grade 0.000 [–, –] (0.000 with what is unscored or bad as 0)" in result.stderr
 
 
 def test_unscored_transcripts_exit_1_and_enter_no_mean(tmp_path: Path) -> None:
@@ -284,12 +283,12 @@ def test_a_run_has_a_table_of_them() -> None:
     assert "node F1" not in silent.stdout
 
 
-def test_repeats_show_no_table_without_figures(tmp_path: Path) -> None:
+def test_repeats_have_one_row_at_each_worth(tmp_path: Path) -> None:
     path = write(tmp_path / "runs.jsonl", line(agent="me"), line(agent="me"))
     logtriage("grade", path, "--out", tmp_path / "run")
     shown = logtriage("report", tmp_path / "run").stdout
     assert "me (2 repeats)" in shown
-    assert "at a worth of" not in shown
+    assert re.search(r"me \(2 repeats\) +0%", shown)
 
 
 def test_a_directory_with_a_run_is_refused_before_anything_is_graded(tmp_path: Path) -> None:
@@ -314,3 +313,29 @@ def test_conversations_are_sent_to_convert(tmp_path: Path) -> None:
         )
     mixed = logtriage("grade", write(path, json.dumps(row), line()), width=300)
     assert "logtriage convert" not in mixed.stderr
+
+
+def test_a_report_can_read_whatever_was_graded(tmp_path: Path) -> None:
+    wrong = ({"ranking": ["user-db", "user db"]}, {"cost": "a lot"}, {"prompt_tokens": -1})
+    tokens = {"prompt_tokens": 1_000_000, "completion_tokens": 0}
+    rows = [line(**tokens), *(line(**each) for each in wrong)]
+    path, out = write(tmp_path / "runs.jsonl", *rows), tmp_path / "run"
+    done = logtriage("grade", path, "--out", out)
+    assert [text.split(": ")[1] for text in done.stderr.splitlines()[:3]] == [
+        f"{path}:{number}" for number in (2, 3, 4)
+    ]
+    prices = ("--value-of-incident", 1, "--price-per-million-tokens", "3,5")
+    shown = logtriage("report", out, *prices, "--json")
+    assert lines(shown)[0]["money"]["cost"] == 3.0
+    assert "3 bad lines had no grade when this run was made" in shown.stderr
+
+
+def test_attempts_at_an_incident_do_not_make_an_interval_narrower(tmp_path: Path) -> None:
+    ids = [f"cascading_failure-v4/test/{number}" for number in range(6)]
+    paged = [{"action_type": "escalate", "value": "dba-team"}, {"action_type": "resolve"}]
+    once = [line(incident=name, actions=paged[number % 2 :]) for number, name in enumerate(ids)]
+    path, more = write(tmp_path / "once.jsonl", *once), write(tmp_path / "more.jsonl", *once * 9)
+    single, nine = (lines(logtriage("grade", file, "--json"))[-1] for file in (path, more))
+    for key in ("grade", "net_value"):
+        ends = [each["summary"]["agents"][0][key] for each in (single, nine)]
+        assert ends[0] == pytest.approx(ends[1])

@@ -252,7 +252,7 @@ def test_another_policy_of_the_same_name_is_noticed(tmp_path: Path) -> None:
     evaluate(MINE, tmp_path, factories={"mine": expert})
     before = contents(tmp_path)
     with pytest.raises(
-        InvalidInput, match=r"""holds another run: policy 'mine' is "[\w.]+", asked"""
+        InvalidInput, match=r"""holds another run: policy 'mine' is "[\w. ]+", asked"""
     ):
         evaluate(MINE, tmp_path, factories={"mine": first_error})
     assert contents(tmp_path) == before

@@ -105,7 +105,7 @@ def grade(
     if lacking and tally.bad == tally.lines:
         note("conversations become transcripts so: logtriage convert FILE | logtriage grade -")
     if out is not None and kept:
-        keep_run(kept, out, incidents, splits_with(own))
+        keep_run(kept, out, incidents, splits_with(own), left_out=tally.bad)
         note(f"run in {out}", "dim")
     if tally.bad or tally.unscored or (strict and tally.unread):
         raise typer.Exit(SOME_BAD)

@@ -181,6 +181,9 @@ def put_run(
         legend=legend,
         luck_adjusted=luck_adjusted,
     )
+    if run.manifest.left_out:
+        lines = counted(run.manifest.left_out, "bad line")
+        note(f"{lines} had no grade when this run was made, and count in no figure", "yellow")
 
 
 def put_rows(

@@ -1,7 +1,7 @@
 """The sum of some grades: net value beside always handing over, and what could not be read."""
 
-from collections.abc import Iterator, Sequence
-from math import fsum
+from collections.abc import Iterator, Mapping, Sequence
+from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -20,11 +20,10 @@ if TYPE_CHECKING:
 class _Agent:
     """What an agent has earned, and what handing the same incidents over is worth."""
 
-    scores: list[float] = attrs.field(factory=list)
-    #: (score, worth) where an incident has a worth; of lost episodes with score 0.
-    pairs: list[tuple[float, float]] = attrs.field(factory=list)
-    lost: list[tuple[float, float]] = attrs.field(factory=list)
-    unscored: int = 0
+    #: By incident: the scores of attempts, 0 for each that is unscored, and its worth, if any.
+    scores: dict[str, list[float]] = attrs.field(factory=dict)
+    lost: dict[str, list[float]] = attrs.field(factory=dict)
+    worths: dict[str, float] = attrs.field(factory=dict)
 
 
 @attrs.define
@@ -40,12 +39,12 @@ class Tally:
     @property
     def graded(self) -> int:
         """How many lines have a score."""
-        return sum(len(agent.scores) for agent in self.agents.values())
+        return sum(_count(agent.scores) for agent in self.agents.values())
 
     @property
     def unscored(self) -> int:
         """How many lines have none."""
-        return sum(agent.unscored for agent in self.agents.values())
+        return sum(_count(agent.lost) for agent in self.agents.values())
 
     @property
     def lines(self) -> int:
@@ -57,12 +56,12 @@ class Tally:
         agent = self.agents.setdefault(graded.agent, _Agent())
         if graded.seal is not None:
             self.seals.add(graded.seal)
+        if worth is not None:
+            agent.worths[graded.incident] = worth
+        attempts = agent.lost if graded.score is None else agent.scores
+        attempts.setdefault(graded.incident, []).append(graded.score or 0.0)
         if graded.score is None:
-            agent.unscored += 1
-            agent.lost += [] if worth is None else [(0.0, worth)]
             return
-        agent.scores.append(graded.score)
-        agent.pairs += [] if worth is None else [(graded.score, worth)]
         self.actions += len(graded.actions)
         self.unread += graded.unread
 
@@ -73,6 +72,9 @@ class Tally:
         for name, agent in self.agents.items():
             of = "" if alone else f"{name or 'unnamed'}: "
             yield from (of + line for line in _told(agent, self.bad if alone else 0))
+        if self.bad and not alone:
+            lines = counted(self.bad, "bad line")
+            yield f"{lines} count for no agent, since none could be read there"
         if self.unread:
             yield f"{len(self.unread)} of {self.actions} actions could not be read:"
             yield from (f"  {count}: {reason}" for count, reason in kinds_of(self.unread))
@@ -94,48 +96,82 @@ class Tally:
 
 def _told(agent: _Agent, bad: int) -> Iterator[str]:
     """The worth of an agent in words; ``bad`` lines may have been its own."""
-    from logtriage.evaluation.statistics import bound_of, mean_interval
-
     if not agent.scores:
         return
-    net, handed_over = _net(agent.pairs), _handed_over(agent.pairs)
+    net, handed_over, bound = _net(agent), _handed_over(agent), _bound(agent, bad)
     if net is not None:
-        less = _net([*agent.pairs, *agent.lost]) if agent.lost else None
+        less = _net(agent, lost=True) if agent.lost else None
         with_lost = f" ({number(less.mean)} with what is unscored as 0)" if less else ""
         yield f"net value {estimate(net).plain}{with_lost}; always handing over 0"
     else:
         yield "no net value: these incidents have no worth of handing over"
-    lines = len(agent.scores) + agent.unscored + bad
-    bound = number(bound_of(agent.scores, lines))
-    with_lost = f" ({bound} with what is unscored or bad as 0)" if lines > len(agent.scores) else ""
+    lost = bad or agent.lost
+    with_lost = f" ({number(bound)} with what is unscored or bad as 0)" if lost else ""
     baseline = "" if handed_over is None else f"; always handing over {number(handed_over)}"
-    yield f"mean grade {estimate(mean_interval(agent.scores)).plain}{with_lost}{baseline}"
+    yield f"mean grade {estimate(_grade(agent)).plain}{with_lost}{baseline}"
 
 
 def _to_json(name: str | None, agent: _Agent) -> dict[str, Any]:
-    from logtriage.evaluation.statistics import mean_interval
-
-    grade, net = mean_interval(agent.scores), _net(agent.pairs)
+    grade, net = _grade(agent), _net(agent)
     return {
         "agent": name,
-        "graded": len(agent.scores),
-        "unscored": agent.unscored,
+        "graded": _count(agent.scores),
+        "unscored": _count(agent.lost),
         "grade": grade and attrs.asdict(grade),
+        "bound": _bound(agent),
         "net_value": net and attrs.asdict(net),
-        "with_worth": len(agent.pairs),
+        "with_worth": sum(len(each) for name, each in agent.scores.items() if name in agent.worths),
         "always_handing_over": {
-            "grade": _handed_over(agent.pairs),
+            "grade": _handed_over(agent),
             "net_value": None if net is None else 0.0,
         },
     }
 
 
-def _net(pairs: Sequence[tuple[float, float]]) -> "Interval | None":
-    from logtriage.evaluation import net_value
-
-    return net_value(pairs)
+def _count(attempts: Mapping[str, Sequence[float]]) -> int:
+    return sum(map(len, attempts.values()))
 
 
-def _handed_over(pairs: Sequence[tuple[float, float]]) -> float | None:
-    """The mean grade of always handing over: the mean worth."""
-    return fsum(worth for _, worth in pairs) / len(pairs) if pairs else None
+def _grade(agent: _Agent) -> "Interval | None":
+    """The mean grade of all attempts; its interval is over incidents."""
+    from logtriage.evaluation.net_values import on_grid
+    from logtriage.evaluation.statistics import mean_interval, ratio_interval
+
+    every = [*agent.scores.values()]
+    if len({*map(len, every)}) < 2:
+        return mean_interval([fmean(attempts) for attempts in every])
+    sums = [sum(map(on_grid, attempts)) for attempts in every]
+    return ratio_interval(sums, [on_grid(1.0) * len(attempts) for attempts in every])
+
+
+def _bound(agent: _Agent, bad: int = 0) -> float | None:
+    """The mean grade with 0 for each unscored attempt and ``bad`` line."""
+    from logtriage.evaluation.statistics import bound_of
+
+    lines = _count(agent.scores) + _count(agent.lost) + bad
+    return bound_of([score for attempts in agent.scores.values() for score in attempts], lines)
+
+
+def _net(agent: _Agent, *, lost: bool = False) -> "Interval | None":
+    """The net value of all attempts, if wanted with ``lost``; its interval is over incidents."""
+    from logtriage.evaluation.net_values import on_grid
+    from logtriage.evaluation.statistics import ratio_interval
+
+    gained, possible = [], []
+    for name, worth in agent.worths.items():
+        attempts = [*agent.scores.get(name, ()), *(agent.lost.get(name, ()) if lost else ())]
+        if attempts:
+            gained.append(sum(on_grid(score) - on_grid(worth) for score in attempts))
+            possible.append((on_grid(1.0) - on_grid(worth)) * len(attempts))
+    return ratio_interval(gained, possible)
+
+
+def _handed_over(agent: _Agent) -> float | None:
+    """The mean grade of always handing over: the mean worth, over scored attempts."""
+    worths = [
+        agent.worths[name]
+        for name, attempts in agent.scores.items()
+        if name in agent.worths
+        for _ in attempts
+    ]
+    return fmean(worths) if worths else None

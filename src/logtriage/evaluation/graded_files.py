@@ -10,6 +10,7 @@ import attrs
 from logtriage._lib.files import TOO_LONG, numbered_lines, unpacked
 from logtriage.errors import InvalidInput, LogTriageError, SealError, TranscriptError
 from logtriage.evaluation.incidents import Incidents
+from logtriage.evaluation.money import check_extras
 from logtriage.evaluation.parallel import Workers, alone, in_order, workers_of
 from logtriage.grading import Graded, grade_lines, rubric_named
 from logtriage.incident import Incident
@@ -78,6 +79,10 @@ class _Grader:
             incident = self.incidents(incident_id)
             return incident
 
+        def check(transcript: Transcript) -> None:
+            assert incident is not None, "it was found for the grade"
+            check_extras(transcript.extra, incident.topology.names)
+
         def tell(error: TranscriptError) -> None:
             place = None if error.line is None else lines.place(error.line)
             rows.append(TranscriptError(error.reason, source=lines.name, line=place))
@@ -88,6 +93,7 @@ class _Grader:
             resolve=resolve,
             splits=splits_with(self.role_split),
             on_error=tell,
+            check=check,
         )
         try:
             for transcript, graded in pairs:

@@ -97,13 +97,14 @@ def keeping(
     players: Mapping[str, str],
     *,
     fresh: bool = False,
+    left_out: int = 0,
 ) -> Iterator[Kept]:
     """Hold a directory, and begin its run or check that it is the same, else InvalidInput.
 
     ``players`` are marks that tell players of the same name apart (:class:`Manifest`); ``fresh``
     throws away a run that is in the directory already.
     """
-    manifest = Manifest.of(spec, incidents, players)
+    manifest = Manifest.of(spec, incidents, players, left_out)
     with holding(directory):
         store.open_run(directory, manifest, incidents, fresh=fresh)
         yield Kept(directory, incidents, plan(manifest.spec, incidents), incidents.seal)
@@ -128,8 +129,12 @@ def keep_run(
     directory: str | PathLike[str],
     incidents: Incidents,
     splits: Splits = get_role_split,
+    *,
+    left_out: int = 0,
 ) -> tuple[Row, ...]:
     """Write a run of transcripts, and sum it up. They must be gradable.
+
+    ``left_out`` bad lines are told with its figures.
 
     Each agent is a policy. Further attempts of an agent at an incident are policies of their own,
     ``name#2`` and so on.
@@ -161,7 +166,7 @@ def keep_run(
         world=incidents.world,
         incidents={name: tuple(played) for name, played in own.items()},
     )
-    with keeping(directory, spec, incidents, {}) as kept:
+    with keeping(directory, spec, incidents, {}, left_out=left_out) as kept:
         for cell in kept.cells:
             played = own[cell.policy]
             lines = (line_of(attrs.evolve(played[name], agent=cell.policy)) for name in cell.ids)

@@ -57,6 +57,7 @@ class _Written:
     bundle: str | None = None
     incidents: dict[str, tuple[str, ...]] | None = None
     kinds: tuple[str, ...] = ()
+    left_out: int = 0
 
 
 @attrs.frozen
@@ -65,7 +66,8 @@ class Manifest:
 
     ``bundle`` is the digest of the caller's recorded incidents; ``players`` describe the caller's
     policies and teams and the settings of served models; ``seal`` is the fingerprint of a key. A
-    run of ``kinds`` lists the ids that it found, so that nobody draws all the others again. The
+    run of ``kinds`` lists the ids that it found, so that nobody draws all the others again.
+    ``left_out`` counts the bad lines among the transcripts that the run was made of. The
     content of a world other than the default one is in :data:`WORLD_FILE`.
     """
 
@@ -75,6 +77,7 @@ class Manifest:
     bundle: str | None = None
     players: Mapping[str, str] = attrs.field(factory=dict)
     seal: str | None = None
+    left_out: int = 0
 
     @property
     def world(self) -> "WorldMark | None":
@@ -84,7 +87,11 @@ class Manifest:
 
     @classmethod
     def of(
-        cls, spec: RunSpec, incidents: Incidents, players: Mapping[str, str] | None = None
+        cls,
+        spec: RunSpec,
+        incidents: Incidents,
+        players: Mapping[str, str] | None = None,
+        left_out: int = 0,
     ) -> "Manifest":
         """The manifest of a run that is about to be played by this version."""
         cells = plan(spec, incidents)
@@ -96,7 +103,7 @@ class Manifest:
                 for policy in spec.policies
             }
             spec = attrs.evolve(spec, incidents=ids)
-        return cls(spec, __version__, rubrics, incidents.digest, players or {}, seal)
+        return cls(spec, __version__, rubrics, incidents.digest, players or {}, seal, left_out)
 
     def to_json(self) -> dict[str, Any]:
         """The manifest as JSON data."""
@@ -114,6 +121,7 @@ class Manifest:
             "start": self.spec.start,
             **({"kinds": list(self.spec.kinds)} if self.spec.kinds else {}),
             **({} if own is None else {"incidents": {name: list(own[name]) for name in own}}),
+            **({"left_out": self.left_out} if self.left_out else {}),
             "role_split": None if split is None else role_split_to_json(split),
             "bundle": self.bundle,
             "rubrics": {
@@ -153,7 +161,15 @@ def _manifest(written: _Written, directory: Path) -> Manifest:
         kinds=written.kinds,
     )
     rubrics = {task: (mark.id, mark.digest) for task, mark in written.rubrics.items()}
-    return Manifest(spec, written.logtriage, rubrics, written.bundle, written.players, written.seal)
+    return Manifest(
+        spec,
+        written.logtriage,
+        rubrics,
+        written.bundle,
+        written.players,
+        written.seal,
+        written.left_out,
+    )
 
 
 def _world(mark: WorldMark, directory: Path) -> World:

@@ -6,7 +6,7 @@ over the scored episodes whose hand-over has a worth c. ``value`` is what it sav
 have one incident solved. Handing everything over at once, for nothing, is worth 0.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import fsum, isfinite
 from statistics import fmean
 from typing import Any, Final
@@ -15,15 +15,34 @@ import attrs
 
 from logtriage.errors import InvalidInput
 from logtriage.evaluation.loading import LoadedRun
+from logtriage.evaluation.localisation import RANKING, check_ranking
 from logtriage.evaluation.net_values import on_grid
 from logtriage.evaluation.repeats import attempts_of
 from logtriage.evaluation.statistics import Interval, mean_interval, paired_difference
-from logtriage.evaluation.usage import usage_in
+from logtriage.evaluation.usage import TOKENS, Usage, usage_in
 from logtriage.grading.grade import GRID
 from logtriage.registry import is_shipped
 from logtriage.transcript import Transcript
 
 COST: Final = "cost"
+
+
+def check_extras(extra: Mapping[str, Any], services: Iterable[str]) -> None:
+    """Refuse what a report could not read: a ranking, a cost or a count that is none.
+
+    Raises:
+        InvalidInput: naming the field, its value and what is expected.
+    """
+    if extra.get(RANKING) is not None:
+        check_ranking(extra[RANKING], services)
+    cost = extra.get(COST)
+    is_number = isinstance(cost, int | float) and not isinstance(cost, bool)
+    if cost is not None and not (is_number and isfinite(cost) and cost >= 0):
+        raise InvalidInput(f"{COST}: expected a number from 0 on, got {cost!r:.60}")
+    for name in attrs.fields_dict(Usage):
+        count = extra.get(name)
+        if count is not None and not (type(count) is int and count >= 0):
+            raise InvalidInput(f"{name}: expected a whole number from 0 on, got {count!r:.60}")
 
 
 def _amount(_: object, field: "attrs.Attribute[Any]", value: Any) -> None:
@@ -80,7 +99,8 @@ class Prices:
     def _kept(self, transcript: Transcript) -> float | None:
         if self.per_million is not None:
             usage = usage_in(transcript.extra)
-            return None if usage is None else usage.cost(*self.per_million)
+            whole = usage is not None and all(name in transcript.extra for name in TOKENS)
+            return usage.cost(*self.per_million) if usage is not None and whole else None
         cost = transcript.extra.get(COST)
         return float(cost) if isinstance(cost, int | float) and not isinstance(cost, bool) else None
 

@@ -10,6 +10,8 @@ import attrs
 
 from logtriage.transcript import Transcript
 
+#: The counts that have a price.
+TOKENS: Final = ("prompt_tokens", "completion_tokens")
 #: If a larger share of replies is cut off, figures say little.
 TOO_MANY_CUT: Final = 0.1
 
@@ -40,11 +42,10 @@ class Usage:
 
 
 def usage_in(extra: Mapping[str, object]) -> Usage | None:
-    """The usage that a transcript keeps; None without a count of requests."""
-    if type(extra.get("requests")) is not int:
-        return None
-    kept = {name: extra.get(name) for name in attrs.fields_dict(Usage)}
-    return Usage(**{name: count for name, count in kept.items() if type(count) is int})
+    """The usage that a transcript keeps; None without a count of requests or of tokens."""
+    said = {name: extra.get(name) for name in attrs.fields_dict(Usage)}
+    kept = {name: count for name, count in said.items() if type(count) is int}
+    return Usage(**kept) if kept.keys() & {"requests", *TOKENS} else None
 
 
 def usage_of(transcripts: Iterable[Transcript]) -> Usage | None:

@@ -1,7 +1,6 @@
 """Grading records instead of states: action lists, transcripts, and files of them."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
 from pathlib import Path
 from typing import IO, Any, cast
 
@@ -150,9 +149,16 @@ def grade_lines(
     resolve: Resolver = make_incident,
     splits: Splits = get_role_split,
     on_error: Callable[[TranscriptError], None] | None = None,
+    check: Callable[[Transcript], None] | None = None,
 ) -> Iterator[tuple[Transcript, Graded]]:
-    """:func:`grade_jsonl`, each grade with its transcript."""
-    grade_line = partial(grade_transcript, rubric=rubric, resolve=resolve, splits=splits)
+    """:func:`grade_jsonl`, each grade with its transcript; what ``check`` refuses is a bad line."""
+
+    def grade_line(transcript: Transcript) -> Graded:
+        graded = grade_transcript(transcript, rubric, resolve=resolve, splits=splits)
+        if check is not None:
+            check(transcript)
+        return graded
+
     if not isinstance(source, str | Path):
         return _graded(source, grade_line, on_error)
     grades = _graded_file(Path(source), grade_line, on_error)
