@@ -307,7 +307,7 @@ def test_conversations_are_sent_to_convert(tmp_path: Path) -> None:
     for row in rows:
         path = write(tmp_path / "runs.jsonl", json.dumps(row))
         result = logtriage("grade", path, width=300)
-        assert result.exit_code == 1
+        assert result.exit_code == 2
         assert result.stderr.splitlines()[-1] == (
             "conversations become transcripts so: logtriage convert FILE | logtriage grade -"
         )
@@ -317,7 +317,7 @@ def test_conversations_are_sent_to_convert(tmp_path: Path) -> None:
 
 def test_a_report_can_read_whatever_was_graded(tmp_path: Path) -> None:
     wrong = ({"ranking": ["user-db", "user db"]}, {"cost": "a lot"}, {"prompt_tokens": -1})
-    tokens = {"prompt_tokens": 1_000_000, "completion_tokens": 0}
+    tokens: dict[str, Any] = {"prompt_tokens": 1_000_000, "completion_tokens": 0}
     rows = [line(**tokens), *(line(**each) for each in wrong)]
     path, out = write(tmp_path / "runs.jsonl", *rows), tmp_path / "run"
     done = logtriage("grade", path, "--out", out)

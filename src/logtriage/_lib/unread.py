@@ -13,10 +13,15 @@ def kinds_of(reasons: Iterable[str]) -> list[tuple[int, str]]:
     first: dict[str, str] = {}
     counts: dict[str, int] = {}
     for reason in reasons:
-        kind = _DETAIL.sub("", short(reason))
+        kind = kind_of(reason)
         first.setdefault(kind, reason)
         counts[kind] = counts.get(kind, 0) + 1
     return [(counts[kind], first[kind]) for kind in sorted(first, key=lambda kind: -counts[kind])]
+
+
+def kind_of(reason: str) -> str:
+    """What reasons that differ in names and numbers alone have in common."""
+    return _DETAIL.sub("", short(reason))
 
 
 def short(reason: str) -> str:

@@ -12,7 +12,8 @@ from rich.segment import Segment
 from rich.text import Text
 
 from logtriage._lib.printable import spelled
-from logtriage.errors import WorldError
+from logtriage._lib.unread import kind_of
+from logtriage.errors import TranscriptError, WorldError
 
 
 class _Console(Console):
@@ -47,6 +48,8 @@ class _Console(Console):
 #: Control characters that a text may have.
 _KEPT: Final = "\n\t"
 _WIDTH: Final = 120
+#: Bad lines of one kind that are reported one by one.
+_MOST_ALIKE: Final = 5
 
 
 def results() -> Console:
@@ -109,3 +112,23 @@ def mute_stdout() -> None:
     """Discard what is still to be flushed, once nobody reads stdout."""
     devnull = os.open(os.devnull, os.O_WRONLY)
     os.dup2(devnull, sys.stdout.fileno())
+
+
+class BadLines:
+    """Reports bad lines: the first of a kind in full, and how many more are like them."""
+
+    def __init__(self) -> None:
+        self._of_kind: dict[str, list[TranscriptError]] = {}
+
+    def tell(self, error: TranscriptError) -> None:
+        """Report a line, unless :data:`_MOST_ALIKE` of its kind were."""
+        alike = self._of_kind.setdefault(kind_of(error.reason), [])
+        alike.append(error)
+        if len(alike) <= _MOST_ALIKE:
+            fail(error)
+
+    def end(self) -> None:
+        """Say how many were not reported, and which was the last."""
+        for alike in self._of_kind.values():
+            if (more := len(alike) - _MOST_ALIKE) > 0:
+                note(f"{more} more lines like these; the last: {alike[-1]}", "red")

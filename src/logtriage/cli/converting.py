@@ -10,7 +10,7 @@ import typer
 from logtriage._lib.printable import counted
 from logtriage._lib.unread import kinds_of
 from logtriage.cli.bar import Bar
-from logtriage.cli.console import emit, fail, note
+from logtriage.cli.console import BadLines, emit, note
 from logtriage.cli.group import SOME_BAD
 from logtriage.cli.options import (
     Bundle,
@@ -64,10 +64,11 @@ def convert(
     ]
     counts = dict.fromkeys(("converted", "bad", "beginnings", "left_out", "unseen", "actions"), 0)
     unread: list[str] = []
+    bad = BadLines()
 
     def report(error: TranscriptError) -> None:
         counts["bad"] += 1
-        fail(error)
+        bad.tell(error)
 
     def leave_out(parts: list[str], whole: str) -> None:
         counts["beginnings"] += len(parts)
@@ -91,6 +92,7 @@ def convert(
             unread += reading.unread
             emit(unstructure_transcript(reading.transcript))
             bar.show(counts["converted"] + counts["bad"], None)
+    bad.end()
     for text in _summary(counts, unread):
         note(text, "dim")
     if counts["bad"]:

@@ -11,8 +11,8 @@ from rich.text import Text
 
 from logtriage.cli import options
 from logtriage.cli.bar import Bar, lines_of
-from logtriage.cli.console import emit, fail, note, results
-from logtriage.cli.group import SOME_BAD
+from logtriage.cli.console import BadLines, emit, note, results
+from logtriage.cli.group import SOME_BAD, UNUSABLE
 from logtriage.cli.options import argument, flag, option
 from logtriage.cli.screens import number
 from logtriage.cli.tallies import Tally
@@ -70,7 +70,7 @@ def grade(
         check_unused(out)
     incidents = Incidents.of(bundle, options.seal_in(seal_file), options.world_in(of_world))
     own = options.role_split(split_roles)
-    console, tally, lacking = results(), Tally(), False
+    console, tally, bad, lacking = results(), Tally(), BadLines(), False
     kept: list[Transcript] = []
     sources: list[Path | IO[bytes]] = [
         sys.stdin.buffer if name == "-" else Path(name) for name in files
@@ -88,7 +88,7 @@ def grade(
             if isinstance(graded, TranscriptError):
                 tally.bad += 1
                 lacking |= graded.reason.endswith("got nothing")
-                fail(graded)
+                bad.tell(graded)
             else:
                 tally.add(graded.grade, graded.worth)
                 if out is not None:
@@ -98,12 +98,16 @@ def grade(
                 else:
                     _print(console, graded.grade)
             bar.show(tally.lines, total)
+    bad.end()
     if as_json:
         emit({"summary": tally.to_json()})
     for line in tally.told():
         note(line, "dim")
     if lacking and tally.bad == tally.lines:
         note("conversations become transcripts so: logtriage convert FILE | logtriage grade -")
+    if tally.bad == tally.lines:
+        note("nothing was graded; a file of transcripts has one JSON object a line")
+        raise typer.Exit(UNUSABLE)
     if out is not None and kept:
         keep_run(kept, out, incidents, splits_with(own), left_out=tally.bad)
         note(f"run in {out}", "dim")

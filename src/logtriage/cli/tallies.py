@@ -72,7 +72,7 @@ class Tally:
         for name, agent in self.agents.items():
             of = "" if alone else f"{name or 'unnamed'}: "
             yield from (of + line for line in _told(agent, self.bad if alone else 0))
-        if self.bad and not alone:
+        if self.bad and len(self.agents) > 1:
             lines = counted(self.bad, "bad line")
             yield f"{lines} count for no agent, since none could be read there"
         if self.unread:
