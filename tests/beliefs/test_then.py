@@ -66,9 +66,9 @@ def test_decisions_are_told_with_the_belief_of_their_own_tick() -> None:
 def test_a_right_page_below_its_bar_is_lucky() -> None:
     state = opened()
     held = belief(state)
-    share = held.teams["backend-team"]
-    assert share < held.bar("backend-team")
-    words = f"at the page backend-team was {100 * share:.0f} % likely"
+    share, bar = held.teams["backend-team"], held.bar("backend-team")
+    assert share < bar
+    words = f"at the page backend-team was {100 * share:.0f} % likely, of {100 * bar:.0f} % needed"
     assert lucky_then(held, state, lt.Escalate("backend-team")) == words
     assert lucky_then(held, state, lt.Escalate("dba-team")) is None
     done = lt.transition(state, lt.Escalate("backend-team"))

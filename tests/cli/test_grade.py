@@ -91,7 +91,7 @@ def test_unscored_transcripts_exit_1_and_enter_no_mean(tmp_path: Path) -> None:
     path = write(tmp_path / "runs.jsonl", line(status="connection lost"))
     result = logtriage("grade", path)
     assert result.exit_code == 1
-    assert "unscored: connection lost" in result.stdout
+    assert "unscored: its status is 'connection lost', not 'completed'" in result.stdout
     assert result.stderr == "0 graded; 1 unscored; 0 bad lines\n"
     summary = lines(logtriage("grade", path, "--json"))[-1]["summary"]
     assert (summary["unscored"], summary["agents"][0]["net_value"]) == (1, None)

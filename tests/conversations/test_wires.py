@@ -217,7 +217,10 @@ def test_a_plan_is_one_reply_of_two_where_text_is_asked_for() -> None:
 
 
 def test_talk_among_calls_costs_nothing() -> None:
-    assert played([said(), *OPENAI, said(content=render_action(lt.Resolve()))]) == list(ACTIONS)
+    talked = [said(), *OPENAI, said(content=render_action(lt.Resolve()))]
+    assert played(talked) == list(ACTIONS)
+    with pytest.raises(InvalidInput, match="style text: the agent calls tools"):
+        played(talked, style="text")
 
 
 def test_talk_alone_is_malformed_one_step_each() -> None:

@@ -12,7 +12,7 @@ from logtriage.actions import (
     describe,
 )
 from logtriage.beliefs.beliefs import Belief, belief
-from logtriage.beliefs.explain import judged
+from logtriage.beliefs.explain import ROOT_BAR, judged
 from logtriage.dynamics import transition
 from logtriage.state import State, initial_state
 
@@ -51,10 +51,12 @@ def lucky_then(held: Belief, state: State, action: Action) -> str | None:
     if justified is not False or not right:
         return None
     if isinstance(action, Escalate):
-        return f"at the page {action.team} was {_percent(held.teams.get(action.team, 0.0))} likely"
+        share, bar = held.teams.get(action.team, 0.0), held.bar(action.team)
+        return f"at the page {action.team} was {_percent(share)} likely, of {_percent(bar)} needed"
     assert isinstance(action, IdentifyRootCause)  # nothing else is judged
     share = held.root_causes.get(action.service, 0.0)
-    return f"when it was declared {action.service} was {_percent(share)} likely"
+    needed = _percent(ROOT_BAR)
+    return f"when it was declared {action.service} was {_percent(share)} likely, of {needed} needed"
 
 
 def decisions_then(state: State) -> tuple[tuple[tuple[str, str], ...], tuple[str, ...]]:

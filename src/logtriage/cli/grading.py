@@ -19,7 +19,7 @@ from logtriage.cli.tallies import Tally
 from logtriage.errors import InvalidInput, TranscriptError
 from logtriage.grading import Graded, grade_to_json, rubric_named
 from logtriage.roles.splits import splits_with
-from logtriage.transcript import Transcript
+from logtriage.transcript import COMPLETED, Transcript
 
 
 def grade(
@@ -106,7 +106,8 @@ def grade(
     if lacking and tally.bad == tally.lines:
         note("conversations become transcripts so: logtriage convert FILE | logtriage grade -")
     if tally.bad == tally.lines:
-        note("nothing was graded; a file of transcripts has one JSON object a line")
+        if not lacking:
+            note("nothing was graded; a file of transcripts has one JSON object a line")
         raise typer.Exit(UNUSABLE)
     if out is not None and kept:
         keep_run(kept, out, incidents, splits_with(own), left_out=tally.bad)
@@ -122,7 +123,7 @@ def _print(console: Console, graded: Graded) -> None:
         (f"  {graded.agent}" if graded.agent else "", "cyan"),
     )
     if graded.score is None:
-        line.append(f"  unscored: {graded.cause}", "yellow")
+        line.append(f"  unscored: its status is {graded.cause!r}, not {COMPLETED!r}", "yellow")
     for criterion in graded.criteria:
         line.append(f"  {criterion.name} {number(criterion.score, 2)}", "dim")
     for discount in graded.discounts if graded.gate is None else ():

@@ -67,10 +67,12 @@ class Tally:
 
     def told(self) -> Iterator[str]:
         """The sum in words, for people."""
+        from logtriage.evaluation.keeping import UNNAMED
+
         yield f"{self.graded} graded; {self.unscored} unscored; {counted(self.bad, 'bad line')}"
         alone = len(self.agents) == 1
         for name, agent in self.agents.items():
-            of = "" if alone else f"{name or 'unnamed'}: "
+            of = "" if alone else f"{name or UNNAMED}: "
             yield from (of + line for line in _told(agent, self.bad if alone else 0))
         if self.bad and len(self.agents) > 1:
             lines = counted(self.bad, "bad line")

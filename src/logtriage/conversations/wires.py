@@ -30,6 +30,7 @@ from logtriage.conversations.messages import (
     is_from_agent,
     text_of,
 )
+from logtriage.errors import InvalidInput
 from logtriage.parsing import Form, action_to_wire, parse_action, parse_plan
 from logtriage.parsing.calls import Wire, malformed, tool_name, wire_from_call
 from logtriage.parsing.replies import calls_in
@@ -101,11 +102,11 @@ def steps_of_conversation(
 ) -> list[Step]:
     """:func:`actions_of_conversation` of messages that are read already, with their places."""
     style = Style(style)
+    others = frozenset(other_tools)
     if style in (Style.AUTO, Style.TOOLS):
         turns = list(_with_calls(messages))
         if style is Style.TOOLS or any(calls for _, calls in turns):
             in_text = all(is_in_text(call) for _, calls in turns for _, call in calls)
-            others = frozenset(other_tools)
             steps: list[Step] = []
             for turn, calls in turns:
                 for place, call in calls:
@@ -118,6 +119,12 @@ def steps_of_conversation(
                     else:
                         steps.append(Step(no_call(text), turn[0]))
             return steps
+    elif any(
+        not is_in_text(call) and not _is_of(call, others)
+        for _, calls in _with_calls(messages)
+        for _, call in calls
+    ):
+        raise InvalidInput(f"style {style}: the agent calls tools; read it by style tools or auto")
     replies = [(place, text_of(turn)) for place, turn in enumerate(messages) if is_from_agent(turn)]
     if style is Style.PLAN:
         replies = replies[-1:]
