@@ -1,7 +1,7 @@
 """PPO for teams: the roles of a split learn together, or each by itself.
 
     pip install -e '.[train-rl]' -c constraints.txt
-    python -m training.mappo --split trio --task cascading_failure-v4 --out runs/trio
+    python -m training.mappo --split trio --task cascading_failure-v4 --out runs/trained
 
 The engine is :class:`logtriage.vector.BatchedTeam`; loss, advantages and masked categorical are
 TorchRL's. With ``--critic central`` one critic sees the inputs of all roles (MAPPO), with

@@ -11,6 +11,7 @@ from logtriage.errors import LogTriageError
 from logtriage.incident import Incident
 from logtriage.observation import observe
 from logtriage.policies import Memory, Policy, PolicyFactory
+from logtriage.policies.base import decision
 from logtriage.registry import make_policy
 from logtriage.state import State, check_incident, initial_state
 
@@ -65,7 +66,7 @@ def steps(incident: Incident, policy: Policy) -> Generator[State, None, Memory]:
     yield state
     while not state.is_closed:
         try:
-            action, memory = policy.act(observe(state), memory)
+            action, memory = decision(policy, observe(state), memory)
             if not isinstance(action, Action):
                 raise TypeError(f"a policy must return an action, got {type(action).__name__}")
             after = transition(state, action)

@@ -43,7 +43,8 @@ def scripted(body: dict[str, Any]) -> tuple[int, bytes]:
 
 def words(*more: object, url: str, policy: str = "openai:m", episodes: int = 6) -> list[str]:
     given = ["eval", policy, "--base-url", url, "--task", TASK, "--episodes", episodes]
-    return [str(one) for one in (*given, "--reply", "json", *more)]
+    reply = () if "--reply" in more else ("--reply", "json")
+    return [str(one) for one in (*given, *reply, *more)]
 
 
 def played(out: Path) -> list[dict[str, Any]]:

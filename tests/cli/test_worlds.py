@@ -69,12 +69,12 @@ def test_what_is_played_is_graded_in_its_world_alone(folder: Path, tmp_path: Pat
     assert played.exit_code == 0
     assert logtriage("grade", out, "--world", folder).exit_code == 0
     other = logtriage("grade", out, "--world", "tiny")
-    assert other.exit_code == 1
+    assert other.exit_code == 2
     assert f"of world '{NAME}', and the world given here is 'tiny'" in other.stderr
     before = json.loads(out.read_text())["world"]
     edit(folder / "world.toml", "onset = 4", "onset = 5")
     changed = logtriage("grade", out, "--world", folder)
-    assert changed.exit_code == 1
+    assert changed.exit_code == 2
     assert before in changed.stderr
     assert load_world(folder).fingerprint in changed.stderr
 

@@ -86,7 +86,9 @@ def test_a_role_is_made_of_incident_split_and_role(own: str) -> None:
     for team in (f"{own}:of_role", f"{first}={own}:of_role,{second}=expert"):
         made = make_team(team, DUO)
         assert pickle.loads(pickle.dumps(made))(INCIDENT) == make_team("expert", DUO)(INCIDENT)
-    with pytest.raises(InvalidInput, match="makes a policy of an incident, a role split and a rol"):
+    with pytest.raises(
+        InvalidInput, match="makes a policy and takes an incident, a role split and a rol"
+    ):
         make_team(f"{own}:of_incident", DUO)
 
 

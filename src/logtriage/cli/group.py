@@ -40,7 +40,17 @@ class _Helps:
 
 
 class Command(_Helps, TyperCommand):
-    """A command, with help that may be cut short."""
+    """A command, with help that may be cut short. It takes an option once, unless it says more."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the arguments, and refuse an option that would silently lose its first value."""
+        given = list(args)
+        rest: list[str] = super().parse_args(ctx, args)
+        _, _, order = self.make_parser(ctx).parse_args(given)
+        for param in {one for one in order if order.count(one) > 1}:
+            if param.param_type_name == "option" and not getattr(param, "multiple", False):
+                raise typer.BadParameter("it may be given once", param_hint=param.opts[0])
+        return rest
 
 
 class Commands(_Helps, TyperGroup):

@@ -138,6 +138,11 @@ def read_manifest(directory: Path) -> Manifest:
         text = path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
         raise InvalidInput(f"{directory}: not the directory of a run (no {RUN_FILE})") from None
+    if b'"python -m training.' in text:
+        raise InvalidInput(
+            f"{path}: a run of a trainer, not of eval: give another directory; logtriage grade "
+            "takes the transcripts.jsonl of training.mappo"
+        )
     try:
         return _manifest(structured(text, _Written, InvalidInput), directory)
     except LogTriageError as error:

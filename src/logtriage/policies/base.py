@@ -22,6 +22,18 @@ class Policy(Protocol):
         """The next action, and the memory to hand in with the next observation."""
 
 
+def decision(policy: Policy, seen: Observation, memory: Memory) -> tuple[Action, Memory]:
+    """What a policy decides.
+
+    Raises:
+        TypeError: if that is no pair of an action and a memory.
+    """
+    decided: object = policy.act(seen, memory)
+    if not isinstance(decided, tuple) or len(decided) != 2:
+        raise TypeError(f"act must return (action, memory), got {type(decided).__name__}")
+    return decided
+
+
 @runtime_checkable
 class Follower(Protocol):
     """Decides for a role by the part of the state that the role was shown. It is pure."""

@@ -19,7 +19,7 @@ from logtriage.errors import InvalidInput, LogTriageError
 from logtriage.incident import Incident
 from logtriage.joint import requests_left
 from logtriage.observation import Observation
-from logtriage.policies.base import Follower, Memory, Player, Policy
+from logtriage.policies.base import Follower, Memory, Player, Policy, decision
 from logtriage.roles import Role, RoleSplit, as_allowed
 from logtriage.state import State, initial_state
 
@@ -103,7 +103,7 @@ def _ask(
     try:
         if state is not None and isinstance(player, Follower):
             return player.act_in(state, seen), None
-        return cast(Policy, player).act(seen, notes)
+        return decision(cast(Policy, player), seen, notes)
     except Exception as error:
         raise RoleFailure(number, f"{type(error).__name__}: {error}") from error
 

@@ -34,7 +34,8 @@ def own_policy(spec: str, known: Iterable[str]) -> PolicyFactory:
     if not (_acts(maker) or makes):
         raise InvalidInput(
             f"{spec}: expected a policy (an object with act), or a class or function that makes "
-            f"a policy of an incident, got {kind_of(maker)}"
+            f"a policy and takes an incident or nothing, got {kind_of(maker)}; a policy of a role "
+            "needs --split-roles"
         )
     return _OwnPolicy(spec, maker)
 
@@ -44,8 +45,8 @@ def own_role(spec: str, known: Iterable[str]) -> RoleFactory:
     maker = _imported(spec, "policy of a role", known)
     if not callable(maker) or not _takes(maker, 3):
         raise InvalidInput(
-            f"{spec}: expected a class or function that makes a policy of an incident, a role "
-            f"split and a role, got {kind_of(maker)}"
+            f"{spec}: expected a class or function that makes a policy and takes an incident, a "
+            f"role split and a role, got {kind_of(maker)}"
         )
     return _OwnRole(spec, maker)
 

@@ -99,7 +99,7 @@ def make_policy(spec: str) -> policies.PolicyFactory:
         )
     if is_own(spec) and name not in POLICIES:
         return own_policy(spec, POLICIES)
-    if spec == "pooled" or "=" in name:
+    if spec == "pooled" or name == "net" or "=" in name:
         raise InvalidInput(f"policy {spec!r} plays as a team; give its roles by --split-roles")
     raise UnknownName("policy", spec, POLICIES)
 

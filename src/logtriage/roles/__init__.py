@@ -127,7 +127,7 @@ class Role:
         ):
             for name in sorted(names):
                 if name not in known:
-                    raise UnknownName(what, name, known)
+                    raise UnknownName(what, name, known, whole=True)
         for word in self.words:
             if self.words.count(word) > 1:
                 raise InvalidInput(f"role {self.name!r}: word {word!r} is given twice")
