@@ -288,4 +288,4 @@ def test_wrong_usage_is_named(given: list[str], said: str, tmp_path: Path) -> No
 def test_elsewhere_a_served_model_is_refused_with_the_way_to_it() -> None:
     done = logtriage("play", f"{TASK}/test/0", "--policy", "openai:m")
     assert done.exit_code == 2
-    assert "a model behind an endpoint is asked by logtriage eval" in done.stderr
+    assert "logtriage eval plays a model" in done.stderr
