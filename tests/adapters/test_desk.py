@@ -14,9 +14,9 @@ from logtriage.adapters.desk import ALL_DONE, NONE_OPEN, STILL_OPEN, Desk
 from logtriage.adapters.team_desk import TeamDesk, TeamSeat
 from logtriage.errors import UnknownName
 from logtriage.evaluation import Incidents, LoadedRun, RunSpec, load_run
+from logtriage.evaluation.cell_files import UNDER_WAY
 from logtriage.evaluation.keeping import keeping
 from logtriage.evaluation.shifts import kept_shifts, shift_rows
-from logtriage.evaluation.under_way import UNDER_WAY
 from logtriage.evaluation.usage import Usage, usage_in
 from logtriage.roles.splits import DUO, TRIO
 

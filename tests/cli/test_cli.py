@@ -45,7 +45,7 @@ def grades(result: Result) -> list[dict[str, Any]]:
 
 def command(*arguments: str, code: str = "") -> Sequence[str]:
     """A command line for a process of its own."""
-    run = ["-c", code] if code else ["-m", "logtriage.cli"]
+    run = ["-c", code] if code else ["-m", "logtriage"]
     return [sys.executable, *run, *arguments]
 
 

@@ -524,7 +524,7 @@ def test_whatever_is_wrong_with_a_row_is_our_own_error(shape: str, chance: Any) 
         at: Any = rows
         for key in path:
             at = at[key]
-        at[last] = chance.choice(JUNK)
+        at[last] = copy.deepcopy(chance.choice(JUNK))
     file = io.StringIO("\n".join(map(json.dumps, rows)))
     list(convert_files([file], on_error=lambda _: None, incident_at=INCIDENT))
 

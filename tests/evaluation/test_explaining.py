@@ -23,7 +23,7 @@ from logtriage.evaluation import (
     load_run,
     summarise,
 )
-from logtriage.evaluation.lock import holding
+from logtriage.evaluation.keeping import holding
 from logtriage.incident import Incident
 from logtriage.policies import Policy
 from logtriage.registry import make_policy

@@ -7,12 +7,12 @@ import pytest
 
 from logtriage.errors import InvalidInput
 from logtriage.evaluation import RunSpec, evaluate
-from logtriage.evaluation.lock import LOCK_FILE, holding
+from logtriage.evaluation.keeping import LOCK_FILE, holding
 
 HOLD = """
 import sys
 from pathlib import Path
-from logtriage.evaluation.lock import holding
+from logtriage.evaluation.keeping import holding
 with holding(Path(sys.argv[1])):
     print("held", flush=True)
     sys.stdin.read()
@@ -51,7 +51,7 @@ def test_lock_on_a_file_that_its_holder_removed_is_none(
 ) -> None:
     """The first one ends between the second one's opening of the file and its lock on it."""
     from logtriage._lib import files
-    from logtriage.evaluation import lock
+    from logtriage.evaluation import keeping
 
     tried = files.try_lock
     opened: list[int] = []
@@ -62,7 +62,7 @@ def test_lock_on_a_file_that_its_holder_removed_is_none(
             (tmp_path / LOCK_FILE).unlink()
         tried(descriptor)
 
-    monkeypatch.setattr(lock, "try_lock", late)
+    monkeypatch.setattr(keeping, "try_lock", late)
     with holding(tmp_path):
         assert len(opened) == 2
         assert os.path.samestat(os.fstat(opened[-1]), (tmp_path / LOCK_FILE).stat())

@@ -98,7 +98,7 @@ def test_any_number_of_processes_writes_the_same_files(tmp_path: Path) -> None:
 def test_an_interrupt_while_processes_start_says_nothing_of_them(tmp_path: Path) -> None:
     words = ["eval", "expert", "--task", "single_crash-v4", "--episodes", "300", "--jobs", "2"]
     process = subprocess.Popen(
-        [sys.executable, "-m", "logtriage.cli", *words, "--out", str(tmp_path / "run")],
+        [sys.executable, "-m", "logtriage", *words, "--out", str(tmp_path / "run")],
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,

@@ -35,5 +35,5 @@ def test_ends_of_the_scale() -> None:
 
 
 def test_every_confidence_needs_an_outcome() -> None:
-    with pytest.raises(InvalidInput, match="2 confidences for 1 outcomes"):
+    with pytest.raises(InvalidInput, match="2 values cannot be paired with 1"):
         augrc((0.5, 0.6), (True,))

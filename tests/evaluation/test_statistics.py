@@ -49,7 +49,7 @@ def test_many_values_are_resampled_in_blocks_of_the_same_distribution() -> None:
 def test_unequal_lengths_are_no_pairs() -> None:
     with pytest.raises(InvalidInput, match="1 values cannot be paired with 2"):
         paired_difference([1.0], [1.0, 2.0])
-    with pytest.raises(InvalidInput, match="1 confidences for 2 outcomes"):
+    with pytest.raises(InvalidInput, match="1 values cannot be paired with 2"):
         brier([1.0], [True, False])
 
 

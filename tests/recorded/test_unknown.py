@@ -16,7 +16,7 @@ from logtriage.recorded import (
     Series,
     as_incident,
 )
-from logtriage.recorded.condensing.call_graph import tiers_and_calls
+from logtriage.recorded.condensing.spans_to_calls import tiers_and_calls
 from logtriage.rendering import system_prompt
 from logtriage.world.telemetry import Signal
 from tests.recorded.layout import shown_by

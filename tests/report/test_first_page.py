@@ -14,12 +14,21 @@ import logtriage as lt
 from logtriage.errors import InvalidInput
 from logtriage.evaluation import RunSpec, compare_runs, evaluate, load_run
 from logtriage.grading import DEFAULT, RUBRICS
-from logtriage.report.confusion import BELOW, NONE, UNRELATED, place_of
 from logtriage.report.figures import cells_of, criterion_names
 from logtriage.report.first_page import first_page
 from logtriage.report.replay import ranked
 from logtriage.report.run import Run, read_run
-from logtriage.report.text import clean, interval, number, percent, signed
+from logtriage.report.text import (
+    BELOW,
+    NONE,
+    UNRELATED,
+    clean,
+    interval,
+    number,
+    percent,
+    place_of,
+    signed,
+)
 from logtriage.topology import Service
 from tests.builders import HALVED, own_topology
 

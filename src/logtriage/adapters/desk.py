@@ -12,7 +12,7 @@ import attrs
 
 from logtriage.adapters.books import Book
 from logtriage.adapters.turns import TextEpisode
-from logtriage.evaluation.under_way import UnderWay
+from logtriage.evaluation.cell_files import UnderWay
 from logtriage.evaluation.usage import Usage
 from logtriage.parsing.calls import tool_name, wire_from_call
 from logtriage.parsing.tools import Tool

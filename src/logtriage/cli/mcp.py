@@ -159,7 +159,7 @@ def _shifts(
 ) -> "Iterator[Places]":
     from logtriage.adapters.books import ShiftBook
     from logtriage.adapters.desk import Desk
-    from logtriage.evaluation.lock import holding
+    from logtriage.evaluation.keeping import holding
     from logtriage.shift import shift_ids
 
     ids = [name for task in tasks for name in shift_ids(task, split, len(numbers), numbers.start)]

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -107,10 +107,8 @@ def play(
             state, explanation = _play_on_screen(
                 incident, save, practice=practice, explains=explain
             )
-        elif roles is not None:
-            state = _watch(incident, policy, roles, console, save, brief=brief)
         else:
-            state = _play(incident, policy, console, save, brief=brief)
+            state = _watch(incident, policy, roles, console, save, brief=brief)
     except PolicyFailure as failure:
         state, cause = failure.state, failure.cause
     graded = unscored(incident, cause, actions=state.actions) if cause else grade(state)
@@ -218,42 +216,35 @@ def _play_on_screen(
     return desk.session.state, desk.explanation
 
 
-def _play(incident: Incident, policy: str, console: Console, save: Save, *, brief: bool) -> State:
-    from logtriage.evaluation import steps
-
-    state = initial_state(incident)
-    for state in steps(incident, make_policy(policy)(incident)):
-        save(state)
-        if not brief:
-            if state.actions:
-                say(console, f"\n{policy}: {describe(state.actions[-1])}", "bold green")
-            say(console)
-            say(console, screen(render_observation(observe(state))))
-    return state
-
-
 def _watch(
     incident: Incident,
     policy: str,
-    split: RoleSplit,
+    split: RoleSplit | None,
     console: Console,
     save: Save,
     *,
     brief: bool,
 ) -> State:
-    from logtriage.evaluation import joint_steps
+    from logtriage.evaluation import joint_steps, steps
 
+    names: Sequence[str] = (policy,)
+    if split is None:
+        states: Iterator[State] = steps(incident, make_policy(policy)(incident))
+    else:
+        names = split.names
+        states = joint_steps(incident, make_team(policy, split)(incident), split)
     before = initial_state(incident)
-    for state in joint_steps(incident, make_team(policy, split)(incident), split):
+    for state in states:
         save(state)
         if not brief:
             done = state.actions[len(before.actions) :]
             if done:
                 say(console)
-            for name, action in zip(split.names, done, strict=False):
+            for name, action in zip(names, done, strict=False):
                 say(console, f"{name}: {describe(action)}", "bold green")
-            for name, seen in zip(split.names, observe_roles(state, split), strict=True):
-                say(console, f"\n{name} sees", "bold magenta")
+            views = [observe(state)] if split is None else observe_roles(state, split)
+            for name, seen in zip(names, views, strict=True):
+                say(console, "" if split is None else f"\n{name} sees", "bold magenta")
                 say(console, screen(render_observation(seen)))
         before = state
     return before

@@ -76,11 +76,7 @@ def compare(
         note_unpaired(a, b, "A", "B")
     for comparison in compared:
         if comparison.only_a or comparison.only_b:
-            policies = (
-                comparison.policy_a
-                if comparison.policy_a == comparison.policy_b
-                else f"{comparison.policy_a}, {comparison.policy_b}"
-            )
+            policies = ", ".join(dict.fromkeys((comparison.policy_a, comparison.policy_b)))
             note(
                 f"{comparison.task} ({policies}): {counted(comparison.shared, 'incident')} shared; "
                 f"left out: {comparison.only_a} only in A, {comparison.only_b} only in B",

@@ -41,6 +41,14 @@ class Way(NamedTuple):
     keys: tuple[str, ...] = ()
 
 
+def decoded(text: str) -> Any:
+    """The JSON in a text; None if there is none."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
 def first(block: Block, keys: tuple[str, ...]) -> Any:
     """The first of some fields that holds anything."""
     return next((block[key] for key in keys if not absent(block.get(key))), None)

@@ -1,6 +1,5 @@
 """Actions that an agent takes by commands of a shell, such as ``triage escalate team=sre-team``."""
 
-import json
 import re
 import shlex
 from collections.abc import Iterator, Mapping
@@ -8,6 +7,7 @@ from contextlib import suppress
 from itertools import takewhile
 from typing import Any, Final
 
+from logtriage.conversations.blocks import decoded
 from logtriage.parsing.calls import Wire, wire_from_call
 from logtriage.parsing.marks import MAX_TEXT
 from logtriage.parsing.tools import ARGUMENTS, SOLO_TOOLS
@@ -40,10 +40,7 @@ def wires_in_blocks(text: str) -> list[Wire]:
 def wires_of_command(arguments: object) -> list[Wire]:
     """The actions of the command in the arguments of a shell's tool."""
     if isinstance(arguments, str):
-        try:
-            arguments = json.loads(arguments)
-        except (ValueError, RecursionError):
-            return []
+        arguments = decoded(arguments)
     if not isinstance(arguments, Mapping):
         return []
     code = next((arguments[key] for key in ("command", "cmd", "code") if key in arguments), None)

@@ -1,6 +1,5 @@
 """Where a row keeps its messages, who played, and what went wrong."""
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -8,6 +7,7 @@ import attrs
 
 from logtriage._lib.jsonvalues import absent, json_kind
 from logtriage.codec import TRANSCRIPT_FIELDS
+from logtriage.conversations.blocks import decoded
 from logtriage.conversations.dialects import messages_of
 from logtriage.conversations.messages import AGENT_ROLES, Message, among, is_from_agent
 from logtriage.conversations.shapes import Row, as_row, at, is_conversation, is_team_row
@@ -109,10 +109,7 @@ def _plain(value: Any) -> Any:
         return value["body"]
     if not isinstance(value, str) or not value.lstrip().startswith("[{"):
         return value
-    try:
-        messages = json.loads(value)
-    except (ValueError, RecursionError):
-        return value
+    messages = decoded(value)
     return messages if is_conversation(messages) else value
 
 

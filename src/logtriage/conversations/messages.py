@@ -1,13 +1,12 @@
 """One message in one form: who wrote it, its text, its calls and its answers."""
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 import attrs
 
 from logtriage._lib.jsonvalues import absent, json_kind
-from logtriage.conversations.blocks import answer, block_of, first, plain, texts_in
+from logtriage.conversations.blocks import answer, block_of, decoded, first, plain, texts_in
 from logtriage.errors import InvalidInput
 
 Message = Mapping[str, Any]
@@ -153,10 +152,7 @@ def _read_agents(message: dict[str, Any], where: str) -> None:
 
 def _call(raw: object, where: str) -> dict[str, Any]:
     if isinstance(raw, str):  # verifiers writes each call as a text of JSON
-        try:
-            raw = json.loads(raw)
-        except (ValueError, RecursionError):
-            raise InvalidInput(f"{where}: expected an object, got a string") from None
+        raw = decoded(raw) or raw
     call = dict(as_object(raw, where))
     function = call.get("function")
     name = function.get("name") if isinstance(function, Mapping) else function

@@ -5,11 +5,11 @@ The conventions for generative AI keep the messages of a request and of its answ
 number them (``llm.input_messages.0.message.role``, ``gen_ai.prompt.0.role``).
 """
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from logtriage._lib.jsonvalues import absent
+from logtriage.conversations.blocks import decoded
 
 Line = Mapping[str, Any]
 
@@ -222,8 +222,6 @@ def _value(value: object) -> Any:
 def _decoded(value: object) -> Any:
     """A value that may be kept as a text of JSON."""
     if isinstance(value, str) and value[:1] in ("[", "{"):
-        try:
-            return json.loads(value)
-        except (ValueError, RecursionError):
-            return value
+        inside = decoded(value)
+        return value if inside is None else inside
     return None if absent(value) else value

@@ -4,21 +4,22 @@
 several rows. :data:`ROWS`: a row that is not yet messages and an incident.
 """
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from logtriage._lib.jsonvalues import absent
-from logtriage.conversations.atif import is_atif, row_of_trajectory
+from logtriage.conversations.blocks import decoded
 from logtriage.conversations.dialects import messages_of
 from logtriage.conversations.otel import is_telemetry, telemetry_rows
 from logtriage.conversations.sessions import (
     claude_rows,
     codex_rows,
+    is_atif,
     is_claude,
     is_codex,
     is_message,
     message_rows,
+    row_of_trajectory,
 )
 from logtriage.errors import InvalidInput
 
@@ -63,10 +64,7 @@ def at(row: object, path: str) -> Any:
     """What stands at a dotted path; None if nothing does. Objects may be texts of JSON."""
     for key in path.split("."):
         if isinstance(row, str) and row.startswith("{"):  # the info of verifiers
-            try:
-                row = json.loads(row)
-            except (ValueError, RecursionError):
-                return None
+            row = decoded(row)
         row = row.get(key) if isinstance(row, Mapping) else None
     return row
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from hashlib import blake2b
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Any, BinaryIO, Final
 
 from logtriage._lib.files import MAX_LINE, TOO_LONG, numbered_lines, open_here, replacing
 from logtriage._lib.printable import spelled
@@ -22,6 +22,8 @@ from logtriage.transcript import COMPLETED, Transcript
 #: The folders of a run that hold lines of cells.
 TRANSCRIPTS: Final = "transcripts"
 EXPLANATIONS: Final = "explanations"
+#: The file of episodes that are open.
+UNDER_WAY: Final = ".under-way.jsonl"
 _SLUG: Final = 40
 #: What every line begins with.
 _BEGINNING: Final = b'{"'
@@ -123,3 +125,33 @@ def read_cell(directory: Path, cell: Cell) -> tuple[Transcript, ...]:
             raise TranscriptError(error.reason, source=str(path), line=number) from None
         kept[transcript.incident] = transcript
     return tuple(kept[incident] for incident in cell.ids if incident in kept)
+
+
+class UnderWay:
+    """The journal of a run's open episodes by name; ``left`` are those of another process.
+
+    Every action is on the disk before it is answered, so a process that dies loses the action
+    under way at most. The hidden file goes when no episode is open.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self._path = directory / UNDER_WAY
+        refuse_link(self._path)
+        mend(self._path)
+        self.left: dict[str, list[Any]] = {}
+        for line in read_lines(self._path):
+            row = json.loads(line)
+            self.left.setdefault(row["episode"], []).extend(row["done"])
+        self._open: set[str] = set()
+
+    def add(self, name: str, *done: Any) -> None:
+        """Write down what is about to be done in an episode; nothing, that it begins."""
+        self._open.add(name)
+        append(self._path, f"{json.dumps({'episode': name, 'done': done})}\n".encode())
+
+    def close(self, name: str) -> None:
+        """Forget an episode, whose transcript is kept elsewhere."""
+        self._open.discard(name)
+        self.left.pop(name, None)
+        if not self._open and not self.left:
+            self._path.unlink(missing_ok=True)

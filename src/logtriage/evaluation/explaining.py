@@ -16,8 +16,8 @@ from logtriage.evaluation.cell_files import EXPLANATIONS, append, cell_path, men
 from logtriage.evaluation.episodes import played_state
 from logtriage.evaluation.explanation_files import encode_explanation
 from logtriage.evaluation.incidents import Incidents
+from logtriage.evaluation.keeping import holding
 from logtriage.evaluation.loading import LoadedRun, load_run
-from logtriage.evaluation.lock import holding
 from logtriage.evaluation.manifest import read_manifest
 from logtriage.evaluation.parallel import Workers, in_order, workers_of
 from logtriage.evaluation.spec import Cell, RunSpec, plan

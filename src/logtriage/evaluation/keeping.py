@@ -5,15 +5,17 @@ made elsewhere. The result is the same run.
 """
 
 import json
+import os
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from os import PathLike
 from pathlib import Path
 from typing import Final
 
 import attrs
 
+from logtriage._lib.files import open_here, try_lock
 from logtriage._lib.seal import Seal
 from logtriage.codec import encode_transcript, unstructure_transcript
 from logtriage.drawing.ids import SEALED
@@ -29,7 +31,6 @@ from logtriage.evaluation.cell_files import (
 )
 from logtriage.evaluation.incidents import RECORDED_TASK, Incidents, is_recorded
 from logtriage.evaluation.loading import load_run
-from logtriage.evaluation.lock import holding
 from logtriage.evaluation.manifest import RUN_FILE, Manifest
 from logtriage.evaluation.spec import Cell, RunSpec, plan
 from logtriage.evaluation.summary import Row, rows_to_json, summarise
@@ -38,6 +39,7 @@ from logtriage.transcript import COMPLETED, Splits, Transcript
 
 #: The name of an agent that its transcripts do not name.
 UNNAMED: Final = "agent"
+LOCK_FILE: Final = ".lock"
 
 
 @attrs.frozen
@@ -184,3 +186,41 @@ def _by_policy(transcripts: Sequence[Transcript]) -> dict[str, dict[str, Transcr
             policy = f"{name}#{attempt}"
         own[policy][transcript.incident] = transcript
     return own
+
+
+@contextmanager
+def holding(directory: Path) -> Iterator[None]:
+    """Hold the directory of a run, which is made if it is not there: one evaluation at a time.
+
+    The lock is the system's, on an open file: it goes with the process that holds it, however
+    that ends, so a file left by a dead process is no obstacle.
+    """
+    directory.mkdir(parents=True, exist_ok=True)
+    path = directory / LOCK_FILE
+    descriptor = _locked(path)
+    try:
+        yield
+    finally:
+        with suppress(PermissionError):  # Windows keeps what is open; the next run takes it over
+            path.unlink(missing_ok=True)
+        os.close(descriptor)
+
+
+def _locked(path: Path) -> int:
+    while True:
+        descriptor = open_here(path, os.O_RDWR | os.O_CREAT)
+        try:
+            try_lock(descriptor)
+            # The holder removes the file: then this lock is on nothing.
+            if path.exists() and os.path.samestat(os.fstat(descriptor), path.stat()):
+                return descriptor
+        except (BlockingIOError, PermissionError):
+            os.close(descriptor)
+            raise InvalidInput(
+                f"{path.parent}: another process evaluates here; wait for it, or choose another "
+                "directory"
+            ) from None
+        except BaseException:
+            os.close(descriptor)
+            raise
+        os.close(descriptor)

@@ -139,15 +139,17 @@ def evaluate(
             on_progress(done, total)
         if done < total:
             kept.begin()
-        work = [_Chunk(cell, incidents, made[cell.policy]) for cell in left]
         together = {name: player for name, player in alone.items() if isinstance(player, Together)}
+        work = [
+            _Chunk(cell, incidents, made[cell.policy], together.get(cell.policy)) for cell in left
+        ]
         batches = [
             piece
             for chunk in work
-            if (player := together.get(chunk.cell.policy)) is not None
-            for piece in _pieces([attrs.evolve(chunk, together=player)], player.batch)
+            if chunk.together is not None
+            for piece in _pieces([chunk], chunk.together.batch)
         ]
-        served = [chunk for chunk in work if chunk.cell.policy in alone.keys() - together.keys()]
+        served = [chunk for chunk in work if chunk.cell.policy in alone and chunk.together is None]
         others = [chunk for chunk in work if chunk.cell.policy not in alone]
 
         def keep(chunk: _Chunk, lines: bytes) -> None:

@@ -8,7 +8,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import comb, copysign, fsum, inf, sqrt
 from statistics import NormalDist, fmean
-from typing import Final
+from typing import Final, TypeVar
 
 import attrs
 import numpy as np
@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 
 from logtriage.errors import InvalidInput
 
+T = TypeVar("T")
+U = TypeVar("U")
 RESAMPLES: Final = 2_000
 #: The share of resampled means that an interval holds.
 LEVEL: Final = 0.95
@@ -64,6 +66,13 @@ def mean_interval(values: Sequence[float]) -> Interval | None:
     return resampled_interval(fsum(values) / count, means)
 
 
+def paired(one: Sequence[T], other: Sequence[U]) -> list[tuple[T, U]]:
+    """The pairs of two sides; an InvalidInput says if one is longer."""
+    if len(one) != len(other):
+        raise InvalidInput(f"{len(one)} values cannot be paired with {len(other)}")
+    return list(zip(one, other, strict=True))
+
+
 def mean_known(values: Iterable[float | None]) -> float | None:
     """The mean of the values that are known; None without any."""
     known = [value for value in values if value is not None]
@@ -78,8 +87,7 @@ def ratio_interval(above: Sequence[int], below: Sequence[int]) -> Interval | Non
     Raises:
         InvalidInput: if their lengths differ, or a value of ``below`` is not above 0.
     """
-    if len(above) != len(below):
-        raise InvalidInput(f"{len(above)} values cannot be paired with {len(below)}")
+    paired(above, below)
     for number, value in enumerate(below):
         if value <= 0:
             raise InvalidInput(f"below[{number}] must be above 0, got {value!r}")
@@ -119,14 +127,8 @@ def bound_of(scores: Iterable[float | None], count: int | None = None) -> float 
 
 
 def paired_difference(before: Sequence[float], after: Sequence[float]) -> Interval | None:
-    """The mean of ``after - before``, pair by pair, with its bootstrap interval.
-
-    Raises:
-        InvalidInput: if their lengths differ.
-    """
-    if len(before) != len(after):
-        raise InvalidInput(f"{len(before)} values cannot be paired with {len(after)}")
-    return mean_interval([new - old for old, new in zip(before, after, strict=True)])
+    """The mean of ``after - before`` with its bootstrap interval; pairs as of :func:`paired`."""
+    return mean_interval([new - old for old, new in paired(before, after)])
 
 
 def paired_share_difference(before: Sequence[bool], after: Sequence[bool]) -> Interval | None:
@@ -139,13 +141,12 @@ def paired_share_difference(before: Sequence[bool], after: Sequence[bool]) -> In
     Raises:
         InvalidInput: if their lengths differ.
     """
-    if len(before) != len(after):
-        raise InvalidInput(f"{len(before)} values cannot be paired with {len(after)}")
-    count = len(before)
+    pairs = paired(before, after)
+    count = len(pairs)
     if not count:
         return None
-    gained = sum(new and not old for old, new in zip(before, after, strict=True))
-    lost = sum(old and not new for old, new in zip(before, after, strict=True))
+    gained = sum(new and not old for old, new in pairs)
+    lost = sum(old and not new for old, new in pairs)
     z = NormalDist().inv_cdf(0.5 + LEVEL / 2)
     mean = (gained - lost) / count
     # The score falls as the difference grows.
@@ -210,17 +211,10 @@ def _check_attempts(passed: int, attempts: int, k: int) -> None:
 def brier(confidences: Sequence[float], correct: Sequence[bool]) -> float | None:
     """Brier score: the mean of (confidence - outcome) squared; 0 is best, None without any.
 
-    Always saying one half earns 0.25.
-
-    Raises:
-        InvalidInput: if their lengths differ.
+    Always saying one half earns 0.25. Raises InvalidInput if lengths differ, as :func:`paired`.
     """
-    if len(confidences) != len(correct):
-        raise InvalidInput(f"{len(confidences)} confidences for {len(correct)} outcomes")
-    if not confidences:
-        return None
-    squares = [(stated - was) ** 2 for stated, was in zip(confidences, correct, strict=True)]
-    return fsum(squares) / len(squares)
+    squares = [(stated - was) ** 2 for stated, was in paired(confidences, correct)]
+    return fsum(squares) / len(squares) if squares else None
 
 
 def augrc(confidences: Sequence[float], correct: Sequence[bool]) -> float | None:
@@ -229,19 +223,13 @@ def augrc(confidences: Sequence[float], correct: Sequence[bool]) -> float | None
     A threshold accepts the answers with at least that confidence. Coverage is the share of answers
     accepted; the generalised risk is the share of all answers that are accepted and wrong. AUGRC
     averages this risk over all thresholds: J. Traub et al., "Overcoming common flaws in the
-    evaluation of selective classification systems", NeurIPS 2024.
-
-    It lies in [0, 1/2]: 0 if every answer is right, 1/2 if none is. Answers of the same
-    confidence count as accepted in random order.
-
-    Raises:
-        InvalidInput: if their lengths differ.
+    evaluation of selective classification systems", NeurIPS 2024. It lies in [0, 1/2]: 0 if every
+    answer is right, 1/2 if none is. Answers of the same confidence count as accepted in random
+    order. Raises InvalidInput if lengths differ, as :func:`paired`.
     """
-    if len(confidences) != len(correct):
-        raise InvalidInput(f"{len(confidences)} confidences for {len(correct)} outcomes")
-    if not correct:
+    answers = paired(confidences, correct)
+    if not answers:
         return None
-    answers = list(zip(confidences, correct, strict=True))
     right = sorted(confidence for confidence, is_right in answers if is_right)
     wrong = [confidence for confidence, is_right in answers if not is_right]
     # Twice the pairs in which a wrong answer is accepted before a right answer, by any threshold.

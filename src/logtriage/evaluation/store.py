@@ -25,11 +25,16 @@ from typing import Final
 from logtriage._lib.files import replacing
 from logtriage._lib.printable import spelled
 from logtriage.errors import InvalidInput
-from logtriage.evaluation.cell_files import EXPLANATIONS, TRANSCRIPTS, cell_path, refuse_link
+from logtriage.evaluation.cell_files import (
+    EXPLANATIONS,
+    TRANSCRIPTS,
+    UNDER_WAY,
+    cell_path,
+    refuse_link,
+)
 from logtriage.evaluation.incidents import Incidents, digest_of
 from logtriage.evaluation.manifest import RUN_FILE, WORLD_FILE, Manifest, read_manifest
 from logtriage.evaluation.spec import Cell
-from logtriage.evaluation.under_way import UNDER_WAY
 
 SUMMARY_FILE: Final = "summary.json"
 BELIEFS_FILE: Final = "beliefs.jsonl"

@@ -8,9 +8,9 @@ from typing import Final
 import attrs
 
 from logtriage.evaluation import played_state
-from logtriage.report.confusion import PLACES, place_of
 from logtriage.report.episode import Episode
 from logtriage.report.run import Run
+from logtriage.report.text import PLACES, place_of
 
 #: Bins of the score distributions, each of the same width; the last bin holds 1.
 BINS: Final = 20

@@ -7,14 +7,15 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
 from logtriage.evaluation import SOLVED, Calls, Interval, Row
-from logtriage.report.confusion import MEANING, PLACES
 from logtriage.report.figures import Cell, cells_of, criterion_names
 from logtriage.report.run import Run
 from logtriage.report.text import (
     HARDNESS,
+    MEANING,
     NAMED,
     NO_FIGURE,
     PARTS,
+    PLACES,
     clean,
     interval,
     number,

@@ -75,9 +75,7 @@ def test_a_driver_that_is_killed_goes_on(tmp_path: Path, workers: RayWorkers) ->
     spec = RunSpec(["expert", "random"], [TASK], episodes=60)
     words = [*spec.policies, "--task", TASK, "--episodes", "60", "--out", str(tmp_path / "ray")]
     cluster = ray.get_runtime_context().gcs_address
-    driver = subprocess.Popen(
-        [sys.executable, "-m", "logtriage.cli", "eval", *words, "--ray", cluster]
-    )
+    driver = subprocess.Popen([sys.executable, "-m", "logtriage", "eval", *words, "--ray", cluster])
     transcripts = tmp_path / "ray" / "transcripts"
     while driver.poll() is None and not any(map(os.path.getsize, transcripts.glob("*"))):
         sleep(0.02)

@@ -10,7 +10,6 @@ from itertools import groupby
 from typing import Final
 
 from logtriage.errors import BundleError, LogTriageError
-from logtriage.recorded.condensing.call_graph import tiers_and_calls
 from logtriage.recorded.condensing.log_events import are_sampled, can_be_traced, requests_of
 from logtriage.recorded.condensing.raw_rows import Coverage, LogRow, Rows
 from logtriage.recorded.condensing.service_figures import (
@@ -20,6 +19,7 @@ from logtriage.recorded.condensing.service_figures import (
     overall,
     spread_of,
 )
+from logtriage.recorded.condensing.spans_to_calls import tiers_and_calls
 from logtriage.recorded.condensing.ticks import Clock, metrics_of
 from logtriage.recorded.figures import FIRST_TICK, NO_SHIFT, Measure
 from logtriage.recorded.records import (

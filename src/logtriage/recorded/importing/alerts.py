@@ -62,20 +62,10 @@ def webhook_alerts(document: Field, _: Reader) -> Iterator[SentAlert]:
     if "version" in document and document["version"].value not in ("4", "1"):
         raise document["version"].bad("'4', of Alertmanager's webhook, or '1', of Grafana's")
     for alert in document["alerts"].items():
-        yield _labelled_alert(alert)
+        yield labelled_alert(alert)
 
 
-def is_labelled(document: Field) -> bool:
-    """Whether it is an alert of Alertmanager's API: ``/api/v2/alerts`` lists them."""
-    return "labels" in document and "startsAt" in document
-
-
-def labelled_alerts(document: Field, _: Reader) -> tuple[SentAlert, ...]:
-    """The alert of a document."""
-    return (_labelled_alert(document),)
-
-
-def _labelled_alert(alert: Field) -> SentAlert:
+def labelled_alert(alert: Field) -> SentAlert:
     """An alert with labels, of a notification (status: a word) or of the API (an object).
 
     The API gives active alerts, whose ``endsAt`` is when they end unless they are sent again.
@@ -95,19 +85,11 @@ def _labelled_alert(alert: Field) -> SentAlert:
     return SentAlert(key, name, _labelled(labels), since, until, labels["pod"].text)
 
 
-def is_prometheus_alerts(document: Field) -> bool:
-    """Whether it answers ``/api/v1/alerts`` or ``/api/v1/rules``, or is Alertmanager's v1."""
-    data = document["data"]
-    if isinstance(data.value, list):
-        return bool(data.value) and all(map(is_labelled, data.items()))
-    return "alerts" in data or "groups" in data
-
-
 def prometheus_alerts(document: Field, reader: Reader) -> Iterator[SentAlert]:
     """The alerts that fire; those that are pending are counted and left out."""
     data = document["data"]
     if isinstance(data.value, list):
-        yield from map(_labelled_alert, data.items())
+        yield from map(labelled_alert, data.items())
         return
     alerts = list(data["alerts"].items())
     for group in data["groups"].items():
@@ -170,14 +152,6 @@ def _end(ended: Field, since: int) -> int:
     if (until := ended.moment) < since:
         raise ended.bad("a time that is not before the alert's beginning")
     return until
-
-
-def is_opsgenie(document: Field) -> bool:
-    """Whether it is a webhook of Opsgenie, or a list of its alerts."""
-    data = document["data"]
-    if isinstance(data.value, list):
-        return bool(data.value) and all("tinyId" in alert for alert in data.items())
-    return "action" in document and isinstance(document["alert"].value, dict)
 
 
 def opsgenie_alerts(document: Field, _: Reader) -> Iterator[SentAlert]:

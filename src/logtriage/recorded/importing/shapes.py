@@ -35,9 +35,18 @@ class Shape(NamedTuple):
     alerts: bool = False
 
 
-def _has(*paths: str, of: Callable[[Iterable[bool]], bool] = all) -> Callable[[Field], bool]:
-    """Whether a document has fields at all of some paths, or at any of them."""
-    return lambda document: of(document.first(path).value is not None for path in paths)
+def _has(
+    *paths: str, of: Callable[[Iterable[bool]], bool] = all, rows: Iterable[str] = ()
+) -> Callable[[Field], bool]:
+    """Whether a document has fields at some paths; if ``data`` lists rows, they at ``rows``."""
+
+    def fits(document: Field) -> bool:
+        data = document["data"] if rows else document
+        if isinstance(data.value, list) and data.value:
+            return all(name in row for row in data.items() for name in rows)
+        return of(document.first(path).value is not None for path in paths)
+
+    return fits
 
 
 def _otlp(document: Field, reader: Reader) -> Iterator[Row]:
@@ -54,13 +63,27 @@ SHAPES: Final = (
     Shape("Loki", log_records.is_streams, log_records.streams),
     Shape("logcli", _has("line", "timestamp"), log_records.stream_line),
     Shape("Prometheus", _has("errorType", "data.resultType", of=any), prometheus.rows_of),
-    Shape("alert of Alertmanager", alerts.is_labelled, alerts.labelled_alerts, True),
+    Shape(
+        "alert of Alertmanager",
+        _has("labels", "startsAt"),
+        lambda document, _: (alerts.labelled_alert(document),),
+        True,
+    ),
     Shape("webhook of Alertmanager or Grafana", alerts.is_webhook, alerts.webhook_alerts, True),
-    Shape("alerts of Prometheus", alerts.is_prometheus_alerts, alerts.prometheus_alerts, True),
+    Shape(
+        "alerts of Prometheus",
+        _has("data.alerts", "data.groups", of=any, rows=("labels", "startsAt")),
+        alerts.prometheus_alerts,
+        True,
+    ),
     Shape("PagerDuty", alerts.is_pagerduty, alerts.pagerduty_alerts, True),
-    Shape("Opsgenie", alerts.is_opsgenie, alerts.opsgenie_alerts, True),
+    Shape(
+        "Opsgenie", _has("action", "alert.message", rows=("tinyId",)), alerts.opsgenie_alerts, True
+    ),
     Shape("events of Kubernetes", kubernetes.is_kubernetes, kubernetes.changes_of),
-    Shape("dependencies", traces.is_dependencies, traces.dependencies_of),
+    Shape(
+        "dependencies", _has("parent", "child", rows=("parent", "child")), traces.dependencies_of
+    ),
     Shape("Jaeger", traces.is_jaeger, traces.jaeger_spans),
     Shape("Elasticsearch", _has("hits.hits"), log_records.hits),
     Shape("log line", log_records.is_record, log_records.record),

@@ -9,9 +9,14 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from logtriage.errors import BundleError
-from logtriage.recorded.condensing.call_graph import Pair, tiers_and_calls
 from logtriage.recorded.condensing.raw_rows import Call, Dependency, Entry, Span
-from logtriage.recorded.condensing.spans_to_calls import distinct, orphans, requests
+from logtriage.recorded.condensing.spans_to_calls import (
+    Pair,
+    distinct,
+    orphans,
+    requests,
+    tiers_and_calls,
+)
 from logtriage.recorded.importing.left_out import LeftOut
 from logtriage.recorded.importing.reader import Reader
 from logtriage.recorded.importing.shapes import Row, read_folder
@@ -29,7 +34,7 @@ def import_topology(
 ) -> Layout:
     """The services of a captured stack and their calls, as a layout for a world.
 
-    Tiers follow from names and calls (:mod:`~logtriage.recorded.condensing.call_graph`). Calls
+    Tiers follow from names and calls (:mod:`~logtriage.recorded.condensing.spans_to_calls`). Calls
     form no circle: a call that leads back to a service on the way from the edge is left out. All
     spans are in memory at once, without their attributes.
 

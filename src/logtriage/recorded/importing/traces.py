@@ -30,13 +30,6 @@ def is_jaeger(document: Field) -> bool:
     return "processes" in document
 
 
-def is_dependencies(document: Field) -> bool:
-    """Whether it answers Jaeger's ``/api/dependencies``, or is an item of Zipkin's answer."""
-    data = document["data"]
-    rows = data.items() if isinstance(data.value, list) and data.value else (document,)
-    return all("parent" in row and "child" in row for row in rows)
-
-
 def dependencies_of(document: Field, reader: Reader) -> Iterator[Dependency]:
     """Who calls whom, and how often."""
     for row in document["data"].items() if "data" in document else (document,):

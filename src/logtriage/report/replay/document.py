@@ -13,12 +13,11 @@ from logtriage._lib.progress import OnProgress, watched
 from logtriage.codec import role_split_to_json
 from logtriage.grading.debrief import rule_words, verdict_of
 from logtriage.incident import Incident
-from logtriage.report.confusion import MEANING, place_of
 from logtriage.report.episode import Episode
 from logtriage.report.replay.episode import Lines, episode_data, states_of
 from logtriage.report.replay.layout import layout
 from logtriage.report.replay.truths import Part, parts_of
-from logtriage.report.text import clean, titled, truth_of
+from logtriage.report.text import MEANING, clean, place_of, titled, truth_of
 from logtriage.roles import RoleSplit
 
 #: Characters of JSON in a chunk: few enough to read at once, enough to compress well.

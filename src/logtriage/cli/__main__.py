@@ -1,6 +1,0 @@
-"""``python -m logtriage.cli``: the command line without its script."""
-
-from logtriage.cli import main
-
-if __name__ == "__main__":
-    main()
