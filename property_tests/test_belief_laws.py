@@ -43,9 +43,6 @@ def asked(incident: lt.Incident, ticks: int) -> lt.State:
     return state
 
 
-# --- fixed point ------------------------------------------------------------------------
-
-
 @given(st.integers(1, 1 << 60))
 def test_logarithms_and_exponentials_are_inverse(value: int) -> None:
     whole = value.bit_length() - 1
@@ -60,9 +57,6 @@ def test_the_logarithm_of_a_sum_is_that_of_the_sum(values: list[int]) -> None:
     assert abs(found - log2(sum(values))) < 64
 
 
-# --- what a belief is of ------------------------------------------------------------------
-
-
 @settings(max_examples=40)
 @given(small_episodes(8), st.randoms(use_true_random=False))
 def test_a_belief_is_of_its_evidence_alone(states: tuple[lt.State, ...], shuffled: object) -> None:
@@ -75,9 +69,6 @@ def test_a_belief_is_of_its_evidence_alone(states: tuple[lt.State, ...], shuffle
     seen = Seen(state.incident.directory, cells, state.facts.doings, misrouted)
     again = posterior(held.model.listed, seen)
     assert np.array_equal(again.weights, held.weights)
-
-
-# --- calibration ---------------------------------------------------------------------------
 
 
 def check_calibrated(pairs: Sequence[tuple[float, bool]], what: str) -> None:
@@ -128,9 +119,6 @@ def test_beliefs_of_fleets_are_calibrated() -> None:
         for service, probability in held.root_causes.items():
             pairs.append((probability, service in incident.truth.root_causes))
     check_calibrated(pairs, "fleet")
-
-
-# --- decisions -----------------------------------------------------------------------------
 
 
 @settings(max_examples=15)

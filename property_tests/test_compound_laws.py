@@ -69,9 +69,6 @@ def compound(draw: st.DrawFn, least: int = 0, *, fleets: bool = False) -> Incide
     return next(one for one in found if len(one.truth.parts) >= least)
 
 
-# --- what is drawn -----------------------------------------------------------------------
-
-
 def light_prior(draw: st.DrawFn) -> SetPrior:
     """A prior with weights so small that every rank can be counted."""
     kinds = {"front": ["bad_deploy"], "shop": [POOL, "deadlock"], "store": ["slow_query", POOL],
@@ -106,9 +103,6 @@ def test_faults_strike_distinct_services_and_each_asks_for_its_own(incident: Inc
     assert frozenset().union(*(one.remedies for one in truth.parts)) == truth.remedies
     for one, other in zip(truth.parts, truth.parts[1:], strict=False):
         assert one.remedies.isdisjoint(other.remedies)
-
-
-# --- what it shows -----------------------------------------------------------------------
 
 
 @given(compound(1, fleets=True))
@@ -169,9 +163,6 @@ def test_a_secondary_fault_waits_for_its_database_and_outlasts_it() -> None:
     assert affected(WORLD, TINY, scaled)[shop].name == "waiting"
 
 
-# --- what it is worth --------------------------------------------------------------------
-
-
 @given(st.data(), compound(1))
 def test_one_fault_is_the_case_of_one_part(data: st.DataObject, incident: Incident) -> None:
     """A single fault written as a list of one is graded the same, bit for bit."""
@@ -200,9 +191,6 @@ def test_a_page_serves_every_fault_of_its_team(data: st.DataObject, incident: In
         graded = grade(state)
         assert graded.criterion("escalation").score == share
         assert bool(graded.discounts) == (share < 1.0)
-
-
-# --- the exact search and the mutants ------------------------------------------------------
 
 
 @given(st.data(), compound(2))

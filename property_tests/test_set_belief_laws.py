@@ -56,9 +56,6 @@ def tiny_states(draw: st.DrawFn) -> lt.State:
     return state
 
 
-# --- calibration ---------------------------------------------------------------------------
-
-
 def told(incidents: Iterable[lt.Incident]) -> dict[str, list[tuple[float, bool]]]:
     """What was believed of roots, teams, calls and the number of faults, and whether it is so.
 
@@ -100,9 +97,6 @@ def test_beliefs_over_sets_on_the_topologies_of_the_task_are_calibrated() -> Non
     drawn = (lt.make_incident(f"compound_failure-v4/{one}") for one in ids)
     for what, pairs in told(drawn).items():
         check_calibrated(pairs, what)
-
-
-# --- what the arrays are made of -----------------------------------------------------------
 
 
 @lru_cache(maxsize=2)
@@ -157,9 +151,6 @@ def test_every_part_of_a_set_that_is_searched_is_there() -> None:
         left[:, gone] = NONE
         left = left[(left != NONE).any(axis=1)]
         assert (listed.row_of(left) != NONE).all()
-
-
-# --- plans are worth what is said ----------------------------------------------------------
 
 
 def graded(
@@ -231,9 +222,6 @@ def test_the_best_plan_is_worth_its_mean_grade(state: lt.State) -> None:
         wanted = graded(state, held.hypotheses[row], severities, list(plan.actions))
         assert isclose(grades[row], wanted, abs_tol=1e-6)
     assert round(plan.value * UNIT) / UNIT == plan.value
-
-
-# --- sets that are searched ----------------------------------------------------------------
 
 
 Believed = dict[Hypothesis, float]

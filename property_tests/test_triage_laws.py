@@ -47,9 +47,6 @@ def test_a_grade_lies_in_the_unit_interval_and_explains_itself(
     assert close(graded.score, points * left)
 
 
-# -- what must come before the fix ------------------------------------------------------------
-
-
 def moved(incident: lt.Incident, kind: type[lt.Action]) -> list[lt.Action]:
     """The perfect plan with one answer given after the fix."""
     *steps, end = perfect_actions(incident)
@@ -112,9 +109,6 @@ def test_each_wrong_remedy_before_the_page_multiplies_the_total(
     assert after.discounts == ()
     assert [one.name for one in before.discounts] == ["unapproved"]
     assert close(before.score, 0.3**count * after.score)
-
-
-# -- nothing to gain --------------------------------------------------------------------------
 
 
 @given(st.data(), faults)

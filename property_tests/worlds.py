@@ -98,9 +98,6 @@ def _parts(draw: st.DrawFn, count: int, whole: int) -> list[int]:
     return shares
 
 
-# --- world.toml --------------------------------------------------------------------------
-
-
 @st.composite
 def _rules(
     draw: st.DrawFn, tiers: list[str], gauges: dict[str, int], topics: dict[str, list[str]]
@@ -271,9 +268,6 @@ def _task(draw: st.DrawFn, name: str) -> dict[str, Any]:
     }
 
 
-# --- tokens, signatures ------------------------------------------------------------------
-
-
 def _tokens(draw: st.DrawFn, gauges: dict[str, int]) -> dict[str, Any]:
     calls: dict[str, Any] = {"name": "calls", "dependency": True}
     return {
@@ -366,9 +360,6 @@ def _signature(
             for name, count in gauges.items()
         },
     }
-
-
-# --- topics, benign kinds, topologies ----------------------------------------------------
 
 
 def _phrasings(what: str, figure: str) -> dict[str, list[list[str]]]:

@@ -44,9 +44,6 @@ def without(key: str) -> dict[str, Any]:
     return {name: value for name, value in GOOD.items() if name != key}
 
 
-# -- transcripts ----------------------------------------------------------------------
-
-
 def test_a_good_object_is_read() -> None:
     transcript = structure_transcript(GOOD)
     assert transcript == Transcript(
@@ -172,9 +169,6 @@ def test_an_extra_key_cannot_take_the_place_of_a_field() -> None:
     assert (raw["incident"], raw["status"]) == ("x", "completed")
 
 
-# -- truth ----------------------------------------------------------------------------
-
-
 def test_the_truth_on_the_wire() -> None:
     data = truth_to_json(real_incident())
     assert data.pop("topology") == topology_to_json(SEVEN_SERVICES)
@@ -203,8 +197,6 @@ def test_a_benign_truth_on_the_wire() -> None:
     assert data["severity"] == "P3"
     assert data["root_causes"] == data["teams"] == data["remedies"] == []
 
-
-# -- topologies -----------------------------------------------------------------------
 
 TOPOLOGY: dict[str, Any] = {
     "name": "t",
@@ -317,8 +309,6 @@ def test_a_topology_is_loaded_from_a_file(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         load_topology(tmp_path / "none.json")
 
-
-# -- role splits ---------------------------------------------------------------------
 
 SPLIT: dict[str, Any] = {
     "name": "pair",

@@ -41,9 +41,6 @@ def names(paths: tuple[Path, ...]) -> list[str]:
     return [path.name for path in paths]
 
 
-# -- what can be run ----------------------------------------------------------------
-
-
 @pytest.mark.parametrize("example", EXAMPLES, ids=names(EXAMPLES))
 def test_every_example_runs_and_says_something(example: Path, tmp_path: Path) -> None:
     done = subprocess.run(
@@ -124,9 +121,6 @@ def test_the_readme_shows_what_its_commands_print(
         assert done.stdout.startswith(output)
 
 
-# -- links ---------------------------------------------------------------------------
-
-
 def anchors(page: Path) -> set[str]:
     """The anchors that a page's headings get."""
     found = set()
@@ -158,9 +152,6 @@ def test_the_index_lists_every_page() -> None:
     index = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
     listed = set(re.findall(r"\]\(([^)/]+\.md)\)", index))
     assert {page.name for page in (ROOT / "docs").glob("*.md")} - listed == {"index.md", "home.md"}
-
-
-# -- facts ---------------------------------------------------------------------------
 
 
 def test_the_table_of_the_observation_names_each_field() -> None:

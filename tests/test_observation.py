@@ -125,8 +125,6 @@ def test_last_actions_are_those_of_the_last_tick() -> None:
     assert lt.observe(tick(state)).last_actions == ()
 
 
-# -- roles ----------------------------------------------------------------------------
-
 FIELDS = {
     "alerts": ("alerts",),
     "slo": ("edge",),

@@ -123,9 +123,6 @@ def test_no_more_of_a_line_is_held_than_the_limit() -> None:
     assert list(numbered_lines(Endless())) == [(number, b"x") for number in range(1, len(asked))]
 
 
-# -- gzip ----------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("peeks", [False, True])
 def test_a_gzip_is_unpacked_and_anything_else_is_left_as_it_is(peeks: bool) -> None:
     def stream(content: bytes) -> Any:

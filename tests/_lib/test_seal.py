@@ -51,9 +51,6 @@ def closed(incident: lt.Incident) -> lt.State:
     return lt.play(incident, [lt.RequestMoreLogs(None), lt.Resolve()])
 
 
-# -- the key --------------------------------------------------------------------------
-
-
 def spellings(seal: Seal) -> list[bytes]:
     """The key, and what is as good as it, as it would look in any output."""
     digest = seal._digest
@@ -137,9 +134,6 @@ def test_nothing_keeps_the_key() -> None:
     assert [one for one in gc.get_referrers(seal) if type(one).__name__ != "frame"] == [kept]
 
 
-# -- what is drawn --------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("task", DRAWN_TASKS)
 def test_a_sealed_incident_follows_from_its_key_and_its_id(task: str) -> None:
     ids = lt.incident_ids(task, "sealed", 20, start=3)
@@ -163,9 +157,6 @@ def test_without_the_key_the_error_says_how_to_give_it() -> None:
     ):
         with pytest.raises(SealError, match=r"LOGTRIAGE_SEAL.*--seal-file PATH.*seal=Seal\(key\)"):
             asked()
-
-
-# -- the attacks ----------------------------------------------------------------------
 
 
 def unmixed(value: int) -> int:
@@ -233,9 +224,6 @@ def test_no_draw_of_a_sealed_incident_is_under_a_key_that_a_search_could_find(
     lt.observe(state)
     assert len(keys) > 100
     assert {key for key in keys if key < 1 << 256} <= drawn
-
-
-# -- records --------------------------------------------------------------------------
 
 
 def test_records_carry_the_fingerprint_and_those_of_public_incidents_do_not() -> None:

@@ -175,9 +175,6 @@ def test_shifts_are_kept_as_eval_keeps_them(tmp_path: Path) -> None:
     assert (row.policy, row.task, row.shifts, row.unscored) == ("me", "quiet_shift-v1", 1, 1)
 
 
-# -- teams --------------------------------------------------------------------------------
-
-
 @contextmanager
 def team_desk(folder: Path, roles: list[str], patience: float = 60.0) -> Iterator[TeamDesk]:
     team = team_of(DUO, "me", roles, "expert")

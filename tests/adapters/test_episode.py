@@ -20,9 +20,6 @@ def test_the_opening_is_the_rules_and_the_first_screen() -> None:
     assert user["content"] == lt.render_observation(lt.observe(lt.initial_state(INCIDENT)))
 
 
-# -- the episode object ---------------------------------------------------------------
-
-
 def called(name: str, **arguments: object) -> dict[str, object]:
     return {"role": "assistant", "tool_calls": [{"name": name, "arguments": arguments}]}
 

@@ -56,9 +56,6 @@ def call(env: TriageTools, name: str, **arguments: Any) -> str:
     return text
 
 
-# -- the reward function --------------------------------------------------------------
-
-
 @pytest.mark.parametrize("policy", ["oracle", "expert", "random:4", "first_error"])
 def test_the_reward_of_a_plan_is_its_grade(policy: str) -> None:
     states = [episode(incident_id, policy) for incident_id in IDS]
@@ -86,9 +83,6 @@ def test_criteria_are_logged_as_means() -> None:
     assert logged["triage/root_cause"] == 0.5
     assert logged["triage/ticks"] == 3.0  # five, and one malformed step
     assert logged["triage/gated"] == 0.0
-
-
-# -- the environment ------------------------------------------------------------------
 
 
 def test_the_tools_are_the_action_types_and_nothing_else_is_public() -> None:

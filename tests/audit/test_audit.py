@@ -61,9 +61,6 @@ def test_the_same_subject_has_the_same_report() -> None:
     assert reports[0] == reports[1]
 
 
-# -- what can be audited ---------------------------------------------------------------
-
-
 def on_small_topology(split: str, number: int) -> Incident:
     task = get_task("single_crash-v4")
     topology = random_topology(11, 6)

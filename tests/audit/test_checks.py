@@ -67,9 +67,6 @@ def test_what_a_new_process_cannot_import_is_said() -> None:
     assert "a new process cannot import what is audited" in found.summary
 
 
-# -- leaks ------------------------------------------------------------------------------
-
-
 def test_an_answer_in_the_order_of_what_is_shown_is_found() -> None:
     sizes = attrs.evolve(QUICK, leaks=2_000)
     report = audit(root_first, families=["leaks"], checks=["leaks"], sizes=sizes)
@@ -88,9 +85,6 @@ def test_mutual_information_of_what_is_known() -> None:
     uneven = np.array([0, 0, 0, 1])
     entropy = -(0.75 * np.log2(0.75) + 0.25 * np.log2(0.25))
     assert mutual_information(uneven, uneven) == pytest.approx(entropy)
-
-
-# -- tools --------------------------------------------------------------------------------
 
 
 def test_thresholds_are_in_one_place_and_can_be_changed() -> None:

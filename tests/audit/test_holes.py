@@ -48,9 +48,6 @@ def test_nothing_is_found_where_nothing_is_planted(hole: Hole) -> None:
     assert finding.verdict is Verdict.PASSED, finding.summary
 
 
-# -- sound, and not alike to what the audit knows ----------------------------------------------
-
-
 def in_haste(task: str) -> Draw:
     """The task's incidents, with no tick to spare: a perfect response takes five, or two."""
 

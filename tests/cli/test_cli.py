@@ -53,9 +53,6 @@ def command(*arguments: str, code: str = "") -> Sequence[str]:
 BUFFERED = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
 
 
-# -- the whole ------------------------------------------------------------------------
-
-
 def test_no_command_gives_help() -> None:
     result = logtriage()
     assert result.exit_code == 2
@@ -148,9 +145,6 @@ def test_terminal_without_unicode_is_served() -> None:
     assert done.stdout.decode("ascii")
 
 
-# -- tasks -----------------------------------------------------------------------------
-
-
 def test_tasks_lists_the_registry_with_spec_sheets() -> None:
     result = logtriage("tasks")
     assert result.exit_code == 0
@@ -159,9 +153,6 @@ def test_tasks_lists_the_registry_with_spec_sheets() -> None:
         assert f"{task.horizon} ticks" in result.stdout
     for incident in (*shipped_incidents(), *shipped_incidents("petshop")):
         assert incident.id in result.stdout
-
-
-# -- show ------------------------------------------------------------------------------
 
 
 def test_show_is_the_first_screen() -> None:

@@ -73,9 +73,6 @@ def page(desk: Desk) -> str:
     return desk.query_one(TabbedContent).active
 
 
-# -- the whole ----------------------------------------------------------------------------
-
-
 def test_the_first_page_has_everything_in_80_by_24() -> None:
     async def play(desk: Desk, pilot: "Pilot[State]") -> None:
         for name in ("head", "services", "now", "said", "prompt"):
@@ -249,9 +246,6 @@ def test_every_kind_of_incident_is_played(incident_id: str) -> None:
     played(play, incident=incident)
 
 
-# -- its parts ----------------------------------------------------------------------------
-
-
 def test_a_service_shows_what_is_known_of_it_in_every_tick() -> None:
     session = Session.begin(INCIDENT)
     for action in perfect_actions(INCIDENT)[:3]:
@@ -288,9 +282,6 @@ def test_completions() -> None:
     assert completions("cl", recorded) == ["class"]
     assert completions("class ", recorded) == ["class resource", "class network", "class code"]
     assert completions("cl", INCIDENT) == completions("se", recorded) == []
-
-
-# -- play ---------------------------------------------------------------------------------
 
 
 def test_transcripts_are_appended_to_a_file(tmp_path: Path) -> None:

@@ -126,9 +126,6 @@ def test_episodes_that_broke_off_are_offered_again(
     assert row["unscored"] == 0
 
 
-# -- compare ---------------------------------------------------------------------------
-
-
 def test_compare(tmp_path: Path) -> None:
     common = ["eval", "--task", BENCHMARK[0]]
     logtriage(*common, "oracle", "random", "--episodes", 5, "--out", tmp_path / "a")
@@ -144,9 +141,6 @@ def test_compare(tmp_path: Path) -> None:
     assert one["shared"] == 5
     assert isinstance(one["difference"], dict)
     assert one["difference"]["low"] > 0
-
-
-# -- report ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("out", [None, "page.html"])
@@ -167,9 +161,6 @@ def test_page_without_the_flag_for_it_is_a_mistake(tmp_path: Path) -> None:
     result = logtriage("report", tmp_path / "run", tmp_path / "page.html")
     assert result.exit_code == 2
     assert "--html" in result.stderr
-
-
-# -- import ----------------------------------------------------------------------------
 
 
 def test_import_makes_a_bundle_to_evaluate(tmp_path: Path) -> None:

@@ -97,9 +97,6 @@ def test_unscored_transcripts_exit_1_and_enter_no_mean(tmp_path: Path) -> None:
     assert (summary["unscored"], summary["agents"][0]["net_value"]) == (1, None)
 
 
-# -- what an agent is worth ------------------------------------------------------------------
-
-
 def played(policy: str, count: int, **fields: Any) -> list[str]:
     """Lines of a policy on the first incidents of a task."""
     ids = incident_ids("cascading_failure-v4", "test", count)
@@ -174,9 +171,6 @@ def test_a_gzip_is_read_and_other_bytes_are_named(tmp_path: Path) -> None:
     path.write_bytes(b"\x28\xb5\x2f\xfd....")
     refused = logtriage("grade", path)
     assert (refused.exit_code, "a file of zstd, not lines of text" in refused.stderr) == (2, True)
-
-
-# -- a run of a file -------------------------------------------------------------------------
 
 
 def test_a_run_of_a_file_is_like_any_other(tmp_path: Path) -> None:

@@ -136,9 +136,6 @@ def test_replies_that_were_cut_off_are_told_and_fail_the_run(tmp_path: Path) -> 
     assert json.loads((tmp_path / "summary.json").read_text())["rows"][0]["usage"]["cut_off"] == 15
 
 
-# -- interrupts ------------------------------------------------------------------------
-
-
 def test_a_killed_run_asks_for_no_finished_episode_again(tmp_path: Path) -> None:
     """The first episode hangs while others finish; then the process dies."""
     screens = {_first_screen(number): number for number in range(6)}
@@ -234,9 +231,6 @@ def test_a_run_is_not_resumed_with_other_settings(tmp_path: Path) -> None:
         assert logtriage(*same).exit_code == 0
 
 
-# -- teams -----------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("team", "roles"),
     [
@@ -260,9 +254,6 @@ def test_a_model_plays_roles_of_a_team(team: str, roles: set[str], tmp_path: Pat
     (transcripts,) = run.transcripts.values()
     assert sum(one.extra["requests"] for one in transcripts) == len(seen)
     assert {one.role_split for one in transcripts} == {"trio"}
-
-
-# -- wrong usage -------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -84,9 +84,6 @@ def test_exports_take_a_world(folder: Path, tmp_path: Path) -> None:
         assert logtriage("export", kind, ID, tmp_path / kind, "--world", folder).exit_code == 0
 
 
-# --- world new, show, diff, check --------------------------------------------------------
-
-
 def test_a_new_world_is_a_copy_that_loads(folder: Path, tmp_path: Path) -> None:
     made = logtriage("world", "new", "my-shop")
     assert (made.exit_code, made.stdout) == (0, "")

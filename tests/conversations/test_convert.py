@@ -167,9 +167,6 @@ def test_the_style_must_be_one_of_them() -> None:
         transcript_of_row(row(), style="prose")
 
 
-# -- what was given and what was done ----------------------------------------------------
-
-
 def screen_of(incident_id: str) -> str:
     return opening(make_incident(incident_id), "tools")[1]["content"]
 
@@ -274,9 +271,6 @@ def test_a_row_whose_roles_share_ticks_needs_a_split_that_allows_it() -> None:
             transcript_of_row({**joint, **split})
     joint |= {"actions": [RESOLVE] * 3, "ticks": [0, 0, 0], "role_split": "trio"}
     assert transcript_of_row(joint).role_split == "trio"
-
-
-# -- files ----------------------------------------------------------------------------
 
 
 def actions(transcripts: list[Transcript]) -> list[tuple[Any, ...]]:

@@ -61,8 +61,6 @@ def with_content(messages: Messages, change: Any) -> Messages:
     ]
 
 
-# -- logs that contradict themselves ---------------------------------------------------------
-
 SUMMARY = {"role": "user", "content": "Summary of the conversation so far: user-db was measured."}
 
 
@@ -131,8 +129,6 @@ def test_the_actions_of_a_row_must_be_those_of_its_messages() -> None:
     assert transcript_of_row(row([], actions=wires)).actions == tuple(wires)
 
 
-# -- calls that were not played --------------------------------------------------------------
-
 REFUSED = "The user doesn't want to proceed with this tool use. The tool use was rejected."
 
 
@@ -199,9 +195,6 @@ def test_a_reply_that_costs_its_tick_stays() -> None:
         "a reply without a tool call that can be read",
         "unknown tool 'shrug'",
     ]
-
-
-# -- screens that are not as they were shown -------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -297,9 +290,6 @@ def action_call(action: lt.Action) -> tuple[str, dict[str, Any]]:
     from logtriage.conversations.tools import call_from_action
 
     return call_from_action(action)
-
-
-# -- screens that an agent may have made -----------------------------------------------------
 
 
 def wrong_page(answer: str, **more: Any) -> Messages:

@@ -51,9 +51,6 @@ def block(n: int, name: str, given: Given, shown: str) -> Messages:
     return [{"role": "assistant", "content": [use]}, {"role": "user", "content": [result]}]
 
 
-# -- rows ------------------------------------------------------------------------------------
-
-
 def verifiers() -> Row:
     def turn(n: int, name: str, given: Given, shown: str) -> Messages:
         call = json.dumps({"id": f"c{n}", "name": name, "arguments": json.dumps(given)})
@@ -295,9 +292,6 @@ def test_a_row_of_any_shape_is_the_same_transcript(shape: str) -> None:
         del row["incident"]
         row["info"] = row["info"] or {"incident": INCIDENT}
     assert worth(transcript_of_row(row)) == 1.0
-
-
-# -- lines that are a conversation together --------------------------------------------------
 
 
 def claude(subagents: bool = False) -> Messages:

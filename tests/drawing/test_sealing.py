@@ -58,9 +58,6 @@ def give(monkeypatch: pytest.MonkeyPatch, key: str) -> None:
     monkeypatch.setenv(SEAL_VARIABLE, key)
 
 
-# -- the environment and files ----------------------------------------------------------
-
-
 def test_a_new_key_is_random_and_its_owners_alone(tmp_path: Path) -> None:
     old = os.umask(0)
     try:
@@ -115,9 +112,6 @@ def test_the_core_reads_neither(monkeypatch: pytest.MonkeyPatch) -> None:
     ):
         with pytest.raises(SealError, match="sealed, and drawn only with its key"):
             asked()
-
-
-# -- runs -------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -189,9 +183,6 @@ def test_runs_under_different_seals_are_not_compared(run: Path, tmp_path: Path) 
         assert "runs under different seals" in " ".join(shown.stderr.split())
 
 
-# -- the command line -------------------------------------------------------------------
-
-
 def test_every_command_takes_the_key_from_a_file_and_shows_none(
     key_file: Path, tmp_path: Path
 ) -> None:
@@ -237,9 +228,6 @@ def test_every_command_takes_the_key_from_a_file_and_shows_none(
     assert digest.hex() not in shown
 
 
-# -- rows of frameworks -----------------------------------------------------------------
-
-
 @pytest.mark.parametrize("place", ["", "metadata", "info", "task.data"])
 def test_converted_rows_must_say_their_seal(place: str, tmp_path: Path) -> None:
     messages = [{"role": "assistant", "content": '[{"action_type": "resolve"}]'}]
@@ -267,9 +255,6 @@ def test_converted_rows_must_say_their_seal(place: str, tmp_path: Path) -> None:
     assert [one.seal for one in grade_jsonl(tmp_path / "out.jsonl", resolve=find)] == [
         SEAL.fingerprint
     ]
-
-
-# -- what a model and its tools can see --------------------------------------------------
 
 
 def opaque(told: Any, incident: lt.Incident) -> None:

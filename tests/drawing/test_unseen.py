@@ -33,9 +33,6 @@ def world_of(incident: Incident) -> World:
     return incident.world
 
 
-# --- which world an incident has -----------------------------------------------------------
-
-
 def test_the_number_of_an_incident_says_its_world_and_its_truth() -> None:
     first, again = (lt.make_incident(f"{TASK}/test/{number}") for number in (7, 7 + WORLDS))
     assert first.world == again.world == unseen_world("test", 7)
@@ -95,9 +92,6 @@ def test_an_id_that_is_none_is_refused(name: str, error: type[Exception], said: 
         lt.make_incident(name)
 
 
-# --- the task ------------------------------------------------------------------------------
-
-
 def test_the_task_is_one_of_the_fourth_world_and_none_of_the_benchmark() -> None:
     task = lt.get_task(TASK)
     assert task == tasks_of(default_world())[TASK]
@@ -119,9 +113,6 @@ def test_what_plays_in_one_world_refuses_the_task() -> None:
     ):
         with pytest.raises(lt.InvalidInput, match="each incident has a world of its own"):
             draw()
-
-
-# --- all follows the world -----------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", IDS[:2])
@@ -147,9 +138,6 @@ def test_the_belief_is_that_of_the_incidents_own_world() -> None:
     assert evidence(state)
     assert lt.observe(state).topology.teams == state.incident.topology.teams
     assert lt.play(state.incident, "expert").closing is not None
-
-
-# --- what the prompt says ------------------------------------------------------------------
 
 
 def rows_of(world: World) -> dict[str, Any]:

@@ -53,9 +53,6 @@ def same(left: list[tuple[Any, ...]], right: list[tuple[Any, ...]]) -> bool:
     )
 
 
-# -- registration --------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("env_id", ["logtriage/Cascading-v4", "logtriage/Silent-fog0-v4"])
 def test_gymnasium_makes_them_without_an_import_of_ours(env_id: str) -> None:
     code = f"""
@@ -92,9 +89,6 @@ def test_gymnasium_finds_no_fault(env_id: str) -> None:
     check_env(gymnasium.make(env_id, **given).unwrapped)
 
 
-# -- spaces --------------------------------------------------------------------------
-
-
 def test_spaces() -> None:
     env, envs = TriageEnv(TASK), TriageVectorEnv(TASK, 3)
     assert envs.single_observation_space == env.observation_space
@@ -119,9 +113,6 @@ def test_observations_may_be_bytes() -> None:
         TriageVectorEnv(TASK, 8, dtype="uint8", observations="belief")
     with pytest.raises(UnknownName, match=r"unknown dtype 'float'.*; known: float32, uint8"):
         TriageVectorEnv(TASK, 8, dtype="float")
-
-
-# -- stepping ------------------------------------------------------------------------
 
 
 def test_a_row_that_closed_begins_anew_in_the_next_step() -> None:
@@ -172,9 +163,6 @@ def test_sealed_incidents_are_played_one_at_a_time(monkeypatch: pytest.MonkeyPat
         TriageVectorEnv(TASK, 2, "sealed")
 
 
-# -- which incidents -----------------------------------------------------------------
-
-
 def test_seeds_reproduce_and_differ() -> None:
     envs = TriageVectorEnv(TASK, 16)
     first = play(envs, 30, seed=7)
@@ -211,9 +199,6 @@ def test_incidents_are_played_by_id() -> None:
     by_id, by_index = (env.reset(options={"id": incident_id})[0] for incident_id in ids[:2])
     observations, _ = envs.reset(options={"ids": ids[:2]})
     assert np.array_equal(observations, [by_id, by_index])
-
-
-# -- misuse --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("make", [TriageEnv, TriageVectorEnv])
@@ -272,9 +257,6 @@ def test_other_misuse() -> None:
     env.step(RESOLVE)
     with pytest.raises(EpisodeOver):
         env.step(RESOLVE)
-
-
-# -- beliefs as observations -----------------------------------------------------------
 
 
 def test_a_belief_may_be_the_observation() -> None:

@@ -123,9 +123,6 @@ def test_unscored_episodes_are_left_out(tmp_path: Path) -> None:
     assert (row.episodes, row.unscored, row.losses.episodes) == (2, 1, 1)
 
 
-# -- damage ----------------------------------------------------------------------------
-
-
 def change(**fields: Any) -> Callable[[dict[str, Any]], None]:
     return lambda line: line.update(fields)
 
@@ -169,9 +166,6 @@ def test_a_line_that_is_not_of_this_run_is_named(
         explain_run(run, 2)
 
 
-# -- what is refused -------------------------------------------------------------------
-
-
 def test_what_cannot_be_explained_is_refused(tmp_path: Path, run: Path) -> None:
     with pytest.raises(InvalidInput, match="episodes must be at least 1, got 0"):
         explain_run(run, 0)
@@ -188,9 +182,6 @@ def test_what_cannot_be_explained_is_refused(tmp_path: Path, run: Path) -> None:
     evaluate(RunSpec(["expert"], [TASK], episodes=1, role_split="solo"), tmp_path / "team")
     with pytest.raises(InvalidInput, match="joint play is not explained"):
         explain_run(tmp_path / "team", 1)
-
-
-# -- compared --------------------------------------------------------------------------
 
 
 def test_differences_are_paired(whole: Path) -> None:

@@ -53,9 +53,6 @@ def pairs(before: np.ndarray, after: np.ndarray) -> list[tuple[float, float]]:
     return list(zip(before.tolist(), after.tolist(), strict=True))
 
 
-# -- error rates ------------------------------------------------------------------------
-
-
 def graded_trial(loss: float, incidents: int) -> Callable[[np.random.Generator], Verdict]:
     """Two attempts of one agent; the second loses so much in the mean, in one of some."""
 
@@ -82,9 +79,6 @@ def test_a_loss_of_the_whole_margin_seldom_passes() -> None:
     assert found[Verdict.NO_WORSE] <= 0.06
 
 
-# -- Tango's interval -------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("gained", "lost", "same"), [(0, 3, 9), (5, 2, 30), (12, 0, 0)])
 def test_shares_the_other_way_round_have_the_opposite_interval(
     gained: int, lost: int, same: int
@@ -98,9 +92,6 @@ def test_shares_the_other_way_round_have_the_opposite_interval(
     low, high = found.bounds
     assert low <= found.mean <= high
     assert back.bounds == pytest.approx((-high, -low), abs=1e-6)
-
-
-# -- verdicts and runs ------------------------------------------------------------------
 
 
 def verdict_of(before: Sequence[float], after: Sequence[float]) -> Verdict:

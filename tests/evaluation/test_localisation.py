@@ -75,9 +75,6 @@ def test_what_is_no_ranking_is_named(ranking: object, message: str) -> None:
         check_ranking(ranking, "ab")
 
 
-# -- in a run -----------------------------------------------------------------------
-
-
 @attrs.frozen
 class _Says:
     """Resolves at once and gives the ranking that it was told to."""

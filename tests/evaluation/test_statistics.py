@@ -66,9 +66,6 @@ def test_brier_score(confidences: list[float], correct: list[bool], expected: fl
     assert brier(confidences, correct) == pytest.approx(expected)
 
 
-# -- against others and closed forms ------------------------------------------------------
-
-
 def grades(seed: int, count: int) -> list[float]:
     """Something like grades: many zeros, many ones, the rest between."""
     draws = np.random.default_rng(seed)

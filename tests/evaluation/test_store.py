@@ -184,9 +184,6 @@ def test_run_graded_by_what_the_rubric_was_is_refused(run: Path) -> None:
         load_run(run)
 
 
-# -- what is mended, and what is not ------------------------------------------------
-
-
 @pytest.mark.parametrize("torn", [b"{", b'{"schema": "logtri', b'{"ranking": ["a"'])
 def test_torn_line_is_played_again(run: Path, torn: bytes) -> None:
     whole = contents(run)
@@ -233,9 +230,6 @@ def test_fresh_leaves_transcripts_that_are_not_of_the_run(run: Path) -> None:
     }
 
 
-# -- who plays, and where ------------------------------------------------------------
-
-
 def expert(_: Incident) -> Policy:
     return ExpertPolicy()
 
@@ -270,9 +264,6 @@ def test_another_player_of_the_same_name_is_noticed_by_its_description(tmp_path:
     evaluate(MINE, tmp_path, factories={"mine": Model("0.5 B")})
     with pytest.raises(InvalidInput, match=r"""policy 'mine' is "0.5 B", asked for "7 B"."""):
         evaluate(MINE, tmp_path, factories={"mine": Model("7 B")})
-
-
-# -- episodes that broke off ---------------------------------------------------------
 
 
 #: Incidents at which the model server is gone.
@@ -315,9 +306,6 @@ def test_episodes_that_broke_off_are_played_again_on_request(
     assert contents(tmp_path / "run") == contents(tmp_path / "never broken")
 
 
-# -- recorded incidents -------------------------------------------------------------
-
-
 def test_bundle_travels_with_its_run(tmp_path: Path, bundle: Path) -> None:
     spec = RunSpec(["expert"], ["recorded"])
     rows = evaluate(spec, tmp_path / "run", bundle=bundle)
@@ -348,9 +336,6 @@ def test_incidents_by_id(bundle: Path) -> None:
     with pytest.raises(UnknownName, match="unknown recorded incident") as caught:
         incidents(shipped[2].id)
     assert shipped[0].id in str(caught.value)
-
-
-# -- definitions ---------------------------------------------------------------------
 
 
 def test_names_given_twice_count_once() -> None:

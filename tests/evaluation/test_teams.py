@@ -75,9 +75,6 @@ def failing_on_third(incident: Incident) -> TeamPolicy:
     return team(ExpertPolicy(TRIO.roles[0]), broken, ExpertPolicy(TRIO.roles[2]))
 
 
-# -- episodes ----------------------------------------------------------------------------
-
-
 def test_a_part_that_does_not_exist_is_refused_before_anything_is_played(tmp_path: Path) -> None:
     first = attrs.evolve(TRIO.roles[0], watches=("nroth",))
     lost = attrs.evolve(TRIO, name="lost", roles=(first, *TRIO.roles[1:]))
@@ -110,9 +107,6 @@ def test_what_a_role_may_not_do_is_malformed_and_only_its_own_screen_says_so() -
     screens = [render_observation(observe(last, role)) for role in TRIO.roles]
     assert "LAST: not understood: triage may not resolve; it may: classify" in screens[0]
     assert not any("not understood" in screen for screen in screens[1:])
-
-
-# -- runs --------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -210,9 +204,6 @@ def test_splits_are_compared_on_the_same_incidents(tmp_path: Path) -> None:
     (compared,) = compare_runs(with_board, without)
     assert compared.shared == 20
     assert compared.mean_b < compared.mean_a
-
-
-# -- the report --------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")

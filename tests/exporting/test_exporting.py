@@ -40,9 +40,6 @@ def _lines(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-# --- the official definitions ------------------------------------------------------------
-
-
 def _with_base64_ids(value: Any) -> Any:
     """OTLP writes ids as hexadecimal, and protobuf's own JSON as base64."""
     if isinstance(value, list):
@@ -81,9 +78,6 @@ def test_every_line_is_of_the_official_definitions(
         assert parsed.SerializeToString()
 
 
-# --- the same as on the screens ----------------------------------------------------------
-
-
 def test_the_lines_of_a_screen_are_among_the_log_records(folder: Path) -> None:
     told = {
         (
@@ -113,9 +107,6 @@ def test_the_truth_is_not_in_the_files(folder: Path) -> None:
         text = (folder / f"{stem}.jsonl").read_text(encoding="utf-8")
         assert incident.truth.fault.kind not in text
         assert "root_cause" not in text
-
-
-# --- round trip --------------------------------------------------------------------------
 
 
 def test_services_calls_and_truth_come_back(record: RecordedIncident) -> None:
@@ -183,9 +174,6 @@ def test_an_incident_without_a_fault_is_labelled_so(tmp_path: Path) -> None:
     (found, *_) = sorted(import_capture(tmp_path, models=True), key=lambda one: one.opened)
     assert found.truth.root_causes == ()
     assert import_capture(tmp_path)[0].truth.root_causes == ()
-
-
-# --- what cannot be exported -------------------------------------------------------------
 
 
 def test_the_command_line(tmp_path: Path) -> None:

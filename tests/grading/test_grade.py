@@ -51,9 +51,6 @@ def scores(one: lt.Grade) -> dict[str, float]:
     return {row.name: row.score for row in one.criteria}
 
 
-# -- totals ---------------------------------------------------------------------------
-
-
 def test_full_marks_are_exactly_one_and_none_exactly_zero() -> None:
     assert lt.grade(played(real_incident(), *PERFECT)).score == 1.0
     assert lt.grade(played(benign_incident(), lt.ClassifySeverity(P3), lt.Ignore())).score == 1.0
@@ -75,9 +72,6 @@ def test_every_criterion_comes_with_its_score_weight_and_reason() -> None:
     assert one.criterion("closure").reason == "resolved in 8 ticks (par is 5, the horizon 12)"
     with pytest.raises(UnknownName, match="unknown criterion 'speed'; known: severity, root"):
         one.criterion("speed")
-
-
-# -- gates ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -116,9 +110,6 @@ def test_ignoring_a_real_fault_zeroes_the_total_but_not_the_criteria() -> None:
     }
 
 
-# -- open states and rewards ----------------------------------------------------------
-
-
 def test_an_open_state_has_what_it_earned_so_far() -> None:
     state = lt.initial_state(real_incident())
     totals = [score(state)]
@@ -135,9 +126,6 @@ def test_rewards_by_hand() -> None:
         states.append(lt.transition(states[-1], action))
     rewards = [lt.reward(before, after) for before, after in pairwise(states)]
     assert rewards == [pytest.approx(value) for value in (0.048, 0, 0.0416, -0.06944, -0.02016)]
-
-
-# -- what else a grade says -----------------------------------------------------------
 
 
 def test_a_grade_says_what_was_graded() -> None:
@@ -171,9 +159,6 @@ def test_the_task_decides_on_the_rubric_unless_one_is_given() -> None:
     assert lt.grade(lt.initial_state(other), TRIAGE_3).rubric == "logtriage/3"
     with pytest.raises(UnknownName, match="unknown rubric 'x'; known: logtriage/3, recorded/3"):
         get_rubric("x")
-
-
-# -- digests --------------------------------------------------------------------------
 
 
 def digest(
@@ -220,9 +205,6 @@ def test_the_digest_is_that_of_these_lines() -> None:
     assert digest(*actions) == hashed(*lines)
     state, _ = play_jointly(real_incident(), list(zip((0, 0, 1, 1, 2), actions, strict=True)))
     assert lt.grade(state).digest == hashed(*lines, "ticks (0, 0, 1, 1, 2)")
-
-
-# -- rubrics of one's own -------------------------------------------------------------
 
 
 def constant(value: float) -> Any:
@@ -280,9 +262,6 @@ def test_a_gate_sets_exactly_zero_even_below_the_bounds() -> None:
     assert scores(one) == {"c0": 1.0}
 
 
-# -- discounts ------------------------------------------------------------------------
-
-
 def discount(name: str, factor: float | None) -> Discount:
     return Discount(
         name, named(lambda _: None if factor is None else (factor, f"because of {name}"))
@@ -309,9 +288,6 @@ def test_a_factor_outside_the_unit_interval_raises(factor: float) -> None:
             RubricError, match=r"'mine/1': the factor of 'odd' must lie in \[0, 1\]"
         ):
             judge(STATE, rubric)
-
-
-# -- broken measures ------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])

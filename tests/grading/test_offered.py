@@ -136,9 +136,6 @@ def test_every_shell_offers_exactly_these(task: str, shell: str) -> None:
     assert SHELLS[shell](incident) == set(useful_actions(incident))
 
 
-# -- recorded/2 in shells that offer one set of tools ---------------------------------------
-
-
 def test_trl_plays_each_rubric_in_an_environment_of_its_tools() -> None:
     def of(*incidents: lt.Incident) -> type:
         known = {one.id: one for one in incidents}
@@ -167,9 +164,6 @@ def test_trl_refuses_an_incident_whose_grade_asks_for_a_missing_tool() -> None:
     assert f"DECLARED: root cause -, fault class {truth.fault_category}" in told
     env.resolve()
     assert env.get_reward() == pytest.approx(0.3)
-
-
-# -- the shipped incidents of recorded/2 ----------------------------------------------------
 
 
 @pytest.mark.parametrize("split", [*ROLE_SPLITS.values(), SOLO], ids=lambda split: split.name)

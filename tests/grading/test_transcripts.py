@@ -79,9 +79,6 @@ def only(incident: lt.Incident) -> Any:
     return resolve
 
 
-# -- action lists ---------------------------------------------------------------------
-
-
 def test_typed_and_wire_actions_give_the_same_grade() -> None:
     typed = (RIGHT_SEVERITY, RIGHT_CAUSE, RIGHT_PAGE, FIX, lt.Resolve())
     wire = [action_to_wire(action) for action in typed]
@@ -140,9 +137,6 @@ def _wrong_team() -> str:
     return next(team for team in incident.topology.teams if team not in incident.truth.teams)
 
 
-# -- transcripts ----------------------------------------------------------------------
-
-
 def test_a_transcript_gets_the_grade_of_its_state() -> None:
     state = played(real_incident(), RIGHT_SEVERITY, FIX, lt.Resolve())
     transcript = lt.transcript_of(state, agent="me", extra={"run": 7})
@@ -166,9 +160,6 @@ def test_an_episode_that_stopped_early_is_graded_on_what_it_earned() -> None:
     # Severity and root cause, and silence leaves 0.32 of them.
     assert graded.score == pytest.approx(0.40 * 0.32)
     assert graded.closing is None
-
-
-# -- files ----------------------------------------------------------------------------
 
 
 def line(incident: str = ID, actions: Any = PERFECT, **fields: Any) -> str:
@@ -325,9 +316,6 @@ def test_hostile_nesting_never_stops_the_stream() -> None:
     assert len(grades) + len(errors) == len(lines)
     assert grades
     assert errors
-
-
-# -- what is handed on ------------------------------------------------------------------
 
 
 def test_joint_play_is_graded_by_its_ticks() -> None:

@@ -37,9 +37,6 @@ def joint(*plays: Play, incident: lt.Incident = REAL) -> State:
     return play_jointly(incident, plays)[0]
 
 
-# -- cells ------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("first", [(RIGHT_PAGE,), (WAIT,)], ids=["paged", "unpaged"])
 @pytest.mark.parametrize(("wrong", "left"), {0: 1.0, 1: 0.6, 2: 0.2, 3: 0.0, 4: 0.0}.items())
 def test_remediation_with_wrong_remedies_before_and_after_the_fix(
@@ -124,9 +121,6 @@ def test_dismissal_only_by_ignoring(actions: tuple[lt.Action, ...]) -> None:
     state = played(BENIGN, *actions)
     assert paging.dismissal(state)[0] == 0.0
     assert triage.benign_closure(state)[0] == 0.0
-
-
-# -- totals -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -103,9 +103,6 @@ def play(env: Any, episodes: int = 1, **reset: Any) -> list[Any]:
     return returned
 
 
-# -- PettingZoo's own tests ----------------------------------------------------------
-
-
 @pytest.mark.usefixtures("quiet")
 @pytest.mark.parametrize("observations", OBSERVATIONS)
 @pytest.mark.parametrize("split", SPLITS, ids=lambda split: split.name)
@@ -154,9 +151,6 @@ def test_those_who_wait_are_cut_off_at_the_horizon(task: Any) -> None:
     assert set(counts.values()) == {task.horizon + 1}
 
 
-# -- the module ----------------------------------------------------------------------
-
-
 def run(code: str) -> str:
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", code], check=True, capture_output=True, text=True
@@ -192,9 +186,6 @@ except ImportError as error:
     assert "needs the extra logtriage[multi]: pip install 'gymnasium" in output
 
 
-# -- spaces --------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     "topology", [None, random_topology(4, 12, FIVE_TEAMS.teams)], ids=["default", "own"]
 )
@@ -216,9 +207,6 @@ def test_spaces_fit_the_layouts(split: RoleSplit, topology: Any) -> None:
         assert np.array_equal(space["observation"].high, 255 * layout.units)
         assert space["action_mask"] == spaces.Box(0, 1, (count,), np.int8)
         assert env.action_space(agent) == flat.action_space(agent) == spaces.Discrete(count)
-
-
-# -- playing -------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("observations", OBSERVATIONS)
@@ -353,9 +341,6 @@ def test_a_horizon_or_a_task_of_one_s_own() -> None:
             BatchedTeam("cascading_failure-v4", TRIO, horizon=horizon)
 
 
-# -- which incidents -----------------------------------------------------------------
-
-
 def test_incidents_are_played_by_id_or_follow_the_seed() -> None:
     env: Any = triage_team_v1.parallel_env(show_id=True)
     turns = triage_team_v1.env(show_id=True)
@@ -371,9 +356,6 @@ def test_incidents_are_played_by_id_or_follow_the_seed() -> None:
     assert turns.infos["triage_0"]["index"] == 9
     unseeded = triage_team_v1.parallel_env(show_id=True).reset()[1]["triage_0"]["index"]
     assert 0 <= unseeded < MAX_INDEX
-
-
-# -- text ----------------------------------------------------------------------------
 
 
 def test_agents_of_text_read_their_screens_and_reply_in_json() -> None:
@@ -439,9 +421,6 @@ def test_prompts_are_those_of_the_roles() -> None:
     assert prompt == wanted
     with pytest.raises(UnknownName, match="agent 'sre_0'; known: triage_0, escalation_0"):
         env.system_prompt("sre_0")
-
-
-# -- misuse --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("make", MAKERS)

@@ -44,9 +44,6 @@ def wire_reason(**wire: Any) -> str:
     return action.reason
 
 
-# -- texts that hold one action -------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -104,9 +101,6 @@ def test_values_may_be_left_out_where_there_are_none(text: str, action: lt.Actio
 
 def test_of_a_key_given_twice_json_takes_the_last() -> None:
     assert parsed('{"action_type": "resolve", "action_type": "ignore"}') == lt.Ignore()
-
-
-# -- texts that hold none, or too many ------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -262,9 +256,6 @@ def test_other_keys_are_ignored_whatever_they_hold() -> None:
     assert action_from_wire(MappingProxyType(wire), SEVEN_SERVICES) == KILL
 
 
-# -- the wire form --------------------------------------------------------------------
-
-
 def test_a_malformed_action_without_its_text_is_malformed_all_the_same() -> None:
     assert wired(action_type="malformed", value="x") == lt.Malformed("x", "malformed")
     assert wired(action_type="malformed", value="x", reason=5) == lt.Malformed("x", "malformed")
@@ -272,9 +263,6 @@ def test_a_malformed_action_without_its_text_is_malformed_all_the_same() -> None
     for value in values:
         assert isinstance(wired(action_type="malformed", value=value), lt.Malformed)
     assert isinstance(wired(action_type="malformed"), lt.Malformed)
-
-
-# -- hostile input --------------------------------------------------------------------
 
 
 #: What a reply may consist of, each piece many times.
@@ -395,9 +383,6 @@ def test_a_reason_is_one_short_line(wire: dict[str, Any]) -> None:
 
 def test_malformed_keeps_the_beginning_of_the_text() -> None:
     assert lt.Malformed("x" * 2_000, "why") == lt.Malformed("x" * KEPT_TEXT, "why")
-
-
-# -- plans ----------------------------------------------------------------------------
 
 
 def plan(text: str) -> list[lt.Action]:

@@ -160,9 +160,6 @@ def test_names_of_actions_are_checked_with_the_one_that_is_meant() -> None:
         lt.transition(STATE, IdentifyRootCause("user_db"))
 
 
-# -- actions as data ------------------------------------------------------------------
-
-
 def test_strict_grading_refuses_the_first_malformed_action() -> None:
     right = {"action_type": "resolve"}
     with pytest.raises(

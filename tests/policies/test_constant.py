@@ -33,9 +33,6 @@ def test_a_name_that_the_topology_lacks_is_malformed_there() -> None:
         assert memory == 1
 
 
-# -- the search itself ----------------------------------------------------------------
-
-
 def test_what_the_greedy_search_misses_the_local_one_finds() -> None:
     """The greedy one adds to the end, where a root cause comes after the fix."""
     where = scorer([real_incident()] * 20)

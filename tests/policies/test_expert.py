@@ -60,9 +60,6 @@ def test_it_dismisses_benign_incidents_and_hardly_ever_real_ones() -> None:
     assert fmean(isinstance(one.actions[-1], lt.Ignore) for one in real) < 0.05
 
 
-# --- where signs stay, and a hand-over has a worth ------------------------------------------
-
-
 def test_it_hands_over_more_where_that_is_worth_more() -> None:
     assert list(HAND_OVER_LEADS.values()) == sorted(HAND_OVER_LEADS.values())
     incidents = some(lt.get_task("cascading_failure-v4"), 25)

@@ -40,9 +40,6 @@ def played(task: str, split: RoleSplit, spec: str, count: int) -> list[lt.State]
     return [play_joint_episode(one, make(one), split) for one in incidents]
 
 
-# -- what a team is ----------------------------------------------------------------------
-
-
 def test_each_role_has_its_own_slice_and_memory() -> None:
     seen: list[lt.Observation] = []
 
@@ -91,9 +88,6 @@ def test_nobody_speaks_in_the_name_of_another() -> None:
     assert as_taken((lt.Malformed("y", "z"),), SOLO) == (lt.Malformed("y", "z"),)
 
 
-# -- oracles -----------------------------------------------------------------------------
-
-
 def test_an_oracle_that_sees_nothing_closes_after_a_fix_that_was_held_back() -> None:
     closer = Role("a", (), set(ACTION_TYPES) - {"remediate", "escalate"})
     fixer = Role("b", (), {"remediate", "escalate", "identify_root_cause"})
@@ -102,9 +96,6 @@ def test_an_oracle_that_sees_nothing_closes_after_a_fix_that_was_held_back() -> 
     state = play_joint_episode(incident, make_team("a=oracle,b=oracle", split)(incident), split)
     assert lt.grade(state).score == 1.0
     assert state.tick == 4  # the schedule alone has three, and the fix in its second
-
-
-# -- experts -----------------------------------------------------------------------------
 
 
 @every_small_task

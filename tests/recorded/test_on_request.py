@@ -59,9 +59,6 @@ def _play(incident: lt.Incident, *actions: str) -> lt.State:
     return state
 
 
-# --- the action --------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("category", FAULT_CATEGORIES)
 def test_the_class_is_declared_by_an_action(incident: lt.Incident, category: str) -> None:
     action = lt.parse_action(
@@ -96,9 +93,6 @@ def test_a_transcript_keeps_it(incident: lt.Incident) -> None:
     grade = grade_transcript(transcript_of(state), resolve=lambda _: incident)
     assert grade == lt.grade(state)
     assert grade.score == pytest.approx(0.3)
-
-
-# --- the grade ---------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -142,9 +136,6 @@ def test_the_oracle_earns_everything(incident: lt.Incident, benign: lt.Incident)
         for action in perfect_actions(one):
             state = lt.transition(state, action)
         assert lt.grade(state).score == 1.0
-
-
-# --- what is shown -----------------------------------------------------------------------
 
 
 def test_figures_are_shown_to_those_who_ask(incident: lt.Incident) -> None:
@@ -211,9 +202,6 @@ def test_the_prompt_names_every_service_exactly(names: tuple[str, ...]) -> None:
     assert len(told) <= len(", ".join(names)) + 2
 
 
-# --- records -----------------------------------------------------------------------------
-
-
 def test_an_unknown_view_is_refused(records: dict[bool, RecordedIncident]) -> None:
     with pytest.raises(BundleError, match="view 'map' is none of dashboard, on_request"):
         attrs.evolve(records[False], view="map")
@@ -271,9 +259,6 @@ def test_a_record_with_a_dashboard_can_be_played_on_request() -> None:
         assert lt.observe(lt.initial_state(made)).signals == ()
         classes.append(str(made.truth.fault_category))
     assert classes == ["code", "resource", "network"]
-
-
-# --- which time becomes an incident ------------------------------------------------------
 
 
 def _label(name: str, minutes: int = 20) -> Label:

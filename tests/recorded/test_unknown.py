@@ -47,9 +47,6 @@ def _quiet(name: str, network: int | None, now: int, **baseline: int) -> Recorde
     )
 
 
-# -- a figure without a usual value -----------------------------------------------------
-
-
 def test_the_usual_value_of_the_others_stands_in_where_a_figure_can_be_compared() -> None:
     services = [_quiet(f"s{n}", 4 + n, 4) for n in range(3)]
     incident = incident_of(*services, _quiet("late", None, 1010))
@@ -84,9 +81,6 @@ def test_how_often_a_service_is_called_is_not_borrowed() -> None:
     ]
     busy = RecordedService("busy", "edge", series=Series(calls=(*NOW, 900)))
     assert shown_by(incident_of(*usual, busy)).signals(0)[3] == (Signal("calls", 900),)
-
-
-# -- what was not recorded --------------------------------------------------------------
 
 
 def test_errors_that_were_not_recorded_are_unknown_and_not_zero() -> None:
@@ -135,9 +129,6 @@ def test_an_old_screen_says_so() -> None:
     assert notes == [(), (lines,), (lines, figures), (lines, figures, samples)]
 
 
-# -- who calls whom ---------------------------------------------------------------------
-
-
 def test_no_call_is_invented() -> None:
     tiers, calls = tiers_and_calls(("a", "b", "c", "d"), [(None, "b"), ("b", "c")])
     assert calls == {"a": (), "b": ("c",), "c": (), "d": ()}
@@ -157,9 +148,6 @@ def test_of_a_circle_the_first_is_taken_for_the_way_in() -> None:
     tiers, calls = tiers_and_calls(("a", "b", "gateway"), [("a", "b"), ("b", "a")])
     assert (tiers["a"], tiers["b"], tiers["gateway"]) == ("edge", "service", "edge")
     assert calls["gateway"] == ()
-
-
-# -- the prompt -------------------------------------------------------------------------
 
 
 def test_a_longer_tick_is_told() -> None:

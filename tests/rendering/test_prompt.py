@@ -24,9 +24,6 @@ def prompt_of(task: TaskSpec, reply: Reply = "json") -> str:
     return system_prompt(make_incident(f"{task.id}/val/0"), reply)
 
 
-# -- the rules of a task --------------------------------------------------------------
-
-
 @every_task
 def test_the_prompt_names_everything_that_an_answer_may_name(task: TaskSpec) -> None:
     for one in incident_ids(task.id, "ood", 5):
@@ -58,9 +55,6 @@ def test_the_prompt_s_own_example_is_an_action() -> None:
     incident = make_incident("fleet_outage-v4/val/0")
     (line,) = (one for one in system_prompt(incident).splitlines() if one.startswith("ANSWER"))
     assert not isinstance(parse_action(line, incident.topology), Malformed)
-
-
-# -- roles ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("split", ROLE_SPLITS.values(), ids=lambda split: split.name)

@@ -18,8 +18,6 @@ from tests.builders import (
     waits,
 )
 
-# -- one screen by hand ---------------------------------------------------------------
-
 
 @pytest.mark.parametrize(
     ("reading", "status"),

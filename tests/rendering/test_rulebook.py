@@ -53,9 +53,6 @@ def test_the_rules_are_short(task: TaskSpec) -> None:
         assert len(rules) <= LIMIT + (SEVERAL_MORE if task.several else 0)
 
 
-# --- what a player would have to guess -----------------------------------------------------
-
-
 def test_the_grade_is_that_of_the_rubric() -> None:
     grade, hand_over = (
         next(one for one in prompt_of(TASKS[0]).splitlines() if one.startswith(word))
@@ -77,9 +74,6 @@ def test_the_grade_is_that_of_the_rubric() -> None:
     prompt = paging.HAND_OVER_PROMPT
     assert f"c x ({1 - prompt:g} + {prompt:g} x speed)" in hand_over
     assert "before any page or remedy" in hand_over
-
-
-# --- the runbook, from the tables ----------------------------------------------------------
 
 
 def signatures(world: World) -> dict[str, Signature]:
@@ -131,9 +125,6 @@ def test_a_row_says_nothing_that_is_not_in_the_table(name: str) -> None:
             for word, share in row.items():
                 sort, token = words[word]
                 assert every[sort][token] == round(100 * share)
-
-
-# --- screens -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

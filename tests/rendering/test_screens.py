@@ -78,8 +78,6 @@ def test_a_screen_is_short(task: TaskSpec, split: str) -> None:
             assert len(text) <= limit_of(incident, state), text
 
 
-# -- one screen by hand ---------------------------------------------------------------
-
 SCREEN = Observation(
     topology=FIVE_TEAMS,
     tick=6,
@@ -180,9 +178,6 @@ def test_a_role_reads_its_own_parts_only() -> None:
         "escalation": {"CHANGES", "DIRECTORY", "DECLARED"},
         "remediation": {"DECLARED", "LAST"},
     }
-
-
-# -- many services --------------------------------------------------------------------
 
 
 def fleet() -> lt.Incident:

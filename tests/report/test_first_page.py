@@ -60,9 +60,6 @@ def table_of(page: dict[str, Any], name: str) -> dict[str, Any]:
     return dict(table)
 
 
-# -- figures ------------------------------------------------------------------------
-
-
 def test_the_table_is_the_summary(run_dir: Path, run: Run) -> None:
     summary = json.loads((run_dir / "summary.json").read_text("utf-8"))["rows"]
     table = table_of(first_page(run), "results")
@@ -158,9 +155,6 @@ def test_points_and_losses_add_up_to_the_grade(run: Run) -> None:
             assert sum(cell.places.values()) == pytest.approx(1.0)
 
 
-# -- where the declared root cause lies -------------------------------------------------
-
-
 def on(service: str) -> lt.Incident:
     incident = lt.make_incident("single_crash-v4/test/0")
     truth = attrs.evolve(incident.truth, root_causes=frozenset({service}))
@@ -206,9 +200,6 @@ def test_a_benign_incident_has_no_root() -> None:
     assert place_of(benign, "user-db") is None
 
 
-# -- hostile text -------------------------------------------------------------------
-
-
 def test_clean_spells_out_what_cannot_be_shown() -> None:
     assert clean("plain") == "plain"
     assert clean("zwei\n Zeilen\tä 日本 😀") == "zwei\n Zeilen\tä 日本 😀"
@@ -234,9 +225,6 @@ def test_figures(format_: Callable[[float | None], str], value: float | None, te
     assert format_(value) == text
 
 
-# -- which come first ---------------------------------------------------------------
-
-
 def test_places_are_shared_among_policies_and_tasks(run: Run) -> None:
     few = ranked(run.episodes)[:16]
     assert len(few) == len(set(few)) == 16
@@ -252,9 +240,6 @@ def test_places_are_shared_among_policies_and_tasks(run: Run) -> None:
     # Every episode has a place, whatever the sizes of the cells.
     uneven = run.episodes[: EPISODES + 1]
     assert sorted(ranked(uneven)) == list(range(EPISODES + 1))
-
-
-# -- runs beside each other ------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")

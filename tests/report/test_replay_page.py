@@ -77,9 +77,6 @@ def episode(found: Document, row: list[Any]) -> tuple[Any, Any]:
     return chunk, chunk["episodes"][row[13]]
 
 
-# -- the page -----------------------------------------------------------------------
-
-
 def test_page_is_one_file_that_loads_nothing(run_dir: Path, tmp_path: Path) -> None:
     for name in ("a", "b"):
         write_replay(run_dir, tmp_path / name, beliefs=0, explain=0)
@@ -122,9 +119,6 @@ def test_what_a_model_wrote_is_kept_without_control_characters(found: Document) 
     assert one["ticks"][0]["acts"][0]["reasoning"].startswith("because </script>")
     _, other = episode(found, rows[2])
     assert r"\x1b[31m \ud800" in other["ticks"][0]["acts"][0]["wrote"]
-
-
-# -- the data -----------------------------------------------------------------------
 
 
 def test_every_episode_is_there_with_its_grade_and_reasons(run_dir: Path, found: Document) -> None:
@@ -194,9 +188,6 @@ def test_what_is_not_there_is_refused(run_dir: Path, tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="beliefs must be at least 0, got -1"):
         write_replay(run_dir, tmp_path / "page.html", beliefs=-1)
     assert not list(tmp_path.iterdir())
-
-
-# -- its parts ----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("seed", range(12))

@@ -171,9 +171,6 @@ def test_a_closed_run_gives_its_transcripts_and_no_more_attempts(path: Path) -> 
     assert begun(path, "two") == [(PRINT, INCIDENT)]
 
 
-# -- episodes ------------------------------------------------------------------------
-
-
 def test_nothing_sealed_is_played_without_a_ledger() -> None:
     with pytest.raises(SealError, match="not played without a ledger"):
         Episode(INCIDENT, seal=SEAL)

@@ -40,9 +40,6 @@ DRAWN = tuple(task.id for task in TASKS)
 FORMS = ("single_crash-v4", "compound_failure-v4", "fleet_outage-v4")
 
 
-# -- episodes ------------------------------------------------------------------------
-
-
 def test_while_open_a_grade_is_its_score_alone() -> None:
     state = lt.transition(lt.initial_state(lt.make_incident(INCIDENT)), lt.ClassifySeverity("P1"))
     shown = public_grade(state)
@@ -122,9 +119,6 @@ def test_the_id_of_an_incident_is_never_told() -> None:
     assert INCIDENT not in json.dumps(seen)
 
 
-# -- split sealed ----------------------------------------------------------------------
-
-
 def test_split_sealed_is_on_offer_with_a_key_alone() -> None:
     tasks = ("single_crash-v4", "fleet_outage-v4")
     catalogue, without = Catalogue(tasks, SEAL), Catalogue(tasks)
@@ -144,9 +138,6 @@ def test_settings_show_a_seal_by_its_fingerprint() -> None:
     shown = repr(Settings(seal=SEAL, ledger=Path("ledger"), token="x" * 16))
     assert SEAL.fingerprint in shown
     assert KEY.decode() not in shown
-
-
-# -- worlds ----------------------------------------------------------------------------
 
 
 def test_a_server_plays_one_world(tmp_path: Path) -> None:
@@ -181,9 +172,6 @@ def test_an_episode_is_of_the_servers_world(tmp_path: Path) -> None:
     assert episode.grade()["task"] == "own:outage"
 
 
-# -- names ---------------------------------------------------------------------------
-
-
 def test_tasks_take_turns_in_a_split() -> None:
     catalogue = Catalogue(DRAWN)
     names = [catalogue.incident_id({"split": "val", "index": one}) for one in range(7)]
@@ -193,9 +181,6 @@ def test_tasks_take_turns_in_a_split() -> None:
     assert catalogue.incident_id({"index": last}) == f"{DRAWN[-1]}/train/{MAX_INDEX - 1}"
     with pytest.raises(InvalidInput, match="index"):
         catalogue.incident_id({"index": last + 1})
-
-
-# -- messages ------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -254,9 +239,6 @@ def test_a_message_of_another_shape_is_refused(
     assert caught.value.code == code
 
 
-# -- strangers -----------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("host", "origin", "told"),
     [
@@ -295,9 +277,6 @@ def test_requests_that_another_page_makes_a_browser_send_are_known(
     assert (refusal and refusal.partition(":")[0]) == told
 
 
-# -- settings ------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("given", "told"),
     [
@@ -319,9 +298,6 @@ def test_requests_that_another_page_makes_a_browser_send_are_known(
 def test_settings_are_checked(given: dict[str, Any], told: str) -> None:
     with pytest.raises(InvalidInput, match=told):
         Settings(**given)
-
-
-# -- without the frameworks ----------------------------------------------------------
 
 
 def test_a_missing_framework_is_named_with_its_extra() -> None:

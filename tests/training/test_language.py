@@ -53,9 +53,6 @@ def state_of(directory: Path | str):
     return load_model(str(directory), dtype="float32").state_dict()
 
 
-# -- imitation -------------------------------------------------------------------------------
-
-
 def test_a_run_leaves_a_model_of_notation_with_figures_before_and_after(imitator):
     about = load_json(Path(imitator) / "run.json")
     assert about["finished"]
@@ -182,9 +179,6 @@ def test_an_episode_longer_than_the_context_is_refused(tmp_path):
         sft.run(attrs.evolve(SFT, max_context=64, held_out=0), tmp_path / "run", "sft")
 
 
-# -- GRPO ------------------------------------------------------------------------------------
-
-
 def test_two_steps_move_the_weights_and_record_their_episodes(imitator, tmp_path):
     about = grpo.run(settings_of(imitator), tmp_path / "run", "grpo")
     assert about["finished"] is False  # of the record, before it was saved
@@ -300,9 +294,6 @@ def test_every_lora_matrix_has_a_gradient_in_4_bits_after_held_out_play():
 def test_settings_that_do_not_fit_are_refused(changes, said):
     with pytest.raises(InvalidInput, match=said):
         settings_of("m", **changes)
-
-
-# -- before a run ----------------------------------------------------------------------------
 
 
 def test_the_dry_run_shows_prompt_tools_and_verdict(capsys):

@@ -52,9 +52,6 @@ def test_what_no_batch_plays_is_refused(task: str, error: type[LogTriageError], 
         sheet_of(task)
 
 
-# --- worlds of one's own -----------------------------------------------------------------
-
-
 @pytest.fixture(name="shop")
 def shop_of_one_s_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv(WORLDS_VARIABLE, str(tmp_path / "others"))

@@ -122,9 +122,6 @@ def test_some_lines_stand_for_several_unless_they_are_unique() -> None:
         assert least <= sum(bool(re.search(r"\(x\d+\)", text)) for text in said) <= most
 
 
-# --- who runs on what --------------------------------------------------------------------
-
-
 def technologies(topology: Topology, tier: str) -> set[str | None]:
     return {row.technology for row in topology.services if row.tier == tier}
 

@@ -59,9 +59,6 @@ def played_in_the_own_world(own: World) -> lt.Transcript:
     return transcript_of(state)
 
 
-# --- drawing -----------------------------------------------------------------------------
-
-
 def test_a_world_is_named_by_the_id_or_beside_it(own: World, folder: Path) -> None:
     by_id = lt.make_incident(TINY)
     assert by_id == lt.make_incident("outage/test/3", world="tiny")
@@ -125,9 +122,6 @@ def test_a_sheet_knows_whether_it_is_its_ids(own: World) -> None:
     assert get_task("outage-fog0", own).id == f"{NAME}:outage-fog0"
 
 
-# --- records -----------------------------------------------------------------------------
-
-
 def test_a_transcript_carries_the_fingerprint(own: World, transcript: lt.Transcript) -> None:
     text = encode_transcript(transcript)
     assert json.loads(text)["world"] == own.fingerprint
@@ -165,9 +159,6 @@ def test_an_episode_of_a_row_is_of_the_world_that_the_row_says(own: World, other
         Episode.of_row({"incident": OWN}, resolve=Incidents(world=own))
 
 
-# --- who finds incidents -----------------------------------------------------------------
-
-
 def test_rows_of_other_frameworks_name_a_world_that_was_given_here(
     own: World, folder: Path
 ) -> None:
@@ -180,9 +171,6 @@ def test_rows_of_other_frameworks_name_a_world_that_was_given_here(
     assert elsewhere(OWN) == sources(OWN)
     with pytest.raises(InvalidInput, match="expected a task that was named here"):
         Sources()(OWN)
-
-
-# --- environments ------------------------------------------------------------------------
 
 
 def test_environments_play_a_world(own: World, folder: Path) -> None:

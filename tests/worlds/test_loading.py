@@ -30,9 +30,6 @@ def refused(folder: Path) -> str:
     return str(caught.value)
 
 
-# --- where worlds come from --------------------------------------------------------------
-
-
 def test_shipped_worlds_are_loaded_by_name_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert {"oncall", "tiny"} <= set(shipped_worlds())
     first = load_world("tiny")
@@ -97,9 +94,6 @@ def test_importing_logtriage_reads_no_world() -> None:
         "assert [one for one in seen if one.endswith('.toml')]\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
-
-
-# --- content and fingerprint -------------------------------------------------------------
 
 
 def test_the_fingerprint_ignores_what_files_look_like(own: Path) -> None:
@@ -176,9 +170,6 @@ def test_a_pickle_of_another_version_is_refused() -> None:
         loading.restored(data)
 
 
-# --- one field ---------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("file", "old", "new", "error"),
     [
@@ -226,9 +217,6 @@ def test_broken_toml_is_refused_by_its_line(own: Path) -> None:
     edit(own / "kinds/overload.toml", "order = 2", "order 2")
     assert refused(own).startswith(f"{NAME}/kinds/overload.toml: not TOML: ")
     assert "line 1" in refused(own)
-
-
-# --- hostile folders ---------------------------------------------------------------------
 
 
 def test_a_pipe_is_no_file(own: Path) -> None:

@@ -106,9 +106,6 @@ def screens(sample: EvalSample) -> list[str]:
     return [message.text for message in sample.messages if message.role == "tool"]
 
 
-# -- tasks and models -----------------------------------------------------------------
-
-
 @pytest.mark.parametrize("policy", ["oracle", "expert", "random:3", "first_error"])
 def test_a_policy_as_a_model_gets_the_grades_of_the_core(
     run: Callable[..., EvalLog], policy: str
@@ -180,9 +177,6 @@ def test_the_truth_is_nowhere_in_what_is_logged_before_scoring() -> None:
     assert isinstance(sample.input, list)
     assert isinstance(other.input, list)
     assert sample.input[0].text == other.input[0].text  # the rules know no incident
-
-
-# -- what is a user's own --------------------------------------------------------------
 
 
 @pytest.fixture
@@ -260,9 +254,6 @@ def test_recorded_incidents_of_a_bundle(
     assert means(again) == pytest.approx(means(log), nan_ok=True)
 
 
-# -- the agent ------------------------------------------------------------------------
-
-
 def test_what_cannot_be_read_is_malformed_costs_its_tick_and_is_graded_so(
     run: Callable[..., EvalLog],
 ) -> None:
@@ -329,9 +320,6 @@ def test_react_with_the_tools_is_graded_alike(run: Callable[..., EvalLog]) -> No
     with_ours = only(run(one_incident(), [said(call) for call in calls]))
     assert value(with_react) == pytest.approx(value(with_ours), nan_ok=True)
     assert value(with_ours)["escalation"] == 1.0
-
-
-# -- scoring --------------------------------------------------------------------------
 
 
 def test_a_log_is_converted_to_what_was_scored(run: Callable[..., EvalLog]) -> None:

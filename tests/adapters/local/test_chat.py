@@ -128,9 +128,6 @@ def test_a_reply_cut_off_is_ended_before_the_answer():
     assert "not understood" in chat.tokenizer.decode(following)
 
 
-# -- tokens for actions ----------------------------------------------------------------------
-
-
 def notation(rules=False):
     made, model = tokenizer(), load_model(tiny_model(), dtype="float32")
     topology = get_task("single_crash-v4").topology

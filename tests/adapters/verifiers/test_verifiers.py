@@ -242,9 +242,6 @@ def test_a_model_that_is_down_is_an_error_and_no_reward(tmp_path: Path) -> None:
     assert (lost.cause or "").startswith("error: ")
 
 
-# -- pages ----------------------------------------------------------------------------
-
-
 def test_the_command_of_the_page_runs(tmp_path: Path) -> None:
     ids = [f"{task}/test/{n}" for task in DRAWN_TASKS for n in range(10)]
     with serving(playing("first_error", ids)) as url:

@@ -15,8 +15,6 @@ from logtriage.grading import Measure, Measured, criteria, paging, triage
 from logtriage.state import Closing, State
 from tests.builders import named
 
-# -- gates ------------------------------------------------------------------------------
-
 
 def first_page_only(state: State) -> str | None:
     pages = state.facts.pages
@@ -36,9 +34,6 @@ def spares_p3(state: State) -> str | None:
 
 def ignored_anything(state: State) -> str | None:
     return "ignored" if state.closing is Closing.IGNORED else None
-
-
-# -- declarations --------------------------------------------------------------------------
 
 
 def _off(declared: Severity, state: State) -> int:
@@ -133,9 +128,6 @@ def by_id(state: State) -> Measured:
     return (triage.root_cause(state)[0] * (0.9 if "/1" in state.incident.id else 1.0), "by the id")
 
 
-# -- acts --------------------------------------------------------------------------------
-
-
 def any_page(state: State) -> Measured:
     return (float(bool(state.facts.pages)), "somebody was paged")
 
@@ -164,9 +156,6 @@ def right_remedy_anywhere(state: State) -> Measured:
     right = {remedy for remedy, _ in state.incident.truth.remedies}
     found = any(one in right for _, one, _ in state.facts.remedies)
     return (float(found), "the right remedy")
-
-
-# -- closing -------------------------------------------------------------------------------
 
 
 #: After a page or a remedy, to hand over is to resolve.
@@ -229,9 +218,6 @@ def diligence(state: State) -> Measured:
 
 def dismissed_anyhow(state: State) -> Measured:
     return (float(state.closing is Closing.IGNORED), "dismissed, whoever was blamed")
-
-
-# -- handing over ------------------------------------------------------------------------------
 
 
 def _worth(state: State) -> float:

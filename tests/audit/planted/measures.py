@@ -33,9 +33,6 @@ def _first_tick(state: State, kind: type[lt.Action]) -> int | None:
     return next((when for when, one in state.history if isinstance(one, kind)), None)
 
 
-# -- what a rule answers -------------------------------------------------------------------
-
-
 def fails_on_silence(state: State) -> Measured:
     service = state.incident.topology.index(state.facts.root_cause)  # type: ignore[arg-type]
     return (float(_right(state)), f"service {service} named")
@@ -62,9 +59,6 @@ def gate_of_bools(state: State) -> str | None:
 
 def no_reason(state: State) -> Measured:
     return (_sound("severity", state), None)  # type: ignore[return-value]
-
-
-# -- what is said --------------------------------------------------------------------------
 
 
 def text_after_the_fix(state: State) -> Measured:
@@ -125,9 +119,6 @@ def humble(state: State) -> Measured:
     return (_right(state) * (1.0 - (stated or 0.0) / 2), "doubt becomes the wise")
 
 
-# -- the ceiling --------------------------------------------------------------------------
-
-
 def looked_first(state: State) -> Measured:
     """Sound: the right service, named after its own log lines were asked for."""
     named = _first_tick(state, lt.IdentifyRootCause)
@@ -171,9 +162,6 @@ def remedies_again(state: State) -> Measured:
 
 def effort(state: State) -> Measured:
     return (min(1.0, len(state.actions) / 10), "every action is an effort")
-
-
-# -- the floor ----------------------------------------------------------------------------
 
 
 def frugality(state: State) -> Measured:
@@ -224,9 +212,6 @@ def all_or_nothing(state: State) -> Measured:
     return (float(perfect), "the perfect list, or nothing")
 
 
-# -- credit that is undeserved, and less than the oracle's ------------------------------------
-
-
 def _any_cause_if(state: State, pays: bool, why: str) -> Measured:
     named = pays and state.facts.root_cause is not None
     return (max(_sound("root_cause", state), 0.6 * named), why)
@@ -265,9 +250,6 @@ def four_severities(state: State) -> Measured:
 def two_requests(state: State) -> Measured:
     twice = len(state.facts.requests) == 2
     return (_sound("root_cause", state) * (0.2 if twice else 1.0), "two requests are a bother")
-
-
-# -- farming, monotonicity, stability --------------------------------------------------------
 
 
 def widely_treated(state: State) -> Measured:

@@ -6,8 +6,6 @@ from logtriage.grading import Measured, criteria, paging
 from logtriage.state import State
 from tests.audit.planted.changed_rubrics import with_discounts, with_measures, without
 
-# -- discounts -----------------------------------------------------------------------------
-
 
 def silence_at_the_worth(state: State) -> Measured | None:
     measured = paging.unescalated(state)
@@ -87,9 +85,6 @@ def paged_after_the_last_fix(state: State) -> Measured | None:
     paged, truth = state.facts.paged_at, state.incident.truth
     fixes = [when for when, *one in state.facts.remedies if tuple(one) in truth.remedies]
     return _early(bool(fixes) and (paged is None or paged >= fixes[-1]))
-
-
-# -- criteria ------------------------------------------------------------------------------
 
 
 def declared_before(state: State) -> Measured:

@@ -184,9 +184,6 @@ def unnoticed(split: str, number: int) -> Incident:
     return incident
 
 
-# -- signs that stay, and a hand-over with a worth -----------------------------------------------
-
-
 def cheap_where_benign(split: str, number: int) -> Incident:
     """A hand-over is never worth 0.9 where nothing is broken."""
     incident = make_incident(f"{SIGNS_TASK}/{split}/{number}")

@@ -88,9 +88,6 @@ def test_an_exception_of_a_span_is_a_line_of_the_log(folder: Path) -> None:
     }
 
 
-# --- metrics -----------------------------------------------------------------------------
-
-
 def _metric(folder: Path, lines: list[dict[str, Any]], service: str = "payments") -> dict[str, Any]:
     """By signal the value at tick 0, with nothing but these metrics."""
     stack.write_lines(folder / "metrics.jsonl", lines)
@@ -165,9 +162,6 @@ def test_what_was_not_measured_is_no_zero(folder: Path) -> None:
     }
 
 
-# --- alerts ------------------------------------------------------------------------------
-
-
 def _notification(**alert: Any) -> dict[str, Any]:
     labels = {"alertname": "Slow", "service": "payments"}
     one = {"status": "firing", "labels": labels, "endsAt": "0001-01-01T00:00:00Z", **alert}
@@ -202,9 +196,6 @@ def test_an_alert_of_nobody_is_said(folder: Path) -> None:
     (record,) = import_capture(folder, note=told.append)
     assert record.recording.alerts == ()
     assert told == ["mine/1: alert 'Disk' is of no known service (1 times)"]
-
-
-# --- errors ------------------------------------------------------------------------------
 
 
 def test_half_characters_and_huge_numbers_break_nothing(folder: Path) -> None:

@@ -206,9 +206,6 @@ def test_a_file_that_would_be_ignored_is_refused(folder: Path) -> None:
         import_capture(folder)
 
 
-# -- what people have -------------------------------------------------------------------
-
-
 def _logs(folder: Path, *rows: str) -> Path:
     before = (folder / "logs.csv").read_text().splitlines()
     return _write(folder, logs=[*before, *rows])
@@ -320,9 +317,6 @@ def test_a_bad_metric_is_named(folder: Path, header: str, row: str, message: str
     with pytest.raises(BundleError, match=r"metrics\.csv:") as caught:
         import_capture(_write(folder, metrics=[header, first, row]))
     assert message in str(caught.value)
-
-
-# -- what is no such file at all --------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -51,9 +51,6 @@ def spans_in(line: dict[str, Any]) -> list[dict[str, Any]]:
     return [row["scopeSpans"][0]["spans"][0] for row in line["resourceSpans"]]
 
 
-# --- spans -------------------------------------------------------------------------------
-
-
 def test_a_server_whose_parent_was_not_captured_is_asked_from_outside(folder: Path) -> None:
     expected, _ = imported(folder)
 
@@ -119,9 +116,6 @@ def test_a_server_that_has_the_id_of_its_client_is_its_callee(folder: Path) -> N
     assert imported(folder) == (expected, [])
 
 
-# --- levels ------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("text", "errors", "silent"),
     [("E0506 10:03:21.1 1 pay.go:42] no", 10_000, False), ("it did not work", None, True)],
@@ -150,8 +144,6 @@ def test_errors_without_any_level_are_unknown(
     told = "payments: none of its 180 log lines has a level: its errors are unknown, unless spans"
     assert any(note.startswith(told) for note in notes) is silent
 
-
-# --- files -------------------------------------------------------------------------------
 
 OLD = json.dumps(stack.log_line(-9999, "shop", 9, "x", ""))
 NAMELESS = json.dumps({"resourceSpans": [{"resource": {}, "scopeSpans": []}]})
@@ -198,9 +190,6 @@ def test_documents_may_span_lines_and_follow_each_other(small: Path) -> None:
     assert imported(small) == (expected, [])
 
 
-# --- what a live collector leaves ---------------------------------------------------------
-
-
 def torn(path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-30])
 
@@ -243,9 +232,6 @@ def test_gigabytes_of_blanks_are_refused(small: Path) -> None:
     (small / "x.jsonl.gz").write_bytes(gzip.compress(b" " * (1 << 26)))
     with pytest.raises(BundleError, match=r"^x\.jsonl\.gz:1: longer than 16 MiB"):
         import_capture(small)
-
-
-# --- alerts and changes -------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -303,9 +289,6 @@ def test_changes_show_at_their_time(small: Path) -> None:
         ],
     ]
     assert "mine/1: changes of 'n1', which is no known service (1 times)" in notes
-
-
-# --- names -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

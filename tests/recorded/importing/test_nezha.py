@@ -55,9 +55,6 @@ def _only(imported: Imported) -> RecordedIncident:
     return incident
 
 
-# --- a sound data set --------------------------------------------------------------------
-
-
 def test_what_a_sound_data_set_becomes(layout: Path) -> None:
     imported = imported_from(layout)
     assert imported.notes == []
@@ -157,9 +154,6 @@ def test_pods_and_their_services(pod: str, service: str | None) -> None:
     assert service_of(pod) == service
 
 
-# --- damaged rows ------------------------------------------------------------------------
-
-
 def _plain_span(**more: str) -> str:
     return span_row("f" * 32, "1", "root", more.get("pod", ALPHA), "/x", AT, 1000)
 
@@ -218,9 +212,6 @@ def test_empty_lines_are_no_rows_and_bytes_that_are_no_text_do_no_harm(layout: P
     with (layout / LOG).open("ab") as file:
         file.write(b"\n\n" + b"\xff\xfe\n")
     assert imported_from(layout).notes == [f"{LOG}:184: wrong column count"]
-
-
-# --- damaged files -----------------------------------------------------------------------
 
 
 def test_a_missing_column_is_named(layout: Path) -> None:
@@ -286,9 +277,6 @@ def test_a_path_that_leads_outside_is_refused(layout: Path, tmp_path: Path, targ
     path.symlink_to(outside)
     with pytest.raises(BundleError, match=r"leads outside of"):
         imported_from(layout)
-
-
-# --- what is missing ---------------------------------------------------------------------
 
 
 def _without_logs(root: Path) -> None:

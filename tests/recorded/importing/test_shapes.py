@@ -31,8 +31,6 @@ def rows_of(document: Any, name: str = "x.json", label: str | None = None) -> li
     return list(shape_of(field).read(field, Reader(LeftOut(where=field.where), label)))
 
 
-# --- spans -------------------------------------------------------------------------------
-
 SPANS = stack.request(220)[1]["resourceSpans"]
 #: As protobuf's own JSON has ids.
 IN_BASE64 = json.loads(
@@ -98,8 +96,6 @@ def test_zipkin_and_dependencies() -> None:
     assert rows_of({"data": [pair]}) == rows_of(pair) == [Dependency("shop", "pay", 7)]
 
 
-# --- alerts ------------------------------------------------------------------------------
-
 LABELS = {"alertname": "Slow", "service": "shop", "severity": "critical"}
 FIRING = {"labels": LABELS, "startsAt": TIME, "endsAt": "0001-01-01T00:00:00Z", "status": "firing"}
 END = "2031-05-06T10:05:40Z"
@@ -162,8 +158,6 @@ def test_what_does_not_fire_is_no_alert(document: Any) -> None:
     assert rows_of(document) == []
 
 
-# --- changes -----------------------------------------------------------------------------
-
 OBJECT = {"kind": "Pod", "name": "pay-7c9-x", "namespace": "shop"}
 EVENT = {
     "kind": "Event",
@@ -221,8 +215,6 @@ def test_an_exported_change_is_a_change() -> None:
     assert rows_of(line) == [ChangeRow(MS, "shop", "release", "release 1.2", MS)]
 
 
-# --- logs --------------------------------------------------------------------------------
-
 JOURNAL = {"__REALTIME_TIMESTAMP": str(US), "MESSAGE": "no", "_SYSTEMD_UNIT": "shop.service"}
 DOCKER = {"log": "ERROR: no\n", "stream": "stderr", "time": "2031-05-06T10:03:40.123456789Z"}
 ECS = {"@timestamp": TIME, "log.level": "ERROR", "message": "no", "service.name": "shop"}
@@ -278,9 +270,6 @@ def test_a_label_of_ones_own_names_the_service_of_a_stream() -> None:
     document = streams({"squad": "pay", "app": "kubelet"}, [NS, "no"])
     assert [row.service for row in rows_of(document, label="squad")] == ["pay"]
     assert rows_of(streams({"zone": "a"}, [NS, "no"])) == []
-
-
-# --- metrics -----------------------------------------------------------------------------
 
 
 def test_metrics_become_samples() -> None:
