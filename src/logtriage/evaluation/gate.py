@@ -24,6 +24,7 @@ from logtriage.evaluation.statistics import (
 )
 from logtriage.grading import Grade
 from logtriage.registry import is_shipped
+from logtriage.registry.policies import CONSTANT
 from logtriage.state import State
 
 #: Below this many incidents a bootstrap interval is not trusted.
@@ -97,6 +98,8 @@ def gate_runs(
             :func:`logtriage.evaluation.compare_runs`.
     """
     pairs, tasks = pair_runs(base, run, base_policy, policy)
+    # A list of actions that stands beside agents never gets worse.
+    pairs = [pair for pair in pairs if not pair[1].startswith(f"{CONSTANT}:")] or pairs
     checks = [
         check
         for theirs, ours in pairs
