@@ -115,7 +115,6 @@ def document(
 
 
 def _players(episodes: Sequence[Episode]) -> tuple[list[str], list[str]]:
-    """The agents and the tasks of some episodes, each once."""
     agents = dict.fromkeys(episode.policy for episode in episodes)
     return list(agents), list(dict.fromkeys(episode.grade.task for episode in episodes))
 
