@@ -24,11 +24,11 @@ from logtriage.replaying import replay
 from logtriage.report.episode import Episode
 from logtriage.report.replay import write_replay
 from logtriage.report.replay.document import Document, document
+from logtriage.report.replay.episode import waterfall
 from logtriage.report.replay.knowledge import ALERT, CALM, SIGNS, UNKNOWN, knowledge
 from logtriage.report.replay.layout import WIDE, layout
 from logtriage.report.replay.page import render_replay
 from logtriage.report.replay.truths import parts_of
-from logtriage.report.replay.waterfall import waterfall
 from logtriage.report.run import read_run
 from logtriage.world.topologies import random_topology
 from tests.builders import SEVEN_SERVICES

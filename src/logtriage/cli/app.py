@@ -85,7 +85,6 @@ app.callback(
 def _add(
     group: typer.Typer, commands: dict[str, tuple[Callable[..., Any], tuple[str, ...]]]
 ) -> None:
-    """Add commands by their names, each with its examples."""
     for name, (command, examples) in commands.items():
         usage = _usage(command.__doc__, *examples)
         group.command(name, cls=Command, help=usage)(command)

@@ -1,5 +1,6 @@
 """``eval``: plays runs."""
 
+import shlex
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -166,6 +167,7 @@ def evaluate_(
         note(f"unscored: {counted(broken, 'episode')}; --retry-unscored plays them again", "yellow")
     if out is not None:
         note(f"transcripts and summary: {out}", "dim")
-        note(f"to see each episode tick by tick: {served.replay_command(out)}", "dim")
+        shown = shlex.join(["logtriage", "replay", str(out), "--open"])
+        note(f"to see each episode tick by tick: {shown}", "dim")
     if broken or cut:
         raise typer.Exit(SOME_BAD)

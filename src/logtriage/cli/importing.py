@@ -147,7 +147,6 @@ def _write(
     *,
     as_json: bool,
 ) -> None:
-    """Write a bundle, and say what it has and what will be graded."""
     from logtriage.grading import RECORDED
     from logtriage.recorded import dump_bundle
     from logtriage.rendering.recordings import GRADED

@@ -1,8 +1,6 @@
 """Options of ``eval`` for models behind an endpoint, and the report on their replies."""
 
-import shlex
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import attrs
@@ -159,8 +157,3 @@ def sum_up(rows: "Sequence[Row]") -> bool:
             note(warning, "bold red")
             cut = True
     return cut
-
-
-def replay_command(out: Path) -> str:
-    """The command that shows the episodes of a run."""
-    return shlex.join(["logtriage", "replay", str(out), "--open"])

@@ -1,6 +1,6 @@
 """Tables of figures: the rows of a run, and runs compared."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Final
 
 from rich.console import Console
@@ -8,10 +8,10 @@ from rich.text import Text
 
 from logtriage._lib.printable import counted, spelled
 from logtriage.cli.console import say
-from logtriage.cli.figures import Cell, Figures, estimate, share
-from logtriage.cli.losses import check_adjusted, put_loss_differences, put_losses
+from logtriage.cli.figures import Cell, Figures, estimate, share, stacked
 from logtriage.cli.screens import heading, number
-from logtriage.evaluation import Comparison, Interval, Row
+from logtriage.errors import InvalidInput
+from logtriage.evaluation import Calls, Comparison, Interval, Losses, Row
 from logtriage.evaluation.money import Worth, WorthDifference
 from logtriage.evaluation.repeats import Repeats
 from logtriage.report.text import NO_FIGURE
@@ -28,6 +28,14 @@ _SHARES: Final = (
 #: Shares of incidents that have a worth of hand-over.
 _NET_SHARES: Final = (("handed_over", "handed\nover"), ("paged_right", "paged\nright"))
 _Column = tuple[str, Callable[[Row], Cell]]
+_PARTS: Final = (
+    ("at_first", "at\nfirst"),
+    ("asking_gained", "asking\ngained"),
+    ("decisions", "decisions"),
+    ("luck", "luck"),
+    ("hardness", "hardness"),
+)
+_WITHOUT_LUCK: Final = ("without_luck", "luck\nadjusted")
 
 
 def print_rows(
@@ -38,7 +46,7 @@ def print_rows(
     ``luck_adjusted`` adds the mean grade less the luck, and needs an explained episode.
     """
     if luck_adjusted:
-        check_adjusted(row.losses for row in rows)
+        _check_adjusted(row.losses for row in rows)
     figures = Figures(console)
     unscored = any(row.unscored for row in rows)
     for task in dict.fromkeys(row.task for row in rows):
@@ -51,7 +59,7 @@ def print_rows(
         _put_rows(figures, mine, unscored=unscored)
         _put_by_worth(figures, mine)
         _put_located(figures, mine)
-        put_losses(figures, mine, luck_adjusted=luck_adjusted)
+        _put_losses(figures, mine, luck_adjusted=luck_adjusted)
     if legend:
         figures.legend()
 
@@ -69,7 +77,6 @@ def _title(task: str, split: str | None, count: str, rubric: str, seal: str | No
 
 
 def _put_rows(figures: Figures, rows: Sequence[Row], *, unscored: bool) -> None:
-    """Print the figures of each policy, in two tables if there are net values."""
     # The column is left out where it repeats the mean.
     bounded = any(row.unscored or (row.grade and row.bound != row.grade.mean) for row in rows)
     net = any(row.net for row in rows)
@@ -179,7 +186,7 @@ def print_comparisons(
     ``runs`` are the names of runs A and B; the options are those of :func:`print_rows`.
     """
     if luck_adjusted:
-        check_adjusted(pair.losses for pair in comparisons)
+        _check_adjusted(pair.losses for pair in comparisons)
     figures = Figures(console)
     for task in dict.fromkeys(pair.task for pair in comparisons):
         mine = [pair for pair in comparisons if pair.task == task]
@@ -187,7 +194,7 @@ def print_comparisons(
         count = _things(shared, "shared incident")
         say(console, _title(task, mine[0].split, count, mine[0].rubric, mine[0].seal))
         _put_comparisons(figures, mine, runs)
-        put_loss_differences(figures, mine, luck_adjusted=luck_adjusted)
+        _put_loss_differences(figures, mine, luck_adjusted=luck_adjusted)
     if legend:
         figures.legend()
 
@@ -277,3 +284,59 @@ def print_worth_differences(
         ],
         names=2,
     )
+
+
+def _check_adjusted(losses: Iterable[Losses | None]) -> None:
+    """Refuse to adjust grades for luck if no episode is explained."""
+    if not any(losses):
+        raise InvalidInput(
+            "--luck-adjusted needs explained episodes: eval --explain N explains some of a run"
+        )
+
+
+def _put_losses(figures: Figures, rows: Sequence[Row], *, luck_adjusted: bool) -> None:
+    """Print two tables of explained episodes: parts of the grade, and what justified the pages."""
+    explained = [(row.policy, row.losses) for row in rows if row.losses is not None]
+    parts = _parts(luck_adjusted)
+    figures.put(
+        ["policy", "explained", *(title for _, title in parts)],
+        [[policy, str(losses.episodes), *_means(losses, parts)] for policy, losses in explained],
+    )
+    figures.put(
+        ("policy", "of", "made", "right", "justified", "lucky"),
+        [
+            [policy, name, *_shares(calls)]
+            for policy, losses in explained
+            for name, calls in (("pages", losses.pages), ("root causes", losses.root_causes))
+            if calls is not None
+        ],
+        names=2,
+    )
+
+
+def _put_loss_differences(
+    figures: Figures, comparisons: Sequence[Comparison], *, luck_adjusted: bool
+) -> None:
+    """Print the differences of the parts where both runs have explanations."""
+    explained = [(pair, pair.losses) for pair in comparisons if pair.losses is not None]
+    parts = _parts(luck_adjusted)
+    names = [f"{pair.policy_b} -\n{pair.policy_a}" for pair, _ in explained]
+    figures.put(
+        ["B - A", "explained", *(title for _, title in parts)],
+        [
+            [name, str(losses.episodes), *_means(losses, parts)]
+            for name, (_, losses) in zip(names, explained, strict=True)
+        ],
+    )
+
+
+def _parts(luck_adjusted: bool) -> tuple[tuple[str, str], ...]:
+    return (*_PARTS, _WITHOUT_LUCK) if luck_adjusted else _PARTS
+
+
+def _means(losses: Losses, parts: Sequence[tuple[str, str]]) -> list[Cell]:
+    return [stacked(getattr(losses, part)) for part, _ in parts]
+
+
+def _shares(calls: Calls) -> list[str]:
+    return [str(calls.count), *map(share, (calls.right, calls.justified, calls.lucky))]

@@ -181,7 +181,6 @@ def _values(stream: Any, name: str) -> Iterator[_Record]:
 
 
 def _other_lines(lines: Iterator[tuple[int, Any]], size: int) -> list[tuple[int, Any]]:
-    """The other lines of what may be a document."""
     rest = []
     for number, line in lines:
         size += 0 if line is None else len(line)

@@ -100,7 +100,6 @@ def checked(raw: Message, where: str) -> dict[str, Any]:
 
 
 def _role_of(named: object, kind: object, where: str) -> str:
-    """The role that a message names, under our name for it."""
     if isinstance(named, Mapping):  # Semantic Kernel
         named = first(named, ("label", "value"))
     role = _ROLES.get(named.lower(), named.lower()) if isinstance(named, str) else None

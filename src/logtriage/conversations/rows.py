@@ -1,7 +1,9 @@
 """One row of a framework's file becomes a transcript: a conversation and an incident's id."""
 
 import json
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import lru_cache
 from hashlib import blake2b
 from typing import Any, Final
 
@@ -20,13 +22,14 @@ from logtriage.conversations.fields import (
     status_of,
 )
 from logtriage.conversations.messages import Message, answers_of, is_from_agent, text_of
-from logtriage.conversations.naming import named_in
 from logtriage.conversations.playing import played
-from logtriage.conversations.screens import Screen, mismatch, screens_in
+from logtriage.conversations.screens import Screen, mismatch, screens_in, text_screens
 from logtriage.conversations.shapes import INCIDENT_AT, Row, at, is_team_row
 from logtriage.conversations.teams import joint_wires
 from logtriage.conversations.wires import Style, calls_of, steps_of_conversation
 from logtriage.conversations.words import kept, words_beside
+from logtriage.drawing.generator import make_incident
+from logtriage.drawing.ids import SPLITS, incident_ids
 from logtriage.drawing.sealing import incident_of
 from logtriage.dynamics import play_parsed
 from logtriage.errors import InvalidInput, TranscriptError
@@ -37,10 +40,19 @@ from logtriage.parsing import actions_from_wire
 from logtriage.rendering import render_observation
 from logtriage.roles.splits import get_role_split
 from logtriage.state import initial_state
+from logtriage.tasks import DEFAULT_TASKS, get_task
 from logtriage.transcript import COMPLETED, Transcript, check_drawn, plays_of
 
 #: Roles whose messages show screens; not tools, since an agent may have written their messages.
 _SHOWING: Final = ("user", "human", "system", "developer")
+#: A first screen is looked for among this many incidents of each task of the benchmark ...
+SEARCHED: Final = 1_000
+#: ... and of this split.
+SPLIT: Final = "test"
+_TASKS: Final = tuple(task for task in DEFAULT_TASKS if "-fog" not in task)
+_ID: Final = re.compile(
+    rf"(?<![\w/-])[a-z][\w:+.-]*-v\d+(?:-fog\d)?/(?:{'|'.join(SPLITS)})/\d+(?![\w/])"
+)
 
 
 @attrs.frozen
@@ -208,7 +220,7 @@ def _incident(conversation: Conversation, incident_at: str | None, resolve: Reso
             raise TranscriptError(f"{path}: expected an incident id, got {json_kind(name)}")
     named = wanted
     if incident_at is None:
-        named = named_in((*conversation.prompt, *conversation.messages))
+        named = _named_in((*conversation.prompt, *conversation.messages))
     if named is not None:
         return resolve(named)
     raise TranscriptError(
@@ -252,3 +264,41 @@ def _first_screen(message: Message, incident: Incident) -> Screen | None:
         return None
     screens = screens_in(text_of(message), incident)
     return screens[0] if screens and screens[0].tick == 0 else None
+
+
+def _named_in(messages: Sequence[Message]) -> str | None:
+    """The incident that is named before the agent's first message, or that its screen shows.
+
+    None if several are named, or none, and no first screen is that of an incident searched.
+    """
+    texts: list[str] = []
+    for message in messages:
+        if is_from_agent(message):
+            break
+        texts += (answer.text for answer in answers_of(message))
+    named = {name for text in texts for name in _ID.findall(text)}
+    if named:
+        return named.pop() if len(named) == 1 else None
+    others = (message for message in messages if not is_from_agent(message))
+    shown = (answer.text for message in others for answer in answers_of(message))
+    screens = (screen for text in shown for screen in text_screens(text))
+    first = next((screen for screen in screens if screen.tick == 0), None)
+    return None if first is None else _shown_by(first)
+
+
+def _shown_by(first: Screen) -> str | None:
+    for task in _TASKS:
+        if get_task(task).horizon == first.horizon:
+            for text, name in _first_screens(task).items():
+                if text in first.text:
+                    return name
+    return None
+
+
+@lru_cache(maxsize=len(_TASKS))
+def _first_screens(task: str) -> Mapping[str, str]:
+    names = incident_ids(task, SPLIT, SEARCHED)
+    states = (initial_state(make_incident(name)) for name in names)
+    return {
+        render_observation(observe(state)): name for state, name in zip(states, names, strict=True)
+    }

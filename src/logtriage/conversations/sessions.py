@@ -204,7 +204,6 @@ def _call(where: str, call: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _items(value: object, where: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """The objects of a list, each with its place."""
     if not isinstance(value, list):
         raise TranscriptError(f"{where}: expected a list, got {json_kind(value)}")
     for number, item in enumerate(value):

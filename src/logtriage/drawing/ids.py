@@ -159,7 +159,6 @@ def incident_ids(
 
 
 def _part_error(parts: list[str]) -> str:
-    """What is wrong with an id of fewer or more than three parts."""
     if not is_of_task(parts[0]) or len(parts) > 2:
         return "expected <task>/<split>/<index>"
     if len(parts) == 1:

@@ -106,18 +106,12 @@ def _topology(
     if task.topology is None:
         sizes = task.services
         assert sizes is not None  # or it had a topology
-    elif ood and drawn and lies_elsewhere(world, draws):
+    elif ood and drawn and draws.chance(drawn.ood_share, Slot.RANDOM_TOPOLOGY):
         sizes = drawn.ood_services
     else:
         return task.topology, ood
     size = draws.between(*sizes, Slot.TOPOLOGY_SIZE)
     return random_topology(incident_id.seed, size, world.rules.teams, world, ood), None
-
-
-def lies_elsewhere(world: World, draws: Draws) -> bool:
-    """Whether an incident of split ``ood``, by the draws of its truth, has a drawn topology."""
-    drawn = world.rules.drawn_topologies
-    return drawn is not None and draws.chance(drawn.ood_share, Slot.RANDOM_TOPOLOGY)
 
 
 def _directory(world: World, seed: int, topology: Topology) -> tuple[str, ...]:

@@ -22,7 +22,6 @@ HOW: Final = f"set {SEAL_VARIABLE}, or give --seal-file PATH (in Python, seal=Se
 
 
 def _seal(source: str, key: bytes) -> Seal:
-    """The seal of a key from ``source``, without white space around it."""
     try:
         return Seal(key.strip())
     except SealError as error:

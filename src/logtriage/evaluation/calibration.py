@@ -164,7 +164,6 @@ def _stated(state: State) -> Stated | None:
 
 
 def _error_of(stated: Sequence[float], right: Sequence[bool]) -> tuple[Interval, float]:
-    """The calibration error with its interval, and the error of calibrated confidences."""
     confidences, outcomes = np.asarray(stated, float), np.asarray(right, float)
     draws = np.random.default_rng(SEED)
     rows = draws.integers(len(stated), size=(RESAMPLES, len(stated)))

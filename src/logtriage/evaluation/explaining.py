@@ -111,7 +111,6 @@ class _Task:
 
 
 def _open_tasks(run: LoadedRun, cell: Cell, episodes: int) -> list[_Task]:
-    """The episodes of a cell that are still to be explained."""
     key = cell.policy, cell.task
     there, small = run.explained[key], attrs.evolve(cell, ids=())
     return [

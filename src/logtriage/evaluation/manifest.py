@@ -178,7 +178,6 @@ def _manifest(written: _Written, directory: Path) -> Manifest:
 
 
 def _world(mark: WorldMark, directory: Path) -> World:
-    """The world of a run, from the copy of its content."""
     world = read_content(directory / WORLD_FILE)
     if world.fingerprint != mark.fingerprint:
         raise InvalidInput(

@@ -172,7 +172,6 @@ def _row(run: LoadedRun, policy: str, task: str, rubric: str, planned: int) -> R
 
 
 def _unread(states: Iterable[State]) -> Iterator[str]:
-    """The texts of replies that no action could be read from."""
     for state in states:
         for action in state.actions:
             if isinstance(action, Malformed):
@@ -210,7 +209,6 @@ def _names_root_cause(state: State) -> bool:
 
 
 def _of_faults(measure: Callable[[State], float | None]) -> Callable[[State], float | None]:
-    """A measure of real faults alone."""
     return lambda state: None if state.incident.truth.benign else measure(state)
 
 

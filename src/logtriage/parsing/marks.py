@@ -65,13 +65,8 @@ EXTENTS: Final = (
         r"<\|(?:call|end|return|start|channel)\|>",
     ),
 )
-_OPENED: Final = re.compile("|".join(f"({extent.opened})" for extent in EXTENTS), re.IGNORECASE)
+OPENED: Final = re.compile("|".join(f"({extent.opened})" for extent in EXTENTS), re.IGNORECASE)
 _CLOSED: Final = tuple(re.compile(extent.closed, re.IGNORECASE) for extent in EXTENTS)
-
-
-def holds_marks(text: str) -> bool:
-    """Whether something in a text may open a call."""
-    return _OPENED.search(text) is not None
 
 
 def without_calls(text: str) -> tuple[str, list[TextCall]]:
@@ -93,7 +88,7 @@ def _marked(text: str, depth: int = 1) -> tuple[list[str], list[TextCall]]:
     calls: list[TextCall] = []
     start = 0
     while len(calls) < MAX_CALLS:
-        opened = _OPENED.search(text, start)
+        opened = OPENED.search(text, start)
         if opened is None:
             break
         assert opened.lastindex is not None
@@ -106,7 +101,6 @@ def _marked(text: str, depth: int = 1) -> tuple[list[str], list[TextCall]]:
 
 
 def _calls(body: str, depth: int) -> list[TextCall]:
-    """The calls in a body, at least one."""
     if len(body) > MAX_TEXT:
         reason = f"a call of {len(body)} characters; at most {MAX_TEXT} are read"
         return [_unreadable(body[:500], reason)]
@@ -131,7 +125,6 @@ def _unreadable(body: str, reason: str) -> TextCall:
 
 
 def _bare(text: str) -> list[TextCall]:
-    """The calls that a text consists of, without marks."""
     return _json_calls(text, strict=True) or [
         call for call in _python_calls(text) if call["name"] in ARGUMENTS
     ]

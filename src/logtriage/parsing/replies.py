@@ -8,7 +8,7 @@ import re
 from bisect import bisect_left
 from typing import Final
 
-from logtriage.parsing.marks import ANSWER, TextCall, holds_marks, without_calls
+from logtriage.parsing.marks import ANSWER, OPENED, TextCall, without_calls
 
 MAX_THOUGHTS: Final = 1_000
 #: Why a reply that ends within a thought is no action.
@@ -146,7 +146,7 @@ def calls_in(text: str) -> tuple[str, list[TextCall], str | None]:
 
 def shielded(text: str) -> str:
     """The JSON, escaped so that no string in it looks like a mark of a thought or a call."""
-    if not holds_marks(text) and _MARK.search(text) is None:
+    if OPENED.search(text) is None and _MARK.search(text) is None:
         return text
     for mark in "<[◁=`":  # wire actions have these characters in strings alone
         text = text.replace(mark, f"\\u{ord(mark):04x}")

@@ -1,11 +1,10 @@
 """Names on the command line and in run files: policies and teams by specification."""
 
 from logtriage.registry.own import is_own
-from logtriage.registry.policies import CONSTANT, POLICIES, constant_actions, make_policy
+from logtriage.registry.policies import POLICIES, constant_actions, make_policy
 from logtriage.registry.teams import TEAMS, has_network, is_shipped, make_team, roles_of
 
 __all__ = [
-    "CONSTANT",
     "POLICIES",
     "TEAMS",
     "constant_actions",

@@ -116,7 +116,6 @@ def has_network(spec: str) -> bool:
 
 
 def _networks(spec: str, split: RoleSplit) -> dict[str, policies.RoleFactory]:
-    """The trained networks of a specification, by their names."""
     wanted: dict[str, tuple[str, ...]] = {}
     if spec.startswith(NETWORK):
         wanted[spec] = split.names

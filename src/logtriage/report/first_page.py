@@ -120,7 +120,6 @@ def _mean(row: Row) -> float | None:
 
 
 def _results(run: Run) -> dict[str, Any]:
-    """The figures of the rows, without columns that have no figure."""
     columns = [
         column for column in _RESULTS if any(column[1](row) != NO_FIGURE for row in run.rows)
     ]

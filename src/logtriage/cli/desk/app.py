@@ -20,7 +20,7 @@ from logtriage.cli.desk.session import Session
 from logtriage.cli.hindsight import hindsight
 from logtriage.cli.runbook import runbook
 from logtriage.cli.screens import debrief
-from logtriage.cli.typed import completions
+from logtriage.cli.typed import completions, read_action
 from logtriage.errors import UnknownName
 from logtriage.grading import grade
 from logtriage.incident import Incident
@@ -155,7 +155,7 @@ class Desk(App[State]):
         if self.session.state.is_closed:
             self._say("The incident is closed: quit leaves, undo takes back (with --practice).")
             return
-        action = self.session.read(words)
+        action = read_action(words, self.session.incident.topology)
         if isinstance(action, Malformed):
             self._say(f"{action.reason} (help lists the commands)", "yellow")
             return

@@ -3,7 +3,6 @@
 import attrs
 
 from logtriage.actions import Action, Escalate, HandOver, Ignore, Malformed, Resolve, describe
-from logtriage.cli.typed import read_action
 from logtriage.dynamics import transition
 from logtriage.incident import Incident
 from logtriage.observation import Observation, observe
@@ -44,10 +43,6 @@ class Session:
     def undone(self) -> "Session":
         """The game before the last action; the same game if there is none."""
         return attrs.evolve(self, states=self.states[:-1] or self.states)
-
-    def read(self, text: str) -> Action:
-        """The action that was typed; malformed, with the reason, if it is none."""
-        return read_action(text, self.incident.topology)
 
     def question_before(self, action: Action) -> str | None:
         """What to ask before an action that may end the incident; it hints at no truth."""

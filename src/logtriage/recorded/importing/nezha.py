@@ -50,13 +50,12 @@ def import_nezha(
 ) -> tuple[RecordedIncident, ...]:
     """Import a directory of the published layout; incidents by id.
 
-    Args:
-        directory: holds ``rca_data`` and ``construct_data``.
-        note: gets a text about everything that was left out.
+    ``directory`` holds ``rca_data`` and ``construct_data``; ``note`` gets a text about everything
+    that was left out.
 
     Raises:
-        BundleError: if there is no fault list, a file is damaged as a whole, or a path
-            leads outside of the directory.
+        BundleError: if there is no fault list, a file is damaged as a whole, or a path leads
+            outside of the directory.
     """
     root = Path(directory)
     left_out = LeftOut()

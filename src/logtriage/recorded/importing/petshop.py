@@ -61,13 +61,11 @@ def import_petshop(
 ) -> tuple[RecordedIncident, ...]:
     """Import a directory of the published layout; incidents by id.
 
-    Args:
-        directory: holds the scenarios.
-        note: gets a text about everything that was left out.
+    ``directory`` holds the scenarios; ``note`` gets a text about everything that was left out.
 
     Raises:
-        BundleError: naming the file and what was expected, if there is no issue, or a file is
-            not of the layout.
+        BundleError: naming the file and what was expected, if there is no issue, or a file is not
+            of the layout.
     """
     root, left_out = Path(directory), LeftOut()
     usual: dict[Path, tuple[Names, tuple[Sample, ...]]] = {}

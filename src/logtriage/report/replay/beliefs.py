@@ -91,5 +91,4 @@ def _belief(held: Belief, done: Sequence[Action], state: State) -> dict[str, Any
 
 
 def _likeliest(shares: Mapping[str, float]) -> list[list[Any]]:
-    """The names with the largest shares, in order."""
     return [[name, round(share, _DIGITS)] for name, share in list(shares.items())[:LIKELIEST]]

@@ -93,12 +93,14 @@ def document(
         for place, at in chunk.pop("places"):
             rows[place] = [*_row(episodes[place], chunk["episodes"][at]), len(chunks), at]
         chunks.append(pack(chunk))
+    agents = list(dict.fromkeys(episode.policy for episode in episodes))
+    tasks = list(dict.fromkeys(episode.grade.task for episode in episodes))
     facts = {
         "name": clean(name),
-        "title": clean(titled(*_players(episodes))),
+        "title": clean(titled(agents, tasks)),
         "headlines": [[*map(clean, row)] for row in headlines],
         "changes": [[*map(clean, row)] for row in changes],
-        "own": [*map(clean, _players(episodes)[0] if own is None else own)],
+        "own": [*map(clean, agents if own is None else own)],
         "figures": figures,
         "version": version,
         "solved": solved,
@@ -112,12 +114,6 @@ def document(
     }
     index = [rows[place] for place in range(len(episodes))]
     return Document(facts, pack(index), tuple(chunks), len(believed), len(shown))
-
-
-def _players(episodes: Sequence[Episode]) -> tuple[list[str], list[str]]:
-    """The agents and the tasks of some episodes, each once."""
-    agents = dict.fromkeys(episode.policy for episode in episodes)
-    return list(agents), list(dict.fromkeys(episode.grade.task for episode in episodes))
 
 
 def _incident_key(episode: Episode) -> tuple[str, int, str]:
