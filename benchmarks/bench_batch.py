@@ -84,7 +84,7 @@ def bench_grade_batch_by_logtriage_3(benchmark: Benchmark) -> None:
     worth = draws.choice([0.3, 0.5, 0.7, 0.8, 0.9], len(truths))
     truths = attrs.evolve(truths, worth_of_hand_over=worth)
     actions = np.ascontiguousarray(actions.T)
-    actions[-1, draws.random(len(truths)) < 1 / 8] = truths.ranges.hand_over
+    actions[-1, draws.random(len(truths)) < 1 / 8] = truths.action_count - 1
     timed(benchmark, SIZES[-1], lambda: grade_batch(truths, actions.T, TRIAGE_3).scores)
 
 
@@ -94,7 +94,7 @@ def bench_grade_batch_of_several_faults(benchmark: Benchmark) -> None:
     incidents = tuple(map(make_incident, incident_ids("compound_failure-v4", "test", 512)))
     draws = np.random.default_rng(0)
     truths = truths_of(incidents).take(draws.integers(len(incidents), size=SIZES[-2]))
-    actions = draws.integers(truths.ranges.resolve, size=(LENGTH, SIZES[-2])).astype(np.int8)
+    actions = draws.integers(truths.action_count - 3, size=(LENGTH, SIZES[-2])).astype(np.int8)
     timed(benchmark, SIZES[-2], lambda: grade_batch(truths, actions.T).scores)
 
 

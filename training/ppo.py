@@ -32,7 +32,7 @@ from logtriage.actions import (
     all_actions,
 )
 from logtriage.adapters.sources import is_own_task
-from logtriage.grading.action_lists import ranges_of
+from logtriage.grading.steps import letters_of
 from logtriage.incident import Incident
 from logtriage.playing import play
 from logtriage.tasks import TaskSpec
@@ -289,7 +289,7 @@ class Teacher:
 
     def __init__(self, batch: BatchedTriage) -> None:
         self._batch, self._screens = batch, BeliefScreens(batch)
-        self._ranges = ranges_of(batch.topology, hand_over=True)
+        self._letters = letters_of(batch.topology)
         first = batch.topology.names[0]
         asks = RequestMetrics(first), RequestTraces(first), RequestMoreLogs(first)
         self._asks = np.array([action_id(ask, batch.topology) for ask in asks])
@@ -303,7 +303,7 @@ class Teacher:
         return self._label(screen, self._screens.read(screen, actions, fresh))
 
     def _label(self, screen: Step, seen: Floats) -> Numbers:
-        blocks, ranges = self._screens.layout.blocks, self._ranges
+        blocks, letters = self._screens.layout.blocks, self._letters
 
         def of(name: str) -> Floats:
             columns: Floats = seen[:, blocks[name]]
@@ -319,17 +319,17 @@ class Teacher:
         asks = self._asks[screen.tick % len(self._asks)] + root.argmax(axis=1)
         by_case = [
             (~paged & unsure & (screen.tick < QUESTIONS), asks),
-            (~paged & (of("acting")[:, 0] < of("worth")[:, 0]), ranges.hand_over),
+            (~paged & (of("acting")[:, 0] < of("worth")[:, 0]), letters.hand_over),
             (
                 ~classified & (paged | (benign > 0.5)) & (left > 1),
                 likeliest_severities(self._screens.beliefs),
             ),
-            (~paged & (benign > 0.5), ranges.ignore),
-            (~paged, ranges.page + team.argmax(axis=1)),
-            (fixed | (tried >= TRIES) | (left <= 1), ranges.resolve),
-            (~declared, ranges.root + root.argmax(axis=1)),
+            (~paged & (benign > 0.5), letters.ignore),
+            (~paged, letters.page + team.argmax(axis=1)),
+            (fixed | (tried >= TRIES) | (left <= 1), letters.resolve),
+            (~declared, letters.root + root.argmax(axis=1)),
         ]
-        otherwise = ranges.remedy + of("remedy").argmax(axis=1)
+        otherwise = letters.remedy + of("remedy").argmax(axis=1)
         return np.select([case for case, _ in by_case], [do for _, do in by_case], otherwise)
 
 

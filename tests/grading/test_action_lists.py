@@ -6,8 +6,8 @@ import pytest
 import logtriage as lt
 from logtriage.errors import UnknownName
 from logtriage.grading import action_array
-from logtriage.grading.action_lists import ranges_of
 from logtriage.grading.batch import MALFORMED, PADDING
+from logtriage.grading.steps import letters_of
 from logtriage.world.topologies import random_topology
 from tests.builders import SEVEN_SERVICES
 
@@ -43,16 +43,16 @@ def test_what_does_nothing_is_malformed() -> None:
 def test_the_ranges_partition_the_actions(size: int) -> None:
     """Each action lies in the range of its kind, and every range is used up."""
     topology = random_topology(3, size)
-    ranges, every = ranges_of(topology), lt.all_actions(topology)
-    assert ranges.count == len(every)
-    for kind, first, number in (
-        (lt.ClassifySeverity, 0, 3),
-        (lt.IdentifyRootCause, ranges.root, ranges.roots),
-        (lt.Escalate, ranges.page, ranges.pages),
-        (lt.Remediate, ranges.remedy, ranges.remedies),
-        (lt.Resolve, ranges.resolve, 1),
-        (lt.Ignore, ranges.ignore, 1),
+    letters, every = letters_of(topology), lt.all_actions(topology)
+    assert letters.hand_over == len(every)
+    for kind, first, end in (
+        (lt.ClassifySeverity, 0, letters.severities),
+        (lt.IdentifyRootCause, letters.root, letters.root_end),
+        (lt.Escalate, letters.page, letters.page_end),
+        (lt.Remediate, letters.remedy, letters.remedy_end),
+        (lt.Resolve, letters.resolve, letters.ignore),
+        (lt.Ignore, letters.ignore, letters.hand_over),
     ):
         assert [at for at, one in enumerate(every) if isinstance(one, kind)] == list(
-            range(first, first + number)
+            range(first, end)
         )

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from logtriage.actions import SEVERITIES
 from logtriage.beliefs.fixedpoint import Longs
 from logtriage.beliefs.stakes import UNIT, Stakes
-from logtriage.grading.action_lists import ranges_of
 from logtriage.grading.scores import Case, gate_of, levels_of, score_row
 from logtriage.grading.steps import (
     Facts,
@@ -78,7 +77,7 @@ class Bookkeeper:
     @classmethod
     def of(cls, stakes: Stakes, topology: Topology, most: int) -> "Bookkeeper":
         """The bookkeeper of an incident on a topology."""
-        return cls(stakes, letters_of(ranges_of(topology, hand_over=True), NEVER), most)
+        return cls(stakes, letters_of(topology, NEVER), most)
 
     def entered(
         self, ledger: Ledger, action: Int, tick: Int, hits: Any, faults: Int, *, anew: Any = True

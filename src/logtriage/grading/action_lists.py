@@ -3,22 +3,16 @@
 from collections.abc import Sequence
 from typing import Any, Final
 
-import attrs
 import numpy as np
 from numpy.typing import NDArray
 
 from logtriage.actions import (
     Action,
     ClassifyFault,
-    Escalate,
     HandOver,
-    IdentifyRootCause,
-    Ignore,
     Malformed,
-    Remediate,
     Report,
     ReportImpact,
-    Resolve,
     Wait,
     action_id,
     all_actions,
@@ -33,46 +27,6 @@ _UNNUMBERED: Final = (Malformed, ClassifyFault, Report, ReportImpact, Wait)
 PADDING: Final = -1
 #: Stands for an action without a canonical integer, such as a malformed action: it does nothing.
 MALFORMED: Final = -2
-
-
-@attrs.frozen
-class ActionRanges:
-    """Where the canonical integers of each kind of action begin, and how many there are.
-
-    Those of the severities come first of all, in order. ``hand_over`` is the integer that a
-    hand-over has where it has a worth; elsewhere it lies behind the last of the ``count``.
-    """
-
-    root: int
-    roots: int
-    page: int
-    pages: int
-    remedy: int
-    remedies: int
-    resolve: int
-    ignore: int
-    hand_over: int
-    count: int
-
-
-def ranges_of(topology: Topology, *, hand_over: bool = False) -> ActionRanges:
-    """The ranges of a topology's actions, read off :func:`logtriage.actions.all_actions`.
-
-    ``hand_over`` says whether a hand-over has a worth, and so is counted.
-    """
-    names = topology.names
-    return ActionRanges(
-        root=action_id(IdentifyRootCause(names[0]), topology),
-        roots=len(names),
-        page=action_id(Escalate(topology.teams[0]), topology),
-        pages=len(topology.teams),
-        remedy=action_id(Remediate(topology.remedies[0], names[0]), topology),
-        remedies=len(topology.remedies) * len(names),
-        resolve=action_id(Resolve(), topology),
-        ignore=action_id(Ignore(), topology),
-        hand_over=action_id(HandOver(), topology, hand_over=True),
-        count=len(all_actions(topology, hand_over=hand_over)),
-    )
 
 
 def narrowest(highest: int) -> np.dtype[Any]:
@@ -91,7 +45,7 @@ def action_array(topology: Topology, plans: Sequence[Sequence[Action]], *, hand_
         UnknownName: if an action names what the topology lacks.
     """
     longest = max((len(plan) for plan in plans), default=0)
-    dtype = narrowest(ranges_of(topology, hand_over=hand_over).count - 1)
+    dtype = narrowest(len(all_actions(topology, hand_over=hand_over)) - 1)
     unnumbered = _UNNUMBERED if hand_over else (*_UNNUMBERED, HandOver)
     array = np.full((len(plans), longest), PADDING, dtype)
     for row, plan in enumerate(plans):

@@ -94,7 +94,7 @@ def grade_batch(truths: Truths, actions: ArrayLike, rubric: Rubric | None = None
     check_rubric(rubric)
     by_time = _by_time(truths, actions)
     # Counts in kernels must stay far below the highest number, which stands for none.
-    dtype = narrowest(max(truths.ranges.count - 1, 2 * max(1, len(by_time)) + 1))
+    dtype = narrowest(max(truths.action_count - 1, 2 * max(1, len(by_time)) + 1))
     if len(truths) >= WORTH_A_KERNEL and dtype.itemsize <= 2 and has_kernels(rubric):
         if find_spec("numba") is not None:
             return _grade_compiled(truths, by_time, rubric, dtype)
@@ -169,7 +169,7 @@ def _by_time(truths: Truths, lists: ArrayLike) -> Ints:
             f"actions: shape {actions.shape}, expected ({count}, T) for {count} incidents"
         )
     by_time = actions.T
-    highest = truths.ranges.count - 1
+    highest = truths.action_count - 1
     if actions.size and (actions.min() < MALFORMED or actions.max() > highest):
         tick, row = map(int, np.argwhere((by_time < MALFORMED) | (by_time > highest))[0])
         raise InvalidInput(

@@ -57,7 +57,7 @@ def grade_compiled(
     broken = grade_rows(
         by_time,
         np.arange(len(by_time)).astype(dtype),
-        Letters(*map(dtype, letters_of(truths.ranges, np.iinfo(dtype).max))),
+        Letters(*map(dtype, letters_of(truths.topology, np.iinfo(dtype).max))),
         answers,
         _prices(truths, by),
         by,
@@ -93,7 +93,8 @@ def _answers(truths: Truths, span: Span, dtype: Any) -> Answers:
 
 
 def _made_answers(truths: Truths, span: Span, dtype: Any) -> Answers:
-    accepted = [_listed(allowed, truths.ranges.root) for allowed in _allowed(truths)]
+    first = letters_of(truths.topology).root
+    accepted = [_listed(allowed, first) for allowed in _allowed(truths)]
     table = np.full((len(accepted), max(map(len, accepted)), len(truths)), NONE_ACCEPTED)
     for rows, fault in zip(table, accepted, strict=True):
         rows[: len(fault)] = fault

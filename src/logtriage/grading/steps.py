@@ -13,8 +13,16 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from logtriage.actions import SEVERITIES
-from logtriage.grading.action_lists import ActionRanges
+from logtriage.actions import (
+    SEVERITIES,
+    Escalate,
+    HandOver,
+    IdentifyRootCause,
+    Ignore,
+    Remediate,
+    Resolve,
+    action_id,
+)
 from logtriage.grading.tables import (
     HANDED_OVER,
     IGNORED,
@@ -23,11 +31,13 @@ from logtriage.grading.tables import (
     OUT_OF_TIME,
     RESOLVED,
 )
+from logtriage.topology import Topology
 
 #: An integer, Python's or the machine's, or an array of them.
 Int = Any
 
 _UNSAID: Final = len(SEVERITIES)
+_NEVER: Final = np.iinfo(np.int64).max
 
 
 class Rules(NamedTuple):
@@ -53,20 +63,24 @@ class Letters(NamedTuple):
     none: Int
 
 
-def letters_of(ranges: ActionRanges, none: int) -> Letters:
-    """The ranges of actions as steps take them; ``none`` as :class:`Letters` has it."""
+def letters_of(topology: Topology, none: int = _NEVER) -> Letters:
+    """The ranges of a topology's actions, read off :func:`logtriage.actions.all_actions`."""
+    names, teams, remedies = topology.names, topology.teams, topology.remedies
+    root = action_id(IdentifyRootCause(names[0]), topology)
+    page = action_id(Escalate(teams[0]), topology)
+    remedy = action_id(Remediate(remedies[0], names[0]), topology)
     return Letters(
-        _UNSAID,
-        ranges.root,
-        ranges.root + ranges.roots,
-        ranges.page,
-        ranges.page + ranges.pages,
-        ranges.remedy,
-        ranges.remedy + ranges.remedies,
-        ranges.resolve,
-        ranges.ignore,
-        ranges.hand_over,
-        none,
+        severities=_UNSAID,
+        root=root,
+        root_end=root + len(names),
+        page=page,
+        page_end=page + len(teams),
+        remedy=remedy,
+        remedy_end=remedy + len(remedies) * len(names),
+        resolve=action_id(Resolve(), topology),
+        ignore=action_id(Ignore(), topology),
+        hand_over=action_id(HandOver(), topology, hand_over=True),
+        none=none,
     )
 
 

@@ -8,9 +8,9 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from logtriage.actions import SEVERITIES
+from logtriage.actions import SEVERITIES, all_actions
 from logtriage.errors import InvalidInput, UnknownName
-from logtriage.grading.action_lists import ActionRanges, Ints, ranges_of
+from logtriage.grading.action_lists import Ints
 from logtriage.incident import Incident, Part, Truth
 from logtriage.state import check_incident
 from logtriage.topology import Topology
@@ -98,9 +98,9 @@ class Truths:
         return np.logical_not(self.root_causes.any(axis=1))
 
     @cached_property
-    def ranges(self) -> ActionRanges:
-        """The canonical integers of the topology's actions, and of a hand-over if any has one."""
-        return ranges_of(self.topology, hand_over=bool(self.takes_hand_over.any()))
+    def action_count(self) -> int:
+        """How many actions there are, with a hand-over if any has a worth."""
+        return len(all_actions(self.topology, hand_over=bool(self.takes_hand_over.any())))
 
     @cached_property
     def clocks(self) -> tuple[tuple[int, int], ...]:

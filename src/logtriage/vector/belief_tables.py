@@ -20,7 +20,7 @@ from logtriage.beliefs.fixedpoint import (
     log_sums,
 )
 from logtriage.beliefs.model import NONE, Model
-from logtriage.grading.action_lists import ranges_of
+from logtriage.grading.steps import letters_of
 from logtriage.vector.arrays import Bools, Longs, padded, side_by_side
 from logtriage.vector.belief_histories import HistoryTables, histories_of
 from logtriage.vector.cells import CHANNELS
@@ -153,7 +153,7 @@ def tables_in_one(model: Model) -> BeliefTables:
     row, service = np.nonzero(listed.place != NONE)
     order = np.argsort(service, kind="stable")
     reached = listed.place[row, service]
-    ranges = ranges_of(topology)
+    letters = letters_of(topology)
     shares = [np.array(weights, np.int64) for weights in model.shares]
     aloof = np.array([log_sums(row[np.newaxis])[0] for row in shares], np.int64)
     alone = np.zeros(len(listed.place), np.int64)
@@ -187,8 +187,8 @@ def tables_in_one(model: Model) -> BeliefTables:
                 for hypothesis in model.hypotheses
             ]
         ),
-        first_page=ranges.page,
-        first_remedy=ranges.remedy,
+        first_page=letters.page,
+        first_remedy=letters.remedy,
         first_sort=np.array([_first_sort(world, channel) for channel in CHANNELS]),
         slots=np.array([len(world.slots.get(channel, ())) for channel in CHANNELS]),
     )

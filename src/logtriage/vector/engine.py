@@ -238,11 +238,11 @@ class BatchedTriage:
 
     def closing_alone(self, acts: Sequence[Ints], rows: Ints) -> NDArray[np.int8]:
         """How each lane's action alone closes the incident: (lanes, N), -1 where it does not."""
-        ranges = self.setting.ranges
+        letters = self.setting.letters
         closing = np.full((len(acts), len(self)), OPEN, np.int8)
         chosen = np.stack(acts)[:, rows]
-        paging = (chosen >= ranges.page) & (chosen < ranges.page + ranges.pages)
-        several = rows[(paging | (chosen >= ranges.resolve)).sum(axis=0) > 1]
+        paging = (chosen >= letters.page) & (chosen < letters.page_end)
+        several = rows[(paging | (chosen >= letters.resolve)).sum(axis=0) > 1]
         if len(several):
             nothing = np.full(len(self), NOTHING)
             for lane, act in enumerate(acts):

@@ -106,8 +106,8 @@ class FollowingBeliefs:
 def _effects(engine: BatchedTriage, rows: Ints, acts: Ints) -> list[Cells]:
     """What became of the remedies among ``acts`` (L, R) of the last tick: (R, 1, 5) a lane."""
     setting, incidents, episodes = engine.setting, engine.incidents, engine.episodes
-    which = acts - setting.ranges.remedy
-    applied = (which >= 0) & (which < setting.ranges.remedies)
+    letters = setting.letters
+    which, applied = acts - letters.remedy, (acts >= letters.remedy) & (acts < letters.remedy_end)
     if not applied.any():
         return []
     tables, worlds, now = setting.tables, incidents.world[rows], engine.ticks[rows]

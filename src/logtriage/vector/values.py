@@ -39,7 +39,7 @@ class BatchedValues:
         (self.beliefs,) = self._following.beliefs
         known, horizon, tables = setting.public, setting.task.horizon, self.beliefs.tables
         stakes = Stakes(horizon, known.par, known.par_benign)
-        self._letters = letters_of(setting.ranges, NEVER)
+        self._letters = letters_of(setting.topology, NEVER)
         self._tables = plan_tables(
             stakes.tables(1), self._letters, horizon, tables.noted, tables.accepts
         )
@@ -54,15 +54,14 @@ class BatchedValues:
 
     def follow(self, actions: Ints, rows: Ints) -> None:
         """Take in the screens of rows (R,), open after ``actions`` (R,) in the last tick."""
-        ranges = self._setting.ranges
-        which = actions - ranges.remedy
-        remedied = (which >= 0) & (which < ranges.remedies)
+        letters = self._letters
+        remedied = (actions >= letters.remedy) & (actions < letters.remedy_end)
         self._enter(rows[remedied], actions[remedied])
         self._following.follow(rows, actions[np.newaxis])
 
     def _enter(self, rows: Ints, remedies: Ints) -> None:
         """Enter remedies (R,) that were just applied in some rows, by hypothesis."""
-        which = remedies - self._setting.ranges.remedy
+        which = remedies - self._letters.remedy
         right = self.beliefs.tables.accepts[self.beliefs.world[rows], which]
         move = move_of(remedies[:, np.newaxis], right, Rules(1, 1), self._letters)
         when = self._engine.ticks[rows] - 1

@@ -9,7 +9,7 @@ import numpy as np
 
 from logtriage.beliefs.model import Model, model_of
 from logtriage.errors import InvalidInput
-from logtriage.grading.action_lists import ActionRanges, ranges_of
+from logtriage.grading.steps import Letters, letters_of
 from logtriage.grading.tables import Span
 from logtriage.tasks import TaskSpec, tasks_of
 from logtriage.topology import Topology
@@ -72,12 +72,12 @@ class TokenSetting:
     @property
     def action_count(self) -> int:
         """How many actions there are."""
-        return self.ranges.count
+        return int(self.letters.hand_over) + 1
 
     @cached_property
-    def ranges(self) -> ActionRanges:
+    def letters(self) -> Letters:
         """The canonical integers of the topology's actions."""
-        return ranges_of(self.topology, hand_over=True)
+        return letters_of(self.topology)
 
     def room(self, count: int) -> TokenIncidents:
         """Room for ``count`` incidents."""

@@ -120,7 +120,7 @@ class ColumnPlaces(NamedTuple):
     def of(cls, setting: TokenSetting) -> "ColumnPlaces":
         """The places in a setting's layout."""
         starts = {name: at.start for name, at in setting.layout.blocks.items()}
-        ranges, world, here = setting.ranges, setting.layout.world, setting.public
+        world, here = setting.layout.world, setting.public
         gauges, spans = world.slots[Channel.METRICS], world.slots[Channel.TRACES]
         alerts = world.tokens.alert.tokens
         places = {name: starts[name] for name in cls._fields if name in starts}
@@ -143,6 +143,6 @@ class ColumnPlaces(NamedTuple):
             sorts=len(world.cell_sorts),
             horizon=setting.task.horizon,
             requests=action_id(RequestMoreLogs(None), setting.topology),
-            to=letters_of(ranges, NEVER),
+            to=letters_of(setting.topology, NEVER),
             rules=Rules(1, 1),
         )
