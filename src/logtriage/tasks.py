@@ -32,12 +32,12 @@ class TaskSpec:
     """The spec sheet of a task.
 
     ``horizon`` in ticks; ``benign`` is the share of incidents with no fault behind them, per
-    mille; ``severity_weights`` for P1, P2, P3 among real faults; ``history`` one reasoned
-    entry a version. ``setting`` has the constants of the world. ``topology`` has the services of
-    its incidents, split ``ood`` aside; without it each incident draws its own of ``services``
-    services, from the first number to the second. ``version`` is None of a world with a
-    fingerprint instead. Each incident of an ``unseen`` task has a world of its own, drawn around
-    that of ``setting``.
+    mille; ``severity_weights`` for P1, P2, P3 among real faults; ``history`` has an
+    entry a version, with its reason. ``setting`` has the constants of the world. All splits but
+    ``ood`` use the services of ``topology``; without it each incident draws its own, of as many
+    services as ``services`` allows, from the first number to the second. ``version`` is None if the
+    world is told by its fingerprint instead. Each incident of an ``unseen`` task has a world of its
+    own, drawn around that of ``setting``.
 
     Raises:
         InvalidInput: naming the field and what was expected.

@@ -315,7 +315,11 @@ class Model:
         )
 
     def _place_sets(self, members: Longs, known: list[dict[Condition, int]], place: Longs) -> None:
-        """Fill in what each service is: sets that differ in kinds of one sort share all else."""
+        """Write the condition of each service under each set into ``place``; extend ``known``.
+
+        Sets whose faults have the same sorts are worked out once; then each service that shows its
+        own fault gets the condition of that fault's kind.
+        """
         plain = np.array([*(_sort(self.world, fault) for fault in self.singles), NONE])
         _, firsts, which = np.unique(
             row_numbers(plain[members]), return_index=True, return_inverse=True

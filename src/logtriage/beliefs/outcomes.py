@@ -322,7 +322,10 @@ def _rules(reader: Reader, shape: tuple[int, ...], outcome: Outcome) -> Longs:
 
 @lru_cache(maxsize=4096)
 def _fires(reader: Reader, begins: tuple[int, ...]) -> Longs:
-    """The instants (C, I) from which alerts fire if the rule works, by the onset of the trouble."""
+    """The first instants (C, I) at which an alert can fire, if its rule works.
+
+    By C conditions and I onsets of the trouble, ``begins``.
+    """
     setting = reader.setting
     return np.array(
         [

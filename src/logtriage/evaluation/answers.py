@@ -83,10 +83,10 @@ class SheetResult:
 def grade_answers(
     sheet: Path, bundles: Iterable[Records], out: Path, agent: str, *, fresh: bool = False
 ) -> SheetResult:
-    """Make a run of a sheet about the incidents of some bundles, those without a row left out.
+    """Grade an answer sheet on the incidents of some bundles, and write the run to ``out``.
 
-    Beside the answers play two policies that know nothing: one hands everything over, one always
-    gives the commonest true answer.
+    A bundle without any answer in the sheet is left out. Two baselines play beside the answers: the
+    first hands every incident over, the second always gives the commonest true answer.
 
     Raises:
         SheetError: with every mistake in the sheet.

@@ -38,7 +38,7 @@ def word_of(action: Action) -> str:
 
 
 def wires_in_words(text: str) -> Iterator[dict[str, Any]]:
-    """The wire actions of a text: each line that is a word of an action; all else is prose."""
+    """A wire action for each line that spells an action; other lines are prose, and skipped."""
     for line in text.splitlines():
         match = _WORD.fullmatch(line.strip()) or _REPORT.fullmatch(line.strip())
         if match is not None:

@@ -90,7 +90,10 @@ class RoleInput:
         self.pointers = _pointers(self, kinds_of(world))
 
     def heard(self, seen: Floats, weights: NDArray[np.generic]) -> Floats:
-        """Weights (N, H) with the odds of what fits the words that were heard."""
+        """Weights (N, H) of hypotheses, times :data:`ODDS` for each group of words that fits.
+
+        ``seen`` (N, D_r) is what the role sees in N incidents, the words that it heard among it.
+        """
         raised: Floats = weights.astype(np.float32)
         for place, fits in self._senses:
             raised *= np.where((seen[:, place] > 0) @ fits > 0, np.float32(ODDS), np.float32(1))
