@@ -46,6 +46,8 @@ class Command(_Helps, TyperCommand):
         """Read the arguments, and refuse an option that would silently lose its first value."""
         given = list(args)
         rest: list[str] = super().parse_args(ctx, args)
+        if ctx.resilient_parsing:  # a shell completes the line
+            return rest
         _, _, order = self.make_parser(ctx).parse_args(given)
         for param in {one for one in order if order.count(one) > 1}:
             if param.param_type_name == "option" and not getattr(param, "multiple", False):

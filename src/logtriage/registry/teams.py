@@ -83,7 +83,8 @@ def make_team(
     if roles_of(spec):
         return partial(_by_role, _per_role(spec, split, own), split)
     _check_not_alone("", spec, (*TEAMS, *own))
-    raise UnknownName("team", spec, (*TEAMS, *own))
+    more = "or in every role net:DIR, openai:MODEL, module:name"
+    raise UnknownName("team", spec, (*TEAMS, *own), more)
 
 
 def _check_not_alone(where: str, spec: str, known: Iterable[str]) -> None:
