@@ -145,7 +145,9 @@ def report(
     if beliefs is not None or explain is not None or bases:
         raise InvalidInput("--base, --beliefs and --explain go with --html")
     if out is not None:
-        raise InvalidInput(f"{out}: a page is written with --html; compare sets two runs side by side")
+        raise InvalidInput(
+            f"{out}: a page is written with --html; compare sets two runs side by side"
+        )
     if (run / SHIFTS).exists():
         from logtriage.cli.shifts import put_shifts
 
