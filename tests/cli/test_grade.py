@@ -312,12 +312,15 @@ def test_conversations_are_sent_to_convert(tmp_path: Path) -> None:
 def test_a_report_can_read_whatever_was_graded(tmp_path: Path) -> None:
     wrong = ({"ranking": ["user-db", "user db"]}, {"cost": "a lot"}, {"prompt_tokens": -1})
     tokens: dict[str, Any] = {"prompt_tokens": 1_000_000, "completion_tokens": 0}
-    rows = [line(**tokens), *(line(**each) for each in wrong)]
+    over = [{"action_type": "hand_over"}]
+    rows = [line(actions=over, **tokens), *(line(**each) for each in wrong)]
     path, out = write(tmp_path / "runs.jsonl", *rows), tmp_path / "run"
     done = logtriage("grade", path, "--out", out)
     assert [text.split(": ")[1] for text in done.stderr.splitlines()[:3]] == [
         f"{path}:{number}" for number in (2, 3, 4)
     ]
+    (agent,) = lines(logtriage("grade", path, "--json"))[-1]["summary"]["agents"]
+    assert agent["bound"] == agent["grade"]["mean"] / 4 > 0
     prices = ("--value-of-incident", 1, "--price-per-million-tokens", "3,5")
     shown = logtriage("report", out, *prices, "--json")
     assert lines(shown)[0]["money"]["cost"] == 3.0

@@ -42,7 +42,7 @@ class DrawnTask:
 
 @attrs.frozen(eq=False)
 class Subject:
-    """A source of incidents with its rubric and oracle, under a name for the report."""
+    """What is audited: a source of incidents, its rubric, its oracle, and its name in reports."""
 
     name: str
     draw: Draw

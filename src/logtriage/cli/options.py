@@ -218,7 +218,7 @@ def workers_in(jobs: int | None, ray: str | None) -> "Iterator[Workers]":
 
 
 def role_split(named: str | None) -> RoleSplit | None:
-    """A built-in role split by its name, or a split from a JSON file."""
+    """The built-in role split of this name, or the split in this JSON file."""
     if named is None:
         return None
     # A name with the suffix of a file is opened, so that the error says that it is missing.

@@ -88,7 +88,10 @@ class Tally:
             "graded": self.graded,
             "unscored": self.unscored,
             "bad_lines": self.bad,
-            "agents": [_to_json(name, agent) for name, agent in self.agents.items()],
+            "agents": [
+                _to_json(name, agent, self.bad if len(self.agents) == 1 else 0)
+                for name, agent in self.agents.items()
+            ],
             "actions": self.actions,
             "unread": [
                 {"count": count, "first_reason": reason} for count, reason in kinds_of(self.unread)
@@ -113,14 +116,14 @@ def _told(agent: _Agent, bad: int) -> Iterator[str]:
     yield f"mean grade {estimate(_grade(agent)).plain}{with_lost}{baseline}"
 
 
-def _to_json(name: str | None, agent: _Agent) -> dict[str, Any]:
+def _to_json(name: str | None, agent: _Agent, bad: int) -> dict[str, Any]:
     grade, net = _grade(agent), _net(agent)
     return {
         "agent": name,
         "graded": _count(agent.scores),
         "unscored": _count(agent.lost),
         "grade": grade and attrs.asdict(grade),
-        "bound": _bound(agent),
+        "bound": _bound(agent, bad),
         "net_value": net and attrs.asdict(net),
         "with_worth": sum(len(each) for name, each in agent.scores.items() if name in agent.worths),
         "always_handing_over": {
@@ -146,7 +149,7 @@ def _grade(agent: _Agent) -> "Interval | None":
     return ratio_interval(sums, [on_grid(1.0) * len(attempts) for attempts in every])
 
 
-def _bound(agent: _Agent, bad: int = 0) -> float | None:
+def _bound(agent: _Agent, bad: int) -> float | None:
     """The mean grade with 0 for each unscored attempt and ``bad`` line."""
     from logtriage.evaluation.statistics import bound_of
 
@@ -156,16 +159,13 @@ def _bound(agent: _Agent, bad: int = 0) -> float | None:
 
 def _net(agent: _Agent, *, lost: bool = False) -> "Interval | None":
     """The net value of all attempts, if wanted with ``lost``; its interval is over incidents."""
-    from logtriage.evaluation.net_values import on_grid
-    from logtriage.evaluation.statistics import ratio_interval
+    from logtriage.evaluation.net_values import net_value_of_attempts
 
-    gained, possible = [], []
-    for name, worth in agent.worths.items():
-        attempts = [*agent.scores.get(name, ()), *(agent.lost.get(name, ()) if lost else ())]
-        if attempts:
-            gained.append(sum(on_grid(score) - on_grid(worth) for score in attempts))
-            possible.append((on_grid(1.0) - on_grid(worth)) * len(attempts))
-    return ratio_interval(gained, possible)
+    every = [
+        ([*agent.scores.get(name, ()), *(agent.lost.get(name, ()) if lost else ())], worth)
+        for name, worth in agent.worths.items()
+    ]
+    return net_value_of_attempts(pair for pair in every if pair[0])
 
 
 def _handed_over(agent: _Agent) -> float | None:

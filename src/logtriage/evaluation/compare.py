@@ -14,7 +14,7 @@ from logtriage.evaluation.loading import LoadedRun, rubric_label
 from logtriage.evaluation.losses import Losses, loss_difference
 from logtriage.evaluation.manifest import Manifest, read_manifest
 from logtriage.evaluation.net_values import net_difference, net_value
-from logtriage.evaluation.repeats import attempts_of
+from logtriage.evaluation.repeats import attempts_of, policies_of
 from logtriage.evaluation.statistics import Interval, bound_of, paired_difference
 from logtriage.grading import Grade
 
@@ -198,7 +198,7 @@ def net_of(
 
 
 def _losses(a: LoadedRun, b: LoadedRun, task: str, name_a: str, name_b: str) -> Losses | None:
-    if any(len(attempts_of(run).get(name, ())) > 1 for run, name in ((a, name_a), (b, name_b))):
+    if any(len(policies_of(run, name)) > 1 for run, name in ((a, name_a), (b, name_b))):
         return None
     before, after = a.explained[name_a, task], b.explained[name_b, task]
     shared = [name for name in before if name in after]
@@ -208,7 +208,7 @@ def _losses(a: LoadedRun, b: LoadedRun, task: str, name_a: str, name_b: str) -> 
 def grades_of(run: LoadedRun, agent: str, tasks: Iterable[str]) -> dict[str, list[Grade]]:
     """The grades with a score of an agent's attempts at each incident of some tasks."""
     tasks, graded = list(tasks), dict[str, list[Grade]]()
-    for policy in attempts_of(run).get(agent, [agent]):
+    for policy in policies_of(run, agent):
         for incident, grade in run.scored(policy, tasks).items():
             graded.setdefault(incident, []).append(grade)
     return graded
@@ -222,7 +222,7 @@ def scores_of(run: LoadedRun, agent: str, tasks: Iterable[str]) -> dict[str, flo
 
 def attempts_planned(run: LoadedRun, agent: str, tasks: Iterable[str]) -> Counter[str]:
     """How many attempts an agent was to make at each incident of some tasks."""
-    tasks, group = list(tasks), attempts_of(run).get(agent, [agent])
+    tasks, group = list(tasks), policies_of(run, agent)
     cells = (cell for cell in run.planned if cell.policy in group and cell.task in tasks)
     return Counter(incident for cell in cells for incident in cell.ids)
 

@@ -17,7 +17,7 @@ from logtriage.errors import InvalidInput
 from logtriage.evaluation.loading import LoadedRun
 from logtriage.evaluation.localisation import RANKING, check_ranking
 from logtriage.evaluation.net_values import on_grid
-from logtriage.evaluation.repeats import attempts_of
+from logtriage.evaluation.repeats import attempts_of, policies_of
 from logtriage.evaluation.statistics import Interval, mean_interval, paired_difference
 from logtriage.evaluation.usage import TOKENS, Usage, usage_in
 from logtriage.grading.grade import GRID
@@ -136,7 +136,11 @@ class WorthDifference:
 
 
 def worth_of(run: LoadedRun, prices: Prices) -> tuple[Worth, ...]:
-    """The worth of each policy on each task where hand-overs have one; errors as of ``costs``."""
+    """The worth of each policy on each task; tasks whose hand-overs have no worth are left out.
+
+    Raises:
+        InvalidInput: as :meth:`Prices.costs`.
+    """
     rows = []
     for name, group in attempts_of(run).items():
         for task in run.tasks:
@@ -174,7 +178,7 @@ def worth_differences(
 def _worths(run: LoadedRun, agent: str, task: str, prices: Prices) -> dict[str, float]:
     """The mean worth of an agent's attempts at each incident."""
     worths: dict[str, list[float]] = {}
-    for policy in attempts_of(run).get(agent, [agent]):
+    for policy in policies_of(run, agent):
         for incident, (gain, cost) in _gains(run, policy, task, prices).items():
             worths.setdefault(incident, []).append(gain - cost)
     return {incident: fmean(each) for incident, each in worths.items()}

@@ -30,8 +30,19 @@ def net_value(graded: Sequence[Outcome]) -> Interval | None:
 
     A ratio of sums, in whole units of 2**-50, so that handing over at once is exactly 0.
     """
-    gained = [on_grid(grade) - on_grid(worth) for grade, worth in graded]
-    return ratio_interval(gained, [on_grid(1.0) - on_grid(worth) for _, worth in graded])
+    return net_value_of_attempts(((grade,), worth) for grade, worth in graded)
+
+
+def net_value_of_attempts(graded: Iterable[tuple[Sequence[float], float]]) -> Interval | None:
+    """Net value of all attempts, from the grades at each incident and its worth.
+
+    The interval is over incidents: attempts at one are not independent.
+    """
+    gained, possible = [], []
+    for grades, worth in graded:
+        gained.append(sum(on_grid(grade) - on_grid(worth) for grade in grades))
+        possible.append(len(grades) * (on_grid(1.0) - on_grid(worth)))
+    return ratio_interval(gained, possible)
 
 
 def net_difference(before: Sequence[Outcome], after: Sequence[Outcome]) -> Interval | None:

@@ -11,13 +11,12 @@ from typing import Any, Final
 import attrs
 
 from logtriage.evaluation.loading import LoadedRun
-from logtriage.evaluation.net_values import on_grid
+from logtriage.evaluation.net_values import net_value_of_attempts
 from logtriage.evaluation.statistics import (
     Interval,
     mean_interval,
     pass_at_k,
     pass_hat_k,
-    ratio_interval,
 )
 from logtriage.evaluation.summary import Row, is_solved
 
@@ -63,6 +62,11 @@ def attempts_of(run: LoadedRun) -> dict[str, list[str]]:
     return attempts
 
 
+def policies_of(run: LoadedRun, agent: str) -> list[str]:
+    """The policies of an agent's attempts; another policy's name stands for itself."""
+    return attempts_of(run).get(agent, [agent])
+
+
 def repeats_of(run: LoadedRun) -> tuple[Repeats, ...]:
     """The repeats of a run's agents, over the incidents that all repeats have a grade of.
 
@@ -88,11 +92,7 @@ def _repeats(run: LoadedRun, name: str, group: Sequence[str], task: str) -> Repe
     known = [worth for worth in worths if worth is not None]
     net = None
     if len(known) == len(worths):
-        gained = [
-            sum(on_grid(score) - on_grid(worth) for score in row)
-            for row, worth in zip(scores, known, strict=True)
-        ]
-        net = ratio_interval(gained, [count * (on_grid(1.0) - on_grid(worth)) for worth in known])
+        net = net_value_of_attempts(zip(scores, known, strict=True))
     return Repeats(
         name,
         task,

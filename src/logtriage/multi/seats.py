@@ -52,7 +52,7 @@ class Replies(AnyText):
         self._texts = texts
 
     def sample(self, mask: Any = None, probability: Any = None) -> str:
-        """One of the texts; a mask or probability is of characters."""
+        """A text of the samples; with a mask or a probability, a text of random characters."""
         if mask is not None or probability is not None:
             return super().sample(mask, probability)
         return self._texts[int(self.np_random.integers(len(self._texts)))]

@@ -1,4 +1,4 @@
-"""Shifts and their tasks: incidents with the ticks and systems at which they arrive."""
+"""Shifts and their tasks. A shift has incidents; each arrives at a tick, in a system."""
 
 from types import MappingProxyType
 from typing import Final

@@ -38,7 +38,10 @@ class Shape(NamedTuple):
 def _has(
     *paths: str, of: Callable[[Iterable[bool]], bool] = all, rows: Iterable[str] = ()
 ) -> Callable[[Field], bool]:
-    """Whether a document has fields at some paths; if ``data`` lists rows, they at ``rows``."""
+    """A check that a document has fields at ``paths``.
+
+    Where ``rows`` are given and ``data`` is a list, each of its items must have these fields.
+    """
 
     def fits(document: Field) -> bool:
         data = document["data"] if rows else document
