@@ -72,7 +72,7 @@ def test_other_names_are_paired_by_position(tmp_path: Path) -> None:
 def test_which_policies_is_asked_where_it_is_not_clear(tmp_path: Path) -> None:
     a = played(tmp_path / "a", ["expert", "random"])
     b = played(tmp_path / "b", ["oracle"])
-    with pytest.raises(InvalidInput, match="Run A has expert, random; name a policy"):
+    with pytest.raises(InvalidInput, match=r"a has expert, random; name the policy of each run"):
         compare_runs(a, b)
     (comparison,) = compare_runs(a, b, policy_a="random")
     assert (comparison.policy_a, comparison.policy_b) == ("random", "oracle")

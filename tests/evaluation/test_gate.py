@@ -173,6 +173,22 @@ def test_every_attempt_and_every_agent_of_the_baseline_counts(tmp_path: Path) ->
     assert (gate.exit_code, "not compared, only in BASE: other" in gate.stderr) == (1, True)
 
 
+def test_a_task_that_the_run_leaves_out_fails(tmp_path: Path) -> None:
+    tasks = {"base": [TASK, "cascading_failure-v4"], "new": [TASK]}
+    for name, planned in tasks.items():
+        spec = RunSpec([name, "constant:resolve"], planned, episodes=3)
+        factories = {policy: make_policy("constant:resolve") for policy in spec.policies}
+        evaluate(spec, tmp_path / name, factories=factories)
+    base, new = load_run(tmp_path / "base"), load_run(tmp_path / "new")
+    # The agents are renamed; a constant of the same name does not keep them apart.
+    first, *_ = gate_runs(new, base)
+    assert (first.policy, first.base_policy, first.verdict) == ("new", "base", Verdict.WORSE)
+    assert (first.incidents, first.run) == (6, 3.0)
+    assert gate_runs(base, new)[0].verdict is Verdict.NO_WORSE
+    compared = logtriage("compare", tmp_path / "base", tmp_path / "new")
+    assert "not compared, only in A: cascading_failure-v4" in compared.stderr
+
+
 def test_the_command_exits_with_1_and_says_why(runs: Path) -> None:
     pair = ("--policy", "constant:escalate=sre-team", "--base-policy", "constant:ignore")
     worse = logtriage("gate", runs / "new", runs / "base", *pair)

@@ -96,7 +96,7 @@ def reason_of(check: Check) -> str:
     """Why a check did not pass."""
     if check.difference is None:
         lost = f"{check.run or 0:g} of {counted(check.incidents, 'incident')}"
-        return f"{lost} graded in the baseline have no grade"
+        return f"{lost} graded in the baseline have no grade, or lack that of an attempt"
     difference = f"{check.difference:+.3f} over {counted(check.incidents, 'incident')}"
     reason = f"{check.verdict}: {difference}, margin {check.margin:g}"
     if check.verdict is not Verdict.UNDECIDED:

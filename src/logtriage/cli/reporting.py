@@ -71,9 +71,12 @@ def compare(
         dict.fromkeys(f"{ours} and {theirs}" for _, ours, theirs in pairs if ours != theirs)
     )
     if policy_a is None and policy_b is None and by_place:
-        note(f"no policy has the same name in both; paired by position: {by_place}", "yellow")
+        note(f"paired by position, since the names differ: {by_place}", "yellow")
     if policy_a is None and policy_b is None:
         note_unpaired(a, b, "A", "B")
+    for side, run, other in (("A", a, b), ("B", b, a)):
+        if tasks := [task for task in run.tasks if task not in other.tasks]:
+            note(f"not compared, only in {side}: {', '.join(tasks)}", "yellow")
     for comparison in compared:
         if comparison.only_a or comparison.only_b:
             policies = ", ".join(dict.fromkeys((comparison.policy_a, comparison.policy_b)))

@@ -17,6 +17,7 @@ from logtriage.evaluation.net_values import net_difference, net_value
 from logtriage.evaluation.repeats import attempts_of, policies_of
 from logtriage.evaluation.statistics import Interval, bound_of, paired_difference
 from logtriage.grading import Grade
+from logtriage.registry.policies import CONSTANT
 
 
 @attrs.frozen
@@ -67,9 +68,9 @@ def compare_runs(
 ) -> tuple[Comparison, ...]:
     """Compare two runs task by task, policy with policy of the same name.
 
-    The attempts of an agent (``NAME``, ``NAME#2`` and so on) count as one policy. Runs without a
-    name in common are paired by position, if they have as many policies. Name both policies to
-    compare two others. A run of a single policy needs no name.
+    The attempts of an agent (``NAME``, ``NAME#2`` and so on) count as one policy. Runs with as many
+    agents and no agent of the same name are paired by position. Name both policies to compare
+    two others. A run of a single agent needs no name.
 
     Raises:
         UnknownName: for a policy that its run did not play.
@@ -94,7 +95,7 @@ def pair_runs(
     if policy_a is None and policy_b is None and (shared := pairs_of(a, b)):
         pairs = shared
     else:
-        pairs = [(_policy(a, policy_a, "A"), _policy(b, policy_b, "B"))]
+        pairs = [(_policy(a, policy_a), _policy(b, policy_b))]
     tasks = [task for task in a.tasks if task in b.tasks]
     if not tasks:
         raise InvalidInput(f"no task in common: {', '.join(a.tasks)} and {', '.join(b.tasks)}")
@@ -117,12 +118,26 @@ def run_names(directories: Sequence[Path]) -> tuple[str, ...]:
 
 
 def pairs_of(a: LoadedRun, b: LoadedRun) -> list[tuple[str, str]]:
-    """The agents of two runs that belong together by name, or if as many, by position."""
+    """The agents of two runs that belong together by name.
+
+    If only constants have a name in common, the others are paired by position if they are as many.
+    """
     ours, theirs = attempts_of(a), attempts_of(b)
     common = [(name, name) for name in ours if name in theirs]
-    if common or len(ours) != len(theirs):
+    left, right = _agents(ours), _agents(theirs)
+    if len(left) != len(right) or not all(is_constant(name) for name, _ in common):
         return common
-    return list(zip(ours, theirs, strict=True))
+    return list(dict.fromkeys([*zip(left, right, strict=True), *common]))
+
+
+def is_constant(policy: str) -> bool:
+    """Whether a policy is a list of actions, such as handing over, to hold agents against."""
+    return policy.startswith(f"{CONSTANT}:")
+
+
+def _agents(policies: Iterable[str]) -> list[str]:
+    names = list(policies)
+    return [name for name in names if not is_constant(name)] or names
 
 
 def unpaired(a: LoadedRun, b: LoadedRun) -> tuple[list[str], list[str]]:
@@ -135,16 +150,17 @@ def unpaired(a: LoadedRun, b: LoadedRun) -> tuple[list[str], list[str]]:
     )
 
 
-def _policy(run: LoadedRun, name: str | None, side: str) -> str:
+def _policy(run: LoadedRun, name: str | None) -> str:
     if name is not None:
         if name not in run.policies:
-            raise UnknownName(f"policy of run {side}", name, run.policies)
+            raise UnknownName(f"policy of {run.directory}", name, run.policies)
         return name
-    if len(attempts_of(run)) == 1:
-        return run.policies[0]
+    agents = _agents(attempts_of(run))
+    if len(agents) == 1:
+        return agents[0]
     raise InvalidInput(
-        f"which policies are to be compared? Run {side} has {', '.join(run.policies)}; name a "
-        "policy"
+        f"which policies are to be compared? {run.directory} has {', '.join(run.policies)}; name "
+        "the policy of each run"
     )
 
 

@@ -1,6 +1,6 @@
 """Is a run no worse than a baseline? Paired non-inferiority, for agents in CI.
 
-Four measures of each policy, over all tasks that both runs have: episodes without a
+Four measures of each policy, over all tasks of the baseline: incidents without a
 grade, the mean grade, mis-pages and false alarms. Each of the last three is compared
 incident by incident, and its 95 % interval is held against a margin (:class:`Verdict`).
 """
@@ -13,7 +13,13 @@ from typing import Final
 import attrs
 
 from logtriage.errors import InvalidInput
-from logtriage.evaluation.compare import attempts_planned, grades_of, pair_runs, unpaired
+from logtriage.evaluation.compare import (
+    attempts_planned,
+    grades_of,
+    is_constant,
+    pair_runs,
+    unpaired,
+)
 from logtriage.evaluation.episodes import alarmed, mis_paged, played_state
 from logtriage.evaluation.loading import LoadedRun
 from logtriage.evaluation.statistics import (
@@ -24,7 +30,6 @@ from logtriage.evaluation.statistics import (
 )
 from logtriage.grading import Grade
 from logtriage.registry import is_shipped
-from logtriage.registry.policies import CONSTANT
 from logtriage.state import State
 
 #: Below this many incidents a bootstrap interval is not trusted.
@@ -97,17 +102,17 @@ def gate_runs(
         UnknownName, InvalidInput, RubricError, SealError: as
             :func:`logtriage.evaluation.compare_runs`.
     """
-    pairs, tasks = pair_runs(base, run, base_policy, policy)
+    pairs, _ = pair_runs(base, run, base_policy, policy)
     # A list of actions that stands beside agents never gets worse.
-    pairs = [pair for pair in pairs if not pair[1].startswith(f"{CONSTANT}:")] or pairs
+    pairs = [pair for pair in pairs if not is_constant(pair[1])] or pairs
     checks = [
         check
         for theirs, ours in pairs
-        for check in _checks(run, base, tasks, ours, theirs, margins or Margins())
+        for check in _checks(run, base, ours, theirs, margins or Margins())
     ]
     if policy is None and base_policy is None:
         for name in unpaired(base, run)[0]:
-            lost = len(grades_of(base, name, tasks))
+            lost = len(grades_of(base, name, base.tasks))
             if lost and not is_shipped(name):
                 checks.append(Check(name, name, UNSCORED, Verdict.WORSE, lost, float(lost), 0.0))
     if not any(check.incidents for check in checks):
@@ -116,10 +121,11 @@ def gate_runs(
 
 
 def _checks(
-    run: LoadedRun, base: LoadedRun, tasks: Sequence[str], ours: str, theirs: str, margins: Margins
+    run: LoadedRun, base: LoadedRun, ours: str, theirs: str, margins: Margins
 ) -> Iterator[Check]:
-    before, after = grades_of(base, theirs, tasks), grades_of(run, ours, tasks)
-    attempts = attempts_planned(run, ours, tasks)
+    # Over the base's tasks: what the run leaves out is lost, a whole task as well as an incident.
+    before, after = grades_of(base, theirs, base.tasks), grades_of(run, ours, run.tasks)
+    attempts = attempts_planned(run, ours, run.tasks)
     lost = sum(len(after.get(name, ())) < max(1, attempts[name]) for name in before)
     verdict = Verdict.WORSE if lost else Verdict.NO_WORSE
     yield Check(ours, theirs, UNSCORED, verdict, len(before), float(lost), 0.0)
