@@ -77,7 +77,11 @@ def test_these_keys_may_be_left_out(key: str, raw: dict[str, Any]) -> None:
             changed(schema="logtriage.transcript/2"),
             "schema: expected 'logtriage.transcript/1', got 'logtriage.transcript/2'",
         ),
-        (without("incident"), "incident: expected an incident id, got nothing"),
+        (
+            without("incident"),
+            "incident: expected an incident id, got nothing; "
+            "keys: 'schema', 'actions', 'status', 'agent'",
+        ),
         (changed(incident=7), "incident: expected an incident id, got a number"),
         (without("actions"), "actions: expected a list of wire actions, got nothing"),
         (changed(actions={}), "actions: expected a list of wire actions, got an object"),

@@ -70,7 +70,12 @@ def structure_transcript(raw: object) -> Transcript:
         raise TranscriptError(f"schema: expected {SCHEMA!r}, got {shown}")
     incident, actions = raw.get("incident"), raw.get("actions")
     if not isinstance(incident, str):
-        raise TranscriptError(f"incident: expected an incident id, got {json_kind(incident)}")
+        lacks = (
+            f"; the keys are {', '.join(map(repr, raw)):.80}" if raw and absent(incident) else ""
+        )
+        raise TranscriptError(
+            f"incident: expected an incident id, got {json_kind(incident)}{lacks}"
+        )
     if not isinstance(actions, list):
         raise TranscriptError(f"actions: expected a list of wire actions, got {json_kind(actions)}")
     for number, action in enumerate(actions):

@@ -57,7 +57,7 @@ class UnknownName(InvalidInput):
         self.whole = whole
         meant = closest(name, self.known)
         hint = "" if meant is None else f" (did you mean {meant!r}?)"
-        listed = ", ".join(self.known) if whole else _listed(self.known)
+        listed = ", ".join(self.known) if whole else listed_first(self.known)
         listed += f"; {where}" if where else ""
         super().__init__(f"unknown {what} {name!r}{hint}; known: {listed}")
 
@@ -66,7 +66,8 @@ class UnknownName(InvalidInput):
         return partial(type(self), whole=self.whole), fields
 
 
-def _listed(names: tuple[str, ...]) -> str:
+def listed_first(names: tuple[str, ...]) -> str:
+    """The names with commas between; of many the first, and how many more there are."""
     if len(names) <= _ALL:
         return ", ".join(names)
     return f"{', '.join(names[:_SOME])} and {len(names) - _SOME} more"

@@ -24,7 +24,7 @@ def test_thirty_answers_are_graded_in_one_command(tmp_path: Path) -> None:
     assert "the cost of an episode at which the worth is 0" in " ".join(shown.split())
     first, *others = lines(logtriage("report", out, "--value-of-incident", 100, "--json"))
     assert first["repeats"]["pass_at"][0]["mean"] == first["repeats"]["pass_hat"][9]["mean"]
-    assert (first["money"]["episodes"], first["money"]["cost"]) == (30, 4.5)
+    assert (first["money"]["incidents"], first["money"]["cost"]) == (3, 4.5)
     assert len(others) == 11
     assert logtriage("calibration", out).exit_code == 0
     rival = logtriage("compare", out, out, "--policy-a", "constant:hand_over", "--policy-b",

@@ -67,7 +67,7 @@ def test_what_became_of_rows_and_calls_is_told(tmp_path: Path) -> None:
     assert said[0].startswith(f"error: {path}:2: messages[2]: a screen of tick 2 after 1 call: ")
     assert said[1:] == [
         "2 converted; 1 bad row; 1 without a screen to check it by",
-        "1 calls left out: no screen shows that they were carried out",
+        "1 call left out: no screen shows that it was carried out",
         "1 of 8 replies and calls could not be read:",
         "  1: a reply without a tool call that can be read",
     ]

@@ -30,7 +30,7 @@ def test_worth_is_what_is_gained_less_what_it_costs(run: LoadedRun) -> None:
     oracle, nothing = worth_of(run, Prices(100.0, per_episode=2.0))
     assert oracle.worth.mean == pytest.approx(gained - 10.0)
     assert oracle.worth.bounds[0] <= oracle.worth.mean <= oracle.worth.bounds[1]
-    assert (oracle.episodes, oracle.cost) == (5, 10.0)
+    assert (oracle.incidents, oracle.cost) == (5, 10.0)
     assert oracle.worthless_at == pytest.approx(gained / 5)
     assert nothing.worth.mean == pytest.approx(-10.0)
     (difference,) = worth_differences(run, run, [(TASK, HANDED_OVER, "oracle")], Prices(100.0, 2.0))

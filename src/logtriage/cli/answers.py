@@ -13,6 +13,7 @@ from logtriage.cli.console import fail, note
 from logtriage.cli.group import SOME_BAD, UNUSABLE
 from logtriage.cli.options import argument, option
 from logtriage.cli.reporting import put_run
+from logtriage.errors import listed_first
 
 
 def template(
@@ -76,5 +77,6 @@ def grade(
         note(f"not graded on these incidents: {', '.join(graded.ungraded)}", "yellow")
     note(f"transcripts and summary: {out}; confidences: logtriage calibration {out}", "dim")
     if graded.missing:
-        note(f"no row, and no grade: {counted(graded.missing, 'incident')}", "yellow")
+        count = counted(len(graded.missing), "incident")
+        note(f"no row, and no grade: {count} ({listed_first(graded.missing)})", "yellow")
         raise typer.Exit(SOME_BAD)

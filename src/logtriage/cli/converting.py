@@ -100,13 +100,16 @@ def convert(
 
 
 def _summary(counts: Mapping[str, int], unread: Sequence[str]) -> Iterator[str]:
+    beginnings = counted(counts["beginnings"], "beginning")
     yield (
         f"{counts['converted']} converted; {counted(counts['bad'], 'bad row')}"
-        + (f"; {counts['beginnings']} beginnings of others" if counts["beginnings"] else "")
+        + (f"; {beginnings} of others" if counts["beginnings"] else "")
         + (f"; {counts['unseen']} without a screen to check it by" if counts["unseen"] else "")
     )
     if counts["left_out"]:
-        yield f"{counts['left_out']} calls left out: no screen shows that they were carried out"
+        left_out = counted(counts["left_out"], "call")
+        was = "it was" if counts["left_out"] == 1 else "they were"
+        yield f"{left_out} left out: no screen shows that {was} carried out"
     if unread:
         yield f"{len(unread)} of {counts['actions']} replies and calls could not be read:"
         yield from (f"  {count}: {reason}" for count, reason in kinds_of(unread))

@@ -70,7 +70,8 @@ def grade(
         check_unused(out)
     incidents = Incidents.of(bundle, options.seal_in(seal_file), options.world_in(of_world))
     own = options.role_split(split_roles)
-    console, tally, bad, lacking = results(), Tally(), BadLines(), False
+    console, tally, bad = results(), Tally(), BadLines()
+    lacking = no_json = False
     kept: list[Transcript] = []
     sources: list[Path | IO[bytes]] = [
         sys.stdin.buffer if name == "-" else Path(name) for name in files
@@ -87,7 +88,8 @@ def grade(
         for graded in every:
             if isinstance(graded, TranscriptError):
                 tally.bad += 1
-                lacking |= graded.reason.endswith("got nothing")
+                lacking |= "got nothing" in graded.reason
+                no_json |= "JSON" in graded.reason
                 bad.tell(graded)
             else:
                 tally.add(graded.grade, graded.worth)
@@ -106,7 +108,7 @@ def grade(
     if lacking and tally.bad == tally.lines:
         note("conversations become transcripts so: logtriage convert FILE | logtriage grade -")
     if tally.bad == tally.lines:
-        if not lacking:
+        if no_json:
             note("nothing was graded; a file of transcripts has one JSON object a line")
         raise typer.Exit(UNUSABLE)
     if out is not None and kept:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from logtriage._lib.seal import SEAL_VARIABLE, Seal
-from logtriage.cli.console import note
 from logtriage.codec import load_role_split
 from logtriage.drawing.ids import ALL_SPLITS
 from logtriage.drawing.sealing import read_seal, seal_for
@@ -189,11 +188,6 @@ def prices_in(value: float | None, cost: float | None, tokens: str | None) -> "P
             raise InvalidInput("--value-of-incident: missing; costs alone say no worth")
         return None
     if tokens is None:
-        if cost is None:
-            note(
-                "costs are those that the run keeps, and 0 where it keeps none: give "
-                "--cost-per-episode or --price-per-million-tokens"
-            )
         return Prices(value, cost)
     try:
         of_prompts, of_replies = map(float, tokens.split(","))

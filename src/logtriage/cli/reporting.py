@@ -2,6 +2,7 @@
 
 import webbrowser
 from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -171,17 +172,33 @@ def put_run(
     """Print the figures of a run: its repeats as one, and with ``prices`` its worth in money."""
     from logtriage.evaluation import summarise
     from logtriage.evaluation.money import worth_of
-    from logtriage.evaluation.repeats import repeats_of
+    from logtriage.evaluation.repeats import attempts_of, repeats_of
 
     money = () if prices is None else worth_of(run, prices)
+    repeats = repeats_of(run)
     put_rows(
         summarise(run),
-        repeats_of(run),
+        repeats,
         money,
         as_json=as_json,
         legend=legend,
         luck_adjusted=luck_adjusted,
     )
+    averaged = {(each.policy, each.task) for each in repeats}
+    for name, task in product((n for n, group in attempts_of(run).items() if group[1:]), run.tasks):
+        if (name, task) not in averaged:
+            note(
+                f"the attempts of {name} on {task} are not averaged: they are at other incidents, "
+                "or no incident has a grade of each",
+                "yellow",
+            )
+    kept = prices is not None and prices.per_episode is None and prices.per_million is None
+    if kept and money and not any(row.cost for row in money):
+        note(
+            "the run keeps no costs, so that they are 0: give --cost-per-episode or "
+            "--price-per-million-tokens",
+            "yellow",
+        )
     if run.manifest.left_out:
         lines = counted(run.manifest.left_out, "bad line")
         note(f"{lines} had no grade when this run was made, and count in no figure", "yellow")

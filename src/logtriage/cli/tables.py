@@ -157,11 +157,12 @@ def _put_located(figures: Figures, rows: Sequence[Row]) -> None:
 def print_repeats(console: Console, rows: Sequence[Repeats]) -> None:
     """Print how often repeats solve an incident: one of k of them, and all k."""
     Figures(console).put(
-        ("policy", "repeats", "k", "one of k solves\n[95 % interval]", "all k solve\n"
+        ("policy", "task", "repeats", "k", "one of k solves\n[95 % interval]", "all k solve\n"
          "[95 % interval]"),
         [
             [
                 row.policy,
+                row.task,
                 str(row.repeats),
                 str(k),
                 estimate(row.pass_at[k - 1]),
@@ -170,6 +171,7 @@ def print_repeats(console: Console, rows: Sequence[Repeats]) -> None:
             for row in rows
             for k in sorted({1, 2, row.repeats})
         ],
+        names=2,
     )  # fmt: skip
 
 
@@ -247,12 +249,12 @@ def print_worth(console: Console, rows: Sequence[Worth], *, legend: bool = False
     """Print the worth of policies beyond handing everything over, if wanted with its legend."""
     figures = Figures(console)
     figures.put(
-        ("policy", "task", "episodes", "cost", "worth [95 % interval]", "worth nothing at"),
+        ("policy", "task", "incidents", "cost", "worth [95 % interval]", "worth nothing at"),
         [
             [
                 row.policy,
                 row.task,
-                str(row.episodes),
+                str(row.incidents),
                 f"{row.cost:,.2f}",
                 estimate(row.worth, ",.2f"),
                 f"{row.worthless_at:,.2f} an episode" if row.worthless_at >= 0 else NO_FIGURE,
@@ -270,11 +272,12 @@ def print_worth_differences(
 ) -> None:
     """Print the worth of policies side by side; ``runs`` are the names of runs A and B."""
     Figures(console).put(
-        ("A", "B", "incidents", "worth A", "worth B", "worth B - A [95 % interval]"),
+        ("A", "B", "task", "incidents", "worth A", "worth B", "worth B - A [95 % interval]"),
         [
             [
                 f"{runs[0]}: {row.policy_a}",
                 f"{runs[1]}: {row.policy_b}",
+                row.task,
                 str(row.incidents),
                 f"{row.a:,.2f}",
                 f"{row.b:,.2f}",
@@ -282,7 +285,7 @@ def print_worth_differences(
             ]
             for row in rows
         ],
-        names=2,
+        names=3,
     )
 
 

@@ -70,13 +70,13 @@ def transcript_of_answer(answer: Answer, incident: Incident, agent: str) -> Tran
 
 @attrs.frozen
 class SheetResult:
-    """What became of a sheet: rows for each incident, incidents without a row, ungraded columns.
+    """What became of a sheet: rows for each incident, ids without a row, ungraded columns.
 
     A column is ``ungraded`` if it has values that no rubric of the incidents looks at.
     """
 
     repeats: int
-    missing: int
+    missing: tuple[str, ...]
     ungraded: tuple[str, ...]
 
 
@@ -109,7 +109,8 @@ def grade_answers(
             for cell in run.left():
                 run.keep(cell, b"".join(map(line_of, _play_cell(cell, agents, attempts, run))))
             run.finish()
-    return SheetResult(len(attempts), len(known) - len(said), _ungraded(answers, known))
+    missing = tuple(name for name in known if name not in said)
+    return SheetResult(len(attempts), missing, _ungraded(answers, known))
 
 
 def _attempts(

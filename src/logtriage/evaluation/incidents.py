@@ -92,7 +92,9 @@ class Incidents:
             _, _, name = incident_id.partition("/")
             if is_of_task(incident_id) or name in ALL_SPLITS:
                 return incident_of(incident_id, self.seal, self.world)  # says what the id lacks
-            raise UnknownName("recorded incident", incident_id, recorded) from None
+            own = "incidents of your own are found in a bundle (--bundle FILE)"
+            where = str(self.bundle or own)
+            raise UnknownName("recorded incident", incident_id, recorded, where) from None
 
     def recorded(self, task: str = RECORDED_TASK) -> Mapping[str, Incident]:
         """The recorded incidents of a ``task`` by id, in order.

@@ -109,14 +109,14 @@ class Prices:
 class Worth:
     """The worth of a policy, or of all repeats of an agent, on a task.
 
-    ``episodes`` are the scored ones whose hand-over has a worth; ``worth`` and ``cost`` are sums
-    over their incidents, of the mean over repeats. At a cost of ``worthless_at`` an episode it is
-    worth nothing; below 0, it would have to be paid.
+    ``worth`` and ``cost`` are sums over the ``incidents`` that have a score and whose hand-over has
+    a worth; of several attempts at an incident the mean counts. At a cost of ``worthless_at`` an
+    episode it is worth nothing; below 0, it would have to be paid.
     """
 
     policy: str
     task: str
-    episodes: int
+    incidents: int
     worth: Interval
     cost: float
     worthless_at: float
@@ -152,8 +152,8 @@ def worth_of(run: LoadedRun, prices: Prices) -> tuple[Worth, ...]:
                 gain, cost = (
                     [fmean(pair[part] for pair in row) for row in by_incident] for part in (0, 1)
                 )
-                count, worth = sum(map(len, by_incident)), _times(each, len(ids))
-                rows.append(Worth(name, task, count, worth, fsum(cost), fmean(gain)))
+                worth = _times(each, len(ids))
+                rows.append(Worth(name, task, len(ids), worth, fsum(cost), fmean(gain)))
     return tuple(rows)
 
 
