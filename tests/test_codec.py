@@ -80,7 +80,7 @@ def test_these_keys_may_be_left_out(key: str, raw: dict[str, Any]) -> None:
         (
             without("incident"),
             "incident: expected an incident id, got nothing; "
-            "keys: 'schema', 'actions', 'status', 'agent'",
+            "the keys are 'schema', 'actions', 'status', 'agent'",
         ),
         (changed(incident=7), "incident: expected an incident id, got a number"),
         (without("actions"), "actions: expected a list of wire actions, got nothing"),
