@@ -11,10 +11,9 @@ WORKERS ?= auto
 # Other Pythons, the newest first.
 VERSIONS ?= 3.14 3.13 3.12
 # Frameworks to test against: name:extras:tests, each in .venv-name with constraints/name.txt.
-ADAPTERS ?= inspect:inspect:tests/adapters/inspect_ai trl:train,openai:tests/adapters/trl,tests/adapters/local,tests/training/test_language.py,tests/training/test_study.py \
-	verifiers:verifiers:tests/adapters/verifiers skyrl:skyrl:tests/adapters/skyrl \
-	openenv:openenv,cli:tests/adapters/openenv ray:ray,env:tests/adapters/ray \
-	agents:mcp,agents:tests/adapters/mcp,tests/adapters/agents
+ADAPTERS ?= trl:train,openai:tests/adapters/trl,tests/adapters/local,tests/training/test_language.py,tests/training/test_study.py \
+	verifiers:verifiers:tests/adapters/verifiers \
+	frameworks:agents,cli,env,inspect,mcp,openenv,ray,skyrl:tests/adapters/inspect_ai,tests/adapters/skyrl,tests/adapters/openenv,tests/adapters/ray,tests/adapters/mcp,tests/adapters/agents
 # Trainers whose environments are too large for `make test`; written as ADAPTERS.
 TRAINERS ?= verl:verl:tests/adapters/verl \
 	nemo:nemo-gym:tests/adapters/nemo_gym:3.13.14
@@ -26,6 +25,7 @@ PIP_INSTALL := -m pip install -q --no-compile -c constraints.txt
 # So it is kept, whatever the surroundings say: checks start hundreds of processes, each of which
 # would compile all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
+export VENV # its pip makes the other environments
 PYTEST := $(BIN)/python -m pytest -q
 # The tests of a file share what they draw and compile, so that one worker runs them all.
 SHARED := -n $(WORKERS) --dist loadfile
@@ -154,9 +154,10 @@ test-trainers: $(STAMP) test-adapters ## the same 50 incidents through every fra
 	scripts/test_adapters.sh $(PYTHON) $(TRAINERS)
 	rm -rf build/trainers
 	$(BIN)/python -m scripts.trainers play core build/trainers/core.json
-	for name in skyrl inspect verifiers openenv trl verl; do \
-		[ -x .venv-$$name/bin/python ] || continue; \
-		.venv-$$name/bin/python -m scripts.trainers play $$name build/trainers/$$name.json || exit 1; \
+	for pair in frameworks:skyrl frameworks:inspect frameworks:openenv verifiers:verifiers trl:trl verl:verl; do \
+		venv=.venv-$${pair%:*} name=$${pair#*:}; \
+		[ -x $$venv/bin/python ] || continue; \
+		$$venv/bin/python -m scripts.trainers play $$name build/trainers/$$name.json || exit 1; \
 	done # those without the Python that they need were said to be skipped
 	$(BIN)/python -m scripts.trainers compare build/trainers/*.json
 
@@ -172,6 +173,7 @@ check-python:
 $(STAMP): pyproject.toml constraints.txt | check-python
 	rm -rf $(VENV)
 	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python $(PIP_INSTALL) pip # a pip of today takes half of the time, here and in make_venv.sh
 	$(BIN)/python $(PIP_INSTALL) -e '.[cli,env,fast,multi,openai,play,dev]'
 	@touch $@
 

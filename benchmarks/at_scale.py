@@ -2,7 +2,7 @@
 
     python benchmarks/at_scale.py write build/million
     python benchmarks/at_scale.py measure one build/million build/scale/one.json
-    .venv-ray/bin/python benchmarks/at_scale.py measure ray build/million build/scale/ray.json
+    .venv-frameworks/bin/python benchmarks/at_scale.py measure ray build/million build/scale/ray.json
     python benchmarks/at_scale.py page build/scale.md build/scale/*.json
 
 Seconds are of CPU time: of this process, or of it and all that Ray has started.

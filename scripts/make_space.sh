@@ -12,6 +12,6 @@ if [[ -e $out ]]; then
 fi
 "$python" -m build --wheel --outdir "$out" "$root" >/dev/null
 cp -r "$root/deploy/space/." "$out/"
-cp "$root/constraints/openenv.txt" "$out/constraints.txt"
+cp "$root/constraints/frameworks.txt" "$out/constraints.txt"
 find "$out" -name __pycache__ -prune -exec rm -rf {} +
 echo "$out"

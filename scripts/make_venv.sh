@@ -12,12 +12,19 @@ tag=$("$python" -c 'import sys; print("%d.%d.%d" % sys.version_info[:3])')
 stamp=$venv/.installed-$tag-$(pwd -P | cksum | cut -d ' ' -f 1)
 if [[ ! -e $stamp || pyproject.toml -nt $stamp || $pins -nt $stamp ]]; then
     rm -rf "$venv"
-    # Installed by the pip of PYTHON where it has one that can: to put one more pip into every
-    # environment takes longer than to install the package.
-    if "$python" -c 'import pip, sys
+    # Installed by the pip of the development environment or of PYTHON, if it can: one more pip in
+    # every environment takes longer than the package.
+    with=
+    for one in "${VENV:-.venv}/bin/python" "$python"; do
+        if "$one" -c 'import pip, sys
 sys.exit(tuple(map(int, pip.__version__.split(".")[:2])) < (22, 3))' 2>/dev/null; then
+            with=$one
+            break
+        fi
+    done
+    if [[ -n $with ]]; then
         "$python" -m venv --without-pip "$venv"
-        pip=("$python" -m pip --python "$venv/bin/python")
+        pip=("$with" -m pip --python "$venv/bin/python")
     else
         "$python" -m venv "$venv"
         pip=("$venv/bin/python" -m pip)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Adapters against their frameworks: scripts/test_adapters.sh PYTHON NAME:EXTRAS:TESTS[:VERSION]…
-# Frameworks do not share an environment: each has its own .venv-NAME, with the pins in
-# constraints/NAME.txt. EXTRAS and TESTS may be several, with commas between: extras of the
+# Each NAME is an environment .venv-NAME with the pins in constraints/NAME.txt: of one framework, or
+# of those whose requirements agree. EXTRAS and TESTS may be several, with commas between: extras of the
 # package, and the paths of the tests that need them. VERSION is the oldest Python of a framework
 # that needs a newer one than PYTHON may be: then that one is looked for, as test_versions.sh does,
 # and where it is not found the framework is skipped, and said to be.

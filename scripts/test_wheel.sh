@@ -20,13 +20,14 @@ unset PYTHONPATH
 wheel=$(echo "$work"/dist/logtriage-*.whl)
 "$python" "$root/scripts/wheel_contents.py" "$wheel" "$root/src"
 
-"$python" -m venv "$work/venv"
+"$python" -m venv --without-pip "$work/venv"
+pip=("$python" -m pip --python "$work/venv/bin/python" install -q --no-compile -c "$root/constraints.txt")
 mkdir "$work/elsewhere"
 cd "$work/elsewhere"
 bin=$work/venv/bin
 
 echo "core only: import and grade"
-"$bin/python" -m pip install -q --no-compile -c "$root/constraints.txt" "$wheel"
+"${pip[@]}" "$wheel"
 "$bin/python" "$root/scripts/wheel_core.py" "$incident"
 
 echo "core only: the command names the extra that it needs"
@@ -40,7 +41,7 @@ if ! grep -qF 'logtriage[cli]' "$work/hint" || grep -q Traceback "$work/hint"; t
 fi
 
 echo "with the cli extra: the demo"
-"$bin/python" -m pip install -q --no-compile -c "$root/constraints.txt" "$wheel[cli]"
+"${pip[@]}" "$wheel[cli]"
 # shellcheck disable=SC2086 # the arguments are meant to be split
 "$bin/logtriage" $eval_arguments --out demo
 "$bin/logtriage" show "$incident"
@@ -50,7 +51,7 @@ echo "with the cli extra: the demo"
 }
 
 echo "with the env extra: Gymnasium finds the environments by name"
-"$bin/python" -m pip install -q --no-compile -c "$root/constraints.txt" "$wheel[env]"
+"${pip[@]}" "$wheel[env]"
 "$bin/python" -W error -c '
 import gymnasium
 env = gymnasium.make("logtriage.env:logtriage/Cascading-v4")
@@ -58,7 +59,7 @@ env.reset(seed=0)
 assert env.step(env.action_space.sample())[0] in env.observation_space
 '
 echo "with the fast extra: kernels grade as the scalar grader does, compiled here"
-"$bin/python" -m pip install -q --no-compile -c "$root/constraints.txt" "$wheel[fast]"
+"${pip[@]}" "$wheel[fast]"
 "$bin/python" "$root/scripts/wheel_kernels.py" "$root/src"
 "$bin/python" -W error -c '
 import gymnasium
@@ -74,7 +75,7 @@ few = grade_batch(truths.take(slice(63)), [[number] for number in range(63)])
 assert (many.scores[:63] == few.scores).all() and few.scores.any()
 '
 echo "with the multi extra: PettingZoo makes the environments of teams"
-"$bin/python" -m pip install -q --no-compile -c "$root/constraints.txt" "$wheel[multi]"
+"${pip[@]}" "$wheel[multi]"
 "$bin/python" -W error -c '
 import pettingzoo
 from logtriage.multi import triage_team_v1
