@@ -16,9 +16,11 @@ over 64 bits finds the key from draws that everybody sees.
    generators", OOPSLA 2014, doi:10.1145/2660193.2660195 (the variant "Mix13").
 """
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from functools import lru_cache
 from hashlib import blake2b
+from itertools import accumulate
 from struct import Struct
 from typing import Final
 
@@ -124,38 +126,9 @@ def between(bits: int, low: int, high: int) -> int:
     return low + (((bits >> 32) * (high - low + 1)) >> 32)
 
 
-class Draws:
-    """Draws of one stream by a slot (a small constant) and an index, in any order."""
-
-    __slots__ = ("_key",)
-
-    def __init__(self, seed: int, stream: int) -> None:
-        self._key = subkey(seed, stream)
-
-    def bits(self, slot: int, index: int = 0) -> int:
-        """The 64 random bits of a slot."""
-        return draw(self._key, slot, index)
-
-    def below(self, n: int, slot: int, index: int = 0) -> int:
-        """An integer in ``range(n)``."""
-        return below(self.bits(slot, index), n)
-
-    def between(self, low: int, high: int, slot: int, index: int = 0) -> int:
-        """An integer in ``[low, high]``."""
-        return between(self.bits(slot, index), low, high)
-
-    def chance(self, permille: int, slot: int, index: int = 0) -> bool:
-        """True in ``permille`` of 1,000 cases."""
-        return below(self.bits(slot, index), 1000) < permille
-
-    def weighted(self, weights: tuple[int, ...], slot: int, index: int = 0) -> int:
-        """An index drawn in proportion to integer ``weights``."""
-        point = self.below(sum(weights), slot, index)
-        for place, weight in enumerate(weights):
-            point -= weight
-            if point < 0:
-                return place
-        raise AssertionError("unreachable: the point lies below the sum of the weights")
+def weighted(bits: int, weights: Sequence[int]) -> int:
+    """Map 64 random bits to an index, in proportion to integer ``weights``."""
+    return bisect_right(tuple(accumulate(weights)), below(bits, sum(weights)))
 
 
 class Stream:

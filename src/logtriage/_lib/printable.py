@@ -7,8 +7,7 @@ such as fillers and the selectors of variants, in which a text can hide another.
 """
 
 import re
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 from unicodedata import category
 
 #: Characters that Python prints, and that nobody sees.
@@ -70,15 +69,6 @@ def spelled(text: str, keep: str = "") -> str:
         character if is_shown(character) or character in keep else _spell(character)
         for character in text
     )
-
-
-def spelled_data(data: Any) -> Any:
-    """JSON data with every string in it, and every key, as :func:`spelled` has it."""
-    if isinstance(data, str):
-        return spelled(data)
-    if isinstance(data, Mapping):
-        return {spelled(key): spelled_data(value) for key, value in data.items()}
-    return [spelled_data(item) for item in data] if isinstance(data, list) else data
 
 
 def masked(text: str) -> str:

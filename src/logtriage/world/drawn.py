@@ -51,28 +51,12 @@ def draw_world(world: World, seed: int) -> World:
         InvalidInput: if no valid world is drawn: where the base world's kinds are too alike, or
             it has more of something than there are names.
     """
-    return _first_valid(world, seed)[1]
-
-
-def remembered(world: World, seed: int) -> World:
-    """The base world under the names and in the order of the world that a seed draws around it.
-
-    It is the belief of an agent that knows which kind, service and team stands for which in the
-    base world, and nothing else about the drawn world.
-
-    Raises:
-        InvalidInput: as :func:`draw_world`.
-    """
-    return interned(renamed(world, _first_valid(world, seed)[0]))
+    return first_valid(world, seed)[1]
 
 
 @lru_cache(maxsize=64)
-def _first_valid(world: World, seed: int) -> tuple[int, World]:
-    """The first attempt that draws a valid world: its key, and the world.
-
-    Raises:
-        InvalidInput: as :func:`draw_world`.
-    """
+def first_valid(world: World, seed: int) -> tuple[int, World]:
+    """The first attempt that draws a valid world: its key, and the world; as :func:`draw_world`."""
     for attempt in range(ATTEMPTS):
         key = draw(subkey(seed, WORLD_STREAM), attempt)
         drawn = renamed(_redrawn(world, key), key)

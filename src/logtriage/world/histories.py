@@ -227,21 +227,28 @@ def rule_weights(world: World) -> tuple[tuple[Rule, int], ...]:
     return (Rule.WORKS, FULL - missed - noisy), (Rule.MISSES, missed), (Rule.NOISY, noisy)
 
 
-@attrs.frozen
-class DrawnRule:
-    """A rule of an alert: what it does and, if it is noisy, from which instant it fires."""
+def drawn_alert(
+    setting: Setting,
+    seed: int,
+    sort: str,
+    service: int,
+    condition: Condition,
+    onset: int,
+    begin: int = 0,
+) -> int:
+    """The instant from which the alert on a half of a trace fires, :data:`NEVER` if it does not.
 
-    rule: Rule
-    onset: int
-
-
-def drawn_rule(setting: Setting, seed: int, sort: str, service: int, begin: int) -> DrawnRule:
-    """The rule that watches a half of a trace of a service, from tick ``begin`` on."""
+    The half has its ``onset`` under a condition that began at tick ``begin``.
+    """
     bits = draw(subkey(subkey(seed, RULE_STREAM), hash_name(sort)), service, begin)
     rows = rule_weights(setting.world)
-    rule = rows[picked(tuple([weight for _, weight in rows]), bits >> 48)][0]
-    onset = picked(onsets(setting, Part.ANY), bits >> 32 & FULL - 1)
-    return DrawnRule(rule, onset if rule is Rule.NOISY else NEVER)
+    match rows[picked(tuple([weight for _, weight in rows]), bits >> 48)][0]:
+        case Rule.WORKS:
+            return fires_from(setting, condition, onset)
+        case Rule.NOISY:
+            return picked(onsets(setting, Part.ANY), bits >> 32 & FULL - 1)
+        case Rule.MISSES:
+            return NEVER
 
 
 def fires_from(setting: Setting, condition: Condition, onset: int) -> int:

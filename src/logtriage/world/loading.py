@@ -283,12 +283,16 @@ def _named(name: str, world: World) -> World:
 
 def refuse_shipped_name(world: World) -> World:
     """Refuse a world with the name of a shipped world: ids would mean two things."""
-    if world.name in shipped_worlds() and world != load_world(world.name):
+    if world.name in shipped_worlds() and not _is_shipped(world):
         raise WorldError(
             f"{RULES_FILE}: name: {world.name!r} is the name of a world that logtriage ships; "
             "give this one another"
         )
     return world
+
+
+def _is_shipped(world: World) -> bool:
+    return world.name in shipped_worlds() and world == load_world(world.name)
 
 
 def _read(folder: Path) -> World:
@@ -298,46 +302,32 @@ def _read(folder: Path) -> World:
 # --- pickles -----------------------------------------------------------------------------
 
 
-@attrs.frozen
-class Pickled:
-    """What stands in a pickle for a world: its fingerprint, and where to get it.
-
-    A shipped world comes with logtriage; any other brings its content along.
-    """
-
-    fingerprint: str
-    name: str
-    content: bytes | None
-
-
-def pickled(world: World) -> Pickled:
-    """What a pickle of a world holds: never code."""
-    shipped = world.name in shipped_worlds() and world == load_world(world.name)
-    return Pickled(world.fingerprint, world.name, None if shipped else world.content)
-
-
-def restored(data: Pickled) -> World:
-    """The world of a pickle: known to this process, or read from the content.
+def restored(fingerprint: str, name: str, content: bytes | None) -> World:
+    """The world of a pickle: known to this process, shipped, or read from its content.
 
     Raises:
         WorldError: if the content is not what the fingerprint says, or if this logtriage
             ships another world of that name.
     """
-    known = _INTERNED.get(data.fingerprint)
-    if known is not None:
-        return known
-    if data.content is None:
-        world = load_world(data.name)
-    else:
-        source = f"pickled world {data.name}"
-        world = build(_decoded(data.content, source), source)
-    if world.fingerprint != data.fingerprint:
+    world = _INTERNED.get(fingerprint)
+    if world is None and content is None:
+        world = load_world(name)
+    elif world is None:
+        source = f"pickled world {name}"
+        world = build(_decoded(content or b"", source), source)
+    if world.fingerprint != fingerprint:
         raise WorldError(
-            f"world {data.name!r}: expected the fingerprint {data.fingerprint}, got "
+            f"world {name!r}: expected the fingerprint {fingerprint}, got "
             f"{world.fingerprint}: another version of logtriage pickled it"
         )
     return world
 
 
+def _pickled(world: World) -> tuple[object, ...]:
+    """What a pickle of a world holds, never code: a shipped world comes with logtriage."""
+    content = None if _is_shipped(world) else world.content
+    return restored, (world.fingerprint, world.name, content)
+
+
 # Here, since only this module builds worlds: the value itself cannot say where it comes from.
-copyreg.pickle(World, lambda world: (restored, (pickled(world),)))
+copyreg.pickle(World, _pickled)
