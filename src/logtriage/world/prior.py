@@ -1,6 +1,6 @@
 """The public prior: every hypothesis of a task on a topology, with a whole-number weight.
 
-The generator draws truths from this table, and the belief starts from it.
+Truths are drawn from this table, and beliefs start from it.
 """
 
 from functools import lru_cache
@@ -61,11 +61,11 @@ def prior(setting: Setting, topology: Topology, held: bool | None) -> Prior:
     whole = sum(weight for _, weight, _ in faults)
     kept = sum(weight for _, weight, out in faults if out)
     rows: list[tuple[Hypothesis, int]] = []
+    halves = held and 0 < kept < whole
     for hypothesis, weight, out in faults:
-        if held and 0 < kept < whole:
-            part, base = fault_total // 2, kept if out else whole - kept
-        else:
-            part, base = fault_total, whole
+        part, base = (
+            (fault_total // 2, kept if out else whole - kept) if halves else (fault_total, whole)
+        )
         rows.append((hypothesis, weight * part // base))
     benign = [
         Hypothesis(benign=(kind.name, service))

@@ -99,7 +99,7 @@ def _tokens(world: World, row: _Row, sort: str, shares: Shares) -> Iterator[str]
                     "background can show it"
                 )
         elif token == NAMES and (row.field, sort) == ("background", LOG):
-            if not any(world.naming_weights):
+            if not any(level.named for level in world.rules.fog):
                 yield f"{token}: no level of fog has lines that name their cause"
         elif token not in known:
             choices = (*known, *naming) if row.dependencies else known
@@ -135,7 +135,7 @@ def _unseen_tokens(world: World) -> Iterator[Problem]:
         shown = world.tokens_at(sort, tier)[1:]
         if world.tiers[tier].calls:
             shown += world.naming_tokens(sort)
-        if sort == LOG and any(world.naming_weights):
+        if sort == LOG and any(level.named for level in world.rules.fog):
             shown += (NAMES,)
         for token in shown:
             if not shares.get(token):
