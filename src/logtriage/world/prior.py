@@ -3,7 +3,8 @@
 Truths are drawn from this table, and beliefs start from it.
 """
 
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from itertools import accumulate
 from typing import Final
 
 import attrs
@@ -39,6 +40,11 @@ class Prior:
     hypotheses: tuple[Hypothesis, ...]
     weights: tuple[int, ...]
     total: int
+
+    @cached_property
+    def steps(self) -> tuple[int, ...]:
+        """The sums of the weights up to each hypothesis."""
+        return tuple(accumulate(self.weights))
 
 
 @lru_cache(maxsize=256)
