@@ -37,8 +37,7 @@ _ALL, _SOME = 12, 8
 class UnknownName(InvalidInput):
     """A name that does not exist; the message has a close match and the known names.
 
-    The message lists the first of many names, or all with ``whole``; ``known`` holds all of them,
-    and ``where`` names the places searched.
+    It lists the first of many names, or all with ``whole``; ``where`` names the places searched.
     """
 
     def __init__(
@@ -138,11 +137,7 @@ class BundleError(InvalidInput):
 
 
 class MissingExtra(LogTriageError, ImportError):
-    """An optional dependency is not installed; names the extra, and a command that installs it.
-
-    The command names the requirements in the installed metadata of the extra; without them, a
-    clone.
-    """
+    """An optional dependency is not installed; names the extra, and a command that installs it."""
 
     def __init__(self, feature: str, extra: str) -> None:
         self.feature = feature

@@ -1,12 +1,8 @@
 """Counter-based random numbers: a draw is a function of its coordinates.
 
-There is no generator object and no hidden state. ``draw(key, a, b)`` is the
-SplitMix64 finaliser [1]_ applied to a Weyl-style combination of a 64-bit key and
-two counters, so any draw can be recomputed alone, in any order, in any process,
-and by NumPy's ``uint64`` arithmetic as well as by Python's integers.
-
-Keys come from :func:`subkey`, one per named stream: streams of one incident, and
-the same stream of neighbouring incidents, share nothing.
+``draw(key, a, b)`` is the SplitMix64 finaliser [1]_ applied to a Weyl-style combination of a
+64-bit key and two counters, in Python's integers or NumPy's ``uint64``. Keys come from
+:func:`subkey`, one for each named stream: streams share nothing.
 
 Public ids have seeds of 64 bits, which give keys of 64 bits. Sealed incidents have wider seeds,
 which give keys of :data:`WIDE_BITS` bits. Draws under a wide key are a keyed hash, so no search
@@ -51,8 +47,7 @@ def mix(value: int) -> int:
 def subkey(seed: int, stream: int) -> int:
     """The key of a stream, given by its number from :func:`hash_name`; as wide as the seed.
 
-    For a seed of 64 bits this can be undone. For a wide seed it is a keyed hash: the key of a
-    stream reveals neither the seed nor the key of another stream.
+    For a wide seed it is a keyed hash: the key reveals neither the seed nor another key.
     """
     if seed > MASK:
         return WIDE | _keyed(seed, stream, 0, WIDE_BITS // 8, b"logtriage stream")

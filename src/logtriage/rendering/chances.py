@@ -1,7 +1,4 @@
-"""The signature table, in words and figures: what each condition shows, and how often.
-
-Shares and short names of tokens are those of the world.
-"""
+"""The signature table, in words and figures: what each condition shows, and how often."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
