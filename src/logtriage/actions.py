@@ -1,10 +1,10 @@
 """Actions: a closed union of frozen types, and their canonical integers."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from functools import lru_cache
 from itertools import chain
-from typing import Final, TypeVar
+from typing import Final
 
 import attrs
 
@@ -29,7 +29,6 @@ class FaultCategory(StrEnum):
     CODE = "code"
 
 
-_Member = TypeVar("_Member", Severity, FaultCategory)
 SEVERITIES: Final = tuple(Severity)
 FAULT_CATEGORIES: Final = tuple(FaultCategory)
 
@@ -46,23 +45,25 @@ def _as_confidence(value: float | None) -> float | None:
     return confidence
 
 
-def _member(kind: type[_Member], what: str) -> Callable[[str], _Member]:
-    """What makes a member of an enumeration of its value."""
+def _as_severity(value: str) -> Severity:
+    try:
+        return Severity(value)
+    except ValueError:
+        raise UnknownName("severity", value, SEVERITIES) from None
 
-    def made(value: str) -> _Member:
-        try:
-            return kind(value)
-        except ValueError:
-            raise UnknownName(what, value, tuple(kind)) from None
 
-    return made
+def _as_fault_category(value: str) -> FaultCategory:
+    try:
+        return FaultCategory(value)
+    except ValueError:
+        raise UnknownName("fault class", value, FAULT_CATEGORIES) from None
 
 
 @attrs.frozen
 class ClassifySeverity:
     """Declare how bad it is. The first declaration stands."""
 
-    severity: Severity = attrs.field(converter=_member(Severity, "severity"))
+    severity: Severity = attrs.field(converter=_as_severity)
 
 
 @attrs.frozen
@@ -80,7 +81,7 @@ class IdentifyRootCause:
 class ClassifyFault:
     """Declare the class of the fault, in a recording. The first declaration stands."""
 
-    fault_category: FaultCategory = attrs.field(converter=_member(FaultCategory, "fault class"))
+    fault_category: FaultCategory = attrs.field(converter=_as_fault_category)
 
 
 @attrs.frozen
@@ -139,6 +140,14 @@ KEPT_TEXT: Final = 500
 KEPT_REASON: Final = 400
 
 
+def _beginning(text: str) -> str:
+    return text[:KEPT_TEXT]
+
+
+def _one_line(reason: str) -> str:
+    return masked(reason[:KEPT_REASON])
+
+
 @attrs.frozen
 class Malformed:
     """Text that could not be read as an action: an ordinary step that costs its tick.
@@ -146,8 +155,8 @@ class Malformed:
     The text is cut, and the ``reason`` is one printable line. ``by`` names the role that wrote it.
     """
 
-    text: str = attrs.field(converter=lambda text: text[:KEPT_TEXT])
-    reason: str = attrs.field(converter=lambda reason: masked(reason[:KEPT_REASON]))
+    text: str = attrs.field(converter=_beginning)
+    reason: str = attrs.field(converter=_one_line)
     by: str | None = None
 
 

@@ -1,8 +1,4 @@
-"""The tokens of one incident: each history, each rule and each blind spot is drawn once.
-
-Everything here follows from :mod:`logtriage.world.histories`. What was drawn is kept; who draws it
-again draws the same.
-"""
+"""The tokens of one incident: each history, each rule and each blind spot is drawn once."""
 
 from collections.abc import Sequence
 
@@ -35,10 +31,7 @@ def channel_key(seed: int, channel: Channel) -> int:
 
 
 class Kept:
-    """The tokens of an incident's services and of its edge.
-
-    ``conditions`` is what every service is until a remedy changes it.
-    """
+    """The tokens of an incident's services, under their first ``conditions``, and of its edge."""
 
     __slots__ = ("_conditions", "_edges", "_places", "_rows", "_seed", "_setting", "_topology")
 
