@@ -1,9 +1,7 @@
 """Foreign text made printable: text of an agent, a file or a server, before anyone reads it.
 
-Control characters move a terminal's cursor, a line break forges the next line of a log, and
-bidirectional marks show a text in another order than it has. All of them, and lone
-surrogates, are unprintable in the sense of :meth:`str.isprintable`; so is here what shows nothing,
-such as fillers and the selectors of variants, in which a text can hide another.
+Unprintable are control characters, line breaks, bidirectional marks and lone surrogates, as
+:meth:`str.isprintable` has it, and what shows nothing, such as fillers: a text can hide in it.
 """
 
 import re

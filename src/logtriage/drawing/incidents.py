@@ -128,11 +128,9 @@ def _owners(world: World, topology: Topology) -> tuple[tuple[str, ...], ...]:
     """For each service the teams that may own it, each as often as it weighs."""
     teams = world.owning_teams(topology)
     rows = {}
-    for service in topology.services:
-        if (service.tier, service.owner) not in rows:
-            weights = world.owner_weights(topology, service.tier, service.owner)
-            listed = zip(teams, weights, strict=True)
-            rows[service.tier, service.owner] = tuple(team for team, n in listed for _ in range(n))
+    for at in {(service.tier, service.owner) for service in topology.services}:
+        listed = zip(teams, world.owner_weights(topology, *at), strict=True)
+        rows[at] = tuple(team for team, weight in listed for _ in range(weight))
     return tuple(rows[service.tier, service.owner] for service in topology.services)
 
 

@@ -9,6 +9,7 @@ Sums over all sets are elementary symmetric polynomials of the services' weights
 drawn on any topology without listing the others.
 """
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from functools import cached_property, lru_cache
 from itertools import accumulate, combinations, product
@@ -97,11 +98,11 @@ class SetPrior:
     @cached_property
     def raw_totals(self) -> tuple[int, ...]:
         """The weight of all sets of each size; 0 if the topology has too few services."""
-        return tuple(self._raw_total(size) for size in range(1, len(self.setting.counts) + 1))
+        return tuple(map(self._raw_total, range(1, len(self.setting.counts) + 1)))
 
     def _raw_total(self, size: int) -> int:
-        whole = _suffixes(self.at_service, size)[0][size]
-        return whole + sum(self._linked(link, size) for link in self.links) * self.linked
+        linked = sum(self._linked(link, size) for link in self.links)
+        return _suffixes(self.at_service, size)[0][size] + linked * self.linked
 
     def _linked(self, link: Link, size: int) -> int:
         """The weight of all sets of a size with a link, without its factor."""
@@ -229,10 +230,8 @@ class SetPrior:
     def _fault(self, service: int, point: int) -> Fault:
         """The fault of a service at a point below the weight of all its faults."""
         kinds = self.by_service[service]
-        steps = accumulate(weight for _, weight in kinds)
-        return next(
-            (kind, service) for (kind, _), step in zip(kinds, steps, strict=True) if point < step
-        )
+        steps = list(accumulate(weight for _, weight in kinds))
+        return kinds[bisect_right(steps, point)][0], service
 
 
 def _hypothesis(faults: list[Fault]) -> Hypothesis:

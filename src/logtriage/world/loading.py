@@ -2,7 +2,7 @@
 
 import copyreg
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
@@ -302,7 +302,7 @@ def restored(fingerprint: str, name: str, content: bytes | None) -> World:
     return world
 
 
-def _pickled(world: World) -> tuple[object, ...]:
+def _pickled(world: World) -> tuple[Callable[..., World], tuple[Any, ...]]:
     """What a pickle of a world holds, never code: a shipped world comes with logtriage."""
     content = None if _is_shipped(world) else world.content
     return restored, (world.fingerprint, world.name, content)

@@ -16,14 +16,11 @@ class Setting:
 
     From tick ``severity_from`` on the edge panel shows the severity for certain. Before tick
     ``root_silent`` a fault neither alerts nor speaks at the service where it sits. Signs of
-    ``creeping`` faults begin one by one, until tick ``grows_for``. ``onset`` is the number of
-    minutes before tick 0 at which the trouble began. ``benign`` is the share of incidents with
-    no fault, ``severities`` the weights of P1, P2, P3 among the others.
-    ``par`` and ``par_benign`` are the ticks of a perfect response.
-    ``called_only`` keeps roots to services that another one calls, ``creeping`` faults
-    to kinds that can creep in. ``counts`` are the weights of one fault, two, three and so
-    on among the incidents with any. ``world`` says what can happen and how it looks; settings
-    of worlds with equal content are equal.
+    ``creeping`` faults, which are of kinds that drift, begin one by one until tick ``grows_for``.
+    ``onset`` is in minutes before tick 0, ``benign`` the share of incidents with no fault, per
+    mille, ``severities`` the weights of P1, P2, P3 among the others, ``counts`` those of one fault,
+    two, three. ``par`` and ``par_benign`` are the ticks of a perfect response. ``called_only``
+    keeps roots to services that another one calls.
 
     Raises:
         InvalidInput: naming the field and what was expected.

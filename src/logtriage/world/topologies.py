@@ -1,5 +1,6 @@
 """Topologies that stand in no file of a world: drawn at random, or somebody's own."""
 
+from bisect import bisect_right
 from functools import lru_cache
 from hashlib import blake2b
 from itertools import accumulate
@@ -99,12 +100,11 @@ def fitting(topology: Topology, world: World) -> Topology:
         if tier not in world.topology_tiers:
             tiers = ", ".join(map(str, world.topology_tiers))
             raise _unfit(topology, world, f"tiers: expected some of {tiers}, got {tier}")
-    wanted = tuple(row.name for row in rules.classes if row.pages != OWNER)
-    paged = dict(topology.paged)
-    for name in wanted:
+    wanted = [row.name for row in rules.classes if row.pages != OWNER]
+    paged = [name for name, _ in topology.paged]
+    for name in (*wanted, *paged):
         if name not in paged:
             raise _unfit(topology, world, f"paged: class {name!r} has no team here")
-    for name in paged:
         if name not in wanted:
             raise _unfit(topology, world, f"paged: {UnknownName('class', name, wanted)}")
     for kind in world.kinds:
@@ -129,6 +129,5 @@ def _name(teams: tuple[str, ...], services: tuple[Service, ...]) -> str:
 
 
 def _draw_tier(stream: Stream, drawn: DrawnTopologies) -> str:
-    roll = stream.below(100)
-    steps = accumulate(row.share for row in drawn.tiers)
-    return next(row.tier for row, step in zip(drawn.tiers, steps, strict=True) if roll < step)
+    steps = list(accumulate(row.share for row in drawn.tiers))
+    return drawn.tiers[bisect_right(steps, stream.below(100))].tier

@@ -136,6 +136,7 @@ def _task(world: World, task: Task) -> Iterator[str]:
         if not fewest <= len(weights) <= many or not sum(weights):
             count = many if fewest == many else f"{fewest} to {many}"
             yield f"{field}: expected {count} weights, not all 0, got {list(weights[:8])}"
+    topology = world.topologies.get(task.topology or "")
     if (task.topology is None) == (task.services is None):
         yield "expected either topology or services = [least, most]"
     elif task.services is not None:
@@ -143,16 +144,14 @@ def _task(world: World, task: Task) -> Iterator[str]:
             yield "services: needs [drawn_topologies]"
         for size in task.services:
             yield from within("services", size, MIN_SERVICES, MAX_SERVICES)
-    elif task.topology not in world.topologies:
+    elif topology is None:
         yield f"topology: {UnknownName('topology', task.topology, world.topologies)}"
-    else:
-        topology = world.topologies[task.topology]
-        if not any(
-            (kind.drifts or not task.creeping) and (callers or not task.called_only)
-            for row, callers in zip(topology.services, topology.callers, strict=True)
-            for kind in world.kinds_at(row.tier)
-        ):
-            yield f"topology: {task.topology!r} has no place for its faults"
+    elif not any(
+        (kind.drifts or not task.creeping) and (callers or not task.called_only)
+        for row, callers in zip(topology.services, topology.callers, strict=True)
+        for kind in world.kinds_at(row.tier)
+    ):
+        yield f"topology: {task.topology!r} has no place for its faults"
 
 
 def _pages(world: World, task: Task, topology: Topology) -> Iterator[Problem]:
