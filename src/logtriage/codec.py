@@ -96,11 +96,9 @@ def structure_transcript(raw: object) -> Transcript:
 
 def _text(raw: dict[str, Any], key: str) -> str | None:
     value = raw.get(key)
-    if absent(value):
-        return None
-    if not isinstance(value, str):
+    if not absent(value) and not isinstance(value, str):
         raise TranscriptError(f"{key}: expected a string, got {json_kind(value)}")
-    return value
+    return value if isinstance(value, str) else None
 
 
 def unstructure_transcript(transcript: Transcript) -> dict[str, Any]:

@@ -119,7 +119,7 @@ class TranscriptError(InvalidInput):
         self.reason = reason
         self.source = source
         self.line = line
-        where = "" if source is None else source
+        where = source or ""
         if line is not None:
             where = f"{where}:{line}" if where else f"line {line}"
         super().__init__(f"{where}: {reason}" if where else reason)

@@ -72,10 +72,6 @@ def checked_ticks(ticks: object, count: int, role_split: str | None) -> tuple[in
     return tuple(checked)
 
 
-def _line(text: str | None) -> str | None:
-    return None if text is None else spelled(text)
-
-
 @attrs.frozen
 class Transcript:
     """One episode: which incident, what was done, by whom, and whether it ran to its end.
@@ -98,7 +94,7 @@ class Transcript:
     incident: str
     actions: tuple[WireAction, ...] = attrs.field(converter=_frozen_wires)
     status: str = attrs.field(default=COMPLETED, converter=spelled)
-    agent: str | None = attrs.field(default=None, converter=_line)
+    agent: str | None = attrs.field(default=None, converter=attrs.converters.optional(spelled))
     extra: Mapping[str, Any] = attrs.field(default=_NOTHING, converter=_frozen)
     ticks: tuple[int, ...] | None = None
     seal: str | None = None
