@@ -171,7 +171,8 @@ class Vocabulary:
     def drawn_technology(self, name: str, tier: str, *, held_out: bool = False) -> str | None:
         """The technology of a service that names none, by a hash of its name.
 
-        It is a ``held_out`` technology or none, as far as the tier has any. None without any.
+        With ``held_out`` it is a held-out technology where the tier has any, else one of the
+        others. None if the tier has none.
         """
         rows = self.technologies_at(tier)
         wanted = [row for row in rows if row.held_out == held_out] or rows

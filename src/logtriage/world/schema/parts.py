@@ -62,8 +62,8 @@ def _sorted(rows: Mapping[str, Any]) -> Mapping[str, Any]:
 class Tier:
     """A layer of services. ``entry``: users reach it; ``calls``: its services call others.
 
-    ``owner`` owns its services but for ``others`` per cent of them; all other owners, or all
-    without ``owner``, share evenly.
+    ``owner`` owns its services but for ``others`` per cent of them, which the other owners share
+    evenly; without it all owners share them evenly.
     """
 
     name: str
@@ -97,7 +97,7 @@ class Fog:
 
 @attrs.frozen
 class AlertRules:
-    """The alert rules of services, in per cent: those that never fire, those that fire anyhow."""
+    """The per cent of alert rules that never fire, and that fire once at any time."""
 
     missed: int
     noisy: int
