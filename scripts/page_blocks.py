@@ -104,7 +104,7 @@ def task_sheet() -> str:
             f"`{task.id}`",
             task.horizon,
             f"{task.setting.par} / {task.setting.par_benign}",
-            f"{task.benign / 10:g} %",
+            f"{task.setting.benign / 10:g} %",
             task.hard,
         ]
         for task in BENCHMARK

@@ -70,7 +70,7 @@ def test_drawn_tasks_stand_at_four_levels_of_fog(name: str, horizon: int, fog: i
     task = get_task(f"{name}-v4" if fog == 2 else f"{name}-v4-fog{fog}")
     assert (task.horizon, task.fog, task.rubric) == (horizon, fog, "logtriage/3")
     assert task.setting is not None
-    assert task.benign == 150
+    assert task.setting.benign == 150
     fleet = name in ("fleet_outage", "compound_fleet")
     assert task.topology == (None if fleet else FIVE_TEAMS)
     assert task.services == ((20, 60) if fleet else None)

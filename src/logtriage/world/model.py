@@ -12,7 +12,6 @@ from typing import Final
 
 import attrs
 
-from logtriage.errors import TopologyError, UnknownName
 from logtriage.topology import Tier as TopologyTier
 from logtriage.topology import Topology
 from logtriage.world.schema import canonical
@@ -84,24 +83,16 @@ class World(Vocabulary):
         return row.pages or self.classes[row.fault_class].pages
 
     def pages(self, kind: str, topology: Topology) -> str | None:
-        """The team paged for a kind; None if the owner of the service is paged.
+        """The team paged for a kind on a topology of the world; None if the owner is paged.
 
         Raises:
             UnknownName: if the kind is unknown.
-            TopologyError: if the topology does not say who is paged for its class, or lacks the
-            team of the kind.
+            TopologyError: if the topology does not say who is paged for its class.
         """
-        row = self.kind(kind)
         if self.page_of(kind) == OWNER:
             return None
-        if row.pages is None:
-            return topology.pages(row.fault_class)
-        if row.pages not in topology.teams:
-            raise TopologyError(
-                f"topology {topology.name!r}: kind {kind!r} pages "
-                f"{UnknownName('team', row.pages, topology.teams)}"
-            )
-        return row.pages
+        row = self.kind(kind)
+        return row.pages or topology.pages(row.fault_class)
 
     def team_of(self, topology: Topology, directory: Sequence[str], kind: str, service: int) -> str:
         """Who must be paged for a fault of ``kind`` at the service of that index."""
