@@ -108,7 +108,7 @@ def incident_ids(
 @st.composite
 def benign_incidents(draw: st.DrawFn, tasks: tuple[TaskSpec, ...] = DRAWN) -> Incident:
     """Incidents with nothing behind them: about one in seven."""
-    task = draw(st.sampled_from([one for one in tasks if one.benign and one.topology]))
+    task = draw(st.sampled_from([one for one in tasks if one.setting.benign and one.topology]))
     split, block = draw(st.sampled_from(SPLITS)), draw(st.integers(0, 100_000))
     neighbours = incident_ids_of(task.id, split, 200, 200 * block)
     return next(one for one in map(make_incident, neighbours) if one.truth.benign)

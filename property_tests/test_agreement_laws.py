@@ -14,7 +14,7 @@ from logtriage import Incident, Remediate, initial_state, transition
 from logtriage.wording import edge_panel
 from logtriage.world.channels import DOWN, EARLIEST, SCRAPE, SPANS, Channel, Evidence
 from logtriage.world.conditions import affected
-from logtriage.world.histories import Rule, drawn_rule, is_root
+from logtriage.world.histories import drawn_alert
 from logtriage.world.schedule import Doings
 from logtriage.world.simulation import Simulation
 from logtriage.world.telemetry import EdgePanel, Gauge, Series, Trace
@@ -164,9 +164,10 @@ def test_an_alert_fires_within_two_ticks_of_what_it_watches(screen: Shown) -> No
     firing = {(one.service, one.name): one.since for one in alerts}
     for (service, half), trace in screen.traces.items():
         place = world.topology.index(service)
-        rule = drawn_rule(world.setting, world.seed, half, place, 0).rule
-        late = world.setting.root_silent and is_root(world.setting.world, world.conditions[place])
-        if not trace.rows or rule is not Rule.WORKS or late:
+        at_once = drawn_alert(
+            world.setting, world.seed, half, place, world.conditions[place], onset=-1
+        )
+        if not trace.rows or at_once != -1:
             continue
         strayed = [at for at in range(len(trace.starts)) if not screen.is_usual(trace, at)]
         since = firing.get((service, titles[half]))

@@ -36,7 +36,7 @@ from logtriage.parsing.tools import TOOLS
 from logtriage.tasks import BENCHMARK_FOG, TASKS
 from logtriage.world import prior
 from logtriage.world.default import default_world
-from logtriage.world.setting import FULL, Setting
+from logtriage.world.setting import Setting
 from scripts.page_tables import table
 
 FIVE_TEAMS = default_world().topologies["seven-services-five-teams"]
@@ -104,7 +104,7 @@ def task_sheet() -> str:
             f"`{task.id}`",
             task.horizon,
             f"{task.setting.par} / {task.setting.par_benign}",
-            f"{task.benign / 10:g} %",
+            f"{task.setting.benign / 10:g} %",
             task.hard,
         ]
         for task in BENCHMARK
@@ -136,17 +136,13 @@ def _yes(holds: bool) -> str:
 
 
 def fog() -> str:
-    world = default_world()
     rows = [
         [
             level,
             "the benchmark: `…-v4`" if level == BENCHMARK_FOG else f"`…-v4-fog{level}`",
-            *(
-                percent(weights[level] / FULL)
-                for weights in (world.fog_weights, world.blind_weights, world.naming_weights)
-            ),
+            *(percent(share / 100) for share in (row.background, row.blind, row.named)),
         ]
-        for level in range(len(world.rules.fog))
+        for level, row in enumerate(default_world().rules.fog)
     ]
     head = (
         "fog",

@@ -1,12 +1,9 @@
-"""Actions: a closed union of frozen types, and their canonical integers.
-
-What an agent *writes* (JSON, prose) becomes such an action in
-:mod:`logtriage.parsing`, and nowhere else.
-"""
+"""Actions: a closed union of frozen types, and their canonical integers."""
 
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from functools import lru_cache
+from itertools import chain
 from typing import Final
 
 import attrs
@@ -25,10 +22,7 @@ class Severity(StrEnum):
 
 
 class FaultCategory(StrEnum):
-    """The class of the fault of a recording: CPU, memory or disk; the network; code.
-
-    Faults of the simulator have a :class:`logtriage.world.schema.parts.FaultClass` instead.
-    """
+    """The class of the fault of a recording: CPU, memory or disk; the network; code."""
 
     RESOURCE = "resource"
     NETWORK = "network"
@@ -178,9 +172,7 @@ def _as_message(message: str) -> str:
 
 @attrs.frozen
 class Report:
-    """Joint play only: tell the other roles something. Never graded. ``by`` names its author.
-
-    Numeric agents use the words of :func:`logtriage.roles.words.report_words`.
+    """Joint play only: tell the other roles something, never graded. ``by`` names its author.
 
     Raises:
         InvalidInput: for an empty message, or more than :data:`MAX_REPORT` characters.
@@ -195,26 +187,24 @@ MAX_IMPACT: Final = 400
 
 
 def _as_calls(calls: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
-    return tuple(dict.fromkeys((caller, callee) for caller, callee in calls))
+    once = tuple(dict.fromkeys((caller, callee) for caller, callee in calls))
+    if not 1 <= len(once) <= MAX_IMPACT:
+        raise InvalidInput(f"an impact names 1 to {MAX_IMPACT} calls, got {len(once)}")
+    return once
 
 
 @attrs.frozen
 class ReportImpact:
     """Say how the damage spread: (caller, callee) for each call that waits or carries load.
 
-    The whole path is one action: it costs one tick, and a later report replaces it. Graded beside
-    the rubric and never in its total (:mod:`logtriage.grading.impact`). Like a :class:`Report` it
-    has no canonical integer: there are more lists than integers.
+    The whole path is one action; a later report replaces it. Graded beside the rubric and never in
+    its total (:mod:`logtriage.grading.impact`). It has no canonical integer.
 
     Raises:
         InvalidInput: if there is no call, or more than :data:`MAX_IMPACT`.
     """
 
     calls: tuple[tuple[str, str], ...] = attrs.field(converter=_as_calls)
-
-    def __attrs_post_init__(self) -> None:
-        if not 1 <= len(self.calls) <= MAX_IMPACT:
-            raise InvalidInput(f"an impact names 1 to {MAX_IMPACT} calls, got {len(self.calls)}")
 
 
 @attrs.frozen
@@ -332,10 +322,7 @@ def describe(action: Action) -> str:
 def all_actions(topology: Topology, *, hand_over: bool = False) -> tuple[Action, ...]:
     """Every well-formed action of a topology; the position is its canonical integer.
 
-    Order: severity (P1, P2, P3), root cause (service order), escalate (team order),
-    remediate (remedy-major), request logs (``all``, then service order), request metrics,
-    request traces (service order), resolve, ignore: ``3 + n + teams + remedies * n + (1 + 3 n) +
-    2`` actions, 74 for seven services and five teams. ``hand_over`` adds the
+    Of n services ``3 + n + teams + remedies * n + (1 + 3 n) + 2`` actions. ``hand_over`` adds the
     hand-over as the last, for incidents where it has a worth.
     """
     names = topology.names
@@ -356,8 +343,7 @@ def all_actions(topology: Topology, *, hand_over: bool = False) -> tuple[Action,
 
 @lru_cache(maxsize=64)
 def _action_ids(topology: Topology, hand_over: bool) -> dict[Action, int]:
-    actions = all_actions(topology, hand_over=hand_over)
-    return {action: index for index, action in enumerate(actions)}
+    return {action: n for n, action in enumerate(all_actions(topology, hand_over=hand_over))}
 
 
 def action_id(action: Action, topology: Topology, *, hand_over: bool = False) -> int:
@@ -392,10 +378,9 @@ def check_action(action: Action, topology: Topology) -> None:
             if service is not None and service not in topology:
                 raise UnknownName("service", service, topology.names)
         case ReportImpact(calls):
-            for caller, callee in calls:
-                for service in (caller, callee):
-                    if service not in topology:
-                        raise UnknownName("service", service, topology.names)
+            for service in chain.from_iterable(calls):
+                if service not in topology:
+                    raise UnknownName("service", service, topology.names)
         case Escalate(team):
             if team not in topology.teams:
                 raise UnknownName("team", team, topology.teams)

@@ -1,6 +1,6 @@
 """JSON in and out, at the edge: transcripts, truths, topologies, role splits, attrs classes.
 
-Every loader names the field that is wrong and what it expected. Nothing is executed or unpickled.
+Every loader names the field that is wrong and what it expected.
 """
 
 import json
@@ -101,11 +101,9 @@ def structure_transcript(raw: object) -> Transcript:
 
 def _text(raw: dict[str, Any], key: str) -> str | None:
     value = raw.get(key)
-    if absent(value):
-        return None
-    if not isinstance(value, str):
+    if not absent(value) and not isinstance(value, str):
         raise TranscriptError(f"{key}: expected a string, got {json_kind(value)}")
-    return value
+    return value if isinstance(value, str) else None
 
 
 def unstructure_transcript(transcript: Transcript) -> dict[str, Any]:
@@ -203,12 +201,9 @@ def role_split_to_json(split: RoleSplit) -> dict[str, Any]:
 def role_split_from_json(
     text: str | bytes | Mapping[str, Any], source: str = "role split"
 ) -> RoleSplit:
-    """A role split from JSON text or decoded JSON; InvalidInput names ``source`` and the field.
-
-    Another split may not have the name of a built-in split, since transcripts name theirs.
-    """
+    """A role split from JSON text or decoded JSON; InvalidInput names ``source`` and the field."""
     split = structured(text, RoleSplit, lambda reason: InvalidInput(f"{source}: {reason}"))
-    if ROLE_SPLITS.get(split.name, split) != split:
+    if ROLE_SPLITS.get(split.name, split) != split:  # transcripts name theirs
         raise InvalidInput(f"{source}: name: {split.name!r} is a built-in split; choose another")
     return split
 

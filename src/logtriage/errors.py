@@ -37,8 +37,7 @@ _ALL, _SOME = 12, 8
 class UnknownName(InvalidInput):
     """A name that does not exist; the message has a close match and the known names.
 
-    The message lists the first of many names, or all with ``whole``; ``known`` holds all of them,
-    and ``where`` names the places searched.
+    It lists the first of many names, or all with ``whole``; ``where`` names the places searched.
     """
 
     def __init__(
@@ -121,7 +120,7 @@ class TranscriptError(InvalidInput):
         self.reason = reason
         self.source = source
         self.line = line
-        where = "" if source is None else source
+        where = source or ""
         if line is not None:
             where = f"{where}:{line}" if where else f"line {line}"
         super().__init__(f"{where}: {reason}" if where else reason)
@@ -139,11 +138,7 @@ class BundleError(InvalidInput):
 
 
 class MissingExtra(LogTriageError, ImportError):
-    """An optional dependency is not installed; names the extra, and a command that installs it.
-
-    The command names the requirements in the installed metadata of the extra; without them, a
-    clone.
-    """
+    """An optional dependency is not installed; names the extra, and a command that installs it."""
 
     def __init__(self, feature: str, extra: str) -> None:
         self.feature = feature

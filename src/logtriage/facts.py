@@ -1,7 +1,7 @@
 """What a history of actions amounts to: everything that grading and telemetry read of it.
 
-Rules of order stand here and nowhere else: first declarations stand, the first accepted remedy
-fixes a fault, the first accepted page counts, and it approves what comes in a later tick.
+Rules of order stand here: first declarations stand, the first accepted remedy fixes a fault, the
+first accepted page counts, and it approves what comes in a later tick.
 :mod:`logtriage.grading.steps` has the same rules in whole numbers, for plans and batches.
 """
 
@@ -32,10 +32,9 @@ Play = tuple[int, Action]
 
 
 class Response(NamedTuple):
-    """The ticks in which one fault was named, its team first paged, and it was fixed.
+    """The ticks in which one fault was named, its team first paged, and it was fixed, or None.
 
-    None as long as it has not happened. Of k faults the first k services declared are
-    counted: a later declaration names nothing.
+    Of k faults the first k services declared are counted.
     """
 
     said_at: int | None = None
@@ -55,12 +54,10 @@ class Facts:
 
     ``pages``, ``remedies``, ``requests``, ``metrics``, ``traces`` and ``reports`` list every
     one with its tick, in order; a request for all services is -1. ``noted`` are the pages
-    whose responders leave a note. ``fault_category`` is the category declared of a
-    recording. ``paged_at`` is the tick in which an accepted team was first paged, None before.
-    ``unapproved_remedies`` counts the wrong remedies that were applied while no accepted team had
-    been paged in an earlier tick. ``root_causes`` lists the services declared with their ticks,
-    each once, in order. ``responses`` says what was done about each fault, in the order of the
-    truth; there are none if it is benign.
+    whose responders leave a note. ``paged_at`` is the tick in which an accepted team was first
+    paged; ``unapproved_remedies`` counts the wrong remedies until then and in it. ``root_causes``
+    lists the services declared with their ticks, each once. ``responses`` says what was done about
+    each fault, in the order of the truth.
     """
 
     severity: Severity | None = None
@@ -186,12 +183,10 @@ def _first(
     responses: tuple[Response, ...], accepted: list[bool], event: str, tick: int
 ) -> tuple[Response, ...]:
     """The responses, with a tick where some faults see an event for the first time."""
-    changes = {event: tick}
+    rows = zip(responses, accepted, strict=True)
+    new = {event: tick}
     return tuple(
-        [
-            response._replace(**changes) if here and getattr(response, event) is None else response
-            for response, here in zip(responses, accepted, strict=True)
-        ]
+        [row._replace(**new) if here and getattr(row, event) is None else row for row, here in rows]
     )
 
 

@@ -29,7 +29,7 @@ class Fault:
 
 @attrs.frozen
 class Part:
-    """What a fault asks for: any of its root causes, any of its teams, any of its remedies.
+    """What a fault asks for: any of its root causes, teams and remedies.
 
     ``secondary`` marks a fault that another fault of the incident brought about.
     """
@@ -45,13 +45,9 @@ class Part:
 class Truth:
     """The answer. Sets, because more than one root cause, team or remedy may be right.
 
-    ``severity`` is None if it is not known (recorded incidents). A benign
-    incident has no fault, no root cause, no team and no remedy. ``fault_category`` is that of
-    a recording, None if it is not known or does not count.
-
-    ``several`` lists what each fault asks for, if there are several; the sets then hold all of them
-    together, and ``fault`` is the first. It is empty for a single fault. :attr:`parts` serves both
-    cases.
+    ``severity`` is None if it is not known (recorded incidents), ``fault_category``, that of a
+    recording, if it does not count either. ``several`` lists what each of several faults asks for;
+    the sets then hold all of them together, and ``fault`` is the first.
     """
 
     fault: Fault | None
@@ -100,8 +96,7 @@ class Incident:
         telemetry: what can be seen.
         wrong_page_closes: whether a page to a team that is not accepted closes it.
         rubric: the id of the rubric that its task is graded by.
-        par: in ticks; how many a perfect response needs here. Beyond it, closing costs. Benign
-            incidents have a par of their own. Read by rubrics of drawn incidents.
+        par: in ticks; how many a perfect response needs here. Beyond it, closing costs.
         seal: the fingerprint of the key that a sealed incident was drawn with.
         worth_of_hand_over: in points of the grade; what it is worth to hand the incident over
             at once. None if nobody takes it over.

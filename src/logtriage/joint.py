@@ -1,7 +1,7 @@
 """Joint play: what each role of a split sees of a state, and how many requests it has left.
 
-:func:`logtriage.observation.slice_for` cuts views and parts. This module adds what follows from the
-history: how late the board reaches a role, and which reports are lost on the way.
+:func:`logtriage.observation.slice_for` cuts views and parts; here the history decides how late the
+board reaches a role, and which reports are lost.
 """
 
 from typing import Final

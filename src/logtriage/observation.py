@@ -42,9 +42,8 @@ _WORDED: Final = (
 class Observation:
     """One screenful of a state, for a single agent or for one role.
 
-    A role sees None or an empty tuple where it has no view; ``hidden`` names those views, so
-    that *nothing to see* and *not shown* stay apart. What became of its own kinds of action a
-    role always sees. Tuples over services follow ``topology.names``.
+    A role sees None or an empty tuple where it has no view; ``hidden`` names those views. What
+    became of its own kinds of action it always sees. Tuples over services are in index order.
 
     Attributes:
         topology: the services, who calls whom, and the teams.
@@ -81,8 +80,7 @@ class Observation:
         on_request: whether only those who ask for the figures of a recording see them.
         may: the kinds of action that the role may take; None for a single agent.
         worth_of_hand_over: in points of the grade; None if nobody takes the incident over.
-        world: the public world that a simulated incident is of; None for a recording. It says
-            what tokens mean, and nothing of this incident.
+        world: the public world of a simulated incident, which says what tokens mean; else None.
     """
 
     topology: Topology
@@ -285,11 +283,7 @@ def _panels(
     telemetry: Telemetry, now: int
 ) -> tuple[tuple[Alert, ...], Reading | None, tuple[LogLine, ...]]:
     """Alerts, SLO panel and window; kept, since training plays attempts side by side."""
-    return (
-        telemetry.alerts(now),
-        telemetry.slo(now),
-        telemetry.window(now),
-    )
+    return telemetry.alerts(now), telemetry.slo(now), telemetry.window(now)
 
 
 def _last_actions(state: State) -> tuple[Action, ...]:
@@ -349,10 +343,7 @@ _SUMMED_UP_IN: dict[str, tuple[str, ...]] = {
 
 
 def slice_for(observation: Observation, role: Role) -> Observation:
-    """What a role may see of an observation, by its views and the parts that it watches.
-
-    The rules that depend on who did what are those of :mod:`logtriage.joint`.
-    """
+    """What a role may see of an observation, by its views and the parts that it watches."""
     hidden = frozenset(_FIELDS) - role.views
     shown = {kind for kind, view in _SHOWN_IN.items() if view in role.views} | role.kinds
     own = {field for kind, fields in _SUMMED_UP_IN.items() if kind in role.may for field in fields}

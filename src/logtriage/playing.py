@@ -35,8 +35,8 @@ def play(incident: Incident, policy: str | Policy | PolicyFactory | Iterable[Act
     """The last state of an incident that a policy or a list of actions plays.
 
     A policy is a name (``observer``, ``random:7``, ``module:name``), an object with ``act``, or a
-    function that makes such an object from the incident. It plays until the incident is closed. A
-    list that ends early leaves it open, and actions after the closing action are not played.
+    function that makes it from the incident. A list that ends early leaves the incident open, and
+    actions after the closing action are not played.
 
     Raises:
         UnknownName: for a policy that does not exist, or a service that the incident lacks.

@@ -19,9 +19,8 @@ def replay(
 ) -> tuple[State, ...]:
     """The states of an episode, at its start and after each tick.
 
-    Actions after the closing one were never played and have no state. ``resolve`` finds the
-    incident by its id, for incidents that are not drawn. ``splits`` finds the role split by its
-    name, for splits that are not built in.
+    Actions after the closing one have no state. ``resolve`` finds the incident by its id, for
+    incidents that are not drawn; ``splits`` the role split, for splits that are not built in.
 
     Raises:
         UnknownName, InvalidInput: for an incident id or a role split that does not exist, and

@@ -1,12 +1,8 @@
 """Counter-based random numbers: a draw is a function of its coordinates.
 
-There is no generator object and no hidden state. ``draw(key, a, b)`` is the
-SplitMix64 finaliser [1]_ applied to a Weyl-style combination of a 64-bit key and
-two counters, so any draw can be recomputed alone, in any order, in any process,
-and by NumPy's ``uint64`` arithmetic as well as by Python's integers.
-
-Keys come from :func:`subkey`, one per named stream: streams of one incident, and
-the same stream of neighbouring incidents, share nothing.
+``draw(key, a, b)`` is the SplitMix64 finaliser [1]_ applied to a Weyl-style combination of a
+64-bit key and two counters, in Python's integers or NumPy's ``uint64``. Keys come from
+:func:`subkey`, one for each named stream: streams share nothing.
 
 Public ids have seeds of 64 bits, which give keys of 64 bits. Sealed incidents have wider seeds,
 which give keys of :data:`WIDE_BITS` bits. Draws under a wide key are a keyed hash, so no search
@@ -16,9 +12,11 @@ over 64 bits finds the key from draws that everybody sees.
    generators", OOPSLA 2014, doi:10.1145/2660193.2660195 (the variant "Mix13").
 """
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from functools import lru_cache
 from hashlib import blake2b
+from itertools import accumulate
 from struct import Struct
 from typing import Final
 
@@ -49,8 +47,7 @@ def mix(value: int) -> int:
 def subkey(seed: int, stream: int) -> int:
     """The key of a stream, given by its number from :func:`hash_name`; as wide as the seed.
 
-    For a seed of 64 bits this can be undone. For a wide seed it is a keyed hash: the key of a
-    stream reveals neither the seed nor the key of another stream.
+    For a wide seed it is a keyed hash: the key reveals neither the seed nor another key.
     """
     if seed > MASK:
         return WIDE | _keyed(seed, stream, 0, WIDE_BITS // 8, b"logtriage stream")
@@ -124,38 +121,9 @@ def between(bits: int, low: int, high: int) -> int:
     return low + (((bits >> 32) * (high - low + 1)) >> 32)
 
 
-class Draws:
-    """Draws of one stream by a slot (a small constant) and an index, in any order."""
-
-    __slots__ = ("_key",)
-
-    def __init__(self, seed: int, stream: int) -> None:
-        self._key = subkey(seed, stream)
-
-    def bits(self, slot: int, index: int = 0) -> int:
-        """The 64 random bits of a slot."""
-        return draw(self._key, slot, index)
-
-    def below(self, n: int, slot: int, index: int = 0) -> int:
-        """An integer in ``range(n)``."""
-        return below(self.bits(slot, index), n)
-
-    def between(self, low: int, high: int, slot: int, index: int = 0) -> int:
-        """An integer in ``[low, high]``."""
-        return between(self.bits(slot, index), low, high)
-
-    def chance(self, permille: int, slot: int, index: int = 0) -> bool:
-        """True in ``permille`` of 1,000 cases."""
-        return below(self.bits(slot, index), 1000) < permille
-
-    def weighted(self, weights: tuple[int, ...], slot: int, index: int = 0) -> int:
-        """An index drawn in proportion to integer ``weights``."""
-        point = self.below(sum(weights), slot, index)
-        for place, weight in enumerate(weights):
-            point -= weight
-            if point < 0:
-                return place
-        raise AssertionError("unreachable: the point lies below the sum of the weights")
+def weighted(bits: int, weights: Sequence[int]) -> int:
+    """Map 64 random bits to an index, in proportion to integer ``weights``."""
+    return bisect_right(tuple(accumulate(weights)), below(bits, sum(weights)))
 
 
 class Stream:

@@ -1,8 +1,6 @@
 """State: an incident and what has been done to it. Everything else is derived.
 
-A state is its history. The declarations, the remedies applied, the tick of the fix
-and so on are :class:`~logtriage.facts.Facts`, computed from the history by one function, so that
-a state cannot contradict itself.
+A state is its history; :class:`~logtriage.facts.Facts` are computed from it by one function.
 """
 
 from enum import StrEnum

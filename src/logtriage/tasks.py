@@ -1,8 +1,7 @@
 """Tasks: versioned distributions of incidents, each with a sheet.
 
-A version of the default world's tasks changes exactly when behaviour changes; golden
-transcripts enforce it. The tasks of any other world have no version: the fingerprint of the
-world changes when its behaviour does.
+A version of the default world's tasks changes exactly when behaviour changes. The tasks of any
+other world have no version: the fingerprint of the world tells its behaviour.
 """
 
 import re
@@ -19,7 +18,7 @@ from logtriage.world.default import default_world
 from logtriage.world.loading import WorldLike, is_world, load_world, world_named
 from logtriage.world.model import World
 from logtriage.world.schema.parts import Task
-from logtriage.world.setting import Setting, check_weights, check_whole
+from logtriage.world.setting import Setting, check_whole
 from logtriage.world.unseen import UNSEEN, is_unseen, unseen_task
 
 _NAME: Final = re.compile(r"[A-Za-z0-9._-]+")
@@ -31,13 +30,11 @@ OF_WORLD: Final = ":"
 class TaskSpec:
     """The spec sheet of a task.
 
-    ``horizon`` in ticks; ``benign`` is the share of incidents with no fault behind them, per
-    mille; ``severity_weights`` for P1, P2, P3 among real faults; ``history`` has an
-    entry a version, with its reason. ``setting`` has the constants of the world. All splits but
-    ``ood`` use the services of ``topology``; without it each incident draws its own, of as many
-    services as ``services`` allows, from the first number to the second. ``version`` is None if the
-    world is told by its fingerprint instead. Each incident of an ``unseen`` task has a world of its
-    own, drawn around that of ``setting``.
+    ``horizon`` in ticks; ``history`` has an entry a version, with its reason; ``version`` is None
+    if the world is told by its fingerprint instead. All splits but ``ood`` use ``topology``;
+    without it each incident draws its own, of as many services as ``services`` allows, from the
+    first number to the second. Each incident of an ``unseen`` task has a world of its own, drawn
+    around that of ``setting``.
 
     Raises:
         InvalidInput: naming the field and what was expected.
@@ -51,8 +48,6 @@ class TaskSpec:
     rubric: str
     history: tuple[str, ...]
     setting: Setting
-    benign: int = 0
-    severity_weights: tuple[int, int, int] = (1, 1, 1)
     topology: Topology | None = None
     services: tuple[int, int] | None = None
     unseen: bool = False
@@ -68,8 +63,6 @@ class TaskSpec:
         if (self.topology is None) == (self.services is None):
             raise InvalidInput(f"{where}: expected either topology or services")
         check_whole(f"{where}: horizon", self.horizon, least=1)
-        check_whole(f"{where}: benign", self.benign, most=1000)
-        check_weights(f"{where}: severity_weights", self.severity_weights, 3)
 
     @property
     def fog(self) -> int:
@@ -175,19 +168,13 @@ def tasks_of(world: World) -> Mapping[str, TaskSpec]:
 
 
 def benchmark_of(world: World) -> tuple[str, ...]:
-    """What ``all`` stands for in a world: its tasks with one fault at the benchmark's fog.
-
-    If none has one fault, all at that fog. Tasks with unseen worlds are left out.
-    """
-    tasks = [
-        task for task in tasks_of(world).values() if task.fog == BENCHMARK_FOG and not task.unseen
-    ]
-    return tuple(task.id for task in tasks if not task.several) or tuple(task.id for task in tasks)
+    """What ``all`` stands for in a world: tasks with one fault (if none: all) at the usual fog."""
+    rows = [row for row in tasks_of(world).values() if row.fog == BENCHMARK_FOG and not row.unseen]
+    return tuple(row.id for row in rows if not row.several) or tuple(row.id for row in rows)
 
 
 def _drawn_task(world: World, row: Task, fog: int, version: int | None) -> TaskSpec:
     """A task of a world at a level of fog."""
-    setting = setting_of(world, row, fog)
     return TaskSpec(
         name=row.name,
         version=version,
@@ -196,9 +183,7 @@ def _drawn_task(world: World, row: Task, fog: int, version: int | None) -> TaskS
         horizon=row.horizon,
         rubric=WITH_WORTH,
         history=() if version is None else _HISTORY,
-        benign=row.benign,
-        severity_weights=row.severities,
-        setting=setting,
+        setting=setting_of(world, row, fog),
         topology=None if row.topology is None else world.topologies[row.topology],
         services=row.services,
     )
@@ -235,17 +220,13 @@ def check_one_world(task: TaskSpec) -> None:
 
 
 def get_task(task_id: str, world: WorldLike | None = None) -> TaskSpec:
-    """The task of that id.
+    """The task of an id: of the default world, or ``world:task``.
 
-    Args:
-        task_id: a task of the default world, or ``world:task``. With ``world``, the name of the
-            task is enough.
-        world: the world of the task: a :class:`World`, the name of a shipped one or of one on
-            the search path ``LOGTRIAGE_WORLDS``, or a folder. Without it, the id says it.
+    ``world`` is a :class:`World`, the name of a shipped one or of one on the search path
+    ``LOGTRIAGE_WORLDS``, or a folder; with it, the name of the task is enough.
 
     Raises:
-        UnknownName: if there is no such task, or no such world; the message lists the known
-            ids.
+        UnknownName: if there is no such task, or no such world; lists the known ids.
         InvalidInput: if the id names another world than ``world``.
     """
     if not isinstance(task_id, str):
@@ -274,9 +255,7 @@ def task_of(
 ) -> TaskSpec:
     """A task's sheet, by the sheet or its id, with ``horizon`` in place of its own.
 
-    Raises:
-        UnknownName: as :func:`get_task`.
-        InvalidInput: if it is of another world than ``world``, or the horizon has no ticks.
+    Raises as :func:`get_task`; InvalidInput for a horizon without ticks.
     """
     if isinstance(task, TaskSpec):
         world_of_id(f"{task.world.name}{OF_WORLD}{task.name}", world)
@@ -290,8 +269,7 @@ def world_of_tasks(task_ids: Iterable[str], world: WorldLike | None = None) -> W
 
     Raises as :func:`world_of_id`; InvalidInput for tasks of several worlds.
     """
-    named = list(task_ids)
-    worlds = {world_of_id(task, world): task for task in named}
+    worlds = {world_of_id(task, world): task for task in task_ids}
     if len(worlds) > 1:
         raise InvalidInput(
             "expected tasks of one world, got some of "

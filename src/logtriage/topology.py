@@ -1,11 +1,11 @@
 """Topologies: which services exist, who calls whom, who owns what, and what can be named.
 
-A topology is data, and so are the tiers, teams and remedies of its world: it is a file of one
-(:attr:`logtriage.world.model.World.topologies`), loaded from JSON (:mod:`logtriage.codec`) or
-drawn at random (:func:`logtriage.world.topologies.random_topology`).
+A topology is a file of a world (:attr:`logtriage.world.model.World.topologies`), JSON
+(:mod:`logtriage.codec`), or drawn (:func:`logtriage.world.topologies.random_topology`).
 """
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property
 
 import attrs
@@ -25,11 +25,10 @@ class Tier:
 
 @attrs.frozen
 class Service:
-    """A unit that fails and emits telemetry.
+    """A unit that fails and emits telemetry; ``calls`` names its direct dependencies.
 
-    ``calls`` names its direct dependencies. ``owner`` is the team that owns it in every incident;
-    None if its world draws an owner for each incident. ``technology`` is what it runs on, which
-    words its log lines; None if a hash of its name picks from its world's for its tier.
+    ``owner`` is its team in every incident; None if each incident draws one. ``technology`` is what
+    it runs on, which words its log lines; None if a hash of its name picks one.
     """
 
     name: str
@@ -40,12 +39,7 @@ class Service:
 
 
 def _duplicate(names: Iterable[str]) -> str | None:
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            return name
-        seen.add(name)
-    return None
+    return next((name for name, count in Counter(names).items() if count > 1), None)
 
 
 def _as_pairs(paged: Mapping[str, str] | Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
@@ -66,11 +60,10 @@ class Topology:
             a mapping, kept as sorted pairs.
 
     Raises:
-        TopologyError: on an empty topology, a duplicate or empty name, a name (also its
-            own, where a recording has a ``/`` between two) that is not made of letters of one
-            script, digits, ``-``, ``_`` and ``.``, an unknown tier, owner, paged team or
-            dependency, a self-call, no service that users reach, or a service that none of those
-            reaches.
+        TopologyError: on an empty topology, a duplicate name, a name (also its own, where a
+            recording has a ``/`` between two) that is not made of letters of one script, digits,
+            ``-``, ``_`` and ``.``, an unknown tier, owner, paged team or dependency, a self-call,
+            no service that users reach, or a service that none of those reaches.
     """
 
     name: str
@@ -97,22 +90,17 @@ class Topology:
         self._check_names("team", self.teams)
         self._check_names("service", self.names)
         for fault_class, team in self.paged:
-            if team not in self.teams:
-                raise self._wrong(f"paged: {fault_class}: {UnknownName('team', team, self.teams)}")
-        known = set(self.names)
+            self._check_known(f"paged: {fault_class}: ", "team", team, self.teams)
         for service in self.services:
             where = f"service {service.name!r}: "
-            if service.tier not in tiers:
-                raise self._wrong(f"{where}{UnknownName('tier', service.tier, tiers)}")
-            if service.owner is not None and service.owner not in self.teams:
-                raise self._wrong(f"{where}owner: {UnknownName('team', service.owner, self.teams)}")
+            self._check_known(where, "tier", service.tier, tiers)
+            if service.owner is not None:
+                self._check_known(f"{where}owner: ", "team", service.owner, self.teams)
             twice = _duplicate(service.calls)
             if twice is not None:
                 raise self._wrong(f"{where}calls {twice!r} twice")
             for callee in service.calls:
-                if callee not in known:
-                    unknown = UnknownName("service", callee, self.names)
-                    raise self._wrong(f"{where}calls: {unknown}")
+                self._check_known(f"{where}calls: ", "service", callee, self._index)
                 if callee == service.name:
                     raise self._wrong(f"{where}calls itself")
         if not self.edges:
@@ -135,6 +123,10 @@ class Topology:
         twice = _duplicate(names)
         if twice is not None:
             raise self._wrong(f"{what} {twice!r} appears twice")
+
+    def _check_known(self, where: str, what: str, name: str, known: Collection[str]) -> None:
+        if name not in known:
+            raise self._wrong(f"{where}{UnknownName(what, name, known)}")
 
     def _check_letters(self, what: str, name: str) -> None:
         if not is_name(name):

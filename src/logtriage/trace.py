@@ -1,8 +1,7 @@
 """What the screens of a state have shown so far, kept so that no later state draws it again.
 
-A trace is of one incident and of the first plays of a history, up to a tick. It is filled when a
-state is observed or believed, and goes along with the states that follow; it holds none of them.
-It is no part of a state's value: with it or without, everything is equal.
+A trace is filled when a state is observed or believed, and goes along with the states that follow.
+It holds none of them, and is no part of a state's value.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -30,10 +29,9 @@ Asked = tuple[Channel, int, int]
 class ScreenTrace:
     """The screens of a simulated incident up to tick ``tick``.
 
-    ``facts`` sum up the first ``plays`` plays. ``panels`` are the cells of the last screen by
-    channel, ``evidence`` those of all screens, each once, in the order shown; None if screens
-    were left out. ``asked`` holds what was asked for, ``said`` the words of panels that stay,
-    ``outcomes`` what a belief made of the evidence.
+    ``facts`` sum up the first ``plays`` plays. ``panels`` are the cells of the last screen,
+    ``evidence`` those of all screens, each once; None if screens were left out. ``asked`` holds
+    what was asked for, ``said`` the words of panels that stay, ``outcomes`` what a belief made.
     """
 
     tick: int
@@ -110,18 +108,14 @@ def _with_screen(
             new += known
             if channel in _READ:
                 read[channel, start, spots[0][0]] = tuple(known)
-        if channel in by_channel:
-            by_channel[channel] += known
-        else:
-            by_channel[channel] = list(known)
+        by_channel.setdefault(channel, []).extend(known)
     panels: dict[Channel, Cells] = {channel: tuple(cells) for channel, cells in by_channel.items()}
     before = trace.panels
     for channel in _STAY:
-        if channel in before:
-            if channel not in panels:
-                panels[channel] = before[channel]
-            elif channel is not Channel.EDGE:
-                panels[channel] = before[channel] + panels[channel]
+        if channel not in panels:
+            panels[channel] = before.get(channel, ())
+        elif channel is not Channel.EDGE:
+            panels[channel] = before.get(channel, ()) + panels[channel]
     return ScreenTrace(
         now,
         plays,

@@ -36,8 +36,12 @@ WITHOUT_TICKS: Final = (
 _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
+def _frozen(data: Mapping[str, Any]) -> Mapping[str, Any]:
+    return MappingProxyType(dict(data))
+
+
 def _frozen_wires(actions: Iterable[WireAction]) -> tuple[WireAction, ...]:
-    return tuple(MappingProxyType(dict(action)) for action in actions)
+    return tuple(map(_frozen, actions))
 
 
 def checked_ticks(ticks: object, count: int, role_split: str | None) -> tuple[int, ...]:
@@ -68,28 +72,17 @@ def checked_ticks(ticks: object, count: int, role_split: str | None) -> tuple[in
     return tuple(checked)
 
 
-def _frozen_mapping(extra: Mapping[str, Any]) -> Mapping[str, Any]:
-    return MappingProxyType(dict(extra))
-
-
-def _line(text: str | None) -> str | None:
-    return None if text is None else spelled(text)
-
-
 @attrs.frozen
 class Transcript:
     """One episode: which incident, what was done, by whom, and whether it ran to its end.
 
-    ``actions`` are wire actions as written by the agent. ``status`` is
-    :data:`COMPLETED`, or the reason why the episode must not be graded (a lost
-    connection, a crashed model server). ``status`` and ``agent`` are one printable line; other
-    characters are spelled out (:func:`logtriage._lib.printable.spelled`). ``extra`` keeps every
-    key of the JSON object that has no field here.
+    ``actions`` are wire actions as written by the agent. ``status`` is :data:`COMPLETED`, or why
+    the episode must not be graded (a lost connection, a crashed model server). Unprintable
+    characters of ``status`` and ``agent`` are spelled out. ``extra`` keeps every key of the JSON
+    object that has no field here.
 
-    In joint play several roles act in one tick, and ``ticks`` holds the tick of each action, one
-    whole number for each, never falling. Ticks stand beside the actions and never inside them,
-    since the agent itself writes its actions. ``role_split`` names the split of the
-    roles; without it every action has a tick of its own.
+    In joint play ``ticks`` holds the tick of each action, never falling, and ``role_split`` names
+    the split of the roles; without it every action has a tick of its own.
 
     ``seal`` is the fingerprint of the key that a sealed incident was drawn with, ``world`` the
     fingerprint of its world (:attr:`~logtriage.incident.Incident.world_mark`).
@@ -101,8 +94,8 @@ class Transcript:
     incident: str
     actions: tuple[WireAction, ...] = attrs.field(converter=_frozen_wires)
     status: str = attrs.field(default=COMPLETED, converter=spelled)
-    agent: str | None = attrs.field(default=None, converter=_line)
-    extra: Mapping[str, Any] = attrs.field(default=_NOTHING, converter=_frozen_mapping)
+    agent: str | None = attrs.field(default=None, converter=attrs.converters.optional(spelled))
+    extra: Mapping[str, Any] = attrs.field(default=_NOTHING, converter=_frozen)
     ticks: tuple[int, ...] | None = None
     seal: str | None = None
     role_split: str | None = None
@@ -128,8 +121,7 @@ def check_drawn(seal: str | None, world: str | None, incident: Incident) -> None
     """Refuse a record whose ``seal`` or ``world`` (fingerprints, or None) is not the incident's.
 
     Raises:
-        InvalidInput: naming both worlds.
-        SealError: saying which key is needed.
+        InvalidInput, SealError: naming both worlds, or the key that is needed.
     """
     here = incident.world_mark
     own = None if incident.world is None else incident.world.fingerprint
@@ -206,10 +198,7 @@ def transcript_of(
 def plays_of(
     transcript: Transcript, topology: Topology, splits: Splits = get_role_split
 ) -> list[Play]:
-    """The actions of a transcript with their ticks, each as its role may take it.
-
-    In a tick the roles of a split act in their order. An action that its role may not take is
-    malformed, as it was in play. Only joint play has the actions of roles, such as reports.
+    """The actions of a transcript with their ticks; what its role may not take is malformed.
 
     Raises:
         UnknownName: for a role split that does not exist.

@@ -12,7 +12,8 @@ from logtriage.world.histories import tick_of, trouble
 from logtriage.world.schedule import Doings, edge_starts, rows
 from logtriage.world.simulation import Simulation
 from logtriage.world.telemetry import Alert, EdgePanel
-from logtriage.world.voice import Voice, voice_of
+from logtriage.world.voice import Voice
+from logtriage.world.voice import voice_of as voice_with
 
 Words = TypeVar("Words")
 #: What was said last, by what it was about, each with the cells that it was said of.
@@ -59,11 +60,7 @@ def saying(
 
 def voice_in(said: Said, world: Simulation) -> Voice:
     """The voice of an incident, kept with what its screens said."""
-    kept = said.get(Voice)
-    if kept is None:
-        kept = said[Voice] = None, _voice_of(world)
-    voice = kept[1]
-    assert isinstance(voice, Voice)
+    voice: Voice = (said.get(Voice) or said.setdefault(Voice, (None, voice_of(world))))[1]
     return voice
 
 
@@ -89,7 +86,7 @@ def glance(state: State) -> tuple[tuple[Alert, ...], EdgePanel]:
 def edge_panel(world: Simulation, now: int, doings: Doings) -> EdgePanel:
     """The edge panel of a tick with its series."""
     since = tick_of(trouble(world.setting))
-    return _voice_of(world).edges(edge_readings(world, now, doings), since)
+    return voice_of(world).edges(edge_readings(world, now, doings), since)
 
 
 def edge_readings(world: Simulation, now: int, doings: Doings) -> Cells:
@@ -103,8 +100,9 @@ def edge_readings(world: Simulation, now: int, doings: Doings) -> Cells:
     )
 
 
-def _voice_of(world: Simulation) -> Voice:
-    return voice_of(world.setting.world, world.topology, world.seed, world.phrasing)
+def voice_of(world: Simulation) -> Voice:
+    """What words the tokens of an incident."""
+    return voice_with(world.setting.world, world.topology, world.seed, world.phrasing)
 
 
 @lru_cache(maxsize=4096)
@@ -114,4 +112,4 @@ def _glance(world: Simulation, now: int, doings: Doings) -> tuple[tuple[Alert, .
     for row in rows(world.setting, world.topology, world.speakers(now), now, doings):
         if row[0] is Channel.ALERT:
             alerts += world.row(row, doings)
-    return _voice_of(world).alerts(alerts), edge_panel(world, now, doings)
+    return voice_of(world).alerts(alerts), edge_panel(world, now, doings)

@@ -1,6 +1,6 @@
 import pytest
 
-from logtriage._lib.printable import counted, inert, masked, spelled, spelled_data, unmarked
+from logtriage._lib.printable import counted, inert, masked, spelled, unmarked
 from logtriage.actions import Malformed, Report
 from logtriage.recorded import RecordedLine
 from logtriage.recorded.condensing.log_text import read_message
@@ -62,14 +62,6 @@ def test_brackets_of_logs_stay(text: str) -> None:
 def test_masked_text_keeps_its_length() -> None:
     assert masked("a\x1bb\nc") == "a\ufffdb\ufffdc"
     assert len(masked(HOSTILE)) == len(HOSTILE)
-
-
-def test_data_is_spelled_out_throughout() -> None:
-    assert spelled_data({"a\n": ["\x1b", {"b": "\r"}], "n": 1.5, "none": None}) == {
-        r"a\n": [r"\x1b", {"b": r"\r"}],
-        "n": 1.5,
-        "none": None,
-    }
 
 
 def test_wherever_foreign_text_comes_in_it_is_one_printable_line() -> None:

@@ -74,7 +74,7 @@ def test_a_function_of_ones_own_can_be_audited() -> None:
 
 
 def test_a_task_sheet_that_is_not_registered_can_be_audited() -> None:
-    spec = attrs.evolve(get_task("single_crash-v4"), horizon=9, benign=0)
+    spec = attrs.evolve(get_task("single_crash-v4"), horizon=9)
     subject = subject_of(spec)
     assert subject.draw == DrawnTask(spec)
     assert subject.incident("test", 3).horizon == 9

@@ -32,7 +32,7 @@ CALM = VOICE.edge_over([0, 3], ["usual/usual"] * 2)
 
 
 def read(start: int, ramp: int = 0) -> Reading:
-    return Reading(VOICE, VOICE.figure_key, start, EARLIEST, ramp)
+    return Reading(VOICE, VOICE.figure_key, {}, start, EARLIEST, ramp)
 
 
 def cells(channel: Channel, slot: int, *tokens: str) -> list[Evidence]:

@@ -165,9 +165,8 @@ def test_ones_own_world_pickles_with_its_content_and_arrives_where_no_file_is(ow
 
 
 def test_a_pickle_of_another_version_is_refused() -> None:
-    data = loading.Pickled("0" * 32, "tiny", None)
     with pytest.raises(WorldError, match=r"world 'tiny': expected the fingerprint 0000"):
-        loading.restored(data)
+        loading.restored("0" * 32, "tiny", None)
 
 
 @pytest.mark.parametrize(

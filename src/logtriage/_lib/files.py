@@ -50,9 +50,8 @@ def try_lock(descriptor: int) -> None:
 def replacing(path: Path) -> Iterator[BinaryIO]:
     """Write a file beside its place under another name, and move it there once complete.
 
-    If anything goes wrong, the old file stays and nothing else is left. The file has the mode
-    that the umask gives to a new file; a link to a file is replaced, not followed. A device or a
-    pipe, such as ``/dev/null``, cannot be replaced: it is written to.
+    If anything goes wrong, the old file stays and nothing else is left. A link to a file is
+    replaced, not followed; a device or a pipe, such as ``/dev/null``, is written to.
 
     Raises:
         OSError: naming the path, if it cannot be written.
@@ -78,11 +77,7 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
 
 
 def _takes_a_stream(path: Path) -> bool:
-    """Whether there is a device or a pipe.
-
-    Raises:
-        IsADirectoryError: if there is a directory.
-    """
+    """Whether there is a device or a pipe; IsADirectoryError if there is a directory."""
     try:
         mode = path.stat().st_mode
     except OSError:  # nothing there, or nothing that can be seen: writing says what is wrong
@@ -114,8 +109,8 @@ def numbered_lines(
 def numbered_lines(stream: Iterable[Any], most: int | None = None) -> Iterator[tuple[int, Any]]:
     """The lines of a stream with their numbers from 1; None for a line that is too long.
 
-    A line may have ``most`` bytes (characters of a text), or :data:`MAX_LINE`. No more than the
-    limit is ever held of a longer line; the lines after it are read as usual.
+    A line may have ``most`` bytes (characters of a text), or :data:`MAX_LINE`; no more than that is
+    held of a longer line.
     """
     most = MAX_LINE if most is None else most
     readline = getattr(stream, "readline", None)

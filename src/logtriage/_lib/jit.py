@@ -1,8 +1,7 @@
 """How kernels are compiled: when first called, without the interpreter's lock, and cached.
 
-Numba reuses a cached kernel as long as the file of the kernel is unchanged. But a kernel holds
-constants and functions of many files. So its name carries a digest of them all, and a kernel of
-other sources is never loaded. Needs the extra ``fast`` (numba).
+Numba reuses a cached kernel as long as its own file is unchanged, but a kernel holds constants and
+functions of many files: its name carries a digest of them all. Needs the extra ``fast`` (numba).
 """
 
 import sys

@@ -1,14 +1,11 @@
 """Foreign text made printable: text of an agent, a file or a server, before anyone reads it.
 
-Control characters move a terminal's cursor, a line break forges the next line of a log, and
-bidirectional marks show a text in another order than it has. All of them, and lone
-surrogates, are unprintable in the sense of :meth:`str.isprintable`; so is here what shows nothing,
-such as fillers and the selectors of variants, in which a text can hide another.
+Unprintable are control characters, line breaks, bidirectional marks and lone surrogates, as
+:meth:`str.isprintable` has it, and what shows nothing, such as fillers: a text can hide in it.
 """
 
 import re
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 from unicodedata import category
 
 #: Characters that Python prints, and that nobody sees.
@@ -70,15 +67,6 @@ def spelled(text: str, keep: str = "") -> str:
         character if is_shown(character) or character in keep else _spell(character)
         for character in text
     )
-
-
-def spelled_data(data: Any) -> Any:
-    """JSON data with every string in it, and every key, as :func:`spelled` has it."""
-    if isinstance(data, str):
-        return spelled(data)
-    if isinstance(data, Mapping):
-        return {spelled(key): spelled_data(value) for key, value in data.items()}
-    return [spelled_data(item) for item in data] if isinstance(data, list) else data
 
 
 def masked(text: str) -> str:

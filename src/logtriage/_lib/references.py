@@ -49,8 +49,7 @@ def imported(reference: str) -> Any:
 def name_in_module(thing: Callable[..., object]) -> str:
     """``module.name`` of a function or class, which its module must have under that name.
 
-    The name stands for what the function does, so two that differ never share one. A function that
-    was sent here by value keeps its name, where its module is another process's.
+    A function that was sent here by value keeps its name, where its module is another process's.
 
     Raises:
         InvalidInput: for a lambda, a function within another, a partial, or an object.

@@ -22,8 +22,7 @@ _KEY, _SEED, _FINGERPRINT = b"logtriage key", b"logtriage seed", b"logtriage pri
 class Seal:
     """A secret key, to draw the incidents of split ``sealed`` with.
 
-    It is shown, compared and hashed by its ``fingerprint``. A pickle holds the
-    fingerprint alone: the key stays in the process that read it.
+    It is shown, compared, hashed and pickled by its ``fingerprint`` alone.
 
     Args:
         key: at least :data:`MIN_KEY` secret bytes; ``logtriage seal new`` makes them.

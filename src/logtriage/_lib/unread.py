@@ -29,9 +29,9 @@ def short(reason: str) -> str:
     return reason.partition(";")[0]
 
 
-def unread(reasons: Iterable[str], total: int, what: str = "actions") -> str:
+def unread(reasons: Iterable[str], total: int) -> str:
     """How many of the ``total`` could not be read, and why: ``3 of 5 actions could not …``."""
     kinds = kinds_of(reasons)
     many = len(kinds) > 1
     why = ", ".join(f"{short(reason)}{f' ({count})' if many else ''}" for count, reason in kinds)
-    return f"{sum(count for count, _ in kinds)} of {total} {what} could not be read: {why}"
+    return f"{sum(count for count, _ in kinds)} of {total} actions could not be read: {why}"

@@ -69,7 +69,7 @@ def _sheet(task: TaskSpec) -> Iterator[tuple[str, str]]:
     yield "par", f"{setting.par} ticks, {setting.par_benign} for a benign incident"
     if setting.several:
         yield "faults", f"one to {len(setting.counts)} at once"
-    yield "benign", f"{task.benign / 10:g} % of the incidents"
+    yield "benign", f"{task.setting.benign / 10:g} % of the incidents"
     yield "rubric", task.rubric
     if task.fog == BENCHMARK_FOG:
         key = (task.name, task.version)

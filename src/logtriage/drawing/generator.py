@@ -15,15 +15,13 @@ from logtriage.world.model import World
 def make_incident(
     incident_id: str, *, seal: Seal | None = None, world: WorldLike | None = None
 ) -> Incident:
-    """The incident of that id: the same on every machine, in every process.
+    """The incident of an id: the same on every machine, in every process.
 
     Args:
         incident_id: ``<task>/<split>/<index>``; a task of any world but the default one is
             ``<world>:<task>``.
         seal: the key of sealed incidents; others are drawn without.
-        world: a :class:`~logtriage.world.model.World`, the name of a shipped one or of one in
-            ``LOGTRIAGE_WORLDS``, or a folder, which is read at each call. The id may then leave it
-            out; without ``world``, the id says it.
+        world: as in :func:`~logtriage.tasks.get_task`; a folder is read at each call.
 
     Raises:
         UnknownName: if the world, task or split is unknown.
@@ -51,8 +49,8 @@ def draw_incident(
 ) -> Incident:
     """An incident of ``task``, on the split's topology or on ``topology``.
 
-    On a topology of your own the id ends in ``@`` and its name, so that it differs from the id of
-    the incident that :func:`make_incident` draws; hand graders a ``resolve`` that knows it.
+    On a topology of your own the id ends in ``@`` and its name; hand graders a ``resolve`` that
+    knows it.
 
     Raises:
         InvalidInput: for a task of unseen worlds, or for a topology that has no place for the

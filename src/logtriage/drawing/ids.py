@@ -57,9 +57,8 @@ class IncidentId:
     def seed(self) -> int:
         """The incident's 62-bit seed with the split in the two bits above.
 
-        Splits are disjoint by construction (the top bits differ), indices of one
-        task and split too (a bijection on 62 bits); neighbours share nothing. The seed of a sealed
-        incident is a keyed hash of its id, and wider than any of these.
+        Indices of a task and split never meet (a bijection on 62 bits). The seed of a sealed
+        incident is a keyed hash of its id, and wider.
 
         Raises:
             SealError: for a sealed incident without its seal.
@@ -89,11 +88,8 @@ def parse_incident_id(
 ) -> IncidentId:
     """Read ``<task>/<split>/<index>``; ``seal`` is kept if that is a sealed incident.
 
-    ``world`` is that of the task, as in :func:`~logtriage.tasks.get_task`.
-
-    Raises:
-        UnknownName: if the world, task or split is unknown.
-        InvalidInput: for anything else that is not an id in canonical form.
+    Raises as :func:`~logtriage.tasks.get_task`, which says what ``world`` is; UnknownName for a
+    split, and InvalidInput for what is not an id in canonical form.
     """
     parts = str(text).split("/")
     if len(parts) == 2 and parts[1] in ALL_SPLITS:
@@ -145,9 +141,7 @@ def indices(count: int, start: int = 0) -> range:
 def incident_ids(
     task_id: str, split: str, count: int, start: int = 0, *, world: WorldLike | None = None
 ) -> tuple[str, ...]:
-    """The ids ``start`` to ``start + count - 1`` of a split.
-
-    ``world`` is that of the task, as in :func:`~logtriage.tasks.get_task`.
+    """The ids ``start`` to ``start + count - 1`` of a split; ``world`` as in ``get_task``.
 
     Raises:
         UnknownName: if the world, task or split is unknown.
@@ -161,10 +155,9 @@ def incident_ids(
 def _part_error(parts: list[str]) -> str:
     if not is_of_task(parts[0]) or len(parts) > 2:
         return "expected <task>/<split>/<index>"
-    if len(parts) == 1:
-        return f"the split and the number are missing; expected {parts[0]}/test/0, for example"
-    split = parts[1] if parts[1] in ALL_SPLITS else SPLITS[2]
-    return f"the number is missing; expected {parts[0]}/{split}/0, for example"
+    missing = "the number is" if len(parts) == 2 else "the split and the number are"
+    split = parts[1] if parts[-1] in ALL_SPLITS else SPLITS[2]
+    return f"{missing} missing; expected {parts[0]}/{split}/0, for example"
 
 
 def is_of_task(incident_id: str) -> bool:

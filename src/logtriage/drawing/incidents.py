@@ -8,7 +8,7 @@ from logtriage.actions import SEVERITIES, Severity
 from logtriage.drawing.ids import SEALED, IncidentId
 from logtriage.errors import InvalidInput
 from logtriage.incident import Fault, Incident, Part, Truth
-from logtriage.rng import Draws, below, draw, draws, hash_name, subkey
+from logtriage.rng import below, between, draw, draws, hash_name, subkey, weighted
 from logtriage.tasks import TaskSpec
 from logtriage.topology import Topology
 from logtriage.world.compounds import set_prior
@@ -57,18 +57,18 @@ def draw_from(
             "their ids end in @ and the name"
         )
     seed = incident_id.seed
-    of_truth = Draws(seed, TRUTH_STREAM)
+    key = subkey(seed, TRUTH_STREAM)
     world = setting.world
-    topology, held = _topology(task, world, incident_id, of_truth, own)
+    topology, held = _topology(task, world, incident_id, key, own)
     directory = _directory(world, seed, topology)
     if setting.several:
         sets = set_prior(setting, topology, held)
-        truth = sets.pick(of_truth.bits(Slot.COUNT), of_truth.bits(Slot.TRUTH))
+        truth = sets.pick(draw(key, Slot.COUNT), draw(key, Slot.TRUTH))
     else:
-        truth = draw_truth(prior(setting, topology, held), of_truth.bits(Slot.TRUTH))
+        truth = draw_truth(prior(setting, topology, held), draw(key, Slot.TRUTH))
     severity = Severity.P3
     if truth.faults:
-        severity = SEVERITIES[of_truth.weighted(setting.severities, Slot.SEVERITY)]
+        severity = SEVERITIES[weighted(draw(key, Slot.SEVERITY), setting.severities)]
     simulation = Simulation(
         setting, topology, directory, seed, truth, severity, held, _PHRASING[incident_id.split]
     )
@@ -97,7 +97,7 @@ def worth_of_hand_over(seed: int) -> float:
 
 
 def _topology(
-    task: TaskSpec, world: World, incident_id: IncidentId, draws: Draws, own: Topology | None
+    task: TaskSpec, world: World, incident_id: IncidentId, key: int, own: Topology | None
 ) -> tuple[Topology, bool | None]:
     """The topology, and ``held`` for its prior."""
     if own is not None:
@@ -106,11 +106,11 @@ def _topology(
     if task.topology is None:
         sizes = task.services
         assert sizes is not None  # or it had a topology
-    elif ood and drawn and draws.chance(drawn.ood_share, Slot.RANDOM_TOPOLOGY):
+    elif ood and drawn and below(draw(key, Slot.RANDOM_TOPOLOGY), 1000) < drawn.ood_share:
         sizes = drawn.ood_services
     else:
         return task.topology, ood
-    size = draws.between(*sizes, Slot.TOPOLOGY_SIZE)
+    size = between(draw(key, Slot.TOPOLOGY_SIZE), *sizes)
     return random_topology(incident_id.seed, size, world.rules.teams, world, ood), None
 
 
@@ -128,11 +128,9 @@ def _owners(world: World, topology: Topology) -> tuple[tuple[str, ...], ...]:
     """For each service the teams that may own it, each as often as it weighs."""
     teams = world.owning_teams(topology)
     rows = {}
-    for service in topology.services:
-        if (service.tier, service.owner) not in rows:
-            weights = world.owner_weights(topology, service.tier, service.owner)
-            listed = zip(teams, weights, strict=True)
-            rows[service.tier, service.owner] = tuple(team for team, n in listed for _ in range(n))
+    for at in {(service.tier, service.owner) for service in topology.services}:
+        listed = zip(teams, world.owner_weights(topology, *at), strict=True)
+        rows[at] = tuple(team for team, weight in listed for _ in range(weight))
     return tuple(rows[service.tier, service.owner] for service in topology.services)
 
 

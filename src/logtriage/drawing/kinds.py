@@ -68,7 +68,7 @@ def ids_of_kinds(
 ) -> tuple[str, ...]:
     """The ids of the first ``count`` incidents of any of the kinds, from number ``start`` on.
 
-    ``incident_of`` draws an incident. Raises as :func:`check_kinds`, and if too few are found.
+    Raises as :func:`check_kinds`; InvalidInput if too few are found.
     """
     check_kinds(kinds, task, split)
     stop = min(start + _LOOKED_AT + _FOR_EACH * count, MAX_INDEX)

@@ -1,7 +1,4 @@
-"""Drawn incidents as OTLP in JSON lines and Alertmanager's notifications, without the truth.
-
-They hold the screens of someone who looks at everything all the time and does nothing.
-"""
+"""Drawn incidents as OTLP in JSON lines and Alertmanager's notifications, without the truth."""
 
 from logtriage.exporting.write import OPENED, write_alertmanager, write_labels, write_otlp
 

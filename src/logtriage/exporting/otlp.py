@@ -15,6 +15,8 @@ Json = dict[str, Any]
 Item = tuple[int, Json]
 #: Name, unit and value of a metric.
 Metric = tuple[str, str, float]
+#: Service, gauge, and the ticks and tokens of its readings.
+Said = tuple[int, str, Sequence[int], Sequence[str]]
 
 SEVERITIES: Final = {"INFO": 9, "WARN": 13, "ERROR": 17, "FATAL": 21}
 _SCOPE: Final = {"name": "logtriage", "version": version("logtriage")}
@@ -91,33 +93,23 @@ def _record(tape: Tape, second: int, level: str, text: str) -> Json:
 
 def metric_lines(tape: Tape) -> Iterator[Json]:
     """A line for each half minute of the calm time, then for each tick."""
-    voice, edge = tape.voice, tape.simulation.topology.edges[0]
-    names, gauges = voice.world.slots[Channel.METRICS], voice.world.tokens.gauges
+    voice, gauges = tape.voice, tape.voice.world.tokens.gauges
     for second in tape.calm:
-        start = second // TICK_SECONDS
-        calm = voice.edge_over([start], [voice.world.edge_tokens[0]])
+        start = [second // TICK_SECONDS]
+        panel = voice.edge_over(start, [voice.world.edge_tokens[0]])
         usual = [
-            (service, metric)
+            (service, gauge.name, start, [gauge.ordinary])
             for service in range(len(tape.names))
             for gauge in gauges
-            for metric in readings(voice, service, gauge.name, [start], [gauge.ordinary])
         ]
-        yield from _gauges(tape, second, [*usual, *((edge, metric) for metric in _edge(calm))])
+        yield from _metrics(tape, second, usual, panel)
     for now, screen in tape.screens():
         cells = [cell for cell in screen if cell.channel is Channel.METRICS and cell.token != DOWN]
         read = [
-            (service, metric)
-            for (service, slot), row in by_slot(cells).items()
-            for metric in readings(
-                voice,
-                service,
-                names[slot],
-                [cell.start for cell in row],
-                [cell.token for cell in row],
-            )
+            (at, gauges[slot].name, [cell.start for cell in row], [cell.token for cell in row])
+            for (at, slot), row in by_slot(cells).items()
         ]
-        read += ((edge, metric) for metric in _edge(tape.edge(now)))
-        yield from _gauges(tape, TICK_SECONDS * now, read)
+        yield from _metrics(tape, TICK_SECONDS * now, read, tape.edge(now))
 
 
 def readings(
@@ -136,15 +128,11 @@ def readings(
             yield known.metric, "1", float(known.name == tokens[-1])
 
 
-def _edge(panel: EdgePanel) -> tuple[Metric, Metric]:
-    return (
-        ("edge.errors", "%", panel.error_bp / 100),
-        ("edge.latency.p99", "ms", float(panel.p99_ms)),
-    )
-
-
-def _gauges(tape: Tape, second: int, metrics: Iterable[tuple[int, Metric]]) -> Iterator[Json]:
-    at = str(tape.nano(second))
+def _metrics(tape: Tape, second: int, gauges: Iterable[Said], panel: EdgePanel) -> Iterator[Json]:
+    at, edge = str(tape.nano(second)), tape.simulation.topology.edges[0]
+    metrics = [(said[0], metric) for said in gauges for metric in readings(tape.voice, *said)]
+    metrics.append((edge, ("edge.errors", "%", panel.error_bp / 100)))
+    metrics.append((edge, ("edge.latency.p99", "ms", float(panel.p99_ms))))
     items = [
         (
             service,

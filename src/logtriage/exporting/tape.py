@@ -9,12 +9,12 @@ import attrs
 
 from logtriage.errors import InvalidInput
 from logtriage.incident import Incident
-from logtriage.wording import edge_panel
+from logtriage.wording import edge_panel, voice_of
 from logtriage.world.channels import Evidence
 from logtriage.world.schedule import Doings
 from logtriage.world.simulation import Simulation
 from logtriage.world.telemetry import TICK_SECONDS, EdgePanel
-from logtriage.world.voice import Voice, voice_of
+from logtriage.world.voice import Voice
 
 #: The calm time that is written first: its length in seconds, and how many minutes before the
 #: onset it ends. No change is that old.
@@ -36,12 +36,7 @@ class Tape:
 
     @classmethod
     def of(cls, incident: Incident, opened: datetime) -> "Tape":
-        """The tape of an incident.
-
-        Raises:
-            InvalidInput: for a recorded incident, for a time without an offset, and for a time
-                outside of :data:`EARLIEST` to :data:`LATEST`.
-        """
+        """The tape of an incident; raises as :func:`~logtriage.exporting.write_otlp`."""
         world = incident.telemetry
         if not isinstance(world, Simulation):
             raise InvalidInput(
@@ -59,8 +54,7 @@ class Tape:
     @property
     def voice(self) -> Voice:
         """The texts of the tokens."""
-        world, setting = self.simulation, self.simulation.setting
-        return voice_of(setting.world, world.topology, world.seed, world.phrasing)
+        return voice_of(self.simulation)
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -24,9 +24,8 @@ def is_own(spec: str) -> bool:
 
 
 def own_policy(spec: str, known: Iterable[str]) -> PolicyFactory:
-    """The factory of ``module:name``: a policy, or a class or function that makes a policy.
+    """The factory of ``module:name``: a policy, or what makes it, of the incident or of nothing.
 
-    A class or function is called with the incident, or without arguments if it takes none.
     ``known`` are the policies to suggest if there is no such module.
     """
     maker = _imported(spec, "policy", known)

@@ -41,13 +41,6 @@ def _constant(text: str, incident: Incident) -> policies.Policy:
     return policies.ConstantPolicy(constant_actions(text, incident.topology))
 
 
-def _example() -> Topology:
-    """The topology of the default benchmark, for checking a list before incidents are known."""
-    topology = get_task(DRAWN_TASKS[0]).topology
-    assert topology is not None
-    return topology
-
-
 _PLAIN: Final[dict[str, policies.PolicyFactory]] = {
     "oracle": policies.OraclePolicy,
     "expert": partial(_without_incident, policies.ExpertPolicy),
@@ -72,10 +65,9 @@ _MODELS: Final = {
 
 
 def make_policy(spec: str) -> policies.PolicyFactory:
-    """The factory behind a specification such as ``expert`` or ``random:7``.
+    """The factory behind a specification such as ``expert`` or ``random:7``; it can be pickled.
 
-    Factories can be pickled, for worker processes. ``module:name`` is the user's own policy, or a
-    class or function that makes it.
+    ``module:name`` is the user's own policy, or a class or function that makes it.
 
     Raises:
         UnknownName: for a policy that does not exist.
@@ -91,7 +83,9 @@ def make_policy(spec: str) -> policies.PolicyFactory:
         questions = _number_in(spec, "number of questions") if ":" in spec else None
         return partial(_BY_BELIEF[name], questions=questions)
     if name == CONSTANT:
-        constant_actions(argument, _example())  # refuses what no incident could take
+        example = get_task(DRAWN_TASKS[0]).topology
+        assert example is not None
+        constant_actions(argument, example)  # refuses what no incident could take
         return partial(_constant, argument)
     if name in _MODELS:
         raise InvalidInput(
@@ -122,8 +116,7 @@ def constant_actions(text: str, topology: Topology) -> tuple[Action, ...]:
     An action with a service, team or remedy that ``topology`` lacks is malformed.
 
     Raises:
-        InvalidInput: for an item that is no action on any topology, naming it and
-            what was expected.
+        InvalidInput: naming an item that is no action on any topology.
     """
     actions = []
     for item in filter(None, (part.strip() for part in text.split(","))):

@@ -59,19 +59,15 @@ def make_team(
 ) -> policies.TeamFactory:
     """The factory behind a specification such as ``expert`` or ``triage=expert,...``.
 
-    ``split`` is a role split, or the name of a built-in one.
-
-    ``observer`` and ``pooled`` play by the exact belief. ``oracle``, ``expert``, ``observer`` and
-    ``random[:SEED]`` play single roles, too. ``ROLE=POLICY,...`` names a policy for each.
-    ``net:DIR`` is a trained network: alone in every role, or in the role that it is named for.
-    ``module:name`` makes the policy of a role from the incident, the split and the role. ``roles``
-    are policies that the registry does not know, by their names; a name alone plays all roles.
-    Factories can be pickled, if those in ``roles`` can.
+    ``split`` is a role split, or the name of a built-in one. ``ROLE=POLICY,...`` names a policy
+    for each role; a name alone plays all roles. ``net:DIR`` is a trained network. ``module:name``
+    makes the policy of a role from the incident, the split and the role. ``roles`` are policies
+    that the registry does not know, by their names. Factories can be pickled, if those can.
 
     Raises:
         UnknownName: for a team, policy, role or role split that does not exist.
         InvalidInput: for a policy that plays alone, a role that is left out or named twice, a seed
-            that cannot be read, and a directory without a trained team of the split's roles.
+            that cannot be read, and a directory without a trained team of the split.
     """
     split = get_role_split(split) if isinstance(split, str) else split
     own = {**_networks(spec, split), **(roles or {})}
@@ -118,9 +114,7 @@ def has_network(spec: str) -> bool:
 
 def _networks(spec: str, split: RoleSplit) -> dict[str, policies.RoleFactory]:
     wanted: dict[str, tuple[str, ...]] = {}
-    if spec.startswith(NETWORK):
-        wanted[spec] = split.names
-    for role, policy in roles_of(spec):
+    for role, policy in roles_of(spec) or [(name, spec) for name in split.names]:
         if policy.startswith(NETWORK) and role in split.names:
             wanted[policy] = (*wanted.get(policy, ()), role)
     return {name: _network(name, split, of) for name, of in wanted.items()}

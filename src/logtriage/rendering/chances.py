@@ -1,10 +1,7 @@
-"""The signature table, in words and figures: what each condition shows, and how often.
-
-Shares and short names of tokens are those of the world.
-"""
+"""The signature table, in words and figures: what each condition shows, and how often."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import groupby
 from typing import Final
@@ -94,9 +91,8 @@ def _least(world: World) -> int:
 
 def _range(world: World) -> str:
     rare: dict[str, list[int]] = {"signs": [], "topics": []}
-    least = _least(world)
     for sort, row in world.background.items():
-        shares = (share for token, share in row.items() if token != NAMES and share < least)
+        shares = (share for token, share in row.items() if token != NAMES and share < _least(world))
         rare["topics" if sort == LOG else "signs"].extend(shares)
     text = ", ".join(
         f"{what} {min(shares)}{f'-{max(shares)}' * (len(set(shares)) > 1)}"
@@ -107,10 +103,8 @@ def _range(world: World) -> str:
 
 
 def _rows(world: World, signatures: Mapping[str, Signature]) -> Iterator[str]:
-    for name, signature in signatures.items():
-        row = _row(world, signature)
-        if row:
-            yield f"{name}: {row}"
+    rows = ((name, _row(world, signature)) for name, signature in signatures.items())
+    yield from (f"{name}: {row}" for name, row in rows if row)
 
 
 def _legend(setting: Setting) -> str:
@@ -198,19 +192,19 @@ def short_runbook(topology: Topology, world: World) -> Iterator[str]:
 
 
 def _signs(world: World, signature: Signature) -> tuple[list[str], list[str]]:
-    columns: tuple[list[str], list[str]] = [], []
-    for place, sorts in enumerate((world.tokens.runbook_order, (LOG,))):
-        ranked = sorted(
-            (-share, _word(world, sort, token))
-            for sort in sorts
-            if (sort == LOG) == bool(place)
-            for token, share in signature.get(sort, {}).items()
-            if share
-        )
-        columns[place].extend(
-            name for number, (share, name) in enumerate(ranked) if not number or -share >= TELLING
-        )
-    return columns
+    others = [sort for sort in world.tokens.runbook_order if sort != LOG]
+    return _telling(world, signature, others), _telling(world, signature, [LOG])
+
+
+def _telling(world: World, signature: Signature, sorts: Iterable[str]) -> list[str]:
+    """The words of signs, the likeliest first: that one, and all above :data:`TELLING`."""
+    ranked = sorted(
+        (-share, _word(world, sort, token))
+        for sort in sorts
+        for token, share in signature.get(sort, {}).items()
+        if share
+    )
+    return [word for place, (share, word) in enumerate(ranked) if not place or -share >= TELLING]
 
 
 @attrs.frozen

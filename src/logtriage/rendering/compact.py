@@ -15,6 +15,7 @@ from logtriage.actions import (
     RequestTraces,
 )
 from logtriage.observation import Observation
+from logtriage.topology import Topology
 from logtriage.world.telemetry import Alert, Change, LogLine
 from logtriage.world.vocabulary import LOG
 
@@ -66,12 +67,11 @@ def overview(observation: Observation, lines: Iterable[LogLine]) -> tuple[list[L
 
 def unframed(observation: Observation) -> Observation:
     """The observation with messages alone in its log lines, without a technology's frame."""
-    window, inspection = map(_bare, (observation.window, observation.inspection))
+    window, inspection = (
+        tuple(attrs.evolve(line, message=line.bare or line.message) for line in lines)
+        for lines in (observation.window, observation.inspection)
+    )
     return attrs.evolve(observation, window=window, inspection=inspection)
-
-
-def _bare(lines: tuple[LogLine, ...]) -> tuple[LogLine, ...]:
-    return tuple(attrs.evolve(line, message=line.bare or line.message) for line in lines)
 
 
 def roll_call(telling: Iterable[LogLine], calm: int) -> str:
@@ -90,19 +90,26 @@ def roll_call(telling: Iterable[LogLine], calm: int) -> str:
     return "\n".join(rows)
 
 
+def by_team(topology: Topology, owners: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+    """The services of each team that owns any, of (service, owner)."""
+    teams: dict[str, list[str]] = {team: [] for team in topology.teams}
+    for name, owner in owners:
+        teams[owner].append(name)
+    return {team: names for team, names in teams.items() if names}
+
+
 def owners(observation: Observation) -> dict[str, str]:
-    """The owners of the services that stand on this screen or were just asked for."""
+    """The owners of services: in a fleet, of those on this screen or just asked for."""
+    names = observation.topology.names
+    every = dict(zip(names, observation.directory, strict=True))
+    if not shows_some_owners(observation):
+        return every
     wanted = {alert.service for alert in observation.alerts}
     wanted.update(line.service for line in observation.window)
     wanted.update(filter(None, map(_named, observation.last_actions)))
     if observation.root_cause is not None:
         wanted.update(observation.root_causes or (observation.root_cause,))
-    names = observation.topology.names
-    return {
-        name: owner
-        for name, owner in zip(names, observation.directory, strict=True)
-        if name in wanted
-    }
+    return {name: owner for name, owner in every.items() if name in wanted}
 
 
 def _named(action: Action) -> str | None:

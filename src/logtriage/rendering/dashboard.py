@@ -50,9 +50,7 @@ def _without_usual(observation: Observation) -> Iterator[str]:
         for name, signals in zip(observation.topology.names, observation.signals, strict=True)
         if any(signal.usual is None for signal in signals)
     ]
-    if rows:
-        yield "no usual value is known:"
-        yield from rows
+    yield from ("no usual value is known:", *rows) if rows else ()
 
 
 def _value(signal: Signal) -> str:

@@ -147,11 +147,10 @@ def _requested(seen: Observation) -> Iterator[str]:
         shown[line.service].append(line)
     if None in looks and shown:
         rest = [line for name, lines in shown.items() if name not in looks for line in lines]
-        telling = [line for line in rest if line.token != DOWN]
-        yield from ("asked:", *_lines(telling, seen, calm=False))
         down = [line.service for line in rest if line.token == DOWN]
-        if down:
-            yield from ("down:", *down)
+        telling = (line for line in rest if line.token != DOWN)
+        yield from ("asked:", *_lines(telling, seen, calm=False))
+        yield from ("down:", *down) if down else ()
     for name in seen.topology.names:
         if name in looks and name in shown:
             yield from ("logs:", name, *_line_words(shown[name], seen))
@@ -221,21 +220,10 @@ def _readings(heading: str, rows: Iterable[Gauge | Trace], seen: Observation) ->
 def _owners(seen: Observation, before: Observation | None) -> Iterator[str]:
     if not seen.directory:
         return
-    owners = _shown_owners(seen)
-    known = {} if before is None else _shown_owners(before)
-    teams: Shown = {team: [] for team in seen.topology.teams}
-    for name, team in owners.items():
-        if name not in known:
-            teams[team].append(name)
-    rows = {team: names for team, names in teams.items() if names}
-    if rows:
-        yield from ("own:", *_listed(rows))
-
-
-def _shown_owners(seen: Observation) -> dict[str, str]:
-    if compact.shows_some_owners(seen):
-        return compact.owners(seen)
-    return dict(zip(seen.topology.names, seen.directory, strict=True))
+    known = {} if before is None else compact.owners(before)
+    new = {name: team for name, team in compact.owners(seen).items() if name not in known}
+    if new:
+        yield from ("own:", *_listed(compact.by_team(seen.topology, new.items())))
 
 
 def _acts(seen: Observation) -> Iterator[str]:
@@ -257,23 +245,16 @@ def _act(action: Action) -> str:
 def _changed_facts(seen: Observation, before: Observation | None) -> Iterator[str]:
     if seen.may is None and before is not None:
         return
-    for heading, now, then in (
-        ("severity:", _severity(seen), _severity(before)),
-        ("cause:", _causes(seen), _causes(before)),
-        ("paged:", seen.pages, () if before is None else before.pages),
-    ):
-        if now != then:
+    known = {} if before is None else _declared(before)
+    for heading, now in _declared(seen).items():
+        if now != known.get(heading, ()):
             yield from (heading, *now)
 
 
-def _severity(seen: Observation | None) -> tuple[str, ...]:
-    return () if seen is None or seen.severity is None else (str(seen.severity),)
-
-
-def _causes(seen: Observation | None) -> tuple[str, ...]:
-    if seen is None or seen.root_cause is None:
-        return ()
-    return seen.root_causes or (seen.root_cause,)
+def _declared(seen: Observation) -> dict[str, tuple[str, ...]]:
+    severity = () if seen.severity is None else (str(seen.severity),)
+    cause = () if seen.root_cause is None else (seen.root_cause,)
+    return {"severity:": severity, "cause:": seen.root_causes or cause, "paged:": seen.pages}
 
 
 def _quoted(seen: Observation, before: Observation | None) -> Iterator[str]:

@@ -69,10 +69,12 @@ def _incident(setting: Setting) -> str:
     classes = ", ".join(f"{row.name} {row.weight}" for row in world.rules.classes)
     pouring = " or ".join(kind.name for kind in world.kinds if kind.pours_load)
     loaded = f" and, under {pouring}, all that it calls is {LOADED}" if pouring else ""
+    benign = f"{percent(setting.benign, 1000)} are benign: any service looks ill, nobody waits. "
+    benign = benign if setting.benign else ""
     return (
         f"INCIDENT. {percent(1000 - setting.benign, 1000)} have {faults} of class {classes}% "
         f"(of those at its tier), of any kind. Directly or not, its callers are {WAITING}{loaded}. "
-        f"{_overlap(setting)}{_benign(setting)}{_elsewhere(world)}"
+        f"{_overlap(setting)}{benign}{_elsewhere(world)}"
     )
 
 
@@ -89,12 +91,6 @@ def _overlap(setting: Setting) -> str:
     return f"A service shows its fault, else {LOADED}, else {WAITING}. {text}"
 
 
-def _benign(setting: Setting) -> str:
-    if not setting.benign:
-        return ""
-    return f"{percent(setting.benign, 1000)} are benign: any service looks ill, nobody waits. "
-
-
 def _elsewhere(world: World) -> str:
     rules = world.rules
     words: dict[int, list[str]] = {}
@@ -109,17 +105,11 @@ def _elsewhere(world: World) -> str:
 
 
 def _signs(setting: Setting) -> str:
-    blind = (
-        f" A service's metrics, traces, requested logs are each down in "
-        f"{percent(setting.blind_weight, FULL)}."
-        if setting.blind_weight
-        else ""
-    )
-    named = (
-        f" {percent(setting.naming_weight, FULL)} of a root's topics name its cause."
-        if setting.naming_weight
-        else ""
-    )
+    share = percent(setting.blind_weight, FULL)
+    blind = f" A service's metrics, traces, requested logs are each down in {share}."
+    blind = blind if setting.blind_weight else ""
+    share = percent(setting.naming_weight, FULL)
+    named = f" {share} of a root's topics name its cause." if setting.naming_weight else ""
     return (
         "SIGNS. A service has one history of each sort (change, each gauge, time, errors, log "
         "topic): usual until an onset, then a sign that stays. A fix ends those of services that "
@@ -136,22 +126,18 @@ def _onsets(setting: Setting) -> str:
     along = f"{shares} at ticks {', '.join(str(start + SCRAPE * n) for n in range(len(RAMP)))}"
     if setting.creeping:
         along = f"one by one, each at any scrape from tick {start} to {setting.grows_for}"
+    spoken = instant_of(setting.root_silent)
     late = (
-        f" A root's own topic begins at tick {_late(setting)}, its alerts fire from "
-        f"{tick_of(instant_of(setting.root_silent))} on."
-        if setting.root_silent
-        else ""
+        f" A root's own topic begins at tick "
+        f"{' or '.join(str(tick_of(spoken + later)) for later in range(LATE_OVER))}, its alerts "
+        f"fire from {tick_of(spoken)} on."
     )
+    late = late if setting.root_silent else ""
     return (
         f"ONSETS. Faults, benign, {WAITING}, {LOADED}: {along}; changes there {start - SCRAPE} or "
         f"{start}.{late} All else, coincidences too: {percent(LONG_BEFORE, FULL)} before tick "
         f"{EARLIEST}, else any scrape to {tick_of(INSTANTS - 1)}."
     )
-
-
-def _late(setting: Setting) -> str:
-    first = instant_of(setting.root_silent)
-    return " or ".join(str(tick_of(first + later)) for later in range(LATE_OVER))
 
 
 def _screens(setting: Setting) -> str:
@@ -200,10 +186,8 @@ def _edge(setting: Setting) -> str:
 
 
 def _severity(world: World) -> str:
-    rows = (
-        f"{row.severity} from {row.errors / 100:g}% or {row.p99} ms"
-        for row in world.rules.severity_rule
-    )
+    rule = world.rules.severity_rule
+    rows = (f"{row.severity} from {row.errors / 100:g}% or {row.p99} ms" for row in rule)
     return f"{', '.join(rows)}, else {SEVERITIES[-1]}"
 
 

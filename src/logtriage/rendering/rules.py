@@ -50,10 +50,9 @@ def system_prompt(
 ) -> str:
     """All public rules of an incident, and nothing that is its own.
 
-    ``reply`` is how the agent is told to answer: by default in JSON, in the style ``notation`` in
-    one word; with ``tools`` the actions are left to the schemas of
-    :mod:`logtriage.conversations.tools`. With a ``split``, it is the prompt of its ``role``.
-    ``style`` is how its screens are written.
+    ``reply`` is how the agent answers: by default in JSON, in the style ``notation`` in one word;
+    with ``tools`` the actions are left to the schemas of :mod:`logtriage.conversations.tools`. With
+    a ``split``, it is the prompt of its ``role``. ``style`` is how its screens are written.
 
     Raises:
         UnknownName: for a role that the split does not have, and for another style.
@@ -98,19 +97,21 @@ def public_rules(
 ) -> str:
     """:func:`system_prompt` of the parts that it is made of, where there is no incident yet.
 
-    ``rubric`` is the id of the grading rubric; of a rubric that is not built in, nothing
-    is said. ``setting`` is the task's (:attr:`logtriage.tasks.TaskSpec.setting`), None of
-    a recorded incident, which may show figures ``on_request``. Raises as :func:`system_prompt`;
-    ``notation`` needs a simulated incident.
+    ``rubric`` is an id; of a rubric that is not built in, nothing is said. ``setting`` is the
+    task's, None of a recorded incident, which may show figures ``on_request``. Raises as
+    :func:`system_prompt`; ``notation`` needs a simulated incident.
     """
-    reply = reply or answered_by_default(check_style(style))
+    reply = reply or ("word" if check_style(style) == "notation" else "json")
     if (split is None) != (role is None):
         raise InvalidInput("a role's prompt needs both the split and the role")
     seat = None if split is None or role is None else split.role(role)
     hidden: frozenset[str] = frozenset() if setting is None else _NOT_SIMULATED
-    if split is None or seat is None or len(split) == 1:
-        opening = _opening(horizon, tick_seconds)
-    else:
+    opening = (
+        "You are on call for one incident: find the root cause, not the loudest symptom. "
+        f"You have {horizon} ticks of {tick_seconds} s; each action costs one tick, "
+        "unreadable ones too."
+    )
+    if split is not None and seat is not None and len(split) > 1:
         opening = _team_opening(topology, horizon, tick_seconds, split, seat, hidden)
     body: Iterable[str]
     if setting is not None:
@@ -132,19 +133,6 @@ def public_rules(
     return "\n".join(filter(None, (opening, *lines, *actions, impact)))
 
 
-def answered_by_default(style: Style) -> Reply:
-    """How an agent answers that is not told otherwise, one action a turn."""
-    return "word" if style == "notation" else "json"
-
-
-def _opening(horizon: int, tick_seconds: int) -> str:
-    return (
-        "You are on call for one incident: find the root cause, not the loudest symptom. "
-        f"You have {horizon} ticks of {tick_seconds} s; each action costs one tick, "
-        "unreadable ones too."
-    )
-
-
 def _team_opening(
     topology: Topology,
     horizon: int,
@@ -154,17 +142,18 @@ def _team_opening(
     hidden: frozenset[str],
 ) -> str:
     others = "; ".join(
-        f"{other.name} sees {_views(other, hidden)} and may {_kinds(other)}"
+        f"{other.name} sees {_views(other, hidden)} and may "
+        + ", ".join(kind for kind in TEAM_ACTION_TYPES if kind in other.may)
         for other in split.roles
         if other is not seat
     )
-    talk = tuple(_talk_rules(seat, topology))
+    talk = "".join(f"\n{line}" for line in _talk_rules(seat, topology))
     return (
         f"You are {seat.name} in a team of {len(split)} that works on one incident together. "
         f"Find the root cause, not the loudest symptom. You have {horizon} ticks of "
         f"{tick_seconds} s; in each tick everyone acts once, in the order "
         f"{', '.join(split.names)}; an unreadable action does nothing. All share one grade.\n"
-        f"YOU see {_views(seat, hidden)}. OTHERS: {others}." + "".join(f"\n{line}" for line in talk)
+        f"YOU see {_views(seat, hidden)}. OTHERS: {others}.{talk}"
     )
 
 
@@ -184,10 +173,6 @@ def _talk_rules(seat: Role, topology: Topology) -> Iterable[str]:
 def _views(role: Role, hidden: frozenset[str]) -> str:
     seen = [words for view, words in VIEW_WORDS.items() if view in role.views - hidden]
     return ", ".join(seen) or "nothing"
-
-
-def _kinds(role: Role) -> str:
-    return ", ".join(kind for kind in TEAM_ACTION_TYPES if kind in role.may)
 
 
 def _action_rules(
@@ -241,7 +226,4 @@ def _example(topology: Topology, may: tuple[str, ...], remedy: str) -> dict[str,
         "escalate": topology.teams[-1],
     }
     kind = next((name for name in values if name in may), may[0])
-    example = {"action_type": kind}
-    if kind in values:
-        example["value"] = values[kind]
-    return example
+    return {"action_type": kind, **({"value": values[kind]} if kind in values else {})}

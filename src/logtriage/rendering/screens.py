@@ -67,10 +67,10 @@ def check_style(style: str) -> Style:
 def render_observation(
     observation: Observation, style: Style = "text", *, before: Observation | None = None
 ) -> str:
-    """One observation as compact text; views that a role does not have are left out.
+    """One observation as text; views that a role does not have are left out.
 
-    ``style`` is ``text``, ``compact`` or :mod:`notation <logtriage.rendering.notation>`. The last
-    two say only what is new since the screen ``before``; a text is always a whole screen.
+    ``style`` is ``text``, always a whole screen, or ``compact`` or
+    :mod:`notation <logtriage.rendering.notation>`, which say what is new since ``before``.
 
     Raises:
         UnknownName: for another style.
@@ -125,10 +125,8 @@ def _parts(observation: Observation) -> list[str]:
         parts.append(nearby)
     if observation.inspection:
         parts.append(_requested(observation))
-    if observation.metrics:
-        parts.extend(panels.metrics(observation.metrics))
-    if observation.traces:
-        parts.extend(panels.traces(observation.traces))
+    parts.extend(panels.metrics(observation.metrics))
+    parts.extend(panels.traces(observation.traces))
     if "window" not in hidden:
         parts.append(_logs("LOGS", observation.window))
     if observation.health:
@@ -196,17 +194,7 @@ def _requested(observation: Observation) -> str:
 
 
 def _owners(observation: Observation) -> str:
-    topology, directory = observation.topology, observation.directory
-    if not compact.shows_some_owners(observation):
-        return _directory(topology, directory)
-    shown = compact.owners(observation)
-    rows = []
-    for team in topology.teams:
-        owned = [name for name, owner in shown.items() if owner == team]
-        if owned:
-            rows.append(f"{team}: {', '.join(owned)}")
-    rows.append(f"{len(topology) - len(shown)} more: ask for a service or declare it")
-    return f"DIRECTORY: {'; '.join(rows)}"
+    return _directory(observation.topology, tuple(compact.owners(observation).items()))
 
 
 def _logs(title: str, lines: Iterable[LogLine]) -> str:
@@ -236,15 +224,13 @@ def _health(observation: Observation) -> str:
 
 
 @lru_cache(maxsize=1024)
-def _directory(topology: Topology, directory: tuple[str, ...]) -> str:
-    names = topology.names
-    rows = []
-    for team in topology.teams:
-        owned = [n for n, owner in zip(names, directory, strict=True) if owner == team]
-        if len(owned) == len(names):
-            rows.append(f"{team}: all services")
-        elif owned:
-            rows.append(f"{team}: {', '.join(owned)}")
+def _directory(topology: Topology, owners: tuple[tuple[str, str], ...]) -> str:
+    rows = [
+        f"{team}: {'all services' if len(names) == len(topology) else ', '.join(names)}"
+        for team, names in compact.by_team(topology, owners).items()
+    ]
+    if len(owners) < len(topology):
+        rows.append(f"{len(topology) - len(owners)} more: ask for a service or declare it")
     return f"DIRECTORY: {'; '.join(rows)}"
 
 

@@ -28,9 +28,8 @@ class Channel(StrEnum):
 class Evidence(NamedTuple):
     """One cell that was shown, and the token in it.
 
-    ``service`` is an index, -1 for what belongs to no service (edge panel, notes,
-    effects of remedies). ``slot`` numbers cells of one service within a channel: lines,
-    gauges, alert rules. ``start`` is the tick of the cell.
+    ``service`` is an index, -1 for what belongs to no service (edge panel, notes, effects of
+    remedies). ``slot`` numbers the lines, gauges or alert rules of one service.
     """
 
     channel: Channel

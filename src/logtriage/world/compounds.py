@@ -5,10 +5,11 @@ independent, but sit at distinct services. A set with a secondary fault
 (:func:`logtriage.world.conditions.secondary`) weighs more, by the world's rule, for each of its
 faults that brings about another.
 
-Whole numbers throughout. Sums over all sets are elementary symmetric polynomials of the
-services' weights, so that a set is drawn on any topology without listing the others.
+Sums over all sets are elementary symmetric polynomials of the services' weights, so that a set is
+drawn on any topology without listing the others.
 """
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from functools import cached_property, lru_cache
 from itertools import accumulate, combinations, product
@@ -97,11 +98,11 @@ class SetPrior:
     @cached_property
     def raw_totals(self) -> tuple[int, ...]:
         """The weight of all sets of each size; 0 if the topology has too few services."""
-        return tuple(self._raw_total(size) for size in range(1, len(self.setting.counts) + 1))
+        return tuple(map(self._raw_total, range(1, len(self.setting.counts) + 1)))
 
     def _raw_total(self, size: int) -> int:
-        whole = _suffixes(self.at_service, size)[0][size]
-        return whole + sum(self._linked(link, size) for link in self.links) * self.linked
+        linked = sum(self._linked(link, size) for link in self.links)
+        return _suffixes(self.at_service, size)[0][size] + linked * self.linked
 
     def _linked(self, link: Link, size: int) -> int:
         """The weight of all sets of a size with a link, without its factor."""
@@ -122,15 +123,10 @@ class SetPrior:
     def shares(self) -> tuple[int, ...]:
         """Weights of benign incidents and of those with one fault, two, three."""
         real = TOTAL * (1000 - self.setting.benign) // 1000
-        possible = [
-            count if total else 0
-            for count, total in zip(self.setting.counts, self.raw_totals, strict=True)
-        ]
-        whole = sum(possible)
-        return (
-            TOTAL * self.setting.benign // 1000,
-            *(real * share // whole for share in possible),
-        )
+        rows = zip(self.setting.counts, self.raw_totals, strict=True)
+        possible = [count if total else 0 for count, total in rows]
+        each = (real * share // sum(possible) for share in possible)
+        return TOTAL * self.setting.benign // 1000, *each
 
     @property
     def total(self) -> int:
@@ -171,11 +167,7 @@ class SetPrior:
 
     @cached_property
     def listed(self) -> Prior:
-        """Every hypothesis.
-
-        Raises:
-            InvalidInput: if there are more than :data:`LISTED`.
-        """
+        """Every hypothesis; InvalidInput if there are more than :data:`LISTED`."""
         self.check_listed()
         hypotheses = (*self.sets(), *self.calm)
         weights = tuple(map(self.weight, hypotheses))
@@ -187,11 +179,7 @@ class SetPrior:
         return self.many <= LISTED
 
     def check_listed(self) -> None:
-        """Refuse to list too many.
-
-        Raises:
-            InvalidInput: if there are more than :data:`LISTED`.
-        """
+        """Raise InvalidInput if there are more than :data:`LISTED`."""
         if not self.listable:
             raise InvalidInput(
                 f"topology {self.topology.name!r}: {self.many:,} sets of faults are possible; "
@@ -232,23 +220,18 @@ class SetPrior:
         faults: list[Fault] = []
         table = _suffixes(weights, size)
         for service, weight in enumerate(weights):
-            if not size:
-                break
             without = table[service + 1][size]
-            if rank < without:
-                continue
-            rank, point = divmod(rank - without, weight)
-            faults.append(self._fault(service, point))
-            size -= 1
+            if size and rank >= without:
+                rank, point = divmod(rank - without, weight)
+                faults.append(self._fault(service, point))
+                size -= 1
         return faults
 
     def _fault(self, service: int, point: int) -> Fault:
         """The fault of a service at a point below the weight of all its faults."""
         kinds = self.by_service[service]
-        steps = accumulate(weight for _, weight in kinds)
-        return next(
-            (kind, service) for (kind, _), step in zip(kinds, steps, strict=True) if point < step
-        )
+        steps = list(accumulate(weight for _, weight in kinds))
+        return kinds[bisect_right(steps, point)][0], service
 
 
 def _hypothesis(faults: list[Fault]) -> Hypothesis:
@@ -268,9 +251,5 @@ def _suffixes(weights: tuple[int, ...], size: int) -> tuple[tuple[int, ...], ...
 
 @lru_cache(maxsize=64)
 def set_prior(setting: Setting, topology: Topology, held: bool | None) -> SetPrior:
-    """The prior over sets of a setting on a topology; ``held``: see ``prior``.
-
-    Raises:
-        InvalidInput: if the topology has no place for a fault of the setting.
-    """
+    """The prior over sets of a setting on a topology; arguments and errors as of ``prior``."""
     return SetPrior(setting, topology, prior(setting, topology, held))

@@ -12,12 +12,10 @@ from logtriage.world.model import FULL, HEALTHY, LOADED, WAITING, World
 
 @attrs.frozen(cache_hash=True)
 class Condition:
-    """What a service is: the name of its signature, and whom it waits for.
+    """What a service is: the ``name`` of its signature (:attr:`World.signatures`).
 
-    ``name`` is a fault kind (root or minor fault), a benign kind, a distraction,
-    ``waiting``, ``loaded`` or ``healthy``. ``sick`` are the indices of the sick services
-    that a waiting one calls, in order. ``beside`` says that it has nothing to do with the
-    trouble, and so began at any time: a distraction or a minor fault.
+    ``sick`` are the indices of the sick services that a waiting one calls, in order. ``beside``
+    marks what is no part of the trouble: a distraction or a minor fault.
     """
 
     name: str
@@ -27,11 +25,7 @@ class Condition:
 
 @attrs.frozen(cache_hash=True)
 class Hypothesis:
-    """What may be the matter: faults at services, or a benign kind at a service.
-
-    ``faults`` lists (kind, service index), one in most tasks; it is empty where
-    ``benign`` gives (kind, service index) instead.
-    """
+    """What may be the matter: (kind, service index) of faults, or of a ``benign`` kind."""
 
     faults: tuple[tuple[str, int], ...] = ()
     benign: tuple[str, int] | None = None
@@ -86,10 +80,9 @@ _LOADED: Final = Condition(LOADED)
 def affected(world: World, topology: Topology, hypothesis: Hypothesis) -> dict[int, Condition]:
     """The condition of every service that the hypothesis reaches, by index.
 
-    Precedence where faults overlap: root (of the first fault there), then loaded, then waiting;
-    what none of them reaches may be distracted. A service that is loaded and calls a sick one
-    looks loaded, and its callers wait for it all the same. A secondary fault hides behind
-    waiting.
+    Where faults overlap, a service looks like a root (of the first fault there), else loaded,
+    else waiting. Callers of a loaded service that calls a sick one wait, too. A secondary fault
+    hides behind waiting.
     """
     if hypothesis.benign is not None:
         kind, service = hypothesis.benign

@@ -20,15 +20,12 @@ _NAMING: Final = re.compile(rb"^name[ \t]*=[^\r\n]*", re.MULTILINE)
 def copy_world(like: str | Path, folder: Path) -> World:
     """Write a copy of a world into a folder that is empty or not there; its name is the world's.
 
-    The whole folder is written, or nothing. Hidden files are left out.
-
-    Args:
-        like: the world to copy, as :func:`~logtriage.world.loading.load_world` takes it.
-        folder: where the copy goes; the folder around it must exist.
+    The whole folder is written, or nothing. ``like`` is as
+    :func:`~logtriage.world.loading.load_world` takes it; the folder around ``folder`` must exist.
 
     Raises:
-        UnknownName, WorldError: for a world that cannot be copied; WorldError, too, for a folder
-            with something in it, and for a name that a world cannot have.
+        UnknownName, WorldError: for a world that cannot be copied, a folder with something in it,
+            and a name that a world cannot have.
         OSError: if a file cannot be read or written.
     """
     source, place = folder_of(like), folder.absolute()
@@ -48,11 +45,7 @@ def copy_world(like: str | Path, folder: Path) -> World:
 
 
 def checked_place(place: Path) -> str:
-    """Check the folder that a world is written into; return the world's name.
-
-    Raises:
-        WorldError: if it cannot be written there.
-    """
+    """The name of the world that is written into a folder; WorldError if it cannot be."""
     if not WORLD_NAME.fullmatch(place.name):
         raise WorldError(
             f"{place}: the folder's name is the world's: expected the form {WORLD_NAME.pattern}, "

@@ -1,7 +1,6 @@
 """Worlds drawn around a base world: the same rules, but other shares, answers and names.
 
-All shares lie on a short grid, which a runbook can state without loss. Whether a drawn world is
-valid is judged on the world alone, before any truth is drawn, and from streams of its own.
+All shares lie on a short grid, which a runbook can state without loss.
 """
 
 from collections.abc import Iterable, Mapping
@@ -40,39 +39,21 @@ ATTEMPTS: Final = 200
 def draw_world(world: World, seed: int) -> World:
     """Draw a world around another world: the same seed gives the same world on every machine.
 
-    Shares move by at most a step on :data:`GRID`; what falls below it is not shown, and what is
-    never shown stays so. What happens anyway (``common``) is only rounded. Remedies and classes
-    are dealt out anew among the kinds, which keep their tiers. Whom a class pages stays. No line
-    names its cause. Kinds, teams, services and topologies have names that say nothing, and kinds
-    another order. Tasks whose incidents draw topologies of their own go: the names there would be
-    the base world's.
+    Shares move by at most a step on :data:`GRID`; what falls below it is not shown. ``common`` is
+    only rounded. Remedies and classes are dealt out anew among the kinds, which keep their tiers.
+    Whom a class pages stays. No line names its cause. Kinds, teams, services and topologies have
+    names that say nothing, and kinds another order. Tasks that draw topologies are left out.
 
     Raises:
         InvalidInput: if no valid world is drawn: where the base world's kinds are too alike, or
             it has more of something than there are names.
     """
-    return _first_valid(world, seed)[1]
-
-
-def remembered(world: World, seed: int) -> World:
-    """The base world under the names and in the order of the world that a seed draws around it.
-
-    It is the belief of an agent that knows which kind, service and team stands for which in the
-    base world, and nothing else about the drawn world.
-
-    Raises:
-        InvalidInput: as :func:`draw_world`.
-    """
-    return interned(renamed(world, _first_valid(world, seed)[0]))
+    return first_valid(world, seed)[1]
 
 
 @lru_cache(maxsize=64)
-def _first_valid(world: World, seed: int) -> tuple[int, World]:
-    """The first attempt that draws a valid world: its key, and the world.
-
-    Raises:
-        InvalidInput: as :func:`draw_world`.
-    """
+def first_valid(world: World, seed: int) -> tuple[int, World]:
+    """The first attempt that draws a valid world: its key, and the world; as :func:`draw_world`."""
     for attempt in range(ATTEMPTS):
         key = draw(subkey(seed, WORLD_STREAM), attempt)
         drawn = renamed(_redrawn(world, key), key)

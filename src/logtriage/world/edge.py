@@ -1,8 +1,4 @@
-"""The panel of the edge: what it keeps, and what it shows early.
-
-The panel draws one row by the severity and keeps it. Before a task's ``severity_from`` it may show
-a milder one.
-"""
+"""The panel of the edge: it draws one row by the severity and keeps it."""
 
 from functools import lru_cache
 
@@ -22,11 +18,9 @@ def edge_signs(
 
     ``severity`` is 0, 1, 2 for P1, P2, P3, or ``CALM`` or ``RECOVERED``.
     """
-    row = clear_edge(setting, severity, errors_first)
-    kept = [
-        (token, share) for token, share in zip(setting.world.edge_tokens, row, strict=True) if share
-    ]
-    return tuple(token for token, _ in kept), tuple(weight for _, weight in kept)
+    rows = zip(setting.world.edge_tokens, clear_edge(setting, severity, errors_first), strict=True)
+    tokens, weights = zip(*(row for row in rows if row[1]), strict=True)
+    return tokens, weights
 
 
 def drawn_edge_sign(
@@ -46,8 +40,7 @@ def read_edge(setting: Setting, severity: int, sign: str, start: int, point: int
 def edge_reading(setting: Setting, severity: int, sign: str, start: int) -> Weights:
     """The weights of the world's ``edge_tokens`` for a panel that keeps a token.
 
-    Before the task's ``severity_from`` it may show the row one milder of the same lead, or what
-    a calm edge shows.
+    Before the task's ``severity_from`` it may show a row one milder, or a calm edge.
     """
     return _edge_reading(setting, severity, sign, start < setting.severity_from)
 
@@ -57,15 +50,12 @@ def _edge_reading(setting: Setting, severity: int, sign: str, early: bool) -> We
     world = setting.world
     tokens, edge = world.edge_tokens, world.rules.edge
     row = [0] * len(tokens)
-    left = FULL
     if early:
         calm = FULL * edge.early_calm // 100
         row = [weight * calm // FULL for weight in clear_edge(setting, CALM, None)]
-        left = FULL - sum(row)
-        milder = left * edge.early_milder // 100
+        milder = (FULL - sum(row)) * edge.early_milder // 100
         row[tokens.index(_milder_row(world, severity, sign))] += milder
-        left -= milder
-    row[tokens.index(sign)] += left
+    row[tokens.index(sign)] += FULL - sum(row)
     return tuple(row)
 
 

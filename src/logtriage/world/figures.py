@@ -1,8 +1,4 @@
-"""Figures of gauges: series of whole numbers that belong to a service and its tokens.
-
-They live: each reading has a small jitter of its own, and an onset begins at the near end of its
-range.
-"""
+"""Figures of gauges: series of whole numbers that belong to a service and its tokens."""
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property, lru_cache, partial
@@ -19,6 +15,7 @@ from logtriage.world.model import World
 from logtriage.world.schema.forms import Source, value_of
 from logtriage.world.schema.tokens import Gauge as GaugeSort
 from logtriage.world.telemetry import Gauge, Series
+from logtriage.world.vocabulary import named
 
 FIGURE_STREAM: Final = hash_name("figure")
 #: What stands for readings and lines of a service that are down for the whole incident.
@@ -29,10 +26,7 @@ When = tuple[int, int, int]
 
 @attrs.frozen(cache_hash=True)
 class Figures:
-    """The figures of one incident: functions of the public topology, the seed and tokens.
-
-    ``world`` says how they are made and worded.
-    """
+    """The figures of one incident: functions of the public topology, the seed and tokens."""
 
     world: World
     topology: Topology
@@ -44,14 +38,9 @@ class Figures:
         return subkey(self.seed, FIGURE_STREAM)
 
     @cached_property
-    def spreads(self) -> dict[tuple[int, str, int, int], tuple[int, int, int]]:
-        """The values that figures take around their levels, as far as they were asked for."""
-        return {}
-
-    @cached_property
-    def level(self) -> Source:
+    def level(self) -> Level:
         """Figures as they usually are."""
-        return Level(self, self.figure_key)
+        return Level(self, self.figure_key, {})
 
     @property
     def heights(self) -> tuple[int, ...]:
@@ -105,10 +94,9 @@ class Figures:
         for (service, slot), row in by_slot(cells).items():
             starts, tokens = tuple(cell.start for cell in row), tuple(cell.token for cell in row)
             of = self.topology.names[service], names[slot], starts, tokens
-            if is_down(tokens):
-                gauges.append(Gauge(*of, NOT_COLLECTED))
-            else:
-                gauges.append(Gauge(*of, rows=self.series(service, names[slot], starts, tokens)))
+            down = is_down(tokens)
+            rows = () if down else self.series(service, names[slot], starts, tokens)
+            gauges.append(Gauge(*of, NOT_COLLECTED if down else "", rows=rows))
         return tuple(gauges)
 
     def series(
@@ -120,13 +108,10 @@ class Figures:
             UnknownName: for an unknown gauge, and for a token that it cannot say there.
         """
         world, tier = self.world, self.topology.services[service].tier
-        row = world.gauges.get(gauge)
-        if row is None:
-            raise UnknownName("gauge", gauge, world.gauges)
+        row, known = named("gauge", gauge, world.gauges), world.tokens_at(gauge, tier)
         for token in tokens:
-            if token not in world.tokens_at(gauge, tier):
-                what = f"token of gauge {gauge!r} at tier {tier!r}"
-                raise UnknownName(what, token, world.tokens_at(gauge, tier))
+            if token not in known:
+                raise UnknownName(f"token of gauge {gauge!r} at tier {tier!r}", token, known)
         rows = []
         for line in world.readings_at(gauge, tier):
             figures = [line.figure_under(token, row) for token in tokens]
@@ -145,12 +130,10 @@ class Figures:
     ) -> int:
         """A figure of a gauge's row at a reading, or as it usually is."""
         key = service, gauge.name, label, name, when
-        known = self.kept.get(key)
-        if known is None:
+        if key not in self.kept:
             source = self.level if when is None else self.at(when)
-            known = int(value_of(gauge.figures, name, source, service, ""))
-            self.kept[key] = known
-        return known
+            self.kept[key] = int(value_of(gauge.figures, name, source, service, ""))
+        return self.kept[key]
 
     @cached_property
     def kept(self) -> dict[tuple[object, ...], int]:
@@ -159,14 +142,13 @@ class Figures:
 
     def at(self, when: When) -> Source:
         """The figures of a reading."""
-        return Reading(self, self.figure_key, *when)
+        return Reading(self, self.figure_key, self.level.spreads, *when)
 
 
 def over(starts: Sequence[int], said: Sequence[str], strays: Sequence[int]) -> Iterator[When]:
-    """When readings at some ticks were made, by what they say and by where that strays to.
+    """When readings at some ticks were made: what differs from the reading before is ramped.
 
-    ``strays`` are 1 above the usual, -1 below it, 0 if usual. What strays from one reading to the
-    next begins with a ramp.
+    ``strays`` are 1 above the usual, -1 below it, 0 if usual.
     """
     since = EARLIEST
     for place, start in enumerate(starts):

@@ -23,12 +23,7 @@ _STRING: Final = re.compile(r'"(?:[^"\\]|\\.)*"|\'[^\']*\'')
 
 
 def read_folder(folder: Path) -> Document:
-    """The files of a world's folder as data, not yet checked; hidden files aside.
-
-    Raises:
-        WorldError: naming the file, and the line where it is no TOML.
-        OSError: if the folder cannot be read.
-    """
+    """The files of a world's folder as data; raises as :func:`read_texts` and :func:`parsed`."""
     return parsed(read_texts(folder), folder.name or str(folder))
 
 
@@ -74,11 +69,7 @@ def listed(sizes: Mapping[str, int], source: str) -> list[str]:
 
 
 def _belongs(path: str, source: str) -> bool:
-    """Whether a file is part of a world.
-
-    Raises:
-        WorldError: if it has no place in the folder.
-    """
+    """Whether a file is part of a world; WorldError if it has no place in the folder."""
     top, _, file = path.partition("/")
     if file:
         if top not in FOLDERS:
@@ -114,11 +105,7 @@ def _sizes(folder: Path, source: str) -> dict[str, int]:
 
 
 def _entries(folder: Path, source: str) -> list["os.DirEntry[str]"]:
-    """The entries of a folder by name, without hidden files.
-
-    Raises:
-        WorldError: for a link, which may lead anywhere, and for more than :data:`MAX_FILES`.
-    """
+    """The entries of a folder by name, without hidden files; WorldError for a link, or too many."""
     with os.scandir(folder) as entries:
         every = list(islice(entries, MAX_FILES + 1))
     if len(every) > MAX_FILES:
@@ -141,25 +128,21 @@ def _text_of(path: Path, source: str) -> bytes:
 
 
 def _parsed(raw: bytes, source: str) -> Mapping[str, Any]:
-    # Here, since most processes read no world at all.
-    import tomllib
+    import tomllib  # here, since most processes read no world at all
 
     try:
         text = raw.decode("utf-8-sig")  # some editors put a byte order mark first
         for number, line in enumerate(text.splitlines(), start=1):
             # What a key of thousands of parts costs to parse grows with their square.
-            if line.count(".") > _MAX_DOTS and _dots(line) > _MAX_DOTS:
+            keys = _STRING.sub("", line).partition("#")[0] if line.count(".") > _MAX_DOTS else ""
+            if keys.count(".") > _MAX_DOTS:
                 raise WorldError(f"{source}: line {number}: keys nested too deeply")
         return tomllib.loads(text)
     except UnicodeDecodeError as error:
         raise WorldError(f"{source}: not UTF-8: {error.reason} at byte {error.start}") from None
     except RecursionError:
         raise WorldError(f"{source}: nested too deeply") from None
+    except WorldError:
+        raise
     except ValueError as error:
-        if isinstance(error, WorldError):
-            raise
         raise WorldError(f"{source}: not TOML: {error}") from None
-
-
-def _dots(line: str) -> int:
-    return _STRING.sub("", line).partition("#")[0].count(".")

@@ -3,13 +3,11 @@
 While its condition lasts, a service has one history of each sort: of each gauge, of each half of
 a trace, of its loud log topic, of its changes. With 1 - q the token is a sign of the condition,
 with q a coincidence. If the token is the ordinary one, nothing ever shows. Otherwise an onset is
-drawn by what the service has to do with the trouble. Nothing is read with error: a look shows the
-history so far.
+drawn by what the service has to do with the trouble. Nothing is read with error.
 
 *Instants* number the scrapes from the first of the ten minutes before the incident; instant
-:data:`NOW` is tick 0. What began long before the window shows from instant 0 on. Whoever draws and
-whoever believes read these same tables. A history has a weight below 2**48: fog or not, token and
-onset have 16 bits each.
+:data:`NOW` is tick 0. A history has a weight below 2**48: fog or not, token and onset have 16 bits
+each.
 """
 
 from enum import StrEnum
@@ -120,11 +118,7 @@ def _spread(whole: int, count: int) -> list[int]:
 
 
 def trouble(setting: Setting) -> int:
-    """The instant at which the trouble began.
-
-    Raises:
-        InvalidInput: for a trouble that began before the window.
-    """
+    """The instant at which the trouble began; InvalidInput if that was before the window."""
     if setting.onset > MAX_ONSET:
         raise InvalidInput(
             f"setting: onset: expected at most {MAX_ONSET} minutes, got {setting.onset}"
@@ -150,10 +144,7 @@ def coincidences(setting: Setting, sort: str, place: Place) -> Weights:
 
 @lru_cache(maxsize=65_536)
 def lasting(setting: Setting, sort: str, place: Place, condition: Condition) -> Weights:
-    """The token weights of a sort in a segment that began with a remedy.
-
-    A service that is well again shows nothing. All else shows its token at once.
-    """
+    """The token weights of a sort in a segment that began with a remedy, shown at once."""
     if condition.name == HEALTHY:
         return (FULL, *(0 for _ in alphabet(setting, sort, place)[1:]))
     signs = sign_weights(setting, sort, place, condition)
@@ -227,28 +218,32 @@ def rule_weights(world: World) -> tuple[tuple[Rule, int], ...]:
     return (Rule.WORKS, FULL - missed - noisy), (Rule.MISSES, missed), (Rule.NOISY, noisy)
 
 
-@attrs.frozen
-class DrawnRule:
-    """A rule of an alert: what it does and, if it is noisy, from which instant it fires."""
+def drawn_alert(
+    setting: Setting,
+    seed: int,
+    sort: str,
+    service: int,
+    condition: Condition,
+    onset: int,
+    begin: int = 0,
+) -> int:
+    """The instant from which the alert on a half of a trace fires, :data:`NEVER` if it does not.
 
-    rule: Rule
-    onset: int
-
-
-def drawn_rule(setting: Setting, seed: int, sort: str, service: int, begin: int) -> DrawnRule:
-    """The rule that watches a half of a trace of a service, from tick ``begin`` on."""
+    The half has its ``onset`` under a condition that began at tick ``begin``.
+    """
     bits = draw(subkey(subkey(seed, RULE_STREAM), hash_name(sort)), service, begin)
     rows = rule_weights(setting.world)
-    rule = rows[picked(tuple([weight for _, weight in rows]), bits >> 48)][0]
-    onset = picked(onsets(setting, Part.ANY), bits >> 32 & FULL - 1)
-    return DrawnRule(rule, onset if rule is Rule.NOISY else NEVER)
+    match rows[picked(tuple([weight for _, weight in rows]), bits >> 48)][0]:
+        case Rule.WORKS:
+            return fires_from(setting, condition, onset)
+        case Rule.NOISY:
+            return picked(onsets(setting, Part.ANY), bits >> 32 & FULL - 1)
+        case Rule.MISSES:
+            return NEVER
 
 
 def fires_from(setting: Setting, condition: Condition, onset: int) -> int:
-    """The instant from which a working rule fires at a service whose history has this onset.
-
-    At the root of a silent task it stays quiet at first.
-    """
+    """The instant from which a working rule fires on a history: at a silent root not at first."""
     if setting.root_silent and is_root(setting.world, condition):
         return max(onset, instant_of(setting.root_silent))
     return onset

@@ -1,8 +1,4 @@
-"""The tokens of one incident: each history, each rule and each blind spot is drawn once.
-
-Everything here follows from :mod:`logtriage.world.histories`. What was drawn is kept; who draws it
-again draws the same.
-"""
+"""The tokens of one incident: each history, each rule and each blind spot is drawn once."""
 
 from collections.abc import Sequence
 
@@ -13,11 +9,9 @@ from logtriage.world.conditions import Condition
 from logtriage.world.edge import drawn_edge_sign, read_edge
 from logtriage.world.histories import (
     NEVER,
-    Rule,
     drawn,
+    drawn_alert,
     drawn_later,
-    drawn_rule,
-    fires_from,
     instant_of,
     is_down,
 )
@@ -37,10 +31,7 @@ def channel_key(seed: int, channel: Channel) -> int:
 
 
 class Kept:
-    """The tokens of an incident's services and of its edge.
-
-    ``conditions`` is what every service is until a remedy changes it.
-    """
+    """The tokens of an incident's services, under their first ``conditions``, and of its edge."""
 
     __slots__ = ("_conditions", "_edges", "_places", "_rows", "_seed", "_setting", "_topology")
 
@@ -79,10 +70,7 @@ class Kept:
         history = drawn(setting, self._seed, sort, service, self._places[service], condition)
         if channel is not Channel.ALERT:
             return history.onset, world.ordinary[sort], history.token
-        rule = drawn_rule(setting, self._seed, sort, service, 0)
-        onset = rule.onset
-        if rule.rule is Rule.WORKS:
-            onset = fires_from(setting, condition, history.onset)
+        onset = drawn_alert(setting, self._seed, sort, service, condition, history.onset)
         alert = world.tokens.alert
         return onset, alert.ordinary, alert.tokens[slot].name
 
@@ -107,13 +95,10 @@ class Kept:
         )
         if channel is not Channel.ALERT:
             return token
-        rule = drawn_rule(setting, self._seed, sort, service, begin)
-        alert, instant = world.tokens.alert, instant_of(start)
-        fires = instant >= rule.onset
-        if rule.rule is Rule.WORKS:
-            onset = NEVER if token == world.ordinary[sort] else instant_of(begin)
-            fires = instant >= fires_from(setting, condition, onset)
-        return alert.tokens[slot].name if fires else alert.ordinary
+        onset = NEVER if token == world.ordinary[sort] else instant_of(begin)
+        onset = drawn_alert(setting, self._seed, sort, service, condition, onset, begin)
+        alert = world.tokens.alert
+        return alert.tokens[slot].name if instant_of(start) >= onset else alert.ordinary
 
     def edge(self, severity: int, errors_first: bool | None, begin: int, start: int) -> str:
         """The token that the edge panel keeps from tick ``begin`` on."""

@@ -1,11 +1,11 @@
 """Figures that live: a level that stays, the small jitter of each reading, a ramp at an onset.
 
-All depend on the seed and on public names alone, and all keep to the figure's range. So a figure
+All depend on the seed and on public names alone, and stay within the figure's range: a figure
 tells its token and nothing else.
 """
 
 from functools import lru_cache
-from typing import Final, Protocol
+from typing import Final
 
 import attrs
 
@@ -26,23 +26,17 @@ _OF_REQUESTS: Final = 100
 _CLIMB_TICKS: Final = 30
 
 
-class Still(Source, Protocol):
-    """The figures of an incident; ``spreads`` keeps the values that each takes around its level."""
-
-    @property
-    def spreads(self) -> dict[tuple[int, str, int, int], tuple[int, int, int]]:
-        """The least value, the step between values and how many there are."""
-
-
 @attrs.define(eq=False)
 class Level:
     """The usual figures of an incident, without the jitter of a reading.
 
-    ``still`` has the figures of the incident; ``key`` is the key of their stream.
+    ``still`` has the figures of the incident; ``key`` is the key of their stream. ``spreads``
+    keeps, of each figure, the least value, the step between values and how many there are.
     """
 
-    still: Still
+    still: Source
     key: int
+    spreads: dict[tuple[int, str, int, int], tuple[int, int, int]]
 
     @property
     def level(self) -> Source:
@@ -68,7 +62,7 @@ class Level:
 
     def _values(self, service: int, key: str, low: int, high: int) -> tuple[int, int, int]:
         """The least value of a figure, the step between its values, and how many there are."""
-        known = self.still.spreads.get((service, key, low, high))
+        known = self.spreads.get((service, key, low, high))
         if known is None:
             width = high - low + 1
             if width < _STEPS:
@@ -77,7 +71,7 @@ class Level:
                 step = max(1, min(width // _OF_RANGE, (low + high) // 2 // _OF_MIDDLE))
                 begin = self.still.figure(service, key, low, high - step * (_STEPS - 1))
                 known = begin, step, _STEPS
-            self.still.spreads[service, key, low, high] = known
+            self.spreads[service, key, low, high] = known
         return known
 
 
@@ -85,9 +79,8 @@ class Level:
 class Reading(Level):
     """The figures of the readings that hold from tick ``start``.
 
-    ``since`` is the tick of the first reading that says the same. At an onset a figure is still on
-    the way to its level, within its range: ``ramp`` is 1 if it rises, -1 if it falls, 0 without an
-    onset.
+    ``since`` is the tick of the first reading that says the same. At an onset a figure is on the
+    way to its level: ``ramp`` is 1 if it rises, -1 if it falls, 0 without an onset.
     """
 
     start: int
@@ -97,14 +90,13 @@ class Reading(Level):
     @property
     def level(self) -> Source:
         """The same figures without jitter."""
-        return Level(self.still, self.key)
+        return Level(self.still, self.key, self.spreads)
 
     def figure(self, service: int, key: str, low: int, high: int) -> int:
         """A value of the figure; at an onset one on the way to its level."""
         begin, step, count = self._values(service, key, low, high)
         if self.ramp:
-            bits = draw(self.key, service + 1 << 32 | self.start - EARLIEST, _jitter(key))
-            way = between(bits, *_ON_THE_WAY)
+            way = between(self._bits(service, key), *_ON_THE_WAY)
             if self.ramp > 0:
                 return low + (begin - low) * way // 100
             return high - (high - begin - step * (count - 1)) * way // 100
@@ -123,9 +115,11 @@ class Reading(Level):
 
     def _place(self, service: int, key: str, count: int) -> int:
         """The place of a reading's value among ``count`` values."""
-        bits = draw(self.key, service + 1 << 32 | self.start - EARLIEST, _jitter(key))
-        half = (count + 1) // 2
+        bits, half = self._bits(service, key), (count + 1) // 2
         return below(bits, half) + below(bits << 32 & MASK, count - half + 1)
+
+    def _bits(self, service: int, key: str) -> int:
+        return draw(self.key, service + 1 << 32 | self.start - EARLIEST, _jitter(key))
 
 
 @lru_cache(maxsize=8192)

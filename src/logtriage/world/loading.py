@@ -1,12 +1,8 @@
-"""Worlds from folders: reading, searching, building.
-
-Nothing is read before somebody asks for a world. Folders are the work of strangers: nothing in
-them is executed.
-"""
+"""Worlds from folders: reading, searching, building. Nothing in a folder is executed."""
 
 import copyreg
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
@@ -47,19 +43,17 @@ WorldLike = World | str | Path
 def load_world(name_or_folder: str | Path) -> World:
     """The world of a shipped name, of a name on the search path, or in a folder.
 
-    A text with a path separator, and any :class:`~pathlib.Path`, is a folder. A name is read
-    once a process; a folder each time, since it may have been edited.
+    A text with a path separator, and any :class:`~pathlib.Path`, is a folder, which is read each
+    time. A name is read once a process.
 
     Raises:
-        UnknownName: if neither a shipped world nor a world in the folders of
-            ``LOGTRIAGE_WORLDS`` has this name.
+        UnknownName: for a name of no shipped world and of none in ``LOGTRIAGE_WORLDS``.
         WorldError: for a world that cannot be used, naming the file and line or field.
         OSError: for a folder that cannot be read.
     """
-    text = os.fspath(name_or_folder)
-    if isinstance(name_or_folder, Path) or Path(text).name != text:
-        return refuse_shipped_name(_read(Path(text)))
-    return world_named(text)
+    if _is_folder(name_or_folder):
+        return refuse_shipped_name(_read(Path(name_or_folder)))
+    return world_named(os.fspath(name_or_folder))
 
 
 def world_of(texts: Mapping[str, bytes], source: str) -> World:
@@ -72,15 +66,19 @@ def world_of(texts: Mapping[str, bytes], source: str) -> World:
 
 
 def folder_of(name_or_folder: str | Path) -> Path:
-    """The folder that :func:`load_world` reads; the folder of a name exists.
+    """The folder that :func:`load_world` reads; raises UnknownName as it."""
+    if _is_folder(name_or_folder):
+        return Path(name_or_folder)
+    return _place_of(os.fspath(name_or_folder), _search_path())
 
-    Raises:
-        UnknownName: as :func:`load_world`.
-    """
+
+def _is_folder(name_or_folder: str | Path) -> bool:
     text = os.fspath(name_or_folder)
-    if isinstance(name_or_folder, Path) or Path(text).name != text:
-        return Path(text)
-    return _place_of(text, os.environ.get(WORLDS_VARIABLE, ""))
+    return isinstance(name_or_folder, Path) or Path(text).name != text
+
+
+def _search_path() -> str:
+    return os.environ.get(WORLDS_VARIABLE, "")
 
 
 def folder_or_name(typed: str) -> str | Path:
@@ -96,18 +94,14 @@ def world_named(name: str) -> World:
     """The shipped world of that name, or else the first on the search path; no folder.
 
     Raises:
-        UnknownName: for a name that neither logtriage ships nor the folders in
-            ``LOGTRIAGE_WORLDS`` hold; the message lists both.
-        WorldError: as :func:`load_world`.
+        UnknownName, WorldError: as :func:`load_world`.
     """
-    return _by_name(name, os.environ.get(WORLDS_VARIABLE, ""))
+    return _by_name(name, _search_path())
 
 
 def is_world(name: str) -> bool:
     """Whether a world has that name, shipped or on the search path."""
-    return (
-        name in shipped_worlds() or _on_path(name, os.environ.get(WORLDS_VARIABLE, "")) is not None
-    )
+    return name in shipped_worlds() or _on_path(name, _search_path()) is not None
 
 
 @lru_cache(maxsize=1)
@@ -129,9 +123,8 @@ def build(document: Document, source: str) -> World:
         if path not in document:
             raise WorldError(f"{source}: {path} is missing")
     for path, raw in document.items():
-        if path in (RULES_FILE, TOKENS_FILE):
-            continue
-        rows[path.partition("/")[0]].append(_row(path, raw, source))
+        if path not in (RULES_FILE, TOKENS_FILE):
+            rows[path.partition("/")[0]].append(_row(path, raw, source))
     rules = structure(document[RULES_FILE], parts.Rules, f"{source}/{RULES_FILE}")
     for name in rules.uses_technologies:
         if any(row.name == name for row in rows["technologies"]):
@@ -163,16 +156,10 @@ def _row(path: str, raw: Mapping[str, Any], source: str) -> Any:
 
 
 def _shipped_technology(name: str, where: str) -> parts.Technology:
-    known = shipped_technologies()
+    known = sorted(path.stem for path in _TECHNOLOGIES.glob("*.toml"))
     if name not in known:
         raise WorldError(f"{where}: uses_technologies: {UnknownName('technology', name, known)}")
     return _read_technology(name)
-
-
-@lru_cache(maxsize=1)
-def shipped_technologies() -> tuple[str, ...]:
-    """The names of the technologies that ``uses_technologies`` of any world may list."""
-    return tuple(sorted(path.stem for path in _TECHNOLOGIES.glob("*.toml")))
 
 
 @lru_cache(maxsize=64)
@@ -232,8 +219,13 @@ def _ordered(rows: list[_Row]) -> tuple[_Row, ...]:
 
 @lru_cache(maxsize=64)
 def _by_name(name: str, search_path: str) -> World:
-    world = _named(name, _read(_place_of(name, search_path)))
-    return world if name in shipped_worlds() else refuse_shipped_name(world)
+    world = _read(_place_of(name, search_path))
+    if world.name != name:
+        raise WorldError(
+            f"{name}/{RULES_FILE}: name: expected {name!r} as its folder is called, "
+            f"got {world.name!r}"
+        )
+    return world
 
 
 def _place_of(name: str, search_path: str) -> Path:
@@ -244,7 +236,8 @@ def _place_of(name: str, search_path: str) -> Path:
         return place
     folders = _folders(search_path)
     there = (path.parent.name for folder in folders for path in folder.glob(f"*/{RULES_FILE}"))
-    here = f"; for the folder here write Path({name!r}) or --world {name}" if _is_here(name) else ""
+    is_here = WORLD_NAME.fullmatch(name) and (Path(name) / RULES_FILE).is_file()
+    here = f"; for the folder here write Path({name!r}) or --world {name}" if is_here else ""
     raise UnknownName(
         "world",
         name,
@@ -253,11 +246,6 @@ def _place_of(name: str, search_path: str) -> Path:
         + (repr(search_path) if folders else "not set")
         + here,
     )
-
-
-def _is_here(name: str) -> bool:
-    """Whether the present folder holds one of that name with a world."""
-    return bool(WORLD_NAME.fullmatch(name)) and (Path(name) / RULES_FILE).is_file()
 
 
 def _on_path(name: str, search_path: str) -> Path | None:
@@ -272,23 +260,18 @@ def _folders(search_path: str) -> list[Path]:
     return [Path(place) for place in search_path.split(os.pathsep) if place]
 
 
-def _named(name: str, world: World) -> World:
-    if world.name != name:
-        raise WorldError(
-            f"{name}/{RULES_FILE}: name: expected {name!r} as its folder is called, "
-            f"got {world.name!r}"
-        )
-    return world
-
-
 def refuse_shipped_name(world: World) -> World:
     """Refuse a world with the name of a shipped world: ids would mean two things."""
-    if world.name in shipped_worlds() and world != load_world(world.name):
+    if world.name in shipped_worlds() and not _is_shipped(world):
         raise WorldError(
             f"{RULES_FILE}: name: {world.name!r} is the name of a world that logtriage ships; "
             "give this one another"
         )
     return world
+
+
+def _is_shipped(world: World) -> bool:
+    return world.name in shipped_worlds() and world == load_world(world.name)
 
 
 def _read(folder: Path) -> World:
@@ -298,46 +281,32 @@ def _read(folder: Path) -> World:
 # --- pickles -----------------------------------------------------------------------------
 
 
-@attrs.frozen
-class Pickled:
-    """What stands in a pickle for a world: its fingerprint, and where to get it.
-
-    A shipped world comes with logtriage; any other brings its content along.
-    """
-
-    fingerprint: str
-    name: str
-    content: bytes | None
-
-
-def pickled(world: World) -> Pickled:
-    """What a pickle of a world holds: never code."""
-    shipped = world.name in shipped_worlds() and world == load_world(world.name)
-    return Pickled(world.fingerprint, world.name, None if shipped else world.content)
-
-
-def restored(data: Pickled) -> World:
-    """The world of a pickle: known to this process, or read from the content.
+def restored(fingerprint: str, name: str, content: bytes | None) -> World:
+    """The world of a pickle: known to this process, shipped, or read from its content.
 
     Raises:
         WorldError: if the content is not what the fingerprint says, or if this logtriage
             ships another world of that name.
     """
-    known = _INTERNED.get(data.fingerprint)
-    if known is not None:
-        return known
-    if data.content is None:
-        world = load_world(data.name)
-    else:
-        source = f"pickled world {data.name}"
-        world = build(_decoded(data.content, source), source)
-    if world.fingerprint != data.fingerprint:
+    world = _INTERNED.get(fingerprint)
+    if world is None and content is None:
+        world = load_world(name)
+    elif world is None:
+        source = f"pickled world {name}"
+        world = build(_decoded(content or b"", source), source)
+    if world.fingerprint != fingerprint:
         raise WorldError(
-            f"world {data.name!r}: expected the fingerprint {data.fingerprint}, got "
+            f"world {name!r}: expected the fingerprint {fingerprint}, got "
             f"{world.fingerprint}: another version of logtriage pickled it"
         )
     return world
 
 
+def _pickled(world: World) -> tuple[Callable[..., World], tuple[Any, ...]]:
+    """What a pickle of a world holds, never code: a shipped world comes with logtriage."""
+    content = None if _is_shipped(world) else world.content
+    return restored, (world.fingerprint, world.name, content)
+
+
 # Here, since only this module builds worlds: the value itself cannot say where it comes from.
-copyreg.pickle(World, lambda world: (restored, (pickled(world),)))
+copyreg.pickle(World, _pickled)

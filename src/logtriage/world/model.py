@@ -1,8 +1,7 @@
 """A world: everything that is simulated, as one immutable value.
 
-A world is loaded from a folder (:func:`logtriage.world.loading.load_world`) and holds no code.
 Two worlds are equal if their contents are, whatever their files look like; the *fingerprint*
-is a hash of the content. Questions that several modules ask are answered here, once.
+is a hash of the content.
 """
 
 from collections import Counter
@@ -13,7 +12,6 @@ from typing import Final
 
 import attrs
 
-from logtriage.errors import TopologyError, UnknownName
 from logtriage.topology import Tier as TopologyTier
 from logtriage.topology import Topology
 from logtriage.world.schema import canonical
@@ -39,12 +37,7 @@ FULL: Final = 65_536
 
 @attrs.frozen(eq=False, repr=False)
 class World(Vocabulary):
-    """All of a world's folder; each field is a file, or the files of a folder.
-
-    Hashing and comparing are cheap: they go by the fingerprint.
-    """
-
-    # --- what it is --------------------------------------------------------------------
+    """All of a world's folder; hashed and compared by the fingerprint."""
 
     @property
     def name(self) -> str:
@@ -53,7 +46,7 @@ class World(Vocabulary):
 
     @cached_property
     def content(self) -> bytes:
-        """The canonical form: equal contents have equal bytes, whatever the files look like."""
+        """The canonical form: equal contents have equal bytes."""
         return canonical.encode(canonical.document_of(self))
 
     @cached_property
@@ -85,38 +78,21 @@ class World(Vocabulary):
         return by_name(self.rules.classes)
 
     def page_of(self, kind: str) -> str:
-        """Who is paged for a kind: a team, or :data:`OWNER` for the owner of the service.
-
-        Raises:
-            UnknownName: if the kind is unknown.
-        """
+        """Who is paged for a kind: a team, or :data:`OWNER`; UnknownName for an unknown kind."""
         row = self.kind(kind)
         return row.pages or self.classes[row.fault_class].pages
 
     def pages(self, kind: str, topology: Topology) -> str | None:
-        """The team paged for a kind; None if the owner of the service is paged.
+        """The team paged for a kind on a topology of the world; None if the owner is paged.
 
         Raises:
             UnknownName: if the kind is unknown.
-            TopologyError: if the topology does not say who is paged for its class, or lacks the
-            team of the kind.
+            TopologyError: if the topology does not say who is paged for its class.
         """
-        row = self.kind(kind)
         if self.page_of(kind) == OWNER:
             return None
-        if row.pages is None:
-            return topology.pages(row.fault_class)
-        if row.pages not in topology.teams:
-            raise TopologyError(
-                f"topology {topology.name!r}: kind {kind!r} pages "
-                f"{UnknownName('team', row.pages, topology.teams)}"
-            )
-        return row.pages
-
-    def paged_teams(self, topology: Topology) -> tuple[str, ...]:
-        """The teams that are paged for a class of faults, each once."""
-        paged = (row for row in self.rules.classes if row.pages != OWNER)
-        return tuple(dict.fromkeys(topology.pages(row.name) for row in paged))
+        row = self.kind(kind)
+        return row.pages or topology.pages(row.fault_class)
 
     def team_of(self, topology: Topology, directory: Sequence[str], kind: str, service: int) -> str:
         """Who must be paged for a fault of ``kind`` at the service of that index."""
@@ -131,24 +107,20 @@ class World(Vocabulary):
     def drawn_owners(self, topology: Topology) -> tuple[str, ...]:
         """The teams that are drawn for services without an owner: the world's ``owners``.
 
-        On a topology that has other teams, or pages other ones, those that are not paged for a
-        class of faults.
+        On a topology with other teams, or other paged ones: all that no class pages.
         """
-        own = {row.pages for row in self.rules.classes if row.pages != OWNER}
-        paged = self.paged_teams(topology)
-        if set(paged) == own and set(topology.teams) <= set(self.rules.teams):
-            owners = tuple(team for team in topology.teams if team in self.rules.owners)
-        else:
-            owners = tuple(team for team in topology.teams if team not in paged)
-        return owners or topology.teams
+        rows = [row for row in self.rules.classes if row.pages != OWNER]
+        paged = {topology.pages(row.name) for row in rows}
+        own = paged == {row.pages for row in rows} and {*topology.teams} <= {*self.rules.teams}
+        owners = self.rules.owners if own else {*topology.teams} - paged
+        return tuple(team for team in topology.teams if team in owners) or topology.teams
 
     def owner_weights(
         self, topology: Topology, tier: str, owner: str | None = None
     ) -> tuple[int, ...]:
-        """How likely each of :meth:`owning_teams` owns a service of a tier: whole weights.
+        """Whole weights: how likely each of :meth:`owning_teams` owns a service of a tier.
 
-        An ``owner`` that the service names has all the weight. Of drawn owners each is as likely
-        where the tier has no owner, or its owner may own nothing on the topology.
+        An ``owner`` that the service names has all the weight.
         """
         if owner is not None:
             return tuple(int(team == owner) for team in self.owning_teams(topology))
@@ -179,11 +151,7 @@ class World(Vocabulary):
         return tuple(self._kinds)
 
     def kind(self, name: str) -> Kind:
-        """The fault kind of that name.
-
-        Raises:
-            UnknownName: if there is none.
-        """
+        """The fault kind of that name; UnknownName if there is none."""
         return named("fault kind", name, self._kinds)
 
     def kinds_at(self, tier: str) -> tuple[Kind, ...]:
@@ -211,10 +179,9 @@ class World(Vocabulary):
 
     @cached_property
     def signatures(self) -> Mapping[str, Signature]:
-        """What every condition shows, by its name: kinds, affected, benign, distracted, healthy.
+        """What every condition shows, by its name, with the ``common`` shares, in per cent.
 
-        Shares are per cent; what a row leaves is the ordinary token's. Shares that no file
-        of the condition names are the ``common`` ones.
+        What a row leaves is the ordinary token's.
         """
         rules = self.rules
         own = {
@@ -225,56 +192,25 @@ class World(Vocabulary):
             **{distraction.name: distraction.signature for distraction in rules.distractions},
             HEALTHY: rules.healthy,
         }
-        return MappingProxyType({name: self._with_common(row) for name, row in own.items()})
+        return MappingProxyType({name: _merged(rules.common, row) for name, row in own.items()})
 
     def signature(self, condition: str) -> Signature:
-        """How often a condition shows what.
-
-        Raises:
-            UnknownName: for a condition without a signature: nobody could tell how it looks.
-        """
+        """How often a condition shows what; UnknownName for a condition without a signature."""
         return named("condition", condition, self.signatures)
 
     @cached_property
     def background(self) -> Signature:
         """What any service might say, by the rules and by topics with a background of their own."""
-        rules = self.rules.background
         topics = {topic.name: topic.background for topic in self.topics if topic.background}
-        if not topics:
-            return rules
-        return MappingProxyType({**rules, LOG: MappingProxyType({**rules.get(LOG, {}), **topics})})
+        rules = self.rules.background
+        return _merged(rules, {LOG: topics}) if topics else rules
 
     @cached_property
     def unrelated(self) -> frozenset[str]:
         """The conditions that no incident causes: healthy, or distracted."""
         return frozenset([HEALTHY, *(distraction.name for distraction in self.rules.distractions)])
 
-    def _with_common(self, own: Signature) -> Signature:
-        common = self.rules.common
-        sorts = (*common, *(sort for sort in own if sort not in common))
-        return MappingProxyType(
-            {
-                sort: MappingProxyType({**common.get(sort, {}), **own.get(sort, {})})
-                for sort in sorts
-            }
-        )
-
-    # --- fog, topologies, tasks --------------------------------------------------------
-
-    @cached_property
-    def fog_weights(self) -> tuple[int, ...]:
-        """How far signatures are mixed with the background, by level of fog, in 65,536ths."""
-        return tuple(_weight(level.background) for level in self.rules.fog)
-
-    @cached_property
-    def naming_weights(self) -> tuple[int, ...]:
-        """How often the root's own lines name their cause, by level of fog, in 65,536ths."""
-        return tuple(_weight(level.named) for level in self.rules.fog)
-
-    @cached_property
-    def blind_weights(self) -> tuple[int, ...]:
-        """How often a part of a service's telemetry is down, by level of fog, in 65,536ths."""
-        return tuple(_weight(level.blind) for level in self.rules.fog)
+    # --- topologies, tasks -------------------------------------------------------------
 
     @cached_property
     def topology_tiers(self) -> tuple[TopologyTier, ...]:
@@ -287,11 +223,7 @@ class World(Vocabulary):
         return MappingProxyType({layout.name: self.topology_of(layout) for layout in self.layouts})
 
     def topology_of(self, layout: Layout) -> Topology:
-        """The topology of a layout.
-
-        Raises:
-            TopologyError: if it breaks a rule of topologies.
-        """
+        """The topology of a layout; TopologyError if it breaks a rule of topologies."""
         rules = self.rules
         return Topology(
             name=layout.name,
@@ -308,5 +240,11 @@ class World(Vocabulary):
         return by_name(self.rules.tasks)
 
 
-def _weight(percent: int) -> int:
-    return (percent * FULL + 50) // 100
+def _merged(first: Signature, second: Signature) -> Signature:
+    """Two signatures in one; where both name a token, the share of the second holds."""
+    return MappingProxyType(
+        {
+            sort: MappingProxyType({**first.get(sort, {}), **second.get(sort, {})})
+            for sort in {**first, **second}
+        }
+    )

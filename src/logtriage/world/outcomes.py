@@ -115,11 +115,7 @@ def elsewhere(
     cell: Cell,
     doings: Doings,
 ) -> Outcomes:
-    """What a note, or a cell about a remedy, can hold.
-
-    Raises:
-        InvalidInput: for any other cell: it shows a sign that stays.
-    """
+    """What a note, or a cell about a remedy, can hold; InvalidInput for any other cell."""
     channel, _, slot, _ = cell
     world = setting.world
     if channel is Channel.EFFECT:
@@ -127,7 +123,13 @@ def elsewhere(
         return (EASES if eases else NO_CHANGE,), (FULL,)
     if channel is Channel.NOTE:
         fault = _noted_fault(world, topology, directory, hypothesis, doings)
-        return _note(setting, topology, fault)
+        if fault is None:
+            return (NO_NEWS,), (FULL,)
+        kind, service = fault
+        tokens, weights = zip(
+            *note_weights(setting, kind, topology.services[service].tier), strict=True
+        )
+        return tuple(t if t == NO_NEWS else f"{service}:{t}" for t in tokens), weights
     raise InvalidInput(f"a cell of channel {channel!r} shows a sign that stays: {cell}")
 
 
@@ -152,21 +154,8 @@ def _noted_fault(
     It is the first fault of the paged team at a service of its own. Where only one service
     is sick, the team that was rightly paged sees it.
     """
-    if len(hypothesis.services) == 1:
-        first = hypothesis.faults[0]
-        return first if world.pages(first[0], topology) is None else None
-    team = doings.pages[0][1]
+    alone, team = len(hypothesis.services) == 1, doings.pages[0][1]
     for kind, service in hypothesis.faults:
-        if world.pages(kind, topology) is None and directory[service] == team:
+        if world.pages(kind, topology) is None and (alone or directory[service] == team):
             return kind, service
     return None
-
-
-def _note(setting: Setting, topology: Topology, fault: tuple[str, int] | None) -> Outcomes:
-    """What the responders of the paged team see, if the service is theirs."""
-    if fault is None:
-        return (NO_NEWS,), (FULL,)
-    kind, service = fault
-    rows = note_weights(setting, kind, topology.services[service].tier)
-    tokens = tuple(token if token == NO_NEWS else f"{service}:{token}" for token, _ in rows)
-    return tokens, tuple(weight for _, weight in rows)

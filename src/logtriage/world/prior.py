@@ -1,9 +1,10 @@
 """The public prior: every hypothesis of a task on a topology, with a whole-number weight.
 
-The generator draws truths from this table, and the belief starts from it.
+Truths are drawn from this table, and beliefs start from it.
 """
 
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from itertools import accumulate
 from typing import Final
 
 import attrs
@@ -40,6 +41,11 @@ class Prior:
     weights: tuple[int, ...]
     total: int
 
+    @cached_property
+    def steps(self) -> tuple[int, ...]:
+        """The sums of the weights up to each hypothesis."""
+        return tuple(accumulate(self.weights))
+
 
 @lru_cache(maxsize=256)
 def prior(setting: Setting, topology: Topology, held: bool | None) -> Prior:
@@ -61,11 +67,11 @@ def prior(setting: Setting, topology: Topology, held: bool | None) -> Prior:
     whole = sum(weight for _, weight, _ in faults)
     kept = sum(weight for _, weight, out in faults if out)
     rows: list[tuple[Hypothesis, int]] = []
+    halves = held and 0 < kept < whole
     for hypothesis, weight, out in faults:
-        if held and 0 < kept < whole:
-            part, base = fault_total // 2, kept if out else whole - kept
-        else:
-            part, base = fault_total, whole
+        part, base = (
+            (fault_total // 2, kept if out else whole - kept) if halves else (fault_total, whole)
+        )
         rows.append((hypothesis, weight * part // base))
     benign = [
         Hypothesis(benign=(kind.name, service))

@@ -74,28 +74,20 @@ def renamed(world: World, key: int) -> World:
         ),
     )
     benign = [attrs.evolve(kind, name=kinds[kind.name]) for kind in world.benign]
+    places = [_layout(layout, layouts, services, teams) for layout in world.layouts]
     drawn = attrs.evolve(
         world,
         rules=said,
         kinds=_ordered([_kind(kind, kinds, teams) for kind in world.kinds], order),
         benign=_ordered(benign, order),
-        layouts=tuple(
-            sorted(
-                (_layout(layout, layouts, services, teams) for layout in world.layouts),
-                key=lambda layout: layout.name,
-            )
-        ),
+        layouts=tuple(sorted(places, key=lambda layout: layout.name)),
     )
     name = f"drawn-{drawn.fingerprint[:12]}"
     return attrs.evolve(drawn, rules=attrs.evolve(said, name=name))
 
 
 def _dealt(names: Iterable[str], pool: Sequence[str], stream: Stream) -> dict[str, str]:
-    """Another name for each.
-
-    Raises:
-        InvalidInput: if there are more than the pool has.
-    """
+    """Another name for each; InvalidInput if there are more than the pool has."""
     old = tuple(dict.fromkeys(names))
     if len(old) > len(pool):
         raise InvalidInput(f"{len(old)} names, such as {old[0]!r}: a drawn world has {len(pool)}")

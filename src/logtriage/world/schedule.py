@@ -29,9 +29,8 @@ _NOWHERE: Final[tuple[Spot, ...]] = ((-1, 0),)
 class Doings:
     """The actions that decide what is shown.
 
-    ``logs`` (tick, service; -1 for all services), ``metrics`` and ``traces`` (tick,
-    service) are requests, ``remedies`` (tick, remedy, service name) and ``pages``
-    (tick, team) what was applied and who was paged.
+    ``logs`` (tick, service; -1 for all services), ``metrics`` and ``traces`` (tick, service) are
+    requests; ``remedies`` are (tick, remedy, service name), ``pages`` (tick, team).
     """
 
     logs: tuple[tuple[int, int], ...] = ()
@@ -42,11 +41,7 @@ class Doings:
 
 
 def scrapes(now: int, doings: Doings) -> tuple[int, ...]:
-    """The ticks up to ``now`` at which services were read.
-
-    These are every third tick, ten minutes back from tick 0, and the tick after each remedy, which
-    shows its effect.
-    """
+    """The ticks up to ``now`` at which services were read: every third, and after each remedy."""
     usual = _usual_scrapes(now)
     if not doings.remedies:
         return usual
@@ -77,11 +72,7 @@ def note_tick(doings: Doings, now: int) -> int | None:
 def cells(
     setting: Setting, topology: Topology, speakers: tuple[int, ...], now: int, doings: Doings
 ) -> Iterator[Cell]:
-    """The cells on the screen of a tick.
-
-    ``speakers`` are the services of the window's lines. Notes and effects of remedies
-    belong to no service (-1).
-    """
+    """The cells on the screen of a tick; ``speakers`` are the services of the window's lines."""
     for channel, start, spots in rows(setting, topology, speakers, now, doings):
         for service, slot in spots:
             yield channel, service, slot, start
@@ -102,12 +93,9 @@ def rows(
 def news(
     setting: Setting, topology: Topology, speakers: tuple[int, ...], now: int, doings: Doings
 ) -> Iterator[Row]:
-    """Those of :func:`rows` that stood on no earlier screen, in the same order.
-
-    Cells that were asked for are all there, new or not.
-    """
+    """Those of :func:`rows` that stood on no earlier screen, and all that were asked for."""
     every = scrapes(now, doings)
-    for tick in every if not now else every[-1:]:
+    for tick in every:
         if not now or tick == now:
             yield from _panels(setting, len(topology), tick)
             if tick >= 0:
@@ -125,10 +113,7 @@ def _panels(setting: Setting, services: int, tick: int) -> Iterator[Row]:
 def _answers(
     setting: Setting, services: int, now: int, doings: Doings, every: tuple[int, ...]
 ) -> list[Row]:
-    """What was asked for in the last tick, the note, and what became of remedies.
-
-    ``every`` are the scrapes up to then.
-    """
+    """What was asked for in the last tick, the note, and what became of remedies."""
     last, answers = now - 1, list[Row]()
     for when, service in doings.logs:
         if when == last and service < 0:

@@ -1,13 +1,13 @@
 """The public constants of a task's world: what everybody knows before the first screen."""
 
-from typing import Any, Final
+from functools import cached_property
+from typing import Any
 
 import attrs
 
 from logtriage.errors import InvalidInput
+from logtriage.world.model import FULL as FULL
 from logtriage.world.model import World
-
-FULL: Final = 65_536
 
 
 @attrs.frozen(cache_hash=True)
@@ -16,14 +16,11 @@ class Setting:
 
     From tick ``severity_from`` on the edge panel shows the severity for certain. Before tick
     ``root_silent`` a fault neither alerts nor speaks at the service where it sits. Signs of
-    ``creeping`` faults begin one by one, until tick ``grows_for``. ``onset`` is the number of
-    minutes before tick 0 at which the trouble began. ``benign`` is the share of incidents with
-    no fault, ``severities`` the weights of P1, P2, P3 among the others.
-    ``par`` and ``par_benign`` are the ticks of a perfect response.
-    ``called_only`` keeps roots to services that another one calls, ``creeping`` faults
-    to kinds that can creep in. ``counts`` are the weights of one fault, two, three and so
-    on among the incidents with any. ``world`` says what can happen and how it looks; settings
-    of worlds with equal content are equal.
+    ``creeping`` faults, which are of kinds that drift, begin one by one until tick ``grows_for``.
+    ``onset`` is in minutes before tick 0, ``benign`` the share of incidents with no fault, per
+    mille, ``severities`` the weights of P1, P2, P3 among the others, ``counts`` those of one fault,
+    two, three. ``par`` and ``par_benign`` are the ticks of a perfect response. ``called_only``
+    keeps roots to services that another one calls.
 
     Raises:
         InvalidInput: naming the field and what was expected.
@@ -58,28 +55,28 @@ class Setting:
         """Whether an incident may have more than one fault."""
         return len(self.counts) > 1
 
-    @property
+    @cached_property
     def fog_weight(self) -> int:
         """How often a history is a coincidence, in 65,536ths."""
-        return self.world.fog_weights[self.fog]
+        return _weight(self.world.rules.fog[self.fog].background)
 
-    @property
+    @cached_property
     def naming_weight(self) -> int:
         """How often the root's own lines name their cause, in 65,536ths."""
-        return self.world.naming_weights[self.fog]
+        return _weight(self.world.rules.fog[self.fog].named)
 
-    @property
+    @cached_property
     def blind_weight(self) -> int:
         """How often metrics, traces or logs of a service are down, in 65,536ths."""
-        return self.world.blind_weights[self.fog]
+        return _weight(self.world.rules.fog[self.fog].blind)
+
+
+def _weight(percent: int) -> int:
+    return (percent * FULL + 50) // 100
 
 
 def check_whole(where: str, value: Any, least: int = 0, most: int | None = None) -> None:
-    """Refuse anything but a whole number from ``least`` to ``most``.
-
-    Raises:
-        InvalidInput: naming ``where``.
-    """
+    """Refuse, by an InvalidInput, anything but a whole number from ``least`` to ``most``."""
     whole = isinstance(value, int) and not isinstance(value, bool)
     if not whole or value < least or (most is not None and value > most):
         to = "" if most is None else f" to {most}"
@@ -87,17 +84,9 @@ def check_whole(where: str, value: Any, least: int = 0, most: int | None = None)
 
 
 def check_weights(where: str, value: Any, count: int | None = None) -> None:
-    """Refuse anything but weights: whole numbers from 0, not all of them 0.
-
-    Raises:
-        InvalidInput: naming ``where``.
-    """
+    """Refuse, by an InvalidInput, anything but whole numbers from 0, not all of them 0."""
     many = isinstance(value, tuple) and count in (None, len(value))
-    if (
-        not many
-        or not all(isinstance(weight, int) and weight >= 0 for weight in value)
-        or not sum(value)
-    ):
+    if not many or not all(isinstance(n, int) and n >= 0 for n in value) or not sum(value):
         raise InvalidInput(
             f"{where}: expected {'a tuple of' if count is None else count} whole numbers from 0, "
             f"not all of them 0; got {value!r:.80}"

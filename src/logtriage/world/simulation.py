@@ -2,8 +2,7 @@
 
 from bisect import bisect_right
 from collections.abc import Iterator
-from functools import cached_property, lru_cache
-from itertools import accumulate
+from functools import cached_property
 from typing import Final
 
 import attrs
@@ -30,6 +29,7 @@ from logtriage.world.outcomes import (
 from logtriage.world.prior import Prior
 from logtriage.world.schedule import Cell, Doings, Row, rows
 from logtriage.world.setting import Setting
+from logtriage.world.tables import picked
 
 CONDITION_STREAM: Final = hash_name("condition")
 SPEAKER_STREAM: Final = hash_name("speaker")
@@ -45,9 +45,8 @@ def speakers(seed: int, services: int, now: int) -> tuple[int, ...]:
 class Simulation:
     """A simulated system with its hidden truth.
 
-    ``directory`` holds the owner of each service, ``seed`` addresses every draw,
-    ``held`` names the public prior (:func:`logtriage.world.prior.prior`), ``phrasing``
-    the group of texts that lines are worded with.
+    ``directory`` holds the owner of each service, ``held`` names the public prior
+    (:func:`logtriage.world.prior.prior`), ``phrasing`` the group of texts of lines.
     """
 
     setting: Setting
@@ -72,15 +71,9 @@ class Simulation:
         key = subkey(self.seed, CONDITION_STREAM)
         conditions = []
         for service, row in enumerate(self.topology.services):
-            if service in reached:
-                conditions.append(reached[service])
-                continue
-            point = draw(key, service) >> 48
-            for condition, weight in unaffected(world, row.tier):
-                point -= weight
-                if point < 0:
-                    conditions.append(condition)
-                    break
+            rows = unaffected(world, row.tier)
+            place = picked(tuple([weight for _, weight in rows]), draw(key, service) >> 48)
+            conditions.append(reached.get(service, rows[place][0]))
         return tuple(conditions)
 
     @cached_property
@@ -145,16 +138,9 @@ class Simulation:
         tokens, row = elsewhere(
             self.setting, self.topology, self.directory, self.truth, cell, doings
         )
-        point = draw(channel_key(self.seed, cell[0]), cell[3]) >> 48
-        return tokens[bisect_right(tuple(accumulate(row)), point)]
+        return tokens[picked(row, draw(channel_key(self.seed, cell[0]), cell[3]) >> 48)]
 
 
 def draw_truth(table: Prior, bits: int) -> Hypothesis:
     """The hypothesis that 64 random bits pick from a prior."""
-    point = bits * table.total >> 64
-    return table.hypotheses[bisect_right(_prior_steps(table), point)]
-
-
-@lru_cache(maxsize=256)
-def _prior_steps(table: Prior) -> tuple[int, ...]:
-    return tuple(accumulate(table.weights))
+    return table.hypotheses[bisect_right(table.steps, bits * table.total >> 64)]

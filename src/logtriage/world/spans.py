@@ -1,9 +1,7 @@
 """Figures of traces and of the edge: durations and failed requests that agree with each other.
 
 A slow request of a service takes as long as the edge's p99 allows: from half of it at services that
-call nobody to 90 per cent at entries. So a call takes longer than the span of the service called.
-A duration below a call counts the wait for a connection: it may be long where the service called is
-quick. Where the edge's p99 is usual, slow requests are rarer than one in a hundred.
+call nobody to 90 per cent at entries. A duration below a call counts the wait for a connection.
 """
 
 from collections.abc import Mapping, Sequence
@@ -40,13 +38,13 @@ class Spans(Figures):
     def edge_over(self, starts: Sequence[int], tokens: Sequence[str]) -> EdgePanel:
         """The edge panel at the last of some ticks, with the series until then."""
         bands, level = self.world.bands, self.level
-        calm = next(iter(bands.values()))
+        order = list(bands)
+        calm = order[0]
         failing, slow = zip(*(token.split("/") for token in tokens), strict=True)
 
         def errors(name: str, source: Source) -> int:
-            return source.figure(
-                -1, f"{name} errors" if name == calm.name else name, *bands[name].errors
-            )
+            key = f"{name} errors" if name == calm else name
+            return source.figure(-1, key, *bands[name].errors)
 
         def p99(name: str, source: Source) -> int:
             ends = bands[name].p99
@@ -54,7 +52,6 @@ class Spans(Figures):
                 return self._calm(-1, "usual p99", source)
             return source.figure(-1, f"p99 {name}", *ends)
 
-        order = list(bands)
         series = []
         for names, value in ((failing, errors), (slow, p99)):
             strays = [min(1, order.index(name)) for name in names]
@@ -68,15 +65,15 @@ class Spans(Figures):
         return EdgePanel(
             series[0][-1],
             series[1][-1],
-            errors(calm.name, level),
-            p99(calm.name, level),
+            errors(calm, level),
+            p99(calm, level),
             tokens[-1],
             tuple(starts),
             *series,
         )
 
     def edges(self, cells: Sequence[Evidence], trouble: int) -> EdgePanel:
-        """The edge panel over the ten minutes before tick 0 and since, by the cells read since.
+        """The edge panel since ten minutes before tick 0, by the cells read since tick 0.
 
         Before the tick of the ``trouble`` it is as usual, then as at the first reading.
         """
@@ -172,12 +169,9 @@ class Spans(Figures):
         Each call below adds a step, and the jitter stays below a step.
         """
         latency, heights = self.world.tokens.latency, self.heights
-        height = (
-            heights[service] if service >= 0 else max(heights[at] for at in self.topology.edges)
-        )
-        return (
-            latency.usual + height * latency.step + source.figure(service, key, 0, latency.step - 1)
-        )
+        height = max(heights[at] for at in (self.topology.edges if service < 0 else (service,)))
+        jitter = source.figure(service, key, 0, latency.step - 1)
+        return latency.usual + height * latency.step + jitter
 
     def _slow(self, service: int, source: Source, p99: int) -> int:
         """Milliseconds of the slowest requests of a slow service."""

@@ -1,7 +1,6 @@
 """Signatures as whole numbers: the table that draws and beliefs share.
 
-Every distribution is a tuple of weights that sum to 65,536. A draw takes 16 random
-bits; the belief takes the same weight. Nothing here is a float.
+Every distribution is a tuple of weights that sum to 65,536.
 """
 
 from bisect import bisect_right
@@ -41,11 +40,7 @@ def places(topology: Topology) -> tuple[Place, ...]:
 
 @lru_cache(maxsize=8192)
 def alphabet(setting: Setting, sort: str, place: Place) -> tuple[str, ...]:
-    """The tokens that a cell of this sort can hold at a place; the ordinary token first.
-
-    Raises:
-        UnknownName: for a sort that the world does not have.
-    """
+    """The tokens that a cell of a sort can hold at a place, ordinary first; or UnknownName."""
     world = setting.world
     if sort not in world.sorts:
         raise UnknownName("sort of history", sort, world.cell_sorts)
@@ -98,13 +93,14 @@ def shares(
     return tuple(row)
 
 
-def mix(first: Weights, second: Weights, share: int) -> Weights:
-    """``share`` of 65,536 of the second row, the rest of the first.
+def mix(first: Weights, second: Weights, share: int, rest: int | None = 0) -> Weights:
+    """``share`` of 65,536 of the second row, else the first.
 
-    What rounding leaves goes to the ordinary token, which stands first.
+    What rounding leaves goes to the token at ``rest``, the ordinary one; None: the likeliest.
     """
     mixed = [(a * (FULL - share) + b * share) // FULL for a, b in zip(first, second, strict=True)]
-    mixed[0] += FULL - sum(mixed)
+    place = max(range(len(mixed)), key=mixed.__getitem__) if rest is None else rest
+    mixed[place] += FULL - sum(mixed)
     return tuple(mixed)
 
 
@@ -120,8 +116,7 @@ UNMOVED_OF: Final = 16
 def edge_weights(setting: Setting, severity: int, errors_first: bool | None, start: int) -> Weights:
     """The weights of the world's ``edge_tokens`` for a panel that holds from tick ``start``.
 
-    ``severity`` is 0, 1, 2 for P1, P2, P3, or :data:`CALM` or :data:`RECOVERED`. Before
-    the task's ``severity_from`` the panel may show it one class too low.
+    ``severity`` is 0, 1, 2 for P1, P2, P3, or :data:`CALM` or :data:`RECOVERED`.
     """
     row = clear_edge(setting, severity, errors_first)
     if start >= setting.severity_from or severity >= CALM:
@@ -129,8 +124,9 @@ def edge_weights(setting: Setting, severity: int, errors_first: bool | None, sta
     edge = setting.world.rules.edge
     milder = clear_edge(setting, min(severity + 1, 2), errors_first)
     calm = clear_edge(setting, CALM, None)
-    row = _mix_edge(row, milder, FULL * edge.early_milder // 100)
-    return _mix_edge(row, calm, FULL * edge.early_calm // 100)
+    for other, percent in ((milder, edge.early_milder), (calm, edge.early_calm)):
+        row = mix(row, other, FULL * percent // 100, rest=None)
+    return row
 
 
 def clear_edge(setting: Setting, severity: int, errors_first: bool | None) -> Weights:
@@ -141,27 +137,22 @@ def clear_edge(setting: Setting, severity: int, errors_first: bool | None) -> We
         return _edge_row(setting, edge.calm if severity == CALM else edge.recovered)
     usual, slight, band = bands[0], bands[1], bands[-1 - severity]
     errors, both, p99 = edge.leads if errors_first else edge.leads[::-1]
-    if severity < CALM - 1:
-        return _edge_row(
-            setting,
-            (
-                EdgeRow(band, slight, errors),
-                EdgeRow(band, usual, errors),
-                EdgeRow(band, band, 2 * both),
-                EdgeRow(slight, band, p99),
-                EdgeRow(usual, band, p99),
-            ),
-        )
     left = UNMOVED_OF - edge.unmoved  # a P3 moves the panel a little, or not at all
-    return _edge_row(
-        setting,
-        (
-            EdgeRow(usual, usual, sum(edge.leads) * edge.unmoved),
-            EdgeRow(slight, usual, errors * left),
-            EdgeRow(slight, slight, both * left),
-            EdgeRow(usual, slight, p99 * left),
-        ),
-    )
+    rows = [
+        EdgeRow(usual, usual, sum(edge.leads) * edge.unmoved),
+        EdgeRow(slight, usual, errors * left),
+        EdgeRow(slight, slight, both * left),
+        EdgeRow(usual, slight, p99 * left),
+    ]
+    if severity < CALM - 1:
+        rows = [
+            EdgeRow(band, slight, errors),
+            EdgeRow(band, usual, errors),
+            EdgeRow(band, band, 2 * both),
+            EdgeRow(slight, band, p99),
+            EdgeRow(usual, band, p99),
+        ]
+    return _edge_row(setting, rows)
 
 
 def _edge_row(setting: Setting, parts: Sequence[EdgeRow]) -> Weights:
@@ -173,12 +164,6 @@ def _edge_row(setting: Setting, parts: Sequence[EdgeRow]) -> Weights:
     return tuple(row.values())
 
 
-def _mix_edge(first: Weights, second: Weights, share: int) -> Weights:
-    mixed = [(a * (FULL - share) + b * share) // FULL for a, b in zip(first, second, strict=True)]
-    mixed[max(range(len(mixed)), key=mixed.__getitem__)] += FULL - sum(mixed)
-    return tuple(mixed)
-
-
 # --- notes ---------------------------------------------------------------------------
 
 
@@ -186,7 +171,7 @@ def _mix_edge(first: Weights, second: Weights, share: int) -> Weights:
 def note_weights(setting: Setting, kind: str, tier: str) -> tuple[tuple[str, int], ...]:
     """What responders see at a faulty service that they own: tokens and their weights.
 
-    They see nothing as often as there is fog; otherwise they see a log token of the kind.
+    They see nothing as often as there is fog, otherwise a log token of the kind.
     """
     world, share = setting.world, FULL - setting.fog_weight
     here = world.tokens_at(LOG, tier)

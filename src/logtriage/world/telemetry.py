@@ -1,9 +1,7 @@
-"""What a system under watch lets one see: the types, and the source that emits them.
+"""What a system under watch shows: the types, and the source that emits them.
 
-All figures are integers, so that no threshold or printed digit depends on a
-platform's floating point: error rates in *basis points* (1/100 of a percent),
-latencies in milliseconds, times in seconds since the incident was opened
-(negative before), ticks of :data:`TICK_SECONDS`.
+All figures are integers: error rates in *basis points* (1/100 of a percent), latencies in
+milliseconds, times in seconds since the incident was opened (negative before).
 """
 
 from typing import Final, Protocol
@@ -48,11 +46,9 @@ class Alert:
 
 @attrs.frozen
 class Reading:
-    """Measured health of a service or of the edge.
+    """Measured health of a service or of the edge; None for errors that were not recorded.
 
-    ``error_bp`` errors per 10,000 requests (None if they were not recorded, which is
-    not 0), ``p99_ms`` the 99th percentile of latency now and, in ``earlier_p99_ms``,
-    :data:`TREND_TICKS` ticks before.
+    ``earlier_p99_ms`` is of :data:`TREND_TICKS` ticks before.
     """
 
     error_bp: int | None
@@ -94,8 +90,7 @@ Parts = tuple[int, tuple[tuple[str, int], ...]]
 class EdgePanel:
     """What users see, beside what they usually see; ``token`` names the two bands.
 
-    Errors in basis points, p99 in milliseconds. ``errors`` and ``p99s`` are the series until now,
-    read at the ticks ``starts``.
+    ``errors`` and ``p99s`` are the series until now, read at the ticks ``starts``.
     """
 
     error_bp: int
@@ -112,8 +107,7 @@ class EdgePanel:
 class Series:
     """A row of figures, the newest last, beside the usual one; the label has the unit.
 
-    With ``hundredths`` the figures are hundredths of the unit. The ``mark`` is a word on the newest
-    figure.
+    ``hundredths``: of the unit. The ``mark`` is a word on the newest figure.
     """
 
     label: str
@@ -187,11 +181,7 @@ class Note:
 
 
 class Telemetry(Protocol):
-    """A source of telemetry: simulated or recorded, the core cannot tell.
-
-    Implementations are immutable and hashable; every method is a pure function of
-    its arguments. Services are given as indices into the incident's topology.
-    """
+    """A source of telemetry: immutable, hashable, with pure methods; services are indices."""
 
     def __hash__(self) -> int:
         """Equal telemetries have equal hashes."""

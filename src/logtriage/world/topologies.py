@@ -1,5 +1,6 @@
 """Topologies that stand in no file of a world: drawn at random, or somebody's own."""
 
+from bisect import bisect_right
 from functools import lru_cache
 from hashlib import blake2b
 from itertools import accumulate
@@ -26,12 +27,11 @@ def random_topology(
     world: World | None = None,
     held_out: bool = False,
 ) -> Topology:
-    """An acyclic topology of ``n_services`` (5 to 200) services with one gateway.
+    """An acyclic topology of ``n_services`` (5 to 200) services, all reached from one gateway.
 
-    Every service is reachable from the gateway within four calls, and only tiers that call
-    others do. ``teams`` hold the teams that the world pages; without them they are all of the
-    world's. No service names an owner. Each has a technology of its tier, a held-out technology
-    with ``held_out`` where there is one. The name is a hash of services and teams.
+    ``teams`` hold the teams that the world pages; without them they are the world's. No service
+    names an owner. Each has a technology of its tier, with ``held_out`` a held-out technology where
+    there is one. The name is a hash of services and teams.
 
     Raises:
         InvalidInput: if ``n_services`` is out of range, and for a world without topologies to draw.
@@ -75,7 +75,11 @@ def random_topology(
         depths.append(depths[parent] + 1)
         calls.append([])
     services = tuple(
-        Service(name, tier, None, tuple(callees), _technology(world, name, tier, callees, held_out))
+        # By name and calls, since every drawn topology has a gateway of the same name.
+        Service(
+            *(name, tier, None, tuple(callees)),
+            world.drawn_technology(" ".join((name, *callees)), tier, held_out=held_out),
+        )
         for name, tier, callees in zip(names, tiers, calls, strict=True)
     )
     return world.topology_of(Layout(_name(teams, services), services, teams))
@@ -86,8 +90,7 @@ def fitting(topology: Topology, world: World) -> Topology:
     """The topology, if incidents of a world can be drawn on it.
 
     Raises:
-        TopologyError: if it has a tier, a technology or remedies that the world does not have, or
-            does not say whom to page for a class of the world's, or for a kind.
+        TopologyError: for tiers, technologies, remedies or pages that are not the world's.
     """
     rules = world.rules
     if topology.remedies != rules.remedies:
@@ -97,12 +100,11 @@ def fitting(topology: Topology, world: World) -> Topology:
         if tier not in world.topology_tiers:
             tiers = ", ".join(map(str, world.topology_tiers))
             raise _unfit(topology, world, f"tiers: expected some of {tiers}, got {tier}")
-    wanted = tuple(row.name for row in rules.classes if row.pages != OWNER)
-    paged = dict(topology.paged)
-    for name in wanted:
+    wanted = [row.name for row in rules.classes if row.pages != OWNER]
+    paged = [name for name, _ in topology.paged]
+    for name in (*wanted, *paged):
         if name not in paged:
             raise _unfit(topology, world, f"paged: class {name!r} has no team here")
-    for name in paged:
         if name not in wanted:
             raise _unfit(topology, world, f"paged: {UnknownName('class', name, wanted)}")
     for kind in world.kinds:
@@ -126,12 +128,6 @@ def _name(teams: tuple[str, ...], services: tuple[Service, ...]) -> str:
     return RANDOM + blake2b(content.encode(), digest_size=6).hexdigest()
 
 
-def _technology(world: World, name: str, tier: str, calls: list[str], held_out: bool) -> str | None:
-    """By name and calls, since every drawn topology has a gateway of the same name."""
-    return world.drawn_technology(" ".join((name, *calls)), tier, held_out=held_out)
-
-
 def _draw_tier(stream: Stream, drawn: DrawnTopologies) -> str:
-    roll = stream.below(100)
-    steps = accumulate(row.share for row in drawn.tiers)
-    return next(row.tier for row, step in zip(drawn.tiers, steps, strict=True) if roll < step)
+    steps = list(accumulate(row.share for row in drawn.tiers))
+    return drawn.tiers[bisect_right(steps, stream.below(100))].tier

@@ -1,7 +1,4 @@
-"""The worlds of task ``unseen_world``: 256 for each split, which nobody has seen before.
-
-An incident's number says which world is its own. The worlds of two splits have no seed in common.
-"""
+"""The worlds of task ``unseen_world``: 256 for each split, with seeds of its own."""
 
 import re
 from functools import lru_cache

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from functools import cached_property
 from types import MappingProxyType
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import attrs
 
@@ -14,14 +14,11 @@ from logtriage.world.channels import Channel, about_kind
 from logtriage.world.schema.parts import (
     Band,
     Benign,
-    FaultClass,
     Kind,
     Layout,
     Phrase,
     Rules,
-    Task,
     Technology,
-    Tier,
     Topic,
 )
 from logtriage.world.schema.tokens import (
@@ -38,7 +35,7 @@ from logtriage.world.schema.tokens import (
 CHANGE: Final = "change"
 LOG: Final = "log"
 AnyToken = Token | ChangeToken | Topic
-Row = TypeVar("Row", Kind, Topic, Gauge, Span, FaultClass, Task, Tier, Technology)
+Row = TypeVar("Row", bound=Any)
 Named = TypeVar("Named")
 #: The sorts of cells that every world has.
 PLAIN_SORTS: Final = (CHANGE, LOG)
@@ -52,7 +49,7 @@ _SORT_OF: Final = {
 
 @attrs.frozen(eq=False, repr=False)
 class Vocabulary:
-    """The files of a world, and what follows from them for those who draw, word or read tokens.
+    """The files of a world, and what follows from them.
 
     ``kinds``, ``benign``, ``topics`` and ``technologies`` stand in the order of their ``order``,
     ``layouts`` by name.
@@ -91,17 +88,17 @@ class Vocabulary:
     @cached_property
     def changes(self) -> Mapping[str, ChangeToken]:
         """What a recent change can be, by its token."""
-        return MappingProxyType({token.name: token for token in self.tokens.change.tokens})
+        return by_name(self.tokens.change.tokens)
 
     @cached_property
     def alerts(self) -> Mapping[str, AlertToken]:
         """The alert rules by the token that they show when they fire."""
-        return MappingProxyType({token.name: token for token in self.tokens.alert.tokens})
+        return by_name(self.tokens.alert.tokens)
 
     @cached_property
     def bands(self) -> Mapping[str, Band]:
         """The bands of the edge panel by name, the most harmless first."""
-        return MappingProxyType({band.name: band for band in self.rules.edge.bands})
+        return by_name(self.rules.edge.bands)
 
     @cached_property
     def edge_tokens(self) -> tuple[str, ...]:
@@ -134,18 +131,11 @@ class Vocabulary:
         return by_name(self.topics)
 
     def topic(self, name: str) -> Topic:
-        """The log topic of that name.
-
-        Raises:
-            UnknownName: if there is none.
-        """
+        """The log topic of that name; UnknownName if there is none."""
         return named("log topic", name, self._topics)
 
     def phrases(self, about: str, technology: Technology | None) -> tuple[tuple[Phrase, ...], ...]:
-        """The phrasings of a topic, or of lines that name a kind, by group.
-
-        Those of the technology of the service, where it words the topic.
-        """
+        """The phrasings of a topic or of a kind's name, by group; those of the technology first."""
         if technology is not None and about in technology.topics:
             return technology.topics[about].groups
         return self._phrases[about]
@@ -168,9 +158,7 @@ class Vocabulary:
         return tuple(row for row in self.technologies if tier in row.tiers)
 
     def technology_of(self, service: Service) -> Technology | None:
-        """What a service runs on: what it says, or else a hash of its name picks from its tier.
-
-        None if the world has none for its tier.
+        """What a service runs on: what it says, or else :meth:`drawn_technology`.
 
         Raises:
             UnknownName: for a technology that the world does not have.
@@ -181,10 +169,10 @@ class Vocabulary:
         return None if name is None else self.technology_names[name]
 
     def drawn_technology(self, name: str, tier: str, *, held_out: bool = False) -> str | None:
-        """The technology of a service that names none: by a hash of its name.
+        """The technology of a service that names none, by a hash of its name.
 
-        ``held_out``: a held-out technology, where its tier has any; else one of the
-        others. None if the world has none for the tier.
+        With ``held_out`` it is a held-out technology where the tier has any, else one of the
+        others. None if the tier has none.
         """
         rows = self.technologies_at(tier)
         wanted = [row for row in rows if row.held_out == held_out] or rows
@@ -214,10 +202,7 @@ class Vocabulary:
 
     @cached_property
     def cell_sorts(self) -> tuple[str, ...]:
-        """What a service's history can be about.
-
-        :data:`PLAIN_SORTS` come first, then gauges and spans in the order of their slots.
-        """
+        """What a service's history can be about: :data:`PLAIN_SORTS`, gauges, spans."""
         return (*PLAIN_SORTS, *self.gauges, *self.spans)
 
     @cached_property
@@ -242,9 +227,9 @@ class Vocabulary:
         return tuple(topic.name for topic in self.topics if not topic.dependency)
 
     def tokens_at(self, sort: str, tier: str) -> tuple[str, ...]:
-        """The tokens of a sort that make sense at a tier and name no dependency.
+        """The tokens of a sort at a tier without those that name a dependency, ordinary first.
 
-        The ordinary token stands first. Draws depend on this order.
+        Draws depend on this order.
         """
         return self._alphabets[sort, tier]
 
@@ -310,11 +295,7 @@ def by_name(rows: tuple[Row, ...]) -> Mapping[str, Row]:
 
 
 def named(what: str, name: str, rows: Mapping[str, Named]) -> Named:
-    """The row of a name.
-
-    Raises:
-        UnknownName: if there is none.
-    """
+    """The row of a name; UnknownName if there is none."""
     try:
         return rows[name]
     except KeyError:

@@ -1,15 +1,13 @@
 """Tokens become text and figures here. What renders knows no truth.
 
-Everything is a function of the public topology, the seed, the phrasing group and the
-tokens: hypotheses that give the same tokens give the same bytes. Figures belong to
-(service, token), so that what is said twice is the same twice. What frames a message (pod,
-request, how often it was repeated) belongs to the service, the tick and the line, never to the
-token.
+Everything is a function of the public topology, the seed, the phrasing group and the tokens.
+Figures belong to (service, token). What frames a message (pod, request, repetitions) belongs to the
+service, the tick and the line, never to the token.
 """
 
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 import attrs
 
@@ -19,10 +17,10 @@ from logtriage.world.figures import NOT_COLLECTED
 from logtriage.world.model import World
 from logtriage.world.schema.forms import pieces, said
 from logtriage.world.schema.parts import Technology
-from logtriage.world.schema.tokens import AlertToken
 from logtriage.world.spans import Spans
 from logtriage.world.telemetry import LEVELS, TICK_SECONDS, Alert, Change, LogLine, Note
 
+_Choice = TypeVar("_Choice")
 VOICE_STREAM: Final = hash_name("voice")
 _LINE_KEYS: Final = {channel: hash_name(f"lines {channel}") for channel in Channel}
 #: The streams of what surrounds messages: requests, and what stays the same for a service.
@@ -85,8 +83,6 @@ class Voice(Spans):
 
     def _fill(self, phrase: Wording, service: int, token: str, bits: int) -> str:
         """A wording with the values that ``bits`` decide."""
-        if len(phrase.text) == 1:
-            return phrase.text[0]
         words = list(phrase.text)
         for place in range(1, len(words), 2):
             words[place] = str(self._word(words[place], place, service, token, bits))
@@ -118,15 +114,11 @@ class Voice(Spans):
 
     def _request(self, start: int, number: int) -> str:
         """The name of a request that is in flight at a tick."""
-        name = self._request_ids.get((start, number))
-        if name is None:
-            bits = draw(subkey(self._lines, _TRACES), start - EARLIEST, number)
-            name = self._request_ids[start, number] = f"{bits >> 32:08x}"
-        return name
+        return f"{draw(self._requests_key, start - EARLIEST, number) >> 32:08x}"
 
     @cached_property
-    def _request_ids(self) -> dict[tuple[int, int], str]:
-        return {}
+    def _requests_key(self) -> int:
+        return subkey(self._lines, _TRACES)
 
     @cached_property
     def _technologies(self) -> tuple[Technology | None, ...]:
@@ -138,14 +130,13 @@ class Voice(Spans):
 
     def _frame(self, service: int, technology: Technology) -> tuple[str, ...]:
         """The pieces of the frame of a service, with its pod and process filled in."""
-        frame = self._frames.get(service)
-        if frame is None:
+        if service not in self._frames:
             line = technology.line
             for name in ("pod", "pid"):
                 bits = draw(self._places, service + 1, hash_name(name))
                 line = line.replace(f"{{{name}}}", _place(name, bits))
-            frame = self._frames[service] = pieces(line)
-        return frame
+            self._frames[service] = pieces(line)
+        return self._frames[service]
 
     @cached_property
     def _places(self) -> int:
@@ -187,32 +178,29 @@ class Voice(Spans):
     def _past_cause(self, service: int, token: str) -> str:
         """A cause that is over: any kind of the service's tier, by a hash."""
         kinds = self.world.kinds_at(self.topology.services[service].tier)
-        kind = kinds[self.figure(service, f"past {token}", 0, len(kinds) - 1)]
-        texts = kind.past.groups[self.phrasing]
-        return texts[self.figure(service, f"past text {token}", 0, len(texts) - 1)]
+        kind = self._one_of(kinds, service, f"past {token}")
+        return self._one_of(kind.past.groups[self.phrasing], service, f"past text {token}")
+
+    def _one_of(self, choices: Sequence[_Choice], service: int, key: str) -> _Choice:
+        return choices[self.figure(service, key, 0, len(choices) - 1)]
 
     # --- panels ----------------------------------------------------------------------
 
     def alerts(self, cells: Sequence[Evidence]) -> tuple[Alert, ...]:
         """The alerts that fire at the latest scrape, and the tick since when they do."""
-        firing: dict[tuple[int, str], int | None] = {}
-        for cell in cells:
-            rule = self._rules[cell.slot].name
-            if cell.token != rule:
-                firing[cell.service, rule] = None
-            elif firing.get((cell.service, rule)) is None:
-                firing[cell.service, rule] = cell.start
-        titles, names = self.world.alerts, self.topology.names
+        rules, names = self.world.tokens.alert.tokens, self.topology.names
+        firing: dict[tuple[int, int], int | None] = {}
+        for _, service, slot, start, token in cells:
+            if token != rules[slot].name:
+                firing[service, slot] = None
+            elif firing.get((service, slot)) is None:
+                firing[service, slot] = start
         alerts = [
-            Alert(names[service], titles[rule].title, since)
-            for (service, rule), since in firing.items()
+            Alert(names[service], rules[slot].title, since)
+            for (service, slot), since in firing.items()
             if since is not None
         ]
         return tuple(sorted(alerts, key=lambda alert: alert.since))
-
-    @cached_property
-    def _rules(self) -> tuple[AlertToken, ...]:
-        return self.world.tokens.alert.tokens
 
     def changes(self, cells: Sequence[Evidence]) -> tuple[Change, ...]:
         """The change feed, newest first. Minutes count back from tick 0."""
@@ -232,9 +220,8 @@ class Voice(Spans):
                 ago += self.figure(service, cell.token, 0, _LONG_AGO)
             detail = said(pieces(change.says), sort.figures, self, service, cell.token)
             number = self.figure(service, f"number {cell.token}", *_NUMBERS)
-            author = authors[self.figure(service, f"author {cell.token}", 0, len(authors) - 1)]
-            texts = change.about.groups[self.phrasing]
-            about = texts[self.figure(service, f"about {cell.token}", 0, len(texts) - 1)]
+            author = self._one_of(authors, service, f"author {cell.token}")
+            about = self._one_of(change.about.groups[self.phrasing], service, f"about {cell.token}")
             detail = f"{detail} #{number} by {author}: {about}"
             rows.append(Change(self.topology.names[service], change.kind, ago, detail, cell.token))
         return tuple(sorted(rows, key=lambda row: (row.minutes_ago, row.service)))

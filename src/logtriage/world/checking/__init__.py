@@ -3,7 +3,7 @@
 Checks run in stages, since later ones rely on what earlier ones ensure.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from logtriage.world.checking.names import name_problems
@@ -14,7 +14,7 @@ from logtriage.world.checking.signatures import signature_problems
 from logtriage.world.checking.texts import text_problems
 from logtriage.world.model import World
 
-_STAGES: Final[tuple[Callable[[World], Iterable[Problem]], ...]] = (
+_STAGES: Final[tuple[Callable[[World], Iterator[Problem]], ...]] = (
     name_problems,
     reference_problems,
     severity_problems,
@@ -28,9 +28,9 @@ _STAGES: Final[tuple[Callable[[World], Iterable[Problem]], ...]] = (
 def problems(world: World) -> Iterator[Problem]:
     """Everything wrong with a world, up to the first stage that finds something."""
     for stage in _STAGES:
-        wrong = False
-        for problem in stage(world):
-            wrong = True
-            yield problem
-        if wrong:
+        wrong = stage(world)
+        first = next(wrong, None)
+        if first is not None:
+            yield first
+            yield from wrong
             return

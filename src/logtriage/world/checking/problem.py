@@ -17,42 +17,44 @@ WORLD_NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
 RESERVED: Final = frozenset({"no_fault", "names", "kinds", "tokens", "services", DOWN})
 
 
-def named(file: str, field: str, names: list[str], pattern: re.Pattern[str]) -> Iterator[Problem]:
+def of_file(file: str, *wrong: Iterable[str]) -> Iterator[Problem]:
+    """What is wrong in a file, each with the file."""
+    return ((file, what) for each in wrong for what in each)
+
+
+def named(field: str, names: Iterable[str], pattern: re.Pattern[str]) -> Iterator[str]:
     """Names that have another form, that are reserved, that stand twice; a list without any."""
-    if not names:
-        yield file, f"{field}: expected at least one name"
-    for name, count in Counter(names).items():
+    counts = Counter(tuple(names))
+    if not counts:
+        yield f"{field}: expected at least one name"
+    for name, count in counts.items():
         if not pattern.fullmatch(name):
-            yield file, f"{field}: {name!r:.60}: expected a name of the form {pattern.pattern}"
+            yield f"{field}: {name!r:.60}: expected a name of the form {pattern.pattern}"
         elif name in RESERVED:
-            yield file, f"{field}: {name!r} is reserved, as are {', '.join(sorted(RESERVED))}"
+            yield f"{field}: {name!r} is reserved, as are {', '.join(sorted(RESERVED))}"
         elif count > 1:
-            yield file, f"{field}: {name!r} stands there {count} times"
+            yield f"{field}: {name!r} stands there {count} times"
 
 
-def known(
-    file: str, field: str, what: str, names: Iterable[str], choices: Iterable[str]
-) -> Iterator[Problem]:
+def known(field: str, what: str, names: Iterable[str], choices: Iterable[str]) -> Iterator[str]:
     """Names that are none of the choices; ``what`` they are of."""
     choices = tuple(choices)
     for name in names:
         if name not in choices:
-            yield file, f"{field}: {UnknownName(what, name, choices)}"
+            yield f"{field}: {UnknownName(what, name, choices)}"
 
 
-def some(
-    file: str, field: str, what: str, names: Iterable[str], choices: Iterable[str]
-) -> Iterator[Problem]:
+def some(field: str, what: str, names: Iterable[str], choices: Iterable[str]) -> Iterator[str]:
     """As :func:`known`, for a list that has at least one name, and each once."""
     names, choices = tuple(names), tuple(choices)
     if not names:
-        yield file, f"{field}: expected at least one {what} of {', '.join(choices)}"
+        yield f"{field}: expected at least one {what} of {', '.join(choices)}"
     if len(set(names)) < len(names):
-        yield file, f"{field}: a name stands twice in {', '.join(names)}"
-    yield from known(file, field, what, names, choices)
+        yield f"{field}: a name stands twice in {', '.join(names)}"
+    yield from known(field, what, names, choices)
 
 
-def within(file: str, field: str, value: int, least: int, most: int) -> Iterator[Problem]:
+def within(field: str, value: int, least: int, most: int) -> Iterator[str]:
     """A number that is not from ``least`` to ``most``."""
     if not least <= value <= most:
-        yield file, f"{field}: expected {least} to {most}, got {value}"
+        yield f"{field}: expected {least} to {most}, got {value}"

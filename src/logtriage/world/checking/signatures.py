@@ -1,13 +1,13 @@
 """Whether what a world's signatures say can be drawn: known tokens, shares that fit 100."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from itertools import product
 
 import attrs
 
 from logtriage.errors import UnknownName
 from logtriage.world.channels import NAMES
-from logtriage.world.checking.problem import Problem
+from logtriage.world.checking.problem import Problem, of_file
 from logtriage.world.model import HEALTHY, LOADED, WAITING, World
 from logtriage.world.schema.canonical import RULES_FILE
 from logtriage.world.schema.parts import Shares, Signature
@@ -34,22 +34,19 @@ def signature_problems(world: World) -> Iterator[Problem]:
             if sort not in world.ordinary:
                 yield row.file, f"{where}: {UnknownName('sort', sort, world.ordinary)}"
                 continue
-            yield from (
-                (row.file, f"{where}: {what}") for what in _tokens(world, row, sort, shares)
-            )
+            wrong = _tokens(world, row, sort, shares)
+            yield from of_file(row.file, (f"{where}: {what}" for what in wrong))
         if not all(sort in world.ordinary for sort in row.own):
             return
-        yield from _sums(world, row)
+        yield from of_file(row.file, _sums(world, row))
     listed = world.rules.background.get(LOG, {})
     for topic in world.topics:
+        file = f"topics/{topic.name}.toml"
         if topic.background and topic.name in listed:
-            yield (
-                f"topics/{topic.name}.toml",
-                f"background: {RULES_FILE} says it, too: background.{LOG}.{topic.name} is "
-                f"{listed[topic.name]}",
-            )
+            also = f"background.{LOG}.{topic.name} is {listed[topic.name]}"
+            yield file, f"background: {RULES_FILE} says it, too: {also}"
         if topic.background and topic.ordinary:
-            yield f"topics/{topic.name}.toml", "background: the ordinary topic takes what is left"
+            yield file, "background: the ordinary topic takes what is left"
     yield from _unseen_tokens(world)
     for kind in world.kinds:
         file = f"kinds/{kind.name}.toml"
@@ -59,11 +56,8 @@ def signature_problems(world: World) -> Iterator[Problem]:
             log = kind.signature.get(LOG, {})
             if not any(log.get(token) for token in world.tokens_at(LOG, tier)):
                 topics = ", ".join(world.tokens_at(LOG, tier)[1:])
-                yield (
-                    file,
-                    f"signature.{LOG}: no topic that makes sense at tier {tier!r}, where one of "
-                    f"{topics} does: responders could tell nothing of it",
-                )
+                what = f"no topic that makes sense at tier {tier!r}, where one of {topics} does"
+                yield file, f"signature.{LOG}: {what}: responders could tell nothing of it"
     for calm in world.benign:
         if not calm.signature:
             yield f"benign/{calm.name}.toml", "signature: expected shares of at least one sort"
@@ -94,12 +88,10 @@ def _tokens(world: World, row: _Row, sort: str, shares: Shares) -> Iterator[str]
             yield f"{token}: the ordinary token takes what the others leave, and is not listed"
         elif token in naming:
             if not row.dependencies:
-                yield (
-                    f"{token}: names a service that is called: only affected.waiting and "
-                    "background can show it"
-                )
+                what = "names a service that is called"
+                yield f"{token}: {what}: only affected.waiting and background can show it"
         elif token == NAMES and (row.field, sort) == ("background", LOG):
-            if not any(world.naming_weights):
+            if not any(level.named for level in world.rules.fog):
                 yield f"{token}: no level of fog has lines that name their cause"
         elif token not in known:
             choices = (*known, *naming) if row.dependencies else known
@@ -109,21 +101,14 @@ def _tokens(world: World, row: _Row, sort: str, shares: Shares) -> Iterator[str]
             yield f"{token}: makes sense at {tiers}, not at {', '.join(row.tiers)}"
 
 
-def _sums(world: World, row: _Row) -> Iterator[Problem]:
+def _sums(world: World, row: _Row) -> Iterator[str]:
     """Shares that add up to more than 100 at a tier."""
     for sort, shares in row.merged.items():
-        over: Mapping[str, int] = {
-            tier: total for tier in row.tiers if (total := _total(world, sort, tier, shares)) > 100
-        }
-        if not over:
-            continue
-        tier, total = max(over.items(), key=lambda row: row[1])
-        field = f"{row.field}.{sort}"
-        yield (
-            row.file,
-            f"{field}: {_listed(shares)} add up to {total} at tier {tier!r}, with the common ones; "
-            "at most 100 fit",
-        )
+        totals = {tier: _total(world, sort, tier, shares) for tier in row.tiers}
+        tier, total = max(totals.items(), key=lambda row: row[1], default=("", 0))
+        if total > 100:
+            what = f"{_listed(shares)} add up to {total} at tier {tier!r}, with the common ones"
+            yield f"{row.field}.{sort}: {what}; at most 100 fit"
 
 
 def _unseen_tokens(world: World) -> Iterator[Problem]:
@@ -135,24 +120,23 @@ def _unseen_tokens(world: World) -> Iterator[Problem]:
         shown = world.tokens_at(sort, tier)[1:]
         if world.tiers[tier].calls:
             shown += world.naming_tokens(sort)
-        if sort == LOG and any(world.naming_weights):
+        if sort == LOG and any(level.named for level in world.rules.fog):
             shown += (NAMES,)
         for token in shown:
             if not shares.get(token):
                 lacking.setdefault((sort, token), []).append(tier)
         if _total(world, sort, tier, shares) >= 100:
-            yield (
-                RULES_FILE,
-                f"{field}: {_listed(shares)} leave nothing of 100 to {world.ordinary[sort]!r} at "
-                f"tier {tier!r}; in a world with [signs] it needs at least 1",
-            )
+            what = f"{_listed(shares)} leave nothing of 100 to {world.ordinary[sort]!r}"
+            yield RULES_FILE, f"{field}: {what} at tier {tier!r}, which needs at least 1"
     topics = {topic.name for topic in world.topics}
     for (sort, token), tiers in lacking.items():
-        of_topic = sort == LOG and token in topics
+        file, field = RULES_FILE, f"background.{sort}.{token}"
+        if sort == LOG and token in topics:
+            file, field = f"topics/{token}.toml", "background"
+        of = ", ".join(tiers)
         yield (
-            f"topics/{token}.toml" if of_topic else RULES_FILE,
-            f"{'background' if of_topic else f'background.{sort}.{token}'}: expected at least 1 "
-            f"per cent: any service of {', '.join(tiers)} may show it by mistake",
+            file,
+            f"{field}: expected at least 1 per cent: any service of {of} may show it by mistake",
         )
 
 
@@ -162,5 +146,5 @@ def _total(world: World, sort: str, tier: str, shares: Shares) -> int:
 
 
 def _listed(shares: Shares) -> str:
-    rows: Iterable[str] = (f"{token} {share}" for token, share in shares.items())
+    rows = (f"{token} {share}" for token, share in shares.items())
     return f"{', '.join(rows):.200}"

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.world.channels import SPANS
-from logtriage.world.checking.problem import Problem
+from logtriage.world.checking.problem import Problem, known, of_file, within
 from logtriage.world.model import World
 from logtriage.world.schema.canonical import RULES_FILE, TOKENS_FILE
 from logtriage.world.schema.forms import (
@@ -33,22 +33,16 @@ def text_problems(world: World) -> Iterator[Problem]:
     """What is wrong with the texts of a world."""
     yield from _words(world)
     for topic in world.topics:
-        yield from within_file(f"topics/{topic.name}.toml", _topic(world, topic))
+        yield from of_file(f"topics/{topic.name}.toml", _topic(world, topic))
     for technology in world.technologies:
-        wrong = chain(_frame(technology), _wordings(world, technology))
-        yield from within_file(f"technologies/{technology.name}.toml", wrong)
+        file = f"technologies/{technology.name}.toml"
+        yield from of_file(file, _frame(technology), _wordings(world, technology))
     for kind in world.kinds:
         names = _phrasings("names", kind.names, LINE_PLACEHOLDERS)
-        wrong = chain(names, _nouns("past", kind.past))
-        yield from within_file(f"kinds/{kind.name}.toml", wrong)
+        yield from of_file(f"kinds/{kind.name}.toml", names, _nouns("past", kind.past))
     yield from _said_twice(world)
-    yield from within_file(TOKENS_FILE, _tokens(world))
+    yield from of_file(TOKENS_FILE, _tokens(world))
     yield from _words_said_twice(world)
-
-
-def within_file(file: str, wrong: Iterable[str]) -> Iterator[Problem]:
-    """What is wrong in a file, each with the file."""
-    return ((file, what) for what in wrong)
 
 
 def _words(world: World) -> Iterator[Problem]:
@@ -71,7 +65,7 @@ def _words(world: World) -> Iterator[Problem]:
         for part, field in product(parts, fields):
             short.append((file, f"{where}: {part.name}: {field}", getattr(part, field)))
     for file, field, text in short:
-        yield from within_file(file, _text(field, text))
+        yield from of_file(file, _text(field, text))
 
 
 def _text(field: str, text: str, known: Iterable[str] = ()) -> Iterator[str]:
@@ -129,10 +123,7 @@ def _wrong_frame(technology: Technology) -> Iterator[str]:
 
 def _wordings(world: World, technology: Technology) -> Iterator[str]:
     """What is wrong with the wordings of a technology's lines, and which it lacks."""
-    topics = {topic.name: topic for topic in world.topics}
-    for name in technology.topics:
-        if name not in topics:
-            yield f"topics: {UnknownName('topic', name, topics)}"
+    yield from known("topics", "topic", technology.topics, [topic.name for topic in world.topics])
     for topic in world.topics:
         if topic.name in technology.topics:
             yield from _worded(technology, topic.name, topic.dependency)
@@ -150,15 +141,14 @@ def _worded(technology: Technology, topic: str, dependency: bool) -> tuple[str, 
 
 
 def _phrasings(
-    field: str, phrasings: Phrasings, known: Iterable[str], dependency: bool = False
+    field: str, phrasings: Phrasings, allowed: Iterable[str], dependency: bool = False
 ) -> Iterator[str]:
     for group, phrases in zip(GROUPS, phrasings.groups, strict=True):
         if not phrases:
             yield f"{field}.{group}: expected at least one [level, text]"
         for level, text in phrases:
-            if level not in LEVELS:
-                yield f"{field}.{group}: {UnknownName('level', level, LEVELS)}"
-            yield from _text(f"{field}.{group}", text, known)
+            yield from known(f"{field}.{group}", "level", [level], LEVELS)
+            yield from _text(f"{field}.{group}", text, allowed)
             if dependency and f"{{{DEPENDENCY}}}" not in text:
                 yield f"{field}.{group}: {text!r:.60}: lacks {{{DEPENDENCY}}}, the service called"
 
@@ -263,21 +253,17 @@ def _gauge(world: World, gauge: Gauge) -> Iterator[str]:
         yield f"tokens: {naming}: dependency: only traces and topics name a service that is called"
     for place, reading in enumerate(gauge.readings):
         where = f"readings[{place}]"
-        for tier in reading.tiers or ():
-            if tier not in world.tier_names:
-                yield f"{where}.tiers: {UnknownName('tier', tier, world.tier_names)}"
+        yield from known(f"{where}.tiers", "tier", reading.tiers or (), world.tier_names)
         if gauge.ordinary not in reading.shows:
             yield f"{where}.shows: expected a figure for {gauge.ordinary}"
+        yield from known(f"{where}.shows", "token", reading.shows, names)
+        yield from known(f"{where}.marks", "token", reading.marks, names)
         for name, figure in reading.shows.items():
-            if name not in names:
-                yield f"{where}.shows: {UnknownName('token', name, names)}"
             if figure not in gauge.figures:
                 yield f"{where}.shows.{name}: {UnknownName('figure', figure, gauge.figures)}"
             elif isinstance(gauge.figures[figure].form, Version):
                 yield f"{where}.shows.{name}: {figure!r} is a version; expected a number"
         for name, mark in reading.marks.items():
-            if name not in names:
-                yield f"{where}.marks: {UnknownName('token', name, names)}"
             yield from _text(f"{where}.marks.{name}", mark)
         yield from _text(f"{where}.label", reading.label)
     for tier in world.tier_names:
@@ -295,21 +281,15 @@ def _runbook(world: World) -> Iterator[str]:
         yield f"runbook_order: expected {', '.join(sorts)} in any order; got {', '.join(order)}"
         return
     latency = world.tokens.latency
-    for figure, value, most in (("step", latency.step, 10_000), ("usual", latency.usual, 100_000)):
-        if not 1 <= value <= most:
-            yield f"latency.{figure}: expected 1 to {most}, got {value}"
+    yield from within("latency.step", latency.step, 1, 10_000)
+    yield from within("latency.usual", latency.usual, 1, 100_000)
     least = 4 * (latency.usual + latency.step)
     if latency.slow < least:
-        yield (
-            f"latency.slow: expected at least four times usual and step, {least}, so that slow is "
-            f"told from usual; got {latency.slow}"
-        )
-    usual = next((band.errors[1] for band in world.rules.edge.bands), 0)
-    if world.tokens.failing <= usual:
-        yield (
-            f"failing: expected more than the usual errors of the edge, {usual}; got "
-            f"{world.tokens.failing}"
-        )
+        what = f"at least four times usual and step, {least}, so that slow is told from usual"
+        yield f"latency.slow: expected {what}; got {latency.slow}"
+    usual, failing = world.rules.edge.bands[0].errors[1], world.tokens.failing
+    if failing <= usual:
+        yield f"failing: expected more than the usual errors of the edge, {usual}; got {failing}"
 
 
 def _words_said_twice(world: World) -> Iterator[Problem]:

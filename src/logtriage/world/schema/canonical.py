@@ -1,9 +1,8 @@
 """A world's canonical form: one document for one content, whatever the files look like.
 
-The document of a world is its folder as data: by path, what the file says. A field at its
-default is left out, so that a new field moves no fingerprint; comments, quotes and the order of
-fields leave no trace. Only the order of lists, and of the tokens in a row of shares, is content:
-draws depend on it.
+A document is a folder as data: by path, what the file says. A field at its default is left out, so
+that a new field moves no fingerprint. The order of lists, and of the tokens in a row of shares, is
+content: draws depend on it.
 """
 
 import json
@@ -78,21 +77,17 @@ def fingerprint_of(content: bytes) -> str:
 
 def said_of(row: Any) -> dict[str, Any]:
     """What the file of a kind, a benign kind, a topic, a topology or a technology says."""
-    if isinstance(row, Technology):
-        return _said_of_technology(row)
-    return _nameless(row)
-
-
-@lru_cache(maxsize=256)
-def _said_of_technology(row: Technology) -> dict[str, Any]:
-    # Once for all the worlds that are drawn around one: it is the longest part of each.
-    return _nameless(row)
+    # A technology once for all the worlds that are drawn around one: it is the longest part.
+    return _kept(row) if isinstance(row, Technology) else _nameless(row)
 
 
 def _nameless(row: Any) -> dict[str, Any]:
     data: dict[str, Any] = _plain(row)
     del data["name"]  # the file's name says it
     return data
+
+
+_kept: Final = lru_cache(maxsize=256)(_nameless)
 
 
 def _plain(value: Any) -> Any:

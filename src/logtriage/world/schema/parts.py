@@ -1,9 +1,7 @@
-"""What a world consists of: the rows of its files, frozen.
+"""What a world consists of: the rows of its files, frozen; each field is a key there.
 
-Each class is one kind of row or file of a world's folder (:mod:`logtriage.world.model`), and
-each field a key there. Numbers are whole: shares are per cent
-unless a field says per mille, ticks are counted from 0, errors are basis points, p99 and steps
-milliseconds.
+Numbers are whole: shares are per cent unless a field says per mille, ticks are counted from 0,
+errors are basis points, p99 and steps milliseconds.
 """
 
 from collections.abc import Mapping
@@ -86,11 +84,10 @@ class FaultClass:
 
 @attrs.frozen
 class Fog:
-    """A level of fog.
+    """A level of fog, in per cent.
 
-    ``background`` is the share of readings that say what any service might, ``named`` how often
-    the root's own lines name their cause, ``blind`` how often each of a service's metrics, traces
-    and logs is down.
+    ``background``: histories that say what any service might; ``named``: lines of the root that
+    name their cause; ``blind``: how often each of a service's metrics, traces and logs is down.
     """
 
     background: int
@@ -100,11 +97,7 @@ class Fog:
 
 @attrs.frozen
 class AlertRules:
-    """The alert rules of services, in per cent.
-
-    A rule that ``missed`` never fires; a ``noisy`` rule fires once at any time, whatever it
-    watches. All others fire as long as what they watch is not ordinary.
-    """
+    """The per cent of alert rules that never fire, and that fire once at any time."""
 
     missed: int
     noisy: int
@@ -121,10 +114,7 @@ class SeverityRow:
 
 @attrs.frozen
 class Band:
-    """A band of the edge panel with the figures shown in it.
-
-    The first band has no ``p99``: it is what the calls below the edge add up to.
-    """
+    """A band of the edge panel with its figures; the first has no ``p99``, which calls add up."""
 
     name: str
     errors: tuple[int, int]
@@ -163,10 +153,7 @@ class Affected:
 
 @attrs.frozen
 class Distraction:
-    """What is true of an unaffected service and has nothing to do with the incident.
-
-    ``words`` are what the prompt calls it. ``share`` is per mille.
-    """
+    """What an unaffected service may be, in ``words`` of the prompt; ``share`` is per mille."""
 
     name: str
     words: str
@@ -249,8 +236,7 @@ class Task:
 class Rules:
     """All of ``world.toml``. ``minor_faults`` is per mille of the unaffected services.
 
-    ``uses_technologies`` names technologies that logtriage ships. The world has them as if their
-    files stood in its own folder.
+    ``uses_technologies`` names technologies of logtriage that the world has like its own.
     """
 
     name: str
@@ -316,8 +302,7 @@ class Topic:
     """What log lines are about: ``topics/NAME.toml``, a token of the sort ``log``.
 
     ``phrasings`` are what technologies say that do not word it; None if all of its tiers' do.
-    ``background`` is its per cent of what any service might say; either the topic or
-    ``world.toml`` gives it.
+    ``background`` is its per cent of what any service might say, unless ``world.toml`` gives it.
     """
 
     name: str

@@ -94,33 +94,31 @@ def _reason(error: BaseException, kind: type | None) -> str:
 # --- plain values ------------------------------------------------------------------------
 
 
-def _text(value: object, _: object = None) -> str:
-    if not isinstance(value, str):
-        raise InvalidInput(f"expected a text in quotes, got {shown(value)}")
+def _exactly(value: object, kind: type[_Part], expected: str) -> _Part:
+    if not isinstance(value, kind):
+        raise InvalidInput(f"expected {expected}, got {shown(value)}")
     return value
+
+
+def _text(value: object, _: object = None) -> str:
+    return _exactly(value, str, "a text in quotes")
+
+
+def _yes(value: object, _: object = None) -> bool:
+    return _exactly(value, bool, "true or false")
+
+
+def _list(value: object) -> list[Any]:
+    return _exactly(value, list, "a list")
+
+
+def _table(value: object) -> dict[str, Any]:
+    return _exactly(value, dict, "a table")
 
 
 def _whole(value: object, _: object = None) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= MOST:
         raise InvalidInput(f"expected a whole number from 0 to {MOST:,}, got {shown(value)}")
-    return value
-
-
-def _yes(value: object, _: object = None) -> bool:
-    if not isinstance(value, bool):
-        raise InvalidInput(f"expected true or false, got {shown(value)}")
-    return value
-
-
-def _list(value: object) -> list[Any]:
-    if not isinstance(value, list):
-        raise InvalidInput(f"expected a list, got {shown(value)}")
-    return value
-
-
-def _table(value: object) -> Mapping[str, Any]:
-    if not isinstance(value, Mapping):
-        raise InvalidInput(f"expected a table, got {shown(value)}")
     return value
 
 
@@ -137,11 +135,10 @@ def _range(value: object, _: object = None) -> tuple[int, int]:
     return least, most
 
 
-def _three(value: object, _: object) -> tuple[int, int, int]:
+def _three(value: object, _: object) -> tuple[int, ...]:
     if not isinstance(value, list) or len(value) != 3:
         raise InvalidInput(f"expected three whole numbers, got {shown(value)}")
-    first, second, third = map(_whole, value)
-    return first, second, third
+    return tuple(map(_whole, value))
 
 
 def _severity(value: object, _: object) -> Severity:
@@ -170,37 +167,27 @@ def _phrases(value: object, _: object) -> tuple[parts.Phrase, ...]:
 
 def _signature(value: object, _: object) -> parts.Signature:
     """Sorts by name; the tokens of each stay in the order of the file."""
-    return _frozen(
-        {
-            sort: MappingProxyType(
-                {token: _share(sort, token, share) for token, share in row.items()}
-            )
-            for sort, row in sorted((name, _row(name, row)) for name, row in _table(value).items())
-        }
-    )
-
-
-def _row(sort: str, value: object) -> Mapping[str, Any]:
-    if not isinstance(value, Mapping):
-        raise InvalidInput(f"{sort}: expected a table of shares, got {shown(value)}")
-    return value
-
-
-def _share(sort: str, token: str, value: object) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= 100:
-        raise InvalidInput(
-            f"{sort}.{token}: expected a share in per cent, a whole number from 0 to 100; "
-            f"got {shown(value)}"
-        )
-    return value
+    rows = {}
+    for sort, row in sorted(_table(value).items()):
+        if not isinstance(row, dict):
+            raise InvalidInput(f"{sort}: expected a table of shares, got {shown(row)}")
+        for token, share in row.items():
+            if not isinstance(share, int) or isinstance(share, bool) or not 0 <= share <= 100:
+                raise InvalidInput(
+                    f"{sort}.{token}: expected a share in per cent, a whole number from 0 to 100; "
+                    f"got {shown(share)}"
+                )
+        rows[sort] = MappingProxyType(dict(row))
+    return MappingProxyType(rows)
 
 
 def _says(value: object, _: object) -> Mapping[str, str]:
-    return _frozen({name: _text(text) for name, text in sorted(_table(value).items())})
+    return MappingProxyType({name: _text(text) for name, text in sorted(_table(value).items())})
 
 
 def _figures(value: object, _: object) -> Mapping[str, Figure]:
-    return _frozen({name: _figure(name, row) for name, row in sorted(_table(value).items())})
+    rows = sorted(_table(value).items())
+    return MappingProxyType({name: _figure(name, row) for name, row in rows})
 
 
 def _figure(name: str, value: object) -> Figure:
@@ -241,21 +228,11 @@ _FORM_OF: Final[Mapping[str, Callable[[object], forms.Form]]] = {
 }
 
 
-def _frozen(rows: dict[str, Any]) -> Mapping[str, Any]:
-    return MappingProxyType(rows)
-
-
 @lru_cache(maxsize=2)
 def _converter(*, detailed: bool) -> Converter:
     """The converter; a ``detailed`` one gathers all mistakes, and takes longer to make."""
     converter = Converter(forbid_extra_keys=True, detailed_validation=detailed)
-    plain: dict[type, Callable[..., Any]] = {
-        str: _text,
-        int: _whole,
-        bool: _yes,
-        Severity: _severity,
-    }
-    for kind, hook in plain.items():
+    for kind, hook in ((str, _text), (int, _whole), (bool, _yes), (Severity, _severity)):
         converter.register_structure_hook(kind, hook)
     hooks: dict[Any, Callable[[Any, Any], Any]] = {
         tuple[str, ...]: _texts,

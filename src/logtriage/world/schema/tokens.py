@@ -82,8 +82,7 @@ class Metric:
 class Reading:
     """One row of a gauge on the screen: its figure under each token, under others the ordinary's.
 
-    The ``label`` says what it is, with its unit. ``marks`` are words behind the figures while the
-    gauge says a token.
+    ``marks`` are words behind the figures while the gauge says a token.
     """
 
     label: str
@@ -99,10 +98,7 @@ class Reading:
 
 @attrs.frozen
 class Gauge:
-    """A gauge of every service: a sort of its own.
-
-    Where it is ``explained``, the runbook says that the words of its tokens are about it.
-    """
+    """A gauge of every service: a sort of its own. The runbook tells its range if ``explained``."""
 
     name: str
     ordinary: str
@@ -123,10 +119,7 @@ class Span:
 
 @attrs.frozen
 class LineFigures:
-    """The figures of log lines, which say nothing, whatever their size.
-
-    ``ms`` is the time of what is slow, ``fast`` of a request that is not.
-    """
+    """The figures of log lines, which say nothing; ``ms`` of what is slow, ``fast`` of the rest."""
 
     n: tuple[int, int]
     ms: tuple[int, int]
