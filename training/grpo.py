@@ -77,7 +77,7 @@ class Settings(LanguageSettings):
     group: int = option(8, "attempts at each incident")
     batch: int = option(4, "episodes a backward pass")
     temperature: float = option(0.7, "of sampling")
-    lr: float = option(1e-5, "learning rate; for all weights take a tenth")
+    lr: float = option(2e-4, "learning rate; for all weights take a twentieth")
     beta: float = option(0.0, "weight of the KL to the first model")
     loss: str = option("dapo", "how tokens are weighed", "dapo", "grpo", "dr_grpo", "cispo")
     barred: float = option(0.0, "notation: share of the groups in which nobody hands over")

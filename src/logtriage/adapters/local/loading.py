@@ -33,7 +33,10 @@ def is_adapter(path: str) -> bool:
 
 
 def base_of(path: str) -> str:
-    """The model that the LoRA adapter in a directory is for; InvalidInput if it does not say."""
+    """The model that the LoRA adapter in a directory is for.
+
+    InvalidInput if it does not say, or its model is no longer there.
+    """
     file = Path(path) / ADAPTER
     try:
         base = json.loads(file.read_text("utf-8"))["base_model_name_or_path"]
@@ -41,6 +44,10 @@ def base_of(path: str) -> str:
         raise InvalidInput(f"{file}: cannot be read: {error!r}") from None
     if not isinstance(base, str) or not base:
         raise InvalidInput(f"{file}: base_model_name_or_path must name a model, got {base!r}")
+    try:
+        check_place(base)
+    except InvalidInput as error:
+        raise InvalidInput(f"{file}: base_model_name_or_path: {error}") from None
     return base
 
 
@@ -106,6 +113,8 @@ def load_model(
     dtype = resolved_dtype(dtype, device)
     place = base_of(path) if is_adapter(path) else path
     check_place(place)
+    if Path(place).is_dir():  # an adapter keeps this name, and is loaded from other directories
+        place = str(Path(place).resolve())
     arguments: dict[str, Any] = {"dtype": dtype}
     if load_in_4bit:
         _need("bitsandbytes", "loading in 4 bits")
