@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 import logtriage as lt
 from logtriage.beliefs import Belief, belief
+from logtriage.beliefs.ledgers import UNIT
 from logtriage.beliefs.questions import worths
-from logtriage.beliefs.stakes import UNIT
 from logtriage.drawing.incidents import WORTHS_OF_HAND_OVER, truth_of
 from logtriage.dynamics import play_jointly
 from logtriage.grading.grade import score

@@ -26,15 +26,16 @@ from logtriage.beliefs.fixedpoint import Longs
 from logtriage.beliefs.ledgers import (
     EMPTY,
     NEVER,
+    UNIT,
     WHOLE,
     Bookkeeper,
     Ledger,
+    Stakes,
     mean_over_severities,
     severity_shares,
 )
 from logtriage.beliefs.model import NONE, Bools
 from logtriage.beliefs.posterior import Posterior
-from logtriage.beliefs.stakes import UNIT, Stakes
 from logtriage.errors import InvalidInput
 from logtriage.facts import Facts, Play
 from logtriage.grading.criteria import severity_credit

@@ -17,9 +17,11 @@ the closing tick. H and Q are means over imagined continuations: unbiased, and t
 whenever they are asked for.
 """
 
+from collections.abc import Sequence
 from typing import Final
 
 import attrs
+import numpy as np
 
 from logtriage.actions import (
     Action,
@@ -29,14 +31,20 @@ from logtriage.actions import (
     RequestMoreLogs,
     RequestTraces,
 )
-from logtriage.beliefs.beliefs import Belief, belief
-from logtriage.beliefs.expectations import expected_after, with_everything
-from logtriage.dynamics import transition
+from logtriage.beliefs.beliefs import Belief, belief, believed
+from logtriage.beliefs.cases import Standing
+from logtriage.beliefs.imagining import Imagination, imagine
+from logtriage.dynamics import closing_after, transition
 from logtriage.errors import InvalidInput
+from logtriage.evidence import cells_on, evidence
+from logtriage.facts import facts_of
 from logtriage.grading import score
 from logtriage.incident import Incident
-from logtriage.state import State, check_state, declared_in, initial_state, is_settled
+from logtriage.state import Closing, State, check_state, declared_in, initial_state, is_settled
+from logtriage.world.channels import Channel, Evidence
 from logtriage.world.compounds import LISTED, set_prior
+from logtriage.world.schedule import Cell, Doings, scrapes
+from logtriage.world.vocabulary import LOG
 
 #: Imagined continuations behind every expectation.
 SAMPLES: Final = 12
@@ -167,11 +175,11 @@ def explain(state: State, *, samples: int = SAMPLES) -> Explanation:
     now = initial_state(incident)
     held = belief(now)
     start = value = held.value()
-    full = with_everything(held, now, state.tick, samples * FULL_SAMPLES // SAMPLES)
+    full = _with_everything(held, now, state.tick, samples * FULL_SAMPLES // SAMPLES)
     steps = []
     for action in state.actions:
         after = transition(now, action)
-        expected = expected_after(held, now, after, samples)
+        expected = _expected_after(held, now, after, samples)
         justified, right = judged(held, now, action)
         leading = Leading.of(held)
         if after.is_closed:
@@ -221,3 +229,63 @@ def _counts(now: State, service: str) -> bool:
     """Whether to declare a service now has an effect: the first stands, or each of several."""
     every = declared_in(now)
     return not is_settled(now.facts.root_cause, every, service)
+
+
+def _expected_after(held: Belief, now: State, after: State, samples: int) -> float:
+    """Q: the expected W after the step, by the belief before it."""
+    incident = now.incident
+    action = after.history[-1][1]
+    share, weights = 1.0, held.posterior.weights
+    if isinstance(action, Escalate):
+        # A wrong page is worth 0; what follows a right page is imagined.
+        share = held.teams.get(action.team, 0.0)
+        if not share:
+            return 0.0
+        theirs = [action.team in held.teams_of(hypothesis) for hypothesis in held.hypotheses]
+        weights = weights * np.array(theirs)
+    closing = after.closing
+    if closing is Closing.MISROUTED:  # had it been right, the incident would be open
+        closing = closing_after(None, after.tick, incident)
+    facts = facts_of(incident, after.history)
+    right = attrs.evolve(held.posterior, weights=weights)
+    then = Belief(right, Standing.of(now.tick + 1, held.standing.stakes, facts, None))
+    if closing is not None:
+        return share * then.planner().closed(after.tick, action)
+    cells = cells_on(incident, now.tick + 1, facts.doings)
+    return share * _mean_value(then, now, cells, now.tick, samples)
+
+
+def _mean_value(held: Belief, now: State, cells: Sequence[Cell], key: int, samples: int) -> float:
+    """The mean of W over what some cells might show beside what was shown."""
+    standing, values = held.standing, dict[tuple[Evidence, ...], float]()
+    fresh = [cell for cell in cells if cell not in held.posterior.seen]
+    shown, before = evidence(now), held.posterior.outcomes  # what was shown is read once
+    total = 0.0
+    for number in range(samples):
+        chance = Imagination(now.incident.id, key, number)
+        place = chance.pick(held.weights)
+        drawn = tuple(imagine(held.posterior, place, fresh, standing.doings, chance))
+        if drawn not in values:
+            kept = {before.listed.model: before}
+            updated = believed(now.incident, (*shown, *drawn), standing.doings, kept=kept)
+            values[drawn] = Belief(updated, standing).value()
+        total += values[drawn]
+    return total / samples
+
+
+def _with_everything(held: Belief, now: State, tick: int, samples: int) -> float:
+    """H: the expected W if every channel of every service had been read at the closing tick."""
+    return _mean_value(held, now, _all_cells(held, tick), 1 << 20, samples)
+
+
+def _all_cells(held: Belief, tick: int) -> list[Cell]:
+    """What every request would show at a tick, and every alert until then."""
+    every = scrapes(tick, Doings())
+    cells: list[Cell] = [(Channel.EDGE, -1, 0, every[-1])]
+    slots = {Channel.LOGS: (LOG,), **held.world.slots}
+    for service in range(len(held.topology)):
+        for channel, sorts in slots.items():
+            cells.extend(
+                (channel, service, slot, start) for slot in range(len(sorts)) for start in every
+            )
+    return cells

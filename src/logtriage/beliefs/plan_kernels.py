@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from logtriage._lib.jit import kernel
 from logtriage.actions import SEVERITIES
 from logtriage.beliefs.cases import SEVERITY_CREDITS
-from logtriage.beliefs.ledgers import NEVER, PER_UNIT, WHOLE
+from logtriage.beliefs.ledgers import NEVER, PER_UNIT, UNIT, WHOLE
 from logtriage.beliefs.plans import (
     AMPLE,
     DISMISSED,
@@ -27,7 +27,6 @@ from logtriage.beliefs.plans import (
     UNSAID,
     WRONG,
 )
-from logtriage.beliefs.stakes import UNIT
 from logtriage.grading.kernels import (
     add_share,
     counts,

@@ -21,10 +21,9 @@ import numpy as np
 from logtriage.actions import SEVERITIES
 from logtriage.beliefs.cases import Case, Floats, Plan, Standing
 from logtriage.beliefs.fixedpoint import Longs
-from logtriage.beliefs.ledgers import NEVER, Bookkeeper, Ledger, mean_over_severities
+from logtriage.beliefs.ledgers import NEVER, UNIT, Bookkeeper, Ledger, Stakes, mean_over_severities
 from logtriage.beliefs.model import NONE
 from logtriage.beliefs.posterior import Posterior
-from logtriage.beliefs.stakes import UNIT, Stakes
 from logtriage.errors import InvalidInput
 from logtriage.grading.steps import Facts, Letters, Response
 

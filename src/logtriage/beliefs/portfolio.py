@@ -17,8 +17,8 @@ import numpy as np
 from logtriage.actions import SEVERITIES, Action, Escalate, IdentifyRootCause, action_id
 from logtriage.beliefs.cases import Case, Floats, Plan, alike
 from logtriage.beliefs.fixedpoint import Longs
+from logtriage.beliefs.ledgers import UNIT
 from logtriage.beliefs.model import NONE, Bools
-from logtriage.beliefs.stakes import UNIT
 
 #: Planning leaves out hypotheses below this share of the belief (1 in this many).
 OF_SETS: Final = 20_000

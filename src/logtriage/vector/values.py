@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from logtriage.beliefs.cases import SCALE
-from logtriage.beliefs.ledgers import NEVER, severity_shares
+from logtriage.beliefs.ledgers import NEVER, UNIT, Stakes, severity_shares
 from logtriage.beliefs.plans import SILENT
-from logtriage.beliefs.stakes import UNIT, Stakes
 from logtriage.grading.steps import Rules, facts_step, letters_of, move_of, untouched
 from logtriage.vector.arrays import Ints
 from logtriage.vector.engine import BatchedTriage
