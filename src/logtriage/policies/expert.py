@@ -36,10 +36,16 @@ from logtriage.actions import (
 )
 from logtriage.observation import Observation, world_of
 from logtriage.policies.base import Memory
-from logtriage.policies.board import heard
 from logtriage.policies.notebook import Notebook, write_down
 from logtriage.policies.recorded_expert import RecordedExpertPolicy
-from logtriage.policies.suspicion import HARDLY_NOTICED, Suspect, differences, structures, suspects
+from logtriage.policies.suspicion import (
+    HARDLY_NOTICED,
+    Suspect,
+    differences,
+    heard,
+    structures,
+    suspects,
+)
 from logtriage.policies.team import idle
 from logtriage.roles import Role, is_request, may_ask
 from logtriage.roles.splits import SOLO

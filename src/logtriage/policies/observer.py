@@ -1,6 +1,7 @@
-"""The observer: asks the question that is worth most, and decides by the exact belief.
+"""Policies that decide by the exact belief.
 
-It chooses questions greedily, so it is a reference and not a bound.
+The observer asks the question that is worth most. It chooses questions greedily, so it is a
+reference and not a bound. The top suspect asks by a fixed rule: what good questions are worth.
 """
 
 from collections.abc import Sequence
@@ -14,6 +15,7 @@ from logtriage.beliefs import Belief, belief
 from logtriage.beliefs.model import NONE
 from logtriage.beliefs.questions import Asked, Worth
 from logtriage.dynamics import transition
+from logtriage.evidence import simulation_of
 from logtriage.incident import Incident
 from logtriage.observation import Observation
 from logtriage.policies.base import Memory
@@ -21,6 +23,8 @@ from logtriage.state import State, initial_state
 
 #: A question that promises less than this many bits, and no grade, is not asked.
 LEAST_BITS: Final = 0.004
+#: Page, severity, root cause, remedy and resolve: the steps of a response besides questions.
+_STEPS: Final = 5
 #: Above this many services, it asks only about the most uncertain ones.
 MOST_SERVICES: Final = 10
 
@@ -62,6 +66,27 @@ class ObserverPolicy(BeliefPolicy):
         count = len(asked.logs) + len(asked.metrics) + len(asked.traces)
         asks = self.questions is None or count < self.questions
         return best_question(held) if asks else None
+
+
+@attrs.frozen
+class TopSuspectPolicy(BeliefPolicy):
+    """Asks about the likeliest root cause, channel by channel, then plays the best plan.
+
+    ``questions`` is how often it asks; None for as often as the task's par leaves time for.
+    """
+
+    questions: int | None = None
+
+    def question(self, state: State, held: Belief) -> Action | None:
+        """The channel of the top suspect that was asked for the least often."""
+        questions = self.questions
+        if questions is None:
+            questions = simulation_of(state.incident).setting.par - _STEPS
+        if state.tick >= questions:
+            return None
+        suspect = next(iter(held.root_causes), held.topology.names[0])
+        looks = [kind(suspect) for kind in (RequestMetrics, RequestTraces, RequestMoreLogs)]
+        return min(looks, key=state.actions.count)
 
 
 def next_action(held: Belief) -> Action:
