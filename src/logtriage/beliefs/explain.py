@@ -50,6 +50,8 @@ from logtriage.world.vocabulary import LOG
 SAMPLES: Final = 12
 #: The same for what a reading of everything would tell.
 FULL_SAMPLES: Final = 24
+#: The key of their draws; those of a step have its tick.
+_FULL: Final = 1 << 20
 #: A root cause is justified from this probability on.
 ROOT_BAR: Final = 0.5
 
@@ -70,11 +72,8 @@ class Leading:
     @classmethod
     def of(cls, held: Belief) -> "Leading":
         """The heads of a belief's marginals."""
-        return cls(
-            next(iter(held.root_causes.items()), None),
-            next(iter(held.teams.items()), None),
-            held.benign,
-        )
+        root, team = (next(iter(row.items()), None) for row in (held.root_causes, held.teams))
+        return cls(root, team, held.benign)
 
 
 @attrs.frozen
@@ -165,7 +164,11 @@ def explain(state: State, *, samples: int = SAMPLES) -> Explanation:
             probabilities are known or of which sets of faults are searched
             (:func:`why_unexplained`), or less than one sample.
     """
-    check_closed(state)
+    check_state(state)
+    if not state.is_closed:
+        raise InvalidInput(f"{state.incident.id} is still open: there is nothing to explain yet")
+    if state.schedule is not None:
+        raise InvalidInput("joint play is not explained: a tick has several actions")
     if samples < 1:
         raise InvalidInput(f"samples must be at least 1, got {samples}")
     incident = state.incident
@@ -175,7 +178,9 @@ def explain(state: State, *, samples: int = SAMPLES) -> Explanation:
     now = initial_state(incident)
     held = belief(now)
     start = value = held.value()
-    full = _with_everything(held, now, state.tick, samples * FULL_SAMPLES // SAMPLES)
+    full = _mean_value(
+        held, now, _all_cells(held, state.tick), _FULL, samples * FULL_SAMPLES // SAMPLES
+    )
     steps = []
     for action in state.actions:
         after = transition(now, action)
@@ -200,35 +205,18 @@ def explain(state: State, *, samples: int = SAMPLES) -> Explanation:
     )
 
 
-def check_closed(state: State) -> None:
-    """Refuse what cannot be looked back on.
-
-    Raises:
-        InvalidInput: if ``state`` is not a state, is still open, or is of joint play.
-    """
-    check_state(state)
-    if not state.is_closed:
-        raise InvalidInput(f"{state.incident.id} is still open: there is nothing to explain yet")
-    if state.schedule is not None:
-        raise InvalidInput("joint play is not explained: a tick has several actions")
-
-
 def judged(held: Belief, now: State, action: Action) -> tuple[bool | None, bool | None]:
     """Whether a page or a root cause was justified, and whether it was right."""
     truth = now.incident.truth
     if isinstance(action, Escalate):
         justified = held.teams.get(action.team, 0.0) >= held.bar(action.team)
         return justified, action.team in truth.teams
-    if isinstance(action, IdentifyRootCause) and _counts(now, action.service):
+    if isinstance(action, IdentifyRootCause) and not is_settled(
+        now.facts.root_cause, declared_in(now), action.service
+    ):  # it has an effect: the first stands, or each of several
         justified = held.root_causes.get(action.service, 0.0) >= ROOT_BAR
         return justified, action.service in truth.root_causes
     return None, None
-
-
-def _counts(now: State, service: str) -> bool:
-    """Whether to declare a service now has an effect: the first stands, or each of several."""
-    every = declared_in(now)
-    return not is_settled(now.facts.root_cause, every, service)
 
 
 def _expected_after(held: Belief, now: State, after: State, samples: int) -> float:
@@ -271,11 +259,6 @@ def _mean_value(held: Belief, now: State, cells: Sequence[Cell], key: int, sampl
             values[drawn] = Belief(updated, standing).value()
         total += values[drawn]
     return total / samples
-
-
-def _with_everything(held: Belief, now: State, tick: int, samples: int) -> float:
-    """H: the expected W if every channel of every service had been read at the closing tick."""
-    return _mean_value(held, now, _all_cells(held, tick), 1 << 20, samples)
 
 
 def _all_cells(held: Belief, tick: int) -> list[Cell]:

@@ -63,6 +63,9 @@ class Asked:
     def of(cls, belief: Belief, requests: Sequence[Request]) -> "Asked":
         """What requests may tell.
 
+        Hypotheses below 1 in 1,000 are left out. Where several faults are possible, the plans that
+        may follow are fixed before the answer is known.
+
         Raises:
             InvalidInput: for a look at all services, whose outcomes are too many.
         """
@@ -91,19 +94,6 @@ class Asked:
             for request, tells in zip(self.requests, self.telling, strict=True)
             for rise, bits in (next(answered) if tells else idle,)
         )
-
-
-def worths(belief: Belief, requests: Sequence[Request]) -> tuple[Worth, ...]:
-    """What each request is worth.
-
-    Hypotheses below 1 in 1,000 are left out while planning. A request takes a tick, which may
-    cost. Where several faults are possible, the plans that may follow are fixed before the answer
-    is known.
-
-    Raises:
-        InvalidInput: for a look at all services, whose outcomes are too many.
-    """
-    return Asked.of(belief, requests).worths()
 
 
 def _tables(

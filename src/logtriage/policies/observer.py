@@ -13,7 +13,7 @@ import numpy as np
 from logtriage.actions import Action, RequestMetrics, RequestMoreLogs, RequestTraces
 from logtriage.beliefs import Belief, belief
 from logtriage.beliefs.model import NONE
-from logtriage.beliefs.questions import Asked, Worth
+from logtriage.beliefs.questions import Asked, Request, Worth
 from logtriage.dynamics import transition
 from logtriage.evidence import simulation_of
 from logtriage.incident import Incident
@@ -103,11 +103,15 @@ def followed(incident: Incident, observation: Observation, memory: Memory) -> St
     return state
 
 
-def best_question(held: Belief) -> Action | None:
-    """The request that is worth most, by grade and then by bits; None if none is worth it."""
-    if held.fixed and held.standing.doings.pages:
+def best_question(held: Belief, requests: Sequence[Request] | None = None) -> Action | None:
+    """The request that is worth most, by grade and then by bits; None if none is worth it.
+
+    It is one of ``requests``, by default those in doubt.
+    """
+    requests = requests_in_doubt(held) if requests is None else requests
+    if not requests or (held.fixed and held.standing.doings.pages):
         return None
-    asked = Asked.of(held, requests_in_doubt(held))
+    asked = Asked.of(held, requests)
     return best_of(held, asked.worths(), asked)
 
 
@@ -134,9 +138,7 @@ def _worth_most(rows: Sequence[Worth]) -> Action | None:
     return best.request if worth_it else None
 
 
-def requests_in_doubt(
-    held: Belief,
-) -> tuple[RequestMoreLogs | RequestMetrics | RequestTraces, ...]:
+def requests_in_doubt(held: Belief) -> tuple[Request, ...]:
     """The requests to weigh: those at the most uncertain services."""
     topology = held.topology
     names = list(topology.names)

@@ -30,7 +30,9 @@ class BatchedValues:
     """
 
     def __init__(self, engine: BatchedTriage) -> None:
-        from logtriage.beliefs.plan_kernels import best_values, plan_tables  # loads Numba
+        # These load Numba.
+        from logtriage.beliefs.plan_kernels import best_values
+        from logtriage.beliefs.utility_kernels import plan_tables
 
         setting = self._setting = engine.setting
         self._best, self._engine = best_values, engine
@@ -84,7 +86,7 @@ class BatchedValues:
         return worth
 
     def _standings(self, rows: Ints) -> Any:
-        from logtriage.beliefs.plan_kernels import Standings  # loads Numba
+        from logtriage.beliefs.utility_kernels import Standings  # loads Numba
 
         beliefs, episodes = self.beliefs, self._engine.episodes
         weights, fixed_at = beliefs.weights[rows], beliefs.fixed_at(rows)
