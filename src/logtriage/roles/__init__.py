@@ -33,6 +33,21 @@ from logtriage.topology import Tier, Topology
 from logtriage.world.default import default_world
 from logtriage.world.model import World
 
+__all__ = [
+    "BOARD",
+    "PARTS",
+    "REQUESTS",
+    "VIEWS",
+    "Role",
+    "RoleSplit",
+    "as_allowed",
+    "is_request",
+    "may_ask",
+    "role_actions",
+    "role_words",
+    "watched",
+]
+
 #: The parts of an observation that a role may be given, in words.
 VIEW_WORDS: Final = {
     "alerts": "alerts",
