@@ -21,7 +21,7 @@ from logtriage import (
     transition,
 )
 from logtriage.beliefs import belief
-from logtriage.beliefs.questions import worths
+from logtriage.beliefs.questions import Asked
 from logtriage.drawing.generator import draw_incident
 from logtriage.drawing.ids import parse_incident_id
 from logtriage.policies.observer import requests_in_doubt
@@ -122,4 +122,4 @@ def bench_set_questions(benchmark: Benchmark) -> None:
     held = belief(of_sets())
     requests = requests_in_doubt(held)
     benchmark.extra_info["calls_per_round"] = len(requests)
-    benchmark(lambda: worths(held, requests))
+    benchmark(lambda: Asked.of(held, requests).worths())

@@ -15,7 +15,7 @@ from logtriage.beliefs import belief
 from logtriage.beliefs.explain import explain
 from logtriage.beliefs.fixedpoint import EXP_BITS, ONE, exp2, log2, log_sums
 from logtriage.beliefs.posterior import Seen, posterior
-from logtriage.beliefs.questions import worths
+from logtriage.beliefs.questions import Asked
 from logtriage.beliefs.shaping import shaped_reward, value_of
 from logtriage.evidence import evidence
 from logtriage.rng import below, draw, hash_name
@@ -131,7 +131,7 @@ def test_asking_costs_nothing_while_there_is_time(states: tuple[lt.State, ...]) 
     assume(setting.par >= 7 and setting.par_benign >= 4)
     names = state.incident.topology.names
     requests: tuple[lt.Action, ...] = (lt.RequestMetrics(names[0]), lt.RequestTraces(names[-1]))
-    for one in worths(belief(state), requests):  # type: ignore[arg-type]
+    for one in Asked.of(belief(state), requests).worths():  # type: ignore[arg-type]
         assert one.grade >= -0.005  # the order of remedies is chosen greedily
         assert one.bits >= -(2**-10)
 

@@ -11,8 +11,9 @@ from logtriage.actions import Escalate, IdentifyRootCause, Remediate, Report, Wa
 from logtriage.codec import decode_transcript, encode_transcript
 from logtriage.evaluation import joint_steps, play_joint_episode, record_joint_episode
 from logtriage.grading import grade_transcript
-from logtriage.policies import as_taken, joint_schedule, perfect_actions
+from logtriage.policies import as_taken, perfect_actions
 from logtriage.policies.expert import TRIES
+from logtriage.policies.oracle import joint_schedule
 from logtriage.registry import make_team
 from logtriage.roles import RoleSplit
 from logtriage.roles.splits import splits_with

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 import logtriage as lt
 from logtriage.actions import SEVERITIES
 from logtriage.beliefs import Belief, belief
+from logtriage.beliefs.ledgers import UNIT
 from logtriage.beliefs.model import NONE, Model, any_model_of
 from logtriage.beliefs.portfolio import Portfolio
 from logtriage.beliefs.posterior import Seen
 from logtriage.beliefs.search import ERROR, searched_posterior
-from logtriage.beliefs.stakes import UNIT
 from logtriage.drawing.generator import draw_incident
 from logtriage.drawing.ids import SPLITS, IncidentId
 from logtriage.drawing.incidents import truth_of

@@ -10,7 +10,6 @@ from logtriage import State, Wait, grade, initial_state, make_incident, transiti
 from logtriage.actions import all_actions
 from logtriage.beliefs import belief as belief_about
 from logtriage.shift import (
-    Arrival,
     Note,
     On,
     Shift,
@@ -28,7 +27,7 @@ from logtriage.shift import (
 from logtriage.shift import grade as grade_shift
 from logtriage.shift import transition as pass_tick
 from logtriage.shift.screens import MAX_SCREEN
-from logtriage.shift.shifts import SYSTEMS
+from logtriage.shift.shifts import SYSTEMS, Arrival
 from tests.shift.shifts import TASK, renamed
 
 MOST = 4

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 import logtriage as lt
 from logtriage.beliefs import Belief, belief
-from logtriage.beliefs.questions import worths
-from logtriage.beliefs.stakes import UNIT
+from logtriage.beliefs.ledgers import UNIT
+from logtriage.beliefs.questions import Asked
 from logtriage.drawing.incidents import WORTHS_OF_HAND_OVER, truth_of
 from logtriage.dynamics import play_jointly
 from logtriage.grading.grade import score
@@ -129,7 +129,7 @@ def test_no_plan_is_worth_less_than_handing_over_where_that_is_possible(state: l
 def test_asking_costs_no_more_than_its_tick(state: lt.State) -> None:
     names = state.incident.topology.names
     requests: tuple[lt.Action, ...] = (lt.RequestMetrics(names[0]), lt.RequestTraces(names[-1]))
-    for one in worths(belief(state), requests):  # type: ignore[arg-type]
+    for one in Asked.of(belief(state), requests).worths():  # type: ignore[arg-type]
         assert one.grade >= -0.02
 
 

@@ -23,7 +23,7 @@ from logtriage.beliefs import belief
 from logtriage.beliefs.beliefs import belief_of
 from logtriage.beliefs.explain import explain, why_unexplained
 from logtriage.beliefs.plans import Planner
-from logtriage.beliefs.questions import worths
+from logtriage.beliefs.questions import Asked
 from logtriage.codec import truth_to_json
 from logtriage.dynamics import play, transition_jointly
 from logtriage.evaluation import Incidents, RunSpec, evaluate, explain_run
@@ -126,7 +126,7 @@ def test_on_a_fleet_sets_are_searched_and_what_is_not_exact_is_refused() -> None
     held = belief(start)
     assert not held.exact
     service = next(iter(held.root_causes))
-    (found,) = worths(held, (RequestMetrics(service),))
+    (found,) = Asked.of(held, (RequestMetrics(service),)).worths()
     assert found.bits > 0.0
     why = r"[\d,]+ sets of faults are possible on topology .*, which are searched"
     closed, _ = play(incident, [Resolve()])

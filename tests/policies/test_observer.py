@@ -7,7 +7,7 @@ import attrs
 from logtriage import Incident, make_incident, observe
 from logtriage.actions import RequestMetrics, RequestMoreLogs, RequestTraces
 from logtriage.beliefs import belief
-from logtriage.beliefs.questions import worths
+from logtriage.beliefs.questions import Asked
 from logtriage.dynamics import transition
 from logtriage.playing import play
 from logtriage.policies.observer import best_question, requests_in_doubt
@@ -34,7 +34,7 @@ def test_a_worth_above_what_any_one_answer_promises_does_not_end_the_questions()
     hidden = 0
     for number in range(8):
         held = belief(initial_state(with_worth(number, 0.97)))
-        rows = worths(held, requests_in_doubt(held))
+        rows = Asked.of(held, requests_in_doubt(held)).worths()
         if max(one.grade for one in rows) <= 0 < held.entropy:
             hidden += 1
             assert best_question(held) is not None

@@ -9,8 +9,7 @@ from logtriage.dynamics import transition_jointly
 from logtriage.evaluation import play_joint_episode
 from logtriage.evidence import evidence
 from logtriage.joint import observe_roles
-from logtriage.policies import observers
-from logtriage.policies.observer_team import bits_told, board_of, known, news_in
+from logtriage.policies.observer_team import bits_told, board_of, known, news_in, observers
 from logtriage.policies.told_tokens import read, said_in, spell
 from logtriage.roles.splits import TRIO
 from logtriage.state import State

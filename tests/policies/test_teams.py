@@ -10,7 +10,7 @@ from logtriage.actions import ACTION_TYPES, Report, Wait
 from logtriage.evaluation import play_joint_episode
 from logtriage.incident import Fault, Truth
 from logtriage.policies import RolePolicies, as_taken
-from logtriage.policies.board import heard, said
+from logtriage.policies.suspicion import heard, said
 from logtriage.registry import make_team
 from logtriage.roles import Role, RoleSplit
 from logtriage.roles.splits import SOLO, TRIO, TRIO_WITHOUT_REPORTS

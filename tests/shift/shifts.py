@@ -3,7 +3,7 @@
 import attrs
 
 from logtriage import make_incident
-from logtriage.shift import Arrival, Shift, get_shift_task
+from logtriage.shift.shifts import Arrival, Shift, get_shift_task
 
 TASK = get_shift_task("busy_shift-v1")
 

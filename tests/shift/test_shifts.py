@@ -4,8 +4,7 @@ import pytest
 
 from logtriage import InvalidInput
 from logtriage.errors import UnknownName
-from logtriage.shift import SHIFT_TASKS, make_shift, shift_ids
-from logtriage.shift.shifts import SPLITS, is_shift
+from logtriage.shift.shifts import SHIFT_TASKS, SPLITS, is_shift, make_shift, shift_ids
 from logtriage.tasks import get_task
 from tests.shift.shifts import small_shift
 

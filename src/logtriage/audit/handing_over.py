@@ -19,7 +19,7 @@ from logtriage.audit.findings import NOT_OF_A_WORLD, Outcome, Verdict, judged
 from logtriage.audit.limits import Thresholds
 from logtriage.audit.subject import Work
 from logtriage.beliefs import belief
-from logtriage.beliefs.stakes import stakes_for
+from logtriage.beliefs.ledgers import stakes_for
 from logtriage.drawing.incidents import WORTHS_OF_HAND_OVER
 from logtriage.dynamics import transition
 from logtriage.evaluation import Interval, mean_interval

@@ -9,13 +9,13 @@ import attrs
 
 from logtriage.actions import SEVERITIES
 from logtriage.beliefs.cases import NEGLIGIBLE, PageValues, Plan, Standing
+from logtriage.beliefs.ledgers import stakes_for
 from logtriage.beliefs.model import Model, any_model_of
 from logtriage.beliefs.outcomes import Outcomes
 from logtriage.beliefs.plans import Planner
 from logtriage.beliefs.portfolio import LEAST, OF_SETS, Portfolio
 from logtriage.beliefs.posterior import Posterior, Seen, posterior
 from logtriage.beliefs.search import searched_posterior
-from logtriage.beliefs.stakes import stakes_for
 from logtriage.errors import InvalidInput
 from logtriage.evidence import evidence, simulation_of
 from logtriage.grading.impact import path_of

@@ -26,15 +26,16 @@ from logtriage.beliefs.fixedpoint import Longs
 from logtriage.beliefs.ledgers import (
     EMPTY,
     NEVER,
+    UNIT,
     WHOLE,
     Bookkeeper,
     Ledger,
+    Stakes,
     mean_over_severities,
     severity_shares,
 )
-from logtriage.beliefs.model import NONE, Bools
+from logtriage.beliefs.model import NONE, Bools, responses, single_team
 from logtriage.beliefs.posterior import Posterior
-from logtriage.beliefs.stakes import UNIT, Stakes
 from logtriage.errors import InvalidInput
 from logtriage.facts import Facts, Play
 from logtriage.grading.criteria import severity_credit
@@ -197,7 +198,7 @@ class Case(ABC):
         self.total = float(self.weights.sum())
         self.members = posterior.listed.members[posterior.rows[self.rows]]
         self.services = model.single_service[self.members]
-        self.teams = model.single_team(posterior.directory)[self.members]
+        self.teams = single_team(model, posterior.directory)[self.members]
         self.real: Bools = self.members != NONE
         columns = np.flatnonzero(model.accepted[np.unique(self.members)].any(axis=0))
         accepted = model.accepted[:, columns][self.members]  # (H, K, M)
@@ -276,9 +277,10 @@ class Case(ABC):
                 there: Bools = self.services == self.topology.index(service)
                 return there
             case Remediate(remedy, service):
-                part = self.part(str(remedy), service)[:, np.newaxis]
-                meant: Bools = (part != NONE) & (part == np.arange(self.members.shape[1]))
-                return meant
+                if (named := (str(remedy), service)) in self.remedies:
+                    part = self.fixes[:, self.remedies.index(named)][:, np.newaxis]
+                    meant: Bools = (part != NONE) & (part == np.arange(self.members.shape[1]))
+                    return meant
         return np.zeros_like(self.real)
 
     def graded(self, rows: Longs, ledger: Ledger, used: Longs) -> Floats:
@@ -321,18 +323,11 @@ class Case(ABC):
         fixed = self.past.response.fixed < NEVER
         return np.broadcast_to(fixed, self.real.shape)
 
-    def part(self, remedy: str, service: str) -> Longs:
-        """The fault that a remedy fixes under each hypothesis (H,)."""
-        if (remedy, service) not in self.remedies:
-            return np.full(len(self.rows), NONE)
-        parts: Longs = self.fixes[:, self.remedies.index((remedy, service))]
-        return parts
-
     def asked(self, gone: Bools) -> Longs:
         """Numbers (H,), equal where hypotheses ask for the same response.
 
         ``gone`` (H, K) are faults that need no response any more.
         """
-        kinds = self.posterior.model.responses(self.posterior.directory)
+        kinds = responses(self.posterior.model, self.posterior.directory)
         asked = np.sort(np.where(gone | ~self.real, NONE, kinds[self.members]), axis=1)
         return alike([(self.count > 0).astype(np.int64), *asked.T])[1]

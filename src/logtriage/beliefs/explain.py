@@ -17,9 +17,11 @@ the closing tick. H and Q are means over imagined continuations: unbiased, and t
 whenever they are asked for.
 """
 
+from collections.abc import Sequence
 from typing import Final
 
 import attrs
+import numpy as np
 
 from logtriage.actions import (
     Action,
@@ -29,19 +31,27 @@ from logtriage.actions import (
     RequestMoreLogs,
     RequestTraces,
 )
-from logtriage.beliefs.beliefs import Belief, belief
-from logtriage.beliefs.expectations import expected_after, with_everything
-from logtriage.dynamics import transition
+from logtriage.beliefs.beliefs import Belief, belief, believed
+from logtriage.beliefs.cases import Standing
+from logtriage.beliefs.imagining import Imagination, imagine
+from logtriage.dynamics import closing_after, transition
 from logtriage.errors import InvalidInput
+from logtriage.evidence import cells_on, evidence
+from logtriage.facts import facts_of
 from logtriage.grading import score
 from logtriage.incident import Incident
-from logtriage.state import State, check_state, declared_in, initial_state, is_settled
+from logtriage.state import Closing, State, check_state, declared_in, initial_state, is_settled
+from logtriage.world.channels import Channel, Evidence
 from logtriage.world.compounds import LISTED, set_prior
+from logtriage.world.schedule import Cell, Doings, scrapes
+from logtriage.world.vocabulary import LOG
 
 #: Imagined continuations behind every expectation.
 SAMPLES: Final = 12
 #: The same for what a reading of everything would tell.
 FULL_SAMPLES: Final = 24
+#: The key of their draws; those of a step have its tick.
+_FULL: Final = 1 << 20
 #: A root cause is justified from this probability on.
 ROOT_BAR: Final = 0.5
 
@@ -62,11 +72,8 @@ class Leading:
     @classmethod
     def of(cls, held: Belief) -> "Leading":
         """The heads of a belief's marginals."""
-        return cls(
-            next(iter(held.root_causes.items()), None),
-            next(iter(held.teams.items()), None),
-            held.benign,
-        )
+        root, team = (next(iter(row.items()), None) for row in (held.root_causes, held.teams))
+        return cls(root, team, held.benign)
 
 
 @attrs.frozen
@@ -157,7 +164,11 @@ def explain(state: State, *, samples: int = SAMPLES) -> Explanation:
             probabilities are known or of which sets of faults are searched
             (:func:`why_unexplained`), or less than one sample.
     """
-    check_closed(state)
+    check_state(state)
+    if not state.is_closed:
+        raise InvalidInput(f"{state.incident.id} is still open: there is nothing to explain yet")
+    if state.schedule is not None:
+        raise InvalidInput("joint play is not explained: a tick has several actions")
     if samples < 1:
         raise InvalidInput(f"samples must be at least 1, got {samples}")
     incident = state.incident
@@ -167,11 +178,13 @@ def explain(state: State, *, samples: int = SAMPLES) -> Explanation:
     now = initial_state(incident)
     held = belief(now)
     start = value = held.value()
-    full = with_everything(held, now, state.tick, samples * FULL_SAMPLES // SAMPLES)
+    full = _mean_value(
+        held, now, _all_cells(held, state.tick), _FULL, samples * FULL_SAMPLES // SAMPLES
+    )
     steps = []
     for action in state.actions:
         after = transition(now, action)
-        expected = expected_after(held, now, after, samples)
+        expected = _expected_after(held, now, after, samples)
         justified, right = judged(held, now, action)
         leading = Leading.of(held)
         if after.is_closed:
@@ -192,32 +205,70 @@ def explain(state: State, *, samples: int = SAMPLES) -> Explanation:
     )
 
 
-def check_closed(state: State) -> None:
-    """Refuse what cannot be looked back on.
-
-    Raises:
-        InvalidInput: if ``state`` is not a state, is still open, or is of joint play.
-    """
-    check_state(state)
-    if not state.is_closed:
-        raise InvalidInput(f"{state.incident.id} is still open: there is nothing to explain yet")
-    if state.schedule is not None:
-        raise InvalidInput("joint play is not explained: a tick has several actions")
-
-
 def judged(held: Belief, now: State, action: Action) -> tuple[bool | None, bool | None]:
     """Whether a page or a root cause was justified, and whether it was right."""
     truth = now.incident.truth
     if isinstance(action, Escalate):
         justified = held.teams.get(action.team, 0.0) >= held.bar(action.team)
         return justified, action.team in truth.teams
-    if isinstance(action, IdentifyRootCause) and _counts(now, action.service):
+    if isinstance(action, IdentifyRootCause) and not is_settled(
+        now.facts.root_cause, declared_in(now), action.service
+    ):  # it has an effect: the first stands, or each of several
         justified = held.root_causes.get(action.service, 0.0) >= ROOT_BAR
         return justified, action.service in truth.root_causes
     return None, None
 
 
-def _counts(now: State, service: str) -> bool:
-    """Whether to declare a service now has an effect: the first stands, or each of several."""
-    every = declared_in(now)
-    return not is_settled(now.facts.root_cause, every, service)
+def _expected_after(held: Belief, now: State, after: State, samples: int) -> float:
+    """Q: the expected W after the step, by the belief before it."""
+    incident = now.incident
+    action = after.history[-1][1]
+    share, weights = 1.0, held.posterior.weights
+    if isinstance(action, Escalate):
+        # A wrong page is worth 0; what follows a right page is imagined.
+        share = held.teams.get(action.team, 0.0)
+        if not share:
+            return 0.0
+        theirs = [action.team in held.teams_of(hypothesis) for hypothesis in held.hypotheses]
+        weights = weights * np.array(theirs)
+    closing = after.closing
+    if closing is Closing.MISROUTED:  # had it been right, the incident would be open
+        closing = closing_after(None, after.tick, incident)
+    facts = facts_of(incident, after.history)
+    right = attrs.evolve(held.posterior, weights=weights)
+    then = Belief(right, Standing.of(now.tick + 1, held.standing.stakes, facts, None))
+    if closing is not None:
+        return share * then.planner().closed(after.tick, action)
+    cells = cells_on(incident, now.tick + 1, facts.doings)
+    return share * _mean_value(then, now, cells, now.tick, samples)
+
+
+def _mean_value(held: Belief, now: State, cells: Sequence[Cell], key: int, samples: int) -> float:
+    """The mean of W over what some cells might show beside what was shown."""
+    standing, values = held.standing, dict[tuple[Evidence, ...], float]()
+    fresh = [cell for cell in cells if cell not in held.posterior.seen]
+    shown, before = evidence(now), held.posterior.outcomes  # what was shown is read once
+    total = 0.0
+    for number in range(samples):
+        chance = Imagination(now.incident.id, key, number)
+        place = chance.pick(held.weights)
+        drawn = tuple(imagine(held.posterior, place, fresh, standing.doings, chance))
+        if drawn not in values:
+            kept = {before.listed.model: before}
+            updated = believed(now.incident, (*shown, *drawn), standing.doings, kept=kept)
+            values[drawn] = Belief(updated, standing).value()
+        total += values[drawn]
+    return total / samples
+
+
+def _all_cells(held: Belief, tick: int) -> list[Cell]:
+    """What every request would show at a tick, and every alert until then."""
+    every = scrapes(tick, Doings())
+    cells: list[Cell] = [(Channel.EDGE, -1, 0, every[-1])]
+    slots = {Channel.LOGS: (LOG,), **held.world.slots}
+    for service in range(len(held.topology)):
+        for channel, sorts in slots.items():
+            cells.extend(
+                (channel, service, slot, start) for slot in range(len(sorts)) for start in every
+            )
+    return cells

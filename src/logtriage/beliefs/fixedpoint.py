@@ -103,10 +103,8 @@ def _powers(roots: tuple[int, ...]) -> tuple[int, ...]:
 
 _ROOTS: Final = _roots()
 #: 2**-x for the upper and the lower half of the fraction bits of x.
-COARSE: Final = _powers(_ROOTS[: BITS // 2])
-FINE: Final = _powers(_ROOTS[BITS // 2 :])
-_COARSE: Final = np.array(COARSE, np.int64)
-_FINE: Final = np.array(FINE, np.int64)
+COARSE: Final = np.array(_powers(_ROOTS[: BITS // 2]), np.int64)
+FINE: Final = np.array(_powers(_ROOTS[BITS // 2 :]), np.int64)
 _LOW: Final = (1 << BITS // 2) - 1
 
 
@@ -114,7 +112,7 @@ def exp2(values: Longs) -> Longs:
     """2 to powers that are at most 0 (in units of 2**-20), in units of 2**-30."""
     down = np.negative(values)
     fraction = down & (ONE - 1)
-    powers: Longs = _COARSE[fraction >> BITS // 2] * _FINE[fraction & _LOW]
+    powers: Longs = COARSE[fraction >> BITS // 2] * FINE[fraction & _LOW]
     powers >>= EXP_BITS
     powers >>= np.where(down >= LOST, EXP_BITS + 1, down >> BITS)  # longer shifts give 0, too
     return powers

@@ -13,12 +13,12 @@ from typing import Final
 
 from logtriage.beliefs.edges import kept_row
 from logtriage.beliefs.fixedpoint import exp2
-from logtriage.beliefs.model import reader_of
+from logtriage.beliefs.model import NONE, reader_of
 from logtriage.beliefs.outcomes import UNSEEN, Outcome, fitting
 from logtriage.beliefs.posterior import Posterior
 from logtriage.rng import draw, hash_name, subkey
 from logtriage.world.channels import DOWN, Channel, Evidence
-from logtriage.world.conditions import Condition, Hypothesis, errors_first
+from logtriage.world.conditions import Condition, errors_first
 from logtriage.world.edge import edge_signs, read_edge
 from logtriage.world.histories import (
     NEVER,
@@ -71,49 +71,40 @@ def imagine(
     held: Posterior, place: int, cells: Iterable[Cell], doings: Doings, chance: Imagination
 ) -> list[Evidence]:
     """What the cells might hold under the hypothesis at a place."""
-    model, hypothesis = held.model, held.hypothesis(place)
-    setting, topology = model.setting, model.topology
-    reached = held.reach(place)
-    own = [
-        reached[service] if service in reached else chance.pick(weights)
-        for service, weights in enumerate(held.own.tolist())
-    ]
-    severity = chance.pick(held.severities[place].tolist())
-    drawn = []
-    signs = _Imagined(held, hypothesis, own, severity, doings, chance)
-    for cell in cells:
-        if cell[1] >= 0 or cell[0] is Channel.EDGE:
-            drawn.append(Evidence(*cell, signs.token(cell)))
-            continue
-        tokens, row = elsewhere(setting, topology, held.directory, hypothesis, cell, doings)
-        drawn.append(Evidence(*cell, tokens[chance.pick(row)]))
-    return drawn
+    imagined = _Imagined(held, place, doings, chance)
+    return [Evidence(*cell, imagined.token(cell)) for cell in cells]
 
 
 class _Imagined:
     """Histories that a hypothesis might have, each drawn once given what was seen of it."""
 
-    def __init__(
-        self,
-        held: Posterior,
-        hypothesis: Hypothesis,
-        own: Sequence[int],
-        severity: int,
-        doings: Doings,
-        chance: Imagination,
-    ) -> None:
-        self._seen, self._model, self._listed = held.outcomes, held.model, held.listed
-        self._hypothesis, self._own, self._severity = hypothesis, own, severity
-        self._doings, self._chance = doings, chance
+    def __init__(self, held: Posterior, place: int, doings: Doings, chance: Imagination) -> None:
+        self._held, self._seen, self._listed = held, held.outcomes, held.listed
+        self._model, self._doings, self._chance = held.model, doings, chance
+        self._hypothesis = held.hypothesis(place)
+        reached = held.listed.place[held.rows[place]].tolist()
+        self._own = [
+            chance.pick(weights) if condition == NONE else condition
+            for condition, weights in zip(reached, held.own.tolist(), strict=True)
+        ]
+        self._severity = chance.pick(held.severities[place].tolist())
         model = held.model
-        self._fixed = fixed_at(model.world, model.topology, hypothesis, doings)
+        self._fixed = fixed_at(model.world, model.topology, self._hypothesis, doings)
         self._edges: dict[int, int] = {}
         self._drawn: dict[tuple[int, str, int], tuple[str, int, int]] = {}
         self._down: dict[tuple[int, Channel], bool] = dict(held.outcomes.down)
 
     def token(self, cell: Cell) -> str:
-        """What a cell of a service, or of the edge, holds."""
-        return self._panel(cell[3]) if cell[1] < 0 else self._read(cell)
+        """What a cell holds."""
+        if cell[0] is Channel.EDGE:
+            return self._panel(cell[3])
+        if cell[1] >= 0:
+            return self._read(cell)
+        model, directory = self._model, self._held.directory
+        tokens, row = elsewhere(
+            model.setting, model.topology, directory, self._hypothesis, cell, self._doings
+        )
+        return tokens[self._chance.pick(row)]
 
     def _read(self, cell: Cell) -> str:
         channel, service, slot, start = cell

@@ -4,6 +4,7 @@ Steps, levels and totals are those by which batches are graded (:mod:`logtriage.
 :mod:`logtriage.grading.scores`): there is no other rubric here.
 """
 
+from functools import lru_cache
 from typing import Any, Final
 
 import attrs
@@ -12,7 +13,8 @@ from numpy.typing import NDArray
 
 from logtriage.actions import SEVERITIES
 from logtriage.beliefs.fixedpoint import Longs
-from logtriage.beliefs.stakes import UNIT, Stakes
+from logtriage.grading import paging
+from logtriage.grading.rubric import TRIAGE_3
 from logtriage.grading.scores import Case, gate_of, levels_of, score_row
 from logtriage.grading.steps import (
     Facts,
@@ -28,9 +30,21 @@ from logtriage.grading.steps import (
     response_step,
     untouched,
 )
-from logtriage.grading.tables import OPEN, fix_begin, share_begin
+from logtriage.grading.tables import (
+    OPEN,
+    ScoreTables,
+    Span,
+    fix_begin,
+    share_begin,
+    tables_of,
+)
+from logtriage.incident import Incident
 from logtriage.topology import Topology
 
+#: Utilities are whole numbers of this unit.
+UNIT: Final = 1 << 20
+#: No episode has more remedies than these, of however many roles.
+MOST_REMEDIES: Final = 4096
 #: A tick that never comes.
 NEVER: Final = 1 << 20
 #: One, in the units of grades under a severity, and of shares of severities.
@@ -40,6 +54,45 @@ PER_UNIT: Final = WHOLE * WHOLE // UNIT
 #: An integer, or an array of them.
 Int = Any
 _SEVERITIES: Final = np.arange(len(SEVERITIES))
+
+
+@attrs.frozen(cache_hash=True)
+class Stakes:
+    """What grades by ``logtriage/3`` depend on beside the truth and the actions.
+
+    ``par`` is that of a fault. ``worth_of_hand_over`` is None if nobody takes the incident over.
+    """
+
+    horizon: int
+    par: int
+    par_benign: int
+    worth_of_hand_over: float | None = None
+
+    def tables(self, faults: int) -> ScoreTables:
+        """The scores of levels for incidents with at most ``faults`` faults.
+
+        The first pair of horizon and par is that of faults, the second that of benign incidents.
+        """
+        clocks = (self.horizon, self.par), (self.horizon, self.par_benign)
+        return tables_of(TRIAGE_3, Span(self.horizon, clocks, faults, MOST_REMEDIES))
+
+    def handed_over(self, used: int) -> float | None:
+        """What a hand-over is worth before any page and remedy, with ``used`` ticks used.
+
+        None if nobody takes the incident over, or it is too late.
+        """
+        if self.worth_of_hand_over is None or used > self.horizon:
+            return None
+        return paging.hand_over_worth(self.worth_of_hand_over, used, self.horizon, self.par)
+
+
+_stakes: Final = lru_cache(maxsize=1024)(Stakes)
+
+
+def stakes_for(incident: Incident, par: int, par_benign: int) -> Stakes:
+    """The stakes of an incident; the pars are those of its setting."""
+    worth = incident.worth_of_hand_over if incident.rubric == TRIAGE_3.id else None
+    return _stakes(incident.horizon, par, par_benign, worth)
 
 
 @attrs.frozen(eq=False)

@@ -5,7 +5,6 @@ all sets have one member. Sets are arrays, so that thousands of them are weighed
 :class:`Hypothesis` is only made on request.
 """
 
-from collections.abc import Sequence
 from functools import cached_property, lru_cache
 from itertools import product
 from typing import Final
@@ -136,14 +135,14 @@ class Listed:
 
     @cached_property
     def _keys(self) -> tuple[Longs, Longs]:
-        keys = _key_of(self.members[: self.sets])
+        keys = row_numbers(np.sort(self.members[: self.sets], axis=-1))
         order = np.argsort(keys, kind="stable")
         return keys[order], order
 
     def row_of(self, members: Longs) -> Longs:
         """The row of each set (…, K), given in the order of services; ``NONE`` for no fault."""
         keys, order = self._keys
-        wanted = _key_of(members)
+        wanted = row_numbers(np.sort(members, axis=-1))  # whatever the places of the gaps
         at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
         return np.where(keys[at] == wanted, order[at], NONE)
 
@@ -161,11 +160,6 @@ class Listed:
             now = np.where(now == NONE, HEALTHY_PLACE, now)
             places[changed] = np.where(places[changed] == NONE, NONE, now)
         return places
-
-
-def _key_of(members: Longs) -> Longs:
-    """A number for each set of at most three faults, whatever the places of the gaps."""
-    return row_numbers(np.sort(members, axis=-1))
 
 
 def row_numbers(rows: Longs) -> Longs:
@@ -218,14 +212,6 @@ class Model:
     def single_service(self) -> Longs:
         """The service of each single fault (S + 1,); the last stands for none."""
         return np.array([*(service for _, service in self.singles), NONE])
-
-    def single_team(self, directory: Sequence[str]) -> Longs:
-        """The number of the team to page for each single fault (S + 1,); the last for none."""
-        return _single_team(self, tuple(directory))
-
-    def responses(self, directory: Sequence[str]) -> Longs:
-        """Numbers (S + 1,), equal where single faults ask for the same response; last of none."""
-        return _responses(self, tuple(directory))
 
     @cached_property
     def remedies(self) -> tuple[tuple[str, str], ...]:
@@ -291,12 +277,9 @@ class Model:
     def compiled(self, members: Longs) -> Listed:
         """Sets given by their members, with all benign hypotheses."""
         benign = tuple(hypothesis for hypothesis in self.prior.hypotheses if not hypothesis.faults)
-        known: list[dict[Condition, int]] = [
-            {
-                condition: place
-                for place, (condition, _) in enumerate(unaffected(self.world, row.tier))
-            }
-            for row in self.topology.services
+        known = [
+            {row: place for place, (row, _) in enumerate(unaffected(self.world, service.tier))}
+            for service in self.topology.services
         ]
         place = np.full((len(members) + len(benign), len(self.topology)), NONE, np.int64)
         self._place_sets(members, known, place)
@@ -330,7 +313,7 @@ class Model:
                 for kind, service in self.singles
             ]
         )
-        groups: list[list[int]] = []
+        groups = []
         shown = np.zeros((len(firsts), members.shape[1]), np.bool_)
         for group, some in enumerate(members[firsts].tolist()):
             faults = [self.singles[member] for member in some if member != NONE]
@@ -355,23 +338,14 @@ class Model:
         alone = np.array([*(log2(table.weight_of[fault]) for fault in singles), 0], np.int64)
         members = listed.members[: listed.sets]
         sizes = (members != NONE).sum(axis=1)
-        of_size = np.array(
-            [
-                0,
-                *(
-                    log2(share) - log2(total) if share and total else NEVER
-                    for share, total in zip(table.shares[1:], table.raw_totals, strict=True)
-                ),
-            ],
-            np.int64,
-        )
+        sums = zip(table.shares[1:], table.raw_totals, strict=True)
+        shares = [log2(share) - log2(total) if share and total else NEVER for share, total in sums]
+        of_size = np.array([0, *shares], np.int64)
         links = np.zeros(len(members), np.int64)
         for first, second in product(range(members.shape[1]), repeat=2):
             links += self._linked[members[:, first], members[:, second]]
-        factors = np.array(
-            [log2(1 + table.linked * count) for count in range(int(links.max(initial=0)) + 1)],
-            np.int64,
-        )
+        most = int(links.max(initial=0))
+        factors = np.array([log2(1 + table.linked * count) for count in range(most + 1)], np.int64)
         logs = alone[members].sum(axis=1) + of_size[sizes] + factors[links]
         calm = log2(table.shares[0]) - log2(len(listed.benign)) if table.shares[0] else NEVER
         return np.concatenate([logs, np.full(len(listed.benign), calm)])
@@ -388,7 +362,8 @@ class Model:
 
 
 @lru_cache(maxsize=1024)
-def _single_team(model: Model, directory: tuple[str, ...]) -> Longs:
+def single_team(model: Model, directory: tuple[str, ...]) -> Longs:
+    """The number of the team to page for each single fault (S + 1,); the last for none."""
     topology = model.topology
     number = {team: place for place, team in enumerate(topology.teams)}
     paged = (
@@ -400,9 +375,10 @@ def _single_team(model: Model, directory: tuple[str, ...]) -> Longs:
 
 
 @lru_cache(maxsize=1024)
-def _responses(model: Model, directory: tuple[str, ...]) -> Longs:
+def responses(model: Model, directory: tuple[str, ...]) -> Longs:
+    """Numbers (S + 1,), equal where single faults ask for the same response; last of none."""
     remedies = model.accepted.reshape(len(model.accepted), -1, len(model.topology)).any(axis=2)
-    table = np.column_stack([model.single_service, model.single_team(directory), remedies])
+    table = np.column_stack([model.single_service, single_team(model, directory), remedies])
     numbers: Longs = np.unique(table, axis=0, return_inverse=True)[1].ravel()
     numbers.setflags(write=False)
     return numbers

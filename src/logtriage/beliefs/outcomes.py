@@ -209,10 +209,6 @@ class Outcomes:
                 column = likelihoods(self.listed.readers[service], sort, outcome)
                 table[service, : len(column)] += sign * column
 
-    def whole(self) -> Longs:
-        """:meth:`table` of conditions that never change."""
-        return self.table(0, self.last)
-
     def shown(self, aloof: Longs, fixed: Longs) -> Longs:
         """How likely hypotheses make what the services showed that they reach, as logarithms.
 
@@ -221,12 +217,14 @@ class Outcomes:
         """
         listed = self.listed
         flat, begins = listed.flat
-        shown: Longs = (self.whole() - aloof[:, np.newaxis]).ravel()[flat]
+        shown: Longs = (self.table(0, self.last) - aloof[:, np.newaxis]).ravel()[flat]
         changed = (fixed != UNFIXED).any(axis=1)
         if not changed.any():
             return shown
         rows = np.flatnonzero(changed)
-        places = np.stack(list(self._places(rows, fixed[rows])))
+        when = fixed[rows]  # the condition of each service in every segment
+        every = range(self.last + 1)
+        places = np.stack([listed.left(rows, (when != UNFIXED) & (when < n)) for n in every])
         reached = places[0] != NONE
         total = np.zeros(reached.shape, np.int64)
         services = np.broadcast_to(np.arange(reached.shape[1]), reached.shape)
@@ -238,11 +236,6 @@ class Outcomes:
         lengths = np.diff(begins, append=len(flat))
         shown[np.repeat(changed, lengths)] = (total - aloof)[reached]
         return shown
-
-    def _places(self, rows: Longs, fixed: Longs) -> Iterator[Longs]:
-        """The condition of each of n services in every segment (R ``rows``, n)."""
-        for segment in range(self.last + 1):
-            yield self.listed.left(rows, (fixed != UNFIXED) & (fixed < segment))
 
     def _runs(self, places: Longs) -> Iterator[tuple[int, int]]:
         """The runs of segments that may be: they end where any condition changes."""
@@ -322,17 +315,9 @@ def _rules(reader: Reader, shape: tuple[int, ...], outcome: Outcome) -> Longs:
 
 @lru_cache(maxsize=4096)
 def _fires(reader: Reader, begins: tuple[int, ...]) -> Longs:
-    """The first instants (C, I) at which an alert can fire, if its rule works.
-
-    By C conditions and I onsets of the trouble, ``begins``.
-    """
-    setting = reader.setting
-    return np.array(
-        [
-            [fires_from(setting, condition, onset) for onset in begins]
-            for condition in reader.conditions
-        ]
-    )
+    """The first instants (C, I) at which an alert whose rule works fires, by onsets ``begins``."""
+    rows = reader.conditions
+    return np.array([[fires_from(reader.setting, row, onset) for onset in begins] for row in rows])
 
 
 @lru_cache(maxsize=1 << 14)

@@ -21,10 +21,9 @@ import numpy as np
 from logtriage.actions import SEVERITIES
 from logtriage.beliefs.cases import Case, Floats, Plan, Standing
 from logtriage.beliefs.fixedpoint import Longs
-from logtriage.beliefs.ledgers import NEVER, Bookkeeper, Ledger, mean_over_severities
+from logtriage.beliefs.ledgers import NEVER, UNIT, Bookkeeper, Ledger, Stakes, mean_over_severities
 from logtriage.beliefs.model import NONE
 from logtriage.beliefs.posterior import Posterior
-from logtriage.beliefs.stakes import UNIT, Stakes
 from logtriage.errors import InvalidInput
 from logtriage.grading.steps import Facts, Letters, Response
 
@@ -128,14 +127,12 @@ class Planner(Case):
         if posterior.model.setting.several:
             raise InvalidInput("several faults are planned for by logtriage.beliefs.portfolio")
         super().__init__(posterior, standing, negligible)
-        self.tick, doings = standing.tick, standing.doings
+        self.tick, self.paged = standing.tick, bool(standing.doings.pages)
         self.team, self.root, self.fault = self.teams[:, 0], self.services[:, 0], self.real[:, 0]
         self.hits: Floats = (self.fixes != NONE).astype(np.float64)
         # The first root cause stands.
         said = standing.root_causes[0][1] if standing.root_causes else None
         self.declared = None if said is None else self.topology.index(said)
-        self.paged = bool(doings.pages)
-        self.touched = self.paged or bool(doings.remedies)
         self.all_fixed = bool(self.fixed[self.fault].all() and self.fault.any())
         self._tables: dict[int, Floats] = {}
 
@@ -212,7 +209,7 @@ class Planner(Case):
 
     def _handed_over(self, tick: int) -> float:
         """What handing over at a tick is worth, in units of 2**-20; 0 if it cannot be any more."""
-        worth = None if self.touched else self.stakes.handed_over(tick + 1)
+        worth = self.stakes.handed_over(tick + 1) if self.standing.may_hand_over else None
         return float(round((worth or 0.0) * UNIT))
 
     def value_of(self, weights: Floats, tick: int, option: Option) -> tuple[Floats, _Detail]:

@@ -17,8 +17,8 @@ import numpy as np
 from logtriage.actions import SEVERITIES, Action, Escalate, IdentifyRootCause, action_id
 from logtriage.beliefs.cases import Case, Floats, Plan, alike
 from logtriage.beliefs.fixedpoint import Longs
-from logtriage.beliefs.model import NONE, Bools
-from logtriage.beliefs.stakes import UNIT
+from logtriage.beliefs.ledgers import UNIT
+from logtriage.beliefs.model import NONE, Bools, single_team
 
 #: Planning leaves out hypotheses below this share of the belief (1 in this many).
 OF_SETS: Final = 20_000
@@ -113,7 +113,7 @@ class Portfolio(Case):
     def right(self, team: int) -> float:
         """The probability that a team is right to page, by all hypotheses."""
         held = self.posterior
-        paged = held.model.single_team(held.directory)[held.listed.members[held.rows]] == team
+        paged = single_team(held.model, held.directory)[held.listed.members[held.rows]] == team
         return int(held.weights[paged.any(axis=1)].sum()) / held.total
 
     @cached_property
@@ -192,8 +192,8 @@ class Portfolio(Case):
         if not standing.doings.pages:
             calm = None if standing.severity is not None or standing.left < 2 else SEVERITIES[2]
             yield Plan(0.0, (), calm and str(calm), dismiss=True)
-            if self.stakes.worth_of_hand_over is not None and not standing.doings.remedies:
-                yield Plan(0.0, hand_over=True)
+        if standing.may_hand_over:
+            yield Plan(0.0, hand_over=True)
 
     def _that_page(self, pages: tuple[str, ...]) -> Iterator[Plan]:
         """The plans that page these teams and try more remedies or fewer."""

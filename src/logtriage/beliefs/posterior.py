@@ -16,7 +16,7 @@ import numpy as np
 
 from logtriage.beliefs.edges import kept_edges
 from logtriage.beliefs.fixedpoint import NEVER, RULED_OUT, Longs, exp2, log2, log_sums
-from logtriage.beliefs.model import FILL, NONE, UNFIXED, Bools, Listed, Model, Reader
+from logtriage.beliefs.model import FILL, NONE, UNFIXED, Bools, Listed, Model, single_team
 from logtriage.beliefs.outcomes import Outcomes
 from logtriage.errors import InvalidInput
 from logtriage.world.channels import EASES, NO_NEWS, Channel, Evidence
@@ -98,15 +98,6 @@ class Posterior:
         """The sum of the weights."""
         return int(self.weights.sum())
 
-    def at_service(self, service: int) -> tuple[Reader, Longs]:
-        """The reader of a service, and its condition (H,); ``NONE`` where no fault reaches it."""
-        return self.listed.readers[service], self.listed.place[self.rows, service]
-
-    def reach(self, place: int) -> dict[int, int]:
-        """The place of each condition in ``listed``, by the services that a hypothesis reaches."""
-        row = self.listed.place[self.rows[place]].tolist()
-        return {service: condition for service, condition in enumerate(row) if condition != NONE}
-
 
 @attrs.frozen(eq=False)
 class Weighed:
@@ -169,7 +160,7 @@ def weighed(listed: Listed, seen: Seen) -> Weighed:
         seen.kept[model] = outcomes
     # The weight of every service that no fault reaches; conditions are weighed relative to it.
     shares = model.share_rows
-    terms = outcomes.whole()[:, : shares.shape[1]] + shares
+    terms = outcomes.table(0, outcomes.last)[:, : shares.shape[1]] + shares
     own = exp2(terms - terms.max(axis=1, keepdims=True))
     aloof = np.array(log_sums(terms))
     possible, fixed = _fixes(listed, seen, effects)
@@ -199,19 +190,13 @@ def _sorted_out(
     """The evidence of services; of the edge, by segments between remedies; of effects; of notes."""
     breaks = seen.breaks
     cells = [item for item in seen.evidence if item[1] >= 0]
-    edge: list[tuple[int, Evidence]] = []
-    effects: list[Evidence] = []
-    notes: list[Evidence] = []
+    of: dict[Channel, list[Evidence]] = {Channel.EDGE: [], Channel.EFFECT: [], Channel.NOTE: []}
     for item in [item for item in seen.evidence if item[1] < 0]:
-        if item.channel is Channel.EDGE:
-            edge.append((bisect_left(breaks, item.start), item))
-        elif item.channel is Channel.EFFECT:
-            effects.append(item)
-        elif item.channel is Channel.NOTE:
-            notes.append(item)
-        else:
+        if item.channel not in of:
             raise InvalidInput(f"evidence of channel {item.channel!r} needs a service: {item}")
-    return cells, edge, effects, notes
+        of[item.channel].append(item)
+    edge = [(bisect_left(breaks, panel.start), panel) for panel in of[Channel.EDGE]]
+    return cells, edge, of[Channel.EFFECT], of[Channel.NOTE]
 
 
 @lru_cache(maxsize=4096)
@@ -272,7 +257,7 @@ def _page(listed: Listed, seen: Seen, possible: Bools) -> None:
     pages, teams = seen.doings.pages, listed.model.topology.teams
     if not pages:
         return
-    team = listed.model.single_team(seen.directory)[listed.members]
+    team = single_team(listed.model, seen.directory)[listed.members]
     for place, (_, paged) in enumerate(pages):
         wrong = seen.misrouted and place == len(pages) - 1
         possible &= (team == teams.index(paged)).any(axis=1) != wrong

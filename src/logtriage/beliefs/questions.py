@@ -1,27 +1,34 @@
 """What a question is worth: the rise of the expected grade, and information in bits."""
 
 from collections.abc import Sequence
+from functools import lru_cache
+from typing import Final
 
 import attrs
 import numpy as np
 
 from logtriage.actions import RequestMetrics, RequestMoreLogs, RequestTraces
-from logtriage.beliefs.asking import outcomes_of
 from logtriage.beliefs.beliefs import Belief
 from logtriage.beliefs.cases import Floats
 from logtriage.beliefs.fixedpoint import Longs
-from logtriage.beliefs.model import NONE, UNFIXED
+from logtriage.beliefs.ledgers import UNIT
+from logtriage.beliefs.model import NONE, UNFIXED, Reader, shared
+from logtriage.beliefs.outcomes import Outcome, fitting
 from logtriage.beliefs.plans import Planner
 from logtriage.beliefs.portfolio import Portfolio
 from logtriage.beliefs.posterior import fixed_by
-from logtriage.beliefs.stakes import UNIT
 from logtriage.errors import InvalidInput
 from logtriage.world.channels import Channel
+from logtriage.world.histories import INSTANTS, RAMP, instant_of, tick_of, trouble
 from logtriage.world.schedule import scrapes
 from logtriage.world.setting import FULL
 from logtriage.world.vocabulary import LOG
 
 Request = RequestMoreLogs | RequestMetrics | RequestTraces
+#: A request with more outcomes than this is valued by the likeliest of them.
+OUTCOMES: Final = 48
+#: The tick from which on nothing begins any more.
+_LATEST: Final = tick_of(INSTANTS)
 
 
 @attrs.frozen
@@ -56,11 +63,14 @@ class Asked:
     def of(cls, belief: Belief, requests: Sequence[Request]) -> "Asked":
         """What requests may tell.
 
+        Hypotheses below 1 in 1,000 are left out. Where several faults are possible, the plans that
+        may follow are fixed before the answer is known.
+
         Raises:
             InvalidInput: for a look at all services, whose outcomes are too many.
         """
         planner = belief.planner(asking=True)
-        tables = outcomes(belief, planner, requests)
+        tables = _tables(belief, planner, requests)
         telling = [table for table in tables if table is not None]
         joint = np.concatenate([*telling, np.full((1, len(planner.weights)), float(FULL))])
         joint *= planner.weights
@@ -86,28 +96,12 @@ class Asked:
         )
 
 
-def worths(belief: Belief, requests: Sequence[Request]) -> tuple[Worth, ...]:
-    """What each request is worth.
-
-    Hypotheses below 1 in 1,000 are left out while planning. A request takes a tick, which may
-    cost. Where several faults are possible, the plans that may follow are fixed before the answer
-    is known.
-
-    Raises:
-        InvalidInput: for a look at all services, whose outcomes are too many.
-    """
-    return Asked.of(belief, requests).worths()
-
-
-def outcomes(
+def _tables(
     belief: Belief, planner: Planner | Portfolio, requests: Sequence[Request]
 ) -> list[Floats | None]:
     """The likelihood (O, H) of each outcome of each request, in units of 2**-16.
 
     O outcomes, H hypotheses of the planner. None if nothing new is shown, or too late.
-
-    Raises:
-        InvalidInput: as :func:`worths`.
     """
     held, left = belief.posterior, belief.standing.left
     rows = held.rows[planner.rows]
@@ -172,8 +166,18 @@ def _outcomes(
     service, channel, sorts = news
     since = begins[:, service]
     every = (0, *sorted({*since.tolist()} - {0})) if since.any() else (0,)
-    tick = belief.standing.tick + 1
-    rows = outcomes_of(belief.posterior.outcomes, service, channel, sorts, tick, every)
+    seen = belief.posterior.outcomes
+    own_reader = seen.listed.readers[service]
+    firsts = [0 if not begin else seen.breaks.index(begin - 1) + 1 for begin in every]
+    outcomes_by_sort = tuple(
+        tuple([seen.outcome(service, sort, first, seen.last).to(own_reader) for first in firsts])
+        for sort in sorts
+    )
+    reader, conditions = shared(own_reader, sorts)
+    # It may be blind as long as nobody has asked.
+    blind = 0 if (service, channel) in seen.down else reader.setting.blind_weight
+    now = instant_of(min(belief.standing.tick + 1, _LATEST))
+    rows = _shown(reader, sorts, outcomes_by_sort, now, blind)[:, conditions]
     count = min(own.shape[1], rows.shape[1])  # it is padded to the most conditions of any service
     aloof = np.floor(own[service, :count] @ rows[0, :count] / FULL)
     # Last stands what a service shows that nothing reaches, whose place is -1.
@@ -191,9 +195,6 @@ def _told_by(
     """What a request would newly show: service, channel, the sorts of histories.
 
     None if nothing is new, as of a channel that is known to be down.
-
-    Raises:
-        InvalidInput: for a look at all services, whose outcomes are too many.
     """
     if request.service is None:
         raise InvalidInput("a look at all services has too many outcomes to be valued")
@@ -207,3 +208,68 @@ def _told_by(
     if (channel, service, 0, latest) in held.seen or held.outcomes.down.get((service, channel)):
         return None
     return service, channel, sorts
+
+
+@lru_cache(maxsize=1 << 12)
+def _shown(
+    reader: Reader,
+    sorts: tuple[str, ...],
+    outcomes_by_sort: tuple[tuple[Outcome, ...], ...],
+    now: int,
+    blind: int,
+) -> Floats:
+    """The likelihood (B, C, O) of what sorts may show at an instant, in units of 2**-16.
+
+    From what was seen of S sorts since B ticks each (S, B). A share ``blind`` shows nothing.
+    """
+    count, begins = len(reader.conditions), len(outcomes_by_sort[0])
+    rows = np.full((begins * count, 1), float(FULL))
+    for sort, outcomes in zip(sorts, outcomes_by_sort, strict=True):
+        table = np.concatenate([_likelihood(reader, sort, outcome, now) for outcome in outcomes])
+        rows = (rows[:, :, np.newaxis] * (table[:, np.newaxis, :] / FULL)).reshape(len(rows), -1)
+        rows = _likeliest_and_rest(rows)
+    if blind:
+        dark = np.full((len(rows), 1), float(blind))
+        rows = np.concatenate([rows * ((FULL - blind) / FULL), dark], axis=1)
+    likely: Floats = rows.reshape(begins, count, -1)
+    likely.setflags(write=False)
+    return likely
+
+
+def _likeliest_and_rest(rows: Floats) -> Floats:
+    """The likeliest outcomes (C, O), and in the last column all others, which tell little."""
+    if rows.shape[1] <= OUTCOMES:
+        return rows
+    order = np.argsort(-rows.max(axis=0), kind="stable")
+    kept, others = order[:OUTCOMES], order[OUTCOMES:]
+    return np.concatenate([rows[:, kept], rows[:, others].sum(axis=1, keepdims=True)], axis=1)
+
+
+@lru_cache(maxsize=1 << 14)
+def _likelihood(reader: Reader, sort: str, outcome: Outcome, now: int) -> Longs:
+    """The likelihood (C, O) of what a look at an instant shows, in units of 2**-16.
+
+    Usual so far; and each token, begun with the trouble or at another time, such as with a remedy.
+    """
+    fits = fitting(reader, sort, outcome) >> 12  # so that sums times 2**16 fit
+    if outcome.begin:
+        shown = fits[:, :, 0]
+        never = np.zeros_like(shown[:, 1:])
+        table = np.concatenate([shown[:, :1], never, shown[:, 1:]], axis=1)
+    else:
+        begin = trouble(reader.setting)
+        onset = np.arange(fits.shape[2])
+        by_now = onset <= now
+        along = by_now & (begin <= onset) & (onset < begin + len(RAMP))
+        usual = fits[:, 0].sum(axis=1) + fits[:, 1:, ~by_now].sum(axis=(1, 2))
+        table = np.concatenate(
+            [
+                usual[:, np.newaxis],
+                fits[:, 1:, along].sum(axis=2),
+                fits[:, 1:, by_now & ~along].sum(axis=2),
+            ],
+            axis=1,
+        )
+    whole = np.maximum(table.sum(axis=1, keepdims=True), 1)
+    shares: Longs = table * FULL // whole
+    return shares

@@ -18,7 +18,7 @@ import attrs
 import numpy as np
 
 from logtriage.beliefs.fixedpoint import NEVER, Longs
-from logtriage.beliefs.model import NONE, Bools, Model, row_numbers
+from logtriage.beliefs.model import NONE, Bools, Model, row_numbers, single_team
 from logtriage.beliefs.posterior import Posterior, Seen, posterior, weighed
 from logtriage.world.channels import EASES, Channel
 
@@ -76,7 +76,9 @@ class _Revealed:
     @classmethod
     def by(cls, model: Model, seen: Seen) -> "_Revealed":
         doings, teams = seen.doings, model.topology.teams
-        paged = [model.single_team(seen.directory) == teams.index(team) for _, team in doings.pages]
+        paged = [
+            single_team(model, seen.directory) == teams.index(team) for _, team in doings.pages
+        ]
         wrong = [paged.pop()] if seen.misrouted else []
         eased: dict[tuple[str, str], bool] = {}
         for cell in seen.evidence:

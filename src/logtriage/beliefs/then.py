@@ -51,12 +51,12 @@ def lucky_then(held: Belief, state: State, action: Action) -> str | None:
     if justified is not False or not right:
         return None
     if isinstance(action, Escalate):
-        share, bar = held.teams.get(action.team, 0.0), held.bar(action.team)
-        return f"at the page {action.team} was {_percent(share)} likely, of {_percent(bar)} needed"
-    assert isinstance(action, IdentifyRootCause)  # nothing else is judged
-    share = held.root_causes.get(action.service, 0.0)
-    needed = _percent(ROOT_BAR)
-    return f"when it was declared {action.service} was {_percent(share)} likely, of {needed} needed"
+        when, name, shares, bar = "at the page", action.team, held.teams, held.bar(action.team)
+    else:
+        assert isinstance(action, IdentifyRootCause)  # nothing else is judged
+        when, name, shares, bar = "when it was declared", action.service, held.root_causes, ROOT_BAR
+    share = _percent(shares.get(name, 0.0))
+    return f"{when} {name} was {share} likely, of {_percent(bar)} needed"
 
 
 def decisions_then(state: State) -> tuple[tuple[tuple[str, str], ...], tuple[str, ...]]:

@@ -42,9 +42,8 @@ def severity(state: State) -> Measured:
     off = abs(_RANK[declared] - _RANK[truth])
     if off == 0:
         return (severity_credit(off), f"{declared} is right")
-    if off == 1:
-        return (severity_credit(off), f"{declared} given, {truth} was right: one class off")
-    return (severity_credit(off), f"{declared} given, {truth} was right")
+    near = ": one class off" if off == 1 else ""
+    return (severity_credit(off), f"{declared} given, {truth} was right{near}")
 
 
 def root_cause(state: State) -> Measured:
@@ -77,13 +76,8 @@ def _shared_escalation(state: State) -> Measured:
     if not unpaged:
         return (share, f"every team to page was: {', '.join(pages)}")
     missing = dict.fromkeys(listed(part.teams) for part in unpaged)
-    reason = f"{', '.join(missing)} never paged"
-    if len(unpaged) == len(parts):
-        return (share, reason)
-    return (
-        share,
-        f"the team of {len(parts) - len(unpaged)} of {len(parts)} faults paged; {reason}",
-    )
+    paged = f"the team of {len(parts) - len(unpaged)} of {len(parts)} faults paged; "
+    return (share, f"{paged if share else ''}{', '.join(missing)} never paged")
 
 
 def wrong_escalation(state: State) -> str | None:

@@ -21,7 +21,7 @@ from logtriage.grading.triage import (
     unpaged_share,
     unpaged_teams,
 )
-from logtriage.incident import listed
+from logtriage.incident import Incident, listed
 from logtriage.state import Closing, State
 
 #: What of the worth of a hand-over depends on its promptness.
@@ -39,20 +39,21 @@ def hand_over_worth(worth: float, used: int, horizon: int, par: int) -> float:
     return worth * (1.0 - HAND_OVER_PROMPT + HAND_OVER_PROMPT * promptness(used, horizon, par))
 
 
-def hand_over(state: State) -> Measured:
-    """The worth times (0.9 + 0.1 x promptness), by the par of the task for every incident.
-
-    Raises:
-        RubricError: for a worth of hand-over that is missing or outside [0, 1].
-    """
-    incident, used = state.incident, state.closed_at or 0
+def checked_worth(incident: Incident) -> float:
+    """The worth of a hand-over; RubricError if it is missing or outside [0, 1]."""
     worth = incident.worth_of_hand_over
     if worth is None or not 0.0 <= worth <= 1.0:
         raise RubricError(
             f"incident {incident.id!r}: worth_of_hand_over must be a number from 0 to 1 where it "
             f"was handed over, got {worth!r}"
         )
-    par, horizon = incident.task_par, incident.horizon
+    return worth
+
+
+def hand_over(state: State) -> Measured:
+    """The worth times (0.9 + 0.1 x promptness), by the par of the task for every incident."""
+    incident, used = state.incident, state.closed_at or 0
+    worth, par, horizon = checked_worth(incident), incident.task_par, incident.horizon
     return (
         hand_over_worth(worth, used, horizon, par),
         f"handed over in {counted(used, 'tick')}, worth {worth:g} "

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-from logtriage.errors import RubricError
 from logtriage.grading.criteria import Measured, root_cause
+from logtriage.grading.paging import checked_worth
 from logtriage.grading.triage import not_closed
 from logtriage.state import Closing, State
 
@@ -46,16 +46,6 @@ def wrong_root_cause(state: State) -> str | None:
 
 
 def hand_over(state: State) -> Measured:
-    """The worth of a hand-over, whenever it comes and whatever was done before.
-
-    Raises:
-        RubricError: for a worth that is missing or outside [0, 1].
-    """
-    incident = state.incident
-    worth = incident.worth_of_hand_over
-    if worth is None or not 0.0 <= worth <= 1.0:
-        raise RubricError(
-            f"incident {incident.id!r}: worth_of_hand_over must be a number from 0 to 1 where it "
-            f"was handed over, got {worth!r}"
-        )
+    """The worth of a hand-over, whenever it comes and whatever was done before."""
+    worth = checked_worth(state.incident)
     return (worth, f"handed over, worth {worth:g}")

@@ -1,7 +1,7 @@
 """Rubrics as data: weighted criteria, gates, discounts, penalties; checked when made."""
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from hashlib import blake2b
 from math import isclose, isfinite
@@ -103,12 +103,10 @@ class Rubric:
                 f"rubric {self.id!r}: expected an id that ends in its version, such as "
                 f"'{self.id}-1'"
             )
-        self._check_weights("criteria", self.criteria)
-        if self.benign:
-            self._check_weights("benign", self.benign)
-        if self.handed_over:
-            self._check_weights("handed_over", self.handed_over)
-        for rows in (self.criteria, self.benign, self.handed_over):
+        for field in ("criteria", "benign", "handed_over"):
+            rows = getattr(self, field)
+            if rows or field == "criteria":
+                self._check_weights(field, rows)
             self._check_names((*rows, *self.penalties, *self.gates, *self.discounts))
         for row in self.penalties:
             self._check_weight(row)
@@ -177,18 +175,20 @@ def check_rubric(value: object) -> None:
         raise InvalidInput(f"expected a rubric, got {kind_of(value)}{how}")
 
 
+def _weighed(weights: Mapping[str, float], **measures: Measure) -> tuple[Criterion, ...]:
+    return tuple(Criterion(name, weights[name], measure) for name, measure in measures.items())
+
+
 #: Rubric ``logtriage/3``: a hand-over has a worth, and a page comes before production.
 TRIAGE_3: Final = Rubric(
     id="logtriage/3",
-    criteria=tuple(
-        Criterion(name, triage.WEIGHTS[name], measure)
-        for name, measure in (
-            ("severity", measures.severity),
-            ("root_cause", triage.root_cause),
-            ("escalation", measures.escalation),
-            ("remediation", paging.remediation),
-            ("closure", triage.closure),
-        )
+    criteria=_weighed(
+        triage.WEIGHTS,
+        severity=measures.severity,
+        root_cause=triage.root_cause,
+        escalation=measures.escalation,
+        remediation=paging.remediation,
+        closure=triage.closure,
     ),
     benign=(
         Criterion("severity", 0.20, measures.severity),
@@ -214,12 +214,8 @@ DEFAULT: Final = TRIAGE_3
 #: hand-over has a worth. Who blames a wrong service earns nothing.
 RECORDED: Final = Rubric(
     id="recorded/3",
-    criteria=tuple(
-        Criterion(name, recordings.WEIGHTS[name], measure)
-        for name, measure in (
-            ("root_cause", measures.root_cause),
-            ("fault_class", recordings.fault_class),
-        )
+    criteria=_weighed(
+        recordings.WEIGHTS, root_cause=measures.root_cause, fault_class=recordings.fault_class
     ),
     benign=(Criterion("dismissal", 1.0, recordings.dismissal),),
     gates=(

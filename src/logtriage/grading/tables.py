@@ -204,32 +204,24 @@ class ScoreTables(NamedTuple):
     grid: float
 
 
-def signed(rubric: Rubric, rows: tuple[Criterion, ...]) -> list[tuple[float, Criterion]]:
-    """Criteria with the sign 1, then the penalties of the rubric with -1."""
-    return [*((1.0, row) for row in rows), *((-1.0, row) for row in rubric.penalties)]
+def _groups(
+    rubric: Rubric, rows: tuple[Criterion, ...], span: Span
+) -> list[tuple[Numbers, Floats]]:
+    """Strides by level, and a table for the sum of points, of each group of criteria.
 
-
-@attrs.frozen(eq=False)
-class _Group:
-    """Criteria with one table for the sum of their points; ``strides`` by level."""
-
-    strides: Numbers
-    points: Floats
-
-
-def _groups(rubric: Rubric, rows: tuple[Criterion, ...], span: Span) -> list[_Group]:
-    """The first criteria in one table, then a table each: floats are added in their order."""
+    The first criteria have one table, the others a table each: floats are added in their order.
+    """
     table, strides = np.zeros(1), np.zeros(len(LEVELS), np.int64)
-    groups: list[_Group] = []
-    for sign, row in signed(rubric, rows):
-        by = MEASURES[row.measure]
+    groups: list[tuple[Numbers, Floats]] = []
+    for number, row in enumerate((*rows, *rubric.penalties)):
+        sign, by = (1.0 if number < len(rows) else -1.0), MEASURES[row.measure]
         points, place = sign * (row.weight * by.scores(span)), LEVELS.index(by.level)
         if not groups and len(table) * len(points) <= TABLE_SIZE:
             strides[place] += len(table)
             table = (table[np.newaxis, :] + points[:, np.newaxis]).ravel()
         else:
-            groups.append(_Group((np.arange(len(LEVELS)) == place).astype(np.int64), points))
-    return [_Group(strides, table), *groups]
+            groups.append(((np.arange(len(LEVELS)) == place).astype(np.int64), points))
+    return [(strides, table), *groups]
 
 
 @lru_cache(maxsize=64)
@@ -244,10 +236,10 @@ def tables_of(rubric: Rubric, span: Span) -> ScoreTables:
     begins = np.zeros((2, most), np.int32)
     points, length = [np.zeros(1)], 1
     for part, groups in enumerate(parts):
-        for number, group in enumerate(groups):
-            strides[part, number], begins[part, number] = group.strides, length
-            points.append(group.points)
-            length += len(group.points)
+        for number, (stride, table) in enumerate(groups):
+            strides[part, number], begins[part, number] = stride, length
+            points.append(table)
+            length += len(table)
     discounts, factors = np.zeros((len(rubric.discounts), 3), np.int64), [np.zeros(0)]
     for number, row in enumerate(rubric.discounts):
         discount = DISCOUNTS[row.factor]

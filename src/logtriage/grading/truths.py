@@ -34,9 +34,7 @@ class FaultArrays:
 
     def take(self, rows: Any) -> "FaultArrays":
         """Those of some incidents, by index, slice or mask."""
-        return FaultArrays(
-            self.count[rows], self.root_causes[rows], self.teams[rows], self.remedies[rows]
-        )
+        return FaultArrays(*(array[rows] for array in attrs.astuple(self, recurse=False)))
 
 
 @attrs.frozen(eq=False)
@@ -148,11 +146,8 @@ def truths_of(incidents: Iterable[Incident]) -> Truths:
     for incident in listed:
         check_incident(incident)
     topology = listed[0].topology
-    rows = len(listed)
-    marks = _Marks(topology)
-    root_causes, teams, remedies = marks.arrays(rows)
     most = max(len(incident.truth.several) for incident in listed)
-    parts = marks.arrays(rows, most)
+    whole, parts = _nothing(topology, len(listed)), _nothing(topology, len(listed), most)
     severity_index = {None: -1} | {severity: rank for rank, severity in enumerate(SEVERITIES)}
     for row, incident in enumerate(listed):
         if incident.topology is not topology and incident.topology != topology:
@@ -160,20 +155,17 @@ def truths_of(incidents: Iterable[Incident]) -> Truths:
                 f"incidents[{row}] ({incident.id}) is of topology {incident.topology.name!r}, "
                 f"those before of {topology.name!r}; a batch has one: grade them apart"
             )
-        truth = incident.truth
-        marks.set(truth, root_causes[row], teams[row], remedies[row])
-        for number, part in enumerate(truth.several):
-            marks.set(part, *(array[row, number] for array in parts))
+        _mark(topology, whole, row, incident.truth)
+        for number, part in enumerate(incident.truth.several):
+            _mark(topology, parts, (row, number), part)
     count = np.array([len(incident.truth.several) for incident in listed], np.int8)
-    kept = np.empty(rows, np.object_)
+    kept = np.empty(len(listed), np.object_)
     kept[:] = listed
     worths = (incident.worth_of_hand_over for incident in listed)
     return Truths(
         topology,
         np.array([severity_index[incident.truth.severity] for incident in listed], np.int8),
-        root_causes,
-        teams,
-        remedies,
+        *whole,
         np.array([incident.horizon for incident in listed], np.int32),
         np.array([incident.wrong_page_closes for incident in listed]),
         np.array([incident.par for incident in listed], np.int32),
@@ -185,29 +177,25 @@ def truths_of(incidents: Iterable[Incident]) -> Truths:
     )
 
 
-class _Marks:
-    """Marks what is accepted in arrays of a topology."""
+def _nothing(topology: Topology, *rows: int) -> tuple[Bools, Bools, Bools]:
+    """Arrays of services, teams and remedies in which nothing is accepted."""
+    n = len(topology)
+    sizes = n, len(topology.teams), len(topology.remedies) * n
+    first, second, third = (np.zeros((*rows, size), np.bool_) for size in sizes)
+    return first, second, third
 
-    def __init__(self, topology: Topology) -> None:
-        self.topology = topology
-        self.teams = {team: index for index, team in enumerate(topology.teams)}
-        self.remedies = {
-            remedy: index * len(topology) for index, remedy in enumerate(topology.remedies)
-        }
 
-    def arrays(self, *rows: int) -> tuple[Bools, Bools, Bools]:
-        n = len(self.topology)
-        sizes = (n, len(self.topology.teams), len(self.topology.remedies) * n)
-        first, second, third = (np.zeros((*rows, size), np.bool_) for size in sizes)
-        return first, second, third
-
-    def set(self, truth: Truth | Part, root_causes: Bools, teams: Bools, remedies: Bools) -> None:
-        """Mark one row of each with what a truth, or one fault of it, accepts."""
-        for service in truth.root_causes:
-            root_causes[self.topology.index(service)] = True
-        for team in truth.teams:
-            if team not in self.teams:
-                raise UnknownName("team", team, self.topology.teams)
-            teams[self.teams[team]] = True
-        for remedy, service in truth.remedies:
-            remedies[self.remedies[remedy] + self.topology.index(service)] = True
+def _mark(
+    topology: Topology, arrays: tuple[Bools, Bools, Bools], row: Any, truth: Truth | Part
+) -> None:
+    """Mark a row of each array with what a truth, or one fault of it, accepts."""
+    root_causes, teams, remedies = arrays
+    for service in truth.root_causes:
+        root_causes[row][topology.index(service)] = True
+    for team in truth.teams:
+        if team not in topology.teams:
+            raise UnknownName("team", team, topology.teams)
+        teams[row][topology.teams.index(team)] = True
+    for remedy, service in truth.remedies:
+        place = topology.remedies.index(remedy) * len(topology) + topology.index(service)
+        remedies[row][place] = True

@@ -223,9 +223,6 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
         sys.stdout.write(f"{screen}\n\n")
         return None
 
-    def close(self) -> None:
-        """Do nothing: no resource is held."""
-
     @property
     def core_state(self) -> State:
         """The state of the core, the truth included: for scripts and graders, not for agents."""

@@ -37,13 +37,6 @@ class AnyText(spaces.Text):
         return isinstance(x, str) and len(x) <= self.max_length
 
 
-class Screens(AnyText):
-    """What :func:`logtriage.render_observation` writes."""
-
-    def __init__(self) -> None:
-        super().__init__(MAX_SCREEN)
-
-
 class Replies(AnyText):
     """Replies of an agent; samples are some of the ``texts``. Longer replies lose the turn."""
 
@@ -110,7 +103,7 @@ class TextSeat:
 
     def __init__(self, role: Role, split: RoleSplit, task: TaskSpec, topology: Topology) -> None:
         self.role, self._topology, self._lane = role, topology, split.roles.index(role)
-        self.observation_space: spaces.Space[Any] = Screens()
+        self.observation_space: spaces.Space[Any] = AnyText(MAX_SCREEN)
         self._choices = role_actions(role, topology, task.world, hand_over=task.takes_hand_over)
         self.action_space: spaces.Space[Any] = Replies(
             [render_action(action) for action in self._choices]

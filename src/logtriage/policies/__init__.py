@@ -13,10 +13,9 @@ from logtriage.policies.constant import ConstantPolicy
 from logtriage.policies.expert import ExpertPolicy
 from logtriage.policies.first_error import FirstErrorPolicy
 from logtriage.policies.inquiry import InquiryPolicy
-from logtriage.policies.oracle import OraclePolicy, perfect_actions
-from logtriage.policies.oracle_team import OracleRole, joint_schedule, oracles
+from logtriage.policies.oracle import OraclePolicy, OracleRole, oracles, perfect_actions
 from logtriage.policies.random_policy import RandomPolicy, masked_actions
-from logtriage.policies.ranking import METHODS, Method, RankingPolicy
+from logtriage.policies.ranking import METHODS, RankingPolicy
 from logtriage.policies.team import (
     RoleFactory,
     RoleFailure,
@@ -24,13 +23,11 @@ from logtriage.policies.team import (
     TeamFactory,
     TeamPolicy,
     as_taken,
-    idle,
 )
 
 if TYPE_CHECKING:
-    from logtriage.policies.observer import ObserverPolicy
-    from logtriage.policies.observer_team import ObserverRole, observers
-    from logtriage.policies.top_suspect import TopSuspectPolicy
+    from logtriage.policies.observer import ObserverPolicy, TopSuspectPolicy
+    from logtriage.policies.observer_team import ObserverRole
 
 __all__ = [
     "METHODS",
@@ -43,7 +40,6 @@ __all__ = [
     "Follower",
     "InquiryPolicy",
     "Memory",
-    "Method",
     "ObserverPolicy",
     "ObserverRole",
     "OraclePolicy",
@@ -62,10 +58,7 @@ __all__ = [
     "TeamPolicy",
     "TopSuspectPolicy",
     "as_taken",
-    "idle",
-    "joint_schedule",
     "masked_actions",
-    "observers",
     "oracles",
     "perfect_actions",
 ]
@@ -73,8 +66,7 @@ __all__ = [
 _BY_BELIEF: Final = {
     "ObserverPolicy": "observer",
     "ObserverRole": "observer_team",
-    "observers": "observer_team",
-    "TopSuspectPolicy": "top_suspect",
+    "TopSuspectPolicy": "observer",
 }
 
 

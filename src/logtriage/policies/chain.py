@@ -79,20 +79,15 @@ def _end(observation: Observation, book: Notebook) -> str:
             heard.setdefault(line.service, dependency)
     # A service that complains and is blamed by nobody stands at the top of a chain.
     tops = [name for name in heard if name not in heard.values()] or list(heard)
-    here = tops[0] if tops else _loudest(observation, book)
+    if tops:
+        here = tops[0]
+    else:  # nobody complains: the first service that alerts, else the edge
+        here = book.alerts[0].service if book.alerts else topology.names[topology.edges[0]]
     passed = {here}
     while here in heard and heard[here] not in passed:
         here = heard[here]
         passed.add(here)
     return here
-
-
-def _loudest(observation: Observation, book: Notebook) -> str:
-    """The suspect if nobody complains: the first service that alerts, else the edge."""
-    if book.alerts:
-        return book.alerts[0].service
-    topology = observation.topology
-    return topology.names[topology.edges[0]]
 
 
 def _told(service: str, book: Notebook, observation: Observation) -> Kind | None:

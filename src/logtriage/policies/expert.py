@@ -36,16 +36,21 @@ from logtriage.actions import (
 )
 from logtriage.observation import Observation, world_of
 from logtriage.policies.base import Memory
-from logtriage.policies.board import heard
 from logtriage.policies.notebook import Notebook, write_down
 from logtriage.policies.recorded_expert import RecordedExpertPolicy
-from logtriage.policies.suspicion import HARDLY_NOTICED, Suspect, differences, structures, suspects
+from logtriage.policies.suspicion import (
+    HARDLY_NOTICED,
+    Suspect,
+    differences,
+    heard,
+    structures,
+    suspects,
+)
 from logtriage.policies.team import idle
 from logtriage.roles import Role, is_request, may_ask
 from logtriage.roles.splits import SOLO
 from logtriage.roles.words import NO_FAULT
 from logtriage.world.channels import SPANS
-from logtriage.world.model import World
 from logtriage.world.vocabulary import LOG
 
 #: Ticks for the steps after the questions: page, severity, root cause, remedy, resolve.
@@ -108,7 +113,9 @@ def _steps(observation: Observation, book: Notebook, role: Role) -> Iterator[Act
     time = observation.ticks_left > STEPS + observation.horizon // SPARE
     lead = lead_of(observation, ranked)
     if not by_board and not acted and time and lead < SURE:
-        yield from _questions(observation, book, ranked, role)
+        useful = _by_use(observation, book, ranked, role)
+        # An answer shows all that began by then, so nothing is asked twice.
+        yield from (question for question in useful if question not in book.asked)
         if observation.hidden:  # others still ask
             return
     top = ranked[0]
@@ -119,7 +126,10 @@ def _steps(observation: Observation, book: Notebook, role: Role) -> Iterator[Act
     if worth is not None and not acted and lead < needed:
         yield HandOver()
     if top.benign:
-        yield from _dismiss(observation, role)
+        if observation.severity is None:
+            yield ClassifySeverity(Severity.P3)
+        yield from _report(NO_FAULT, observation, role)
+        yield Ignore()
         return
     unchecked = RequestMetrics(top.service) not in book.asked
     if by_board and unchecked and observation.ticks_left > LATE:
@@ -177,20 +187,10 @@ def lead_of(observation: Observation, ranked: list[Suspect]) -> int:
 # --- what to ask ---------------------------------------------------------------------
 
 
-def _questions(
-    observation: Observation, book: Notebook, ranked: list[Suspect], role: Role
-) -> Iterator[Action]:
-    """The questions that the role may ask, the most telling first.
-
-    An answer shows all that began by then, so nothing is asked twice.
-    """
-    useful = _by_use(observation, book, ranked, role)
-    yield from (question for question in useful if question not in book.asked)
-
-
 def _by_use(
     observation: Observation, book: Notebook, ranked: list[Suspect], role: Role
 ) -> Iterator[Question]:
+    """The questions that the role may ask, the most telling first."""
     looks = [look for look in _LOOK if action_name(look("any")) in role.may]
     topology, world, top = observation.topology, world_of(observation), ranked[0]
     if structures(topology, book)[top.service] <= 0:
@@ -200,34 +200,15 @@ def _by_use(
     response = top.remedy, top.team(observation)
     rival = next((row for row in ranked if (row.remedy, row.team(observation)) != response), top)
     if rival.service == top.service:
-        yield from sorted(
-            (look(top.service) for look in looks),
-            key=lambda question: -differences(world, top.kind, rival.kind, _sorts(question, world)),
-        )
+        shown = {RequestTraces: SPANS, RequestMetrics: (*world.gauges,), RequestMoreLogs: (LOG,)}
+        told = {look: differences(world, top.kind, rival.kind, shown[look]) for look in looks}
+        yield from (look(top.service) for look in sorted(looks, key=lambda look: -told[look]))
     else:
         yield from (look(suspect.service) for look in looks for suspect in (top, rival))
     yield from (look(suspect.service) for suspect in ranked for look in looks)
 
 
-def _sorts(look: Question, world: World) -> tuple[str, ...]:
-    """The sorts of readings that an answer shows."""
-    match look:
-        case RequestTraces():
-            return SPANS
-        case RequestMetrics():
-            return tuple(world.gauges)
-        case RequestMoreLogs():
-            return (LOG,)
-
-
 # --- what to do ----------------------------------------------------------------------
-
-
-def _dismiss(observation: Observation, role: Role) -> Iterator[Action]:
-    if observation.severity is None:
-        yield ClassifySeverity(Severity.P3)
-    yield from _report(NO_FAULT, observation, role)
-    yield Ignore()
 
 
 def _respond(

@@ -20,8 +20,8 @@ from logtriage.actions import (
     Resolve,
 )
 from logtriage.observation import Observation
-from logtriage.policies import standardised
 from logtriage.policies.base import Memory, Ranking, ranked
+from logtriage.policies.ranking import inherited, own, weighed
 from logtriage.recorded.shown_lines import NEW
 from logtriage.world.telemetry import Signal
 
@@ -79,7 +79,7 @@ class InquiryPolicy:
 def score(signals: tuple[Signal, ...]) -> float:
     """How far a service strays: by signals of its own, else by signals that its callers share."""
     named = {signal.name: signal for signal in signals}
-    return standardised.weighed(standardised.own(named), standardised.inherited(named))
+    return weighed(own(named), inherited(named))
 
 
 def fault_class(signals: tuple[Signal, ...]) -> FaultCategory:

@@ -1,6 +1,7 @@
-"""The observer: asks the question that is worth most, and decides by the exact belief.
+"""Policies that decide by the exact belief.
 
-It chooses questions greedily, so it is a reference and not a bound.
+The observer asks the question that is worth most. It chooses questions greedily, so it is a
+reference and not a bound. The top suspect asks by a fixed rule: what good questions are worth.
 """
 
 from collections.abc import Sequence
@@ -12,8 +13,9 @@ import numpy as np
 from logtriage.actions import Action, RequestMetrics, RequestMoreLogs, RequestTraces
 from logtriage.beliefs import Belief, belief
 from logtriage.beliefs.model import NONE
-from logtriage.beliefs.questions import Asked, Worth
+from logtriage.beliefs.questions import Asked, Request, Worth
 from logtriage.dynamics import transition
+from logtriage.evidence import simulation_of
 from logtriage.incident import Incident
 from logtriage.observation import Observation
 from logtriage.policies.base import Memory
@@ -21,6 +23,8 @@ from logtriage.state import State, initial_state
 
 #: A question that promises less than this many bits, and no grade, is not asked.
 LEAST_BITS: Final = 0.004
+#: Page, severity, root cause, remedy and resolve: the steps of a response besides questions.
+_STEPS: Final = 5
 #: Above this many services, it asks only about the most uncertain ones.
 MOST_SERVICES: Final = 10
 
@@ -64,6 +68,27 @@ class ObserverPolicy(BeliefPolicy):
         return best_question(held) if asks else None
 
 
+@attrs.frozen
+class TopSuspectPolicy(BeliefPolicy):
+    """Asks about the likeliest root cause, channel by channel, then plays the best plan.
+
+    ``questions`` is how often it asks; None for as often as the task's par leaves time for.
+    """
+
+    questions: int | None = None
+
+    def question(self, state: State, held: Belief) -> Action | None:
+        """The channel of the top suspect that was asked for the least often."""
+        questions = self.questions
+        if questions is None:
+            questions = simulation_of(state.incident).setting.par - _STEPS
+        if state.tick >= questions:
+            return None
+        suspect = next(iter(held.root_causes), held.topology.names[0])
+        looks = [kind(suspect) for kind in (RequestMetrics, RequestTraces, RequestMoreLogs)]
+        return min(looks, key=state.actions.count)
+
+
 def next_action(held: Belief) -> Action:
     """The question that is worth most, or else the first action of the best plan."""
     return best_question(held) or held.best().actions[0]
@@ -78,11 +103,15 @@ def followed(incident: Incident, observation: Observation, memory: Memory) -> St
     return state
 
 
-def best_question(held: Belief) -> Action | None:
-    """The request that is worth most, by grade and then by bits; None if none is worth it."""
-    if held.fixed and held.standing.doings.pages:
+def best_question(held: Belief, requests: Sequence[Request] | None = None) -> Action | None:
+    """The request that is worth most, by grade and then by bits; None if none is worth it.
+
+    It is one of ``requests``, by default those in doubt.
+    """
+    requests = requests_in_doubt(held) if requests is None else requests
+    if not requests or (held.fixed and held.standing.doings.pages):
         return None
-    asked = Asked.of(held, requests_in_doubt(held))
+    asked = Asked.of(held, requests)
     return best_of(held, asked.worths(), asked)
 
 
@@ -109,9 +138,7 @@ def _worth_most(rows: Sequence[Worth]) -> Action | None:
     return best.request if worth_it else None
 
 
-def requests_in_doubt(
-    held: Belief,
-) -> tuple[RequestMoreLogs | RequestMetrics | RequestTraces, ...]:
+def requests_in_doubt(held: Belief) -> tuple[Request, ...]:
     """The requests to weigh: those at the most uncertain services."""
     topology = held.topology
     names = list(topology.names)

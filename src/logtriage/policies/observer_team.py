@@ -25,13 +25,13 @@ from logtriage.beliefs import Belief, belief
 from logtriage.beliefs.beliefs import belief_of
 from logtriage.beliefs.model import NONE
 from logtriage.beliefs.outcomes import UNSEEN, likelihoods
-from logtriage.beliefs.questions import Asked, Request
+from logtriage.beliefs.questions import Request
 from logtriage.errors import InvalidInput
 from logtriage.evidence import evidence
 from logtriage.incident import Incident
 from logtriage.joint import requests_left
 from logtriage.observation import Observation
-from logtriage.policies.observer import best_of, requests_in_doubt
+from logtriage.policies.observer import best_question, requests_in_doubt
 from logtriage.policies.team import RolePolicies, idle
 from logtriage.policies.told_tokens import read, said_in, spell
 from logtriage.roles import Role, RoleSplit, may_ask
@@ -126,9 +126,8 @@ class ObserverRole:
         """The best request that the role may make; None if none is worth its tick."""
         if requests_left(state, self.split, role) == 0:
             return None
-        return _best(
-            held, [request for request in requests_in_doubt(held) if _can(role, request, held)]
-        )
+        able = [request for request in requests_in_doubt(held) if _can(role, request, held)]
+        return best_question(held, able)
 
     def _others_may_learn(self, state: State, role: Role, board: Board, held: Belief) -> bool:
         """Whether others are asking, and an answer that they may get is worth a tick."""
@@ -142,7 +141,7 @@ class ObserverRole:
             for request in requests_in_doubt(held)
             if any(_can(other, request, held) for other in asking)
         ]
-        return _best(held, able) is not None
+        return best_question(held, able) is not None
 
     # -- what to do -------------------------------------------------------------------
 
@@ -168,9 +167,9 @@ class ObserverRole:
         return next(role for role in self.split.roles if action_name(action) in role.kinds)
 
 
-def observers(incident: Incident, split: RoleSplit, *, pooled: bool = False) -> RolePolicies:
+def observers(incident: Incident, split: RoleSplit) -> RolePolicies:
     """A team of observers, one for each role."""
-    roles = [ObserverRole(incident, split, role, pooled) for role in split.roles]
+    roles = [ObserverRole(incident, split, role) for role in split.roles]
     return RolePolicies(roles, incident, split)
 
 
@@ -199,13 +198,6 @@ def known(state: State, role: Role, board: Board) -> Belief:
 
 def _can(role: Role, request: Request, held: Belief) -> bool:
     return action_name(request) in role.may and may_ask(role, request, held.topology)
-
-
-def _best(held: Belief, requests: list[Request]) -> Action | None:
-    if not requests or (held.fixed and held.standing.doings.pages):
-        return None
-    asked = Asked.of(held, requests)
-    return best_of(held, asked.worths(), asked)
 
 
 # -- what is worth telling ---------------------------------------------------------------
@@ -260,7 +252,8 @@ def _likelihoods(held: Belief, cell: Evidence) -> Floats:
         return _panel(held, cell)
     if cell.service < 0:  # notes and effects tell hypotheses apart by what was done
         return np.ones(len(held.weights))
-    reader, places = held.posterior.at_service(cell.service)
+    posterior, listed = held.posterior, held.posterior.listed
+    reader, places = listed.readers[cell.service], listed.place[posterior.rows, cell.service]
     sort = held.world.sort_of(cell.channel, cell.slot)
     instant = instant_of(cell.start)
     if cell.channel is Channel.ALERT:

@@ -1,4 +1,6 @@
-"""The oracle: knows the truth and says it. The ceiling of every task."""
+"""The oracle knows the truth and says it, alone or as a team: the ceiling of tasks and splits."""
+
+from collections.abc import Iterable, Sequence
 
 import attrs
 
@@ -10,12 +12,17 @@ from logtriage.actions import (
     IdentifyRootCause,
     Ignore,
     Remediate,
+    Report,
     Resolve,
+    action_name,
 )
 from logtriage.incident import Incident
 from logtriage.observation import Observation
 from logtriage.policies.base import Memory
 from logtriage.policies.constant import ConstantPolicy
+from logtriage.policies.team import RolePolicies, idle
+from logtriage.roles import Role, RoleSplit
+from logtriage.roles.words import NO_FAULT, report_words
 
 
 def perfect_actions(incident: Incident) -> tuple[Action, ...]:
@@ -50,3 +57,143 @@ class OraclePolicy:
     def act(self, observation: Observation, memory: Memory) -> tuple[Action, Memory]:
         """The next action of the perfect list."""
         return ConstantPolicy(perfect_actions(self.incident)).act(observation, memory)
+
+
+def joint_schedule(incident: Incident, split: RoleSplit) -> tuple[tuple[Action, ...], ...]:
+    """A shortest joint schedule of the perfect actions: for each tick, an action for each role.
+
+    Each action goes to the first role that may take it, as early as that role is free;
+    the remedy waits for the root cause and the page (:func:`_fix_tick`); the closing action
+    comes after all others, within the same tick if its role acts last.
+    """
+    *plan, close = perfect_actions(incident)
+    by_role: list[list[Action]] = [[] for _ in split.roles]
+    last = (-1, -1)
+    for action in plan:
+        place = _first_able(action, split)
+        if isinstance(action, Remediate):
+            free = len(by_role[place])
+            held = _fix_tick(incident, by_role) - free
+            by_role[place].extend([idle(split.roles[place])] * held)
+        last = max(last, (len(by_role[place]), place))
+        by_role[place].append(action)
+    place = _first_able(close, split)
+    ticks = max(len(by_role[place]), last[0] if last[1] < place else last[0] + 1)
+    return tuple(
+        tuple(
+            close
+            if (tick, number) == (ticks, place)
+            else actions[tick]
+            if tick < len(actions)
+            else idle(role)
+            for number, (role, actions) in enumerate(zip(split.roles, by_role, strict=True))
+        )
+        for tick in range(ticks + 1)
+    )
+
+
+def _fix_tick(incident: Incident, by_role: Sequence[Sequence[Action]]) -> int:
+    """The first tick in which a remedy costs nothing: after the page, not before the root cause."""
+    if not incident.takes_hand_over:  # then a fix without an earlier page costs nothing
+        return 0
+    after = {Escalate: 1, IdentifyRootCause: 0}
+    return max(
+        (
+            tick + after[type(action)]
+            for actions in by_role
+            for tick, action in enumerate(actions)
+            if type(action) in after
+        ),
+        default=0,
+    )
+
+
+def _first_able(action: Action, split: RoleSplit) -> int:
+    kind = action_name(action)
+    return next(place for place, role in enumerate(split.roles) if kind in role.kinds)
+
+
+def oracles(incident: Incident, split: RoleSplit) -> RolePolicies:
+    """A team that plays :func:`joint_schedule`: the ceiling for roles that know everything."""
+    return RolePolicies(map(ConstantPolicy, zip(*joint_schedule(incident, split), strict=True)))
+
+
+@attrs.frozen
+class OracleRole:
+    """A role that knows the truth, among others who may not.
+
+    It plays its part of :func:`joint_schedule`. In the first tick without an action of its own it
+    tells the others the fault, if it may report. If it can see what is missing, it gives them
+    time: it fixes once the root cause is declared, since a fix takes the evidence away, and closes
+    once everything is done.
+    """
+
+    incident: Incident
+    split: RoleSplit
+    role: Role
+
+    def act(self, observation: Observation, memory: Memory) -> tuple[Action, Memory]:
+        """The next action of its part; memory is how many of them were played."""
+        position = 0 if memory is None else memory
+        place = self.split.roles.index(self.role)
+        plan = perfect_actions(self.incident)
+        schedule = joint_schedule(self.incident, self.split)
+        part = [row[place] for row in schedule if row[place] in plan]
+        if position < len(part) and not self._early(part[position], observation):
+            return part[position], position + 1
+        return self._news(observation) or idle(self.role), position
+
+    def _news(self, observation: Observation) -> Report | None:
+        """The fault, if the others should know it and were not told yet."""
+        truth = self.incident.truth
+        word = NO_FAULT if truth.fault is None else truth.fault.kind
+        report = Report(word, self.role.name)
+        world = observation.world
+        known = truth.benign or (world is not None and word in report_words(world))
+        said = any(earlier == report for _, earlier in observation.reports)
+        return report if known and not said and "report" in self.role.may else None
+
+    def _early(self, action: Action, observation: Observation) -> bool:
+        """Whether something that must come first is missing, and there is time to wait."""
+        plan = perfect_actions(self.incident)
+        if isinstance(action, Remediate):
+            kinds = (IdentifyRootCause, *([Escalate] if self.incident.takes_hand_over else []))
+            first = [earlier for earlier in plan if isinstance(earlier, kinds)]
+            return observation.ticks_left > 2 and self._missing(first, observation)
+        if action != plan[-1] or observation.ticks_left <= 1:
+            return False
+        return observation.tick < self._closing_tick() or self._missing(plan[:-1], observation)
+
+    def _closing_tick(self) -> int:
+        """When oracles in all roles are done, the fix held back included."""
+        schedule = joint_schedule(self.incident, self.split)
+        at = {
+            type(action): (tick, place)
+            for tick, row in enumerate(schedule)
+            for place, action in enumerate(row)
+        }
+        last = len(schedule) - 1
+        if Remediate not in at or IdentifyRootCause not in at:
+            return last
+        fixed, place = at[Remediate]
+        fixed = max(fixed, at[IdentifyRootCause][0] + 1)
+        return max(last, fixed if place < self.split.roles.index(self.role) else fixed + 1)
+
+    def _missing(self, actions: Iterable[Action], observation: Observation) -> bool:
+        """Whether any of some actions was not taken yet, as far as the role can see."""
+        for action in actions:
+            match action:
+                case ClassifySeverity():
+                    done, view = observation.severity is not None, "declarations"
+                case IdentifyRootCause():
+                    done, view = observation.root_cause is not None, "declarations"
+                case Escalate():
+                    done, view = bool(observation.pages), "declarations"
+                case Remediate(remedy, service):
+                    done, view = (str(remedy), service) in observation.remedies, "effects"
+                case _:
+                    continue
+            visible = view not in observation.hidden or action_name(action) in self.role.may
+            if visible and not done:
+                return True
+        return False

@@ -3,9 +3,15 @@
 They watch while there is time, score each service by its signals, name the highest
 and resolve. They see observations only, know no log phrase and no fault kind, and are
 meant for recorded incidents: a source without signals leaves them with nothing to say.
+
+``n_sigma`` and ``baro`` are the two simplest baselines of the field, as far as a dashboard can
+show them: each takes the furthest stray of any metric. ``combined`` tells a service's own signals
+from latency, errors and availability, which callers share: it reads the latter only if no signal of
+the service's own speaks; and if an alert names the metric that broke its objective, it reads that
+metric alone.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from statistics import fmean
 from typing import Final
 
@@ -13,27 +19,48 @@ import attrs
 
 from logtriage.actions import Action, IdentifyRootCause, RequestMoreLogs, Resolve
 from logtriage.observation import Observation
-from logtriage.policies import standardised
 from logtriage.policies.base import Memory, Ranking, ranked
 from logtriage.world.telemetry import Signal
 
 #: Ticks kept for the answer: name a service, resolve.
 RESERVE: Final = 2
 
-#: The score of a service from its signals, by their names.
-Score = Callable[[dict[str, Signal]], float]
+#: The signals of a service, by their names.
+Signals = Mapping[str, Signal]
+#: The score of a service from its signals.
+Score = Callable[[Signals], float]
+
+#: The quartile distance of a normal distribution, in standard deviations.
+_IQR_SIGMAS: Final = 1.349
+#: Words in the names of signals that a caller shares with the services that it calls, by the
+#: direction in which a fault moves them. All other signals are of the service alone.
+_RISES: Final = ("latency", "duration", "response", "p50", "p90", "p95", "p99", "error", "fail")
+_FALLS: Final = ("availability", "success")
+#: The metric of an alert, by a word of the alert's name in small letters: words in the names of
+#: signals that measure it.
+_TARGETS: Final[Mapping[str, tuple[str, ...]]] = {
+    "latency": ("latency", "duration", "response", "p50", "p90", "p95", "p99"),
+    "availability": (*_FALLS, "error", "fail"),
+    "error": (*_FALLS, "error", "fail"),
+}
+#: Signals that are a service's own, whatever their names have in them.
+_OWN: Final = ("new_errors_bp",)
+#: Signals of how often a service is called: others decide that.
+_TRAFFIC: Final = ("calls", "requests", "workload")
+#: Signals that callers share count for less than this many spreads of a service's own.
+LESS_THAN: Final = 3.0
 
 
 def _stray(name: str) -> Score:
     """How many spreads a signal lies above what is usual."""
 
-    def score(signals: dict[str, Signal]) -> float:
+    def score(signals: Signals) -> float:
         return max(0.0, signals[name].stray) if name in signals else 0.0
 
     return score
 
 
-def error_count(signals: dict[str, Signal]) -> float:
+def error_count(signals: Signals) -> float:
     """Requests of the minute with an error of a kind that the baseline does not have."""
     if "new_errors_bp" not in signals:
         return 0.0
@@ -41,7 +68,7 @@ def error_count(signals: dict[str, Signal]) -> float:
     return signals["new_errors_bp"].value * requests / 10_000
 
 
-def event_shift(signals: dict[str, Signal]) -> float:
+def event_shift(signals: Signals) -> float:
     """How surely a kind of log line appeared or vanished, whichever way."""
     return abs(signals["events_bp"].stray) if "events_bp" in signals else 0.0
 
@@ -50,15 +77,93 @@ cpu_rise: Final = _stray("cpu_bp")
 network_delay: Final = _stray("network_ms")
 
 
+def n_sigma(signals: Signals) -> float:
+    """The furthest stray of any signal, in standard deviations, up or down."""
+    return max((abs(signal.stray) for signal in signals.values()), default=0.0)
+
+
+def baro(signals: Signals) -> float:
+    """The furthest stray of any signal, in distances of its quartiles, up or down."""
+    return max(map(_quartiles, signals.values()), default=0.0)
+
+
+def _quartiles(signal: Signal) -> float:
+    if signal.usual is None or signal.spread is None:
+        return 0.0
+    distance = _IQR_SIGMAS * signal.spread if signal.iqr is None else signal.iqr
+    return abs(signal.value - signal.usual) / distance
+
+
+def own(signals: Signals) -> float:
+    """The furthest stray of the service's own signals: new errors, events, CPU, network, metrics.
+
+    Figures rise with a fault; events and metrics may move either way.
+    """
+    return max((_own(signal) for signal in signals.values()), default=0.0)
+
+
+def _own(signal: Signal) -> float:
+    name = signal.name
+    if name in _TRAFFIC or name.startswith(_TRAFFIC) or _inherits(name):
+        return 0.0
+    either = name == "events_bp" or name.endswith(("_us", "_milli"))
+    return abs(signal.stray) if either else max(0.0, signal.stray)
+
+
+def inherited(signals: Signals) -> float:
+    """The furthest stray of the signals that callers share: latency, errors, availability."""
+    return max((_inherited(signal) for signal in signals.values()), default=0.0)
+
+
+def _inherited(signal: Signal) -> float:
+    if not _inherits(signal.name):
+        return 0.0
+    falls = any(word in signal.name for word in _FALLS)
+    return max(0.0, -signal.stray if falls else signal.stray)
+
+
+def _inherits(name: str) -> bool:
+    return name not in _OWN and any(word in name for word in (*_RISES, *_FALLS))
+
+
+def of_target(signals: Signals, alerts: Iterable[str]) -> Signals:
+    """The signals without those that callers share and no alert is about.
+
+    ``alerts`` are names. If none of them names its metric, all signals stay.
+    """
+    words = {
+        word
+        for alert in alerts
+        for metric, names in _TARGETS.items()
+        if metric in alert.casefold()
+        for word in names
+    }
+    if not words:
+        return signals
+    return {
+        name: signal
+        for name, signal in signals.items()
+        if not _inherits(name) or any(word in name for word in words)
+    }
+
+
+def weighed(own_score: float, shared: float) -> float:
+    """One score of a service's own signals and of the signals that its callers share.
+
+    The latter is squeezed below :data:`LESS_THAN` and keeps its order.
+    """
+    return max(own_score, LESS_THAN * shared / (shared + LESS_THAN))
+
+
 @attrs.frozen
 class Method:
     """How services are scored: each screen, then over the screens.
 
     ``score`` scores a service on a screen; ``over`` sums up its scores. A method may have a second
-    score, ``weaker``, which counts as :func:`standardised.weighed` says. With ``fresh``, a screen
+    score, ``weaker``, which counts as :func:`weighed` says. With ``fresh``, a screen
     on which nothing is new adds nothing: a recording may have ended. With ``targeted``, signals
     that callers share count only in the metrics that the screen's alerts are about, as
-    :func:`standardised.of_target` says.
+    :func:`of_target` says.
     """
 
     score: Score
@@ -74,9 +179,9 @@ METHODS: Final[dict[str, Method]] = {
     "cpu_rise": Method(cpu_rise),
     "network_delay": Method(network_delay),
     "event_shift": Method(event_shift),
-    "n_sigma": Method(standardised.n_sigma, over=max),
-    "baro": Method(standardised.baro, over=max),
-    "combined": Method(standardised.own, weaker=standardised.inherited, fresh=True, targeted=True),
+    "n_sigma": Method(n_sigma, over=max),
+    "baro": Method(baro, over=max),
+    "combined": Method(own, weaker=inherited, fresh=True, targeted=True),
 }
 
 
@@ -113,10 +218,10 @@ class RankingPolicy:
     def _scores(self, observation: Observation) -> tuple[float, ...]:
         scores = (self.method.score, self.method.weaker)
         shown = observation.signals or ((),) * len(observation.topology)
-        named = [{signal.name: signal for signal in signals} for signals in shown]
+        named: list[Signals] = [{row.name: row for row in signals} for signals in shown]
         if self.method.targeted:
             alerts = [alert.name for alert in observation.alerts]
-            named = [dict(standardised.of_target(signals, alerts)) for signals in named]
+            named = [of_target(signals, alerts) for signals in named]
         return tuple(score(signals) for score in scores if score is not None for signals in named)
 
     def _summed(self, seen: Sequence[Sequence[float]]) -> list[float]:
@@ -125,4 +230,4 @@ class RankingPolicy:
             return scores
         half = len(scores) // 2
         pairs = zip(scores[:half], scores[half:], strict=True)
-        return [standardised.weighed(own, shared) for own, shared in pairs]
+        return [weighed(own, shared) for own, shared in pairs]

@@ -129,7 +129,12 @@ def _likeliest(observation: Observation, heard: Heard) -> str | None:
     """The service to name at the end: the last that was blamed, or the sickest."""
     if heard.blame:
         return heard.blame[-1][1]
-    return max(_known(observation), key=_badness, default=(None, None))[0]
+    readings = dict(_known(observation))
+
+    def badness(name: str) -> tuple[int, int]:
+        return readings[name].error_bp or 0, readings[name].p99_ms - readings[name].earlier_p99_ms
+
+    return max(readings, key=badness, default=None)
 
 
 def _known(observation: Observation) -> Iterator[tuple[str, Reading]]:
@@ -137,8 +142,3 @@ def _known(observation: Observation) -> Iterator[tuple[str, Reading]]:
     for name, reading in zip(observation.topology.names, observation.health, strict=False):
         if reading is not None:
             yield name, reading
-
-
-def _badness(item: tuple[str, Reading]) -> tuple[int, int]:
-    _, reading = item
-    return reading.error_bp or 0, reading.p99_ms - reading.earlier_p99_ms

@@ -34,18 +34,17 @@ DUO: Final = RoleSplit(
 _TALK: Final = ("kinds", "tokens", "services")
 
 
-def _with_board(role: Role, others: Iterable[str]) -> Role:
-    return attrs.evolve(
-        role,
-        views=role.views.union(BOARD),
-        may=role.may.union({"report"}),
-        words=(*_TALK, *(f"ask {other}" for other in others if other != role.name)),
-    )
-
-
 def _talk(name: str, *roles: Role) -> RoleSplit:
-    names = [role.name for role in roles]
-    return RoleSplit(name, tuple(_with_board(role, names) for role in roles))
+    talking = (
+        attrs.evolve(
+            role,
+            views=role.views.union(BOARD),
+            may=role.may.union({"report"}),
+            words=(*_TALK, *(f"ask {other.name}" for other in roles if other.name != role.name)),
+        )
+        for role in roles
+    )
+    return RoleSplit(name, tuple(talking))
 
 
 _HANDS: Final = ("identify_root_cause", "escalate", "remediate", *REQUESTS, "wait")

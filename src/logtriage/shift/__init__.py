@@ -8,42 +8,27 @@
 True
 """
 
-from logtriage.shift.grades import ShiftGrade, grade, reward, score, shift_grade_to_json
+from logtriage.shift.grades import grade, score, shift_grade_to_json
 from logtriage.shift.players import PLAYERS, belief, play
-from logtriage.shift.screens import ShiftObservation, observe, render, shift_prompt
-from logtriage.shift.shifts import (
-    SHIFT_TASKS,
-    Arrival,
-    Shift,
-    ShiftTask,
-    get_shift_task,
-    make_shift,
-    shift_ids,
-)
+from logtriage.shift.screens import observe, render, shift_prompt
+from logtriage.shift.shifts import Shift, make_shift, shift_ids
 from logtriage.shift.states import Note, On, ShiftAction, ShiftState, begin, transition
 from logtriage.shift.wires import shift_action_from_wire, shift_action_to_wire, take, wire_in
 
 __all__ = [
     "PLAYERS",
-    "SHIFT_TASKS",
-    "Arrival",
     "Note",
     "On",
     "Shift",
     "ShiftAction",
-    "ShiftGrade",
-    "ShiftObservation",
     "ShiftState",
-    "ShiftTask",
     "begin",
     "belief",
-    "get_shift_task",
     "grade",
     "make_shift",
     "observe",
     "play",
     "render",
-    "reward",
     "score",
     "shift_action_from_wire",
     "shift_action_to_wire",

@@ -124,11 +124,6 @@ def score(state: ShiftState) -> float:
     return round(Fraction(earned, sum(arrival.weight for arrival in state.shift.arrivals))) / GRID
 
 
-def reward(before: ShiftState, after: ShiftState) -> float:
-    """What a tick earned: the difference of the two scores."""
-    return score(after) - score(before)
-
-
 def shift_grade_to_json(graded: ShiftGrade) -> dict[str, Any]:
     """The grade as JSON data."""
     incidents = [

@@ -106,15 +106,6 @@ class Arrival:
         return WEIGHTS[Severity.P3 if severity is None else severity]
 
 
-def _check_arrivals(arrivals: tuple[Arrival, ...]) -> None:
-    ticks = [arrival.tick for arrival in arrivals]
-    if ticks != sorted(ticks) or not ticks or ticks[0] < 0:
-        raise InvalidInput(f"arrivals: expected ticks from 0 on, in order; got {ticks}")
-    systems = [arrival.system for arrival in arrivals]
-    if len(set(systems)) < len(systems):
-        raise InvalidInput(f"arrivals: expected a system of its own for each; got {systems}")
-
-
 @attrs.frozen(cache_hash=True)
 class Shift:
     """Everything about one shift, immutable and hashable: ``arrivals`` in order.
@@ -128,7 +119,12 @@ class Shift:
     arrivals: tuple[Arrival, ...]
 
     def __attrs_post_init__(self) -> None:
-        _check_arrivals(self.arrivals)
+        ticks = [arrival.tick for arrival in self.arrivals]
+        if ticks != sorted(ticks) or not ticks or ticks[0] < 0:
+            raise InvalidInput(f"arrivals: expected ticks from 0 on, in order; got {ticks}")
+        systems = [arrival.system for arrival in self.arrivals]
+        if len(set(systems)) < len(systems):
+            raise InvalidInput(f"arrivals: expected a system of its own for each; got {systems}")
 
     def incident(self, system: str) -> Incident:
         """The incident of a system; UnknownName lists the systems."""

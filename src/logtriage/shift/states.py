@@ -167,24 +167,19 @@ def transition(state: ShiftState, action: ShiftAction) -> ShiftState:
         )
     states = list(state.states)
     if isinstance(action, On):
-        place = _place(state, action.system)
+        systems = [arrival.system for arrival, _ in state.arrived]
+        if action.system not in systems:
+            raise UnknownName("system", action.system, systems)
+        place = systems.index(action.system)
         alone = states[place]
         if alone.closing is None:
             worth_share = state.worth_share if isinstance(action.action, HandOver) else 1.0
             states[place] = apply(at_worth(alone, worth_share), action.action)
     now = state.tick + 1
-    passed = [alone if _stands(alone) else tick(alone) for alone in states]
+    passed = [
+        tick(alone) if alone.closed_at is None or alone.tick < alone.closed_at else alone
+        for alone in states
+    ]
     return ShiftState(
         state.shift, now, (*state.history, action), (*passed, *_new(state.shift, now))
     )
-
-
-def _place(state: ShiftState, system: str) -> int:
-    systems = [arrival.system for arrival, _ in state.arrived]
-    if system not in systems:
-        raise UnknownName("system", system, systems)
-    return systems.index(system)
-
-
-def _stands(state: State) -> bool:
-    return state.closed_at is not None and state.tick >= state.closed_at

@@ -24,9 +24,9 @@ from logtriage.actions import (
 )
 from logtriage.beliefs import Belief, belief
 from logtriage.beliefs.cases import Plan
+from logtriage.beliefs.ledgers import UNIT
 from logtriage.beliefs.plans import Planner
 from logtriage.beliefs.questions import Asked
-from logtriage.beliefs.stakes import UNIT
 from logtriage.evidence import simulation_of
 from logtriage.grading import TRIAGE_3
 from logtriage.grading.paging import hand_over_worth

@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from logtriage.beliefs.cases import SCALE
-from logtriage.beliefs.ledgers import NEVER, severity_shares
+from logtriage.beliefs.ledgers import NEVER, UNIT, Stakes, severity_shares
 from logtriage.beliefs.plans import SILENT
-from logtriage.beliefs.stakes import UNIT, Stakes
 from logtriage.grading.steps import Rules, facts_step, letters_of, move_of, untouched
 from logtriage.vector.arrays import Ints
 from logtriage.vector.engine import BatchedTriage
@@ -31,7 +30,9 @@ class BatchedValues:
     """
 
     def __init__(self, engine: BatchedTriage) -> None:
-        from logtriage.beliefs.plan_kernels import best_values, plan_tables  # loads Numba
+        # These load Numba.
+        from logtriage.beliefs.plan_kernels import best_values
+        from logtriage.beliefs.utility_kernels import plan_tables
 
         setting = self._setting = engine.setting
         self._best, self._engine = best_values, engine
@@ -85,7 +86,7 @@ class BatchedValues:
         return worth
 
     def _standings(self, rows: Ints) -> Any:
-        from logtriage.beliefs.plan_kernels import Standings  # loads Numba
+        from logtriage.beliefs.utility_kernels import Standings  # loads Numba
 
         beliefs, episodes = self.beliefs, self._engine.episodes
         weights, fixed_at = beliefs.weights[rows], beliefs.fixed_at(rows)
