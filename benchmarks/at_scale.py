@@ -2,8 +2,8 @@
 
     python benchmarks/at_scale.py write build/million
     python benchmarks/at_scale.py measure one build/million build/scale/one.json
-    .venv-frameworks/bin/python benchmarks/at_scale.py measure ray build/million build/scale/ray.json
-    python benchmarks/at_scale.py page build/scale.md build/scale/*.json
+    .venv-frameworks/bin/python benchmarks/at_scale.py measure ray build/million build/ray.json
+    python benchmarks/at_scale.py page build/scale.md build/scale/*.json build/ray.json
 
 Seconds are of CPU time: of this process, or of it and all that Ray has started.
 """

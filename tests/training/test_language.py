@@ -172,6 +172,12 @@ def test_a_notation_model_keeps_lora_and_new_embeddings(tmp_path):
     assert len(table) == len(tokenizer)
     torch.testing.assert_close(table[: len(base)], base)
     assert any("lora" in name for name, _ in model.named_parameters())
+    file = tmp_path / "run" / "adapter_config.json"
+    kept = json.loads(file.read_text())["base_model_name_or_path"]
+    assert Path(kept) == Path(tiny_model()).resolve()  # found from every working directory
+    file.write_text(json.dumps({"base_model_name_or_path": str(tmp_path / "gone")}))
+    with pytest.raises(InvalidInput, match=r"adapter_config.json: base_model_.*no such directory"):
+        load_model(str(tmp_path / "run"))
 
 
 def test_an_episode_longer_than_the_context_is_refused(tmp_path):
