@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from logtriage.evaluation import LoadedRun, Row
     from logtriage.evaluation.money import Prices, Worth
     from logtriage.evaluation.repeats import Repeats
+    from logtriage.roles import RoleSplit
 
 
 def compare(
@@ -66,7 +67,10 @@ def compare(
         )
         print_worth_differences(results(), money, run_names([run_a, run_b]))
     if a.manifest.spec.role_split != b.manifest.spec.role_split:
-        note(f"A is of {_players(a)}, B of {_players(b)}", "yellow")
+        splits = a.manifest.spec.role_split, b.manifest.spec.role_split
+        names = {None if split is None else split.name for split in splits}
+        ours, theirs = (_players(split, marked=len(names) == 1) for split in splits)
+        note(f"A is of {ours}, B of {theirs}", "yellow")
     by_place = ", ".join(
         dict.fromkeys(f"{ours} and {theirs}" for _, ours, theirs in pairs if ours != theirs)
     )
@@ -96,9 +100,11 @@ def note_unpaired(a: "LoadedRun", b: "LoadedRun", *sides: str) -> None:
             note(f"not compared, only in {side}: {', '.join(names)}", "yellow")
 
 
-def _players(run: "LoadedRun") -> str:
-    split = run.manifest.spec.role_split
-    return "single agents" if split is None else f"teams ({split.name}: {', '.join(split.names)})"
+def _players(split: "RoleSplit | None", *, marked: bool) -> str:
+    if split is None:
+        return "single agents"
+    mark = f", fingerprint {split.fingerprint}" if marked else ""
+    return f"teams ({split.name}: {', '.join(split.names)}{mark})"
 
 
 def report(
