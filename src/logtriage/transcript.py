@@ -13,7 +13,7 @@ from logtriage.facts import Play
 from logtriage.incident import Incident
 from logtriage.parsing import TEAM_KINDS, action_from_wire, action_to_wire, actions_from_wire
 from logtriage.roles import RoleSplit, as_allowed, is_request
-from logtriage.roles.splits import get_role_split
+from logtriage.roles.splits import SplitLike, get_role_split
 from logtriage.state import State, check_state
 from logtriage.topology import Topology
 
@@ -167,7 +167,7 @@ def transcript_of(
     agent: str | None = None,
     status: str = COMPLETED,
     extra: Mapping[str, Any] = _NOTHING,
-    role_split: RoleSplit | None = None,
+    role_split: SplitLike | None = None,
 ) -> Transcript:
     """The transcript of a state; a transcript of joint play has ``ticks`` and its split's name.
 
@@ -191,7 +191,10 @@ def transcript_of(
     )
     incident = state.incident
     kept = ticks if joint or role_split is not None else None
-    name, mark = (None, None) if role_split is None else (role_split.name, role_split.fingerprint)
+    name = mark = None
+    if role_split is not None:
+        role_split = get_role_split(role_split)
+        name, mark = role_split.name, role_split.fingerprint
     transcript = Transcript(
         *(incident.id, wires, status, agent, extra),
         *(kept, incident.seal, name, incident.world_mark, mark),

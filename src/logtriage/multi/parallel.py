@@ -23,7 +23,7 @@ from logtriage.multi.seats import OBSERVATIONS, agent_name, seat_for
 from logtriage.observation import observe
 from logtriage.rendering import public_rules, render_observation
 from logtriage.roles import RoleSplit, as_allowed
-from logtriage.roles.splits import get_role_split
+from logtriage.roles.splits import SplitLike, get_role_split
 from logtriage.state import Closing, State, initial_state
 from logtriage.tasks import TaskSpec
 from logtriage.topology import Topology
@@ -82,7 +82,7 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
         task: str | TaskSpec = "cascading_failure-v4",
         split: str = "train",
         *,
-        role_split: str | RoleSplit = "trio",
+        role_split: SplitLike = "trio",
         horizon: int | None = None,
         topology: Topology | None = None,
         rubric: Rubric | None = None,
@@ -97,7 +97,7 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
         if render_mode is not None:
             _among("render mode", render_mode, self.metadata["render_modes"])
         self.render_mode = render_mode
-        self.role_split = _role_split(role_split)
+        self.role_split = get_role_split(role_split)
         kinds = _kinds_of(observations, self.role_split)
         self._incidents = Incidents(task, split, topology, seal, horizon, world)
         self._rubric, self._credit = rubric, credit
@@ -269,14 +269,6 @@ def _kinds_of(observations: object, split: RoleSplit) -> dict[str, str]:
     for kind in kinds.values():
         _among("kind of observations", kind, OBSERVATIONS)
     return {agent: kinds[agent] for agent in agents}
-
-
-def _role_split(split: object) -> RoleSplit:
-    if isinstance(split, str):
-        return get_role_split(split)
-    if not isinstance(split, RoleSplit):
-        raise InvalidInput(f"role split {split!r}: expected a name or a RoleSplit")
-    return split
 
 
 def _whole(seed: object) -> int | None:

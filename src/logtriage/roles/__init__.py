@@ -216,11 +216,19 @@ class RoleSplit:
         """A hash of the name, the roles and their settings, 32 hexadecimal digits."""
         return fingerprint_of(encode(attrs.asdict(self, value_serializer=_in_order)))
 
-    def role(self, name: str) -> Role:
-        """The role of that name; UnknownName lists the roles of the split."""
+    def role(self, name: "str | Role") -> Role:
+        """The role of that name, or the role itself; UnknownName lists the roles of the split.
+
+        InvalidInput for a role of another split.
+        """
         for role in self.roles:
-            if role.name == name:
+            if name in (role.name, role):
                 return role
+        if isinstance(name, Role):
+            raise InvalidInput(
+                f"role {name.name!r}: expected a role of the split {self.name!r}: "
+                f"{', '.join(self.names)}"
+            )
         raise UnknownName("role", name, self.names)
 
 
