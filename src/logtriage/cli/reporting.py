@@ -221,5 +221,8 @@ def put_rows(
         if row.unscored:
             why = f"{row.unscored} unscored; the first: {row.first_unscored}"
             note(f"{row.policy} on {row.task}: {why}", "yellow")
+        if row.refused:
+            why = f"{counted(row.refused, 'action')} refused; the first: {row.first_refused}"
+            note(f"{row.policy} on {row.task}: {why}", "yellow")
     print_repeats(results(), repeats)
     print_worth(results(), money, legend=legend)

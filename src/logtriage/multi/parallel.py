@@ -154,16 +154,16 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
     ) -> tuple[dict[str, Any], Infos]:
         """Begin the incident of ``options["id"]``, or the next incident.
 
-        Another option than ``id`` brings a warning, not an error: PettingZoo tests it.
-
         Raises:
             UnknownName, InvalidInput: for an id that is none of the task and split.
-            InvalidInput: if the seed is not a whole number from 0.
+            InvalidInput: for another option, and if the seed is not a whole number from 0.
         """
         playlist = self._incidents.playlist
         if seed is not None or not playlist.begun:
             playlist.begin(np_random(_whole(seed))[0])
-        self._index, incident = self._incidents.draw(option(options, "id", strict=False))
+        # PettingZoo's own tests pass an option of that name to every environment.
+        known = {name: value for name, value in (options or {}).items() if name != "options"}
+        self._index, incident = self._incidents.draw(option(known, "id"))
         self._now = initial_state(incident)
         self.agents = list(self.possible_agents)
         return self._look()
@@ -183,10 +183,10 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
         before, split = self.core_state, self.role_split
         if before.is_closed:
             raise EpisodeOver(f"the incident is closed ({before.closing}): call reset()")
-        if actions.keys() != self._seats.keys():
+        if not isinstance(actions, Mapping) or actions.keys() != self._seats.keys():
+            of = ", ".join(map(str, actions)) if isinstance(actions, Mapping) else repr(actions)
             raise InvalidInput(
-                f"actions of {', '.join(map(str, actions)) or 'nobody'}: "
-                f"expected one of each agent: {', '.join(self._seats)}"
+                f"actions of {of or 'nobody'}: expected one of each agent: {', '.join(self._seats)}"
             )
         chosen = [self.read(agent, actions[agent]) for agent in self._seats]
         acts = [
