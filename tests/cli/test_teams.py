@@ -65,6 +65,13 @@ def test_two_splits_of_one_name_are_told_apart(tmp_path: Path) -> None:
     assert logtriage("grade", played, "--split-roles", other).exit_code == 0
 
 
+def test_eval_and_report_tell_of_refused_actions(tmp_path: Path) -> None:
+    script = "constant:remediate=restart:nowhere,resolve"
+    told = logtriage("eval", script, "--task", TASK, "--episodes", 2, "--out", tmp_path / "run")
+    for stderr in (told.stderr, logtriage("report", tmp_path / "run").stderr):
+        assert "2 actions refused; the first: " in stderr
+
+
 def test_play_shows_each_role_its_screen_and_action() -> None:
     result = logtriage("play", ID, "--policy", "expert", "--split-roles", "trio")
     assert result.exit_code == 0

@@ -47,8 +47,9 @@ WorldLike = World | str | Path
 def load_world(name_or_folder: str | Path) -> World:
     """The world of a shipped name, of a name on the search path, or in a folder.
 
-    A text with a path separator, and any :class:`~pathlib.Path`, is a folder. A name is read
-    once a process; a folder each time, since it may have been edited.
+    A text with a path separator, and any :class:`~pathlib.Path`, is a folder; so is the name of a
+    folder in the working directory that holds a world, unless a shipped world has that name. A name
+    is read once a process; a folder each time, since it may have been edited.
 
     Raises:
         UnknownName: if neither a shipped world nor a world in the folders of
@@ -56,10 +57,8 @@ def load_world(name_or_folder: str | Path) -> World:
         WorldError: for a world that cannot be used, naming the file and line or field.
         OSError: for a folder that cannot be read.
     """
-    text = os.fspath(name_or_folder)
-    if isinstance(name_or_folder, Path) or Path(text).name != text:
-        return refuse_shipped_name(_read(Path(text)))
-    return world_named(text)
+    where = folder_or_name(name_or_folder)
+    return refuse_shipped_name(_read(where)) if isinstance(where, Path) else world_named(where)
 
 
 def world_of(texts: Mapping[str, bytes], source: str) -> World:
@@ -77,19 +76,20 @@ def folder_of(name_or_folder: str | Path) -> Path:
     Raises:
         UnknownName: as :func:`load_world`.
     """
-    text = os.fspath(name_or_folder)
-    if isinstance(name_or_folder, Path) or Path(text).name != text:
-        return Path(text)
-    return _place_of(text, os.environ.get(WORLDS_VARIABLE, ""))
+    where = folder_or_name(name_or_folder)
+    if isinstance(where, Path):
+        return where
+    return _place_of(where, os.environ.get(WORLDS_VARIABLE, ""))
 
 
-def folder_or_name(typed: str) -> str | Path:
-    """What somebody typed for a world: a folder that is here, or else a name."""
-    here = Path(typed)
-    named = typed in shipped_worlds() or not here.is_dir()
-    if named or (not (here / RULES_FILE).is_file() and is_world(typed)):
-        return typed
-    return here
+def folder_or_name(given: str | Path) -> str | Path:
+    """The folder of a world as a path, or else its name: what :func:`load_world` reads."""
+    text = os.fspath(given)
+    here = Path(text)
+    if isinstance(given, Path) or here.name != text:
+        return here
+    named = text in shipped_worlds() or not here.is_dir()
+    return text if named or (not (here / RULES_FILE).is_file() and is_world(text)) else here
 
 
 def world_named(name: str) -> World:
@@ -244,20 +244,13 @@ def _place_of(name: str, search_path: str) -> Path:
         return place
     folders = _folders(search_path)
     there = (path.parent.name for folder in folders for path in folder.glob(f"*/{RULES_FILE}"))
-    here = f"; for the folder here write Path({name!r}) or --world {name}" if _is_here(name) else ""
     raise UnknownName(
         "world",
         name,
         (*shipped_worlds(), *islice(sorted(there), MAX_FILES)),
         f"{WORLDS_VARIABLE}, where worlds of one's own are looked for, is "
-        + (repr(search_path) if folders else "not set")
-        + here,
+        + (repr(search_path) if folders else "not set"),
     )
-
-
-def _is_here(name: str) -> bool:
-    """Whether the present folder holds one of that name with a world."""
-    return bool(WORLD_NAME.fullmatch(name)) and (Path(name) / RULES_FILE).is_file()
 
 
 def _on_path(name: str, search_path: str) -> Path | None:
