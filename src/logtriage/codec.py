@@ -25,6 +25,7 @@ from logtriage.transcript import (
     COMPLETED,
     ROLE_SPLIT,
     SCHEMA,
+    SPLIT_MARK,
     TICKS,
     WITHOUT_TICKS,
     Transcript,
@@ -33,7 +34,10 @@ from logtriage.transcript import (
 
 #: The keys of a transcript's JSON object; any other key is kept in ``extra``.
 TRANSCRIPT_FIELDS: Final = frozenset(
-    {"schema", "incident", "actions", "status", "agent", TICKS, "seal", ROLE_SPLIT, "world"}
+    {
+        *("schema", "incident", "actions", "status", "agent", TICKS),
+        *("seal", "world", ROLE_SPLIT, SPLIT_MARK),
+    }
 )
 _Data = TypeVar("_Data")
 
@@ -81,8 +85,8 @@ def structure_transcript(raw: object) -> Transcript:
     for number, action in enumerate(actions):
         if not isinstance(action, dict):
             raise TranscriptError(f"actions[{number}]: expected an object, got {json_kind(action)}")
-    status, agent, seal, split, world = (
-        _text(raw, key) for key in ("status", "agent", "seal", ROLE_SPLIT, "world")
+    status, agent, seal, split, world, mark = (
+        _text(raw, key) for key in ("status", "agent", "seal", ROLE_SPLIT, "world", SPLIT_MARK)
     )
     ticks: tuple[int, ...] | None = None
     if not absent(raw.get(TICKS)):
@@ -95,7 +99,7 @@ def structure_transcript(raw: object) -> Transcript:
     extra = {key: value for key, value in raw.items() if key not in TRANSCRIPT_FIELDS}
     return Transcript(
         *(incident, tuple(actions), COMPLETED if status is None else status, agent, extra),
-        *(ticks, seal, split, world),
+        *(ticks, seal, split, world, mark),
     )
 
 
@@ -114,6 +118,7 @@ def unstructure_transcript(transcript: Transcript) -> dict[str, Any]:
         "seal": transcript.seal,
         "world": transcript.world,
         ROLE_SPLIT: transcript.role_split,
+        SPLIT_MARK: transcript.role_split_mark,
     }
     return {
         **{key: value for key, value in transcript.extra.items() if key not in TRANSCRIPT_FIELDS},
@@ -203,7 +208,7 @@ def role_split_from_json(
 ) -> RoleSplit:
     """A role split from JSON text or decoded JSON; InvalidInput names ``source`` and the field."""
     split = structured(text, RoleSplit, lambda reason: InvalidInput(f"{source}: {reason}"))
-    if ROLE_SPLITS.get(split.name, split) != split:  # transcripts name theirs
+    if ROLE_SPLITS.get(split.name, split) != split:  # one name is one split
         raise InvalidInput(f"{source}: name: {split.name!r} is a built-in split; choose another")
     return split
 

@@ -4,7 +4,8 @@ from typing import Final
 
 from logtriage.errors import InvalidInput
 from logtriage.incident import Incident
-from logtriage.roles import Role, RoleSplit, watched
+from logtriage.roles import Role, watched
+from logtriage.roles.splits import SplitLike, roles_of_viewer
 from logtriage.state import State
 from logtriage.topology import Topology
 from logtriage.trace import traced
@@ -16,7 +17,7 @@ from logtriage.world.simulation import Simulation
 NOT_CLAIMED: Final = "the probabilities of a recording are not known, so it has no belief"
 
 
-def evidence(state: State, role: Role | RoleSplit | None = None) -> tuple[Evidence, ...]:
+def evidence(state: State, role: Role | SplitLike | None = None) -> tuple[Evidence, ...]:
     """The evidence behind everything shown so far, each cell once, in the order shown.
 
     For a role, only what its views showed of what it watches; for a split, what any role was shown.
@@ -29,7 +30,7 @@ def evidence(state: State, role: Role | RoleSplit | None = None) -> tuple[Eviden
     assert shown is not None  # as the whole was asked for
     if role is None:
         return shown
-    roles = role.roles if isinstance(role, RoleSplit) else (role,)
+    roles = roles_of_viewer(role)
     return tuple(
         cell for cell in shown if any(is_shown(cell, viewer, world.topology) for viewer in roles)
     )

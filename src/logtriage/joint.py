@@ -12,6 +12,7 @@ from logtriage.actions import Action, ClassifySeverity, Report, Severity, action
 from logtriage.observation import Observation, observe, slice_for
 from logtriage.rng import below, draw, hash_name, subkey
 from logtriage.roles import Role, RoleSplit, is_request
+from logtriage.roles.splits import SplitLike, get_role_split
 from logtriage.state import State, declared_in, is_settled
 from logtriage.world.simulation import Simulation
 
@@ -21,19 +22,19 @@ DECLARING: Final = ("classify_severity", "identify_root_cause", "escalate")
 
 
 def observe_roles(
-    state: State, split: RoleSplit, whole: Observation | None = None
+    state: State, split: SplitLike, whole: Observation | None = None
 ) -> tuple[Observation, ...]:
     """What each role sees, in role order; ``whole`` is ``observe(state)``, if at hand."""
-    whole = observe(state) if whole is None else whole
+    split, whole = get_role_split(split), observe(state) if whole is None else whole
     return tuple(_seen(whole, state, split, role) for role in split.roles)
 
 
-def observe_role(state: State, split: RoleSplit, role: Role) -> Observation:
+def observe_role(state: State, split: SplitLike, role: Role) -> Observation:
     """What a role of a split sees: its slice, by the rules of joint play.
 
     Who may take a kind of action sees what was done of that kind at once, whoever did it.
     """
-    return _seen(observe(state), state, split, role)
+    return _seen(observe(state), state, get_role_split(split), role)
 
 
 def _seen(whole: Observation, state: State, split: RoleSplit, role: Role) -> Observation:
@@ -136,8 +137,9 @@ def is_lost(seed: int, speaker: str, listener: Role, when: int) -> bool:
     return below(draw(key, when), 100) < listener.loss
 
 
-def requests_left(state: State, split: RoleSplit, role: Role) -> int | None:
+def requests_left(state: State, split: SplitLike, role: Role) -> int | None:
     """How many requests a role may still make; None for any number."""
+    split = get_role_split(split)
     if role.budget is None:
         return None
     # In each tick of the history the roles stand in their order.

@@ -13,7 +13,7 @@ from logtriage.facts import Play
 from logtriage.incident import Incident
 from logtriage.parsing import TEAM_KINDS, action_from_wire, action_to_wire, actions_from_wire
 from logtriage.roles import RoleSplit, as_allowed, is_request
-from logtriage.roles.splits import get_role_split
+from logtriage.roles.splits import SplitLike, get_role_split
 from logtriage.state import State, check_state
 from logtriage.topology import Topology
 
@@ -22,6 +22,8 @@ SCHEMA: Final = "logtriage.transcript/1"
 TICKS: Final = "ticks"
 #: The key of a transcript of joint play that names the role split.
 ROLE_SPLIT: Final = "role_split"
+#: The key beside it that holds the fingerprint of the split.
+SPLIT_MARK: Final = "role_split_mark"
 #: The only status that is graded; any other status names the failure.
 COMPLETED: Final = "completed"
 
@@ -82,7 +84,9 @@ class Transcript:
     object that has no field here.
 
     In joint play ``ticks`` holds the tick of each action, never falling, and ``role_split`` names
-    the split of the roles; without it every action has a tick of its own.
+    the split of the roles; without it every action has a tick of its own. ``role_split_mark`` is
+    its :attr:`~logtriage.roles.RoleSplit.fingerprint`; a record without it fits any split of that
+    name.
 
     ``seal`` is the fingerprint of the key that a sealed incident was drawn with, ``world`` the
     fingerprint of its world (:attr:`~logtriage.incident.Incident.world_mark`).
@@ -100,6 +104,7 @@ class Transcript:
     seal: str | None = None
     role_split: str | None = None
     world: str | None = None
+    role_split_mark: str | None = None
 
     def __attrs_post_init__(self) -> None:
         """Check the ticks."""
@@ -114,7 +119,7 @@ class Transcript:
         actions = tuple(dict(action) for action in self.actions)
         extra = dict(self.extra)
         fields = self.incident, actions, self.status, self.agent, extra, self.ticks, self.seal
-        return Transcript, (*fields, self.role_split, self.world)
+        return Transcript, (*fields, self.role_split, self.world, self.role_split_mark)
 
 
 def check_drawn(seal: str | None, world: str | None, incident: Incident) -> None:
@@ -155,7 +160,7 @@ def transcript_of(
     agent: str | None = None,
     status: str = COMPLETED,
     extra: Mapping[str, Any] = _NOTHING,
-    role_split: RoleSplit | None = None,
+    role_split: SplitLike | None = None,
 ) -> Transcript:
     """The transcript of a state; a transcript of joint play has ``ticks`` and its split's name.
 
@@ -179,10 +184,13 @@ def transcript_of(
     )
     incident = state.incident
     kept = ticks if joint or role_split is not None else None
-    name = None if role_split is None else role_split.name
+    name = mark = None
+    if role_split is not None:
+        role_split = get_role_split(role_split)
+        name, mark = role_split.name, role_split.fingerprint
     transcript = Transcript(
         *(incident.id, wires, status, agent, extra),
-        *(kept, incident.seal, name, incident.world_mark),
+        *(kept, incident.seal, name, incident.world_mark, mark),
     )
     if role_split is not None:
         read = plays_of(transcript, incident.topology, lambda _: role_split)
@@ -195,21 +203,40 @@ def transcript_of(
     return transcript
 
 
+def split_of(transcript: Transcript, splits: Splits = get_role_split) -> RoleSplit | None:
+    """The role split of a transcript; None without a split.
+
+    Raises:
+        UnknownName: for a role split that does not exist.
+        InvalidInput: naming both fingerprints, if ``splits`` finds another split of the name.
+    """
+    if transcript.role_split is None:
+        return None
+    split, mark = splits(transcript.role_split), transcript.role_split_mark
+    if mark not in (None, split.fingerprint):
+        raise InvalidInput(
+            f"{SPLIT_MARK}: {transcript.incident} was played in a role split {split.name!r} with "
+            f"the fingerprint {mark!r:.40}, and the split {split.name!r} here has "
+            f"{split.fingerprint!r}; nothing is graded in another split"
+        )
+    return split
+
+
 def plays_of(
     transcript: Transcript, topology: Topology, splits: Splits = get_role_split
 ) -> list[Play]:
     """The actions of a transcript with their ticks; what its role may not take is malformed.
 
     Raises:
-        UnknownName: for a role split that does not exist.
+        UnknownName, InvalidInput: as :func:`split_of`.
         InvalidInput: for more actions in a tick than the split has roles.
     """
     if transcript.ticks is None:
         return list(enumerate(actions_from_wire(transcript.actions, topology)))
-    if transcript.role_split is None:
+    split = split_of(transcript, splits)
+    if split is None:
         typed = actions_from_wire(transcript.actions, topology, TEAM_KINDS)
         return list(zip(transcript.ticks, typed, strict=True))
-    split = splits(transcript.role_split)
     left = [role.budget for role in split.roles]
     plays: list[Play] = []
     place = -1

@@ -1,9 +1,14 @@
 """Teams through the command line: eval, play, grade, compare and report."""
 
+import json
 from pathlib import Path
 
+import attrs
 import pytest
 
+from logtriage.codec import role_split_to_json
+from logtriage.roles import RoleSplit
+from logtriage.roles.splits import TRIO
 from tests.cli.test_cli import lines, logtriage
 
 TASK = "single_crash-v4"
@@ -36,6 +41,35 @@ def test_compare_says_that_the_splits_differ(trio: tuple[Path, str], tmp_path: P
     told = "A is of teams (trio: triage, escalation, remediation), B of single agents"
     assert told in result.stderr
     assert logtriage("compare", trio[0], trio[0]).stderr == ""
+
+
+def test_two_splits_of_one_name_are_told_apart(tmp_path: Path) -> None:
+    kept, marks = [], []
+    for name in ("1", "2"):
+        roles = (attrs.evolve(role, budget=int(name)) for role in TRIO.roles)
+        split, file, run = RoleSplit("mine", roles), tmp_path / f"{name}.json", tmp_path / name
+        file.write_text(json.dumps(role_split_to_json(split)))
+        assert logtriage(*EVAL, "--split-roles", file, "--out", run).exit_code == 0
+        kept.append((file, min(run.rglob("*.jsonl")), run))
+        marks.append(split.fingerprint)
+    (mine, played, run), (other, _, another) = kept
+    assert logtriage("grade", played, "--split-roles", mine).exit_code == 0
+    refused = logtriage("grade", played, "--split-roles", other)
+    assert refused.exit_code == 2
+    assert all(mark in refused.stderr for mark in marks)
+    told = logtriage("compare", run, another).stderr
+    assert all(f"remediation, fingerprint {mark})" in told for mark in marks)
+    bare = json.loads(played.read_text().splitlines()[0])
+    assert bare.pop("role_split_mark") == marks[0]
+    played.write_text(json.dumps(bare))
+    assert logtriage("grade", played, "--split-roles", other).exit_code == 0
+
+
+def test_eval_and_report_tell_of_refused_actions(tmp_path: Path) -> None:
+    script = "constant:remediate=restart:nowhere,resolve"
+    told = logtriage("eval", script, "--task", TASK, "--episodes", 2, "--out", tmp_path / "run")
+    for stderr in (told.stderr, logtriage("report", tmp_path / "run").stderr):
+        assert "2 actions refused; the first: " in stderr
 
 
 def test_play_shows_each_role_its_screen_and_action() -> None:

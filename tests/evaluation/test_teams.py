@@ -25,7 +25,7 @@ from logtriage.evaluation import (
 from logtriage.grading import grade_transcript
 from logtriage.incident import Incident
 from logtriage.observation import Observation, observe
-from logtriage.policies import ExpertPolicy, Policy, RolePolicies, TeamPolicy
+from logtriage.policies import ConstantPolicy, ExpertPolicy, Policy, RolePolicies, TeamPolicy
 from logtriage.registry import make_team
 from logtriage.rendering import render_observation
 from logtriage.report.episode import Episode
@@ -53,6 +53,10 @@ class Waiting:
         if observation.tick:
             raise self.error
         return Wait(), memory
+
+
+def all_resolving(_: Incident) -> TeamPolicy:
+    return RolePolicies([ConstantPolicy([Resolve()])] * 3)
 
 
 class Saying:
@@ -174,6 +178,14 @@ def test_teams_of_ones_own_and_their_failures(tmp_path: Path, jobs: int) -> None
     assert row.grade.mean > 0.9
     cause = load_run(tmp_path).grades["mine", TASKS[0]][2].cause
     assert cause == "policy failed in tick 1: escalation: ConnectionError: model server is gone"
+
+
+def test_what_a_role_may_not_do_is_counted_with_its_reason(tmp_path: Path) -> None:
+    spec = RunSpec(["closing"], TASKS[:1], episodes=2, role_split=TRIO)
+    (row,) = evaluate(spec, tmp_path, teams={"closing": all_resolving})
+    assert row.refused == 4  # of the first two roles; the third closes the incident
+    assert row.first_refused is not None
+    assert row.first_refused.startswith("triage may not resolve; it may: classify_")
 
 
 def test_a_team_of_one_has_the_figures_of_the_single_agent(tmp_path: Path) -> None:

@@ -446,13 +446,13 @@ def test_unknown_names_come_with_the_choices(make: Any) -> None:
 
 
 @pytest.mark.parametrize("make", MAKERS)
-def test_wrong_ids_are_refused_and_other_options_warned_of(make: Any) -> None:
+def test_wrong_ids_and_other_options_are_refused(make: Any) -> None:
     env = make()
     with pytest.raises(InvalidInput, match=f"this environment plays {TASK}/train/"):
         env.reset(options={"id": f"{TASK}/test/3"})
     with pytest.raises(InvalidInput, match=r"incident 1.5: expected an id"):
         env.reset(options={"id": 1.5})
-    with pytest.warns(UserWarning, match="unknown option 'ids'; known: id"):
+    with pytest.raises(InvalidInput, match="unknown option 'ids'; known: id"):
         env.reset(options={"ids": [1]})
 
 
@@ -463,6 +463,11 @@ def test_actions_out_of_range_are_refused_in_the_agent_s_own_turn(make: Any, act
     env.reset(seed=0)
     with pytest.raises(InvalidInput, match=r"of triage_0: expected an integer in \[0, 76\)"):
         act(env, action)
+    if not hasattr(env, "agent_selection"):
+        with pytest.raises(
+            InvalidInput, match=r"actions of \[0, 0, 0\]: expected one of each agent"
+        ):
+            env.step([0, 0, 0])
     act(env, np.int32(1))  # nothing was lost
     if hasattr(env, "agent_selection"):
         env.step(0)

@@ -7,10 +7,11 @@ from gymnasium.error import ResetNeeded
 
 import logtriage as lt
 from logtriage.actions import Wait
-from logtriage.errors import UnknownName
+from logtriage.errors import InvalidInput, UnknownName
 from logtriage.evaluation import joint_steps
 from logtriage.grading import grade
 from logtriage.multi import ScriptedTeam, triage_team_v1
+from logtriage.policies import ConstantPolicy, RolePolicies
 from logtriage.registry import make_team
 from logtriage.roles.splits import TRIO
 
@@ -77,7 +78,18 @@ def test_an_action_of_the_core_is_taken_as_the_role_may(observations: str) -> No
     env = triage_team_v1.parallel_env(split="test", observations=observations)
     env.reset(options={"id": INCIDENT})
     assert env.read("triage_0", lt.Report("slow")) == lt.Report("slow", "triage")
-    refused = env.read("triage_0", lt.Resolve())
-    assert isinstance(refused, lt.Malformed)
-    assert "triage may not resolve" in refused.reason
-    assert refused.by == "triage"
+    actions = {"triage_0": lt.Resolve(), "escalation_0": Wait(), "remediation_0": Wait()}
+    with pytest.raises(InvalidInput, match="of triage_0: triage may not resolve; it may: classify"):
+        env.step(actions)
+    assert env.core_state.tick == 0
+
+
+def test_what_a_scripted_role_may_not_take_is_malformed_as_in_a_run() -> None:
+    env = triage_team_v1.parallel_env(split="test")
+    own = RolePolicies([ConstantPolicy([lt.Resolve()])] * 3)
+    team = ScriptedTeam(env, lambda _: own)
+    env.reset(options={"id": INCIDENT})
+    *_, last = joint_steps(lt.make_incident(INCIDENT), own, TRIO)
+    while env.agents:
+        env.step(team.actions())
+    assert env.core_state == last

@@ -75,6 +75,8 @@ def test_policies_of_ones_own_play_one_role_or_all() -> None:
             "no policy for escalation, remediation (role split 'trio' has triage, escalation, "
             "remediation)",
         ),
+        ("openai:x", "policy 'openai:x': logtriage eval plays a model"),
+        ("triage=openai:x", "role triage: policy 'openai:x': logtriage eval plays a model"),
         ("first_error", "plays alone, not in a team; these do: oracle, expert, observer, pooled"),
         ("constant:resolve", "policy 'constant:resolve' plays alone"),
         ("triage=first_error", "role triage: policy 'first_error' plays alone"),

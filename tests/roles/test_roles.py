@@ -1,14 +1,20 @@
 """Roles and role splits as data: the built-in ones, and what is refused."""
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import attrs
 import pytest
 
+import logtriage as lt
 from logtriage import InvalidInput, Report, RequestTraces, Topology
 from logtriage.actions import ACTION_TYPES
 from logtriage.codec import load_role_split
 from logtriage.errors import UnknownName
+from logtriage.evaluation import RunSpec
+from logtriage.joint import observe_roles
+from logtriage.policies import ChatPolicies
 from logtriage.roles import VIEWS, Role, RoleSplit, role_actions, role_words, watched
 from logtriage.roles.splits import (
     BY_CHANNEL,
@@ -25,6 +31,7 @@ from logtriage.roles.splits import (
     get_role_split,
 )
 from logtriage.roles.words import report_words
+from logtriage.vector import BatchedTeam, encode_role_tokens
 from logtriage.world.loading import load_world
 from logtriage.world.topologies import random_topology
 from tests.builders import SEVEN_SERVICES
@@ -70,9 +77,30 @@ def test_splits_by_name() -> None:
     ]
     with pytest.raises(UnknownName, match="unknown role split 'quartet'; known: solo, duo, trio"):
         get_role_split("quartet")
-    assert TRIO.role("escalation") is ESCALATION
+    assert TRIO.role("escalation") is TRIO.role(ESCALATION) is ESCALATION
+    with pytest.raises(InvalidInput, match="role 'solo': expected a role of the split 'trio'"):
+        TRIO.role(SOLO.roles[0])
     with pytest.raises(UnknownName, match="unknown role 'sre'; known: triage, escalation"):
         TRIO.role("sre")
+
+
+def test_what_takes_a_split_takes_its_name_and_nothing_else() -> None:
+    incident = lt.make_incident("cascading_failure-v4/test/42")
+    state, role = lt.initial_state(incident), TRIO.roles[0]
+    doors: tuple[Callable[[Any], Any], ...] = (
+        lambda split: lt.belief(state, split).entropy,
+        lambda split: lt.system_prompt(incident, split=split, role=role),
+        lambda split: lt.transcript_of(state, role_split=split),
+        lambda split: observe_roles(state, split),
+        lambda split: BatchedTeam("cascading_failure-v4", split).split,
+        lambda split: encode_role_tokens(state, split, role).tolist(),
+        lambda split: ChatPolicies(str, split, "triage")(incident),
+        lambda split: RunSpec(["expert"], ["cascading_failure-v4"], role_split=split),
+    )
+    for door in doors:
+        assert door("trio") == door(TRIO)
+        with pytest.raises(InvalidInput, match="role split 3: expected a name or a RoleSplit"):
+            door(3)
 
 
 def test_unknown_views_action_types_and_names_are_named() -> None:

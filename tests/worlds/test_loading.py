@@ -57,13 +57,13 @@ def test_names_are_searched_in_the_folders_of_the_variable(
         load_world("won")
 
 
-def test_a_name_of_a_folder_that_is_here_is_told_how_to_write_it(
+def test_the_name_of_a_folder_that_is_here_is_that_folder(
     own: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(own.parent)
-    with pytest.raises(UnknownName, match=rf"for the folder here write Path\('{own.name}'\)"):
-        load_world(own.name)
-    assert load_world(Path(own.name)) == load_world(own)
+    assert load_world(own.name) == load_world(Path(own.name)) == load_world(own)
+    (own.parent / "tiny").mkdir()
+    assert load_world("tiny").name == "tiny"  # the shipped world
 
 
 def test_a_world_found_by_name_bears_it(

@@ -233,6 +233,7 @@ class TeamBook(RunBook):
             seal=incident.seal,
             role_split=self.split.name,
             world=incident.world_mark,
+            role_split_mark=self.split.fingerprint,
         )
         states = replay(transcript, resolve=self.kept.incidents, splits=splits_with(self.split))
         if not states[-1].is_closed:

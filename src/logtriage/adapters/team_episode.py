@@ -14,7 +14,8 @@ from logtriage.grading import Rubric, score
 from logtriage.grading.credit import credits_of
 from logtriage.incident import Incident
 from logtriage.joint import requests_left
-from logtriage.roles import Role, RoleSplit
+from logtriage.roles import Role
+from logtriage.roles.splits import SplitLike, get_role_split
 from logtriage.state import State, initial_state
 
 
@@ -38,12 +39,12 @@ class TeamEpisode(GradedEpisode):
     """
 
     def __init__(
-        self, incident: Incident, split: RoleSplit, *, rubric: Rubric | None = None
+        self, incident: Incident, split: SplitLike, *, rubric: Rubric | None = None
     ) -> None:
         self._state: State = initial_state(incident)
-        self.split, self._rubric = split, rubric
+        self.split, self._rubric = get_role_split(split), rubric
         self.prompts: dict[str, list[dict[str, str]]] = {
-            role.name: role_opening(incident, split, role) for role in split.roles
+            role.name: role_opening(incident, self.split, role) for role in self.split.roles
         }
         self.rewards: tuple[float, ...] = ()
         self._credit: tuple[dict[str, float], ...] = ()

@@ -20,7 +20,8 @@ from logtriage.errors import InvalidInput
 from logtriage.evidence import evidence, simulation_of
 from logtriage.grading.impact import path_of
 from logtriage.incident import Incident
-from logtriage.roles import Role, RoleSplit
+from logtriage.roles import Role
+from logtriage.roles.splits import SplitLike
 from logtriage.state import Closing, State, check_state
 from logtriage.topology import Topology
 from logtriage.trace import trace_of
@@ -232,7 +233,7 @@ class Belief:
         return min(1.0, values.silent / (paging / right)) if paging and right else 1.0
 
 
-def belief(state: State, role: Role | RoleSplit | None = None) -> Belief:
+def belief(state: State, role: Role | SplitLike | None = None) -> Belief:
     """The exact posterior given all evidence that a state has shown, to a role if given.
 
     A split of roles pools the evidence shown to any of its roles.
@@ -249,7 +250,7 @@ def belief(state: State, role: Role | RoleSplit | None = None) -> Belief:
         InvalidInput: as :func:`logtriage.evidence.simulation_of`, and if ``state`` is not a state.
     """
     check_state(state)
-    alone = None if isinstance(role, RoleSplit) else role
+    alone = role if isinstance(role, Role) else None
     shown, trace = evidence(state, role), trace_of(state)
     return belief_of(state, shown, alone, trace.outcomes if trace and role is None else None)
 

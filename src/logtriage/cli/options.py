@@ -15,7 +15,7 @@ from logtriage.errors import InvalidInput
 from logtriage.roles import RoleSplit
 from logtriage.roles.splits import ROLE_SPLITS, get_role_split
 from logtriage.tasks import DRAWN_TASKS, benchmark_of
-from logtriage.world.loading import WORLDS_VARIABLE, folder_or_name, load_world
+from logtriage.world.loading import WORLDS_VARIABLE, load_world
 from logtriage.world.model import World
 
 if TYPE_CHECKING:
@@ -223,7 +223,7 @@ def role_split(named: str | None) -> RoleSplit | None:
 
 def world_in(named: str | None) -> World | None:
     """The world of a folder or a name; None if none is given. Raises as ``load_world``."""
-    return None if named is None else load_world(folder_or_name(named))
+    return None if named is None else load_world(named)
 
 
 def seal_in(path: Path | None) -> Seal | None:

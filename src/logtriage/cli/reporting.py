@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from logtriage.evaluation import LoadedRun, Row
     from logtriage.evaluation.money import Prices, Worth
     from logtriage.evaluation.repeats import Repeats
+    from logtriage.roles import RoleSplit
 
 
 def compare(
@@ -67,7 +68,10 @@ def compare(
         )
         print_worth_differences(results(), money, run_names([run_a, run_b]))
     if a.manifest.spec.role_split != b.manifest.spec.role_split:
-        note(f"A is of {_players(a)}, B of {_players(b)}", "yellow")
+        splits = a.manifest.spec.role_split, b.manifest.spec.role_split
+        names = {None if split is None else split.name for split in splits}
+        ours, theirs = (_players(split, marked=len(names) == 1) for split in splits)
+        note(f"A is of {ours}, B of {theirs}", "yellow")
     by_place = ", ".join(
         dict.fromkeys(f"{ours} and {theirs}" for _, ours, theirs in pairs if ours != theirs)
     )
@@ -97,9 +101,11 @@ def note_unpaired(a: "LoadedRun", b: "LoadedRun", *sides: str) -> None:
             note(f"not compared, only in {side}: {', '.join(names)}", "yellow")
 
 
-def _players(run: "LoadedRun") -> str:
-    split = run.manifest.spec.role_split
-    return "single agents" if split is None else f"teams ({split.name}: {', '.join(split.names)})"
+def _players(split: "RoleSplit | None", *, marked: bool) -> str:
+    if split is None:
+        return "single agents"
+    mark = f", fingerprint {split.fingerprint}" if marked else ""
+    return f"teams ({split.name}: {', '.join(split.names)}{mark})"
 
 
 def report(
@@ -231,6 +237,9 @@ def put_rows(
     for row in rows:
         if row.unscored:
             why = f"{row.unscored} unscored; the first: {row.first_unscored}"
+            note(f"{row.policy} on {row.task}: {why}", "yellow")
+        if row.refused:
+            why = f"{counted(row.refused, 'action')} refused; the first: {row.first_refused}"
             note(f"{row.policy} on {row.task}: {why}", "yellow")
     print_repeats(results(), repeats)
     print_worth(results(), money, legend=legend)

@@ -13,7 +13,6 @@ from logtriage.cli.options import Json, argument, flag, option, world_in
 from logtriage.cli.world_tables import checked, shown, shown_json
 from logtriage.tasks import as_world
 from logtriage.world.copies import copy_world
-from logtriage.world.loading import folder_or_name
 
 _World = Annotated[str, argument("DIR", "A world: a folder, or a name.")]
 
@@ -29,9 +28,9 @@ def new_world(
 
     The folder's name becomes the world's. Everything is written, or nothing.
     """
-    source = as_world(None).name if like is None else folder_or_name(like)
+    source = as_world(None).name if like is None else like
     made = copy_world(source, folder)
-    note(f"{folder}: world {made.name}, a copy of {like or source}", "dim")
+    note(f"{folder}: world {made.name}, a copy of {source}", "dim")
 
 
 def show_world(world: _World, as_json: Json = False) -> None:

@@ -195,6 +195,7 @@ def _joint_transcript(row: Mapping[str, Any], resolve: Resolver) -> Transcript:
         seal=incident.seal,
         role_split=split.name,
         world=incident.world_mark,
+        role_split_mark=split.fingerprint,
     )
 
 

@@ -1,6 +1,5 @@
 """The incidents of a task and split in turn: requested incidents first, then a sequence."""
 
-import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -113,17 +112,11 @@ def _check_playable(task: TaskSpec, split: str, own_topology: bool, *, pooled: b
         )
 
 
-def option(options: dict[str, Any] | None, name: str, *, strict: bool = True) -> Any:
-    """The value of the only option of a reset; None without it.
-
-    Another option raises InvalidInput; if not ``strict``, it only warns.
-    """
+def option(options: dict[str, Any] | None, name: str) -> Any:
+    """The value of the only option of a reset; None without it. InvalidInput for another option."""
     for other in options or {}:
         if other != name:
-            reason = f"unknown option {other!r}; known: {name}"
-            if strict:
-                raise InvalidInput(reason)
-            warnings.warn(reason, stacklevel=3)
+            raise InvalidInput(f"unknown option {other!r}; known: {name}")
     return (options or {}).get(name)
 
 

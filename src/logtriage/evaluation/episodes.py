@@ -10,12 +10,12 @@ from logtriage.incident import Incident
 from logtriage.joint import observe_roles
 from logtriage.observation import observe
 from logtriage.playing import PolicyFailure, failure_of, steps, told_of
-from logtriage.roles import RoleSplit
+from logtriage.roles.splits import SplitLike, get_role_split
 from logtriage.state import State, initial_state
 from logtriage.transcript import Transcript, transcript_of
 
 
-def joint_steps(incident: Incident, team: policies.TeamPolicy, split: RoleSplit) -> Iterator[State]:
+def joint_steps(incident: Incident, team: policies.TeamPolicy, split: SplitLike) -> Iterator[State]:
     """:func:`steps` of a team: in each tick every role acts once, in role order.
 
     An action that a role may not take becomes a malformed action; its reason names what the role
@@ -24,7 +24,7 @@ def joint_steps(incident: Incident, team: policies.TeamPolicy, split: RoleSplit)
     Raises:
         PolicyFailure: as :func:`steps`; the cause names the role that is to blame, if any.
     """
-    state, memory = initial_state(incident), None
+    split, state, memory = get_role_split(split), initial_state(incident), None
     yield state
     while not state.is_closed:
         try:
@@ -39,7 +39,7 @@ def joint_steps(incident: Incident, team: policies.TeamPolicy, split: RoleSplit)
         yield state
 
 
-def play_joint_episode(incident: Incident, team: policies.TeamPolicy, split: RoleSplit) -> State:
+def play_joint_episode(incident: Incident, team: policies.TeamPolicy, split: SplitLike) -> State:
     """The last state of :func:`joint_steps`, which raises the same."""
     *_, last = joint_steps(incident, team, split)
     return last
@@ -81,7 +81,7 @@ def record_joint_episode(
     incident: Incident,
     factory: policies.TeamFactory,
     agent: str,
-    split: RoleSplit,
+    split: SplitLike,
 ) -> Transcript:
     """:func:`record_episode` of a team; the transcript names the split, and has ticks."""
 
@@ -95,7 +95,7 @@ def _record(
     incident: Incident,
     play: Callable[[], tuple[State, Mapping[str, object]]],
     agent: str,
-    split: RoleSplit | None = None,
+    split: SplitLike | None = None,
 ) -> Transcript:
     try:
         last, extra = play()

@@ -35,7 +35,7 @@ from logtriage.evaluation.manifest import RUN_FILE, Manifest
 from logtriage.evaluation.spec import Cell, RunSpec, plan
 from logtriage.evaluation.summary import Row, rows_to_json, summarise
 from logtriage.roles.splits import get_role_split
-from logtriage.transcript import COMPLETED, Splits, Transcript
+from logtriage.transcript import COMPLETED, Splits, Transcript, split_of
 
 #: The name of an agent that its transcripts do not name.
 UNNAMED: Final = "agent"
@@ -143,7 +143,8 @@ def keep_run(
 
     Raises:
         InvalidInput: if there are no transcripts, if they are of several worlds, some of them
-            sealed, or of several role splits, or if there is a run in the directory already.
+            sealed, or of several role splits, if a split is another than ``splits`` finds, or if
+            there is a run in the directory already.
         OSError: if the directory cannot be written.
     """
     directory = Path(directory)
@@ -154,17 +155,18 @@ def keep_run(
     of_split = {name.split("/")[1] for name in ids if not is_recorded(name)}
     if SEALED in of_split and (len(of_split) > 1 or any(map(is_recorded, ids))):
         raise InvalidInput("sealed incidents and others: make a run of each")
-    named = {transcript.role_split for transcript in transcripts}
-    if len(named) > 1:
-        shown = ", ".join(sorted(name or "single agents" for name in named))
+    played_in = {split_of(transcript, splits) for transcript in transcripts}
+    if len(played_in) > 1:
+        shown = ", ".join(
+            sorted("single agents" if split is None else split.name for split in played_in)
+        )
         raise InvalidInput(f"transcripts of several role splits ({shown}): make a run of each")
-    role_split = named.pop() if named else None
     spec = RunSpec(
         tuple(own),
         tuple(tasks),
         of_split.pop() if len(of_split) == 1 else "test",
         max(map(len, own.values()), default=0),
-        role_split=None if role_split is None else splits(role_split),
+        role_split=played_in.pop() if played_in else None,
         world=incidents.world,
         incidents={name: tuple(played) for name, played in own.items()},
     )

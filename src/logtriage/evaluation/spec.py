@@ -11,7 +11,7 @@ from logtriage.errors import InvalidInput, UnknownName
 from logtriage.evaluation.incidents import RECORDED_TASKS, Incidents
 from logtriage.incident import Incident
 from logtriage.roles import RoleSplit
-from logtriage.roles.splits import get_role_split
+from logtriage.roles.splits import SplitLike, get_role_split
 from logtriage.tasks import get_task, world_of_tasks
 from logtriage.world.loading import WorldLike
 from logtriage.world.model import World
@@ -23,8 +23,8 @@ def _distinct(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-def _as_split(split: RoleSplit | str | None) -> RoleSplit | None:
-    return get_role_split(split) if isinstance(split, str) else split
+def _as_split(split: SplitLike | None) -> RoleSplit | None:
+    return None if split is None else get_role_split(split)
 
 
 def _not_empty(_: Any, field: "attrs.Attribute[Any]", value: tuple[str, ...]) -> None:

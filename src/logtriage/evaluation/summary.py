@@ -69,6 +69,8 @@ class Row:
         false_alarm: share of incidents without a fault in which somebody was alarmed.
         unread: how many replies of models no action could be read from.
         first_unread: the text of the first of them; ``first_unscored`` is a reason.
+        refused: how many actions of a script, or of a team, could not be taken; in scored episodes.
+        first_refused: the reason for the first of them.
     """
 
     policy: str
@@ -103,6 +105,8 @@ class Row:
     unread: int = 0
     first_unread: str | None = None
     first_unscored: str | None = None
+    refused: int = 0
+    first_refused: str | None = None
 
 
 def summarise(run: LoadedRun) -> tuple[Row, ...]:
@@ -133,7 +137,8 @@ def _row(run: LoadedRun, policy: str, task: str, rubric: str, planned: int) -> R
     confidences = [state.facts.confidence or 0.0 for state in stated]
     right = [_names_root_cause(state) for state in stated]
     asked = usage_of(transcripts)
-    unread = [] if asked is None or split is not None else list(_unread(states))
+    malformed = [act for state in states for act in state.actions if isinstance(act, Malformed)]
+    unread, refused = ([], malformed) if asked is None or split else (malformed, [])
     impacts = [grade.impact for grade in scored if grade.impact is not None]
     return Row(
         policy,
@@ -166,16 +171,11 @@ def _row(run: LoadedRun, policy: str, task: str, rubric: str, planned: int) -> R
         net=net_value_of(zip(states, scores, strict=True)),
         split=run.split_of(task),
         unread=len(unread),
-        first_unread=unread[0] if unread else None,
+        first_unread=unread[0].text if unread else None,
         first_unscored=next((one.cause for one in grades if isinstance(one, Unscored)), None),
+        refused=len(refused),
+        first_refused=refused[0].reason if refused else None,
     )
-
-
-def _unread(states: Iterable[State]) -> Iterator[str]:
-    for state in states:
-        for action in state.actions:
-            if isinstance(action, Malformed):
-                yield action.text
 
 
 def _rankings(

@@ -23,7 +23,7 @@ from logtriage.multi.seats import OBSERVATIONS, agent_name, seat_for
 from logtriage.observation import observe
 from logtriage.rendering import public_rules, render_observation
 from logtriage.roles import RoleSplit, as_allowed
-from logtriage.roles.splits import get_role_split
+from logtriage.roles.splits import SplitLike, get_role_split
 from logtriage.state import Closing, State, initial_state
 from logtriage.tasks import TaskSpec
 from logtriage.topology import Topology
@@ -82,7 +82,7 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
         task: str | TaskSpec = "cascading_failure-v4",
         split: str = "train",
         *,
-        role_split: str | RoleSplit = "trio",
+        role_split: SplitLike = "trio",
         horizon: int | None = None,
         topology: Topology | None = None,
         rubric: Rubric | None = None,
@@ -97,7 +97,7 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
         if render_mode is not None:
             _among("render mode", render_mode, self.metadata["render_modes"])
         self.render_mode = render_mode
-        self.role_split = _role_split(role_split)
+        self.role_split = get_role_split(role_split)
         kinds = _kinds_of(observations, self.role_split)
         self._incidents = Incidents(task, split, topology, seal, horizon, world)
         self._rubric, self._credit = rubric, credit
@@ -154,16 +154,16 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
     ) -> tuple[dict[str, Any], Infos]:
         """Begin the incident of ``options["id"]``, or the next incident.
 
-        Another option than ``id`` brings a warning, not an error: PettingZoo tests it.
-
         Raises:
             UnknownName, InvalidInput: for an id that is none of the task and split.
-            InvalidInput: if the seed is not a whole number from 0.
+            InvalidInput: for another option, and if the seed is not a whole number from 0.
         """
         playlist = self._incidents.playlist
         if seed is not None or not playlist.begun:
             playlist.begin(np_random(_whole(seed))[0])
-        self._index, incident = self._incidents.draw(option(options, "id", strict=False))
+        # PettingZoo's own tests pass an option of that name to every environment.
+        known = {name: value for name, value in (options or {}).items() if name != "options"}
+        self._index, incident = self._incidents.draw(option(known, "id"))
         self._now = initial_state(incident)
         self.agents = list(self.possible_agents)
         return self._look()
@@ -183,10 +183,10 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
         before, split = self.core_state, self.role_split
         if before.is_closed:
             raise EpisodeOver(f"the incident is closed ({before.closing}): call reset()")
-        if actions.keys() != self._seats.keys():
+        if not isinstance(actions, Mapping) or actions.keys() != self._seats.keys():
+            of = ", ".join(map(str, actions)) if isinstance(actions, Mapping) else repr(actions)
             raise InvalidInput(
-                f"actions of {', '.join(map(str, actions)) or 'nobody'}: "
-                f"expected one of each agent: {', '.join(self._seats)}"
+                f"actions of {of or 'nobody'}: expected one of each agent: {', '.join(self._seats)}"
             )
         chosen = [self.read(agent, actions[agent]) for agent in self._seats]
         acts = [
@@ -266,14 +266,6 @@ def _kinds_of(observations: object, split: RoleSplit) -> dict[str, str]:
     for kind in kinds.values():
         _among("kind of observations", kind, OBSERVATIONS)
     return {agent: kinds[agent] for agent in agents}
-
-
-def _role_split(split: object) -> RoleSplit:
-    if isinstance(split, str):
-        return get_role_split(split)
-    if not isinstance(split, RoleSplit):
-        raise InvalidInput(f"role split {split!r}: expected a name or a RoleSplit")
-    return split
 
 
 def _whole(seed: object) -> int | None:

@@ -7,7 +7,7 @@ from pettingzoo import AECEnv
 from logtriage.actions import Action
 from logtriage.joint import observe_roles
 from logtriage.multi.parallel import TriageTeam
-from logtriage.policies import RolePolicies, TeamFactory
+from logtriage.policies import RolePolicies, TeamFactory, as_taken
 from logtriage.policies.base import Memory
 from logtriage.registry import make_team
 from logtriage.state import State
@@ -50,6 +50,8 @@ class ScriptedTeam:
     def actions(self) -> dict[str, Action]:
         """An action of the core for each agent in this tick; none once the incident is closed.
 
+        What a role may not take is malformed, as where the team plays alone.
+
         Raises:
             ResetNeeded: before the first reset.
             RoleFailure: if the policy of a role raises.
@@ -66,6 +68,7 @@ class ScriptedTeam:
                 self._memory = (state, notes)
             seen = observe_roles(state, env.role_split)
             chosen, self._memory = self._team.act(seen, self._memory)
-            self._decided = dict(zip(env.possible_agents, chosen, strict=True))
+            taken = as_taken(chosen, env.role_split, state)
+            self._decided = dict(zip(env.possible_agents, taken, strict=True))
             self._state = state
         return dict(self._decided)

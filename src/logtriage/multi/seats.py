@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 from gymnasium import spaces
 
-from logtriage.actions import Action, signed
+from logtriage.actions import Action, Malformed, signed
 from logtriage.env.spaces import box_of
 from logtriage.errors import InvalidInput
 from logtriage.observation import Observation
@@ -15,7 +15,7 @@ from logtriage.parsing import parse_action, render_action
 from logtriage.parsing.marks import MAX_TEXT
 from logtriage.policies.team import as_taken_by
 from logtriage.rendering import ending, render_observation
-from logtriage.roles import Role, RoleSplit, role_actions
+from logtriage.roles import Role, RoleSplit, as_allowed, role_actions
 from logtriage.state import State
 from logtriage.tasks import TaskSpec
 from logtriage.topology import Topology
@@ -60,6 +60,14 @@ def agent_name(role: Role) -> str:
     return f"{role.name}_0"
 
 
+def _taken(action: Action, role: Role, topology: Topology) -> Action:
+    """A core action as the role takes it; InvalidInput for what the role may not take."""
+    taken = as_allowed(as_taken_by(action, role), role, topology, None)
+    if isinstance(taken, Malformed) and not isinstance(action, Malformed):
+        raise InvalidInput(f"action {action} of {agent_name(role)}: {taken.reason}")
+    return taken
+
+
 class NumericSeat:
     """A role that sees rows of its layout and acts by integers of ``role_actions``.
 
@@ -69,7 +77,7 @@ class NumericSeat:
     def __init__(
         self, role: Role, split: RoleSplit, task: TaskSpec, topology: Topology, flat: bool
     ) -> None:
-        self.role, self._split, self._flat = role, split, flat
+        self.role, self._split, self._flat, self._topology = role, split, flat, topology
         self._choices = role_actions(role, topology, task.world, hand_over=task.takes_hand_over)
         box = box_of(role_tokens_of(split, role, task.setting, topology, task.horizon))
         mask = spaces.Box(0, 1, (len(self._choices),), np.int8)
@@ -89,7 +97,7 @@ class NumericSeat:
     def read(self, number: Any) -> Action:
         """The action of an integer or a core action; InvalidInput out of the action space."""
         if isinstance(number, Action):
-            return as_taken_by(number, self.role)
+            return _taken(number, self.role, self._topology)
         if not self.action_space.contains(number):
             raise InvalidInput(
                 f"action {number!r} of {agent_name(self.role)}: "
@@ -118,7 +126,7 @@ class TextSeat:
     def read(self, reply: Any) -> Action:
         """The action of a reply or a core action; InvalidInput for anything but a text."""
         if isinstance(reply, Action):
-            return as_taken_by(reply, self.role)
+            return _taken(reply, self.role, self._topology)
         if not isinstance(reply, str):
             raise InvalidInput(
                 f"action {reply!r} of {agent_name(self.role)}: expected text, such as "

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 
 import attrs
+from attrs.converters import optional
 
 from logtriage.actions import Action, signed
 from logtriage.errors import InvalidInput
@@ -12,6 +13,7 @@ from logtriage.parsing import SOLO_KINDS, Form, parse_action
 from logtriage.policies.base import Memory
 from logtriage.rendering import Style, check_style, render_observation, system_prompt
 from logtriage.roles import RoleSplit
+from logtriage.roles.splits import get_role_split
 
 #: One message, ``{"role": "user", "content": "…"}``.
 Message = Mapping[str, str]
@@ -58,7 +60,7 @@ class ChatPolicy:
 
     complete: Complete
     rules: str
-    split: RoleSplit | None = None
+    split: RoleSplit | None = attrs.field(default=None, converter=optional(get_role_split))
     role: str | None = None
     turns: int | None = attrs.field(default=None, validator=_positive)
     style: Style = attrs.field(default="text", converter=check_style)
@@ -94,7 +96,7 @@ class ChatPolicies:
     """The factory of :class:`ChatPolicy` for incidents; picklable if ``complete`` is."""
 
     complete: Complete
-    split: RoleSplit | None = None
+    split: RoleSplit | None = attrs.field(default=None, converter=optional(get_role_split))
     role: str | None = None
     turns: int | None = None
     style: Style = "text"

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 from typing import Protocol, cast
 
 import attrs
+from attrs.converters import optional
 
 from logtriage.actions import (
     Action,
@@ -21,6 +22,7 @@ from logtriage.joint import requests_left
 from logtriage.observation import Observation
 from logtriage.policies.base import Follower, Memory, Player, Policy, decision
 from logtriage.roles import Role, RoleSplit, as_allowed
+from logtriage.roles.splits import SplitLike, get_role_split
 from logtriage.state import State, initial_state
 
 
@@ -72,7 +74,7 @@ class RolePolicies:
 
     players: tuple[Player, ...] = attrs.field(converter=_as_players)
     incident: Incident | None = None
-    split: RoleSplit | None = None
+    split: RoleSplit | None = attrs.field(default=None, converter=optional(get_role_split))
 
     def act(
         self, observations: tuple[Observation, ...], memory: Memory
@@ -120,7 +122,7 @@ def idle(role: Role) -> Action:
 
 
 def as_taken(
-    actions: tuple[Action, ...], split: RoleSplit, state: State | None = None
+    actions: tuple[Action, ...], split: SplitLike, state: State | None = None
 ) -> tuple[Action, ...]:
     """The actions that the roles of a split take if they decide for these.
 
@@ -133,6 +135,7 @@ def as_taken(
         InvalidInput: if there is not one action for each role.
         TypeError: if the value is not an action.
     """
+    split = get_role_split(split)
     if len(actions) != len(split):
         raise InvalidInput(f"{len(actions)} actions for the roles {', '.join(split.names)}")
     if state is not None:

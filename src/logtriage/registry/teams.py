@@ -9,15 +9,15 @@ from logtriage import policies
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.incident import Incident
 from logtriage.registry.own import is_own, own_role
-from logtriage.registry.policies import CONSTANT, POLICIES, seed_of
+from logtriage.registry.policies import CONSTANT, ENDPOINT, POLICIES, seed_of
 from logtriage.rng import hash_name
 from logtriage.roles import Role, RoleSplit
-from logtriage.roles.splits import get_role_split
+from logtriage.roles.splits import SplitLike, get_role_split
 
 #: What can play a single role.
 _ROLE_PLAYERS: Final = (
     *("oracle", "expert", "observer", "random[:SEED]"),
-    *("net:DIR", "openai:MODEL", "module:name"),
+    *("net:DIR", "module:name"),
 )
 #: What :func:`make_team` takes; ``docs/teams.md`` says what each does.
 TEAMS: Final = ("oracle", "expert", "observer", "pooled", "random", "ROLE=POLICY,...")
@@ -55,7 +55,7 @@ def _by_role(
 
 
 def make_team(
-    spec: str, split: RoleSplit | str, *, roles: Mapping[str, policies.RoleFactory] | None = None
+    spec: str, split: SplitLike, *, roles: Mapping[str, policies.RoleFactory] | None = None
 ) -> policies.TeamFactory:
     """The factory behind a specification such as ``expert`` or ``triage=expert,...``.
 
@@ -69,7 +69,7 @@ def make_team(
         InvalidInput: for a policy that plays alone, a role that is left out or named twice, a seed
             that cannot be read, and a directory without a trained team of the split.
     """
-    split = get_role_split(split) if isinstance(split, str) else split
+    split = get_role_split(split)
     own = {**_networks(spec, split), **(roles or {})}
     if spec == "oracle" and spec not in own:
         return partial(policies.oracles, split=split)
@@ -79,13 +79,18 @@ def make_team(
     if roles_of(spec):
         return partial(_by_role, _per_role(spec, split, own), split)
     _check_not_alone("", spec, (*TEAMS, *own))
-    more = "or in every role net:DIR, openai:MODEL, module:name"
+    more = "or in every role net:DIR, module:name"
     raise UnknownName("team", spec, (*TEAMS, *own), more)
 
 
 def _check_not_alone(where: str, spec: str, known: Iterable[str]) -> None:
-    """Refuse a policy that acts on all of an incident, and so plays no role."""
+    """Refuse a policy that plays no role: it acts on all of an incident, or is a bare model."""
     name = spec.partition(":")[0]
+    if name == ENDPOINT:
+        raise InvalidInput(
+            f"{where}policy {spec!r}: logtriage eval plays a model; from Python, see "
+            "logtriage.adapters.served, or name a policy of yours in roles="
+        )
     if name in POLICIES or name == CONSTANT:
         raise InvalidInput(
             f"{where}policy {spec!r} plays alone, not in a team; these do: {', '.join(known)}"

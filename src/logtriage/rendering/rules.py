@@ -24,6 +24,7 @@ from logtriage.rendering.recordings import GRADED, on_request_rules, recorded_ru
 from logtriage.rendering.rulebook import rulebook, short_rulebook
 from logtriage.rendering.screens import ASKS, Style, check_style
 from logtriage.roles import VIEW_WORDS, Role, RoleSplit, watched
+from logtriage.roles.splits import SplitLike, get_role_split
 from logtriage.roles.words import NO_FAULT
 from logtriage.state import check_incident
 from logtriage.topology import Topology
@@ -45,8 +46,8 @@ def system_prompt(
     reply: Reply | None = None,
     *,
     style: Style = "text",
-    split: RoleSplit | None = None,
-    role: str | None = None,
+    split: SplitLike | None = None,
+    role: str | Role | None = None,
 ) -> str:
     """All public rules of an incident, and nothing that is its own.
 
@@ -67,7 +68,7 @@ def system_prompt(
         world.setting if isinstance(world, Simulation) else None,
         reply,
         style=style,
-        split=split,
+        split=None if split is None else get_role_split(split),
         role=role,
         tick_seconds=TICK_SECONDS if isinstance(world, Simulation) else world.tick_seconds,
         on_request=not isinstance(world, Simulation) and world.on_request,
@@ -91,7 +92,7 @@ def public_rules(
     *,
     style: Style = "text",
     split: RoleSplit | None = None,
-    role: str | None = None,
+    role: str | Role | None = None,
     tick_seconds: int = TICK_SECONDS,
     on_request: bool = False,
 ) -> str:

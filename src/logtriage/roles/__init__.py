@@ -32,6 +32,7 @@ from logtriage.roles.words import spelt
 from logtriage.topology import Tier, Topology
 from logtriage.world.default import default_world
 from logtriage.world.model import World
+from logtriage.world.schema.canonical import encode, fingerprint_of
 
 __all__ = [
     "BOARD",
@@ -89,6 +90,10 @@ def _name_set(names: Iterable[str]) -> frozenset[str]:
 
 def _words(words: Iterable[str]) -> tuple[str, ...]:
     return _listed(words, "words")
+
+
+def _in_order(_: object, __: object, value: object) -> object:
+    return sorted(value) if isinstance(value, frozenset) else value
 
 
 def _as_roles(roles: "Iterable[Role]") -> "tuple[Role, ...]":
@@ -206,11 +211,24 @@ class RoleSplit:
         """The names of the roles, in order."""
         return tuple(role.name for role in self.roles)
 
-    def role(self, name: str) -> Role:
-        """The role of that name; UnknownName lists the roles of the split."""
+    @cached_property
+    def fingerprint(self) -> str:
+        """A hash of the name, the roles and their settings, 32 hexadecimal digits."""
+        return fingerprint_of(encode(attrs.asdict(self, value_serializer=_in_order)))
+
+    def role(self, name: "str | Role") -> Role:
+        """The role of that name, or the role itself; UnknownName lists the roles of the split.
+
+        InvalidInput for a role of another split.
+        """
         for role in self.roles:
-            if role.name == name:
+            if name in (role.name, role):
                 return role
+        if isinstance(name, Role):
+            raise InvalidInput(
+                f"role {name.name!r}: expected a role of the split {self.name!r}: "
+                f"{', '.join(self.names)}"
+            )
         raise UnknownName("role", name, self.names)
 
 

@@ -6,7 +6,7 @@ from typing import Final
 import attrs
 
 from logtriage.actions import ACTION_TYPES
-from logtriage.errors import UnknownName
+from logtriage.errors import InvalidInput, UnknownName
 from logtriage.roles import BOARD, REQUESTS, VIEWS, Role, RoleSplit
 
 _DIAGNOSIS: Final = ("alerts", "slo", "window", "inspection", "traces")
@@ -128,15 +128,33 @@ ROLE_SPLITS: Final = {
 }
 
 
-def get_role_split(name: str) -> RoleSplit:
-    """A built-in role split by its name; UnknownName lists the known splits."""
-    try:
-        return ROLE_SPLITS[name]
-    except KeyError:
+#: What stands for a role split: the split itself, or the name of a built-in split.
+SplitLike = RoleSplit | str
+
+
+def get_role_split(split: SplitLike) -> RoleSplit:
+    """A built-in role split by its name; a split of your own is returned as it is.
+
+    Raises:
+        UnknownName: listing the built-in splits.
+        InvalidInput: for what is neither a name nor a split.
+    """
+    if isinstance(split, RoleSplit):
+        return split
+    if not isinstance(split, str):
+        raise InvalidInput(f"role split {split!r:.60}: expected a name or a RoleSplit")
+    if split not in ROLE_SPLITS:
         own = "a split of your own is a file: --split-roles FILE, load_role_split(path)"
-        raise UnknownName("role split", name, ROLE_SPLITS, own) from None
+        raise UnknownName("role split", split, ROLE_SPLITS, own)
+    return ROLE_SPLITS[split]
 
 
-def splits_with(own: RoleSplit | None) -> Callable[[str], RoleSplit]:
+def roles_of_viewer(viewer: Role | SplitLike) -> tuple[Role, ...]:
+    """The roles whose evidence a viewer pools: one role, or all of a split; raises as above."""
+    return (viewer,) if isinstance(viewer, Role) else get_role_split(viewer).roles
+
+
+def splits_with(own: SplitLike | None) -> Callable[[str], RoleSplit]:
     """A function as :func:`get_role_split` that also knows the caller's ``own`` split."""
+    own = None if own is None else get_role_split(own)
     return lambda name: own if own is not None and name == own.name else get_role_split(name)

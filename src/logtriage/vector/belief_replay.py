@@ -16,7 +16,8 @@ from logtriage.actions import Escalate, Remediate, action_id
 from logtriage.beliefs.model import Model, model_of
 from logtriage.errors import InvalidInput
 from logtriage.evidence import evidence
-from logtriage.roles import Role, RoleSplit
+from logtriage.roles import Role
+from logtriage.roles.splits import SplitLike
 from logtriage.state import Closing, State
 from logtriage.tasks import UNSEEN_TASKS
 from logtriage.topology import Topology
@@ -24,7 +25,7 @@ from logtriage.vector.arrays import padded
 from logtriage.vector.beliefs import BeliefBatch
 
 
-def belief_batch(states: Sequence[State], role: Role | RoleSplit | None = None) -> BeliefBatch:
+def belief_batch(states: Sequence[State], role: Role | SplitLike | None = None) -> BeliefBatch:
     """The posteriors of many states, from all evidence shown so far, or shown to ``role``.
 
     For a split, the evidence of all its roles is pooled. An engine updates its own batch.

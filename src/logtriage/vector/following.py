@@ -23,7 +23,8 @@ import numpy as np
 from logtriage.errors import InvalidInput
 from logtriage.evidence import VIEW_OF
 from logtriage.grading.rubric import TRIAGE_3
-from logtriage.roles import Role, RoleSplit, watched
+from logtriage.roles import Role, watched
+from logtriage.roles.splits import SplitLike, roles_of_viewer
 from logtriage.topology import Topology
 from logtriage.vector.arrays import Bools, Ints
 from logtriage.vector.beliefs import BeliefBatch
@@ -40,11 +41,10 @@ class Viewer:
     shown: Bools
 
     @classmethod
-    def of(cls, viewer: Role | RoleSplit, topology: Topology) -> "Viewer":
+    def of(cls, viewer: Role | SplitLike, topology: Topology) -> "Viewer":
         """A role, or all of a split together."""
-        roles = viewer.roles if isinstance(viewer, RoleSplit) else (viewer,)
         shown = np.zeros((len(CHANNELS), len(topology) + 1), bool)
-        for role in roles:
+        for role in roles_of_viewer(viewer):
             here = [*sorted(watched(role, topology)), -1]
             for place, channel in enumerate(CHANNELS):
                 if VIEW_OF[channel] in role.views:
@@ -145,7 +145,7 @@ class TeamBeliefs:
     def __init__(
         self,
         team: BatchedTeam,
-        viewers: Sequence[Role | RoleSplit] | None = None,
+        viewers: Sequence[Role | SplitLike] | None = None,
     ) -> None:
         self._team = team
         self.viewers = tuple(team.split.roles if viewers is None else viewers)

@@ -13,8 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from logtriage.errors import UnknownName
 from logtriage.grading.rubric import Rubric
-from logtriage.roles import RoleSplit
-from logtriage.roles.splits import TRIO
+from logtriage.roles.splits import TRIO, SplitLike, get_role_split
 from logtriage.tasks import TaskSpec
 from logtriage.topology import Topology
 from logtriage.vector.arrays import Ints
@@ -55,7 +54,7 @@ class BatchedTeam:
 
     Args:
         task: a drawn task, such as ``cascading_failure-v4``, or a task of your own.
-        split: who sees and does what.
+        split: who sees and does what: a built-in name, or a split of your own.
         horizon: another horizon than the task's, in ticks.
         topology: another topology than the task's.
         rubric: another rubric than the task's.
@@ -67,7 +66,7 @@ class BatchedTeam:
             without it, the task's id says it.
 
     Raises:
-        UnknownName: for a task or credit that does not exist.
+        UnknownName: for a task, role split or credit that does not exist.
         InvalidInput: as :class:`BatchedTriage`, and for a horizon out of range.
         MissingExtra: where Numba is not installed.
     """
@@ -75,7 +74,7 @@ class BatchedTeam:
     def __init__(
         self,
         task: str | TaskSpec,
-        split: RoleSplit = TRIO,
+        split: SplitLike = TRIO,
         *,
         horizon: int | None = None,
         topology: Topology | None = None,
@@ -87,7 +86,7 @@ class BatchedTeam:
         if credit not in CREDITS:
             raise UnknownName("credit", credit, CREDITS)
         spec = checked_task(task, horizon, world)
-        self.split = split
+        self.split = split = get_role_split(split)
         self.credit = credit
         #: The engine below: incidents, hidden truths included, and episodes, for reading.
         self.engine = BatchedTriage(

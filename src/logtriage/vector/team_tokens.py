@@ -21,6 +21,7 @@ from logtriage.actions import ClassifySeverity, IdentifyRootCause
 from logtriage.evidence import VIEW_OF, evidence, simulation_of
 from logtriage.joint import board_of, requests_left
 from logtriage.roles import Role, RoleSplit, is_request, role_actions, role_words, watched
+from logtriage.roles.splits import SplitLike, get_role_split
 from logtriage.state import State
 from logtriage.topology import Topology
 from logtriage.vector.layout import Floats, Layout, laid_out
@@ -95,12 +96,13 @@ class RoleTokens(Layout):
 
 @lru_cache(maxsize=64)
 def team_tokens_of(
-    split: RoleSplit,
+    split: SplitLike,
     setting: Setting,
     topology: Topology,
     horizon: int,
 ) -> TeamTokens:
     """The team's layout for a split on a topology, in the world and at the fog of a setting."""
+    split = get_role_split(split)
     base = token_layout_of(setting, topology, horizon, len(split), apart=True)
     blocks = {_by_role(name, split): place for name, place in base.blocks.items()}
     widths: dict[str, tuple[int, float]] = {"declared_owner": (len(topology.teams), 1.0)}
@@ -170,7 +172,7 @@ def _shows(role: Role, block: str, team: TeamTokens) -> bool:
 
 @lru_cache(maxsize=256)
 def role_tokens_of(
-    split: RoleSplit,
+    split: SplitLike,
     role: Role,
     setting: Setting,
     topology: Topology,
@@ -190,7 +192,7 @@ def role_tokens_of(
     return RoleTokens(topology, *blocks, role, team, columns)
 
 
-def encode_team_tokens(state: State, split: RoleSplit) -> Floats:
+def encode_team_tokens(state: State, split: SplitLike) -> Floats:
     """All that the roles of a split could see together, shape (D,) of :func:`team_tokens_of`.
 
     Raises:
@@ -199,12 +201,12 @@ def encode_team_tokens(state: State, split: RoleSplit) -> Floats:
     return _encode(state, split, None)
 
 
-def encode_role_tokens(state: State, split: RoleSplit, role: Role) -> Floats:
+def encode_role_tokens(state: State, split: SplitLike, role: Role) -> Floats:
     """What a role of a split sees, shape (D,); raises as :func:`encode_team_tokens`."""
     return _encode(state, split, role)
 
 
-def role_token_mask(state: State, split: RoleSplit, role: Role) -> NDArray[np.int8]:
+def role_token_mask(state: State, split: SplitLike, role: Role) -> NDArray[np.int8]:
     """Which of a role's actions could have an effect, shape (A,) of ``role_actions``.
 
     As :func:`logtriage.policies.masked_actions` of what the role sees, without its screen.
@@ -228,8 +230,8 @@ def role_token_mask(state: State, split: RoleSplit, role: Role) -> NDArray[np.in
     return sensible if sensible.any() else np.ones(len(choices), np.int8)
 
 
-def _encode(state: State, split: RoleSplit, role: Role | None) -> Floats:
-    shown, incident = evidence(state), state.incident
+def _encode(state: State, split: SplitLike, role: Role | None) -> Floats:
+    split, shown, incident = get_role_split(split), evidence(state), state.incident
     topology = incident.topology
     where = simulation_of(incident).setting, topology, incident.horizon
     layout, board = team_tokens_of(split, *where), board_of(state, role)

@@ -44,16 +44,16 @@ def load_world(name_or_folder: str | Path) -> World:
     """The world of a shipped name, of a name on the search path, or in a folder.
 
     A text with a path separator, and any :class:`~pathlib.Path`, is a folder, which is read each
-    time. A name is read once a process.
+    time; so is the name of a folder in the working directory that holds a world, unless a shipped
+    world has that name. A name is read once a process.
 
     Raises:
         UnknownName: for a name of no shipped world and of none in ``LOGTRIAGE_WORLDS``.
         WorldError: for a world that cannot be used, naming the file and line or field.
         OSError: for a folder that cannot be read.
     """
-    if _is_folder(name_or_folder):
-        return refuse_shipped_name(_read(Path(name_or_folder)))
-    return world_named(os.fspath(name_or_folder))
+    where = folder_or_name(name_or_folder)
+    return refuse_shipped_name(_read(where)) if isinstance(where, Path) else world_named(where)
 
 
 def world_of(texts: Mapping[str, bytes], source: str) -> World:
@@ -67,27 +67,22 @@ def world_of(texts: Mapping[str, bytes], source: str) -> World:
 
 def folder_of(name_or_folder: str | Path) -> Path:
     """The folder that :func:`load_world` reads; raises UnknownName as it."""
-    if _is_folder(name_or_folder):
-        return Path(name_or_folder)
-    return _place_of(os.fspath(name_or_folder), _search_path())
-
-
-def _is_folder(name_or_folder: str | Path) -> bool:
-    text = os.fspath(name_or_folder)
-    return isinstance(name_or_folder, Path) or Path(text).name != text
+    where = folder_or_name(name_or_folder)
+    return where if isinstance(where, Path) else _place_of(where, _search_path())
 
 
 def _search_path() -> str:
     return os.environ.get(WORLDS_VARIABLE, "")
 
 
-def folder_or_name(typed: str) -> str | Path:
-    """What somebody typed for a world: a folder that is here, or else a name."""
-    here = Path(typed)
-    named = typed in shipped_worlds() or not here.is_dir()
-    if named or (not (here / RULES_FILE).is_file() and is_world(typed)):
-        return typed
-    return here
+def folder_or_name(given: str | Path) -> str | Path:
+    """The folder of a world as a path, or else its name: what :func:`load_world` reads."""
+    text = os.fspath(given)
+    here = Path(text)
+    if isinstance(given, Path) or here.name != text:
+        return here
+    named = text in shipped_worlds() or not here.is_dir()
+    return text if named or (not (here / RULES_FILE).is_file() and is_world(text)) else here
 
 
 def world_named(name: str) -> World:
@@ -236,15 +231,12 @@ def _place_of(name: str, search_path: str) -> Path:
         return place
     folders = _folders(search_path)
     there = (path.parent.name for folder in folders for path in folder.glob(f"*/{RULES_FILE}"))
-    is_here = WORLD_NAME.fullmatch(name) and (Path(name) / RULES_FILE).is_file()
-    here = f"; for the folder here write Path({name!r}) or --world {name}" if is_here else ""
     raise UnknownName(
         "world",
         name,
         (*shipped_worlds(), *islice(sorted(there), MAX_FILES)),
         f"{WORLDS_VARIABLE}, where worlds of one's own are looked for, is "
-        + (repr(search_path) if folders else "not set")
-        + here,
+        + (repr(search_path) if folders else "not set"),
     )
 
 

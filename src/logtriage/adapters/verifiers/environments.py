@@ -79,6 +79,7 @@ def team_grade(traces: Iterable[vf.Trace]) -> Graded:
         seal=incident.seal,
         role_split=split.name,
         world=incident.world_mark,
+        role_split_mark=split.fingerprint,
     )
     return grade_transcript(played, resolve=lambda _: incident)
 
