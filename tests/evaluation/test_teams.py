@@ -56,7 +56,7 @@ class Waiting:
 
 
 def all_resolving(_: Incident) -> TeamPolicy:
-    return RolePolicies([ConstantPolicy([Resolve()])] * 3)
+    return RolePolicies([ConstantPolicy((Resolve(),))] * 3)
 
 
 class Saying:

@@ -86,7 +86,7 @@ def test_an_action_of_the_core_is_taken_as_the_role_may(observations: str) -> No
 
 def test_what_a_scripted_role_may_not_take_is_malformed_as_in_a_run() -> None:
     env = triage_team_v1.parallel_env(split="test")
-    own = RolePolicies([ConstantPolicy([lt.Resolve()])] * 3)
+    own = RolePolicies([ConstantPolicy((lt.Resolve(),))] * 3)
     team = ScriptedTeam(env, lambda _: own)
     env.reset(options={"id": INCIDENT})
     *_, last = joint_steps(lt.make_incident(INCIDENT), own, TRIO)

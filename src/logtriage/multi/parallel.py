@@ -183,11 +183,7 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
         before, split = self.core_state, self.role_split
         if before.is_closed:
             raise EpisodeOver(f"the incident is closed ({before.closing}): call reset()")
-        if not isinstance(actions, Mapping) or actions.keys() != self._seats.keys():
-            of = ", ".join(map(str, actions)) if isinstance(actions, Mapping) else repr(actions)
-            raise InvalidInput(
-                f"actions of {of or 'nobody'}: expected one of each agent: {', '.join(self._seats)}"
-            )
+        _check_agents(actions, self.possible_agents)
         chosen = [self.read(agent, actions[agent]) for agent in self._seats]
         acts = [
             as_allowed(act, role, self.topology, requests_left(before, split, role))
@@ -251,6 +247,14 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
 def _among(what: str, name: object, known: Sequence[str]) -> None:
     if name not in known:
         raise UnknownName(what, name, known)
+
+
+def _check_agents(actions: object, agents: Sequence[str]) -> None:
+    if not isinstance(actions, Mapping) or actions.keys() != set(agents):
+        of = ", ".join(map(str, actions)) if isinstance(actions, Mapping) else repr(actions)
+        raise InvalidInput(
+            f"actions of {of or 'nobody'}: expected one of each agent: {', '.join(agents)}"
+        )
 
 
 def _kinds_of(observations: object, split: RoleSplit) -> dict[str, str]:
