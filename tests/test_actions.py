@@ -61,7 +61,7 @@ def test_integers_are_positions_and_confidence_makes_no_difference() -> None:
     ("action", "message"),
     [
         (lt.IdentifyRootCause("pay-db"), "unknown service 'pay-db'; known: api-gateway"),
-        (lt.RequestMoreLogs("pay-db"), "unknown service 'pay-db'"),
+        (lt.RequestMoreLogs("all"), r"known: .*; RequestMoreLogs\(\) asks for all"),
         (lt.RequestMetrics("pay-db"), "unknown service 'pay-db'"),
         (lt.RequestTraces("pay-db"), "unknown service 'pay-db'"),
         (lt.Remediate("scale", "pay-db"), "unknown service 'pay-db'"),

@@ -424,7 +424,7 @@ def run(settings: Settings, out: Path, command: str, *, resume: bool = False) ->
     return about
 
 
-def show(settings: Settings, console: Console) -> None:
+def show(settings: Settings, console: Console) -> bool:
     """The dry run: settings, the first prompt with its tools, and whether the memory suffices.
 
     Raises:
@@ -437,7 +437,9 @@ def show(settings: Settings, console: Console) -> None:
     console.print(json.dumps(attrs.asdict(settings), indent=1), markup=False)
     console.print(f"the first prompt, {len(prompt)} tokens:\n", markup=False)
     console.print(chat.tokenizer.decode(prompt), markup=False, soft_wrap=True)
-    console.print(verdict(settings, settings.model), markup=False, soft_wrap=True)
+    fits, told = verdict(settings, settings.model)
+    console.print(told, markup=False, soft_wrap=True)
+    return fits
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -453,11 +455,10 @@ def main(arguments: list[str] | None = None) -> int:
         settings: Settings, out: Path | None, command: str, *, resume: bool, dry_run: bool
     ) -> None:
         if dry_run:
-            show(settings, Console())
-        elif out is None:
+            sys.exit(not show(settings, Console()))
+        if out is None:
             parser.error("--out is needed, but for --dry-run")
-        else:
-            run(settings, out, command, resume=resume)
+        run(settings, out, command, resume=resume)
 
     try:
         run_recipe(parser, arguments, Settings, started, {"quick": QUICK, **presets()})

@@ -160,8 +160,6 @@ class Study:
                 self.judge(name, EVAL_SPLIT, temperature)
             self.write()
 
-    # -- parts -------------------------------------------------------------------------------
-
     def _sft(self, body: str) -> list[str]:
         options = {"model": self._bodies[body], "style": "notation", **self.size.sft}
         return ["training.sft", *self._words(options)]
@@ -179,8 +177,7 @@ class Study:
         return ["training.grpo", *self._words(options)]
 
     def _words(self, options: Mapping[str, Any]) -> list[str]:
-        shared = {"task": self.size.task, "device": self._device, "held-out": 0}
-        given = {**shared, **options}
+        given = {"task": self.size.task, "device": self._device, "held-out": 0, **options}
         return [word for name, value in given.items() for word in (f"--{name}", str(value))]
 
     def _parts(self, commands: Mapping[str, Sequence[str]]) -> None:
@@ -203,8 +200,6 @@ class Study:
         }
         self.console.print(f"net value on {CHOICE_SPLIT} by learning rate: {worth}")
         return max(worth, key=lambda rate: worth[rate])
-
-    # -- judging -----------------------------------------------------------------------------
 
     def judge(self, name: str, split: str, temperature: float) -> list[Row]:
         """The held-out episodes of a part's model; played once, then read from its file."""
@@ -236,8 +231,6 @@ class Study:
         bars = [*sorted({row.worth for row in chosen}), 1.1]
         best = max(bars, key=lambda bar: net_value(barred(chosen, bar)).mean)
         return best, barred(self.judge(start, EVAL_SPLIT, 0.0), best)
-
-    # -- tables ------------------------------------------------------------------------------
 
     def players(self) -> dict[str, list[Row]]:
         """The episodes of all that was judged on ``test``, by what played."""

@@ -376,7 +376,9 @@ def check_action(action: Action, topology: Topology) -> None:
             if isinstance(action, Remediate) and action.remedy not in topology.remedies:
                 raise UnknownName("remedy", action.remedy, topology.remedies)
             if service is not None and service not in topology:
-                raise UnknownName("service", service, topology.names)
+                every = type(action) is RequestMoreLogs and service == ALL_SERVICES
+                where = "RequestMoreLogs() asks for all" if every else ""
+                raise UnknownName("service", service, topology.names, where)
         case ReportImpact(calls):
             for service in chain.from_iterable(calls):
                 if service not in topology:

@@ -6,10 +6,12 @@ also :class:`ValueError`, for callers that know nothing of logtriage.
 
 import re
 import shlex
+import traceback
 from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from functools import partial
 from importlib.metadata import PackageNotFoundError, requires
+from pathlib import Path
 
 
 class LogTriageError(Exception):
@@ -30,6 +32,8 @@ _LONGEST, _MOST = 100, 1_000
 _ALIKE = 0.8
 #: A known name that the given name begins with must have this share of its length.
 _BEGUN = 0.75
+#: The most characters of an error of somebody else's code.
+_TOLD = 400
 #: Lists of more names than the first number are cut to the second.
 _ALL, _SOME = 12, 8
 
@@ -166,3 +170,12 @@ def requirements_of(extra: str) -> Iterator[str]:
         requirement, _, marker = row.partition(";")
         if wanted.match(marker.strip()):
             yield requirement.strip()
+
+
+def told_of(error: Exception) -> str:
+    """The type and text of an error, cut, and the innermost line outside this package, if any."""
+    package = str(Path(__file__).parent)
+    frames = traceback.extract_tb(error.__traceback__)
+    places = [frame for frame in frames if not frame.filename.startswith(package)]
+    place = f" ({Path(places[-1].filename).name}:{places[-1].lineno})" if places else ""
+    return f"{type(error).__name__}: {error}"[:_TOLD] + place

@@ -7,7 +7,7 @@ from logtriage._lib.printable import spelled
 from logtriage.actions import Action
 from logtriage.dynamics import play as play_actions
 from logtriage.dynamics import transition
-from logtriage.errors import LogTriageError
+from logtriage.errors import LogTriageError, told_of
 from logtriage.incident import Incident
 from logtriage.observation import observe
 from logtriage.policies import Memory, Policy, PolicyFactory
@@ -78,11 +78,6 @@ def steps(incident: Incident, policy: Policy) -> Generator[State, None, Memory]:
 
 
 def failure_of(state: State, cause: Exception | str) -> PolicyFailure:
-    """The failure of a policy in a state; its cause names the tick, and the type of an error."""
+    """The failure of a policy in a state; its cause names tick, error and place."""
     reason = cause if isinstance(cause, str) else told_of(cause)
     return PolicyFailure(spelled(f"policy failed in tick {state.tick}: {reason}")[:_CAUSE], state)
-
-
-def told_of(error: Exception) -> str:
-    """The type and text of an error, cut."""
-    return f"{type(error).__name__}: {error}"[:_CAUSE]

@@ -183,7 +183,8 @@ def test_policy_that_fails_is_not_scored(monkeypatch: pytest.MonkeyPatch) -> Non
     assert result.exit_code == 1
     graded = json.loads(result.stdout)
     assert graded["score"] is None
-    assert graded["cause"] == "policy failed in tick 0: RuntimeError: out of ideas"
+    said = "policy failed in tick 0: RuntimeError: out of ideas (test_play.py:"
+    assert graded["cause"].startswith(said)
 
 
 def test_the_first_incident_of_a_kind_is_played() -> None:

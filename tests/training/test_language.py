@@ -20,6 +20,7 @@ from logtriage.parsing import render_action  # noqa: E402
 from logtriage.registry import make_policy  # noqa: E402
 from tests.training.tiny import tiny_model  # noqa: E402
 from training import grpo, sft, weights  # noqa: E402
+from training.common import memory  # noqa: E402
 from training.common.figures import gain, line_of, read_rows  # noqa: E402
 from training.common.files import Refused, load_json  # noqa: E402
 from training.common.language import load, play_held_out, style_and_rules  # noqa: E402
@@ -302,11 +303,36 @@ def test_settings_that_do_not_fit_are_refused(changes, said):
         settings_of("m", **changes)
 
 
-def test_the_dry_run_shows_prompt_tools_and_verdict(capsys):
-    assert grpo.main(["--dry-run", "--model", tiny_model(), "--task", "single_crash-v4"]) == 0
+@pytest.mark.parametrize(("kib", "code", "said"), [(2**24, 0, "it fits"), (9, 1, "NOT FIT")])
+def test_the_dry_run_shows_prompt_tools_and_verdict(monkeypatch, tmp_path, capsys, kib, code, said):
+    (tmp_path / "meminfo").write_text(f"MemFree: 1 kB\nMemAvailable: {kib} kB\n")
+    monkeypatch.setattr(memory, "MEMINFO", tmp_path / "meminfo")
+    with pytest.raises(SystemExit) as end:
+        grpo.main(["--dry-run", "--model", tiny_model(), "--task", "single_crash-v4"])
     shown = capsys.readouterr().out
+    assert end.value.code == code
     assert "request_more_logs(service" in shown
-    assert "it fits" in shown
+    assert said in shown
+
+
+def test_free_memory_is_at_most_the_limit_of_the_cgroup(monkeypatch, tmp_path):
+    for name, limit in (("v1", "7\n"), ("v2", "max\n")):
+        (tmp_path / name).write_text(limit)
+    monkeypatch.setattr(memory, "LIMITS", (tmp_path / "v1", tmp_path / "v2", tmp_path / "none"))
+    assert memory.available(torch.device("cpu")) == 7
+
+
+def test_a_preset_for_a_gpu_is_planned_without_one(tmp_path, capsys):
+    if torch.cuda.is_available():
+        pytest.skip("there is a GPU")
+    words = ["--qwen3-4b", "--model", tiny_model()]
+    with pytest.raises(SystemExit) as end:
+        grpo.main([*words, "--dry-run"])
+    assert end.value.code == 0
+    assert "torch sees no GPU here" in capsys.readouterr().out
+    with pytest.raises(SystemExit) as end:
+        grpo.main([*words, "--out", str(tmp_path / "out")])
+    assert end.value.code == 2
 
 
 def test_the_dry_run_refuses_a_template_without_tools(tmp_path, capsys):
@@ -321,16 +347,14 @@ def test_the_dry_run_refuses_a_template_without_tools(tmp_path, capsys):
 
 @pytest.mark.parametrize("name", GPUS)
 def test_the_presets_of_qwen3_fit_their_gpus(name):
-    fields = {**presets()[name], "device": "cpu", "precision": "bfloat16"}
-    settings = grpo.Settings(**{**fields, "checkpointing": True, "load_in_4bit": False})
-    if presets()[name].get("load_in_4bit"):
-        object.__setattr__(settings, "load_in_4bit", True)  # on a CPU it is refused
-    memory = estimate(settings, qwen3(settings.model), device="cuda")
-    assert 0.3 * GPUS[name] < memory.peak / GIB < 0.9 * GPUS[name]
+    peak = estimate(grpo.Settings(**presets()[name]), qwen3(presets()[name]["model"])).peak
+    assert 0.3 * GPUS[name] < peak / GIB < 0.9 * GPUS[name]
 
 
-def test_a_verdict_says_what_helps():
-    told = verdict(settings_of(tiny_model(), lora_r=0), tiny_model(), bytes_free=1_000_000)
+def test_a_verdict_says_what_helps(monkeypatch):
+    monkeypatch.setattr(memory, "available", lambda _: 1_000_000)
+    fits, told = verdict(settings_of(tiny_model(), lora_r=0), tiny_model())
+    assert not fits
     assert "IT DOES NOT FIT" in told
     assert "--lora-r 16" in told
 

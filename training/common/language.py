@@ -90,8 +90,6 @@ class LanguageSettings:
                 raise InvalidInput(
                     f"{field.name}: expected one of {', '.join(choices)}, got {value!r}"
                 )
-        if self.device == "cuda" and not torch.cuda.is_available():
-            raise InvalidInput("device: torch sees no GPU for cuda here; give --device cpu")
         for name in ("max_tokens", "play_batch", "save_steps", "lora_alpha", "threads"):
             if getattr(self, name) < 1:
                 raise InvalidInput(f"{name}: must be at least 1, got {getattr(self, name)}")
@@ -117,8 +115,10 @@ class LanguageSettings:
 
     @property
     def arithmetic(self) -> torch.dtype:
-        """The precision of the arithmetic."""
-        return resolved_dtype(None if self.precision == "auto" else self.precision, self.where)
+        """The precision of the arithmetic; bfloat16 for a GPU that a dry run plans with."""
+        planned = self.where.type == "cuda" and not torch.cuda.is_available()
+        auto = {"auto": "bfloat16" if planned else None}
+        return resolved_dtype(auto.get(self.precision, self.precision), self.where)
 
     @property
     def autocast(self) -> torch.autocast:
@@ -170,8 +170,10 @@ def begin(
     The caller writes it once the model is loaded: a refused model leaves the directory free.
 
     Raises:
-        Refused, InvalidInput: if the directory holds something else, or other settings.
+        Refused, InvalidInput: if the directory has other content or settings; without the device.
     """
+    if settings.where.type == "cuda" and not torch.cuda.is_available():
+        raise InvalidInput("device: torch sees no GPU for cuda here; give --device cpu")
     mine = attrs.asdict(settings)
     if resume != (out / RUN).exists():
         other = "no run to resume" if resume else "a run: give another directory, or --resume"

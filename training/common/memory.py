@@ -12,6 +12,7 @@ The estimate leaves out what libraries take for themselves and fragmentation. So
 
 import os
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Final
 
 import attrs
@@ -30,6 +31,9 @@ NF4_BITS: Final = 4.127
 #: What must be left of a device's memory, as a share.
 SPARE: Final = 0.1
 GIB: Final = 2**30
+MEMINFO: Final = Path("/proc/meminfo")
+#: The limit of a container's cgroup, in both versions.
+LIMITS: Final = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 
 
 @attrs.frozen
@@ -49,10 +53,8 @@ class Memory:
         return max(playing, self.weights + self.trained + self.activations + self.logits)
 
 
-def estimate(settings: Any, config: Any, device: str | None = None) -> Memory:
+def estimate(settings: Any, config: Any) -> Memory:
     """The memory of a run, with every conversation as long as ``max_context``.
-
-    ``device`` is ``cpu`` or ``cuda``; None for that of the settings.
 
     - Weights: 4 bytes each if all are trained or on a CPU, else those of the arithmetic;
       in 4 bits the linear layers take 4.127 bits a weight [3]_.
@@ -73,11 +75,10 @@ def estimate(settings: Any, config: Any, device: str | None = None) -> Memory:
     linear = sum(layer.weight.numel() for layer in layers)
     adapter = sum(settings.lora_r * (layer.in_features + layer.out_features) for layer in layers)
     size = torch.finfo(settings.arithmetic).bits // 8
-    on_gpu = (device or settings.where.type) == "cuda"
     if settings.load_in_4bit:
         weights = round(linear * NF4_BITS / 8) + size * (total - linear)
     else:
-        weights = total * (size if settings.lora_r and on_gpu else 4)
+        weights = total * (size if settings.lora_r and settings.where.type == "cuda" else 4)
     tokens, width = settings.max_context, config.hidden_size
     per_head = getattr(config, "head_dim", None) or width // config.num_attention_heads
     heads = getattr(config, "num_key_value_heads", None) or config.num_attention_heads
@@ -109,25 +110,32 @@ def config_of(path: str) -> Any:
         raise InvalidInput(f"model {place!r}: no configuration can be loaded: {error}") from None
 
 
-def available(device: torch.device) -> int:
-    """The free bytes of a device, or of the machine's memory."""
+def available(device: torch.device) -> int | None:
+    """The bytes that a device, or the machine within its cgroup, can give; None without a GPU."""
     if device.type == "cuda":
-        free: int = torch.cuda.mem_get_info(device)[0]
-        return free
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_AVPHYS_PAGES")
+        return torch.cuda.mem_get_info(device)[0] if torch.cuda.is_available() else None
+    if MEMINFO.exists():  # free pages leave out the page cache, which gives way
+        free = int(MEMINFO.read_text().partition("MemAvailable:")[2].split()[0]) * 1024
+    else:
+        free = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_AVPHYS_PAGES")
+    limits = (limit.read_text().strip() for limit in map(Path, LIMITS) if limit.exists())
+    return min([free, *(int(limit) for limit in limits if limit != "max")])
 
 
-def verdict(settings: LanguageSettings, path: str, bytes_free: int | None = None) -> str:
-    """Whether a run fits the memory there is, with what it takes and what would help."""
+def verdict(settings: LanguageSettings, path: str) -> tuple[bool, str]:
+    """Whether a run may fit the memory there is, and what it takes and what would help."""
     memory = estimate(settings, config_of(path))
-    free = available(settings.where) if bytes_free is None else bytes_free
+    free = available(settings.where)
     parts = ", ".join(
         f"{name.replace('_', ' ')} {value / GIB:.2f}"
         for name, value in attrs.asdict(memory).items()
     )
     told = f"memory in GiB, at full length: {parts}; peak {memory.peak / GIB:.2f}"
+    if free is None:
+        return True, f"{told}; torch sees no GPU here, so compare with yours"
+    told += f" of {free / GIB:.1f} free"
     if memory.peak <= (1 - SPARE) * free:
-        return f"{told} of {free / GIB:.1f} free: it fits"
+        return True, f"{told}: it fits"
     helps = [
         text
         for holds, text in (
@@ -139,10 +147,8 @@ def verdict(settings: LanguageSettings, path: str, bytes_free: int | None = None
         )
         if holds
     ]
-    return f"{told} of {free / GIB:.1f} free: IT DOES NOT FIT; what helps: {', '.join(helps)}"
+    return False, f"{told}: IT DOES NOT FIT; what helps: {', '.join(helps)}"
 
-
-# -- presets for models of a hub -------------------------------------------------------------
 
 #: Shapes of Qwen3's models, as their configurations have them.
 QWEN3: Final[Mapping[str, Mapping[str, Any]]] = {

@@ -58,9 +58,7 @@ def _reader(kind: Any) -> Any:
 
 
 def parsed(
-    parser: argparse.ArgumentParser,
-    words: Sequence[str],
-    presets: Mapping[str, Mapping[str, Any]],
+    parser: argparse.ArgumentParser, words: Sequence[str], presets: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, Any]:
     """The options of a command line, with those of each preset whose flag is given as defaults.
 

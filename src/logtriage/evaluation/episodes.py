@@ -4,12 +4,13 @@ from collections.abc import Callable, Iterator, Mapping
 
 from logtriage import policies
 from logtriage.dynamics import play, play_jointly, transition_jointly
+from logtriage.errors import told_of
 from logtriage.evaluation.localisation import RANKING, check_ranking, ranking_to_json
 from logtriage.grading import Graded
 from logtriage.incident import Incident
 from logtriage.joint import observe_roles
 from logtriage.observation import observe
-from logtriage.playing import PolicyFailure, failure_of, steps, told_of
+from logtriage.playing import PolicyFailure, failure_of, steps
 from logtriage.roles.splits import SplitLike, get_role_split
 from logtriage.state import State, initial_state
 from logtriage.transcript import Transcript, transcript_of

@@ -16,7 +16,7 @@ from logtriage.actions import (
     describe,
 )
 from logtriage.dynamics import transition_jointly
-from logtriage.errors import InvalidInput, LogTriageError
+from logtriage.errors import InvalidInput, LogTriageError, told_of
 from logtriage.incident import Incident
 from logtriage.joint import requests_left
 from logtriage.observation import Observation
@@ -107,7 +107,7 @@ def _ask(
             return player.act_in(state, seen), None
         return decision(cast(Policy, player), seen, notes)
     except Exception as error:
-        raise RoleFailure(number, f"{type(error).__name__}: {error}") from error
+        raise RoleFailure(number, told_of(error)) from error
 
 
 def idle(role: Role) -> Action:

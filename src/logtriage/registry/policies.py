@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
+from pathlib import PurePath
 from typing import Final
 
 from logtriage import policies
@@ -90,6 +91,12 @@ def make_policy(spec: str) -> policies.PolicyFactory:
     if name in _MODELS:
         raise InvalidInput(
             f"policy {spec!r}: logtriage eval plays a model; from Python, see {_MODELS[name]}"
+        )
+    if name.endswith(".py"):
+        module, made = PurePath(name).stem, argument or "NAME"
+        raise InvalidInput(
+            f"policy {spec!r}: write {module}:{made} for {made} in the file {module}.py of the "
+            "working directory"
         )
     if is_own(spec) and name not in POLICIES:
         return own_policy(spec, POLICIES)

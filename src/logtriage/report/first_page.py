@@ -48,6 +48,9 @@ _RESULTS: Final[Columns] = (
     ("severity", lambda row: percent(row.severity), ""),
     ("mis-page", lambda row: percent(row.mis_paged),
      "Mis-page: a team was paged that was not accepted."),
+    ("false alarms", lambda row: percent(row.false_alarm),
+     "False alarms: incidents without a fault in which a team was paged, a remedy applied or, "
+     "in a recording, a cause declared."),
     ("ignored", lambda row: percent(row.ignored),
      "Root cause, fault class and ignored are shares of the real faults."),
     ("ticks", lambda row: number(row.ticks, 1),

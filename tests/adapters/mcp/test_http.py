@@ -1,11 +1,15 @@
 """``logtriage mcp --http``: sessions apart, and what is refused."""
 
 import asyncio
+import logging
 from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from logtriage.adapters.mcp.http import MAX_BODY
+import anyio
+import pytest
+
+from logtriage.adapters.mcp.http import MAX_BODY, _is_news
 from tests.adapters.mcp.serving import SMALL, call, over_http, played, rpc, serving, wait_for
 
 TOKEN = "0123456789abcdef"
@@ -127,3 +131,9 @@ def test_each_role_of_a_team_has_a_path(tmp_path: Path) -> None:
         assert [url.rpartition("/mcp/")[2] for url in urls] == ["diagnosis", "action"]
         assert [text[:6] for text in asyncio.run(play(urls))] == ["TICK 1"] * 2
     assert played(tmp_path)[0][1] == ["wait", "wait"]
+
+
+@pytest.mark.parametrize(("error", "news"), [(anyio.ClosedResourceError, False), (OSError, True)])
+def test_a_client_that_leaves_is_no_error(error: type[Exception], news: bool) -> None:
+    said, raised = "Error in standalone SSE writer", (error, error(), None)
+    assert _is_news(logging.LogRecord("mcp", logging.ERROR, "", 0, said, None, raised)) is news

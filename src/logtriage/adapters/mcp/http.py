@@ -1,11 +1,13 @@
 """Serving over streamable HTTP, on loopback: each session has a seat of its own."""
 
 import asyncio
+import logging
 import socket
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any, Final
 
+import anyio
 import uvicorn
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.applications import Starlette
@@ -36,6 +38,7 @@ def serve_http(places: Places, settings: Settings, announce: Callable[[str], Non
         listening = socket.create_server((settings.host, settings.port))
     except OSError as error:
         raise InvalidInput(f"cannot listen on port {settings.port}: {error.strerror}") from None
+    logging.getLogger("mcp.server.streamable_http").addFilter(_is_news)
     with listening:
         port = listening.getsockname()[1]
         for path in places:
@@ -48,6 +51,12 @@ def serve_http(places: Places, settings: Settings, announce: Callable[[str], Non
             timeout_graceful_shutdown=_LAST_ANSWERS,
         )
         asyncio.run(uvicorn.Server(config).serve(sockets=[listening]))
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    """False for the error that mcp 1 logs whenever a client leaves, which closes its stream."""
+    closed = record.exc_info is not None and record.exc_info[0] is anyio.ClosedResourceError
+    return not (closed and record.msg == "Error in standalone SSE writer")
 
 
 def http_app(places: Places, settings: Settings) -> "Guard":
