@@ -9,7 +9,7 @@ from logtriage.dynamics import transition_jointly
 from logtriage.evaluation import play_joint_episode
 from logtriage.evidence import evidence
 from logtriage.joint import observe_roles
-from logtriage.policies.observer_team import bits_told, board_of, known, news_in, observers
+from logtriage.policies.observer_team import bits_of_each, board_of, known, news_in, observers
 from logtriage.policies.told_tokens import read, said_in, spell
 from logtriage.roles.splits import TRIO
 from logtriage.state import State
@@ -76,7 +76,7 @@ def test_what_is_told_is_worth_most_first_and_nothing_twice() -> None:
     when, first = reports[0]
     assert when == 0
     held = belief(initial_state(INCIDENT), attrs.evolve(TRIO.roles[0], views=()))
-    worth = bits_told(held, read(first.message, INCIDENT.topology, setting, 0))
+    worth = bits_of_each(held, read(first.message, INCIDENT.topology, setting, 0))
     assert worth == sorted(worth, reverse=True)
 
 

@@ -48,10 +48,10 @@ def try_lock(descriptor: int) -> None:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[BinaryIO]:
-    """Write a file beside its place under another name, and move it there once complete.
+    """Yield a temporary file in the folder of ``path``; rename it to ``path`` once complete.
 
-    If anything goes wrong, the old file stays and nothing else is left. A link to a file is
-    replaced, not followed; a device or a pipe, such as ``/dev/null``, is written to.
+    On any error the old file stays, and the temporary file is removed. A link at ``path`` is
+    replaced, not followed. A device or a pipe, such as ``/dev/null``, is written to directly.
 
     Raises:
         OSError: naming the path, if it cannot be written.
@@ -63,7 +63,7 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     temporary = path.with_name(f".{path.name}.{os.urandom(6).hex()}")
     try:
         descriptor = open_here(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
-    except OSError as error:  # of the path that was asked for: nobody knows the other name
+    except OSError as error:  # name the path that the caller knows
         raise OSError(error.errno, error.strerror, str(path)) from None
     try:
         with os.fdopen(descriptor, "wb") as file:

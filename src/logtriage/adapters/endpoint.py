@@ -224,7 +224,12 @@ def _reason(error: Exception, request: Mapping[str, Any]) -> str:
 
 
 def _text_of(message: Any) -> str:
-    """The text of a message; AttributeError or TypeError if it is none."""
+    """The content of a message, else its refusal, else an empty text.
+
+    Raises:
+        AttributeError: if ``message`` has no content field.
+        TypeError: if the text is not a string.
+    """
     text = message.content or getattr(message, "refusal", None) or ""
     if not isinstance(text, str):
         raise TypeError(text)
@@ -232,7 +237,7 @@ def _text_of(message: Any) -> str:
 
 
 def _calls_of(message: Any) -> list[dict[str, Any]]:
-    """The tool calls of a message as JSON, each with an id; TypeError or ValueError for others."""
+    """The tool calls of a message as JSON, each with an id; TypeError or ValueError if bad."""
     calls = []
     for number, call in enumerate(getattr(message, "tool_calls", None) or ()):
         fields = call.model_dump(exclude_none=True) if hasattr(call, "model_dump") else dict(call)

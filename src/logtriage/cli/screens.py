@@ -74,7 +74,7 @@ def debrief(
         Text(words.verdict, style="bold"),
         heading("GRADE"),
         total(grade),
-        Padding(criteria(grade), (0, 0, 0, 2)),
+        Padding(criteria_table(grade), (0, 0, 0, 2)),
         heading("TRUTH"),
         truth(state.incident),
         heading("ACTIONS"),
@@ -87,19 +87,19 @@ def heading(text: str) -> Text:
     return Text(text, style="bold cyan")
 
 
-def criteria(grade: Graded) -> Table:
-    """Every criterion with its score, weight, points and reason."""
+def criteria_table(grade: Graded) -> Table:
+    """A table of every criterion with its score, weight, points and reason."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-    name, *figures, why = COLUMNS
-    table.add_column(name, no_wrap=True)
+    first, *figures, why = COLUMNS
+    table.add_column(first, no_wrap=True)
     for column in figures:
         table.add_column(column, justify="right")
     table.add_column(why, ratio=1)
-    for criterion, (row, score, *rest) in zip(
+    for criterion, (name, told, *rest) in zip(
         grade.criteria, debrief_of(grade).criteria, strict=True
     ):
         style = "green" if criterion.score >= 1 else "red" if criterion.score <= 0 else "yellow"
-        table.add_row(Text(row), Text(score, style=style), *map(Text, rest))
+        table.add_row(Text(name), Text(told, style=style), *map(Text, rest))
     return table
 
 

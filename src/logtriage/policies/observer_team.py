@@ -112,7 +112,7 @@ class ObserverRole:
         new = [
             cell for cell in news_in(evidence(state, role), held.world) if cell.cell not in there
         ]
-        ranked = sorted(zip(bits_told(held, new), new, strict=True), key=lambda row: -row[0])
+        ranked = sorted(zip(bits_of_each(held, new), new, strict=True), key=lambda row: -row[0])
         words = [
             word
             for bits, cell in ranked
@@ -229,19 +229,20 @@ def news_in(shown: Iterable[Evidence], world: World) -> list[Evidence]:
     return kept
 
 
-def bits_told(held: Belief, tokens: Sequence[Evidence]) -> list[float]:
-    """The information (K,) that each of some tokens would bring, by itself.
+def bits_of_each(held: Belief, tokens: Sequence[Evidence]) -> list[float]:
+    """How many bits of information each token would bring by itself.
 
-    It is the divergence of the belief after the token from ``held``, which must not know the token
-    yet. Other evidence about the token's service is left out of account.
+    That is the Kullback-Leibler divergence from ``held`` to the belief updated by the token. The
+    token must be new to ``held``. Other evidence about its service is ignored.
     """
     prior = np.array(held.probabilities)
     bits = []
-    for cell in tokens:
-        likely = _likelihoods(held, cell)
-        whole = float(prior @ likely)
-        after = prior * likely / whole
-        ratio = np.where(after > 0, likely / whole, 1.0)
+    for token in tokens:
+        likelihood = _likelihoods(held, token)
+        total = float(prior @ likelihood)
+        after = prior * likelihood / total
+        # A hypothesis that the token rules out adds nothing.
+        ratio = np.where(after > 0, likelihood / total, 1.0)
         bits.append(round(float(after @ np.log2(ratio)) * _ROUND) / _ROUND)
     return bits
 

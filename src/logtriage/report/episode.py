@@ -11,7 +11,7 @@ from logtriage.transcript import Transcript
 
 if TYPE_CHECKING:  # it would load NumPy, and a page in a browser has none
     from logtriage.beliefs.explain import Explanation
-    from logtriage.report.kept import Kept
+    from logtriage.report.page_cache import PageCache
 
 
 @attrs.frozen
@@ -19,7 +19,7 @@ class Episode:
     """One transcript of the run, with its incident and its grade.
 
     ``roles`` is the role split that it was played with; None for a single agent.
-    ``explained`` says why it lost what it lost, if that was asked for. ``kept`` holds what pages
+    ``explained`` says why it lost what it lost, if that was asked for. ``cache`` holds what pages
     worked out before, if a directory keeps it.
     """
 
@@ -29,4 +29,4 @@ class Episode:
     grade: Graded
     roles: RoleSplit | None = None
     explained: "Explanation | None" = None
-    kept: "Kept | None" = None
+    cache: "PageCache | None" = None

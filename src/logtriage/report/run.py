@@ -23,7 +23,7 @@ from logtriage.evaluation.repeats import attempts_of
 from logtriage.evaluation.statistics import paired_difference
 from logtriage.registry import is_shipped
 from logtriage.report.episode import Episode
-from logtriage.report.kept import Kept
+from logtriage.report.page_cache import PageCache
 from logtriage.report.text import interval
 from logtriage.roles import RoleSplit
 
@@ -97,14 +97,14 @@ class Run:
         )
 
     @cached_property
-    def kept(self) -> Kept | None:
+    def cache(self) -> PageCache | None:
         """What pages of the run worked out before; None if it is not kept.
 
         Of sealed incidents it would tell the truth, and a directory may be read-only.
         """
         directory = self.loaded.directory
         sealed = self.loaded.manifest.seal is not None
-        return None if sealed or not os.access(directory, os.W_OK) else Kept(directory)
+        return None if sealed or not os.access(directory, os.W_OK) else PageCache(directory)
 
     @property
     def headlines(self) -> Iterator[tuple[str, str]]:
@@ -145,7 +145,7 @@ class Run:
                     explained = run.explained[key].get(incident.id)
                     label = self._named(name, policy)
                     yield Episode(
-                        label, incident, transcript, graded, self.roles, explained, self.kept
+                        label, incident, transcript, graded, self.roles, explained, self.cache
                     )
 
 

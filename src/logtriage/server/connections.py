@@ -2,7 +2,8 @@
 
 uvicorn reads whatever arrives at once. Here a connection's bytes wait for its turn
 (:mod:`logtriage.server.turns`), a few kilobytes each, and the network is not read meanwhile. The
-work of a client that has gone is dropped.
+work of a client that has gone is dropped. A connection that is no open session holds a place at
+the door (:mod:`logtriage.server.door`), which has few, for a limited time.
 """
 
 import asyncio
@@ -67,7 +68,7 @@ class HttpConnection(H11Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Keep the bytes until the connection's turn."""
-        self._door.stay(self)
+        self._door.move_to_back(self)
         self._unread += data
         self._read_bytes += len(data)
         if self._read_bytes > MAX_REQUEST:
@@ -126,7 +127,7 @@ class SessionConnection(WebSocketsSansIOProtocol):
     # From the network.
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Stay at the door until the application asks for the first message."""
+        """Take a place at the door until the application asks for the first message."""
         super().connection_made(transport)
         self._door.enter(self)
 

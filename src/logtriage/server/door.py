@@ -43,7 +43,7 @@ class Door:
             self._seconds if seconds is None else seconds, connection.transport.abort
         )
 
-    def stay(self, connection: Any) -> None:
+    def move_to_back(self, connection: Any) -> None:
         """Move a connection that just spoke behind all others in the order of silence."""
         if connection in self._standing:
             self._standing[connection] = self._standing.pop(connection)

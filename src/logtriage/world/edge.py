@@ -5,7 +5,7 @@ from functools import lru_cache
 from logtriage.rng import draw, hash_name, subkey
 from logtriage.world.model import World
 from logtriage.world.setting import FULL, Setting
-from logtriage.world.tables import CALM, Weights, clear_edge, picked
+from logtriage.world.tables import CALM, Weights, certain_edge_weights, picked
 
 EDGE_STREAM = hash_name("edge sign")
 
@@ -18,7 +18,8 @@ def edge_signs(
 
     ``severity`` is 0, 1, 2 for P1, P2, P3, or ``CALM`` or ``RECOVERED``.
     """
-    rows = zip(setting.world.edge_tokens, clear_edge(setting, severity, errors_first), strict=True)
+    certain = certain_edge_weights(setting, severity, errors_first)
+    rows = zip(setting.world.edge_tokens, certain, strict=True)
     tokens, weights = zip(*(row for row in rows if row[1]), strict=True)
     return tokens, weights
 
@@ -52,7 +53,7 @@ def _edge_reading(setting: Setting, severity: int, sign: str, early: bool) -> We
     row = [0] * len(tokens)
     if early:
         calm = FULL * edge.early_calm // 100
-        row = [weight * calm // FULL for weight in clear_edge(setting, CALM, None)]
+        row = [weight * calm // FULL for weight in certain_edge_weights(setting, CALM, None)]
         milder = (FULL - sum(row)) * edge.early_milder // 100
         row[tokens.index(_milder_row(world, severity, sign))] += milder
     row[tokens.index(sign)] += FULL - sum(row)

@@ -106,8 +106,8 @@ def mix(first: Weights, second: Weights, share: int, rest: int | None = 0) -> We
 
 # --- the edge panel ------------------------------------------------------------------
 
-#: The severities in order, then what benign and recovered incidents show.
-CALM, RECOVERED = 3, 4
+#: The last of the severities P1, P2, P3, then what benign and recovered incidents show.
+P3, CALM, RECOVERED = 2, 3, 4
 #: ``edge.unmoved`` is a share of this many: so often a P3 moves nothing at the edge.
 UNMOVED_OF: Final = 16
 
@@ -118,39 +118,45 @@ def edge_weights(setting: Setting, severity: int, errors_first: bool | None, sta
 
     ``severity`` is 0, 1, 2 for P1, P2, P3, or :data:`CALM` or :data:`RECOVERED`.
     """
-    row = clear_edge(setting, severity, errors_first)
+    row = certain_edge_weights(setting, severity, errors_first)
     if start >= setting.severity_from or severity >= CALM:
         return row
     edge = setting.world.rules.edge
-    milder = clear_edge(setting, min(severity + 1, 2), errors_first)
-    calm = clear_edge(setting, CALM, None)
+    milder = certain_edge_weights(setting, min(severity + 1, P3), errors_first)
+    calm = certain_edge_weights(setting, CALM, None)
     for other, percent in ((milder, edge.early_milder), (calm, edge.early_calm)):
         row = mix(row, other, FULL * percent // 100, rest=None)
     return row
 
 
-def clear_edge(setting: Setting, severity: int, errors_first: bool | None) -> Weights:
-    """:func:`edge_weights` of a panel that shows the severity for certain."""
+def certain_edge_weights(setting: Setting, severity: int, errors_first: bool | None) -> Weights:
+    """The weights of the world's ``edge_tokens`` for a panel that shows the severity for certain.
+
+    ``edge.leads`` weighs how often errors lead, both move, or p99 leads; without ``errors_first``
+    it is read backwards. What leads is in the band of the severity, the other slight or usual. A P3
+    only moves to slight, or not at all.
+    """
     world = setting.world
     edge, bands = world.rules.edge, tuple(world.bands)
     if severity >= CALM:
         return _edge_row(setting, edge.calm if severity == CALM else edge.recovered)
-    usual, slight, band = bands[0], bands[1], bands[-1 - severity]
-    errors, both, p99 = edge.leads if errors_first else edge.leads[::-1]
-    left = UNMOVED_OF - edge.unmoved  # a P3 moves the panel a little, or not at all
-    rows = [
-        EdgeRow(usual, usual, sum(edge.leads) * edge.unmoved),
-        EdgeRow(slight, usual, errors * left),
-        EdgeRow(slight, slight, both * left),
-        EdgeRow(usual, slight, p99 * left),
-    ]
-    if severity < CALM - 1:
+    usual, slight, own = bands[0], bands[1], bands[-1 - severity]
+    errors_lead, both_move, p99_leads = edge.leads if errors_first else edge.leads[::-1]
+    if severity == P3:
+        moved = UNMOVED_OF - edge.unmoved
         rows = [
-            EdgeRow(band, slight, errors),
-            EdgeRow(band, usual, errors),
-            EdgeRow(band, band, 2 * both),
-            EdgeRow(slight, band, p99),
-            EdgeRow(usual, band, p99),
+            EdgeRow(usual, usual, sum(edge.leads) * edge.unmoved),
+            EdgeRow(slight, usual, errors_lead * moved),
+            EdgeRow(slight, slight, both_move * moved),
+            EdgeRow(usual, slight, p99_leads * moved),
+        ]
+    else:
+        rows = [
+            EdgeRow(own, slight, errors_lead),
+            EdgeRow(own, usual, errors_lead),
+            EdgeRow(own, own, 2 * both_move),
+            EdgeRow(slight, own, p99_leads),
+            EdgeRow(usual, own, p99_leads),
         ]
     return _edge_row(setting, rows)
 

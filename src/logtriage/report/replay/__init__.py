@@ -80,8 +80,8 @@ def write_replay(
         worst = len(episodes)
         most = len(episodes) if beliefs is None else beliefs
     data = episodes_document(run, episodes, most, worst, figures, on_progress)
-    if run.kept is not None:
-        run.kept.save()
+    if run.cache is not None:
+        run.cache.save()
     with replacing(Path(out)) as file:
         file.write(render_replay(data).encode("utf-8", "backslashreplace"))
     return data
@@ -161,6 +161,6 @@ def _explained(episode: Episode) -> Episode:
     def line() -> str:
         return encode_explanation(graded, explained_state(episode.incident, graded)).decode()
 
-    known = episode.kept
+    known = episode.cache
     kept = line() if known is None else known.get(f"explanation {graded.digest}", line)
     return attrs.evolve(episode, explained=decode_explanation(kept.encode(), graded))

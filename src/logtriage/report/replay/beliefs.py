@@ -20,12 +20,12 @@ _DIGITS: Final = 4
 
 
 def beliefs_of(episode: Episode, states: Sequence[State]) -> list[dict[str, Any]]:
-    """:func:`beliefs` of an episode with these states, unless they are kept."""
-    split, kept = episode.roles, episode.kept
-    if kept is None:
+    """:func:`beliefs` of an episode with these states, unless the cache has them."""
+    split, cache = episode.roles, episode.cache
+    if cache is None:
         return beliefs(states, split)
     key = f"belief {episode.grade.digest} {'alone' if split is None else split.name}"
-    return list(kept.get(key, lambda: beliefs(states, split)))
+    return list(cache.get(key, lambda: beliefs(states, split)))
 
 
 def beliefs(states: Sequence[State], split: RoleSplit | None = None) -> list[dict[str, Any]]:

@@ -37,7 +37,7 @@ from logtriage.world.tables import (
     RECOVERED,
     Place,
     alphabet,
-    clear_edge,
+    certain_edge_weights,
     note_weights,
     places,
 )
@@ -209,7 +209,7 @@ def _tables_of(model: Model) -> TokenTables:
         ),
         edge_signs=_edge_table(
             [
-                [clear_edge(setting, severity, first) for severity in range(RECOVERED + 1)]
+                [certain_edge_weights(setting, shown, first) for shown in range(RECOVERED + 1)]
                 for first in (False, True)
             ]
         ),

@@ -1,7 +1,7 @@
 """Beliefs and explanations of a run's episodes, kept in its directory for the next page.
 
-Each line of ``beliefs.jsonl`` has data by the digest of what was graded, and the hash of the
-sources that made it. What other sources made is made anew.
+Each line of ``beliefs.jsonl`` is ``[hash, key, data]``: the hash of the sources that made the data,
+and a key with the digest of what was graded. Lines made by other sources are ignored.
 """
 
 import json
@@ -17,41 +17,45 @@ from logtriage.evaluation.cell_files import read_lines, refuse_link
 from logtriage.evaluation.store import BELIEFS_FILE
 
 
-class Kept:
-    """Data of episodes by key, from a directory; ``save`` adds what was made meanwhile."""
+class PageCache:
+    """What pages work out for the episodes of a run, cached in its directory.
+
+    ``get`` works out what is missing; ``save`` writes the file if anything is new.
+    """
 
     def __init__(self, directory: Path) -> None:
         self._path = directory / BELIEFS_FILE
         refuse_link(self._path)
-        self._known: dict[str, Any] = {}
+        self._data: dict[str, Any] = {}
         for number, line in enumerate(read_lines(self._path), start=1):
             try:
-                by, key, data = json.loads(line)
+                source_hash, key, data = json.loads(line)
             except (ValueError, TypeError):
                 raise InvalidInput(
                     f"{self._path}, line {number}: expected [hash, key, data], got "
                     f"{line!r:.80}; remove the file, and it is made again"
                 ) from None
-            if by == made_by():
-                self._known[key] = data
-        self._all = len(self._known)
+            if source_hash == source_hash_now():
+                self._data[key] = data
+        self._saved = len(self._data)
 
     def get(self, key: str, make: Callable[[], Any]) -> Any:
         """The JSON data of a key, made if it is not there yet."""
-        if key not in self._known:
-            self._known[key] = make()
-        return self._known[key]
+        if key not in self._data:
+            self._data[key] = make()
+        return self._data[key]
 
     def save(self) -> None:
-        """Write the file anew if there is more to keep."""
-        if len(self._known) > self._all:
+        """Write the whole file if ``get`` worked out anything new."""
+        if len(self._data) > self._saved:
             with replacing(self._path) as file:
-                for row in self._known.items():
-                    file.write(f"{json.dumps([made_by(), *row], allow_nan=False)}\n".encode())
+                for key, data in self._data.items():
+                    line = json.dumps([source_hash_now(), key, data], allow_nan=False)
+                    file.write(f"{line}\n".encode())
 
 
 @lru_cache(maxsize=1)
-def made_by() -> str:
+def source_hash_now() -> str:
     """A hash of the sources that beliefs, questions and this data come from."""
     rooms = (PACKAGE / "policies", PACKAGE / "report" / "replay")
     return hash_of(

@@ -7,7 +7,7 @@ import pytest
 
 from logtriage.errors import InvalidInput
 from logtriage.evaluation import RunSpec, evaluate, explaining
-from logtriage.report import kept, write_replay
+from logtriage.report import page_cache, write_replay
 from logtriage.report.replay import beliefs
 
 
@@ -30,13 +30,13 @@ def test_a_second_page_makes_no_belief(tmp_path: Path, monkeypatch: pytest.Monke
 
 def test_what_other_sources_made_is_made_anew(tmp_path: Path) -> None:
     (tmp_path / "beliefs.jsonl").write_text('["0", "a", 1]\n')
-    store = kept.Kept(tmp_path)
+    store = page_cache.PageCache(tmp_path)
     assert store.get("a", lambda: [2.5]) == [2.5]
     store.save()
-    assert kept.Kept(tmp_path).get("a", refused) == [2.5]
+    assert page_cache.PageCache(tmp_path).get("a", refused) == [2.5]
 
 
 def test_a_strange_line_is_named(tmp_path: Path) -> None:
     (tmp_path / "beliefs.jsonl").write_text('["0", "a", 1]\n{}\n')
     with pytest.raises(InvalidInput, match=r"beliefs.jsonl, line 2: expected \[hash, key, data\]"):
-        kept.Kept(tmp_path)
+        page_cache.PageCache(tmp_path)
