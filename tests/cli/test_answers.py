@@ -25,7 +25,7 @@ def test_thirty_answers_are_graded_in_one_command(tmp_path: Path) -> None:
     first, *others = lines(logtriage("report", out, "--value-of-incident", 100, "--json"))
     assert first["repeats"]["pass_at"][0]["mean"] == first["repeats"]["pass_hat"][9]["mean"]
     assert (first["money"]["incidents"], first["money"]["cost"]) == (3, 4.5)
-    assert len(others) == 11
+    assert (first["policy"], first["attempts"], len(others)) == ("agent", 10, 2)
     assert logtriage("calibration", out).exit_code == 0
     rival = logtriage("compare", out, out, "--policy-a", "constant:hand_over", "--policy-b",
                       "agent", "--value-of-incident", 100, "--json")  # fmt: skip

@@ -34,7 +34,8 @@ def template(
     note(
         f"wrote {out}: {counted(len(ids), 'row')}. Each needs a root_cause (a service, or "
         f"{NOTHING}) or a yes as handed_over; without a fault_class "
-        f"({', '.join(FAULT_CATEGORIES)}) part of the grade is lost; other columns may stay empty"
+        f"({', '.join(FAULT_CATEGORIES)}) part of the grade is lost where a class is recorded; "
+        "other columns may stay empty"
     )
 
 

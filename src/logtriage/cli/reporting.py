@@ -220,10 +220,12 @@ def put_rows(
     luck_adjusted: bool,
 ) -> None:
     """Print figures, as tables or as a JSON object per line."""
+    from logtriage.evaluation.repeats import pooled
+
     if as_json:
         passed = {(each.policy, each.task): attrs.asdict(each) for each in repeats}
         worth = {(each.policy, each.task): attrs.asdict(each) for each in money}
-        for row in rows:
+        for row in pooled(rows, repeats):
             extra = {"repeats": passed, "money": worth}
             key = row.policy, row.task
             emit(
@@ -231,7 +233,6 @@ def put_rows(
             )
         return
     from logtriage.cli.tables import print_repeats, print_rows, print_worth
-    from logtriage.evaluation.repeats import pooled
 
     print_rows(results(), pooled(rows, repeats), legend=legend, luck_adjusted=luck_adjusted)
     for row in rows:

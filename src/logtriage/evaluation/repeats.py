@@ -142,7 +142,7 @@ def _pooled(rows: Sequence[Row], of: Repeats) -> Row:
     whole = all(row.grade is not None and row.bound == row.grade.mean for row in rows)
     return attrs.evolve(
         rows[0],
-        policy=f"{of.policy} ({of.repeats} repeats)",
+        attempts=of.repeats,
         unscored=sum(row.unscored for row in rows),
         grade=of.grade,
         bound=of.grade.mean if whole else fmean(bounds),  # a rounding looks like missing episodes

@@ -43,6 +43,7 @@ class Row:
 
     Attributes:
         episodes: how many were played, unscored episodes included.
+        attempts: how many attempts at each incident the figures are means of.
         unscored: how many of them have no grade.
         grade: mean grade of the scored episodes, with its interval.
         bound: mean grade over all planned episodes, with 0 for each that is unscored or missing.
@@ -62,7 +63,7 @@ class Row:
         reports: how many episodes reported how the damage spread.
         node_f1: mean F1 of the services in these reports; ``edge_f1`` is that of calls.
         exact_roots: share of these episodes that declared exactly the root causes.
-        fault_class: mean score of the declared class of fault; None if the rubric has none.
+        fault_class: mean score of the declared class, over incidents whose class is recorded.
         usage: requests and tokens of served models; None without models.
         net: None if incidents have no worth of a hand-over.
         split: the split of the incidents; None for recorded incidents.
@@ -105,6 +106,7 @@ class Row:
     unread: int = 0
     first_unread: str | None = None
     first_unscored: str | None = None
+    attempts: int = 1
     refused: int = 0
     first_refused: str | None = None
 
@@ -163,7 +165,8 @@ def _row(run: LoadedRun, policy: str, task: str, rubric: str, planned: int) -> R
         exact_roots=mean_known(impact.exact_roots for impact in impacts),
         fault_class=mean_known(
             criterion.score
-            for grade in scored
+            for grade, state in zip(scored, states, strict=True)
+            if state.incident.truth.fault_category is not None
             for criterion in grade.criteria
             if criterion.name == FAULT_CLASS
         ),
