@@ -13,7 +13,9 @@ import pytest
 import logtriage as lt
 from logtriage.errors import InvalidInput
 from logtriage.evaluation import RunSpec, compare_runs, evaluate, load_run
+from logtriage.evaluation.repeats import repeats_of
 from logtriage.grading import DEFAULT, RUBRICS
+from logtriage.registry import make_policy
 from logtriage.report.figures import cells_of, criterion_names
 from logtriage.report.first_page import first_page
 from logtriage.report.replay import ranked
@@ -257,6 +259,17 @@ def test_a_headline_says_what_a_policy_is_worth_and_what_changed(run_dir: Path, 
     assert dict(beside.headlines)["baseline: expert"] == alone
     same = f"net value 0 [0, 0] on {EPISODES} incidents"
     assert list(beside.changes) == [("baseline: expert", "before: expert", same)]
+
+
+def test_repeats_are_one_row_of_the_results(tmp_path: Path) -> None:
+    factories = {"us": make_policy("oracle"), "us#2": make_policy("constant:resolve")}
+    spec = RunSpec(["us", "us#2"], TASKS[:1], episodes=EPISODES)
+    evaluate(spec, tmp_path, factories=factories)
+    (row,) = read_run(tmp_path).rows
+    (repeats,) = repeats_of(load_run(tmp_path))
+    assert (row.agent, row.grade) == ("us (2 repeats)", repeats.grade)
+    (kept,) = json.loads((tmp_path / "summary.json").read_text(encoding="utf-8"))["rows"]
+    assert kept["grade"]["mean"] == repeats.grade.mean
 
 
 def test_other_names_are_paired_by_position(tmp_path: Path) -> None:

@@ -80,7 +80,7 @@ def mcp(
     from logtriage.adapters.mcp import serve_http, serve_stdio
 
     settings = Settings(
-        port=port, token=token or None, max_sessions=max_sessions, idle_seconds=idle_seconds
+        port=port, token=token, max_sessions=max_sessions, idle_seconds=idle_seconds
     )
     roles = options.role_split(split_roles)
     if roles is None and (role or others):

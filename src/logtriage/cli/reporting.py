@@ -168,8 +168,8 @@ def report(
     if not loaded.complete:
         played = sum(map(len, loaded.grades.values()))
         planned = sum(len(cell.ids) for cell in loaded.planned)
-        how_far = f"{played} of {planned} episodes"
-        note(f"not finished, {how_far}: the command that began it resumes it", "yellow")
+        there = f"{played} of {planned} episodes are there"
+        note(f"{there}; the command of an interrupted eval or mcp resumes it", "yellow")
 
 
 def put_run(
@@ -195,7 +195,7 @@ def put_run(
         if (name, task) not in averaged:
             note(
                 f"the attempts of {name} on {task} are not averaged: they are at other incidents, "
-                "or no incident has a grade of each",
+                "or no incident has a grade of each; money and compare average them",
                 "yellow",
             )
     kept = prices is not None and prices.per_episode is None and prices.per_million is None

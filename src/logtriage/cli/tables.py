@@ -110,12 +110,8 @@ def _put_rows(figures: Figures, rows: Sequence[Row], *, unscored: bool) -> None:
     for columns in (headline, details) if net else ([*headline, *details],):
         figures.put(
             ["policy", *(title for title, _ in columns)],
-            [[_agent(row), *(cell(row) for _, cell in columns)] for row in rows],
+            [[row.agent, *(cell(row) for _, cell in columns)] for row in rows],
         )
-
-
-def _agent(row: Row) -> str:
-    return row.policy if row.attempts == 1 else f"{row.policy} ({row.attempts} repeats)"
 
 
 def _share_of(name: str, *, in_net: bool = False) -> Callable[[Row], Cell]:
@@ -124,7 +120,7 @@ def _share_of(name: str, *, in_net: bool = False) -> Callable[[Row], Cell]:
 
 def _put_by_worth(figures: Figures, rows: Sequence[Row]) -> None:
     """Print the share handed over at each worth of a hand-over, and how many incidents have it."""
-    nets = {_agent(row): row.net.by_worth for row in rows if row.net and row.net.by_worth}
+    nets = {row.agent: row.net.by_worth for row in rows if row.net and row.net.by_worth}
     incidents: dict[float, int] = {}
     for group in (group for groups in nets.values() for group in groups):
         incidents[group.worth] = max(group.incidents, incidents.get(group.worth, 0))
@@ -146,7 +142,7 @@ def _put_located(figures: Figures, rows: Sequence[Row]) -> None:
         ("policy", "fault", "incidents", "AC@1", "AC@3", "AC@5", "Avg@5"),
         [
             [
-                _agent(row),
+                row.agent,
                 Text(located.kind or "all", style="" if located.kind else "bold"),
                 str(located.incidents),
                 *map(number, (located.ac1, located.ac3, located.ac5, located.avg5)),
@@ -303,7 +299,7 @@ def _check_adjusted(losses: Iterable[Losses | None]) -> None:
 
 def _put_losses(figures: Figures, rows: Sequence[Row], *, luck_adjusted: bool) -> None:
     """Print two tables of explained episodes: parts of the grade, and what justified the pages."""
-    explained = [(_agent(row), row.losses) for row in rows if row.losses is not None]
+    explained = [(row.agent, row.losses) for row in rows if row.losses is not None]
     parts = _parts(luck_adjusted)
     figures.put(
         ["policy", "explained", *(title for _, title in parts)],

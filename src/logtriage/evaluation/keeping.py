@@ -32,6 +32,7 @@ from logtriage.evaluation.cell_files import (
 from logtriage.evaluation.incidents import RECORDED_TASK, Incidents, is_recorded
 from logtriage.evaluation.loading import load_run
 from logtriage.evaluation.manifest import RUN_FILE, Manifest
+from logtriage.evaluation.repeats import pooled, repeats_of
 from logtriage.evaluation.spec import Cell, RunSpec, plan
 from logtriage.evaluation.summary import Row, rows_to_json, summarise
 from logtriage.roles.splits import get_role_split
@@ -86,8 +87,10 @@ class Kept:
         """Put the transcripts in order, and write and return the summary."""
         for cell in self.cells:
             put_in_order(cell_path(self.directory, TRANSCRIPTS, cell), cell.ids)
-        rows = summarise(load_run(self.directory, seal=self.seal))
-        store.write_json(self.directory / store.SUMMARY_FILE, rows_to_json(rows))
+        run = load_run(self.directory, seal=self.seal)
+        rows = summarise(run)
+        figures = rows_to_json(pooled(rows, repeats_of(run)))
+        store.write_json(self.directory / store.SUMMARY_FILE, figures)
         return rows
 
 

@@ -107,6 +107,12 @@ class Row:
     first_unread: str | None = None
     first_unscored: str | None = None
     attempts: int = 1
+
+    @property
+    def agent(self) -> str:
+        """The policy, with its number of attempts if there are several."""
+        return self.policy if self.attempts == 1 else f"{self.policy} ({self.attempts} repeats)"
+
     refused: int = 0
     first_refused: str | None = None
 
@@ -151,6 +157,7 @@ def _row(run: LoadedRun, policy: str, task: str, rubric: str, planned: int) -> R
         grade=mean_interval(scores),
         bound=bound_of(scores, planned),
         solved=mean_known(map(is_solved, scored)),
+        attempts=1,
         **{name: mean_known(map(measure, states)) for name, measure in _MEASURES.items()},
         brier=brier(confidences, right),
         confidences=len(stated),

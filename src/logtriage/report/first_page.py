@@ -168,7 +168,7 @@ def _table(run: Run, name: str, title: str, note: str, columns: Columns) -> dict
         [
             task,
             [
-                [clean(row.policy), *(text(row) for _, text, _ in columns)]
+                [clean(row.agent), *(text(row) for _, text, _ in columns)]
                 for row in run.rows
                 if row.task == task
             ],

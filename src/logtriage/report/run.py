@@ -19,7 +19,7 @@ from logtriage.evaluation import (
     net_value,
     summarise,
 )
-from logtriage.evaluation.repeats import attempts_of
+from logtriage.evaluation.repeats import attempts_of, pooled, repeats_of
 from logtriage.evaluation.statistics import paired_difference
 from logtriage.registry import is_shipped
 from logtriage.report.episode import Episode
@@ -80,11 +80,11 @@ class Run:
 
     @cached_property
     def rows(self) -> tuple[Row, ...]:
-        """The figures of each policy on each task."""
+        """The figures of each agent on each task; repeats are one row."""
         rows = [
             attrs.evolve(row, policy=self._named(name, row.policy))
             for run, name in self._runs
-            for row in summarise(run)
+            for row in pooled(summarise(run), repeats_of(run))
         ]
         return tuple(row for task in self.tasks for row in rows if row.task == task)
 
