@@ -202,26 +202,26 @@ class Study:
         return max(worth, key=lambda rate: worth[rate])
 
     def judge(self, name: str, split: str, temperature: float) -> list[Row]:
-        """The held-out episodes of a part's model; played once, then read from its file."""
+        """The held-out episodes of a part's model; kept until there is a newer model."""
         file = self.out / "judged" / f"{name}.{split}.{temperature:g}.csv"
-        if file.exists():
-            return read_rows(file)[name,]
-        if not (self.out / name / "tokenizer_config.json").exists():
-            return []  # stopped, since there was nothing to learn
+        kept, run = read_rows(file)[name,] if file.exists() else [], self.out / name / RUN
+        old = kept and run.exists() and run.stat().st_mtime > file.stat().st_mtime
+        there = (self.out / name / "tokenizer_config.json").exists()
+        if not there or (len(kept) == self.size.judged and not old):
+            return kept  # a part that stopped, with nothing to learn, has neither
         quieten()
         settings = LanguageSettings(model=name, task=self.size.task, device=self._device)
         incidents = incidents_of(settings, split, 0, self.size.judged)
         model = load_model(str(self.out / name), device=settings.where)
-        chat = Chat(load_tokenizer(str(self.out / name)))
         with progress(self.console) as bar:
             task = bar.add_task(f"{name} on {split} at {temperature:g}", total=len(incidents))
             with settings.autocast:
-                attempts = play(
-                    model, chat, [(incident, 0) for incident in incidents],
+                rows = rows_of(play(
+                    model, Chat(load_tokenizer(str(self.out / name))),
+                    [(incident, 0) for incident in incidents],
                     Decoding(temperature, batch=int(self.size.sft.get("play-batch", 16))),
                     on_progress=lambda done, _: bar.update(task, completed=done),
-                )  # fmt: skip
-        rows = rows_of(attempts)
+                ))  # fmt: skip
         write_rows(file, ["player"], {(name,): rows})
         return rows
 

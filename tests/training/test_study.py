@@ -27,6 +27,19 @@ def judged(out: Path, name: str, split: str, temperature: float, episodes: list[
     write_rows(out / f"judged/{name}.{split}.{temperature:g}.csv", ["player"], {(name,): episodes})
 
 
+def test_a_newer_model_is_judged_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    study = Study(tmp_path, attrs.evolve(TINY, judged=5), {"random": "unused"}, "cpu")
+    monkeypatch.setattr("training.study.load_model", lambda *_, **__: 1 / 0)
+    judged(tmp_path, "part", "test", 0.0, rows(0.5))
+    count = len(rows(0.5))
+    assert len(study.judge("part", "test", 0.0)) == count  # the model is gone
+    (tmp_path / "part").mkdir()
+    for name in ("tokenizer_config.json", "run.json"):
+        (tmp_path / "part" / name).write_text("{}", encoding="utf-8")
+    with pytest.raises(ZeroDivisionError):
+        study.judge("part", "test", 0.0)
+
+
 def test_trained_models_are_compared_with_their_start_over_seeds(tmp_path: Path) -> None:
     for temperature in (0.0, 0.7):
         judged(tmp_path, "sft-random", "test", temperature, rows(0.5))

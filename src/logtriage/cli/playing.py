@@ -84,8 +84,10 @@ def play(
     if is_shift(incident_id):
         from logtriage.cli.shifts import play_shift
 
-        if kind:
-            raise InvalidInput("--kind is not for shifts")
+        unfit = {"--kind": kind, "--world": of_world, "--bundle": bundle, "--out": out}
+        for option, setting in {**unfit, "--split-roles": split_roles}.items():
+            if setting:
+                raise InvalidInput(f"{option} is not for shifts")
         play_shift(incident_id, policy, brief=brief, as_json=as_json)
         return
     roles = options.role_split(split_roles)

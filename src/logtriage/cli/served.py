@@ -51,7 +51,7 @@ StyleOfScreens = Annotated[
             "screen is a line of words, what is new alone, and an answer is one word."),
 ]  # fmt: skip
 MaxTokens = Annotated[int, _option("N", "The longest reply in tokens, thoughts included.")]
-Temperature = Annotated[float | None, _option("T", "Default: the endpoint's own.")]
+Temperature = Annotated[float | None, _option("T", "Default: the endpoint's own; 0 for hf:.")]
 Seed = Annotated[int | None, _option("N", "For endpoints that sample reproducibly.")]
 ExtraBody = Annotated[
     str | None,
