@@ -358,7 +358,7 @@ def test_settings_of_roles_are_written_where_they_are_not_the_usual_ones() -> No
         (setting("roles.0.may", []), ["'reader' may do nothing"]),
         (setting("roles.0.may", ["wait"]), ["no role may 'identify_root_cause'"]),
         (setting("roles.0.name", "On Call"), ["role 'On Call': expected a name of", "roles[0]"]),
-        (setting("name", "trio"), ["name: 'trio' is a built-in split; choose another"]),
+        (setting("name", "trio"), ["'trio' is a built-in split; choose another"]),
         (setting("roles.1.sees", []), ["unknown field sees; known: name, views", "roles[1]"]),
     ],
 )

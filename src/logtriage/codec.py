@@ -19,7 +19,7 @@ from logtriage.actions import TEAM_ACTION_TYPES
 from logtriage.errors import InvalidInput, TopologyError, TranscriptError
 from logtriage.incident import Incident, Part, Truth
 from logtriage.roles import VIEWS, RoleSplit
-from logtriage.roles.splits import ROLE_SPLITS
+from logtriage.roles.splits import get_role_split
 from logtriage.topology import Service, Topology
 from logtriage.transcript import (
     COMPLETED,
@@ -208,9 +208,10 @@ def role_split_from_json(
 ) -> RoleSplit:
     """A role split from JSON text or decoded JSON; InvalidInput names ``source`` and the field."""
     split = structured(text, RoleSplit, lambda reason: InvalidInput(f"{source}: {reason}"))
-    if ROLE_SPLITS.get(split.name, split) != split:  # one name is one split
-        raise InvalidInput(f"{source}: name: {split.name!r} is a built-in split; choose another")
-    return split
+    try:
+        return get_role_split(split)
+    except InvalidInput as error:
+        raise InvalidInput(f"{source}: {error}") from None
 
 
 def load_role_split(path: str | Path) -> RoleSplit:

@@ -97,7 +97,9 @@ def test_only_services_that_were_declared_are_settled() -> None:
 
 
 def test_a_role_that_hears_late_hears_of_every_service_in_its_time() -> None:
-    split = attrs.evolve(TRIO, roles=tuple(attrs.evolve(one, delay=2) for one in TRIO.roles))
+    split = attrs.evolve(
+        TRIO, name="late", roles=tuple(attrs.evolve(one, delay=2) for one in TRIO.roles)
+    )
     late = next(one for one in split.roles if "identify_root_cause" not in one.may)
     state = initial_state(incident_with(2))
     heard = []

@@ -132,7 +132,7 @@ def test_the_split_is_kept_in_full_and_read_back(tmp_path: Path) -> None:
         assert json.loads(line)["role_split"] == "mine"
 
 
-OTHER = RoleSplit("trio", (*TRIO.roles, Role("scribe", ["slo"], ["report"])))
+OTHER = RoleSplit("crew", (*TRIO.roles, Role("scribe", ["slo"], ["report"])))
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ OTHER = RoleSplit("trio", (*TRIO.roles, Role("scribe", ["slo"], ["report"])))
     [
         (None, 'role_split is "trio", asked for null'),
         (DUO, 'role_split is "trio", asked for "duo"'),
-        (OTHER, "scribe"),
+        (OTHER, '"crew"'),
     ],
 )
 def test_a_run_with_another_split_is_another_run(

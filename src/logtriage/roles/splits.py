@@ -137,9 +137,14 @@ def get_role_split(split: SplitLike) -> RoleSplit:
 
     Raises:
         UnknownName: listing the built-in splits.
-        InvalidInput: for what is neither a name nor a split.
+        InvalidInput: for what is neither a name nor a split, and for another split with the name of
+            a built-in split: one name means one split.
     """
     if isinstance(split, RoleSplit):
+        if ROLE_SPLITS.get(split.name, split) != split:
+            raise InvalidInput(
+                f"role split {split.name!r} is a built-in split; choose another name"
+            )
         return split
     if not isinstance(split, str):
         raise InvalidInput(f"role split {split!r:.60}: expected a name or a RoleSplit")
