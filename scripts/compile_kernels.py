@@ -34,7 +34,7 @@ def main() -> None:
 def compile_teams() -> None:
     """Compile what roles that talk need beside the kernels of single agents."""
     late = tuple(attrs.evolve(role, loss=50) for role in TRIO.roles)
-    team = BatchedTeam("cascading_failure-v4", attrs.evolve(TRIO, roles=late))
+    team = BatchedTeam("cascading_failure-v4", attrs.evolve(TRIO, name="late", roles=late))
     team.reset("test", [0])
     world = team.engine.setting.public.world
     choices = [role_actions(role, team.topology, world, hand_over=True) for role in late]
