@@ -79,7 +79,7 @@ def test_a_transcript_is_graded_on_one_printable_line(agent: str, status: str) -
 def test_an_error_is_one_printable_line_whatever_it_quotes(text: str) -> None:
     row = json.dumps({"incident": text, "actions": []})
     told = CliRunner().invoke(app, ["grade", "-"], input=row + "\n")
-    error, summary, _ = told.stderr.removesuffix("\n").split("\n")
+    error, summary = told.stderr.removesuffix("\n").split("\n")
     assert re.match("error: <[a-z]+>:1: ", error)
     assert error.isprintable()
     assert summary == "0 graded; 0 unscored; 1 bad line"
