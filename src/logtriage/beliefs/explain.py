@@ -262,7 +262,7 @@ def _mean_value(held: Belief, now: State, cells: Sequence[Cell], key: int, sampl
 
 
 def _all_cells(held: Belief, tick: int) -> list[Cell]:
-    """What every request would show at a tick, and every alert until then."""
+    """What every request would show at a tick, and all alerts that began by then."""
     every = scrapes(tick, Doings())
     cells: list[Cell] = [(Channel.EDGE, -1, 0, every[-1])]
     slots = {Channel.LOGS: (LOG,), **held.world.slots}

@@ -118,7 +118,7 @@ def run_names(directories: Sequence[Path]) -> tuple[str, ...]:
 
 
 def pairs_of(a: LoadedRun, b: LoadedRun) -> list[tuple[str, str]]:
-    """The agents of two runs that belong together by name.
+    """Pair the agents of two runs by name.
 
     If only constants have a name in common, the others are paired by position if they are as many.
     """

@@ -136,7 +136,7 @@ class WorthDifference:
 
 
 def worth_of(run: LoadedRun, prices: Prices) -> tuple[Worth, ...]:
-    """The worth of each policy on each task; tasks whose hand-overs have no worth are left out.
+    """The worth of each policy on each task, without the tasks whose hand-overs have no worth.
 
     Raises:
         InvalidInput: as :meth:`Prices.costs`.

@@ -165,7 +165,7 @@ class OracleRole:
         return observation.tick < self._closing_tick() or self._missing(plan[:-1], observation)
 
     def _closing_tick(self) -> int:
-        """When oracles in all roles are done, the fix held back included."""
+        """The tick in which oracles in all roles are done, if the fix is held back as well."""
         schedule = joint_schedule(self.incident, self.split)
         at = {
             type(action): (tick, place)

@@ -243,7 +243,7 @@ def drawn_alert(
 
 
 def fires_from(setting: Setting, condition: Condition, onset: int) -> int:
-    """The instant from which a working rule fires on a history: at a silent root not at first."""
+    """The instant from which a working rule fires on a history; later if the root is silent."""
     if setting.root_silent and is_root(setting.world, condition):
         return max(onset, instant_of(setting.root_silent))
     return onset

@@ -98,7 +98,7 @@ class Reading:
 
 @attrs.frozen
 class Gauge:
-    """A gauge of every service: a sort of its own. The runbook tells its range if ``explained``."""
+    """A gauge that every service has. If ``explained``, the runbook gives its range."""
 
     name: str
     ordinary: str
