@@ -31,11 +31,6 @@ from property_tests.test_vector_laws import DRAWN, ELSEWHERE
 ROLES = (None, *(role for split in ROLE_SPLITS.values() for role in split.roles))
 
 
-@given(st.integers(1, 1 << 60))
-def test_a_kernel_s_logarithm_is_the_scalar_one(value: int) -> None:
-    assert fixedpoint.log2(value) == scalar.log2(value)
-
-
 @given(st.integers(30, 51).flatmap(lambda bits: st.integers(1 << bits, (2 << bits) - 1)))
 def test_a_kernel_s_logarithm_of_a_sum_is_the_scalar_one(value: int) -> None:
     assert fixedpoint.log2s(value, POWERS) == scalar.log2s(np.array([value]))[0]

@@ -5,7 +5,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from logtriage.beliefs.fixedpoint import NEVER, Longs, log2, log_sums_of
+from logtriage.beliefs.fixedpoint import NEVER, Longs, log2, log_sums
 from logtriage.world.channels import Evidence
 from logtriage.world.edge import edge_reading, edge_signs
 from logtriage.world.setting import FULL, Setting
@@ -29,7 +29,7 @@ def kept_edges(setting: Setting, shown: Sequence[Shown]) -> Longs:
     terms = np.full((max(map(len, rows)), len(rows)), NEVER, np.int64)
     for number, row in enumerate(rows):
         terms[: len(row), number] = row
-    sums = log_sums_of(terms).reshape(-1, 4)
+    sums = log_sums(terms).reshape(-1, 4)
     return sums[:, :3] + sums[:, 3:]
 
 

@@ -118,18 +118,8 @@ def exp2(values: Longs) -> Longs:
     return powers
 
 
-def log_sums_of(terms: Longs) -> Longs:
+def log_sums(terms: Longs) -> Longs:
     """The logarithm of the sum of powers of 2 over the first axis."""
     highest = terms.max(axis=0)
     totals = exp2(terms - highest).sum(axis=0)
     return np.where(highest <= NEVER, NEVER, highest + log2s(totals) - EXP_BITS * ONE)
-
-
-def log_sums(rows: Longs) -> list[int]:
-    """The logarithm of the sum of powers of 2 of each row (R, C)."""
-    highest = rows.max(axis=1)
-    totals = exp2(rows - highest[:, np.newaxis]).sum(axis=1)
-    return [
-        NEVER if high <= NEVER else high + log2(total) - EXP_BITS * ONE
-        for high, total in zip(highest.tolist(), totals.tolist(), strict=True)
-    ]

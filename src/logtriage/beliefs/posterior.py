@@ -162,7 +162,7 @@ def weighed(listed: Listed, seen: Seen) -> Weighed:
     shares = model.share_rows
     terms = outcomes.table(0, outcomes.last)[:, : shares.shape[1]] + shares
     own = exp2(terms - terms.max(axis=1, keepdims=True))
-    aloof = np.array(log_sums(terms))
+    aloof = log_sums(terms.T)
     possible, fixed = _fixes(listed, seen, effects)
     _page(listed, seen, possible)
     shown = outcomes.shown(aloof, fixed)
@@ -224,7 +224,7 @@ def _edge_likelihoods(
         (0, 0, 1) if lead == NONE else shares if high <= NEVER else (p1, p2, p3)
         for (lead, _), (high,), (p1, p2, p3) in zip(groups, highest.tolist(), weights, strict=True)
     )
-    likelihoods = np.array(log_sums(table))
+    likelihoods = log_sums(table.T)
     likelihoods.setflags(write=False)
     return likelihoods, severities
 

@@ -155,7 +155,7 @@ def tables_in_one(model: Model) -> BeliefTables:
     reached = listed.place[row, service]
     letters = letters_of(topology)
     shares = [np.array(weights, np.int64) for weights in model.shares]
-    aloof = np.array([log_sums(row[np.newaxis])[0] for row in shares], np.int64)
+    aloof = np.array([log_sums(row) for row in shares], np.int64)
     alone = np.zeros(len(listed.place), np.int64)
     np.subtract.at(alone, row, aloof[service])
     errors = {None: NO_FAULT, False: 0, True: 1}

@@ -194,12 +194,14 @@ def update_rows(
     for place in range(len(rows)):
         row = np.uint64(rows[place])
         tables = tables_in(worlds, np.uint64(state.world[row]))
+        remedies = state.remedies[row]
         if state.screens[row] > 0:
-            room.fixing[:] = -1
             _take_actions(
                 row, actions[place], misrouted[place], state, tables, room.fixing, unfixed
             )
-            _take_effects(row, cells[place], state, tables, room.fixing)
+            if state.remedies[row] > remedies:
+                _take_effects(row, cells[place], state, tables, room.fixing)
+                room.fixing[:] = -1
         _take_cells(row, cells[place], state, tables, room)
         state.screens[row] += 1
         highest = _logs(row, state, tables, room, unfixed, room.logs)

@@ -10,7 +10,6 @@ from logtriage.beliefs.fixedpoint import (
     EXP_BITS,
     INDEX,
     LOST,
-    MANTISSA,
     NEVER,
     ONE,
     PER_E,
@@ -22,9 +21,6 @@ from logtriage.vector.compiled.draws import Int
 #: A fraction's bits are looked up in two halves.
 _HALF: Final = BITS // 2
 _LOW: Final = (1 << _HALF) - 1
-#: Half of a mantissa's bits: squares are taken in two parts, so that they fit 64 bits.
-_SPLIT: Final = MANTISSA // 2
-_LOW_SPLIT: Final = (1 << _SPLIT) - 1
 #: The bits of a short mantissa below those that index the table, and their mask.
 _REST: Final = SHORT - INDEX
 _LOW_REST: Final = (1 << _REST) - 1
@@ -38,25 +34,6 @@ def exp2(down: Int, powers: Powers) -> Int:
     coarse = np.int64(powers.coarse[np.uint64(fraction >> _HALF)])
     power = coarse * np.int64(powers.fine[np.uint64(fraction & _LOW)]) >> EXP_BITS
     return power >> (EXP_BITS + 1 if down >= LOST else down >> BITS)
-
-
-@kernel
-def log2(value: Int) -> Int:
-    """As the scalar ``log2``, for whole numbers from 1 on."""
-    whole, left = np.int64(0), value
-    for step in (32, 16, 8, 4, 2, 1):
-        if left >> step > 0:
-            left >>= step
-            whole += step
-    mantissa = (value << max(MANTISSA - whole, 0)) >> max(whole - MANTISSA, 0)
-    fraction = np.int64(0)
-    for _ in range(BITS):
-        high, low = mantissa >> _SPLIT, mantissa & _LOW_SPLIT
-        mantissa = high * high + ((2 * high * low + (low * low >> _SPLIT)) >> _SPLIT)
-        bit = mantissa >> (MANTISSA + 1)
-        mantissa >>= bit
-        fraction = fraction << 1 | bit
-    return whole * ONE + fraction
 
 
 @kernel
@@ -82,12 +59,12 @@ def log_sum3(a: Int, b: Int, c: Int, powers: Powers) -> Int:
     if highest <= NEVER:
         return np.int64(NEVER)
     total = exp2(highest - a, powers) + exp2(highest - b, powers) + exp2(highest - c, powers)
-    return highest + log2(total) - EXP_BITS * ONE
+    return highest + log2s(total, powers) - EXP_BITS * ONE
 
 
 @kernel
 def log_sum(terms: Any, count: Int, powers: Powers) -> Int:
-    """As the scalar ``log_sums_of``: of the first ``count`` terms."""
+    """As the scalar ``log_sums``: of the first ``count`` terms."""
     highest = np.int64(NEVER)
     for place in range(count):
         highest = max(highest, terms[place])

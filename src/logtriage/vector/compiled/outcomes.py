@@ -24,7 +24,7 @@ from logtriage.vector.belief_state import (
 )
 from logtriage.vector.belief_tables import INVERSE_BITS, BeliefTables, Powers
 from logtriage.vector.compiled.draws import Int
-from logtriage.vector.compiled.fixedpoint import exp2, log2
+from logtriage.vector.compiled.fixedpoint import exp2, log2s
 from logtriage.world.channels import SCRAPE
 from logtriage.world.histories import INSTANTS, NOW
 from logtriage.world.setting import FULL
@@ -76,7 +76,7 @@ def room_for(tables: BeliefTables) -> Room:
         before=np.zeros((services, sorts, len(UNSEEN)), np.int8),
         stirred=np.zeros(services, np.uint8),
         order=np.zeros(services, np.int64),
-        fixing=np.zeros(tables.prior.shape[1], np.int64),
+        fixing=np.full(tables.prior.shape[1], -1),
         logs=np.zeros(tables.prior.shape[1], np.int64),
         kept=np.zeros(tables.edges.prior.shape[1], np.int64),
         edge=np.zeros(3, np.int64),
@@ -288,7 +288,7 @@ def renew_service(
     powers = np.int64(0)
     for place in range(first, end):
         powers += exp2(highest - state.own[row, place] - tables.shares[place], tables.powers)
-    aloof = highest + log2(powers) - EXP_BITS * ONE
+    aloof = highest + log2s(powers, tables.powers) - EXP_BITS * ONE
     change = aloof - state.aloof[row, service]
     state.aloof[row, service] = aloof
     for place in range(tables.reach_at[service], tables.reach_at[service + 1]):
