@@ -82,6 +82,17 @@ def test_every_check_says_something_and_progress_ends_at_the_whole() -> None:
     assert steps == [(done, whole) for done in range(whole + 1)]
 
 
+def test_a_net_value_is_judged_if_its_interval_does_not_reach_0() -> None:
+    found = {count: attrs.evolve(LEAST, net_values=count) for count in (1, 6)}
+    few, enough = (
+        next(one for one in check_world(TINY, sizes=sizes) if one.check == "net-value")
+        for sizes in found.values()
+    )
+    assert few.verdict is Verdict.NOT_EXACT
+    assert few.summary.endswith("too few incidents to tell")
+    assert enough.verdict is Verdict.PASSED
+
+
 def test_the_same_world_has_the_same_findings() -> None:
     assert check_world(TINY, sizes=FEW) == check_world(TINY, ["outage"], sizes=FEW)
     with pytest.raises(UnknownName, match="unknown task 'outages'"):

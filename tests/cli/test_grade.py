@@ -87,6 +87,17 @@ def test_bad_lines_are_named_and_the_good_ones_graded(tmp_path: Path) -> None:
     assert "mean grade 0.000 [–, –] (0.000 with what is unscored or bad as 0)" in result.stderr
 
 
+@pytest.mark.parametrize("nothing", [None, float("nan")])
+def test_fields_that_hold_nothing_count_as_missing(nothing: object, tmp_path: Path) -> None:
+    figures = ("cost", "prompt_tokens", "completion_tokens", "requests", "ranking", "agent")
+    path = write(tmp_path / "runs.jsonl", line(**dict.fromkeys(figures, nothing)))
+    result = logtriage("grade", path, "--out", tmp_path / "run")
+    assert result.exit_code == 0, result.stderr
+    assert logtriage("report", tmp_path / "run").exit_code == 0
+    result = logtriage("report", tmp_path / "run", "--value-of-incident", 100)
+    assert "keeps no cost" in result.stderr
+
+
 def test_unscored_transcripts_exit_1_and_enter_no_mean(tmp_path: Path) -> None:
     path = write(tmp_path / "runs.jsonl", line(status="connection lost"))
     result = logtriage("grade", path)

@@ -44,8 +44,10 @@ def test_tokens_cost_what_they_are_priced_at(run: LoadedRun) -> None:
     asked = [attrs.evolve(row, extra=usage) for row in run.transcripts["oracle", TASK]]
     priced = Prices(100.0, per_million=(1.25, 10.0))
     assert priced.costs(asked) == [2.25] * 5
-    with pytest.raises(InvalidInput, match="keeps no count of tokens, and other episodes do"):
-        priced.costs([*asked, *run.transcripts["oracle", TASK]])
+    uncounted = [attrs.evolve(row, extra={**usage, "prompt_tokens": None}) for row in asked]
+    for others in (uncounted, run.transcripts["oracle", TASK]):
+        with pytest.raises(InvalidInput, match="keeps no count of tokens, and other episodes do"):
+            priced.costs([*asked, *others])
     with pytest.raises(InvalidInput, match="keeps no count of tokens; give a cost per episode"):
         worth_of(run, priced)
 

@@ -1,9 +1,18 @@
 """Decoded JSON values: their kind in words, and whether they hold anything."""
 
+from collections.abc import Mapping
+from typing import Any
+
 
 def absent(value: object) -> bool:
     """Whether a field holds nothing: None, or the NaN that tabular loaders pad with."""
     return value is None or (isinstance(value, float) and value != value)
+
+
+def present(fields: Mapping[str, Any], name: str) -> Any:
+    """What a field holds; None if it is missing or holds nothing."""
+    value = fields.get(name)
+    return None if absent(value) else value
 
 
 def json_kind(value: object) -> str:

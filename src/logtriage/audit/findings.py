@@ -16,8 +16,8 @@ NOT_OF_A_WORLD: Final = "the probabilities of these incidents are not known"
 class Verdict(StrEnum):
     """How a check came out. Only ``FAILED`` counts against the subject, only ``PASSED`` for it.
 
-    ``NOT_EXACT`` found nothing and could not look everywhere, ``UNTESTED`` could not look,
-    ``SKIPPED`` does not apply, ``REPORTED`` has no threshold.
+    ``NOT_EXACT`` found nothing and could not look everywhere, or at too few incidents to tell,
+    ``UNTESTED`` could not look, ``SKIPPED`` does not apply, ``REPORTED`` has no threshold.
     """
 
     PASSED = "passed"

@@ -199,9 +199,12 @@ def _net_value(work: _Work) -> Outcome:
         for name, value in values.items()
     )
     evidence: dict[str, Any] = {name: attrs.asdict(value) for name, value in values.items()}
+    low, high = values["observer"].net.bounds
+    passed = True if low > 0.0 else False if high <= 0.0 else None
+    few = ", and its interval reaches 0: too few incidents to tell" if passed is None else ""
     return judged(
-        values["observer"].net.bounds[0] > 0.0,
-        f"of {len(incidents)} incidents {summary}; more than 0 wanted of the observer",
+        passed,
+        f"of {len(incidents)} incidents {summary}; more than 0 wanted of the observer{few}",
         **evidence,
     )
 

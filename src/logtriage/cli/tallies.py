@@ -111,7 +111,8 @@ def _told(agent: _Agent, bad: int) -> Iterator[str]:
     else:
         yield "no net value: these incidents have no worth of handing over"
     lost = bad or agent.lost
-    with_lost = f" ({number(bound)} with what is unscored or bad as 0)" if lost else ""
+    lines = " or bad" if bad else ""
+    with_lost = f" ({number(bound)} with what is unscored{lines} as 0)" if lost else ""
     baseline = "" if handed_over is None else f"; always handing over {number(handed_over)}"
     yield f"mean grade {estimate(_grade(agent)).plain}{with_lost}{baseline}"
 

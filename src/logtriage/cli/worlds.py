@@ -53,10 +53,11 @@ def check_world_(
     """Check whether a world can be played well.
 
     It takes about 20 seconds of CPU for a world as large as oncall; with --quick, 4 seconds. Exit
-    with 1 if a check fails, with 2 if the world cannot be read; a mistake is said with file and
-    field. The checks say which kinds nobody can tell apart, which faults nobody may notice, how
-    long the prompt is, what stays in doubt after a full look, what observer and expert are worth,
-    and whether the worth of a hand-over changes what to do.
+    with 1 if a check fails, with 3 if too few incidents were played to tell, with 2 if the world
+    cannot be read; a mistake is said with file and field. The checks say which kinds nobody can
+    tell apart, which faults nobody may notice, how long the prompt is, what stays in doubt after a
+    full look, what observer and expert are worth, and whether the worth of a hand-over changes
+    what to do.
     """
     from logtriage.audit import FULL, QUICK, Finding, check_world
 

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import attrs
 
+from logtriage._lib.jsonvalues import present
 from logtriage.errors import InvalidInput
 from logtriage.policies import Ranking
 
@@ -99,6 +100,7 @@ def check_ranking(ranking: object, known: Iterable[str]) -> Ranking:
 
 def ranking_of(extra: Mapping[str, Any], known: Iterable[str], declared: str | None) -> Ranking:
     """The ranking that a transcript says, checked, or else the declared root cause."""
-    if RANKING in extra:
-        return check_ranking(extra[RANKING], known)
+    ranking = present(extra, RANKING)
+    if ranking is not None:
+        return check_ranking(ranking, known)
     return () if declared is None else ((declared,),)

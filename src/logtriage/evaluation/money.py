@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import attrs
 
+from logtriage._lib.jsonvalues import present
 from logtriage.errors import InvalidInput
 from logtriage.evaluation.loading import LoadedRun
 from logtriage.evaluation.localisation import RANKING, check_ranking
@@ -33,14 +34,15 @@ def check_extras(extra: Mapping[str, Any], services: Iterable[str]) -> None:
     Raises:
         InvalidInput: naming the field, its value and what is expected.
     """
-    if extra.get(RANKING) is not None:
-        check_ranking(extra[RANKING], services)
-    cost = extra.get(COST)
+    ranking = present(extra, RANKING)
+    if ranking is not None:
+        check_ranking(ranking, services)
+    cost = present(extra, COST)
     is_number = isinstance(cost, int | float) and not isinstance(cost, bool)
     if cost is not None and not (is_number and isfinite(cost) and cost >= 0):
         raise InvalidInput(f"{COST}: expected a number from 0 on, got {cost!r:.60}")
     for name in attrs.fields_dict(Usage):
-        count = extra.get(name)
+        count = present(extra, name)
         if count is not None and not (type(count) is int and count >= 0):
             raise InvalidInput(f"{name}: expected a whole number from 0 on, got {count!r:.60}")
 
@@ -99,9 +101,9 @@ class Prices:
     def _kept(self, transcript: Transcript) -> float | None:
         if self.per_million is not None:
             usage = usage_in(transcript.extra)
-            whole = usage is not None and all(name in transcript.extra for name in TOKENS)
+            whole = all(present(transcript.extra, name) is not None for name in TOKENS)
             return usage.cost(*self.per_million) if usage is not None and whole else None
-        cost = transcript.extra.get(COST)
+        cost = present(transcript.extra, COST)
         return float(cost) if isinstance(cost, int | float) and not isinstance(cost, bool) else None
 
 

@@ -10,6 +10,7 @@ from typing import Any, Final
 import attrs
 
 from logtriage import __version__
+from logtriage._lib.jsonvalues import present
 from logtriage.actions import Malformed
 from logtriage.errors import InvalidInput
 from logtriage.evaluation.episodes import alarmed, mis_paged, played_state
@@ -193,7 +194,7 @@ def _rankings(
 ) -> Iterator[tuple[str, Ranking, frozenset[str]]]:
     """Fault kind, ranking and accepted root causes of each scored episode with a fault."""
     transcripts = run.transcripts[policy, task]
-    rankings = any(RANKING in transcript.extra for transcript in transcripts)
+    rankings = any(present(transcript.extra, RANKING) is not None for transcript in transcripts)
     for transcript, grade in zip(transcripts, run.grades[policy, task], strict=True):
         incident = run.incidents(grade.incident)
         fault = incident.truth.fault

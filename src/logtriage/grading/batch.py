@@ -86,10 +86,12 @@ def grade_batch(truths: Truths, actions: ArrayLike, rubric: Rubric | None = None
     Without Numba it grades everything, and a warning says so once.
 
     Raises:
-        InvalidInput: if ``actions`` has another shape or type, an integer that is not an
+        InvalidInput: if ``truths`` are none; if ``actions`` has another shape or type, an integer that is not an
             action, or an action after padding; if ``rubric`` is not a rubric;
             for incidents of several rubrics, if none is named.
     """
+    if not isinstance(truths, Truths):
+        raise InvalidInput(f"truths: expected truths_of(incidents), got {type(truths).__name__}")
     rubric = _rubric_for(truths) if rubric is None else rubric
     check_rubric(rubric)
     by_time = _by_time(truths, actions)
