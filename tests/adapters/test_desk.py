@@ -189,6 +189,12 @@ def test_a_role_plays_beside_scripted_roles(tmp_path: Path) -> None:
     with team_desk(tmp_path, [second]) as desk:
         seat = desk.seat(second)
         assert f"You are {second} in a team of 2" in call(seat, "next_incident")
+        for role in DUO.roles:
+            offered = {tool.name for tool in desk.tools(role.name)} - {"next_incident"}
+            assert offered == role.kinds - {"classify_fault"}
+        told = call(seat, "classify_fault", fault_category="code")
+        named = told.partition("unknown tool 'classify_fault'; one of: ")[2].partition("\n")[0]
+        assert set(named.split(", ")) == offered
         text = ""
         while not text.endswith(ALL_DONE):
             text = call(seat, "wait")
@@ -197,7 +203,8 @@ def test_a_role_plays_beside_scripted_roles(tmp_path: Path) -> None:
     ((transcript,),) = run.transcripts.values()
     assert transcript.agent == f"{first}=expert,{second}=me"
     kinds = [str(wire["action_type"]) for wire in transcript.actions]
-    assert set(kinds[1::2]) == {"wait"}
+    assert kinds[1] == "malformed"
+    assert set(kinds[3::2]) == {"wait"}
     assert set(kinds[::2]) - {"wait"}
     assert run.grades[transcript.agent, TASK][0].score is not None
 

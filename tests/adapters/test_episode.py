@@ -6,7 +6,7 @@ import logtriage as lt
 from logtriage.adapters.episode import Episode, opening, row_of
 from logtriage.adapters.plans import grade_plan
 from logtriage.conversations.tools import call_from_action
-from logtriage.errors import EpisodeOver, SealError
+from logtriage.errors import EpisodeOver, SealError, UnknownName
 from logtriage.grading import grade_actions, grade_transcript
 from logtriage.policies import perfect_actions
 from logtriage.rendering import system_prompt
@@ -67,6 +67,11 @@ def test_words_alone_cost_their_tick() -> None:
     assert turn.text.startswith(f"TICK 1/{INCIDENT.horizon};")
     (in_text,) = episode.step('<tool_call>{"name": "resolve"}</tool_call>').messages
     assert (in_text["role"], episode.stop) == ("user", "resolved")
+
+
+def test_another_form_of_reply_is_refused() -> None:
+    with pytest.raises(UnknownName, match=r"reply 'tool'.*did you mean 'tools'"):
+        Episode(INCIDENT, "tool")  # type: ignore[arg-type]
 
 
 def test_replies_of_one_action_and_plans() -> None:

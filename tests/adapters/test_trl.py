@@ -15,7 +15,7 @@ from logtriage.adapters.trl import (
     triage_rows,
 )
 from logtriage.conversations.tools import call_from_action
-from logtriage.errors import UnknownName
+from logtriage.errors import InvalidInput, UnknownName
 from logtriage.grading import RECORDED, grade_actions
 from logtriage.parsing import action_to_wire
 from logtriage.parsing.tools import TOOLS
@@ -69,6 +69,15 @@ def test_the_reward_of_a_plan_is_its_grade(policy: str) -> None:
 def test_an_incident_that_does_not_exist_is_an_error_not_a_zero() -> None:
     with pytest.raises(UnknownName, match="unknown task"):
         triage_reward(completions=[""], incident=["nope-v1/train/0"])
+    with pytest.raises(InvalidInput, match="incident: 1 rows for 2 completions"):
+        triage_reward(completions=["", ""], incident=IDS[:1])
+
+
+def test_wrong_rows_are_refused() -> None:
+    with pytest.raises(UnknownName, match=r"style 'notaton'.*did you mean 'notation'"):
+        triage_rows(IDS, style="notaton")  # type: ignore[arg-type]
+    with pytest.raises(InvalidInput, match="incident_ids: expected a list of ids, got '"):
+        triage_rows(IDS[0])
 
 
 def test_criteria_are_logged_as_means() -> None:

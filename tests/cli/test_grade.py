@@ -90,7 +90,8 @@ def test_bad_lines_are_named_and_the_good_ones_graded(tmp_path: Path) -> None:
 @pytest.mark.parametrize("nothing", [None, float("nan")])
 def test_fields_that_hold_nothing_count_as_missing(nothing: object, tmp_path: Path) -> None:
     figures = ("cost", "prompt_tokens", "completion_tokens", "requests", "ranking", "agent")
-    path = write(tmp_path / "runs.jsonl", line(**dict.fromkeys(figures, nothing)))
+    fields: dict[str, Any] = dict.fromkeys(figures, nothing)
+    path = write(tmp_path / "runs.jsonl", line(**fields))
     result = logtriage("grade", path, "--out", tmp_path / "run")
     assert result.exit_code == 0, result.stderr
     assert logtriage("report", tmp_path / "run").exit_code == 0

@@ -209,6 +209,10 @@ def test_unknown_names_come_with_the_choices(make: Any) -> None:
         make(TASK, split="dev")
     with pytest.raises(InvalidInput, match=r"give a topology, or .*: train, val, test$"):
         make(TASK, split="ood")
+    with pytest.raises(InvalidInput, match=r"get_rubric\('logtriage/3'\)"):
+        make(TASK, rubric="logtriage/3")
+    with pytest.raises(InvalidInput, match="topology: expected a Topology, got 'shop'"):
+        make(TASK, topology="shop")
 
 
 BAD_IDS = (

@@ -178,7 +178,10 @@ def test_who_declares_root_causes_of_a_recording_declares_their_class() -> None:
     assert grade_transcript(record, resolve=lambda _: MODELS[0]).score == 1.0
     prompt = lt.system_prompt(MODELS[0], split=TRIO, role="triage")
     assert "classify_fault resource|network|code" in prompt
-    assert "classify_fault" not in lt.system_prompt(MODELS[0], split=TRIO, role="remediation")
+    others = lt.system_prompt(MODELS[0], split=TRIO, role="remediation")
+    assert "triage sees" in others
+    assert "wait, classify_fault;" in others
+    assert "classify_fault" not in others.partition("ACTIONS: ")[2]
     drawn = lt.make_incident("single_crash-v4/train/0")
     assert "classify_fault" not in lt.system_prompt(drawn, split=TRIO, role="triage")
 

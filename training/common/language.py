@@ -180,8 +180,10 @@ def begin(
         raise Refused(f"{out} holds {other}")
     if resume:
         about = load_json(out / RUN)
-        if changed := [name for name in mine if mine[name] != about["settings"].get(name)]:
-            raise InvalidInput(f"{out}: the run there has another {', '.join(changed)}")
+        old = about["settings"]
+        if changed := [name for name in mine if mine[name] != old.get(name)]:
+            there = (f"{name} {old.get(name)!r}, not {mine[name]!r}" for name in changed)
+            raise InvalidInput(f"{out}: the run there has {'; '.join(there)}")
         return about
     check_empty(out)
     return {

@@ -124,5 +124,5 @@ def run_recipe(
     except LogTriageError as wrong:
         parser.error(str(wrong))
     except KeyboardInterrupt:
-        on = "with --resume goes on from the last checkpoint" if resumes else "begins anew"
+        on = "with --resume goes on from its last checkpoint, if any" if resumes else "begins anew"
         parser.exit(130, f"\nstopped: the same command {on}\n")

@@ -19,6 +19,7 @@ from logtriage.evaluation.keeping import Kept, line_of
 from logtriage.evaluation.shifts import SHIFTS, keep_shift, kept_shifts, shift_record
 from logtriage.evaluation.spec import Cell
 from logtriage.evaluation.usage import Usage
+from logtriage.grading.offered import useful_actions
 from logtriage.incident import Incident
 from logtriage.observation import Observation
 from logtriage.parsing.calls import Wire
@@ -214,8 +215,12 @@ class TeamBook(RunBook):
 
     def of(self, role: str) -> tuple[Tool, ...]:
         """The tools that a role is offered."""
-        may = self.split.role(role).kinds
-        return merged(tool for incident in self.firsts for tool in tools_of(incident, may))
+        offered = self.split.role(role).offered
+        return merged(
+            tool
+            for incident in self.firsts
+            for tool in tools_of(incident, offered(useful_actions(incident)))
+        )
 
     def open(self, name: str) -> Round:
         """A round at its beginning."""

@@ -13,7 +13,7 @@ The list of wire actions is the whole state of an episode: it can be saved, sent
 anyone. No message holds the incident's id; rows do, and only the host reads rows.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, Self
 
 from logtriage.adapters.rewards import by_criterion
@@ -57,6 +57,13 @@ def row_of(incident: Incident) -> dict[str, str]:
 def reply_in(style: Style) -> Reply:
     """The default form of a reply: tool calls, or in notation one word."""
     return "word" if style == "notation" else "tools"
+
+
+def incidents_of(incident_ids: Iterable[str], resolve: Resolver) -> Iterator[Incident]:
+    """The incidents of these ids, for rows; InvalidInput if a text stands for a list of ids."""
+    if isinstance(incident_ids, str):
+        raise InvalidInput(f"incident_ids: expected a list of ids, got {incident_ids!r:.80}")
+    return map(resolve, incident_ids)
 
 
 def opening(incident: Incident, reply: Reply, style: Style = "text") -> list[dict[str, str]]:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final, cast
 
 from logtriage._lib.extras import imports_of
-from logtriage.adapters.episode import Episode, opening, row_of
+from logtriage.adapters.episode import Episode, incidents_of, opening, row_of
 from logtriage.adapters.rewards import metrics_of
 from logtriage.errors import InvalidInput
 from logtriage.evaluation import Incidents
@@ -44,7 +44,7 @@ def skyrl_rows(
             "reply": reply,
             **row_of(drawn),
         }
-        for drawn in map(resolve, incident_ids)
+        for drawn in incidents_of(incident_ids, resolve)
     ]
 
 

@@ -42,7 +42,8 @@ def role_action(reply: Message, role: Role, topology: Topology, left: int | None
     or with a call that the role may not make: of a tool or a service that is not its own, or a
     request if none is ``left`` (None: there is no limit).
     """
-    wires = [wire_of(call, TEAM_TOOLS) for call in calls_of(reply)]
+    tools = role.kinds.intersection(TEAM_TOOLS)
+    wires = [wire_of(call, tools) for call in calls_of(reply)]
     actions = actions_from_wire(wires, topology, role.kinds)
     if not actions:
         silent = no_call(text_of(reply))

@@ -14,6 +14,7 @@ from logtriage.env.incidents import Incidents, option, standing
 from logtriage.env.spaces import action_space, box_of
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.grading import Rubric, reward
+from logtriage.grading.rubric import check_rubric
 from logtriage.observation import observe
 from logtriage.rendering import render_observation
 from logtriage.state import Closing, State, initial_state
@@ -71,6 +72,8 @@ class TriageEnv(gymnasium.Env[Floats, np.int64]):
         if render_mode is not None and render_mode not in self.metadata["render_modes"]:
             raise UnknownName("render mode", render_mode, self.metadata["render_modes"])
         self.render_mode = render_mode
+        if rubric is not None:
+            check_rubric(rubric)
         self._incidents = Incidents(task, split, topology, world=world, pool=pool)
         self._playlist, self._rubric = self._incidents.playlist, rubric
         sheet = self._incidents.task

@@ -86,8 +86,8 @@ def grade_batch(truths: Truths, actions: ArrayLike, rubric: Rubric | None = None
     Without Numba it grades everything, and a warning says so once.
 
     Raises:
-        InvalidInput: if ``truths`` are none; if ``actions`` has another shape or type, an integer that is not an
-            action, or an action after padding; if ``rubric`` is not a rubric;
+        InvalidInput: if ``truths`` are none; if ``actions`` has another shape or type, an integer
+            that is not an action, or an action after padding; if ``rubric`` is not a rubric;
             for incidents of several rubrics, if none is named.
     """
     if not isinstance(truths, Truths):

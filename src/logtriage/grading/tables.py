@@ -22,7 +22,7 @@ from logtriage.errors import RubricError
 from logtriage.grading import criteria, paging, triage
 from logtriage.grading.criteria import Measure, Measured
 from logtriage.grading.grade import GRID
-from logtriage.grading.rubric import Criterion, Rubric
+from logtriage.grading.rubric import Criterion, Rubric, check_rubric
 from logtriage.state import Closing, State
 
 Floats = NDArray[np.float64]
@@ -263,7 +263,11 @@ def tables_of(rubric: Rubric, span: Span) -> ScoreTables:
 
 
 def check_kernels(rubric: Rubric) -> None:
-    """Raise RubricError for a rule without a kernel; it names the rules that have a kernel."""
+    """Raise RubricError for a rule without a kernel; it names the rules that have a kernel.
+
+    InvalidInput for what is no rubric.
+    """
+    check_rubric(rubric)
     for what, name, function, known in _rules(rubric):
         if function not in known:
             raise RubricError(

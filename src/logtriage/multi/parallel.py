@@ -18,6 +18,7 @@ from logtriage.env.spaces import box_of
 from logtriage.errors import EpisodeOver, InvalidInput, UnknownName
 from logtriage.grading import Rubric, reward
 from logtriage.grading.credit import credits_of
+from logtriage.grading.rubric import check_rubric
 from logtriage.joint import observe_roles, requests_left
 from logtriage.multi.seats import OBSERVATIONS, agent_name, seat_for
 from logtriage.observation import observe
@@ -99,6 +100,8 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
         self.render_mode = render_mode
         self.role_split = get_role_split(role_split)
         kinds = _kinds_of(observations, self.role_split)
+        if rubric is not None:
+            check_rubric(rubric)
         self._incidents = Incidents(task, split, topology, seal, horizon, world)
         self._rubric, self._credit = rubric, credit
         self.topology = self._incidents.topology

@@ -126,7 +126,7 @@ def _irregular(wire: Mapping[str, Any], topology: Topology, may: Kinds, table: _
             return table[name, None]
         case "report":
             if not value or len(value) > MAX_REPORT:
-                return _bad(wire, f"report wants 1 to {MAX_REPORT} characters")
+                return _bad(wire, f"report wants a text of 1 to {MAX_REPORT} characters")
             return Report(value, _author(wire))
         case "report_impact":
             return _impact(wire, value or "", topology)

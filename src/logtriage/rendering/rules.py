@@ -3,8 +3,9 @@
 import json
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import Literal
+from typing import Final, Literal, get_args
 
+from logtriage._lib.printable import counted
 from logtriage.actions import (
     FAULT_CATEGORIES,
     HAND_OVER_TYPES,
@@ -13,7 +14,7 @@ from logtriage.actions import (
     SEVERITIES,
     TEAM_ACTION_TYPES,
 )
-from logtriage.errors import InvalidInput
+from logtriage.errors import InvalidInput, UnknownName
 from logtriage.grading import RECORDED
 from logtriage.grading.offered import useful_kinds
 from logtriage.incident import Incident
@@ -22,7 +23,7 @@ from logtriage.parsing.words import JOINT
 from logtriage.rendering.notation import legend
 from logtriage.rendering.recordings import GRADED, on_request_rules, recorded_rules
 from logtriage.rendering.rulebook import rulebook, short_rulebook
-from logtriage.rendering.screens import ASKS, Style, check_style
+from logtriage.rendering.screens import ASKS, STYLES, Style
 from logtriage.roles import VIEW_WORDS, Role, RoleSplit, watched
 from logtriage.roles.splits import SplitLike, get_role_split
 from logtriage.roles.words import NO_FAULT
@@ -39,6 +40,7 @@ _NOT_SIMULATED = frozenset({"health"})
 #: How an agent answers: one JSON object a turn, one word a turn, one tool call a turn, or all
 #: its actions at once as a JSON array.
 Reply = Literal["json", "word", "tools", "plan"]
+REPLIES: Final[tuple[Reply, ...]] = get_args(Reply)
 
 
 def system_prompt(
@@ -56,7 +58,7 @@ def system_prompt(
     a ``split``, it is the prompt of its ``role``. ``style`` is how its screens are written.
 
     Raises:
-        UnknownName: for a role that the split does not have, and for another style.
+        UnknownName: for a role that the split does not have, another style or another reply.
         InvalidInput: for a split without a role, or a role without a split.
     """
     check_incident(incident)
@@ -102,7 +104,10 @@ def public_rules(
     task's, None of a recorded incident, which may show figures ``on_request``. Raises as
     :func:`system_prompt`; ``notation`` needs a simulated incident.
     """
-    reply = reply or ("word" if check_style(style) == "notation" else "json")
+    reply = reply or ("word" if style == "notation" else "json")
+    for what, value, known in (("style", style, STYLES), ("reply", reply, REPLIES)):
+        if value not in known:
+            raise UnknownName(what, value, known)
     if (split is None) != (role is None):
         raise InvalidInput("a role's prompt needs both the split and the role")
     seat = None if split is None or role is None else split.role(role)
@@ -112,8 +117,9 @@ def public_rules(
         f"You have {horizon} ticks of {tick_seconds} s; each action costs one tick, "
         "unreadable ones too."
     )
+    useful = useful_kinds(rubric, simulated=setting is not None)
     if split is not None and seat is not None and len(split) > 1:
-        opening = _team_opening(topology, horizon, tick_seconds, split, seat, hidden)
+        opening = _team_opening(topology, horizon, tick_seconds, split, seat, hidden, useful)
     body: Iterable[str]
     if setting is not None:
         written = short_rulebook if style == "compact" else rulebook
@@ -124,7 +130,6 @@ def public_rules(
         raise InvalidInput("notation is for simulated incidents")
     else:
         body = on_request_rules(topology) if on_request else recorded_rules(topology)
-    useful = useful_kinds(rubric, simulated=setting is not None)
     # Of logtriage/3 the rulebook tells, with the par of the task.
     lines = (*body, f"GRADE: {GRADED}" if rubric == RECORDED.id else "")
     world = None if setting is None else setting.world
@@ -141,10 +146,11 @@ def _team_opening(
     split: RoleSplit,
     seat: Role,
     hidden: frozenset[str],
+    useful: Iterable[str],
 ) -> str:
     others = "; ".join(
         f"{other.name} sees {_views(other, hidden)} and may "
-        + ", ".join(kind for kind in TEAM_ACTION_TYPES if kind in other.may)
+        + ", ".join(_in_order(other.offered(useful)))
         for other in split.roles
         if other is not seat
     )
@@ -158,12 +164,18 @@ def _team_opening(
     )
 
 
+def _in_order(kinds: Iterable[str]) -> tuple[str, ...]:
+    types = (*TEAM_ACTION_TYPES, *RECORDED_ACTION_TYPES, *HAND_OVER_TYPES)
+    known = frozenset(kinds)
+    return tuple(kind for kind in types if kind in known)
+
+
 def _talk_rules(seat: Role, topology: Topology) -> Iterable[str]:
     if seat.watches:
         names = ", ".join(topology.names[place] for place in sorted(watched(seat, topology)))
         yield f"YOUR SERVICES, of which alone you see and may request anything: {names or 'none'}."
     if seat.hears_late:
-        late = f"reaches you {seat.delay} ticks late" if seat.delay else ""
+        late = f"reaches you {counted(seat.delay, 'tick')} late" if seat.delay else ""
         lost = f"{seat.loss} of 100 reports of others never reach you" if seat.loss else ""
         late = late and f"what others declare and report {late}"
         yield f"BOARD: {'; '.join(text for text in (late, lost) if text)}."
@@ -189,11 +201,7 @@ def _action_rules(
         exact = "Names of services" if world is None else "Names of services and teams"
         yield f"ANSWER with one tool call a turn. {exact} must be exact."
         return
-    known = set(useful if role is None else role.may)
-    if role is not None:
-        known |= (role.kinds - role.may).intersection(useful)
-    types = (*TEAM_ACTION_TYPES, *RECORDED_ACTION_TYPES, *HAND_OVER_TYPES)
-    may = tuple(kind for kind in types if kind in known)
+    may = _in_order(useful if role is None else role.offered(useful))
     remedies = topology.remedies
     example = _example(topology, may, remedies[0])
     if reply == "word":

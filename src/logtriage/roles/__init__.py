@@ -172,6 +172,10 @@ class Role:
         ]
         return self.may.union(more)
 
+    def offered(self, useful: Iterable[str]) -> frozenset[str]:
+        """The action types that it is offered, where ``useful`` kinds earn or show something."""
+        return self.may.union(self.kinds.intersection(useful))
+
     @property
     def hears_late(self) -> bool:
         """Whether the board reaches the role late or incompletely."""

@@ -7,7 +7,7 @@ import attrs
 
 from logtriage._lib.printable import unmarked
 from logtriage.actions import Malformed, Severity
-from logtriage.errors import InvalidInput, kind_of
+from logtriage.errors import InvalidInput, UnknownName, kind_of
 from logtriage.observation import Observation
 from logtriage.observation import observe as observe_incident
 from logtriage.rendering import Reply, public_rules, render_observation
@@ -159,6 +159,8 @@ def _row(row: BoardRow, *, in_full: bool) -> str:
 @lru_cache(maxsize=16)
 def shift_prompt(shift: Shift, reply: Reply = "json") -> str:
     """The rules of a shift and of its incidents, for a ``reply`` in ``json`` or by ``tools``."""
+    if reply not in (on_a_shift := ("json", "tools")):
+        raise UnknownName("reply", reply, on_a_shift)
     task, any_incident = shift.task, shift.arrivals[0].incident
     setting, topology = any_incident.setting, any_incident.topology
     counts = ", ".join(f"{severity} {weight}" for severity, weight in WEIGHTS.items())
@@ -183,8 +185,6 @@ def shift_prompt(shift: Shift, reply: Reply = "json") -> str:
         'are {"action_type": "note", "value": "<text>"} and {"action_type": "wait", "ticks": <n>}.',
         "tools": "ON THE SHIFT every call names its system, but for wait and note.",
     }
-    if reply not in how:
-        raise InvalidInput(f"reply: expected one of {', '.join(how)}, got {reply!r}")
     return "\n".join(
         (*rules, "EACH INCIDENT has the rules of one that is alone:", alone, how[reply])
     )

@@ -6,7 +6,7 @@ from hashlib import blake2b
 from itertools import accumulate
 from typing import Final
 
-from logtriage.errors import InvalidInput, TopologyError, UnknownName
+from logtriage.errors import InvalidInput, TopologyError, UnknownName, kind_of
 from logtriage.rng import Stream, hash_name
 from logtriage.topology import Service, Topology
 from logtriage.world.default import default_world
@@ -90,8 +90,11 @@ def fitting(topology: Topology, world: World) -> Topology:
     """The topology, if incidents of a world can be drawn on it.
 
     Raises:
-        TopologyError: for tiers, technologies, remedies or pages that are not the world's.
+        TopologyError: for tiers, technologies, remedies or pages that are not the world's, and for
+            what is no topology.
     """
+    if not isinstance(topology, Topology):
+        raise TopologyError(f"topology: expected a Topology, got {kind_of(topology)}")
     rules = world.rules
     if topology.remedies != rules.remedies:
         remedies, got = ", ".join(rules.remedies), ", ".join(topology.remedies)

@@ -5,11 +5,12 @@ from typing import Any, Final
 
 import attrs
 
-from logtriage.adapters.episode import reply_in, row_of
+from logtriage.adapters.episode import incidents_of, reply_in, row_of
 from logtriage.adapters.rewards import by_criterion, metrics_of, reward_names
 from logtriage.adapters.trl.environments import Playing
 from logtriage.conversations.wires import actions_of_conversation
 from logtriage.drawing.sealing import incident_of
+from logtriage.errors import InvalidInput
 from logtriage.grading import Grade, Graded, Resolver, Rubric, grade_actions, rubric_named
 from logtriage.rendering import Style, system_prompt
 from logtriage.transcript import check_drawn
@@ -40,7 +41,7 @@ def triage_rows(
             ],
             **row_of(drawn),
         }
-        for drawn in map(resolve, incident_ids)
+        for drawn in incidents_of(incident_ids, resolve)
     ]
 
 
@@ -60,10 +61,14 @@ def triage_reward(
     ``seal`` and ``world`` are columns of the rows. Load your own world in this process first.
 
     Raises:
-        UnknownName, InvalidInput: for an incident id that does not exist.
+        UnknownName, InvalidInput: for an incident id that does not exist, and for columns of
+            another length.
         SealError: for a sealed incident without its key, or with another key.
     """
     grades: list[Grade | None] = []
+    for name, column in {"incident": incident, "seal": seal, "world": world}.items():
+        if column is not None and len(column) != len(completions):
+            raise InvalidInput(f"{name}: {len(column)} rows for {len(completions)} completions")
     seals = [None] * len(completions) if seal is None else seal
     worlds = [None] * len(completions) if world is None else world
     for completion, incident_id, said, of in zip(completions, incident, seals, worlds, strict=True):

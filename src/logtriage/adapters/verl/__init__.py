@@ -8,7 +8,7 @@ of plans, for the reward managers ``gdpo`` and ``naive``.
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, cast
 
-from logtriage.adapters.episode import Episode, opening, row_of
+from logtriage.adapters.episode import Episode, incidents_of, opening, row_of
 from logtriage.adapters.rewards import reward_names
 from logtriage.errors import InvalidInput
 from logtriage.evaluation import Incidents
@@ -41,7 +41,7 @@ def verl_rows(
             "reward_model": {"style": "rule", "ground_truth": drawn.id},
             "extra_info": {"index": index, "reply": reply, **row_of(drawn)},
         }
-        for index, drawn in enumerate(map(resolve, incident_ids))
+        for index, drawn in enumerate(incidents_of(incident_ids, resolve))
     ]
 
 

@@ -29,6 +29,8 @@ from logtriage.rendering.sparklines import edge
 from logtriage.state import State
 
 _YES: Final = ("y", "yes")
+#: Answers that do nothing.
+_NO: Final = ("", "n", "no")
 #: Below this many columns the services stand above the page, not beside it.
 _WIDE: Final = 100
 
@@ -131,7 +133,7 @@ class Desk(App[State]):
         words = event.value.strip()
         self.query_one(Prompt).keep(words)
         if self._pending:
-            self._answer(words.lower() in _YES)
+            self._answer(words)
         elif words:
             self._do(words)
 
@@ -169,11 +171,12 @@ class Desk(App[State]):
         self._pending = [action]
         self._say(f"{question} Type y to confirm.", "bold yellow")
 
-    def _answer(self, confirmed: bool) -> None:
+    def _answer(self, words: str) -> None:
         (action,) = self._pending
         self._pending = []
-        if not confirmed:
-            self._say("Not done.")
+        if words.lower() not in _YES:
+            refused = words.lower() in _NO
+            self._say("Not done." if refused else f"Neither that nor {words!r:.60} was done.")
         elif action is None:
             self.exit(self.session.state)
         else:
