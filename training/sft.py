@@ -1,6 +1,5 @@
 """Supervised learning: a language model imitates a policy's episodes.
 
-    pip install -e '.[train]' -c constraints/trl.txt
     python -m training.weights smollm2 --out runs/smollm2    # its --help says what to install
     python -m training.sft --model runs/smollm2 --out runs/sft --quick
 

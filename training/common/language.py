@@ -179,8 +179,7 @@ def begin(
         other = "no run to resume" if resume else "a run: give another directory, or --resume"
         raise Refused(f"{out} holds {other}")
     if resume:
-        about = load_json(out / RUN)
-        old = about["settings"]
+        old = (about := load_json(out / RUN))["settings"]
         if changed := [name for name in mine if mine[name] != old.get(name)]:
             there = (f"{name} {old.get(name)!r}, not {mine[name]!r}" for name in changed)
             raise InvalidInput(f"{out}: the run there has {'; '.join(there)}")
