@@ -7,6 +7,7 @@ are strings; those that name a dependency end in ``:`` and the index of the serv
 """
 
 from enum import StrEnum
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 
@@ -81,6 +82,7 @@ def about_kind(kind: str) -> str:
     return f"{NAMES}:{kind}"
 
 
+@lru_cache(maxsize=4096)
 def named_service(token: str) -> int | None:
     """The index of the dependency that a token names; None if it names none."""
     name, _, index = token.partition(":")

@@ -173,7 +173,14 @@ class World(Vocabulary):
 
     def benign_at(self, tier: str) -> tuple[Benign, ...]:
         """The benign kinds that can look ill at a tier, in order."""
-        return tuple(kind for kind in self.benign if tier in kind.tiers)
+        return self._benign_at[tier]
+
+    @cached_property
+    def _benign_at(self) -> Mapping[str, tuple[Benign, ...]]:
+        return {
+            tier: tuple(kind for kind in self.benign if tier in kind.tiers)
+            for tier in self.tier_names
+        }
 
     # --- signatures --------------------------------------------------------------------
 
