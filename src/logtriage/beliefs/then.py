@@ -55,8 +55,10 @@ def lucky_then(held: Belief, state: State, action: Action) -> str | None:
     else:
         assert isinstance(action, IdentifyRootCause)  # nothing else is judged
         when, name, shares, bar = "when it was declared", action.service, held.root_causes, ROOT_BAR
-    share = _percent(shares.get(name, 0.0))
-    return f"{when} {name} was {share} likely, of {_percent(bar)} needed"
+    share = shares.get(name, 0.0)
+    digits = 2 if _percent(share) == _percent(bar) else 0  # it was below the bar
+    told, needed = _percent(share, digits), _percent(bar, digits)
+    return f"{when} {name} was {told} likely, of {needed} needed"
 
 
 def decisions_then(state: State) -> tuple[tuple[tuple[str, str], ...], tuple[str, ...]]:
@@ -98,5 +100,5 @@ def _share(
     return f"{text}; {' or '.join(others)}"
 
 
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %"
+def _percent(share: float, digits: int = 0) -> str:
+    return f"{100 * share:.{digits}f} %"

@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from html import escape
 from pathlib import Path
+from statistics import fmean
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -15,6 +16,7 @@ import attrs
 
 from logtriage import __version__
 from logtriage._lib.files import replacing
+from logtriage._lib.printable import counted
 from logtriage.actions import Wait, describe
 from logtriage.errors import InvalidInput
 from logtriage.grading import grade as grade_alone
@@ -22,7 +24,7 @@ from logtriage.report.episode import Episode
 from logtriage.report.replay.document import MAX_BELIEFS, document
 from logtriage.report.replay.page import render_replay
 from logtriage.shift import ShiftState, begin, grade, make_shift, take
-from logtriage.shift.grades import IncidentGrade
+from logtriage.shift.grades import IncidentGrade, ShiftGrade
 from logtriage.shift.screens import observe
 from logtriage.shift.states import Note, On
 from logtriage.state import State
@@ -67,7 +69,7 @@ def write_timelines(run: Path, out: Path, *, beliefs: int = MAX_BELIEFS) -> int:
     lead to it, and at most ``beliefs`` of its episodes show a belief. An InvalidInput names a bad
     line.
     """
-    shown, episodes = list[str](), list[Episode]()
+    shown, episodes, grades = list[str](), list[Episode](), dict[str, list[float]]()
     file, incidents = run / "shifts.jsonl", out.with_name(f"{out.stem}-incidents.html")
     for number, line in enumerate(file.read_text("utf-8").splitlines(), start=1):
         try:
@@ -76,13 +78,19 @@ def write_timelines(run: Path, out: Path, *, beliefs: int = MAX_BELIEFS) -> int:
         except (ValueError, KeyError, TypeError) as error:
             raise InvalidInput(f"{file}:{number}: no record of a shift ({error!r})") from None
         state, firing = _replay(shift, actions)
-        shown.append(_timeline(policy, state, firing, incidents.name))
+        graded = grade(state)
+        grades.setdefault(policy, []).append(graded.score)
+        shown.append(_timeline(policy, state, graded, firing, incidents.name))
         for alone in state.states:
             if alone.history:
                 episodes.append(_as_episode(policy, alone))
+    means = "".join(
+        f"<li>{escape(policy)}: mean grade {fmean(each):.3f} of {counted(len(each), 'shift')}</li>"
+        for policy, each in grades.items()
+    )
     page = (
         '<!doctype html><html lang="en"><meta charset="utf-8"><title>Shifts</title>'
-        f"<style>{_STYLE}</style><h1>Shifts</h1><p>{_LEGEND}</p>{''.join(shown)}</html>\n"
+        f"<style>{_STYLE}</style><h1>Shifts</h1><ul>{means}</ul><p>{_LEGEND}</p>{''.join(shown)}</html>\n"
     )
     replays = document(run.name, __version__, episodes, beliefs=beliefs)
     for path, text in ((out, page), (incidents, render_replay(replays))):
@@ -111,8 +119,13 @@ def _replay(
     return state, firing
 
 
-def _timeline(policy: str, state: ShiftState, firing: Mapping[str, list[int]], replays: str) -> str:
-    graded = grade(state)
+def _timeline(
+    policy: str,
+    state: ShiftState,
+    graded: ShiftGrade,
+    firing: Mapping[str, list[int]],
+    replays: str,
+) -> str:
     rows = zip(graded.incidents, state.states, strict=True)
     where = f"{replays}#/e/{quote(policy, safe='')}"
     lines = "".join(_row(at, state, *row, firing, where) for at, row in enumerate(rows))
