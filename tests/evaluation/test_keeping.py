@@ -1,14 +1,17 @@
 """Transcripts from elsewhere become a run."""
 
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
+import attrs
 import pytest
 
 import logtriage as lt
 from logtriage.errors import InvalidInput
 from logtriage.evaluation import Incidents, RunSpec, evaluate, keep_run, load_run, summarise
-from logtriage.evaluation.repeats import pooled, repeats_of
+from logtriage.evaluation.net_values import AtWorth, NetValue
+from logtriage.evaluation.repeats import repeats_of
 from logtriage.transcript import Transcript
 
 TASK = "single_crash-v4"
@@ -42,12 +45,50 @@ def test_agents_attempts_and_tasks_are_the_cells_of_a_run(tmp_path: Path) -> Non
 def test_attempts_at_a_few_incidents_are_no_repeats(tmp_path: Path) -> None:
     once = [made(number) for number in range(3)]
     rows = keep_run([*once, made(0)], tmp_path / "few", Incidents())
+    assert [(row.policy, row.attempts) for row in rows] == [("me", 1), ("me#2", 1)]
     few = load_run(tmp_path / "few")
     assert repeats_of(few) == ()
-    assert [row.policy for row in pooled(rows, repeats_of(few))] == ["me", "me#2"]
     keep_run(once * 2, tmp_path / "all", Incidents())
     (each,) = repeats_of(load_run(tmp_path / "all"))
     assert (each.incidents, each.repeats) == (3, 2)
+
+
+def test_all_figures_of_repeats_are_of_all_attempts(tmp_path: Path) -> None:
+    hand_over = {"action_type": "hand_over"}
+    told = [
+        attrs.evolve(
+            made(number, status="lost" if number == again == 1 else "completed"),
+            extra={"requests": 1 + again},
+            actions=(hand_over,) if (number + again) % 2 else (RESOLVE,),
+        )
+        for again in range(3)
+        for number in range(4)
+    ]
+    (row,) = keep_run(told, tmp_path, Incidents())
+    run = load_run(tmp_path)
+    scored = [
+        (grade.score, worth, again + number)
+        for again, policy in enumerate(run.policies)
+        for number, grade in enumerate(run.grades[policy, TASK])
+        if grade.score is not None
+        and (worth := run.incidents(grade.incident).worth_of_hand_over) is not None
+    ]
+    assert (row.episodes, row.attempts, row.unscored, len(scored)) == (12, 3, 1, 11)
+    assert row.grade is not None
+    assert row.grade.mean == pytest.approx(fmean(score for score, _, _ in scored))
+    assert row.bound == pytest.approx(sum(score for score, _, _ in scored) / 12)
+    assert row.usage is not None
+    assert row.usage.requests == 4 * (1 + 2 + 3)
+    assert (row.first_unscored, row.net and row.net.incidents) == ("lost", 4)
+    assert row.net is not None
+    every: tuple[NetValue | AtWorth, ...] = (row.net, *row.net.by_worth)
+    for at, group in zip((0.0, *(one.worth for one in row.net.by_worth)), every, strict=True):
+        those = [each for each in scored if at in (0.0, each[1])]
+        gained = sum(score - worth for score, worth, _ in those)
+        assert group.net.mean == pytest.approx(gained / sum(1 - worth for _, worth, _ in those))
+        assert group.handed_over == pytest.approx(fmean(number % 2 for _, _, number in those))
+    (each,) = repeats_of(run)
+    assert (each.incidents, each.repeats) == (3, 3)
 
 
 def test_it_is_the_run_that_played_them(tmp_path: Path) -> None:

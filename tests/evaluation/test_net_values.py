@@ -90,7 +90,8 @@ def test_what_became_of_incidents() -> None:
 
 def test_hand_overs_by_worth_are_a_column_for_each_worth() -> None:
     half = attrs.evolve(REAL, worth_of_hand_over=0.5)
-    states = [played(REAL, HandOver()), played(half, HandOver()), played(half, WRONG_PAGE)]
+    other = attrs.evolve(half, id="hand-made/test/1")
+    states = [played(REAL, HandOver()), played(half, HandOver()), played(other, WRONG_PAGE)]
     net = net_value_of([(state, grade(state).score) for state in states])
     interval = Interval(0.0, 0.0, 0.0)
     figures = (interval, 0.0, 0.0, 0.0, 0.0, None, 0.0, None, None, 0)

@@ -178,7 +178,7 @@ def put_run(
     """Print the figures of a run: its repeats as one, and with ``prices`` its worth in money."""
     from logtriage.evaluation import summarise
     from logtriage.evaluation.money import worth_of
-    from logtriage.evaluation.repeats import attempts_of, repeats_of
+    from logtriage.evaluation.repeats import are_repeats, attempts_of, repeats_of
 
     money = () if prices is None else worth_of(run, prices)
     repeats = repeats_of(run)
@@ -190,12 +190,20 @@ def put_run(
         legend=legend,
         luck_adjusted=luck_adjusted,
     )
-    averaged = {(each.policy, each.task) for each in repeats}
-    for name, task in product((n for n, group in attempts_of(run).items() if group[1:]), run.tasks):
-        if (name, task) not in averaged:
+    several = ((name, group) for name, group in attempts_of(run).items() if len(group) > 1)
+    for (name, group), task in product(several, run.tasks):
+        if not are_repeats(run, group, task):
             note(
-                f"the attempts of {name} on {task} are not averaged: they are at other incidents, "
-                "or no incident has a grade of each; money and compare average them",
+                f"the attempts of {name} on {task} are a row each, since they are at other "
+                "incidents; money and compare average them",
+                "yellow",
+            )
+    for each in repeats:
+        if missing := len(run.transcripts[each.policy, each.task]) - each.incidents:
+            incidents = counted(missing, "incident")
+            note(
+                f"one of k and all k leave out {incidents} of {each.task} without a grade of "
+                f"every attempt of {each.policy}",
                 "yellow",
             )
     kept = prices is not None and prices.per_episode is None and prices.per_million is None
@@ -220,12 +228,10 @@ def put_rows(
     luck_adjusted: bool,
 ) -> None:
     """Print figures, as tables or as a JSON object per line."""
-    from logtriage.evaluation.repeats import pooled
-
     if as_json:
         passed = {(each.policy, each.task): attrs.asdict(each) for each in repeats}
         worth = {(each.policy, each.task): attrs.asdict(each) for each in money}
-        for row in pooled(rows, repeats):
+        for row in rows:
             extra = {"repeats": passed, "money": worth}
             key = row.policy, row.task
             emit(
@@ -234,7 +240,7 @@ def put_rows(
         return
     from logtriage.cli.tables import print_repeats, print_rows, print_worth
 
-    print_rows(results(), pooled(rows, repeats), legend=legend, luck_adjusted=luck_adjusted)
+    print_rows(results(), rows, legend=legend, luck_adjusted=luck_adjusted)
     for row in rows:
         if row.unscored:
             why = f"{row.unscored} unscored; the first: {row.first_unscored}"

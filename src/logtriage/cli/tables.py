@@ -51,7 +51,7 @@ def print_rows(
     unscored = any(row.unscored for row in rows)
     for task in dict.fromkeys(row.task for row in rows):
         mine = [row for row in rows if row.task == task]
-        played = {row.episodes for row in mine}
+        played = {row.episodes // row.attempts for row in mine}
         split = mine[0].role_split
         roles = "" if split is None else f", roles {spelled(split)}"
         count = f"{_things(played, 'episode')}{roles}"

@@ -140,14 +140,9 @@ def _count(attempts: Mapping[str, Sequence[float]]) -> int:
 
 def _grade(agent: _Agent) -> "Interval | None":
     """The mean grade of all attempts; its interval is over incidents."""
-    from logtriage.evaluation.net_values import on_grid
-    from logtriage.evaluation.statistics import mean_interval, ratio_interval
+    from logtriage.evaluation.statistics import mean_of_attempts
 
-    every = [*agent.scores.values()]
-    if len({*map(len, every)}) < 2:
-        return mean_interval([fmean(attempts) for attempts in every])
-    sums = [sum(map(on_grid, attempts)) for attempts in every]
-    return ratio_interval(sums, [on_grid(1.0) * len(attempts) for attempts in every])
+    return mean_of_attempts(agent.scores.values())
 
 
 def _bound(agent: _Agent, bad: int) -> float | None:

@@ -11,6 +11,8 @@ transcripts in it, by the same grader.
 
 from logtriage.evaluation.compare import Comparison, check_drawn_alike, compare_runs
 from logtriage.evaluation.episodes import (
+    SOLVED,
+    is_solved,
     joint_steps,
     play_joint_episode,
     played_state,
@@ -36,7 +38,7 @@ from logtriage.evaluation.statistics import (
     pass_at_k,
     pass_hat_k,
 )
-from logtriage.evaluation.summary import SOLVED, Row, is_solved, summarise
+from logtriage.evaluation.summary import Row, summarise
 from logtriage.playing import PolicyFailure, steps
 
 __all__ = [

@@ -1,19 +1,23 @@
 """One episode at a time: a policy, or a team, plays an incident until it is closed."""
 
 from collections.abc import Callable, Iterator, Mapping
+from typing import Final
 
 from logtriage import policies
 from logtriage.dynamics import play, play_jointly, transition_jointly
 from logtriage.errors import told_of
 from logtriage.evaluation.localisation import RANKING, check_ranking, ranking_to_json
-from logtriage.grading import Graded
+from logtriage.grading import Grade, Graded
 from logtriage.incident import Incident
 from logtriage.joint import observe_roles
 from logtriage.observation import observe
 from logtriage.playing import PolicyFailure, failure_of, steps
 from logtriage.roles.splits import SplitLike, get_role_split
-from logtriage.state import State, initial_state
+from logtriage.state import Closing, State, initial_state
 from logtriage.transcript import Transcript, transcript_of
+
+#: The grade from which an episode is solved, unless it was handed over.
+SOLVED: Final = 0.9
 
 
 def joint_steps(incident: Incident, team: policies.TeamPolicy, split: SplitLike) -> Iterator[State]:
@@ -137,3 +141,8 @@ def alarmed(state: State) -> bool | None:
         return None
     named = incident.telemetry.open_loop and facts.root_cause is not None
     return bool(facts.pages or facts.remedies or named)
+
+
+def is_solved(grade: Grade) -> bool:
+    """Whether an episode counts as solved: a hand-over solves nothing, whatever it is worth."""
+    return grade.score >= SOLVED and grade.closing is not Closing.HANDED_OVER

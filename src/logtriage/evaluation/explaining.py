@@ -20,7 +20,6 @@ from logtriage.evaluation.keeping import holding
 from logtriage.evaluation.loading import LoadedRun, load_run
 from logtriage.evaluation.manifest import read_manifest
 from logtriage.evaluation.parallel import Workers, in_order, workers_of
-from logtriage.evaluation.repeats import pooled, repeats_of
 from logtriage.evaluation.spec import Cell, RunSpec, plan
 from logtriage.evaluation.summary import Row, rows_to_json, summarise
 from logtriage.evidence import NOT_CLAIMED
@@ -80,7 +79,7 @@ def explain_run(
         run = load_run(directory, seal=seal)
         rows = summarise(run)
         if run.complete:
-            figures = rows_to_json(pooled(rows, repeats_of(run)))
+            figures = rows_to_json(rows)
             store.write_json(directory / store.SUMMARY_FILE, figures)
     return rows
 

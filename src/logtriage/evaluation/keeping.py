@@ -32,7 +32,6 @@ from logtriage.evaluation.cell_files import (
 from logtriage.evaluation.incidents import RECORDED_TASK, Incidents, is_recorded
 from logtriage.evaluation.loading import load_run
 from logtriage.evaluation.manifest import RUN_FILE, Manifest
-from logtriage.evaluation.repeats import pooled, repeats_of
 from logtriage.evaluation.spec import Cell, RunSpec, plan
 from logtriage.evaluation.summary import Row, rows_to_json, summarise
 from logtriage.roles.splits import get_role_split
@@ -89,7 +88,7 @@ class Kept:
             put_in_order(cell_path(self.directory, TRANSCRIPTS, cell), cell.ids)
         run = load_run(self.directory, seal=self.seal)
         rows = summarise(run)
-        figures = rows_to_json(pooled(rows, repeats_of(run)))
+        figures = rows_to_json(rows)
         store.write_json(self.directory / store.SUMMARY_FILE, figures)
         return rows
 

@@ -1,6 +1,6 @@
 """The parts of grades, in means over the explained episodes of a policy."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from statistics import fmean
 from typing import Final
 
@@ -8,7 +8,7 @@ import attrs
 
 from logtriage.actions import Escalate
 from logtriage.beliefs.explain import Explanation, Step
-from logtriage.evaluation.statistics import Interval, mean_interval, paired_difference
+from logtriage.evaluation.statistics import Interval, mean_of_attempts, paired_difference
 
 #: The parts of a grade, by their fields.
 PARTS: Final = ("at_first", "asking_gained", "decisions", "luck")
@@ -47,15 +47,17 @@ class Losses:
     root_causes: Calls | None = None
 
 
-def losses_of(explained: Sequence[Explanation]) -> Losses | None:
-    """The losses of some episodes; None without any."""
+def losses_of(attempts: Iterable[Sequence[Explanation]]) -> Losses | None:
+    """The losses of some episodes, from the attempts at each incident; None without any."""
+    every = list(attempts)
+    explained = [episode for each in every for episode in each]
     if not explained:
         return None
     steps = [step for episode in explained for step in episode.steps]
     judged = [step for step in steps if step.justified is not None]
     return Losses(
         episodes=len(explained),
-        **_figures(lambda name: mean_interval(_values(explained, name))),
+        **_figures(lambda name: mean_of_attempts([_values(each, name) for each in every])),
         pages=_calls([step for step in judged if isinstance(step.action, Escalate)]),
         root_causes=_calls([step for step in judged if not isinstance(step.action, Escalate)]),
     )

@@ -6,7 +6,7 @@ over the incidents that have a worth of hand-over c. 1: it solves everything; 0:
 than handing everything over at once; below 0: better switched off.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
 
 import attrs
@@ -45,6 +45,14 @@ def net_value_of_attempts(graded: Iterable[tuple[Sequence[float], float]]) -> In
     return ratio_interval(gained, possible)
 
 
+def _net_value_of(
+    attempts: Mapping[tuple[float, str], Sequence[tuple[State, float]]],
+) -> Interval | None:
+    return net_value_of_attempts(
+        ([grade for _, grade in each], worth) for (worth, _), each in attempts.items()
+    )
+
+
 def net_difference(before: Sequence[Outcome], after: Sequence[Outcome]) -> Interval | None:
     """Net value of ``after`` less that of ``before``, on the same incidents, in order."""
     worths = [worth for _, worth in before]
@@ -80,26 +88,28 @@ class NetValue:
 
 
 def net_value_of(played: Iterable[tuple[State, float]]) -> NetValue | None:
-    """The net value of closed states with their grades; None if no incident has a worth."""
-    rows = [
-        (state, grade, worth)
-        for state, grade in played
-        if (worth := state.incident.worth_of_hand_over) is not None
-    ]
-    net = net_value([(grade, worth) for _, grade, worth in rows])
+    """The net value of closed states with their grades; None if no incident has a worth.
+
+    Of several attempts at an incident each counts.
+    """
+    attempts: dict[tuple[float, str], list[tuple[State, float]]] = {}
+    for state, grade in played:
+        if (worth := state.incident.worth_of_hand_over) is not None:
+            attempts.setdefault((worth, state.incident.id), []).append((state, grade))
+    net = _net_value_of(attempts)
     if net is None:
         return None
     by_worth = []
-    for worth in sorted({worth for _, _, worth in rows}):
-        its_states = [state for state, _, its_worth in rows if its_worth == worth]
-        at_worth = net_value([(grade, worth) for _, grade, its_worth in rows if its_worth == worth])
+    for worth in sorted({worth for worth, _ in attempts}):
+        its = {key: each for key, each in attempts.items() if key[0] == worth}
+        at_worth = _net_value_of(its)
         assert at_worth is not None
-        handed_over = fmean(map(is_handed_over, its_states))
-        by_worth.append(AtWorth(worth, len(its_states), at_worth, handed_over))
-    states = [state for state, _, _ in rows]
+        handed_over = fmean(is_handed_over(state) for each in its.values() for state, _ in each)
+        by_worth.append(AtWorth(worth, len(its), at_worth, handed_over))
+    states = [state for each in attempts.values() for state, _ in each]
     return NetValue(
         net,
-        len(rows),
+        len(attempts),
         fmean(map(is_handed_over, states)),
         mean_known(map(paged_right, states)),
         mean_known(map(mis_paged, states)),

@@ -5,27 +5,15 @@ The policies are ``NAME``, ``NAME#2``, ``NAME#3`` and so on.
 
 import re
 from collections.abc import Iterable, Sequence
-from statistics import fmean
-from typing import Any, Final
+from typing import Final
 
 import attrs
 
+from logtriage.evaluation.episodes import is_solved
 from logtriage.evaluation.loading import LoadedRun
-from logtriage.evaluation.net_values import net_value_of_attempts
-from logtriage.evaluation.statistics import (
-    Interval,
-    mean_interval,
-    pass_at_k,
-    pass_hat_k,
-)
-from logtriage.evaluation.summary import Row, is_solved
+from logtriage.evaluation.statistics import Interval, mean_interval, pass_at_k, pass_hat_k
 
 _REPEAT: Final = re.compile(r"(.+)#\d+")
-#: Figures of a row that are means over episodes.
-_MEANS: Final = (
-    *("solved", "root_cause", "severity", "mis_paged", "ignored", "ticks"),
-    *("brier", "augrc", "fault_class", "false_alarm"),
-)
 
 
 @attrs.frozen
@@ -33,8 +21,7 @@ class Repeats:
     """What one agent does over ``repeats`` of the same ``incidents`` of a task.
 
     ``pass_at`` and ``pass_hat`` hold for k from 1 to ``repeats``: the chance that one of k
-    attempts solves an incident, and that all k do, with intervals over incidents. ``grade`` is the
-    mean of all attempts, ``net`` their net value; None if hand-overs have no worth.
+    attempts solves an incident, and that all k do, with intervals over incidents.
     """
 
     policy: str
@@ -43,8 +30,6 @@ class Repeats:
     repeats: int
     pass_at: tuple[Interval, ...]
     pass_hat: tuple[Interval, ...]
-    grade: Interval
-    net: Interval | None
 
 
 def repeat_name(agent: str, number: int) -> str:
@@ -67,32 +52,30 @@ def policies_of(run: LoadedRun, agent: str) -> list[str]:
     return attempts_of(run).get(agent, [agent])
 
 
-def repeats_of(run: LoadedRun) -> tuple[Repeats, ...]:
-    """The repeats of a run's agents, over the incidents that all repeats have a grade of.
+def are_repeats(run: LoadedRun, group: Sequence[str], task: str) -> bool:
+    """Whether these policies have the same incidents of a task: then they are one agent's figures.
 
-    On a task where one of them has other incidents, such as a second attempt at a few, they are
-    no repeats: the mean over those few says nothing of the others.
+    The mean over a second attempt at a few incidents says nothing of the others.
     """
+    tried = {frozenset(one.incident for one in run.transcripts[policy, task]) for policy in group}
+    return len(tried) == 1
+
+
+def repeats_of(run: LoadedRun) -> tuple[Repeats, ...]:
+    """The repeats of a run's agents, over the incidents that all repeats have a grade of."""
     groups = [(name, group) for name, group in attempts_of(run).items() if len(group) > 1]
     rows = (_repeats(run, name, group, task) for name, group in groups for task in run.tasks)
     return tuple(row for row in rows if row is not None)
 
 
 def _repeats(run: LoadedRun, name: str, group: Sequence[str], task: str) -> Repeats | None:
-    tried = {frozenset(one.incident for one in run.transcripts[policy, task]) for policy in group}
-    if len(tried) > 1:
+    if not are_repeats(run, group, task):
         return None
     graded, count = [run.scored(policy, [task]) for policy in group], len(group)
     shared = [incident for incident in graded[0] if all(incident in row for row in graded)]
     if not shared:
         return None
-    scores = [[row[incident].score for row in graded] for incident in shared]
     passed = [sum(is_solved(row[incident]) for row in graded) for incident in shared]
-    worths = [run.incidents(incident).worth_of_hand_over for incident in shared]
-    known = [worth for worth in worths if worth is not None]
-    net = None
-    if len(known) == len(worths):
-        net = net_value_of_attempts(zip(scores, known, strict=True))
     return Repeats(
         name,
         task,
@@ -100,8 +83,6 @@ def _repeats(run: LoadedRun, name: str, group: Sequence[str], task: str) -> Repe
         count,
         tuple(_mean(pass_at_k(n, count, k) for n in passed) for k in range(1, count + 1)),
         tuple(_mean(pass_hat_k(n, count, k) for n in passed) for k in range(1, count + 1)),
-        _mean(fmean(row) for row in scores),
-        net,
     )
 
 
@@ -109,54 +90,3 @@ def _mean(values: Iterable[float]) -> Interval:
     interval = mean_interval(list(values))
     assert interval is not None  # there is an incident
     return interval
-
-
-def pooled(rows: Sequence[Row], repeats: Sequence[Repeats]) -> list[Row]:
-    """The rows of a run, with one in place of the repeats of an agent: the mean of theirs."""
-    kept: list[Row] = []
-    for row in rows:
-        match = _REPEAT.fullmatch(row.policy)
-        of = {each.policy: each for each in repeats if each.task == row.task}
-        if row.policy in of:
-            names = [repeat_name(row.policy, n) for n in range(of[row.policy].repeats)]
-            group = [each for each in rows if each.task == row.task and each.policy in names]
-            kept.append(_pooled(group, of[row.policy]))
-        elif match is None or match[1] not in of:
-            kept.append(row)
-    return kept
-
-
-def _pooled(rows: Sequence[Row], of: Repeats) -> Row:
-    nets = [row.net for row in rows if row.net is not None]
-    every = [row.located[0] for row in rows if row.located]
-    groups = [
-        [group for net in nets for group in net.by_worth if group.worth == worth]
-        for worth in sorted({group.worth for net in nets for group in net.by_worth})
-    ]
-    by_worth = tuple(
-        attrs.evolve(of_worth[0], **_means(("handed_over",), of_worth)) for of_worth in groups
-    )
-    shares = _means(("handed_over", "paged_right", "mis_paged"), nets)
-    ranked = _means(("ac1", "ac3", "ac5", "avg5"), every)
-    bounds = [row.bound or 0.0 for row in rows]
-    whole = all(row.grade is not None and row.bound == row.grade.mean for row in rows)
-    return attrs.evolve(
-        rows[0],
-        attempts=of.repeats,
-        unscored=sum(row.unscored for row in rows),
-        grade=of.grade,
-        bound=of.grade.mean if whole else fmean(bounds),  # a rounding looks like missing episodes
-        net=attrs.evolve(nets[0], net=of.net, by_worth=by_worth, **shares)
-        if nets and of.net
-        else None,
-        located=(attrs.evolve(every[0], **ranked),) if every else (),
-        confidences=sum(row.confidences for row in rows),
-        **_means(_MEANS, rows),
-    )
-
-
-def _means(names: Iterable[str], rows: Sequence[object]) -> dict[str, Any]:
-    """The mean of each figure over the rows that have it; None if none has."""
-    values = {name: [getattr(row, name) for row in rows] for name in names}
-    known = {name: [each for each in row if each is not None] for name, row in values.items()}
-    return {name: fmean(row) if row else None for name, row in known.items()}

@@ -79,7 +79,18 @@ def mean_known(values: Iterable[float | None]) -> float | None:
     return fmean(known) if known else None
 
 
-def ratio_interval(above: Sequence[int], below: Sequence[int]) -> Interval | None:
+def mean_of_attempts(attempts: Iterable[Sequence[float]]) -> Interval | None:
+    """The mean of all attempts, from those at each incident; None without any.
+
+    The interval is over incidents: attempts at one are not independent.
+    """
+    every = list(attempts)
+    if all(len(each) == 1 for each in every):
+        return mean_interval([value for (value,) in every])
+    return ratio_interval([fsum(each) for each in every], [len(each) for each in every])
+
+
+def ratio_interval(above: Sequence[float], below: Sequence[float]) -> Interval | None:
     """The ratio of two sums with its bootstrap interval; None if there are no values.
 
     Pairs are drawn together: the interval is of a ratio of sums, never of a mean of ratios.

@@ -4,8 +4,9 @@ Scores come from the grades; the other figures come from the states and the trut
 episodes enter only their count and the bound of the grade.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Any, Final, TypeVar
 
 import attrs
 
@@ -13,27 +14,27 @@ from logtriage import __version__
 from logtriage._lib.jsonvalues import present
 from logtriage.actions import Malformed
 from logtriage.errors import InvalidInput
-from logtriage.evaluation.episodes import alarmed, mis_paged, played_state
+from logtriage.evaluation.episodes import alarmed, is_solved, mis_paged, played_state
 from logtriage.evaluation.loading import LoadedRun
 from logtriage.evaluation.localisation import RANKING, Located, locate, ranking_of
 from logtriage.evaluation.losses import Losses, losses_of
 from logtriage.evaluation.net_values import NetValue, net_value_of
+from logtriage.evaluation.repeats import are_repeats, attempts_of
 from logtriage.evaluation.statistics import (
     Interval,
     augrc,
     bound_of,
     brier,
-    mean_interval,
     mean_known,
+    mean_of_attempts,
 )
 from logtriage.evaluation.usage import Usage, usage_of
-from logtriage.grading import Grade, Unscored
+from logtriage.grading import Unscored
 from logtriage.policies import Ranking
 from logtriage.state import Closing, State
 
+_Value = TypeVar("_Value")
 SCHEMA: Final = "logtriage.summary/1"
-#: The grade from which an episode is solved, unless it was handed over.
-SOLVED: Final = 0.9
 #: The criterion of rubrics that grade the class of a fault.
 FAULT_CLASS: Final = "fault_class"
 
@@ -42,9 +43,11 @@ FAULT_CLASS: Final = "fault_class"
 class Row:
     """The figures of one policy on one task; None if there was nothing to measure.
 
+    Of several attempts at an incident each is an episode; intervals are over incidents.
+
     Attributes:
         episodes: how many were played, unscored episodes included.
-        attempts: how many attempts at each incident the figures are means of.
+        attempts: how many there are at each incident.
         unscored: how many of them have no grade.
         grade: mean grade of the scored episodes, with its interval.
         bound: mean grade over all planned episodes, with 0 for each that is unscored or missing.
@@ -119,16 +122,16 @@ class Row:
 
 
 def summarise(run: LoadedRun) -> tuple[Row, ...]:
-    """The figures of a run, one row for each policy and task."""
-    return tuple(
-        _row(run, cell.policy, cell.task, run.rubrics[cell.task][0], len(cell.ids))
-        for cell in run.planned
-    )
-
-
-def is_solved(grade: Grade) -> bool:
-    """Whether an episode counts as solved: a hand-over solves nothing, whatever it is worth."""
-    return grade.score >= SOLVED and grade.closing is not Closing.HANDED_OVER
+    """The figures of a run, one row for each agent and task; its repeats are one row."""
+    attempts, rows = attempts_of(run), []
+    agents = {policy: group for group in attempts.values() for policy in group}
+    for cell in run.planned:
+        group = agents[cell.policy]
+        if not are_repeats(run, group, cell.task):
+            group = [cell.policy]
+        if cell.policy == group[0]:
+            rows.append(_row(run, group, cell.task, len(group) * len(cell.ids)))
+    return tuple(rows)
 
 
 def rows_to_json(rows: Iterable[Row]) -> dict[str, Any]:
@@ -136,10 +139,12 @@ def rows_to_json(rows: Iterable[Row]) -> dict[str, Any]:
     return {"schema": SCHEMA, "logtriage": __version__, "rows": [attrs.asdict(row) for row in rows]}
 
 
-def _row(run: LoadedRun, policy: str, task: str, rubric: str, planned: int) -> Row:
-    grades, split = run.grades[policy, task], run.manifest.spec.role_split
-    transcripts = run.transcripts[policy, task]
-    scored = list(run.scored(policy, [task]).values())
+def _row(run: LoadedRun, policies: Sequence[str], task: str, planned: int) -> Row:
+    split = run.manifest.spec.role_split
+    grades = [grade for policy in policies for grade in run.grades[policy, task]]
+    transcripts = [each for policy in policies for each in run.transcripts[policy, task]]
+    scored = [each for policy in policies for each in run.scored(policy, [task]).values()]
+    mean = mean_of_attempts(_by_incident((one.incident, one.score) for one in scored))
     scores = [grade.score for grade in scored]
     states = [played_state(run.incidents(grade.incident), grade) for grade in scored]
     stated = [state for state in states if state.facts.confidence is not None]
@@ -150,22 +155,25 @@ def _row(run: LoadedRun, policy: str, task: str, rubric: str, planned: int) -> R
     unread, refused = ([], malformed) if asked is None or split else (malformed, [])
     impacts = [grade.impact for grade in scored if grade.impact is not None]
     return Row(
-        policy,
+        policies[0],
         task,
-        rubric,
+        run.rubrics[task][0],
         episodes=len(grades),
         unscored=len(grades) - len(scores),
-        grade=mean_interval(scores),
-        bound=bound_of(scores, planned),
+        grade=mean,
+        # Of a whole run it is the mean, to the last bit.
+        bound=mean.mean if mean and len(scores) == planned else bound_of(scores, planned),
         solved=mean_known(map(is_solved, scored)),
-        attempts=1,
+        attempts=len(policies),
         **{name: mean_known(map(measure, states)) for name, measure in _MEASURES.items()},
         brier=brier(confidences, right),
         confidences=len(stated),
         role_split=None if split is None else split.name,
-        located=locate(_rankings(run, policy, task)),
+        located=locate(chain.from_iterable(_rankings(run, policy, task) for policy in policies)),
         augrc=augrc(confidences, right),
-        losses=losses_of(tuple(run.explained[policy, task].values())),
+        losses=losses_of(
+            _by_incident(pair for one in policies for pair in run.explained[one, task].items())
+        ),
         seal=run.manifest.seal,
         reports=len(impacts),
         node_f1=mean_known(impact.node_f1 for impact in impacts),
@@ -187,6 +195,14 @@ def _row(run: LoadedRun, policy: str, task: str, rubric: str, planned: int) -> R
         refused=len(refused),
         first_refused=refused[0].reason if refused else None,
     )
+
+
+def _by_incident(pairs: Iterable[tuple[str, _Value]]) -> Iterable[list[_Value]]:
+    """The values of each incident."""
+    values: dict[str, list[_Value]] = {}
+    for incident, value in pairs:
+        values.setdefault(incident, []).append(value)
+    return values.values()
 
 
 def _rankings(

@@ -19,7 +19,7 @@ from logtriage.evaluation import (
     net_value,
     summarise,
 )
-from logtriage.evaluation.repeats import attempts_of, pooled, repeats_of
+from logtriage.evaluation.repeats import attempts_of
 from logtriage.evaluation.statistics import paired_difference
 from logtriage.registry import is_shipped
 from logtriage.report.episode import Episode
@@ -84,7 +84,7 @@ class Run:
         rows = [
             attrs.evolve(row, policy=self._named(name, row.policy))
             for run, name in self._runs
-            for row in pooled(summarise(run), repeats_of(run))
+            for row in summarise(run)
         ]
         return tuple(row for task in self.tasks for row in rows if row.task == task)
 
