@@ -260,7 +260,7 @@ def test_drawn_arrays_are_the_drawn_incidents(
         assert SEVERITIES[arrays.severity[row]] is truth.severity
         assert WORTHS[arrays.worth[row]] == incident.worth_of_hand_over
         hypothesis = arrays.hypothesis[row]
-        assert tables.recovers[0, hypothesis] == (not truth.benign)
+        assert tables.has_fault[0, hypothesis] == (not truth.benign)
         if not truth.benign:
             names = batch.topology.names
             assert {names[tables.root[0, hypothesis]]} == truth.root_causes

@@ -84,15 +84,16 @@ class Transcript:
     object that has no field here.
 
     In joint play ``ticks`` holds the tick of each action, never falling, and ``role_split`` names
-    the split of the roles; without it every action has a tick of its own. ``role_split_mark`` is
-    its :attr:`~logtriage.roles.RoleSplit.fingerprint`; a record without it fits any split of that
-    name.
+    the split of the roles; without ``role_split`` no two actions share a tick. ``role_split_mark``
+    is its :attr:`~logtriage.roles.RoleSplit.fingerprint`; a record without it fits any split of
+    that name.
 
     ``seal`` is the fingerprint of the key that a sealed incident was drawn with, ``world`` the
     fingerprint of its world (:attr:`~logtriage.incident.Incident.world_mark`).
 
     Raises:
-        InvalidInput: for other ``ticks``, and for a ``role_split`` without ``ticks``.
+        InvalidInput: for ``ticks`` that fall, that are not one for each action or that share a tick
+            without a ``role_split``, and for a ``role_split`` without ``ticks``.
     """
 
     incident: str

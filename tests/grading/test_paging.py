@@ -115,7 +115,7 @@ def test_each_of_several_fixes_before_the_first_page_counts() -> None:
 def test_a_hand_over_needs_a_worth(worth: float | None) -> None:
     incident = with_worth(REAL, worth)
     state = State(incident, 1, ((0, lt.HandOver()),), Closing.HANDED_OVER)
-    with pytest.raises(RubricError, match=r"worth_of_hand_over must be a number from 0 to 1"):
+    with pytest.raises(RubricError, match=r"worth_of_hand_over from 0 to 1, got"):
         lt.grade(state)
 
 

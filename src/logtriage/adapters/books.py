@@ -38,7 +38,7 @@ STOPPED: Final = "the server stopped while the episode was open"
 
 @attrs.frozen(slots=False)
 class RunBook:
-    """The incidents of a run that is being kept, for its one policy."""
+    """The incidents of a run whose directory is open for writing, and its one policy."""
 
     kept: Kept
     policy: str
@@ -51,7 +51,7 @@ class RunBook:
 
     @property
     def firsts(self) -> Iterator[Incident]:
-        """An incident of each task: all of a task have the same tools."""
+        """One incident of each task, since all incidents of a task have the same tools."""
         return (self.kept.incidents(cell.ids[0]) for cell in self.kept.cells)
 
     def left(self) -> list[str]:
@@ -60,7 +60,7 @@ class RunBook:
         return [incident for cell in cells for incident in cell.ids]
 
     def begin(self, name: str) -> Incident:
-        """An incident that is about to be played."""
+        """Mark the run as unfinished, and return the incident of this id."""
         self.kept.begin()
         return self.kept.incidents(name)
 

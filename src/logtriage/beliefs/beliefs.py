@@ -204,7 +204,7 @@ class Belief:
     def best(self) -> Plan:
         """The plan of the highest expected grade if nothing more is asked.
 
-        Where several faults are possible, the best that a greedy search finds.
+        Where an incident may have several faults, the best that a greedy search finds.
 
         Raises:
             InvalidInput: for a closed incident: nothing can be planned any more.

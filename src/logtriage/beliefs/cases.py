@@ -175,19 +175,19 @@ class Case(ABC):
         posterior: Posterior,
         standing: Standing,
         negligible: int | None = None,
-        least: int = 0,
+        keep: int = 0,
     ) -> None:
         """Compile a belief without hypotheses below a share of 1 in ``negligible``.
 
-        The ``least`` likeliest hypotheses always stay.
+        The ``keep`` likeliest hypotheses stay, whatever their share, unless they are ruled out.
 
         Raises:
             InvalidInput: if nothing is possible any more.
         """
         model, weights = posterior.model, posterior.weights
         floor = 1 if negligible is None else max(1, posterior.total // negligible)
-        if least:
-            floor = min(floor, max(1, int(np.sort(weights)[::-1][:least][-1])))
+        if keep:
+            floor = min(floor, max(1, int(np.sort(weights)[::-1][:keep][-1])))
         self.rows: Longs = np.flatnonzero(weights >= floor)
         if not len(self.rows):
             raise InvalidInput("no hypothesis fits the evidence: is it from another incident?")

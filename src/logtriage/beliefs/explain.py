@@ -244,7 +244,7 @@ def _expected_after(held: Belief, now: State, after: State, samples: int) -> flo
 
 
 def _mean_value(held: Belief, now: State, cells: Sequence[Cell], key: int, samples: int) -> float:
-    """The mean of W over what some cells might show beside what was shown."""
+    """The mean W of a belief that also sees what some cells might show; ``key`` sets the draws."""
     standing, values = held.standing, dict[tuple[Evidence, ...], float]()
     fresh = [cell for cell in cells if cell not in held.posterior.seen]
     shown, before = evidence(now), held.posterior.outcomes  # what was shown is read once

@@ -55,10 +55,11 @@ reader_of = lru_cache(maxsize=4096)(Reader)
 
 
 @lru_cache(maxsize=1 << 14)
-def shared(reader: Reader, sorts: tuple[str, ...]) -> tuple[Reader, Longs]:
-    """A reader that services of a tier share, and the places of the reader's conditions in it.
+def shared_reader(reader: Reader, sorts: tuple[str, ...]) -> tuple[Reader, Longs]:
+    """The reader that like services of a tier share, and the place in it of each condition.
 
-    Where a sort names services, those called are numbered in order.
+    If tokens of these sorts name services, callees go by their number among the calls; else they
+    are left out.
     """
     setting, place = reader.setting, reader.place
     calls = place.calls if any(map(setting.world.naming_tokens, sorts)) else ()
@@ -66,7 +67,7 @@ def shared(reader: Reader, sorts: tuple[str, ...]) -> tuple[Reader, Longs]:
         (row.name, tuple([calls.index(callee) for callee in row.sick if calls]), row.beside)
         for row in reader.conditions
     ]
-    number = {row: place for place, row in enumerate(sorted({*rows}))}
+    number = {row: at for at, row in enumerate(sorted({*rows}))}
     conditions = tuple([Condition(*row) for row in number])
     general = reader_of(setting, Place(place.tier, tuple(range(len(calls)))), conditions)
     return general, np.array([number[row] for row in rows])

@@ -19,7 +19,7 @@ import numpy as np
 
 from logtriage.beliefs.fixedpoint import NEVER as RULED_OUT
 from logtriage.beliefs.fixedpoint import ONE, Longs, log2s
-from logtriage.beliefs.model import NONE, UNFIXED, Bools, Listed, Reader, shared
+from logtriage.beliefs.model import NONE, UNFIXED, Bools, Listed, Reader, shared_reader
 from logtriage.world.channels import DOWN, Channel, Evidence, about, named_service
 from logtriage.world.histories import (
     NEVER,
@@ -58,6 +58,11 @@ class Outcome(NamedTuple):
     fired: int = NEVER
     torn: bool = False
     begin: int = 0
+
+    @property
+    def is_seen(self) -> bool:
+        """Whether anything was seen of the history."""
+        return self[:6] != UNSEEN[:6]
 
     def read(self, instant: int, token: str) -> "Outcome":
         """The outcome once a token was read, empty for the ordinary token."""
@@ -202,10 +207,13 @@ class Outcomes:
     def _add(
         self, table: Longs, run: tuple[int, int], keys: Iterable[tuple[int, str]], sign: int = 1
     ) -> None:
-        """Add what was seen of some histories to a table, or take it away."""
+        """Add the log-likelihoods of what some histories (service, sort) showed, or take them away.
+
+        ``run`` is the first and the last segment.
+        """
         for service, sort in keys:
             outcome = self.outcome(service, sort, *run)
-            if outcome[:6] != UNSEEN[:6]:
+            if outcome.is_seen:
                 column = likelihoods(self.listed.readers[service], sort, outcome)
                 table[service, : len(column)] += sign * column
 
@@ -261,7 +269,7 @@ class Outcomes:
 @lru_cache(maxsize=1 << 16)
 def likelihoods(reader: Reader, sort: str, outcome: Outcome) -> Longs:
     """The logarithms (C,) of how likely the C conditions of a service make an outcome."""
-    general, places = shared(reader, (sort,))
+    general, places = shared_reader(reader, (sort,))
     column: Longs = _likelihoods(general, sort, outcome.to(reader))[places]
     column.setflags(write=False)
     return column

@@ -12,7 +12,7 @@ from logtriage.beliefs.beliefs import Belief
 from logtriage.beliefs.cases import Floats
 from logtriage.beliefs.fixedpoint import Longs
 from logtriage.beliefs.ledgers import UNIT
-from logtriage.beliefs.model import NONE, UNFIXED, Reader, shared
+from logtriage.beliefs.model import NONE, UNFIXED, Reader, shared_reader
 from logtriage.beliefs.outcomes import Outcome, fitting
 from logtriage.beliefs.plans import Planner
 from logtriage.beliefs.portfolio import Portfolio
@@ -173,7 +173,7 @@ def _outcomes(
         tuple([seen.outcome(service, sort, first, seen.last).to(own_reader) for first in firsts])
         for sort in sorts
     )
-    reader, conditions = shared(own_reader, sorts)
+    reader, conditions = shared_reader(own_reader, sorts)
     # It may be blind as long as nobody has asked.
     blind = 0 if (service, channel) in seen.down else reader.setting.blind_weight
     now = instant_of(min(belief.standing.tick + 1, _LATEST))

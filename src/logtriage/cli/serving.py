@@ -28,14 +28,14 @@ def serve(
         float, option("S", "End a session after this long without a message.")
     ] = _DEFAULT.idle_seconds,
     token_file: Annotated[
-        Path | None, option("FILE", "The bearer token. Default: LOGTRIAGE_TOKEN.")
+        Path | None, option("FILE", "A file with the bearer token. Default: LOGTRIAGE_TOKEN.")
     ] = None,
     seal_file: SealFile = None,
     ledger: Annotated[
         Path | None, option("FILE", "Count attempts at sealed incidents in this file.")
     ] = None,
     run: Annotated[
-        str, option("NAME", "The run; it has one attempt at each incident.")
+        str, option("NAME", "The run; it has one attempt at each sealed incident.")
     ] = _DEFAULT.run,
 ) -> None:
     """Serve episodes over the network.

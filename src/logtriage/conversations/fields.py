@@ -154,7 +154,7 @@ def agent_of(row: Mapping[str, Any]) -> str | None:
 def status_of(row: Mapping[str, Any]) -> str:
     """The status of a row, from the errors that frameworks note.
 
-    verifiers keeps the errors of repeated attempts beside ``ok``.
+    ``ok`` outweighs them: the library verifiers keeps those of earlier attempts beside it.
     """
     if row.get("ok") is True:
         return COMPLETED

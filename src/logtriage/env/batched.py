@@ -114,8 +114,8 @@ class TriageVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
 
         Raises:
             UnknownName: for an id with an unknown task or split.
-            InvalidInput: for any other id that is none of the task and split, for fewer
-                than N, and for an unknown option.
+            InvalidInput: for an id of another task or split, for fewer than N, and for an
+                unknown option.
         """
         super().reset(seed=seed)
         if seed is not None or not self._playlist.begun:

@@ -88,12 +88,11 @@ class TriageEnv(gymnasium.Env[Floats, np.int64]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Floats, dict[str, Any]]:
-        """Begin the incident of ``options["id"]``, or the next incident.
+        """Begin the incident whose id or index is ``options["id"]``, or the next incident.
 
         Raises:
             UnknownName: for an id with an unknown task or split.
-            InvalidInput: for any other id that is none of the task and split, and for an
-                unknown option.
+            InvalidInput: for an id of another task or split, and for an unknown option.
         """
         super().reset(seed=seed)
         if seed is not None or not self._playlist.begun:

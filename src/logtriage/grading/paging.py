@@ -44,8 +44,8 @@ def checked_worth(incident: Incident) -> float:
     worth = incident.worth_of_hand_over
     if worth is None or not 0.0 <= worth <= 1.0:
         raise RubricError(
-            f"incident {incident.id!r}: worth_of_hand_over must be a number from 0 to 1 where it "
-            f"was handed over, got {worth!r}"
+            f"incident {incident.id!r}: a hand-over needs a worth_of_hand_over from 0 to 1, got "
+            f"{worth!r}"
         )
     return worth
 
@@ -111,7 +111,7 @@ def unescalated(state: State) -> Measured | None:
 
 
 def unapproved(state: State) -> Measured | None:
-    """0.3 for each wrong remedy while no accepted team was paged in an earlier tick.
+    """A factor of 0.3 for each wrong remedy while no accepted team was paged in an earlier tick.
 
     On a benign incident every remedy is wrong, and nobody can be paged.
     """
@@ -129,7 +129,7 @@ def unapproved(state: State) -> Measured | None:
 
 
 def unapproved_fix(state: State) -> Measured | None:
-    """0.7 for each fault that was fixed while no accepted team was paged in an earlier tick."""
+    """A factor of 0.7 for each fault fixed with no accepted team paged in an earlier tick."""
     facts, truth = state.facts, state.incident.truth
     fixes = [row.fixed_at for row in facts.responses if row.fixed_at is not None]
     count = sum(not is_approved(facts.paged_at, fixed) for fixed in fixes)

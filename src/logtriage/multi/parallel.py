@@ -155,16 +155,16 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
     def reset(
         self, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Any], Infos]:
-        """Begin the incident of ``options["id"]``, or the next incident.
+        """Begin the incident whose id or index is ``options["id"]``, or the next incident.
 
         Raises:
-            UnknownName, InvalidInput: for an id that is none of the task and split.
+            UnknownName, InvalidInput: for an id of another task or split.
             InvalidInput: for another option, and if the seed is not a whole number from 0.
         """
         playlist = self._incidents.playlist
         if seed is not None or not playlist.begun:
             playlist.begin(np_random(_whole(seed))[0])
-        # PettingZoo's own tests pass an option of that name to every environment.
+        # PettingZoo's own tests pass an option named options to every environment.
         known = {name: value for name, value in (options or {}).items() if name != "options"}
         self._index, incident = self._incidents.draw(option(known, "id"))
         self._now = initial_state(incident)

@@ -19,14 +19,14 @@ _UNLISTED: Final = frozenset({"report_impact", "hand_over", "act"})
 _SOLO: Final = frozenset((*ACTION_TYPES, *RECORDED_ACTION_TYPES, *HAND_OVER_TYPES))
 #: Further arguments of calls on a shift.
 _OF_SHIFTS: Final = ("system", "ticks")
-_NAME: Final = "abcdefghijklmnopqrstuvwxyz_"
+_NAME_LETTERS: Final = "abcdefghijklmnopqrstuvwxyz_"
 
 
 def tool_name(name: str) -> str:
-    """The name of a tool without the prefix of a server, such as ``mcp__logtriage__``."""
+    """The name of a tool without a server's prefix, ``mcp__logtriage__`` or ``functions.``."""
     if name in ARGUMENTS:
         return name
-    before = name.rstrip(_NAME)
+    before = name.rstrip(_NAME_LETTERS)
     last = name[len(before) :]
     cut = last.rfind("__", 0, -1)
     if cut >= 0:

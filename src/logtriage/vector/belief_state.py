@@ -24,17 +24,20 @@ NO_BREAK: Final = -1
 class BeliefState(NamedTuple):
     """N incidents, n services, S sorts, U unaffected conditions, H hypotheses, T = horizon + 1.
 
-    ``world`` (N,) is the number of each row's world. ``seen`` (N, 1 + 2 K, n, S, 5) is what was
-    seen of each history: in all, and until and since each of K breaks. ``own`` (N, U) are sums
-    over the histories of a service, ``aloof`` (N, n) what it says where nothing reaches it;
-    ``reached`` (N, H) what the services say that a hypothesis reaches, less those of ``aloof``.
-    ``noted`` (N, H) is what notes say; far below zero, what actions revealed rules it out.
-    ``edge`` (N, 3) is what the edge says of incidents that are not fixed: latency first, errors
-    first, benign; ``panel`` (N, T) its tokens by start. ``fixed_at`` (N, H) is the tick in
-    which a remedy fixed the hypothesis, the highest number of its type if none did; ``breaks``
-    (N, K) are those ticks. ``owners`` (N, n) the team of each service. ``screens`` and ``remedies``
-    (N,) count screens seen and remedies applied. ``weights`` (N, H) are those of the hypotheses, as
-    of :class:`logtriage.beliefs.Belief`; all are 0 where no hypothesis fits.
+    ``world`` (N,) is the number of each row's world. A break is a tick in which a remedy fixed a
+    hypothesis: ``breaks`` (N, K) has them, ``fixed_at`` (N, H) that of each hypothesis, or
+    :attr:`unfixed`. ``seen`` (N, 1 + 2 K, n, S, 5) is what was seen of each history (``AFTER`` to
+    ``FIRED``): in all, and until and since each break.
+
+    Evidence is summed as log-likelihoods. ``own`` (N, U) has them for the unaffected conditions of
+    each service, ``aloof`` (N, n) for a service that nothing reaches, ``reached`` (N, H) for the
+    services that a hypothesis reaches, less their ``aloof``; ``noted`` (N, H) for notes, far below
+    zero where actions rule a hypothesis out; ``edge`` (N, 3) for the edge of incidents that are not
+    fixed: latency first, errors first, benign. ``panel`` (N, T) has the edge's tokens by start.
+
+    ``owners`` (N, n) is the team of each service. ``screens`` and ``remedies`` (N,) count screens
+    seen and remedies applied. ``weights`` (N, H) are those of the hypotheses, as of
+    :class:`logtriage.beliefs.Belief`; all are 0 where no hypothesis fits.
     """
 
     world: NDArray[np.uint8]

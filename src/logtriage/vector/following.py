@@ -113,7 +113,7 @@ def _effects(engine: BatchedTriage, rows: Ints, acts: Ints) -> list[Cells]:
     tables, worlds, now = setting.tables, incidents.world[rows], engine.ticks[rows]
     true = incidents.hypothesis[rows]
     remedy, service = np.divmod(np.where(applied, which, 0), setting.n)
-    accepted = applied & tables.recovers[worlds, true] & tables.remedies[worlds, true, remedy]
+    accepted = applied & tables.has_fault[worlds, true] & tables.remedies[worlds, true, remedy]
     accepted &= service == tables.root[worlds, true]
     # Only the first accepted remedy changes anything.
     accepted &= (np.cumsum(accepted, axis=0) == 1) & (episodes.fixed_at[rows] == now - 1)

@@ -28,7 +28,7 @@ class Requests:
 
     at: tuple[int, ...] = ()
     events: tuple[frozenset[str], ...] = ()
-    #: Whether these are requests; if not, each log line counts as a request.
+    #: Whether log lines are grouped by the request that they name; if not, each is a request.
     traced: bool = True
 
     def between(self, since: int, until: int) -> list[frozenset[str]]:

@@ -46,9 +46,9 @@ def write_replay(
         out: the page; replaced whole or not at all.
         bases: directories of runs to show beside it; the page gives the paired differences.
         incident: only the episodes on this incident, all of them explained.
-        beliefs: of how many episodes at most the belief is worked out; about 0.2 s each, up to
-            a second on a fleet, and nothing if the run's directory keeps it. None: of
-            :data:`MAX_BELIEFS`, of all with ``incident``.
+        beliefs: of how many episodes at most the belief is worked out: about 0.2 s each, up to
+            a second on a fleet, no time where the run's directory has it already. None:
+            :data:`MAX_BELIEFS`, or all if ``incident`` is given.
         explain: how many of the worst episodes of single agents are explained (the parts
             of the grade), if they are not yet; about a second each. None: :data:`WORST`.
         seal: that of a run of sealed incidents, whose truths the page shows; by default that of the

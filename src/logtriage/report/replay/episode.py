@@ -230,7 +230,7 @@ class Fall:
 
 
 def waterfall(grades: Sequence[Grade]) -> tuple[Fall, ...]:
-    """The steps from 0 to the last of an episode's grades, one for each of its states."""
+    """The steps from 0 to an episode's last grade; ``grades`` has one for each state."""
     last = grades[-1]
     # A grade may lack a criterion, as after a hand-over.
     scores = [{row.name: row.score for row in grade.criteria} for grade in grades]

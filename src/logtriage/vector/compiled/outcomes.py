@@ -232,10 +232,10 @@ def _key(service: Int, sort: Int, outcome: Any, tables: HistoryTables) -> Int:
 
 
 @kernel
-def _logs_of(
+def _memo_row(
     service: Int, sort: Int, outcome: Any, tables: HistoryTables, powers: Powers, room: Room
 ) -> Int:
-    """The place in the memo of the logarithms (C,) of an outcome."""
+    """The row of the memo with an outcome's log-likelihoods (C,); they are made if not there."""
     key = _key(service, sort, outcome, tables)
     mixed = ((key & _MASK) ^ (key >> _MIXED)) * _MIXER & _MASK
     place = (mixed ^ (mixed >> 15)) & np.int64(len(room.keys) - 1)
@@ -274,10 +274,10 @@ def renew_service(
         if same:
             continue
         if _is_seen(before):
-            at = _logs_of(service, np.int64(sort), before, histories, tables.powers, room)
+            at = _memo_row(service, np.int64(sort), before, histories, tables.powers, room)
             for condition in range(conditions):
                 moves[condition] -= room.memo[at, condition]
-        at = _logs_of(service, np.int64(sort), now, histories, tables.powers, room)
+        at = _memo_row(service, np.int64(sort), now, histories, tables.powers, room)
         for condition in range(conditions):
             moves[condition] += room.memo[at, condition]
     first, end = tables.own_at[service], tables.own_at[service + 1]
@@ -309,7 +309,7 @@ def reached_until(
         for sort in range(histories.sizes.shape[1]):
             before = state.seen[row, 1 + 2 * slot, service, sort]
             if _is_seen(before):
-                at = _logs_of(service, np.int64(sort), before, histories, powers, room)
+                at = _memo_row(service, np.int64(sort), before, histories, powers, room)
                 total += room.memo[at, condition]
             since = state.seen[row, 2 + 2 * slot, service, sort]
             if _is_seen(since):

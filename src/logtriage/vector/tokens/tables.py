@@ -70,7 +70,7 @@ class TokenTables(NamedTuple):
     miss; ``watched`` (W, R) the sort that each rule watches, ``rule_stream`` (W, R) its stream.
 
     Of the H hypotheses: ``prior_steps`` (W, H) summed weights; ``condition_of`` (W, H, n) what each
-    makes of a service, -1 where it does not reach it; ``recovers`` (W, H) whether there is a fault;
+    makes of a service, -1 where it does not reach it; ``has_fault`` (W, H) whether there is one;
     ``root`` (W, H) where it is, or the benign load; ``remedies`` (W, H, 5) what fixes it; ``team``
     (W, H) whom to page, or :data:`OWNER` or :data:`NOBODY`; ``errors_first`` (W, H); ``note_row``
     (W, H) its row of ``note_steps`` (W, M, K), and of ``note_numbers`` (W, M, K): the place of the
@@ -96,7 +96,7 @@ class TokenTables(NamedTuple):
     prior_steps: Table
     prior_total: Table
     condition_of: Table
-    recovers: Table
+    has_fault: Table
     root: Table
     remedies: Table
     team: Table
@@ -181,7 +181,7 @@ def _tables_of(model: Model) -> TokenTables:
         prior_steps=_table(list(accumulate(model.prior.weights)), np.uint64),
         prior_total=_table([model.prior.total & 0xFFFFFFFF, model.prior.total >> 32], np.uint64),
         condition_of=_table(model.listed.place, np.int16),
-        recovers=_table([bool(hypothesis.faults) for hypothesis in every], bool),
+        has_fault=_table([bool(hypothesis.faults) for hypothesis in every], bool),
         root=_table(
             [(hypothesis.benign or hypothesis.faults[0])[1] for hypothesis in every], np.int16
         ),

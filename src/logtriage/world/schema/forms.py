@@ -44,7 +44,7 @@ class Source(Protocol):
         """A whole number from ``low`` to ``high`` that rises from reading to reading."""
 
     def requests(self, service: int, key: str, low: int, high: int) -> int:
-        """What users send to an entry, from ``low`` to ``high``; elsewhere the sum over callers."""
+        """Requests a second: ``low`` to ``high`` at an entry, elsewhere the sum of its callers."""
 
     def version(self, service: int, key: str) -> str:
         """A version such as ``3.12.4`` that belongs to a service and a key."""

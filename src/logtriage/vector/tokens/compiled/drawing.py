@@ -148,7 +148,7 @@ def draw_rows(
         true = np.uint64(_bisected(tables.prior_steps, point))
         incidents.hypothesis[row] = true
         incidents.severity[row] = _P3
-        if tables.recovers[true]:
+        if tables.has_fault[true]:
             incidents.severity[row] = _weighted(draw(key, _SEVERITY_SLOT, 0), tables.severity_steps)
         public = incidents.board[row, np.uint64(incidents.first_public) :]
         public[:] = 0

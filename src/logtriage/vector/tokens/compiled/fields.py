@@ -32,7 +32,7 @@ def tables_in(tables: TokenTables, world: Int) -> TokenTables:
         tables.prior_steps[world],
         tables.prior_total[world],
         tables.condition_of[world],
-        tables.recovers[world],
+        tables.has_fault[world],
         tables.root[world],
         tables.remedies[world],
         tables.team[world],

@@ -52,7 +52,7 @@ def facts_of(row: Int, scene: Scene) -> Facts:
     true = np.uint64(incidents.hypothesis[row])
     said, declared = np.int64(now.severity[row]), np.int64(now.root_cause[row])
     closing = _closing(row, now)
-    rightly = tables.recovers[true] and declared == tables.root[true]
+    rightly = tables.has_fault[true] and declared == tables.root[true]
     return Facts(
         said if said >= 0 else np.int64(_SEVERITIES),
         np.int64(declared >= 0),
@@ -79,7 +79,7 @@ def _is_accepted(row: Int, action: Int, scene: Scene) -> Any:
     """Whether the incident of a row accepts the service, team or remedy of an action."""
     tables, incidents, places = scene.tables, scene.incidents, scene.to
     true, to = np.uint64(incidents.hypothesis[row]), places.to
-    if not tables.recovers[true]:
+    if not tables.has_fault[true]:
         return False
     if to.root <= action < to.root_end:
         return action - to.root == tables.root[true]

@@ -42,7 +42,7 @@ def score_of(row: Int, scene: Scene, by: Scoring) -> Any:
     none, zero = np.int64(NEVER), np.int64(0)
     response = response_of(row, facts, scene)
     shares = add_share(Shares(zero, zero, zero, zero), response, facts.paged, none)
-    benign, gated = np.int64(not tables.recovers[np.uint64(incidents.hypothesis[row])]), False
+    benign, gated = np.int64(not tables.has_fault[np.uint64(incidents.hypothesis[row])]), False
     clock = zero if benign == 0 else np.int64(by.width)
     case = Case(np.int64(incidents.severity[row]), np.int64(1), zero, zero, clock, zero)
     used = np.int64(now.columns[row, np.uint64(scene.to.time)])

@@ -178,11 +178,11 @@ def _one(
 
 @kernel
 def _edge(at: Int, row: Int, tick: Int, scene: Scene) -> Int:
-    """Read the panel of the edge."""
+    """Write the cell of the edge panel; how many cells there are then."""
     tables, incidents, to = scene.tables, scene.incidents, scene.to
     true, fixed = np.uint64(incidents.hypothesis[row]), np.int64(scene.now.fixed_at[row])
     shown, begin = np.int64(CALM), np.int64(0)
-    if tables.recovers[true]:
+    if tables.has_fault[true]:
         shown = np.int64(incidents.severity[row])
     if fixed < tick:
         shown, begin = np.int64(RECOVERED), fixed + 1
@@ -234,7 +234,7 @@ def _answer(at: Int, row: Int, lane: Int, tick: Int, scene: Scene) -> Int:
 
 @kernel
 def _note(at: Int, row: Int, tick: Int, scene: Scene) -> Int:
-    """Read the note of the responders: 0 for no news, else 1 plus service and token."""
+    """Write the cell of the responders' note: 0 for no news, else 1 plus its line."""
     tables, incidents = scene.tables, scene.incidents
     true = np.uint64(incidents.hypothesis[row])
     which = np.uint64(tables.note_row[true])
