@@ -335,9 +335,8 @@ def config_of(settings: Settings, out: Path) -> GRPOConfig:
 
 def rows_to_play(settings: Settings, chat: Chat) -> Dataset:
     """The data set: incidents in order, none of them twice."""
-    incidents = incidents_of(
-        settings, TRAIN_SPLIT, settings.first, settings.steps * settings.incidents
-    )
+    count = settings.steps * settings.incidents
+    incidents = incidents_of(settings, TRAIN_SPLIT, settings.first, count)
     if settings.loop == "fast":
         return Dataset.from_list([{"prompt": incident.id} for incident in incidents])
     if chat.is_notation or not chat.manner.rules:

@@ -32,7 +32,13 @@ def test_the_environment_of_trl_has_one_tool_whose_argument_is_a_word() -> None:
     assert public == ["act", "get_reward", "reset"]
     env = NotationEnv()
     (row,) = triage_rows([INCIDENT.id], style="notation")
-    assert row["prompt"][0]["content"] == lt.system_prompt(INCIDENT, style="notation")
+    rules = row["prompt"][0]["content"]
+    assert "ANSWER with one call of the tool act a turn; its action is one word" in rules
+    other = lt.system_prompt(INCIDENT, style="notation").splitlines()
+    assert [line for line in other if not line.startswith("ANSWER")] == [
+        line for line in rules.splitlines() if not line.startswith("ANSWER")
+    ]
+    assert NotationEnv().reset(incident=INCIDENT.id).startswith(rules)
     text = [env.reset(**row), *(env.act(action=word) for word in WORDS)]
     assert text[:-1] == in_notation(states_of(PLAYED))[:-1]
     assert env.get_reward() == grade(PLAYED).score

@@ -9,7 +9,16 @@ import pytest
 
 import logtriage as lt
 from logtriage.errors import InvalidInput
-from logtriage.evaluation import Incidents, RunSpec, evaluate, keep_run, load_run, summarise
+from logtriage.evaluation import (
+    Incidents,
+    RunSpec,
+    compare_runs,
+    evaluate,
+    keep_run,
+    load_run,
+    summarise,
+)
+from logtriage.evaluation.money import Prices, worth_of
 from logtriage.evaluation.net_values import AtWorth, NetValue
 from logtriage.evaluation.repeats import repeats_of
 from logtriage.transcript import Transcript
@@ -66,27 +75,38 @@ def test_all_figures_of_repeats_are_of_all_attempts(tmp_path: Path) -> None:
     ]
     (row,) = keep_run(told, tmp_path, Incidents())
     run = load_run(tmp_path)
-    scored = [
-        (grade.score, worth, again + number)
-        for again, policy in enumerate(run.policies)
-        for number, grade in enumerate(run.grades[policy, TASK])
-        if grade.score is not None
-        and (worth := run.incidents(grade.incident).worth_of_hand_over) is not None
+    attempts = [
+        [
+            (grade.score, run.incidents(grade.incident).worth_of_hand_over or 0.0, again + number)
+            for again, policy in enumerate(run.policies)
+            if (grade := run.grades[policy, TASK][number]).score is not None
+        ]
+        for number in range(4)
     ]
-    assert (row.episodes, row.attempts, row.unscored, len(scored)) == (12, 3, 1, 11)
+    means = [fmean(score for score, _, _ in each) for each in attempts]
+    worths = [worth for (_, worth, _), *_ in attempts]
+    assert (row.episodes, row.attempts, row.unscored) == (12, 3, 1)
+    assert [len(each) for each in attempts] == [3, 2, 3, 3]
     assert row.grade is not None
-    assert row.grade.mean == pytest.approx(fmean(score for score, _, _ in scored))
-    assert row.bound == pytest.approx(sum(score for score, _, _ in scored) / 12)
+    assert row.grade.mean == pytest.approx(fmean(means))
+    assert row.bound == pytest.approx(sum(score for each in attempts for score, _, _ in each) / 12)
     assert row.usage is not None
     assert row.usage.requests == 4 * (1 + 2 + 3)
-    assert (row.first_unscored, row.net and row.net.incidents) == ("lost", 4)
     assert row.net is not None
+    assert (row.first_unscored, row.net.incidents) == ("lost", 4)
     every: tuple[NetValue | AtWorth, ...] = (row.net, *row.net.by_worth)
-    for at, group in zip((0.0, *(one.worth for one in row.net.by_worth)), every, strict=True):
-        those = [each for each in scored if at in (0.0, each[1])]
-        gained = sum(score - worth for score, worth, _ in those)
-        assert group.net.mean == pytest.approx(gained / sum(1 - worth for _, worth, _ in those))
-        assert group.handed_over == pytest.approx(fmean(number % 2 for _, _, number in those))
+    for at, group in zip((None, *(one.worth for one in row.net.by_worth)), every, strict=True):
+        those = [place for place in range(4) if at in (None, worths[place])]
+        gained = sum(means[place] - worths[place] for place in those)
+        assert group.net.mean == pytest.approx(gained / sum(1 - worths[place] for place in those))
+        handed_over = [number % 2 for place in those for _, _, number in attempts[place]]
+        assert group.handed_over == pytest.approx(fmean(handed_over))
+    (same,) = compare_runs(run, run)
+    assert same.net is not None
+    assert same.net.a == pytest.approx(row.net.net.mean)
+    (worth,) = worth_of(run, Prices(1.0, per_episode=0.0))
+    gained = sum(mean - worth for mean, worth in zip(means, worths, strict=True))
+    assert worth.worth.mean == pytest.approx(gained)
     (each,) = repeats_of(run)
     assert (each.incidents, each.repeats) == (3, 3)
 

@@ -6,7 +6,7 @@ import attrs
 import pytest
 
 from logtriage import InvalidInput
-from logtriage.evaluation import LoadedRun, RunSpec, evaluate, load_run
+from logtriage.evaluation import LoadedRun, RunSpec, evaluate, keep_run, load_run
 from logtriage.evaluation.money import Prices, worth_differences, worth_of
 from logtriage.evaluation.usage import Usage
 from logtriage.policies import FirstErrorPolicy
@@ -57,6 +57,14 @@ def test_what_is_there_to_compare_with_costs_nothing(tmp_path: Path) -> None:
     evaluate(spec, tmp_path, factories={"mine": lambda _: FirstErrorPolicy()})
     mine, handed_over = worth_of(load_run(tmp_path), Prices(100.0, per_episode=2.0))
     assert (mine.cost, handed_over.cost, handed_over.worth.mean) == (4.0, 0.0, 0.0)
+
+
+def test_an_agent_from_elsewhere_pays_whatever_its_name(run: LoadedRun, tmp_path: Path) -> None:
+    told = run.transcripts["oracle", TASK]
+    agents = [attrs.evolve(row, agent=name) for name in ("oracle", "mine") for row in told]
+    keep_run(agents, tmp_path, run.incidents)
+    scripted, mine = worth_of(load_run(tmp_path), Prices(100.0, per_episode=2.0))
+    assert scripted.cost == mine.cost == 10.0
 
 
 def test_wrong_prices_are_named() -> None:

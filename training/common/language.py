@@ -87,9 +87,10 @@ class LanguageSettings:
         for field in attrs.fields(type(self)):
             value, choices = getattr(self, field.name), field.metadata.get("choices")
             if choices and value not in choices:
-                raise InvalidInput(
-                    f"{field.name}: expected one of {', '.join(choices)}, got {value!r}"
-                )
+                known = ", ".join(choices)
+                raise InvalidInput(f"{field.name}: expected one of {known}, got {value!r}")
+            if isinstance(value, int | float) and not value >= 0:
+                raise InvalidInput(f"{field.name}: must be at least 0, got {value!r}")
         for name in ("max_tokens", "play_batch", "save_steps", "lora_alpha", "threads"):
             if getattr(self, name) < 1:
                 raise InvalidInput(f"{name}: must be at least 1, got {getattr(self, name)}")

@@ -150,8 +150,9 @@ class Episode(GradedEpisode, TextEpisode):
     Args:
         incident: the incident.
         reply: how the agent answers: ``tools`` (each call is an action), ``json`` (each
-            reply is one action in JSON), ``word`` (each reply is one action in a word) or
-            ``plan`` (a single reply lists all actions). By default ``tools``, in notation ``word``.
+            reply is one action in JSON), ``word`` (each reply is one action in a word), ``act``
+            (each call of the tool ``act`` is such a word) or ``plan`` (a single reply lists all
+            actions). By default ``tools``, in notation ``word``.
         style: how rules and screens are written: ``text``, ``compact`` or ``notation``. In the
             last two a screen says only what is new.
         rubric: another rubric than that of the incident's task.
@@ -233,7 +234,7 @@ class Episode(GradedEpisode, TextEpisode):
         topology = self._state.incident.topology
         if self.reply == "plan":
             return list(map(action_to_wire, parse_plan(text, topology)))
-        form: Form = "word" if self.reply == "word" else "json"
+        form: Form = "word" if self.reply in ("word", "act") else "json"
         return [action_to_wire(parse_action(text, topology, form=form))]
 
     @property

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from logtriage.adapters.episode import opening, row_of
+from logtriage.adapters.episode import incidents_of, opening, row_of
 from logtriage.drawing.sealing import incident_of
 from logtriage.grading import Grade, Resolver, Rubric, grade_actions
 from logtriage.incident import Incident
@@ -15,7 +15,7 @@ def plan_rows(
     incident_ids: Iterable[str], *, resolve: Resolver = incident_of
 ) -> list[dict[str, Any]]:
     """Rows of a one-shot data set: ``prompt`` (messages) and the columns of the incident."""
-    incidents = map(resolve, incident_ids)
+    incidents = incidents_of(incident_ids, resolve)
     return [{"prompt": opening(drawn, "plan"), **row_of(drawn)} for drawn in incidents]
 
 

@@ -14,7 +14,7 @@ from typing import Any, Final, cast
 from logtriage._lib.extras import imports_of
 from logtriage.adapters.episode import Episode, incidents_of, opening, row_of
 from logtriage.adapters.rewards import metrics_of
-from logtriage.errors import InvalidInput
+from logtriage.errors import InvalidInput, UnknownName
 from logtriage.evaluation import Incidents
 from logtriage.grading import Resolver
 from logtriage.rendering import Reply
@@ -36,6 +36,8 @@ def skyrl_rows(
 
     ``reply`` is the form of the model's answers, for the rules and for the environment.
     """
+    if reply not in _REPLIES:
+        raise UnknownName("reply", reply, _REPLIES)
     return [
         {
             "data_source": ENV_CLASS,

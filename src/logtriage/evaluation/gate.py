@@ -29,7 +29,6 @@ from logtriage.evaluation.statistics import (
     paired_share_difference,
 )
 from logtriage.grading import Grade
-from logtriage.registry import is_shipped
 from logtriage.state import State
 
 #: Below this many incidents a bootstrap interval is not trusted.
@@ -113,7 +112,7 @@ def gate_runs(
     if policy is None and base_policy is None:
         for name in unpaired(base, run)[0]:
             lost = len(grades_of(base, name, base.tasks))
-            if lost and not is_shipped(name):
+            if lost and not base.is_scripted(name):
                 checks.append(Check(name, name, UNSCORED, Verdict.WORSE, lost, float(lost), 0.0))
     if not any(check.incidents for check in checks):
         raise InvalidInput(f"{base.directory} has no scored incident that {run.directory} plays")

@@ -172,7 +172,8 @@ def keep_run(
         world=incidents.world,
         incidents={name: tuple(played) for name, played in own.items()},
     )
-    with keeping(directory, spec, incidents, {}, left_out=left_out) as kept:
+    players = dict.fromkeys(own, "transcripts from elsewhere")
+    with keeping(directory, spec, incidents, players, left_out=left_out) as kept:
         for cell in kept.cells:
             played = own[cell.policy]
             lines = (line_of(attrs.evolve(played[name], agent=cell.policy)) for name in cell.ids)

@@ -21,6 +21,7 @@ from logtriage.evaluation.manifest import RUN_FILE, Manifest, read_manifest
 from logtriage.evaluation.spec import Cell, plan
 from logtriage.evaluation.store import BUNDLES, copies_of
 from logtriage.grading import Grade, Graded, Rubric, get_rubric, grade_transcript
+from logtriage.registry import is_shipped
 from logtriage.roles.splits import splits_with
 from logtriage.transcript import Transcript
 
@@ -57,6 +58,10 @@ class LoadedRun:
         """The grades of a policy on some tasks by incident, without those of unscored episodes."""
         every = (grade for task in tasks for grade in self.grades[policy, task])
         return {grade.incident: grade for grade in every if grade.score is not None}
+
+    def is_scripted(self, policy: str) -> bool:
+        """Whether a policy is one that is shipped, and not an agent that bears its name."""
+        return policy not in self.manifest.players and is_shipped(policy)
 
     def split_of(self, task: str) -> str | None:
         """The split of a task's incidents; None for recorded incidents, and for several splits."""

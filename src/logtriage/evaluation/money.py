@@ -22,7 +22,6 @@ from logtriage.evaluation.repeats import attempts_of, policies_of
 from logtriage.evaluation.statistics import Interval, mean_interval, paired_difference
 from logtriage.evaluation.usage import TOKENS, Usage, usage_in
 from logtriage.grading.grade import GRID
-from logtriage.registry import is_shipped
 from logtriage.transcript import Transcript
 
 COST: Final = "cost"
@@ -194,7 +193,7 @@ def _gains(
     A shipped policy beside agents of one's own costs nothing: it is there to compare with.
     """
     transcripts, grades = run.transcripts[policy, task], run.grades[policy, task]
-    is_beside = is_shipped(policy) and not all(map(is_shipped, run.policies))
+    is_beside = run.is_scripted(policy) and not all(map(run.is_scripted, run.policies))
     costs = [0.0] * len(grades) if is_beside else prices.costs(transcripts)
     rows = {}
     for cost, grade in zip(costs, grades, strict=True):

@@ -34,14 +34,15 @@ def net_value(graded: Sequence[Outcome]) -> Interval | None:
 
 
 def net_value_of_attempts(graded: Iterable[tuple[Sequence[float], float]]) -> Interval | None:
-    """Net value of all attempts, from the grades at each incident and its worth.
+    """Net value by the mean attempt at each incident, from its grades and its worth.
 
     The interval is over incidents: attempts at one are not independent.
     """
-    gained, possible = [], []
+    gained, possible = list[float](), []
     for grades, worth in graded:
-        gained.append(sum(on_grid(grade) - on_grid(worth) for grade in grades))
-        possible.append(len(grades) * (on_grid(1.0) - on_grid(worth)))
+        gains = [on_grid(grade) - on_grid(worth) for grade in grades]
+        gained.append(gains[0] if len(gains) == 1 else fmean(gains))
+        possible.append(on_grid(1.0) - on_grid(worth))
     return ratio_interval(gained, possible)
 
 

@@ -80,14 +80,11 @@ def mean_known(values: Iterable[float | None]) -> float | None:
 
 
 def mean_of_attempts(attempts: Iterable[Sequence[float]]) -> Interval | None:
-    """The mean of all attempts, from those at each incident; None without any.
+    """The mean over incidents of the mean attempt at each; None without any.
 
     The interval is over incidents: attempts at one are not independent.
     """
-    every = list(attempts)
-    if all(len(each) == 1 for each in every):
-        return mean_interval([value for (value,) in every])
-    return ratio_interval([fsum(each) for each in every], [len(each) for each in every])
+    return mean_interval([fmean(each) for each in attempts])
 
 
 def ratio_interval(above: Sequence[float], below: Sequence[float]) -> Interval | None:

@@ -43,7 +43,8 @@ FAULT_CLASS: Final = "fault_class"
 class Row:
     """The figures of one policy on one task; None if there was nothing to measure.
 
-    Of several attempts at an incident each is an episode; intervals are over incidents.
+    Of several attempts at an incident each is an episode. Grade and net value are means over
+    incidents of the mean attempt, with intervals over incidents.
 
     Attributes:
         episodes: how many were played, unscored episodes included.
@@ -161,7 +162,7 @@ def _row(run: LoadedRun, policies: Sequence[str], task: str, planned: int) -> Ro
         episodes=len(grades),
         unscored=len(grades) - len(scores),
         grade=mean,
-        # Of a whole run it is the mean, to the last bit.
+        # The mean itself, to the last bit, where no episode is missing.
         bound=mean.mean if mean and len(scores) == planned else bound_of(scores, planned),
         solved=mean_known(map(is_solved, scored)),
         attempts=len(policies),

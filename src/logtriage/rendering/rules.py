@@ -37,9 +37,9 @@ from logtriage.world.telemetry import TICK_SECONDS
 #: The views that no simulated incident has.
 _NOT_SIMULATED = frozenset({"health"})
 
-#: How an agent answers: one JSON object a turn, one word a turn, one tool call a turn, or all
-#: its actions at once as a JSON array.
-Reply = Literal["json", "word", "tools", "plan"]
+#: How an agent answers: one JSON object a turn, one word a turn, one tool call a turn, one call of
+#: the tool ``act`` with a word, or all its actions at once as a JSON array.
+Reply = Literal["json", "word", "tools", "act", "plan"]
 REPLIES: Final[tuple[Reply, ...]] = get_args(Reply)
 
 
@@ -204,9 +204,13 @@ def _action_rules(
     may = _in_order(useful if role is None else role.offered(useful))
     remedies = topology.remedies
     example = _example(topology, may, remedies[0])
-    if reply == "word":
-        answer = render_action(action_from_wire(example, topology, frozenset(may)), "word")
-        yield f"ANSWER with one word, NAME or NAME{JOINT}VALUE, on a line of its own: {answer}"
+    if reply in ("word", "act"):
+        word = render_action(action_from_wire(example, topology, frozenset(may)), "word")
+        form = f"one word, NAME or NAME{JOINT}VALUE"
+        if reply == "act":
+            yield f"ANSWER with one call of the tool act a turn; its action is {form}: {word}"
+        else:
+            yield f"ANSWER with {form}, on a line of its own: {word}"
     elif reply == "json":
         yield f"ANSWER with one JSON object, such as {json.dumps(example)}"
     else:

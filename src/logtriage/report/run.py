@@ -21,7 +21,6 @@ from logtriage.evaluation import (
 )
 from logtriage.evaluation.repeats import attempts_of
 from logtriage.evaluation.statistics import paired_difference
-from logtriage.registry import is_shipped
 from logtriage.report.episode import Episode
 from logtriage.report.page_cache import PageCache
 from logtriage.report.text import interval
@@ -126,7 +125,7 @@ class Run:
 
         A run of scripted policies alone is about all of them.
         """
-        own = [policy for policy in self.loaded.policies if not is_shipped(policy)]
+        own = [policy for policy in self.loaded.policies if not self.loaded.is_scripted(policy)]
         return tuple(self._named(self.name, policy) for policy in own or self.loaded.policies)
 
     @property

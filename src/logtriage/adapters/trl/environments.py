@@ -5,7 +5,7 @@ from inspect import Parameter, Signature
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeVar
 
 from logtriage.actions import ALL_SERVICES
-from logtriage.adapters.episode import Episode
+from logtriage.adapters.episode import Episode, incidents_of
 from logtriage.adapters.shift_episode import ShiftEpisode
 from logtriage.adapters.turns import TextEpisode
 from logtriage.conversations.wires import wire_of
@@ -13,11 +13,12 @@ from logtriage.drawing.sealing import incident_of
 from logtriage.errors import InvalidInput
 from logtriage.grading import Graded, Resolver, Rubric
 from logtriage.grading.offered import RECORDED_KINDS, useful_actions
+from logtriage.grading.rubric import check_rubric
 from logtriage.incident import Incident
 from logtriage.parsing.calls import Wire
 from logtriage.parsing.tools import ALL_TOOLS, SHIFT_TOOLS, TOOLS, Tool
 from logtriage.parsing.tools import Parameter as Argument
-from logtriage.rendering import Style
+from logtriage.rendering import Reply, Style
 
 #: Types of arguments by the JSON types of the schema.
 _TYPES: Final = {"string": str, "number": float, "integer": int}
@@ -103,8 +104,11 @@ class Playing(Tooled[Episode]):
     """
 
     style: ClassVar[Style] = "text"
+    reply: ClassVar[Reply] = "tools"
 
     def __init__(self, rubric: Rubric | None = None, resolve: Resolver = incident_of) -> None:
+        if rubric is not None:
+            check_rubric(rubric)
         self._rubric = rubric
         self._resolve = resolve
 
@@ -119,7 +123,9 @@ class Playing(Tooled[Episode]):
                 asks for tools that this environment lacks.
             SealError: for a sealed incident without its key, or with another key.
         """
-        episode = Episode.of_row(row, style=self.style, rubric=self._rubric, resolve=self._resolve)
+        episode = Episode.of_row(
+            row, self.reply, style=self.style, rubric=self._rubric, resolve=self._resolve
+        )
         tools = tools_offered(type(self))
         missing = [name for name in useful_actions(episode.incident) if name not in tools]
         if missing and not isinstance(self, NotationEnv):  # in notation any action is a word
@@ -185,6 +191,7 @@ class NotationEnv(_Rewarded):
     """
 
     style: ClassVar[Style] = "notation"
+    reply: ClassVar[Reply] = "act"
 
     def act(self, *, action: str) -> str:
         """Take one action.
@@ -205,8 +212,8 @@ def environment_for(
             different tools: train on them apart.
     """
     wanted: dict[frozenset[str], str] = {}
-    for name in incident_ids:
-        wanted.setdefault(frozenset(useful_actions(resolve(name))), name)
+    for incident in incidents_of(incident_ids, resolve):
+        wanted.setdefault(frozenset(useful_actions(incident)), incident.id)
     for environment in (TriageEnv, RecordedEnv):
         if wanted.keys() == {tools_offered(environment)}:
             return environment

@@ -5,14 +5,14 @@ from typing import Any, Final
 
 import attrs
 
-from logtriage.adapters.episode import incidents_of, reply_in, row_of
+from logtriage.adapters.episode import incidents_of, row_of
 from logtriage.adapters.rewards import by_criterion, metrics_of, reward_names
 from logtriage.adapters.trl.environments import Playing
 from logtriage.conversations.wires import actions_of_conversation
 from logtriage.drawing.sealing import incident_of
 from logtriage.errors import InvalidInput
 from logtriage.grading import Grade, Graded, Resolver, Rubric, grade_actions, rubric_named
-from logtriage.rendering import Style, system_prompt
+from logtriage.rendering import Reply, Style, system_prompt
 from logtriage.transcript import check_drawn
 from logtriage.world.loading import world_at_hand
 
@@ -33,10 +33,11 @@ def triage_rows(
     :meth:`TriageEnv.reset` puts the first screen into the empty user message. The trainer reads
     the columns (:func:`~logtriage.adapters.episode.row_of`); the model sees the prompt alone.
     """
+    reply: Reply = "act" if style == "notation" else "tools"
     return [
         {
             "prompt": [
-                {"role": "system", "content": system_prompt(drawn, reply_in(style), style=style)},
+                {"role": "system", "content": system_prompt(drawn, reply, style=style)},
                 {"role": "user", "content": ""},
             ],
             **row_of(drawn),

@@ -10,7 +10,7 @@ from typing import Any, Final, cast
 
 from logtriage.adapters.episode import Episode, incidents_of, opening, row_of
 from logtriage.adapters.rewards import reward_names
-from logtriage.errors import InvalidInput
+from logtriage.errors import InvalidInput, UnknownName
 from logtriage.evaluation import Incidents
 from logtriage.grading import Resolver, Rubric, get_rubric, rubric_named
 from logtriage.rendering import Reply
@@ -32,6 +32,8 @@ def verl_rows(
     ``reply`` is how the model answers. Rows of ``plan`` name verl's own loop for one reply,
     whose reward :func:`compute_score` computes; the others name :data:`AGENT_NAME`.
     """
+    if reply not in _REPLIES:
+        raise UnknownName("reply", reply, _REPLIES)
     return [
         {
             "data_source": AGENT_NAME,
