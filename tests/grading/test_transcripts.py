@@ -337,6 +337,8 @@ def test_joint_play_is_graded_by_its_ticks() -> None:
     assert left == graded.unplayed == 1
     assert graded == lt.grade(state, unplayed=left, agent="two roles")
     assert graded.schedule == (0, 0, 1, 1)
+    with pytest.raises(UnknownName, match="role split 'anybody_2'.*; known: anybody_3, solo, "):
+        grade_transcript(transcript, resolve=only(incident), splits=splits_with(anybody(3)))
 
 
 @pytest.mark.parametrize("tick", [0, None, "0", -1, [], math.nan, 10**30])

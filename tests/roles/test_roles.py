@@ -118,6 +118,8 @@ def test_unknown_views_action_types_and_names_are_named() -> None:
 def test_a_split_must_have_distinct_roles_that_may_do_everything_between_them() -> None:
     with pytest.raises(InvalidInput, match="'empty' has no roles"):
         RoleSplit("empty", ())
+    with pytest.raises(InvalidInput, match="role split: the name is empty"):
+        RoleSplit("", (ALL,))
     with pytest.raises(InvalidInput, match="two roles are called 'all'"):
         RoleSplit("twice", (ALL, ALL))
     with pytest.raises(InvalidInput, match="'idle' may do nothing"):

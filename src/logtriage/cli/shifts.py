@@ -160,8 +160,10 @@ def _ask_action(state: ShiftState) -> Wire:
                 say(console, render(observe(state)))
             case "help" | "?":
                 say(console, _HELP)
+            case "wait" if not rest or rest.isdigit():
+                return {"action_type": "wait", "ticks": int(rest or 1)}
             case "wait":
-                return {"action_type": "wait", "ticks": int(rest) if rest.isdigit() else 1}
+                say(console, f"wait {rest!r:.40}: expected a number of ticks", "yellow")
             case "note":
                 return {"action_type": "note", "value": rest}
             case _ if verb in state.open and rest:

@@ -187,8 +187,8 @@ class RoleSplit:
     """The work of one on-call engineer split into roles, in the order in which they act.
 
     Raises:
-        InvalidInput: if there is no role, if two share a name, if a role may do nothing,
-            or if nobody may take an action that a single agent could.
+        InvalidInput: if its name is empty, if there is no role, if two share a name, if a role may
+            do nothing, or if nobody may take an action that a single agent could.
     """
 
     name: str
@@ -196,6 +196,8 @@ class RoleSplit:
 
     def __attrs_post_init__(self) -> None:
         names = [role.name for role in self.roles]
+        if not self.name.strip():
+            raise InvalidInput("role split: the name is empty")
         if not names:
             raise InvalidInput(f"role split {self.name!r} has no roles")
         for role in self.roles:

@@ -161,5 +161,13 @@ def roles_of_viewer(viewer: Role | SplitLike) -> tuple[Role, ...]:
 
 def splits_with(own: SplitLike | None) -> Callable[[str], RoleSplit]:
     """A function as :func:`get_role_split` that also knows the caller's ``own`` split."""
-    own = None if own is None else get_role_split(own)
-    return lambda name: own if own is not None and name == own.name else get_role_split(name)
+    if own is None:
+        return get_role_split
+    mine = get_role_split(own)
+
+    def split_named(name: str) -> RoleSplit:
+        if name != mine.name and name not in ROLE_SPLITS:
+            raise UnknownName("role split", name, (mine.name, *ROLE_SPLITS))
+        return mine if name == mine.name else ROLE_SPLITS[name]
+
+    return split_named
