@@ -73,6 +73,7 @@ def test_as_many_rows_for_each_incident_are_repeats(tmp_path: Path) -> None:
     assert rows_shown[0].grade.mean == pytest.approx(0.7 * 3 / 4)
     assert rows_shown[0].bound == pytest.approx(0.7 * 3 / 6)  # an incident has no row
     assert (rows_shown[0].policy, rows_shown[0].attempts) == ("us", 2)
+    assert (rows_shown[0].located[0].kind, rows_shown[0].located[0].incidents) == (None, 2)
     assert len(rows_shown) == 3
     assert rows_shown[0].root_cause == pytest.approx(3 / 4)
     assert worth_of(run, Prices(1.0, per_episode=0.0))[0].incidents == 2

@@ -5,7 +5,6 @@ episodes enter only their count and the bound of the grade.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain
 from typing import Any, Final, TypeVar
 
 import attrs
@@ -34,6 +33,7 @@ from logtriage.policies import Ranking
 from logtriage.state import Closing, State
 
 _Value = TypeVar("_Value")
+_Ranked = tuple[str, Ranking, frozenset[str]]
 SCHEMA: Final = "logtriage.summary/1"
 #: The criterion of rubrics that grade the class of a fault.
 FAULT_CLASS: Final = "fault_class"
@@ -170,7 +170,7 @@ def _row(run: LoadedRun, policies: Sequence[str], task: str, planned: int) -> Ro
         brier=brier(confidences, right),
         confidences=len(stated),
         role_split=None if split is None else split.name,
-        located=locate(chain.from_iterable(_rankings(run, policy, task) for policy in policies)),
+        located=_located([pair for one in policies for pair in _rankings(run, one, task)]),
         augrc=augrc(confidences, right),
         losses=losses_of(
             _by_incident(pair for one in policies for pair in run.explained[one, task].items())
@@ -206,10 +206,18 @@ def _by_incident(pairs: Iterable[tuple[str, _Value]]) -> Iterable[list[_Value]]:
     return values.values()
 
 
-def _rankings(
-    run: LoadedRun, policy: str, task: str
-) -> Iterator[tuple[str, Ranking, frozenset[str]]]:
-    """Fault kind, ranking and accepted root causes of each scored episode with a fault."""
+def _located(ranked: Sequence[tuple[str, _Ranked]]) -> tuple[Located, ...]:
+    """How well the rankings of (incident, ranked) pairs are; attempts at an incident count once."""
+    return tuple(
+        attrs.evolve(
+            row, incidents=len({name for name, (kind, *_) in ranked if row.kind in (None, kind)})
+        )
+        for row in locate(one for _, one in ranked)
+    )
+
+
+def _rankings(run: LoadedRun, policy: str, task: str) -> Iterator[tuple[str, _Ranked]]:
+    """Incident; fault kind, ranking and accepted root causes of each scored real fault."""
     transcripts = run.transcripts[policy, task]
     rankings = any(present(transcript.extra, RANKING) is not None for transcript in transcripts)
     for transcript, grade in zip(transcripts, run.grades[policy, task], strict=True):
@@ -224,7 +232,7 @@ def _rankings(
                 ranking = ranking_of(transcript.extra, names, state.facts.root_cause)
             except InvalidInput as error:
                 raise InvalidInput(f"{policy} on {incident.id}: {error}") from None
-            yield fault.kind, ranking, incident.truth.root_causes
+            yield incident.id, (fault.kind, ranking, incident.truth.root_causes)
 
 
 def _names_root_cause(state: State) -> bool:
