@@ -337,7 +337,7 @@ def test_joint_play_is_graded_by_its_ticks() -> None:
     assert left == graded.unplayed == 1
     assert graded == lt.grade(state, unplayed=left, agent="two roles")
     assert graded.schedule == (0, 0, 1, 1)
-    with pytest.raises(UnknownName, match="role split 'anybody_2'.*; known: anybody_3, solo, "):
+    with pytest.raises(UnknownName, match=r"role split 'anybody_2'.*; known: anybody_3, solo, "):
         grade_transcript(transcript, resolve=only(incident), splits=splits_with(anybody(3)))
 
 
