@@ -174,6 +174,9 @@ def test_directory_without_a_run(tmp_path: Path) -> None:
         load_run(tmp_path)
     with pytest.raises(InvalidInput, match="not the directory of a run"):
         load_run(tmp_path / "nowhere")
+    (tmp_path / "shifts.jsonl").touch()
+    with pytest.raises(InvalidInput, match="a run of shifts; report and replay show it"):
+        load_run(tmp_path)
 
 
 def test_run_graded_by_what_the_rubric_was_is_refused(run: Path) -> None:

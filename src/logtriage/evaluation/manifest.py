@@ -11,6 +11,7 @@ from logtriage.codec import role_split_to_json, structured
 from logtriage.drawing.ids import SEALED
 from logtriage.errors import InvalidInput, LogTriageError
 from logtriage.evaluation.incidents import Incidents
+from logtriage.evaluation.shifts import SHIFTS
 from logtriage.evaluation.spec import RunSpec, plan
 from logtriage.grading import get_rubric
 from logtriage.roles import RoleSplit
@@ -137,6 +138,8 @@ def read_manifest(directory: Path) -> Manifest:
     try:
         text = path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
+        if (directory / SHIFTS).exists():
+            raise InvalidInput(f"{directory}: a run of shifts; report and replay show it") from None
         raise InvalidInput(f"{directory}: not the directory of a run (no {RUN_FILE})") from None
     if b'"python -m training.' in text:
         raise InvalidInput(

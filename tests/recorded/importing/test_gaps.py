@@ -324,6 +324,6 @@ def test_services_stay_apart(small: Path) -> None:
     assert names == {"payments", "shop", "a-b", "a-b-2", "Shop", f"{'z' * 77}..."}
     assert notes[:2] == [
         "others.jsonl:2: service 'a-b' is called 'a-b-2': another is 'a b'",
-        "others.jsonl:3: service 'Shop' is called 'Shop': another is 'shop'",
+        "others.jsonl:3: service 'Shop' has the letters of 'shop'",
     ]
     assert notes[2].startswith("others.jsonl:4: service 'zzz")

@@ -95,9 +95,8 @@ class Names:
             (one for one in self._original if one.casefold() == plain.casefold()), None
         )
         if other is not None:
-            self._left_out.say(
-                f"{place}service {name!r:.80} is called {free!r}: another is {other!r:.80}"
-            )
+            called = f"is called {free!r}: another is" if free != name else "has the letters of"
+            self._left_out.say(f"{place}service {name!r:.80} {called} {other!r:.80}")
         self._original[free] = name
         return free
 
