@@ -87,6 +87,19 @@ def test_bad_lines_are_named_and_the_good_ones_graded(tmp_path: Path) -> None:
     assert "mean grade 0.000 [–, –] (0.000 with what is unscored or bad as 0)" in result.stderr
 
 
+def test_each_incident_counts_once_however_often_it_was_tried(tmp_path: Path) -> None:
+    first, second = (make_incident(f"single_crash-v4/test/{number}") for number in (0, 1))
+    over = {"action_type": "hand_over"}
+    rows = [line(first.id, [over]) for _ in range(3)]
+    rows += [line(second.id, [over]), line(second.id, [over], status="lost")]
+    result = logtriage("grade", write(tmp_path / "runs.jsonl", *rows), "--json")
+    (agent,) = json.loads(result.stdout.splitlines()[-1])["summary"]["agents"]
+    worths = [one.worth_of_hand_over or 0.0 for one in (first, second)]
+    assert agent["always_handing_over"]["grade"] == pytest.approx(sum(worths) / 2)
+    assert agent["grade"]["mean"] == pytest.approx(sum(worths) / 2)
+    assert agent["bound"] == pytest.approx((worths[0] + worths[1] / 2) / 2)
+
+
 @pytest.mark.parametrize("nothing", [None, float("nan")])
 def test_fields_that_hold_nothing_count_as_missing(nothing: object, tmp_path: Path) -> None:
     figures = ("cost", "prompt_tokens", "completion_tokens", "requests", "ranking", "agent")

@@ -146,11 +146,12 @@ def _grade(agent: _Agent) -> "Interval | None":
 
 
 def _bound(agent: _Agent, bad: int) -> float | None:
-    """The mean grade with 0 for each unscored attempt and ``bad`` line."""
+    """The mean grade with 0 for each unscored attempt, and for each ``bad`` line as an incident."""
     from logtriage.evaluation.statistics import bound_of
 
-    lines = _count(agent.scores) + _count(agent.lost) + bad
-    return bound_of([score for attempts in agent.scores.values() for score in attempts], lines)
+    names = dict.fromkeys((*agent.scores, *agent.lost))
+    every = [[*agent.scores.get(name, ()), *agent.lost.get(name, ())] for name in names]
+    return bound_of(map(fmean, every), len(every) + bad)
 
 
 def _net(agent: _Agent, *, lost: bool = False) -> "Interval | None":
@@ -165,11 +166,6 @@ def _net(agent: _Agent, *, lost: bool = False) -> "Interval | None":
 
 
 def _handed_over(agent: _Agent) -> float | None:
-    """The mean grade of always handing over: the mean worth, over scored attempts."""
-    worths = [
-        agent.worths[name]
-        for name, attempts in agent.scores.items()
-        if name in agent.worths
-        for _ in attempts
-    ]
+    """The mean grade of always handing over: the mean worth of the scored incidents."""
+    worths = [agent.worths[name] for name in agent.scores if name in agent.worths]
     return fmean(worths) if worths else None
