@@ -53,6 +53,19 @@ def test_forks_part_and_errors_are_no_zero() -> None:
     assert episode.stop is None
 
 
+def test_a_text_is_a_reply_and_each_role_has_its_tools() -> None:
+    episode = TeamEpisode(INCIDENT, SPLIT)
+    offered = {
+        name: {tool["function"]["name"] for tool in tools} for name, tools in episode.tools.items()
+    }
+    assert offered == {role.name: role.kinds - {"classify_fault"} for role in SPLIT.roles}
+    call = '<tool_call>{"name": "wait", "arguments": {}}</tool_call>'
+    episode.step(dict.fromkeys(SPLIT.names, call))
+    assert set(episode.state.actions) == {lt.Wait()}
+    with pytest.raises(lt.InvalidInput, match="the reply of triage: expected a text or a message"):
+        episode.step(dict.fromkeys(SPLIT.names, None))  # type: ignore[arg-type]
+
+
 def test_a_tick_needs_one_reply_of_each_role() -> None:
     with pytest.raises(lt.InvalidInput, match="expected one of each role: triage, escalation"):
         TeamEpisode(INCIDENT, SPLIT).step({"triage": WAIT})

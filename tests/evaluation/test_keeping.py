@@ -46,7 +46,12 @@ def test_agents_attempts_and_tasks_are_the_cells_of_a_run(tmp_path: Path) -> Non
         ("agent", TASK): [f"{TASK}/test/4"],
         ("agent", other): [],
     }
-    assert [(row.episodes, row.unscored) for row in rows][:2] == [(3, 1), (1, 0)]
+    assert [(row.policy, row.task, row.episodes, row.unscored) for row in rows] == [
+        ("me", TASK, 3, 1),
+        ("me", other, 1, 0),
+        ("me#2", TASK, 1, 0),
+        ("agent", TASK, 1, 0),
+    ]
     assert run.complete
     assert (run.split_of(TASK), run.manifest.spec.split) == ("test", "test")
 

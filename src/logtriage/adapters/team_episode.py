@@ -1,17 +1,21 @@
 """One episode of a team, text in and text out: each role with a conversation of its own."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import attrs
 
+from logtriage._lib.jsonvalues import json_kind
 from logtriage.actions import Action
 from logtriage.adapters.episode import GradedEpisode
 from logtriage.adapters.turns import Message
 from logtriage.conversations.teams import role_action, role_opening, role_screen
+from logtriage.conversations.tools import openai_tools
 from logtriage.dynamics import transition_jointly
 from logtriage.errors import EpisodeOver, InvalidInput
 from logtriage.grading import Rubric, score
 from logtriage.grading.credit import credits_of
+from logtriage.grading.offered import useful_actions
 from logtriage.incident import Incident
 from logtriage.joint import requests_left
 from logtriage.roles import Role
@@ -49,8 +53,17 @@ class TeamEpisode(GradedEpisode):
         self.rewards: tuple[float, ...] = ()
         self._credit: tuple[dict[str, float], ...] = ()
 
-    def step(self, replies: Mapping[str, Message]) -> TeamTurn:
-        """Play one tick: the reply of each role, by its name.
+    @property
+    def tools(self) -> dict[str, list[dict[str, Any]]]:
+        """The tools to offer to each role, as OpenAI's chat API takes them."""
+        useful = useful_actions(self.incident)
+        return {
+            role.name: openai_tools(self.incident, role.offered(useful))
+            for role in self.split.roles
+        }
+
+    def step(self, replies: Mapping[str, str | Message]) -> TeamTurn:
+        """Play one tick: the reply of each role, its text or its message, by its name.
 
         Raises:
             EpisodeOver: if the episode has stopped.
@@ -65,8 +78,16 @@ class TeamEpisode(GradedEpisode):
             )
         return self.play([self.read(role, replies[role.name]) for role in self.split.roles])
 
-    def read(self, role: Role, reply: Message) -> Action:
-        """The action of a role's reply; malformed if the role may not take it now."""
+    def read(self, role: Role, reply: str | Message) -> Action:
+        """The action of a role's reply; malformed if the role may not take it now.
+
+        InvalidInput for what is neither a text nor a message.
+        """
+        reply = {"role": "assistant", "content": reply} if isinstance(reply, str) else reply
+        if not isinstance(reply, Mapping):
+            raise InvalidInput(
+                f"the reply of {role.name}: expected a text or a message, got {json_kind(reply)}"
+            )
         left = requests_left(self._state, self.split, role)
         return role_action(reply, role, self.incident.topology, left)
 

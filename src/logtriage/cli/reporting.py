@@ -2,7 +2,6 @@
 
 import webbrowser
 from collections.abc import Sequence
-from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -178,7 +177,7 @@ def put_run(
     """Print the figures of a run: its repeats as one, and with ``prices`` its worth in money."""
     from logtriage.evaluation import summarise
     from logtriage.evaluation.money import worth_of
-    from logtriage.evaluation.repeats import are_repeats, attempts_of, repeats_of
+    from logtriage.evaluation.repeats import are_repeats, attempts_on, repeats_of
 
     money = () if prices is None else worth_of(run, prices)
     repeats = repeats_of(run)
@@ -190,14 +189,14 @@ def put_run(
         legend=legend,
         luck_adjusted=luck_adjusted,
     )
-    several = ((name, group) for name, group in attempts_of(run).items() if len(group) > 1)
-    for (name, group), task in product(several, run.tasks):
-        if not are_repeats(run, group, task):
-            note(
-                f"the attempts of {name} on {task} are a row each, since they are at other "
-                "incidents; money and compare average them",
-                "yellow",
-            )
+    for task in run.tasks:
+        for name, group in attempts_on(run, task).items():
+            if not are_repeats(run, group, task):
+                note(
+                    f"the attempts of {name} on {task} are a row each, since they are at other "
+                    "incidents; money and compare average them",
+                    "yellow",
+                )
     for each in repeats:
         if missing := len(run.transcripts[each.policy, each.task]) - each.incidents:
             incidents = counted(missing, "incident")

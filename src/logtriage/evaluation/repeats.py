@@ -47,6 +47,13 @@ def attempts_of(run: LoadedRun) -> dict[str, list[str]]:
     return attempts
 
 
+def attempts_on(run: LoadedRun, task: str) -> dict[str, list[str]]:
+    """As :func:`attempts_of`, of the policies that have incidents of a task."""
+    having = {cell.policy for cell in run.planned if cell.task == task and cell.ids}
+    groups = ((name, having.intersection(group)) for name, group in attempts_of(run).items())
+    return {name: [one for one in run.policies if one in kept] for name, kept in groups if kept}
+
+
 def policies_of(run: LoadedRun, agent: str) -> list[str]:
     """The policies of an agent's attempts; another policy's name stands for itself."""
     return attempts_of(run).get(agent, [agent])
@@ -63,8 +70,12 @@ def are_repeats(run: LoadedRun, group: Sequence[str], task: str) -> bool:
 
 def repeats_of(run: LoadedRun) -> tuple[Repeats, ...]:
     """The repeats of a run's agents, over the incidents that all repeats have a grade of."""
-    groups = [(name, group) for name, group in attempts_of(run).items() if len(group) > 1]
-    rows = (_repeats(run, name, group, task) for name, group in groups for task in run.tasks)
+    rows = (
+        _repeats(run, name, group, task)
+        for task in run.tasks
+        for name, group in attempts_on(run, task).items()
+        if len(group) > 1
+    )
     return tuple(row for row in rows if row is not None)
 
 

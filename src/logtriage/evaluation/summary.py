@@ -18,7 +18,7 @@ from logtriage.evaluation.loading import LoadedRun
 from logtriage.evaluation.localisation import RANKING, Located, locate, ranking_of
 from logtriage.evaluation.losses import Losses, losses_of
 from logtriage.evaluation.net_values import NetValue, net_value_of
-from logtriage.evaluation.repeats import are_repeats, attempts_of
+from logtriage.evaluation.repeats import are_repeats, attempts_on
 from logtriage.evaluation.statistics import (
     Interval,
     augrc,
@@ -124,10 +124,17 @@ class Row:
 
 def summarise(run: LoadedRun) -> tuple[Row, ...]:
     """The figures of a run, one row for each agent and task; its repeats are one row."""
-    attempts, rows = attempts_of(run), []
-    agents = {policy: group for group in attempts.values() for policy in group}
+    groups = {
+        (policy, task): group
+        for task in run.tasks
+        for group in attempts_on(run, task).values()
+        for policy in group
+    }
+    rows = []
     for cell in run.planned:
-        group = agents[cell.policy]
+        if not cell.ids:
+            continue
+        group = groups[cell.policy, cell.task]
         if not are_repeats(run, group, cell.task):
             group = [cell.policy]
         if cell.policy == group[0]:
