@@ -257,7 +257,7 @@ def test_a_headline_says_what_a_policy_is_worth_and_what_changed(run_dir: Path, 
     beside = read_run(run_dir, bases=[base])
     assert dict(beside.headlines)["baseline: expert"] == alone
     same = f"net value 0 [0, 0] on {EPISODES} incidents"
-    assert list(beside.changes) == [("baseline: expert", "before: expert", same)]
+    assert list(beside.changes) == [(["baseline: expert"], ["before: expert"], same)]
 
 
 def test_repeats_are_one_row_of_the_results(tmp_path: Path) -> None:
@@ -269,6 +269,14 @@ def test_repeats_are_one_row_of_the_results(tmp_path: Path) -> None:
     assert row.grade is not None
     (kept,) = json.loads((tmp_path / "summary.json").read_text(encoding="utf-8"))["rows"]
     assert kept["grade"]["mean"] == row.grade.mean
+    (cell,) = cells_of(read_run(tmp_path))
+    assert (cell.policy, cell.mean, cell.scored) == ("us (2 repeats)", row.grade.mean, 2 * EPISODES)
+    assert sum(cell.shares) == pytest.approx(1.0)
+    assert sum(cell.points.values()) == pytest.approx(row.grade.mean)
+    evaluate(RunSpec(["oracle"], TASKS[:1], episodes=EPISODES), tmp_path / "old")
+    ((new, old, _),) = read_run(tmp_path, bases=[tmp_path / "old"]).changes
+    assert (len(new), len(old)) == (2, 1)
+    assert [name.rpartition(": ")[2] for name in new] == ["us", "us#2"]
 
 
 def test_other_names_are_paired_by_position(tmp_path: Path) -> None:
@@ -276,7 +284,7 @@ def test_other_names_are_paired_by_position(tmp_path: Path) -> None:
     evaluate(RunSpec(["chain"], TASKS[:1], episodes=EPISODES), tmp_path / "old")
     ((new, old, words),) = read_run(tmp_path / "new", bases=[tmp_path / "old"]).changes
     (one,) = compare_runs(load_run(tmp_path / "old"), load_run(tmp_path / "new"))
-    assert (new, old) == ("new: observer", "old: chain")
+    assert (new, old) == (["new: observer"], ["old: chain"])
     assert one.net is not None
     assert one.net.difference.mean != 0
     assert words == f"net value {interval(one.net.difference, signs=True)} on {EPISODES} incidents"

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 import logtriage as lt
-from logtriage.evaluation import RunSpec, evaluate
+from logtriage.evaluation import RunSpec, compare_runs, evaluate, load_run
+from logtriage.registry import make_policy
 from logtriage.report import write_replay
 from tests.chromium import Browser, needs_chromium
 
@@ -148,6 +149,19 @@ def test_two_agents_side_by_side(tab: Browser, pages: dict[str, Path]) -> None:
     assert tab.ask("new Set([...document.querySelectorAll('[id]')].map(e => e.id)).size") == (
         tab.ask("document.querySelectorAll('[id]').length")
     )
+
+
+def test_what_changed_is_of_all_attempts(tab: Browser, tmp_path: Path) -> None:
+    before, again = RunSpec(["us"], [TASK], episodes=6), RunSpec(["us", "us#2"], [TASK], episodes=6)
+    expert, first_error = make_policy("expert"), make_policy("first_error")
+    evaluate(before, tmp_path / "old", factories={"us": expert})
+    evaluate(again, tmp_path / "new", factories={"us": expert, "us#2": first_error})
+    write_replay(tmp_path / "new", tmp_path / "page.html", bases=[tmp_path / "old"], beliefs=0)
+    (pair,) = compare_runs(load_run(tmp_path / "old"), load_run(tmp_path / "new"))
+    assert pair.worse > 0
+    tab.open(tmp_path / "page.html", "#/")
+    counts = f"{pair.worse} worse, {pair.better} better, {pair.same} the same"
+    assert text(tab, ".changed .headline").endswith(counts)
 
 
 def test_what_a_model_wrote_runs_nothing(tab: Browser, pages: dict[str, Path]) -> None:

@@ -18,7 +18,7 @@ from logtriage.evaluation.loading import LoadedRun
 from logtriage.evaluation.localisation import RANKING, Located, locate, ranking_of
 from logtriage.evaluation.losses import Losses, losses_of
 from logtriage.evaluation.net_values import NetValue, net_value_of
-from logtriage.evaluation.repeats import are_repeats, attempts_on
+from logtriage.evaluation.repeats import are_repeats, attempts_on, repeat_name
 from logtriage.evaluation.statistics import (
     Interval,
     augrc,
@@ -112,6 +112,11 @@ class Row:
     first_unread: str | None = None
     first_unscored: str | None = None
     attempts: int = 1
+
+    @property
+    def policies(self) -> list[str]:
+        """The policies of the attempts."""
+        return [repeat_name(self.policy, number) for number in range(self.attempts)]
 
     @property
     def agent(self) -> str:

@@ -1,13 +1,13 @@
 """The figures behind the plots: distributions, points by criterion, and places declared."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from math import fsum, prod
 from typing import Final
 
 import attrs
 
-from logtriage.evaluation import played_state
+from logtriage.evaluation import Row, played_state
 from logtriage.report.episode import Episode
 from logtriage.report.run import Run
 from logtriage.report.text import PLACES, place_of
@@ -18,13 +18,13 @@ BINS: Final = 20
 
 @attrs.frozen
 class Cell:
-    """What the plots show of one policy on one task, in means over scored episodes.
+    """What the plots show of one agent on one task, in means over incidents with a grade.
 
-    ``bound`` is the mean grade with 0 for each episode that is unscored or missing. ``shares`` of
-    the episodes by score, ``gated`` their part that a gate set to zero (all in the first bin);
-    ``points`` by criterion as they count, ``lost`` what gates and discounts took; ``places`` the
-    share of each place of the declared root cause among ``faults`` incidents, those that have a
-    root.
+    Attempts at an incident share its weight. ``bound`` is the mean grade with 0 for each episode
+    that is unscored or missing, ``scored`` counts episodes. ``shares`` of the incidents by score,
+    ``gated`` their part that a gate set to zero (all in the first bin); ``points`` by criterion as
+    they count, ``lost`` what gates and discounts took; ``places`` the share of each place of the
+    declared root cause among ``faults`` episodes, those of incidents that have a root.
     """
 
     task: str
@@ -56,16 +56,13 @@ class Cell:
 
 
 def cells_of(run: Run) -> tuple[Cell, ...]:
-    """A cell for each task and policy of the run, in its order, all with one order of criteria."""
-    by_cell: dict[tuple[str, str], list[Episode]] = defaultdict(list)
+    """A cell for each row of the run, in its order, all with one order of criteria."""
+    played: dict[tuple[str, str], list[Episode]] = defaultdict(list)
     for episode in run.episodes:
-        by_cell[episode.grade.task, episode.policy].append(episode)
-    bounds = {(row.task, row.policy): row.bound for row in run.rows}
+        played[episode.grade.task, episode.policy].append(episode)
     cells = [
-        _cell(task, policy, by_cell.get((task, policy), []), bounds.get((task, policy)))
-        for task in run.tasks
-        for policy in run.policies
-        if (task, policy) in bounds  # another run beside it may lack the task
+        _cell(row, [one for policy in row.policies for one in played.get((row.task, policy), ())])
+        for row in run.rows
     ]
     names = criterion_names(cells)
     return tuple(
@@ -81,21 +78,23 @@ def criterion_names(cells: Iterable[Cell]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for cell in cells for name in cell.points))
 
 
-def _cell(task: str, policy: str, episodes: list[Episode], bound: float | None) -> Cell:
+def _cell(row: Row, episodes: list[Episode]) -> Cell:
     scored = [episode for episode in episodes if episode.grade.score is not None]
-    count = max(1, len(scored))
-    bins = [0] * BINS
+    attempts = Counter(episode.incident.id for episode in scored)
+    count = max(1, len(attempts))
+    bins = [0.0] * BINS
     points: dict[str, list[float]] = {}
+    gated: list[float] = []
     lost: list[float] = []
     places = dict.fromkeys(PLACES, 0)
-    scores = [episode.grade.score or 0.0 for episode in scored]
-    for episode, score in zip(scored, scores, strict=True):
-        graded = episode.grade
-        bins[min(BINS - 1, int(score * BINS))] += 1
+    for episode in scored:
+        graded, weight = episode.grade, 1 / attempts[episode.incident.id]
+        bins[min(BINS - 1, int((graded.score or 0.0) * BINS))] += weight
+        gated.append(weight * (graded.gate is not None))
         # The share of the points that remains after gates and discounts.
         kept = 0.0 if graded.gate else prod(discount.factor for discount in graded.discounts)
         for criterion in graded.criteria:
-            worth = criterion.score * criterion.weight
+            worth = weight * criterion.score * criterion.weight
             points.setdefault(criterion.name, []).append(kept * worth)
             lost.append((1.0 - kept) * worth)
         declared = played_state(episode.incident, graded).facts.root_cause
@@ -104,13 +103,13 @@ def _cell(task: str, policy: str, episodes: list[Episode], bound: float | None) 
             places[place] += 1
     faults = sum(places.values())
     return Cell(
-        task,
-        policy,
+        row.task,
+        row.agent,
         len(scored),
-        fsum(scores) / count if scored else None,
-        bound,
+        None if row.grade is None else row.grade.mean,
+        row.bound,
         tuple(held / count for held in bins),
-        sum(episode.grade.gate is not None for episode in scored) / count,
+        fsum(gated) / count,
         {name: fsum(values) / count for name, values in points.items()},
         fsum(lost) / count,
         {place: count / max(1, faults) for place, count in places.items()},

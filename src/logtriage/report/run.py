@@ -19,7 +19,7 @@ from logtriage.evaluation import (
     net_value,
     summarise,
 )
-from logtriage.evaluation.repeats import attempts_of
+from logtriage.evaluation.repeats import attempts_of, policies_of
 from logtriage.evaluation.statistics import paired_difference
 from logtriage.report.episode import Episode
 from logtriage.report.page_cache import PageCache
@@ -112,12 +112,14 @@ class Run:
             yield self._named(self.name, agent), _worth(self.loaded, agent)
 
     @property
-    def changes(self) -> Iterator[tuple[str, str, str]]:
-        """(policy, the policy of a base that it is paired with, the difference in words)."""
+    def changes(self) -> Iterator[tuple[list[str], list[str], str]]:
+        """(policies of an agent, those of its rival in a base, the difference in words)."""
         for base, name in self._runs[1:]:
             for rival, policy in compare.pairs_of(base, self.loaded):
                 if (change := _change(base, self.loaded, rival, policy)) is not None:
-                    yield self._named(self.name, policy), self._named(name, rival), change
+                    ours = [self._named(self.name, one) for one in policies_of(self.loaded, policy)]
+                    theirs = [self._named(name, one) for one in policies_of(base, rival)]
+                    yield ours, theirs, change
 
     @cached_property
     def own(self) -> tuple[str, ...]:

@@ -61,7 +61,7 @@ def document(
     episodes: Sequence[Episode],
     *,
     headlines: Sequence[tuple[str, str]] = (),
-    changes: Sequence[tuple[str, str, str]] = (),
+    changes: Sequence[tuple[list[str], list[str], str]] = (),
     own: Sequence[str] | None = None,
     roles: RoleSplit | None = None,
     beliefs: int = MAX_BELIEFS,
@@ -73,8 +73,9 @@ def document(
 ) -> Document:
     """The document of some episodes of a run.
 
-    ``headlines`` say of each policy what it is worth, ``changes`` of pairs of policies how the
-    first differs from the second. Failures of the policies in ``own`` are counted (None: of all),
+    ``headlines`` say of each policy what it is worth, ``changes`` of pairs of agents, each by the
+    policies of its attempts, how the first differs from the second. Failures of the policies in
+    ``own`` are counted (None: of all),
     if ``solved`` says below which score an episode has failed. ``order`` lists the places of the
     episodes; earlier places get screens and beliefs first. Without ``numpy`` there are no beliefs,
     and the page says why. ``figures`` stand above the list of episodes
@@ -99,7 +100,10 @@ def document(
         "name": clean(name),
         "title": clean(titled(agents, tasks)),
         "headlines": [[*map(clean, row)] for row in headlines],
-        "changes": [[*map(clean, row)] for row in changes],
+        "changes": [
+            [[*map(clean, ours)], [*map(clean, theirs)], clean(words)]
+            for ours, theirs, words in changes
+        ],
         "own": [*map(clean, agents if own is None else own)],
         "figures": figures,
         "version": version,

@@ -99,19 +99,29 @@ function tally(kept, key) {
 
 const mean = (some) => some.reduce((sum, row) => sum + row[GRADE], 0) / some.length;
 
-// A pair of agents on the incidents that both played: the incidents that changed most first.
+// The scored rows of an agent's attempts, by incident.
+function attempts(policies) {
+  const found = new Map();
+  for (const row of rows) if (policies.includes(row[POLICY]) && row[GRADE] !== null) found.set(row[INCIDENT], [...(found.get(row[INCIDENT]) ?? []), row]);
+  return found;
+}
+
+// A pair of agents on the incidents that both played, by the mean attempt: what changed most first.
 function changed([after, before, words]) {
-  const old = new Map(rows.filter((row) => row[POLICY] === before).map((row) => [row[INCIDENT], row]));
-  const pairs = rows.filter((row) => row[POLICY] === after && row[GRADE] !== null && (old.get(row[INCIDENT])?.[GRADE] ?? null) !== null)
-    .map((row) => [row, old.get(row[INCIDENT]), row[GRADE] - old.get(row[INCIDENT])[GRADE]]);
-  const sides = [["worse", pairs.filter((one) => one[2] < 0).sort((a, b) => a[2] - b[2])], ["better", pairs.filter((one) => one[2] > 0).sort((a, b) => b[2] - a[2])]];
-  return el("div", {}, el("p", { class: "headline" }, el("b", {}, after), " beside ", el("b", {}, before), `: ${words}; ${sides.map(([way, some]) => `${some.length} ${way}`).join(", ")}, ${pairs.filter((one) => !one[2]).length} the same`),
-    sides.some(([, some]) => some.length) && el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `${after} beside ${before}` }, el("table", { class: "episodes" },
+  const old = attempts(before);
+  const pairs = [...attempts(after)].filter(([incident]) => old.has(incident)).map(([incident, now]) => {
+    const [is, was] = [mean(now), mean(old.get(incident))];
+    const by = Math.abs(is - was) < 1e-9 ? 0 : is - was; // sums of the same grades in another order
+    return { incident, is, was, by, row: now.reduce((least, row) => (row[GRADE] < least[GRADE] ? row : least)) };
+  });
+  const sides = [["worse", pairs.filter((one) => one.by < 0).sort((a, b) => a.by - b.by)], ["better", pairs.filter((one) => one.by > 0).sort((a, b) => b.by - a.by)]];
+  return el("div", {}, el("p", { class: "headline" }, el("b", {}, after[0]), " beside ", el("b", {}, before[0]), `: ${words}; ${sides.map(([way, some]) => `${some.length} ${way}`).join(", ")}, ${pairs.filter((one) => !one.by).length} the same`),
+    sides.some(([, some]) => some.length) && el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `${after[0]} beside ${before[0]}` }, el("table", { class: "episodes" },
       el("thead", {}, el("tr", {}, ["change", "was", "is", "incident", "what decides it now"].map((name) => el("th", { scope: "col" }, name)))),
-      el("tbody", {}, sides.flatMap(([, some]) => some.slice(0, TELLING)).map(([now, was, by]) => el("tr", {},
-        el("td", { class: `score ${signClass(by)}` }, signed(by)), el("td", {}, fixed(was[GRADE])), el("td", {}, fixed(now[GRADE])),
-        el("th", { scope: "row" }, el("a", { href: addressOf({ view: "episode", policy: after, incident: now[INCIDENT], rival: before }) }, now[INCIDENT])),
-        el("td", { class: "wraps" }, now[VERDICT])))))));
+      el("tbody", {}, sides.flatMap(([, some]) => some.slice(0, TELLING)).map(({ incident, is, was, by, row }) => el("tr", {},
+        el("td", { class: `score ${signClass(by)}` }, signed(by)), el("td", {}, fixed(was)), el("td", {}, fixed(is)),
+        el("th", { scope: "row" }, el("a", { href: addressOf({ view: "episode", policy: row[POLICY], incident, rival: before[0] }) }, incident)),
+        el("td", { class: "wraps" }, row[VERDICT])))))));
 }
 
 // How the episodes of each agent ended; those of the run's own agents stand first and apart.

@@ -181,7 +181,7 @@ function play() {
 
 function contrast() {
   const rivals = rivalsOf(rowOf(place.policy, place.incident) ?? []);
-  if (place.rival || rivals.length) go({ rival: place.rival ? null : facts.changes.find(([after]) => after === place.policy)?.[1] ?? rivals[0][POLICY] });
+  if (place.rival || rivals.length) go({ rival: place.rival ? null : facts.changes.find(([after]) => after.includes(place.policy))?.[1][0] ?? rivals[0][POLICY] });
 }
 
 const EPISODE_KEYS = {
