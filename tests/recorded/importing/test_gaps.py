@@ -116,6 +116,21 @@ def test_a_server_that_has_the_id_of_its_client_is_its_callee(folder: Path) -> N
     assert imported(folder) == (expected, [])
 
 
+def test_errors_of_a_service_without_a_line_are_unknown(tmp_path: Path) -> None:
+    """Where calls do not say whether they failed, and others have lines."""
+    times = [f"2031-05-06T10:{second // 60:02}:{second % 60:02}Z" for second in range(0, 360, 2)]
+    calls = "".join(f"{time},,shop,60\n{time},shop,payments,40\n" for time in times)
+    (tmp_path / "calls.csv").write_text(f"time,caller,callee,latency_ms\n{calls}")
+    lines = "".join(f"{time},shop,INFO,order taken\n" for time in times)
+    (tmp_path / "logs.csv").write_text(f"time,service,level,message\n{lines}")
+    (tmp_path / "labels.csv").write_text(stack.LABELS, encoding="utf-8")
+    series = {row.name: row.series for row in imported(tmp_path)[0].recording.services}
+    assert {name: row.figure("error_bp", 0) for name, row in series.items()} == {
+        "payments": None, "shop": 0
+    }  # fmt: skip
+    assert series["payments"].figure("calls", 0) == 30
+
+
 @pytest.mark.parametrize(
     ("text", "errors", "silent"),
     [("E0506 10:03:21.1 1 pay.go:42] no", 10_000, False), ("it did not work", None, True)],

@@ -44,7 +44,7 @@ class ServiceRows:
     usage: tuple[Usage, ...] = ()
     logs: tuple[LogRow, ...] = ()
     samples: tuple[Sample, ...] = ()
-    #: The requests in which it logged an error; None if none of its lines has a level.
+    #: The requests in which it logged an error; None if it has no lines, or none with a level.
     failed: frozenset[str] | None = frozenset()
     #: When calls, and when logs, of any service were recorded.
     traced: Coverage = NOWHERE
@@ -55,12 +55,13 @@ def by_service(rows: Rows, other: Rows) -> Mapping[str, ServiceRows]:
     """The rows of each service; nothing for any other name.
 
     ``other`` are those of the baseline, or of the incident: both go by the same rules. Work in the
-    background counts only at a service without requests. If no line of a service has a level, its
-    logs say nothing of errors, and neither do spans without any error.
+    background counts only at a service without requests. If a service has no lines, these
+    say nothing of its errors; if none of them has a level, neither do spans without any error.
     """
     every = (*rows.calls, *other.calls)
     requested = {call.callee for call in every if call.entry is not Entry.BACKGROUND}
-    silent = _silent_services((*rows.logs, *other.logs), every)
+    every_log = (*rows.logs, *other.logs)
+    silent, heard = _silent_services(every_log, every), {row.service for row in every_log}
     counted = (
         attrs.evolve(call, failed=None) if call.callee in silent else call
         for call in rows.calls
@@ -72,7 +73,7 @@ def by_service(rows: Rows, other: Rows) -> Mapping[str, ServiceRows]:
     figures = defaultdict(lambda: ServiceRows((), (), (), (), frozenset(), *covers))
     for name in calls.keys() | usage.keys() | logs.keys() | samples.keys():
         own = tuple(calls[name]), tuple(usage[name]), tuple(logs[name]), tuple(samples[name])
-        failed = None if name in silent else _failed(logs[name])
+        failed = _failed(logs[name]) if name in heard - silent else None
         figures[name] = ServiceRows(*own, failed, *covers)
     return figures
 
