@@ -61,8 +61,10 @@ def test_a_text_is_a_reply_and_each_role_has_its_tools() -> None:
     assert offered == {role.name: role.kinds - {"classify_fault"} for role in SPLIT.roles}
     call = '<tool_call>{"name": "wait", "arguments": {}}</tool_call>'
     episode.step(dict.fromkeys(SPLIT.names, call))
+    episode.step({name: [{"role": "assistant", "content": call}] for name in SPLIT.names})
+    assert episode.state.tick == 2
     assert set(episode.state.actions) == {lt.Wait()}
-    with pytest.raises(lt.InvalidInput, match="the reply of triage: expected a text or a message"):
+    with pytest.raises(lt.InvalidInput, match="a reply: expected text or messages, got nothing"):
         episode.step(dict.fromkeys(SPLIT.names, None))  # type: ignore[arg-type]
 
 

@@ -8,6 +8,7 @@ import pytest
 
 import logtriage as lt
 from logtriage.adapters.trl import (
+    NotationEnv,
     TriageEnv,
     TriageTools,
     criterion_rewards,
@@ -74,6 +75,10 @@ def test_an_incident_that_does_not_exist_is_an_error_not_a_zero() -> None:
 
 
 def test_wrong_rows_are_refused() -> None:
+    for style, environment in (("notation", TriageEnv), ("text", NotationEnv)):
+        (row,) = triage_rows(IDS[:1], style=style)  # type: ignore[arg-type]
+        with pytest.raises(InvalidInput, match=f"rules are in {style}, and {environment.__name__}"):
+            environment().reset(**row)
     with pytest.raises(UnknownName, match=r"style 'notaton'.*did you mean 'notation'"):
         triage_rows(IDS, style="notaton")  # type: ignore[arg-type]
     with pytest.raises(InvalidInput, match="incident_ids: expected a list of ids, got '"):

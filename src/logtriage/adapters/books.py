@@ -215,12 +215,9 @@ class TeamBook(RunBook):
 
     def of(self, role: str) -> tuple[Tool, ...]:
         """The tools that a role is offered."""
-        offered = self.split.role(role).offered
-        return merged(
-            tool
-            for incident in self.firsts
-            for tool in tools_of(incident, offered(useful_actions(incident)))
-        )
+        player = self.split.role(role)
+        offers = (tools_of(one, useful_actions(one, player)) for one in self.firsts)
+        return merged(tool for tools in offers for tool in tools)
 
     def open(self, name: str) -> Round:
         """A round at its beginning."""

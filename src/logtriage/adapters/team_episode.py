@@ -5,10 +5,9 @@ from typing import Any
 
 import attrs
 
-from logtriage._lib.jsonvalues import json_kind
 from logtriage.actions import Action
 from logtriage.adapters.episode import GradedEpisode
-from logtriage.adapters.turns import Message
+from logtriage.adapters.turns import Message, messages_of_turn
 from logtriage.conversations.teams import role_action, role_opening, role_screen
 from logtriage.conversations.tools import openai_tools
 from logtriage.dynamics import transition_jointly
@@ -56,14 +55,13 @@ class TeamEpisode(GradedEpisode):
     @property
     def tools(self) -> dict[str, list[dict[str, Any]]]:
         """The tools to offer to each role, as OpenAI's chat API takes them."""
-        useful = useful_actions(self.incident)
         return {
-            role.name: openai_tools(self.incident, role.offered(useful))
+            role.name: openai_tools(self.incident, useful_actions(self.incident, role))
             for role in self.split.roles
         }
 
-    def step(self, replies: Mapping[str, str | Message]) -> TeamTurn:
-        """Play one tick: the reply of each role, its text or its message, by its name.
+    def step(self, replies: Mapping[str, str | Message | Sequence[Message]]) -> TeamTurn:
+        """Play one tick: the reply of each role, its text or its messages, by its name.
 
         Raises:
             EpisodeOver: if the episode has stopped.
@@ -78,18 +76,13 @@ class TeamEpisode(GradedEpisode):
             )
         return self.play([self.read(role, replies[role.name]) for role in self.split.roles])
 
-    def read(self, role: Role, reply: str | Message) -> Action:
+    def read(self, role: Role, reply: str | Message | Sequence[Message]) -> Action:
         """The action of a role's reply; malformed if the role may not take it now.
 
-        InvalidInput for what is neither a text nor a message.
+        InvalidInput for what is neither a text nor messages.
         """
-        reply = {"role": "assistant", "content": reply} if isinstance(reply, str) else reply
-        if not isinstance(reply, Mapping):
-            raise InvalidInput(
-                f"the reply of {role.name}: expected a text or a message, got {json_kind(reply)}"
-            )
         left = requests_left(self._state, self.split, role)
-        return role_action(reply, role, self.incident.topology, left)
+        return role_action(messages_of_turn(reply), role, self.incident.topology, left)
 
     def play(self, acts: Sequence[Action]) -> TeamTurn:
         """Play one tick: the action of each role, in role order."""

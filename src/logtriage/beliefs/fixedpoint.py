@@ -90,7 +90,7 @@ def _roots() -> tuple[int, ...]:
 
 
 def _powers(roots: tuple[int, ...]) -> tuple[int, ...]:
-    """For each index the product of the roots at its set bits, the highest bit first."""
+    """For each index, the product of the roots at its set bits; the highest bit comes first."""
     rows = []
     for index in range(1 << len(roots)):
         value = 1 << 60

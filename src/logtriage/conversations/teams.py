@@ -35,18 +35,20 @@ def role_screen(state: State, split: RoleSplit, role: Role) -> str:
     return render_observation(observe_role(state, split, role))
 
 
-def role_action(reply: Message, role: Role, topology: Topology, left: int | None = None) -> Action:
-    """The action of a role in its tick: the tool call of its reply.
+def role_action(
+    reply: Sequence[Message], role: Role, topology: Topology, left: int | None = None
+) -> Action:
+    """The action of a role in its tick: the tool call in the messages of its reply.
 
     A reply is malformed, and the role loses its turn, without a call, with several different calls,
     or with a call that the role may not make: of a tool or a service that is not its own, or a
     request if none is ``left`` (None: there is no limit).
     """
     tools = role.kinds.intersection(TEAM_TOOLS)
-    wires = [wire_of(call, tools) for call in calls_of(reply)]
+    wires = [wire_of(call, tools) for message in reply for call in calls_of(message)]
     actions = actions_from_wire(wires, topology, role.kinds)
     if not actions:
-        silent = no_call(text_of(reply))
+        silent = no_call("\n".join(map(text_of, reply)))
         return Malformed(silent["value"], silent["reason"], role.name)
     if any(action != actions[0] for action in actions[1:]):
         reason = f"{len(actions)} different calls in one reply; make exactly one"
@@ -76,7 +78,7 @@ def _actions(messages: Sequence[Message], role: Role, topology: Topology) -> lis
     actions: list[Action] = []
     left = role.budget
     for message in filter(is_from_agent, messages):
-        action = role_action(message, role, topology, left)
+        action = role_action((message,), role, topology, left)
         if left is not None and is_request(action):
             left -= 1
         actions.append(action)

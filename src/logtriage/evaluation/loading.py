@@ -60,7 +60,7 @@ class LoadedRun:
         return {grade.incident: grade for grade in every if grade.score is not None}
 
     def is_scripted(self, policy: str) -> bool:
-        """Whether a policy is one that is shipped, and not an agent that bears its name."""
+        """Whether a policy is a shipped policy; an agent from elsewhere may have the same name."""
         return policy not in self.manifest.players and is_shipped(policy)
 
     def split_of(self, task: str) -> str | None:

@@ -94,7 +94,7 @@ class Manifest:
         players: Mapping[str, str] | None = None,
         left_out: int = 0,
     ) -> "Manifest":
-        """The manifest of a run that this version begins, or makes of transcripts."""
+        """The manifest of a new run; ``left_out`` if the run is made from transcripts."""
         cells = plan(spec, incidents)
         rubrics = {cell.task: (cell.rubric, get_rubric(cell.rubric).digest) for cell in cells}
         seal = None if incidents.seal is None else incidents.seal.fingerprint

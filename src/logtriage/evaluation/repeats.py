@@ -69,7 +69,7 @@ def are_repeats(run: LoadedRun, group: Sequence[str], task: str) -> bool:
 
 
 def repeats_of(run: LoadedRun) -> tuple[Repeats, ...]:
-    """The repeats of a run's agents, over the incidents that all repeats have a grade of."""
+    """The repeats of a run's agents, over the incidents for which every repeat has a grade."""
     rows = (
         _repeats(run, name, group, task)
         for task in run.tasks

@@ -219,7 +219,7 @@ def _by_incident(pairs: Iterable[tuple[str, _Value]]) -> Iterable[list[_Value]]:
 
 
 def _located(ranked: Sequence[tuple[str, _Ranked]]) -> tuple[Located, ...]:
-    """How well the rankings of (incident, ranked) pairs are; attempts at an incident count once."""
+    """The located rows of (incident, ranking) pairs; ``incidents`` counts each incident once."""
     return tuple(
         attrs.evolve(
             row, incidents=len({name for name, (kind, *_) in ranked if row.kind in (None, kind)})

@@ -5,6 +5,7 @@ from typing import Final
 from logtriage.actions import ACTION_TYPES, HAND_OVER_TYPES
 from logtriage.grading import TRIAGE_3
 from logtriage.incident import Incident
+from logtriage.roles import Role
 from logtriage.world.simulation import Simulation
 
 #: Of a recording: the other kinds cost a tick and change nothing.
@@ -27,6 +28,7 @@ def useful_kinds(rubric: str, *, simulated: bool) -> tuple[str, ...]:
     return RECORDED_KINDS
 
 
-def useful_actions(incident: Incident) -> tuple[str, ...]:
-    """The kinds of action that an agent is offered: others cost a tick and nothing else."""
-    return useful_kinds(incident.rubric, simulated=isinstance(incident.telemetry, Simulation))
+def useful_actions(incident: Incident, role: Role | None = None) -> tuple[str, ...]:
+    """The kinds of action that an agent or a role is offered: others cost a tick and do nothing."""
+    useful = useful_kinds(incident.rubric, simulated=isinstance(incident.telemetry, Simulation))
+    return useful if role is None else tuple(sorted(role.offered(useful)))

@@ -8,6 +8,7 @@ import attrs
 from logtriage.actions import ACTION_TYPES
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.roles import BOARD, REQUESTS, VIEWS, Role, RoleSplit
+from logtriage.world.vocabulary import named
 
 _DIAGNOSIS: Final = ("alerts", "slo", "window", "inspection", "traces")
 _DIAGNOSE: Final = (
@@ -164,10 +165,5 @@ def splits_with(own: SplitLike | None) -> Callable[[str], RoleSplit]:
     if own is None:
         return get_role_split
     mine = get_role_split(own)
-
-    def split_named(name: str) -> RoleSplit:
-        if name != mine.name and name not in ROLE_SPLITS:
-            raise UnknownName("role split", name, (mine.name, *ROLE_SPLITS))
-        return mine if name == mine.name else ROLE_SPLITS[name]
-
-    return split_named
+    known = {mine.name: mine, **ROLE_SPLITS}
+    return lambda name: named("role split", name, known)

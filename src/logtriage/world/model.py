@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
-from typing import Final
+from typing import Final, TypeVar
 
 import attrs
 
@@ -27,6 +27,7 @@ from logtriage.world.schema.parts import (
 )
 from logtriage.world.vocabulary import LOG, Vocabulary, by_name, named
 
+_Kind = TypeVar("_Kind", Kind, Benign)
 #: Conditions of services that no file names: unaffected, calling a sick service, under load.
 HEALTHY: Final = "healthy"
 WAITING: Final = "waiting"
@@ -160,10 +161,10 @@ class World(Vocabulary):
 
     @cached_property
     def _kinds_at(self) -> Mapping[str, tuple[Kind, ...]]:
-        return {
-            tier: tuple(kind for kind in self.kinds if tier in kind.tiers)
-            for tier in self.tier_names
-        }
+        return self._by_tier(self.kinds)
+
+    def _by_tier(self, kinds: Sequence[_Kind]) -> Mapping[str, tuple[_Kind, ...]]:
+        return {tier: tuple(one for one in kinds if tier in one.tiers) for tier in self.tier_names}
 
     def likely_remedies(self, tier: str | None = None) -> tuple[str, ...]:
         """The remedies, first those that mend most kinds of fault; ``tier`` limits the kinds."""
@@ -177,10 +178,7 @@ class World(Vocabulary):
 
     @cached_property
     def _benign_at(self) -> Mapping[str, tuple[Benign, ...]]:
-        return {
-            tier: tuple(kind for kind in self.benign if tier in kind.tiers)
-            for tier in self.tier_names
-        }
+        return self._by_tier(self.benign)
 
     # --- signatures --------------------------------------------------------------------
 

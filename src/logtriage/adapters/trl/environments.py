@@ -119,10 +119,15 @@ class Playing(Tooled[Episode]):
         message: a group reads the same.
 
         Raises:
-            UnknownName, InvalidInput: if the row names no incident that exists, or its incident
-                asks for tools that this environment lacks.
+            UnknownName, InvalidInput: if the row names no incident that exists, its rules are of
+                another style, or its incident asks for tools that this environment lacks.
             SealError: for a sealed incident without its key, or with another key.
         """
+        if row.get("style", self.style) != self.style:
+            raise InvalidInput(
+                f"style: the row's rules are in {row['style']}, and {type(self).__name__} plays "
+                f"in {self.style}"
+            )
         episode = Episode.of_row(
             row, self.reply, style=self.style, rubric=self._rubric, resolve=self._resolve
         )

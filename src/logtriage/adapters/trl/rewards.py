@@ -7,12 +7,12 @@ import attrs
 
 from logtriage.adapters.episode import incidents_of, row_of
 from logtriage.adapters.rewards import by_criterion, metrics_of, reward_names
-from logtriage.adapters.trl.environments import Playing
+from logtriage.adapters.trl.environments import NotationEnv, Playing
 from logtriage.conversations.wires import actions_of_conversation
 from logtriage.drawing.sealing import incident_of
 from logtriage.errors import InvalidInput
 from logtriage.grading import Grade, Graded, Resolver, Rubric, grade_actions, rubric_named
-from logtriage.rendering import Reply, Style, system_prompt
+from logtriage.rendering import Style, system_prompt
 from logtriage.transcript import check_drawn
 from logtriage.world.loading import world_at_hand
 
@@ -29,17 +29,19 @@ def triage_rows(
 ) -> list[dict[str, Any]]:
     """Rows for :class:`TriageEnv`: ``prompt`` (the rules) and the columns of the incident.
 
-    ``style`` is that of the environment: ``notation`` for :class:`NotationEnv`.
+    ``style`` is that of the environment, which refuses rows of another style: ``notation`` for
+    :class:`NotationEnv`.
     :meth:`TriageEnv.reset` puts the first screen into the empty user message. The trainer reads
     the columns (:func:`~logtriage.adapters.episode.row_of`); the model sees the prompt alone.
     """
-    reply: Reply = "act" if style == "notation" else "tools"
+    reply = (NotationEnv if style == "notation" else Playing).reply
     return [
         {
             "prompt": [
                 {"role": "system", "content": system_prompt(drawn, reply, style=style)},
                 {"role": "user", "content": ""},
             ],
+            "style": style,
             **row_of(drawn),
         }
         for drawn in incidents_of(incident_ids, resolve)

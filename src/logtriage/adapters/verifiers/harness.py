@@ -67,7 +67,7 @@ def _tools(data: vf.TaskData) -> list[dict[str, Any]]:
     """The tools of a row's incident or role; none for rows of another taskset or in notation."""
     if isinstance(data, RoleData):
         role, incident = get_role_split(data.role_split).role(data.role), incident_of_row(data)
-        return openai_tools(incident, role.offered(useful_actions(incident)))
+        return openai_tools(incident, useful_actions(incident, role))
     if isinstance(data, TriageData) and reply_in(data.style) == "tools":
         return openai_tools(incident_of_row(data))
     return []

@@ -64,7 +64,7 @@ def log_sum3(a: Int, b: Int, c: Int, powers: Powers) -> Int:
 
 @kernel
 def log_sum(terms: Any, count: Int, powers: Powers) -> Int:
-    """As the scalar ``log_sums``: of the first ``count`` terms."""
+    """As the scalar ``log_sums``, for the first ``count`` terms."""
     highest = np.int64(NEVER)
     for place in range(count):
         highest = max(highest, terms[place])
