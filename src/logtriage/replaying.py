@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from logtriage.actions import Action
+from logtriage._lib.grouping import grouped
 from logtriage.drawing.generator import make_incident
 from logtriage.dynamics import transition_jointly
 from logtriage.incident import Incident
@@ -29,9 +29,7 @@ def replay(
     """
     incident = resolve(transcript.incident)
     check_drawn(transcript.seal, transcript.world, incident)
-    by_tick: dict[int, list[Action]] = {}
-    for when, action in plays_of(transcript, incident.topology, splits):
-        by_tick.setdefault(when, []).append(action)
+    by_tick = grouped(plays_of(transcript, incident.topology, splits))
     states = [initial_state(incident)]
     for when in range(max(by_tick, default=-1) + 1):
         if states[-1].is_closed:

@@ -11,6 +11,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from logtriage._lib.grouping import grouped
 from logtriage.actions import Action, Ignore, Resolve, all_actions
 from logtriage.audit.failing import score
 from logtriage.audit.vocabulary import vocabulary
@@ -83,9 +84,7 @@ class Scorer:
         self.rubric = rubric
         self.fast = has_kernels(rubric)
         self.graded = 0
-        alike: dict[object, list[Incident]] = {}
-        for incident in incidents:
-            alike.setdefault(kind_of(incident), []).append(incident)
+        alike = grouped((kind_of(incident), incident) for incident in incidents)
         self.kinds = tuple(group[0] for group in alike.values())
         self.weights = np.array([len(group) for group in alike.values()], np.float64)
         self._groups: dict[Topology, _Kinds] = {}

@@ -7,6 +7,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from logtriage._lib.grouping import grouped
 from logtriage._lib.printable import counted
 from logtriage.cli.console import put, say
 from logtriage.cli.figures import Cell, Figures, listed
@@ -90,12 +91,14 @@ def _kinds(world: World) -> Table:
 
 def _signs(console: Console, world: World, sort: str) -> None:
     """Print how often each condition shows each token: a line per token, the likeliest first."""
-    tokens: dict[str, list[tuple[int, str]]] = {}
-    for group in groups_of(world).values():
-        for name, signature in group.items():
-            for which, shares in shares_of(world, signature):
-                for token, share in shares.items() if which == sort else ():
-                    tokens.setdefault(token, []).append((share, name))
+    tokens = grouped(
+        (token, (share, name))
+        for group in groups_of(world).values()
+        for name, signature in group.items()
+        for which, shares in shares_of(world, signature)
+        if which == sort
+        for token, share in shares.items()
+    )
     rows = [
         (
             token,

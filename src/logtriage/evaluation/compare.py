@@ -9,6 +9,7 @@ from statistics import fmean
 
 import attrs
 
+from logtriage._lib.grouping import grouped
 from logtriage.errors import InvalidInput, RubricError, SealError, UnknownName
 from logtriage.evaluation.loading import LoadedRun, rubric_label
 from logtriage.evaluation.losses import Losses, loss_difference
@@ -223,11 +224,10 @@ def _losses(a: LoadedRun, b: LoadedRun, task: str, name_a: str, name_b: str) -> 
 
 def grades_of(run: LoadedRun, agent: str, tasks: Iterable[str]) -> dict[str, list[Grade]]:
     """The grades with a score of an agent's attempts at each incident of some tasks."""
-    tasks, graded = list(tasks), dict[str, list[Grade]]()
-    for policy in policies_of(run, agent):
-        for incident, grade in run.scored(policy, tasks).items():
-            graded.setdefault(incident, []).append(grade)
-    return graded
+    tasks = list(tasks)
+    return grouped(
+        pair for policy in policies_of(run, agent) for pair in run.scored(policy, tasks).items()
+    )
 
 
 def scores_of(run: LoadedRun, agent: str, tasks: Iterable[str]) -> dict[str, float]:

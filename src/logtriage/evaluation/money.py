@@ -6,13 +6,14 @@ over the scored episodes whose hand-over has a worth c. ``value`` is what it sav
 have one incident solved. Handing everything over at once, for nothing, is worth 0.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import fsum, isfinite
 from statistics import fmean
 from typing import Any, Final
 
 import attrs
 
+from logtriage._lib.grouping import grouped
 from logtriage._lib.jsonvalues import present
 from logtriage.errors import InvalidInput
 from logtriage.evaluation.loading import LoadedRun
@@ -145,16 +146,13 @@ def worth_of(run: LoadedRun, prices: Prices) -> tuple[Worth, ...]:
     rows = []
     for name, group in attempts_of(run).items():
         for task in run.tasks:
-            played = [_gains(run, policy, task, prices) for policy in group]
-            ids = dict.fromkeys(incident for gains in played for incident in gains)
-            by_incident = [[gains[name] for gains in played if name in gains] for name in ids]
-            each = mean_interval([fmean(g - cost for g, cost in row) for row in by_incident])
+            every = _gains_of(run, group, task, prices).values()
+            each = mean_interval([fmean(gain - cost for gain, cost in row) for row in every])
             if each is not None:
-                gain, cost = (
-                    [fmean(pair[part] for pair in row) for row in by_incident] for part in (0, 1)
-                )
-                worth = _times(each, len(ids))
-                rows.append(Worth(name, task, len(ids), worth, fsum(cost), fmean(gain)))
+                gains = [fmean(gain for gain, _ in row) for row in every]
+                cost = fsum(fmean(cost for _, cost in row) for row in every)
+                worth = _times(each, len(every))
+                rows.append(Worth(name, task, len(every), worth, cost, fmean(gains)))
     return tuple(rows)
 
 
@@ -178,30 +176,32 @@ def worth_differences(
 
 def _worths(run: LoadedRun, agent: str, task: str, prices: Prices) -> dict[str, float]:
     """The mean worth of an agent's attempts at each incident."""
-    worths: dict[str, list[float]] = {}
-    for policy in policies_of(run, agent):
-        for incident, (gain, cost) in _gains(run, policy, task, prices).items():
-            worths.setdefault(incident, []).append(gain - cost)
-    return {incident: fmean(each) for incident, each in worths.items()}
+    gains = _gains_of(run, policies_of(run, agent), task, prices).items()
+    return {incident: fmean(gain - cost for gain, cost in each) for incident, each in gains}
+
+
+def _gains_of(
+    run: LoadedRun, policies: Iterable[str], task: str, prices: Prices
+) -> dict[str, list[tuple[float, float]]]:
+    """(value x (grade - c), cost) of each scored attempt, by incident."""
+    return grouped(pair for policy in policies for pair in _gains(run, policy, task, prices))
 
 
 def _gains(
     run: LoadedRun, policy: str, task: str, prices: Prices
-) -> dict[str, tuple[float, float]]:
-    """(value x (grade - c), cost) of each scored episode, by incident.
+) -> Iterator[tuple[str, tuple[float, float]]]:
+    """The incident, and (value x (grade - c), cost), of each scored episode.
 
     A shipped policy beside agents of one's own costs nothing: it is there to compare with.
     """
     transcripts, grades = run.transcripts[policy, task], run.grades[policy, task]
     is_beside = run.is_scripted(policy) and not all(map(run.is_scripted, run.policies))
     costs = [0.0] * len(grades) if is_beside else prices.costs(transcripts)
-    rows = {}
     for cost, grade in zip(costs, grades, strict=True):
         worth = run.incidents(grade.incident).worth_of_hand_over
         if grade.score is not None and worth is not None:
             gained = (on_grid(grade.score) - on_grid(worth)) / GRID
-            rows[grade.incident] = prices.value * gained, cost
-    return rows
+            yield grade.incident, (prices.value * gained, cost)
 
 
 def _times(each: Interval, count: int) -> Interval:

@@ -11,6 +11,7 @@ from statistics import fmean
 
 import attrs
 
+from logtriage._lib.grouping import grouped
 from logtriage.evaluation.episodes import mis_paged, paged_right
 from logtriage.evaluation.statistics import Interval, mean_known, ratio_interval
 from logtriage.grading.grade import GRID, is_handed_over
@@ -93,10 +94,11 @@ def net_value_of(played: Iterable[tuple[State, float]]) -> NetValue | None:
 
     Of several attempts at an incident each counts.
     """
-    attempts: dict[tuple[float, str], list[tuple[State, float]]] = {}
-    for state, grade in played:
-        if (worth := state.incident.worth_of_hand_over) is not None:
-            attempts.setdefault((worth, state.incident.id), []).append((state, grade))
+    attempts = grouped(
+        ((worth, state.incident.id), (state, grade))
+        for state, grade in played
+        if (worth := state.incident.worth_of_hand_over) is not None
+    )
     net = _net_value_of(attempts)
     if net is None:
         return None

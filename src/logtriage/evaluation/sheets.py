@@ -14,6 +14,7 @@ from typing import Any, Final
 import attrs
 
 from logtriage._lib.files import replacing
+from logtriage._lib.grouping import grouped
 from logtriage.actions import FAULT_CATEGORIES, SEVERITIES
 from logtriage.errors import InvalidInput, LogTriageError, closest
 from logtriage.incident import Incident
@@ -215,9 +216,7 @@ def _unknown(value: str, what: str, known: Iterable[str]) -> str:
 
 def _uneven(answers: Sequence[Answer]) -> Iterator[str]:
     """Incidents with more rows than others: a mistake, since repeats are as many for all."""
-    lines: dict[str, list[int]] = {}
-    for answer in answers:
-        lines.setdefault(answer.id, []).append(answer.line)
+    lines = grouped((answer.id, answer.line) for answer in answers)
     fewest = min(map(len, lines.values()), default=0)
     for name, at in lines.items():
         if len(at) > fewest:

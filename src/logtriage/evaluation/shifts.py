@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import attrs
 
+from logtriage._lib.grouping import grouped
 from logtriage._lib.progress import OnProgress, watched
 from logtriage.evaluation.cell_files import append, mend, read_lines
 from logtriage.evaluation.net_values import net_value
@@ -90,10 +91,10 @@ def kept_shifts(file: Path, policy: str) -> dict[str, dict[str, Any]]:
 
 def shift_rows(file: Path) -> list[ShiftRow]:
     """The figures of a file of shifts, for each player and task."""
-    groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
-    for record in map(json.loads, read_lines(file)):
-        key = record["policy"], record["shift"].partition("/")[0]
-        groups.setdefault(key, []).append(record)
+    groups = grouped(
+        ((record["policy"], record["shift"].partition("/")[0]), record)
+        for record in map(json.loads, read_lines(file))
+    )
     return [shift_row(*key, records) for key, records in groups.items()]
 
 

@@ -5,11 +5,12 @@ episodes enter only their count and the bound of the grade.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 import attrs
 
 from logtriage import __version__
+from logtriage._lib.grouping import grouped
 from logtriage._lib.jsonvalues import present
 from logtriage.actions import Malformed
 from logtriage.errors import InvalidInput
@@ -32,7 +33,6 @@ from logtriage.grading import Unscored
 from logtriage.policies import Ranking
 from logtriage.state import Closing, State
 
-_Value = TypeVar("_Value")
 _Ranked = tuple[str, Ranking, frozenset[str]]
 SCHEMA: Final = "logtriage.summary/1"
 #: The criterion of rubrics that grade the class of a fault.
@@ -157,7 +157,7 @@ def _row(run: LoadedRun, policies: Sequence[str], task: str, planned: int) -> Ro
     grades = [grade for policy in policies for grade in run.grades[policy, task]]
     transcripts = [each for policy in policies for each in run.transcripts[policy, task]]
     scored = [each for policy in policies for each in run.scored(policy, [task]).values()]
-    mean = mean_of_attempts(_by_incident((one.incident, one.score) for one in scored))
+    mean = mean_of_attempts(grouped((one.incident, one.score) for one in scored).values())
     scores = [grade.score for grade in scored]
     states = [played_state(run.incidents(grade.incident), grade) for grade in scored]
     stated = [state for state in states if state.facts.confidence is not None]
@@ -185,7 +185,7 @@ def _row(run: LoadedRun, policies: Sequence[str], task: str, planned: int) -> Ro
         located=_located([pair for one in policies for pair in _rankings(run, one, task)]),
         augrc=augrc(confidences, right),
         losses=losses_of(
-            _by_incident(pair for one in policies for pair in run.explained[one, task].items())
+            grouped(pair for one in policies for pair in run.explained[one, task].items()).values()
         ),
         seal=run.manifest.seal,
         reports=len(impacts),
@@ -208,14 +208,6 @@ def _row(run: LoadedRun, policies: Sequence[str], task: str, planned: int) -> Ro
         refused=len(refused),
         first_refused=refused[0].reason if refused else None,
     )
-
-
-def _by_incident(pairs: Iterable[tuple[str, _Value]]) -> Iterable[list[_Value]]:
-    """The values of each incident."""
-    values: dict[str, list[_Value]] = {}
-    for incident, value in pairs:
-        values.setdefault(incident, []).append(value)
-    return values.values()
 
 
 def _located(ranked: Sequence[tuple[str, _Ranked]]) -> tuple[Located, ...]:

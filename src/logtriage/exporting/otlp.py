@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import version
 from typing import Any, Final
 
+from logtriage._lib.grouping import grouped
 from logtriage.exporting.tape import Tape
 from logtriage.world.channels import DOWN, SPANS, Channel, named_service
 from logtriage.world.figures import Figures, by_slot
@@ -33,9 +34,7 @@ def _attributes(**texts: str) -> list[Json]:
 
 def _line(tape: Tape, items: Iterable[Item], kind: str, name: str) -> Iterator[Json]:
     """One line with ``items`` of a ``kind`` (Logs, Spans, Metrics) by resource; none if empty."""
-    by_service: dict[int, list[Json]] = {}
-    for service, item in items:
-        by_service.setdefault(service, []).append(item)
+    by_service = grouped(items)
     if by_service:
         resources = []
         for service in sorted(by_service):

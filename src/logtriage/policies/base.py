@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol, runtime_checkable
 
+from logtriage._lib.grouping import grouped
 from logtriage.actions import Action
 from logtriage.incident import Incident
 from logtriage.observation import Observation
@@ -52,9 +53,7 @@ Ranking = tuple[tuple[str, ...], ...]
 
 def ranked(scores: Mapping[str, Any]) -> Ranking:
     """Services by their scores, the highest first; those of equal scores are tied."""
-    groups: dict[Any, list[str]] = {}
-    for name, score in scores.items():
-        groups.setdefault(score, []).append(name)
+    groups = grouped((score, name) for name, score in scores.items())
     return tuple(tuple(groups[score]) for score in sorted(groups, reverse=True))
 
 

@@ -7,6 +7,7 @@ from typing import Final
 
 import attrs
 
+from logtriage._lib.grouping import grouped
 from logtriage.recorded.condensing.log_text import template
 from logtriage.recorded.records import LogWindow, RecordedLine
 from logtriage.rng import hash_name
@@ -77,13 +78,10 @@ def sample(window: LogWindow) -> tuple[LogLine, ...]:
     complaint that the baseline has, whatever their levels.
     """
     chosen: list[RecordedLine] = []
-    ranks: dict[tuple[bool, int, bool], list[RecordedLine]] = {}
-    for line in _merge(window.lines):
-        ranks.setdefault(_rank(line), []).append(line)
+    ranks = grouped((_rank(line), line) for line in _merge(window.lines))
     for rank in sorted(ranks):
-        turns: dict[str, list[RecordedLine]] = {}
-        for line in sorted(ranks[rank], key=lambda line: _lot(window.tick, line)):
-            turns.setdefault(line.service, []).append(line)
+        drawn = sorted(ranks[rank], key=lambda line: _lot(window.tick, line))
+        turns = grouped((line.service, line) for line in drawn)
         for turn in zip_longest(*turns.values()):
             chosen.extend(line for line in turn if line is not None)
     return tuple(_shown(line) for line in _by_time(chosen[:WINDOW_LINES]))

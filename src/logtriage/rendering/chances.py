@@ -8,6 +8,7 @@ from typing import Final
 
 import attrs
 
+from logtriage._lib.grouping import grouped
 from logtriage.actions import SEVERITIES
 from logtriage.topology import Topology
 from logtriage.world.channels import NAMES
@@ -218,10 +219,10 @@ class FaultGroup:
 
 def fault_groups(world: World, topology: Topology) -> tuple[FaultGroup, ...]:
     """Every kind of fault under its class and its page, for the prompt and for people."""
-    groups: dict[tuple[str, str], list[Kind]] = {}
-    for kind in world.kinds:
-        page = world.pages(kind.name, topology) or "the owner"
-        groups.setdefault((kind.fault_class, page), []).append(kind)
+    groups = grouped(
+        ((kind.fault_class, world.pages(kind.name, topology) or "the owner"), kind)
+        for kind in world.kinds
+    )
     return tuple(FaultGroup(*place, tuple(kinds)) for place, kinds in groups.items())
 
 

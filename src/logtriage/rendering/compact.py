@@ -6,6 +6,7 @@ from typing import Final
 
 import attrs
 
+from logtriage._lib.grouping import grouped
 from logtriage.actions import (
     Action,
     IdentifyRootCause,
@@ -38,9 +39,7 @@ def alerts(firing: Iterable[Alert]) -> str:
     """Alerts by the tick since which they fire, and by name."""
     parts = []
     for since, rows in groupby(firing, key=lambda alert: alert.since):
-        names: dict[str, list[str]] = {}
-        for alert in rows:
-            names.setdefault(alert.name, []).append(alert.service)
+        names = grouped((alert.name, alert.service) for alert in rows)
         text = "; ".join(f"{name} {', '.join(services)}" for name, services in names.items())
         parts.append(f"since tick {since}: {text}")
     return " | ".join(parts) or "none"
@@ -48,9 +47,7 @@ def alerts(firing: Iterable[Alert]) -> str:
 
 def changes(feed: Iterable[Change]) -> str:
     """Changes by kind, each with how many minutes ago it was."""
-    kinds: dict[str, list[str]] = {}
-    for change in feed:
-        kinds.setdefault(change.kind, []).append(f"{change.service} {change.minutes_ago}")
+    kinds = grouped((change.kind, f"{change.service} {change.minutes_ago}") for change in feed)
     return "; ".join(f"{kind}: {', '.join(rows)}" for kind, rows in sorted(kinds.items()))
 
 

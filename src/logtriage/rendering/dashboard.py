@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
+from logtriage._lib.grouping import grouped
 from logtriage.observation import Observation
 from logtriage.world.telemetry import Signal
 
@@ -24,9 +25,8 @@ def dashboard(observation: Observation) -> str:
         if abs(signal.stray) >= STRAY
     ]
     shown = sorted(straying, key=lambda row: row[0])[:_SIGNALS]
-    rows: dict[str, list[str]] = {}
-    for _, _, name, signal in sorted(shown, key=lambda row: row[1]):
-        rows.setdefault(name, []).append(_signal(signal))
+    in_order = sorted(shown, key=lambda row: row[1])
+    rows = grouped((name, _signal(signal)) for _, _, name, signal in in_order)
     left = f", {len(straying) - len(shown)} more not shown" if len(shown) < len(straying) else ""
     return "\n".join(
         (

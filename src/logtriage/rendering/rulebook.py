@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from logtriage._lib.grouping import grouped
 from logtriage.actions import SEVERITIES
 from logtriage.drawing.incidents import WORTHS_OF_HAND_OVER
 from logtriage.grading import TRIAGE_3, paging, triage
@@ -93,9 +94,7 @@ def _overlap(setting: Setting) -> str:
 
 def _elsewhere(world: World) -> str:
     rules = world.rules
-    words: dict[int, list[str]] = {}
-    for distraction in rules.distractions:
-        words.setdefault(distraction.share, []).append(distraction.words)
+    words = grouped((distraction.share, distraction.words) for distraction in rules.distractions)
     shares = [f"{percent(share, 1000)} {', '.join(row)}" for share, row in words.items()]
     if rules.minor_faults:
         entry = "".join(f"not {tier}; " for tier in world.tier_names if tier in world.entry_tiers)
@@ -204,10 +203,9 @@ def _span(errors: tuple[int, int]) -> str:
 
 
 def _directory(topology: Topology, world: World) -> str:
-    named: dict[str, list[str]] = {}
-    for service in topology.services:
-        if service.owner is not None:
-            named.setdefault(service.owner, []).append(service.name)
+    named = grouped(
+        (service.owner, service.name) for service in topology.services if service.owner is not None
+    )
     always = "; ".join(f"{team} of {', '.join(names)}" for team, names in named.items())
     if all(service.owner is not None for service in topology.services):
         return f"DIRECTORY, always: {always}."

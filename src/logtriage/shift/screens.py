@@ -5,6 +5,7 @@ from typing import Final
 
 import attrs
 
+from logtriage._lib.grouping import grouped
 from logtriage._lib.printable import unmarked
 from logtriage.actions import Malformed, Severity
 from logtriage.errors import InvalidInput, UnknownName, kind_of
@@ -144,9 +145,7 @@ def _row(row: BoardRow, *, in_full: bool) -> str:
     head = f"{row.system} tick {row.tick}/{row.horizon}"
     if in_full:
         return f"{head}; hand-over {row.worth:.2f}; in full below"
-    alerts: dict[str, list[str]] = {}
-    for alert in row.alerts:
-        alerts.setdefault(alert.name, []).append(alert.service)
+    alerts = grouped((alert.name, alert.service) for alert in row.alerts)
     firing = "; ".join(f"{name} {', '.join(services)}" for name, services in alerts.items())
     paged = f"; paged {', '.join(row.pages)}" if row.pages else ""
     new = "" if row.touched else ", untouched"

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from logtriage._lib.grouping import grouped
 from logtriage.actions import Escalate, Remediate, action_id
 from logtriage.beliefs.model import Model, model_of
 from logtriage.errors import InvalidInput
@@ -70,11 +71,11 @@ def belief_batch(states: Sequence[State], role: Role | SplitLike | None = None) 
 
 def _done(state: State, topology: Topology) -> dict[int, list[int]]:
     """The pages and remedies of each tick, in order."""
-    done: dict[int, list[int]] = {}
-    for tick, action in state.history:
-        if isinstance(action, Escalate | Remediate):
-            done.setdefault(tick, []).append(action_id(action, topology))
-    return done
+    return grouped(
+        (tick, action_id(action, topology))
+        for tick, action in state.history
+        if isinstance(action, Escalate | Remediate)
+    )
 
 
 def _models_of(states: Sequence[State]) -> list[Model]:

@@ -17,6 +17,7 @@ from inspect_ai.scorer import (
 )
 from inspect_ai.solver import TaskState
 
+from logtriage._lib.grouping import grouped
 from logtriage.adapters.inspect_ai.agent import SOURCES, incident_of_sample
 from logtriage.conversations.wires import Style, actions_of_conversation
 from logtriage.evaluation import is_solved, played_state
@@ -39,10 +40,9 @@ def by_task() -> Metric:
     """The mean for each logtriage task."""
 
     def compute(scores: list[SampleScore]) -> Value:
-        groups: dict[str, list[float]] = {}
-        for sample in scores:
-            task = str((sample.score.metadata or {}).get("task"))
-            groups.setdefault(task, []).append(sample.score.as_float())
+        groups = grouped(
+            (str((one.score.metadata or {}).get("task")), one.score.as_float()) for one in scores
+        )
         return {task: fmean(values) for task, values in groups.items()}
 
     return compute

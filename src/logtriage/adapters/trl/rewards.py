@@ -5,6 +5,7 @@ from typing import Any, Final
 
 import attrs
 
+from logtriage._lib.grouping import grouped
 from logtriage.adapters.episode import incidents_of, row_of
 from logtriage.adapters.rewards import by_criterion, metrics_of, reward_names
 from logtriage.adapters.trl.environments import NotationEnv, Playing
@@ -138,9 +139,6 @@ class CriterionReward:
 def _log(log_metric: LogMetric | None, grades: Sequence[Graded | None]) -> None:
     if log_metric is None:
         return
-    values: dict[str, list[float]] = {}
-    for grade in (each for each in grades if each is not None):
-        for name, figure in metrics_of(grade).items():
-            values.setdefault(name, []).append(figure)
-    for name, figures in values.items():
+    known = (metrics_of(grade) for grade in grades if grade is not None)
+    for name, figures in grouped(pair for row in known for pair in row.items()).items():
         log_metric(f"{PREFIX}/{name}", sum(figures) / len(figures))
