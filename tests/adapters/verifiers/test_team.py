@@ -135,7 +135,7 @@ def test_a_role_that_makes_no_one_call_of_its_own_loses_its_turn(tmp_path: Path)
     assert "2 different calls in one reply" in triage[3]
     assert triage[4] == "A role acts once in a tick; see the first call."
     escalation = [one["content"] for one in shown["escalation"]]
-    assert "unknown action_type 'resolve'; one of: escalate, request_more_logs, " in escalation[3]
+    assert "unknown tool 'resolve'; one of: escalate, request_more_logs, " in escalation[3]
 
 
 def test_an_agent_that_fails_leaves_the_team_without_a_grade(tmp_path: Path) -> None:
