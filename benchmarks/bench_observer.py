@@ -20,7 +20,7 @@ EPISODES: Final = {"single_crash-v4": 10, "cascading_failure-v4": 10, "compound_
 #: Functions whose time is told, by the end of their file and their name.
 PARTS: Final = {
     "posterior": ("beliefs/beliefs.py", "belief"),
-    "what requests may show": ("beliefs/questions.py", "outcomes"),
+    "what requests may show": ("beliefs/questions.py", "of"),
     "plans after each answer": ("beliefs/questions.py", "worths"),
     "the best plan": ("beliefs/beliefs.py", "best"),
     "screen": ("logtriage/observation.py", "observe"),
@@ -46,10 +46,14 @@ def bench_observer(benchmark: Benchmark, task: str) -> None:
 
 
 def shares_of(stats: Any) -> dict[str, float]:
-    """The share of the time that each part takes with all that it calls, and the rest."""
-    shares = dict.fromkeys(PARTS, 0.0)
+    """The share of the time that each part takes with all that it calls, and the rest.
+
+    KeyError for a part whose function is not called: it has another name by now.
+    """
+    shares = dict[str, float]()
     for (file, _, name), row in stats.stats.items():
         for part, (end, called) in PARTS.items():
             if name == called and file.endswith(end):
                 shares[part] = round(row[3] / stats.total_tt, 3)
-    return {**shares, "the rest": round(1 - sum(shares.values()), 3)}
+    rest = round(1 - sum(shares[part] for part in PARTS), 3)
+    return {**{part: shares[part] for part in PARTS}, "the rest": rest}
