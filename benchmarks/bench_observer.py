@@ -20,7 +20,7 @@ EPISODES: Final = {"single_crash-v4": 10, "cascading_failure-v4": 10, "compound_
 #: Functions whose time is told, by the end of their file and their name.
 PARTS: Final = {
     "posterior": ("beliefs/beliefs.py", "belief"),
-    "what requests may show": ("beliefs/questions.py", "of"),
+    "what requests may show": ("beliefs/questions.py", "_tables"),
     "plans after each answer": ("beliefs/questions.py", "worths"),
     "the best plan": ("beliefs/beliefs.py", "best"),
     "screen": ("logtriage/observation.py", "observe"),
