@@ -184,7 +184,10 @@ GOALS = (
         "nothing and facts without slots 0.1; without the checks of what measures return 0.9 are "
         "saved, but these name a broken grader",
     ),
-    Goal("µs of `grade_actions`, incident known", "micros", 40, FRESH, r"graded_list\[known\]"),
+    Goal(
+        *("µs of `grade_actions`, incident known", "micros", 40, FRESH, r"graded_list\[known\]"),
+        missed="four runs of this benchmark alone took 34.5 to 36.4, so a run above 40 was disturbed",
+    ),
     Goal(
         *("µs of `grade_actions`, incident drawn for it", "micros", 90, FRESH),
         r"graded_list\[drawn for it\]",
