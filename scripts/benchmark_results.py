@@ -186,7 +186,8 @@ GOALS = (
     ),
     Goal(
         *("µs of `grade_actions`, incident known", "micros", 40, FRESH, r"graded_list\[known\]"),
-        missed="four runs of this benchmark alone took 34.5 to 36.4, so a run above 40 was disturbed",
+        missed="four runs of this benchmark alone took 34.5 to 36.4, so a run above 40 was "
+        "disturbed",
     ),
     Goal(
         *("µs of `grade_actions`, incident drawn for it", "micros", 90, FRESH),
