@@ -112,6 +112,8 @@ class Row:
     first_unread: str | None = None
     first_unscored: str | None = None
     attempts: int = 1
+    refused: int = 0
+    first_refused: str | None = None
 
     @property
     def policies(self) -> list[str]:
@@ -122,9 +124,6 @@ class Row:
     def agent(self) -> str:
         """The policy, with its number of attempts if there are several."""
         return self.policy if self.attempts == 1 else f"{self.policy} ({self.attempts} repeats)"
-
-    refused: int = 0
-    first_refused: str | None = None
 
 
 def summarise(run: LoadedRun) -> tuple[Row, ...]:
