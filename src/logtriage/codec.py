@@ -28,6 +28,7 @@ from logtriage.transcript import (
     SPLIT_MARK,
     TICKS,
     WITHOUT_TICKS,
+    WORDS,
     Transcript,
     checked_ticks,
 )
@@ -96,6 +97,9 @@ def structure_transcript(raw: object) -> Transcript:
             raise TranscriptError(str(error)) from None
     elif split is not None:
         raise TranscriptError(WITHOUT_TICKS)
+    words = raw.get(WORDS)
+    if isinstance(words, list) and len(words) != len(actions):
+        raise TranscriptError(f"{WORDS}: expected {len(actions)}, one an action, got {len(words)}")
     extra = {key: value for key, value in raw.items() if key not in TRANSCRIPT_FIELDS}
     return Transcript(
         *(incident, tuple(actions), COMPLETED if status is None else status, agent, extra),

@@ -24,6 +24,8 @@ TICKS: Final = "ticks"
 ROLE_SPLIT: Final = "role_split"
 #: The key beside it that holds the fingerprint of the split.
 SPLIT_MARK: Final = "role_split_mark"
+#: The key of the agent's own words: a text or null for each action.
+WORDS: Final = "words"
 #: The only status that is graded; any other status names the failure.
 COMPLETED: Final = "completed"
 

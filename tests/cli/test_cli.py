@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -181,3 +182,9 @@ def test_show_gives_the_truth_only_on_request() -> None:
     shown = logtriage("show", INCIDENT, "--truth").stdout
     assert f"{truth.fault.kind} on {truth.fault.service}" in shown
     assert str(truth.severity) in shown
+
+
+@pytest.mark.parametrize("given", [("--token", "x"), ("--port", 80), ("--idle-seconds", 3)])
+def test_options_of_http_go_with_http(given: Sequence[object], tmp_path: Path) -> None:
+    result = logtriage("mcp", "--out", tmp_path / "run", *given)
+    assert (result.exit_code, result.stderr) == (2, f"error: {given[0]}: goes with --http\n")

@@ -1,5 +1,7 @@
 """An agent's own words go with its transcript, outside of what is graded."""
 
+import json
+
 import attrs
 import pytest
 
@@ -7,8 +9,10 @@ from logtriage import make_incident
 from logtriage.adapters.episode import Episode
 from logtriage.codec import decode_transcript, encode_transcript
 from logtriage.conversations.convert import transcript_of_row
-from logtriage.conversations.words import CUT, MOST, WORDS, own_words, words_of
+from logtriage.conversations.words import CUT, MOST, own_words, words_of
+from logtriage.errors import TranscriptError
 from logtriage.grading import grade_transcript
+from logtriage.transcript import WORDS
 
 INCIDENT = make_incident("single_crash-v4/test/531")
 LOOK = {"name": "request_metrics", "arguments": {"service": "user-db"}}
@@ -26,6 +30,15 @@ def test_words_stand_beside_the_first_action_of_their_turn() -> None:
     assert not any("reasoning_content" in message for message in episode.messages)
     silent = attrs.evolve(transcript, extra={})
     assert grade_transcript(silent).digest == grade_transcript(transcript).digest
+
+
+@pytest.mark.parametrize("words", [["one"], ["one", None, "three"]])
+def test_words_stand_one_beside_each_action(words: list[str | None]) -> None:
+    row = {"incident": INCIDENT.id, "actions": [{"action_type": "resolve"}] * 2, "words": words}
+    with pytest.raises(
+        TranscriptError, match=f"words: expected 2, one an action, got {len(words)}"
+    ):
+        decode_transcript(json.dumps(row))
 
 
 def test_a_converted_conversation_keeps_them_too() -> None:
@@ -67,4 +80,4 @@ def test_long_words_are_cut_with_a_mark() -> None:
 def test_reasoning_in_an_action_counts_where_no_words_are_kept() -> None:
     row = {"incident": INCIDENT.id, "actions": [{"action_type": "resolve", "reasoning": "fixed"}]}
     assert words_of(transcript_of_row(row)) == ("fixed",)
-    assert words_of(transcript_of_row({**row, WORDS: [7, "more"]})) == ("fixed",)
+    assert words_of(transcript_of_row({**row, WORDS: [7]})) == ("fixed",)

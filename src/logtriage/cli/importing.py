@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _SHOWN: Final = 3
 Bundle = Annotated[Path, option("BUNDLE", "The bundle to write; zipped if named .gz.")]
-Horizon = Annotated[int, option("N", "Ticks of each incident.")]
+Horizon = Annotated[int, option("N", "Ticks of each incident.", min=1)]
 Models = Annotated[
     bool,
     flag("Make incidents that show figures on request, some of them without a fault.", "--models"),

@@ -7,6 +7,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
+import typer
+
 from logtriage._lib.seal import Seal
 from logtriage.cli import options
 from logtriage.cli.console import note
@@ -26,6 +28,7 @@ PATH: Final = "/mcp"
 
 
 def mcp(
+    ctx: typer.Context,
     out: Annotated[Path, option("DIR", "Keep the run here. The same command resumes it.")],
     agent: Annotated[str, option("NAME", "The name of the agent in the run.")] = "agent",
     task: options.TasksOfRun = None,
@@ -77,6 +80,10 @@ def mcp(
     and stdout; with --http the command runs on its own. The run in --out is an ordinary run: see
     report, compare, gate, replay.
     """
+    for name in () if http else ("port", "token", "max_sessions", "idle_seconds"):
+        source = ctx.get_parameter_source(name)
+        if source is not None and source.name == "COMMANDLINE":
+            raise InvalidInput(f"--{name.replace('_', '-')}: goes with --http")
     from logtriage.adapters.mcp import serve_http, serve_stdio
 
     settings = Settings(

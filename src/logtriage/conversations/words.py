@@ -1,7 +1,7 @@
 """An agent's own words: what it wrote and thought beside its actions.
 
-A transcript keeps them under :data:`WORDS`, a text or null for each action. No grade and no digest
-looks at them.
+A transcript keeps them under :data:`~logtriage.transcript.WORDS`, a text or null for each action.
+No grade and no digest looks at them.
 """
 
 import json
@@ -11,9 +11,8 @@ from typing import Any, Final
 
 from logtriage.conversations.messages import Message, is_from_agent, text_of
 from logtriage.conversations.wires import Step, turns_of
-from logtriage.transcript import Transcript
+from logtriage.transcript import WORDS, Transcript
 
-WORDS: Final = "words"
 #: Longer texts are cut, with a mark.
 MOST: Final = 20_000
 CUT: Final = "… (cut)"

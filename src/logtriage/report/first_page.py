@@ -6,7 +6,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
-from logtriage.evaluation import SOLVED, Calls, Interval, Row
+from logtriage.evaluation import RECORDED_TASKS, SOLVED, Calls, Interval, Row
 from logtriage.report.figures import Cell, cells_of, criterion_names
 from logtriage.report.run import Run
 from logtriage.report.text import (
@@ -105,9 +105,11 @@ def _facts(run: Run) -> Iterable[tuple[str, str]]:
     if run.bases:
         yield "beside it", ", ".join(run.names[1:])
     yield "version", run.version
-    yield "split", f"{spec.split}{f' (seal {manifest.seal})' if manifest.seal else ''}"
+    if not RECORDED_TASKS.keys() >= set(spec.tasks):
+        yield "split", f"{spec.split}{f' (seal {manifest.seal})' if manifest.seal else ''}"
     start = f", from number {spec.start}" if spec.start else ""
-    yield "episodes", f"{len(run.episodes)} ({spec.episodes} per task and policy{start})"
+    runs = " in all runs" if run.bases else ""
+    yield "episodes", f"{len(run.episodes)}{runs} ({spec.episodes} per task and policy{start})"
     if spec.kinds:
         yield "kinds", ", ".join(spec.kinds)
     yield "rubrics", ", ".join(run.rubrics)

@@ -22,7 +22,10 @@ def shift_action_from_wire(wire: Mapping[str, Any], state: ShiftState) -> ShiftA
     """
     kind, value, system = (wire.get(key) for key in ("action_type", "value", "system"))
     if kind == "wait":
-        return Wait()
+        ticks = wire.get("ticks")
+        if ticks is None or (type(ticks) is int and ticks >= 1):
+            return Wait()
+        return Malformed(f"{wire}", f"wait: expected ticks from 1 on, got {ticks!r:.60}")
     if kind == "note":
         if isinstance(value, str):
             return Note(value)
@@ -71,9 +74,8 @@ def take(state: ShiftState, wire: Mapping[str, Any]) -> ShiftState:
     """
     action = shift_action_from_wire(wire, state)
     after = transition(state, action)
-    ticks = wire.get("ticks")
-    if isinstance(action, Wait) and isinstance(ticks, int):
-        for _ in range(ticks - 1):
+    if isinstance(action, Wait):
+        for _ in range((wire.get("ticks") or 1) - 1):
             if after.is_over or len(after.states) > len(state.states):
                 break
             after = transition(after, action)
