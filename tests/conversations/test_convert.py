@@ -108,6 +108,11 @@ def test_each_trace_of_an_episode_is_a_row(tmp_path: Path) -> None:
     assert [error.line for error in errors] == [1]
 
 
+def test_a_request_that_failed_needs_no_messages() -> None:
+    failed = {"incident": INCIDENT, "error": "no route"}
+    assert transcript_of_row(failed).status == "error: no route"
+
+
 @pytest.mark.parametrize(
     ("failure", "status"),
     [
@@ -119,7 +124,11 @@ def test_each_trace_of_an_episode_is_a_row(tmp_path: Path) -> None:
         ({"errors": [{"type": "ProviderError", "message": "no route"}]}, "error: no route"),
         ({"errors": [{"message": "once"}], "ok": True}, "completed"),
         ({"error": True}, "error"),
-        ({"error": ["?"]}, "error"),
+        ({"error": ["?"]}, "error: ?"),
+        ({"error": {}, "errors": [""]}, "completed"),
+        ({"errors": "server lost"}, "error: server lost"),
+        ({"errors": {"message": "server lost"}}, "error: server lost"),
+        ({"errors": [[], {}], "error": "no route"}, "error: no route"),
     ],
 )
 def test_a_failure_that_the_framework_noted_is_the_status(

@@ -499,6 +499,15 @@ def test_attempts_that_are_alike_all_count_and_so_does_one_that_failed_at_once()
     assert [one.status for one in convert_file(file)] == [*["completed"] * 3, "error: no route"]
 
 
+@pytest.mark.parametrize("key", ["model", "attempt", "session_id"])
+def test_an_attempt_is_no_beginning_of_another_agents_or_another_attempt(key: str) -> None:
+    told = [*PROMPT, *each(openai_turn)]
+    rows = [{"incident": INCIDENT, "messages": told[:4], key: "a"},
+            {"incident": INCIDENT, "messages": told, key: "b"}]  # fmt: skip
+    file = io.StringIO("".join(f"{json.dumps(row)}\n" for row in rows))
+    assert [len(one.actions) for one in convert_file(file)] == [1, len(each(openai_turn)) // 2]
+
+
 JUNK: list[Any] = [None, 0, 1.5, True, "", "x", [], {}, ["x"], {"type": "text"}, math.nan, [[]]]
 
 

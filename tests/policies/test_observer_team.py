@@ -11,6 +11,7 @@ from logtriage.evidence import evidence
 from logtriage.joint import observe_roles
 from logtriage.policies.observer_team import bits_of_each, board_of, known, news_in, observers
 from logtriage.policies.told_tokens import read, said_in, spell
+from logtriage.roles import Role, RoleSplit
 from logtriage.roles.splits import TRIO
 from logtriage.state import State
 from logtriage.world.channels import DOWN, Channel
@@ -99,3 +100,19 @@ def test_teams_hand_over_where_that_has_a_worth() -> None:
         incident = make_incident(f"cascading_failure-v4-fog3/val/{number}")
         ends.append(play_joint_episode(incident, observers(incident, TRIO), TRIO).actions[-1])
     assert HandOver() in ends
+
+
+def test_a_team_waits_for_words_that_come_late() -> None:
+    """Someone who only hears would else give up before the first report arrives."""
+    heard = {"slo", "health", "changes", "notes", "directory", "declarations", "effects", "reports"}
+    kinds = {"classify_severity", "identify_root_cause", "escalate", "remediate", "resolve"}
+    asks = {"request_more_logs", "request_metrics", "request_traces", "report", "wait"}
+    shown = {"alerts", "slo", "window", "inspection", "metrics", "traces"}
+    delay = 4
+    boss = Role("boss", heard, kinds | {"ignore", "wait"}, delay=delay)
+    late = RoleSplit("late", [Role("reader", shown, asks), boss])
+    for number in (0, 2, 3):
+        incident = make_incident(f"cascading_failure-v4/test/{number}")
+        state = play_joint_episode(incident, observers(incident, late), late)
+        ended = {type(action): when for when, action in state.history}
+        assert ended.get(HandOver, state.tick) > delay + 1, incident.id

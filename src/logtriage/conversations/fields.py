@@ -86,6 +86,8 @@ def _conversation(row: Mapping[str, Any]) -> tuple[str, Any]:
     keys = [key for key in MESSAGES_AT if not absent(row.get(key))]
     if not keys and among(row.get("role"), AGENT_ROLES) and "content" in row:
         return "the row", row  # a response of Anthropic's
+    if not keys and status_of(row) != COMPLETED:
+        return "messages", []  # it failed before there were any
     if not keys:
         raise TranscriptError(
             f"no conversation at nodes, {', '.join(MESSAGES_AT)}; "
@@ -158,9 +160,14 @@ def status_of(row: Mapping[str, Any]) -> str:
     """
     if row.get("ok") is True:
         return COMPLETED
-    errors = row.get("errors")
-    error = errors[0] if isinstance(errors, list) and errors else row.get("error")
-    if absent(error) or error in ("", False):
+    noted = [row.get("error"), row.get("errors")]
+    while noted:
+        error = noted.pop()
+        if isinstance(error, list):
+            noted += reversed(error)
+        elif error and not absent(error):
+            break
+    else:
         return COMPLETED
     if isinstance(error, Mapping):
         error = error.get("message") or error.get("type") or "error"

@@ -49,6 +49,11 @@ _SHOWING: Final = ("user", "human", "system", "developer")
 SEARCHED: Final = 1_000
 #: ... and of this split.
 SPLIT: Final = "test"
+#: Where a row says which attempt at the incident it is.
+_ATTEMPT_AT: Final = (
+    *("attempt", "epoch", "trial", "repeat", "rollout"),
+    *("session_id", "thread_id", "conversation_id"),
+)
 _TASKS: Final = tuple(task for task in DEFAULT_TASKS if "-fog" not in task)
 _ID: Final = re.compile(
     rf"(?<![\w/-])[a-z][\w:+.-]*-v\d+(?:-fog\d)?/(?:{'|'.join(SPLITS)})/\d+(?![\w/])"
@@ -153,13 +158,17 @@ def _check_alike(row: Row, wires: Sequence[Mapping[str, Any]], place: str) -> No
 
 
 def prefixes_of(conversation: Conversation) -> Iterator[bytes]:
-    """Digests of the conversation up to each message; none if it failed before the first reply."""
+    """Digests of the conversation up to each message; none if it failed before the first reply.
+
+    Those of another incident, agent or attempt differ.
+    """
     replied = any(map(is_from_agent, conversation.messages))
     if status_of(conversation.row) != COMPLETED and not replied:
         return
     digest = blake2b(digest_size=12)
-    named = (at(conversation.row, path) for path in INCIDENT_AT)
-    digest.update(repr([name for name in named if isinstance(name, str)]).encode())
+    named = (at(conversation.row, path) for path in (*INCIDENT_AT, *_ATTEMPT_AT))
+    whose = [agent_of(conversation.row), *(name for name in named if isinstance(name, str | int))]
+    digest.update(repr(whose).encode())
     for message in (*conversation.prompt, *conversation.messages):
         if is_from_agent(message):
             # Requests and responses write the types of calls differently.

@@ -158,15 +158,13 @@ def judged(check: Check, pairs: Sequence[tuple[float, float]], margin: float) ->
         return check
     before, after = zip(*pairs, strict=True)
     graded = check.measure == GRADE
-    # Shares of several attempts at an incident are no yes or no.
-    counted = not graded and {*before, *after} <= {0.0, 1.0}
-    difference = (paired_share_difference if counted else paired_difference)(before, after)
+    difference = (paired_difference if graded else paired_share_difference)(before, after)
     assert difference is not None  # there is a pair
     low, high = difference.bounds if graded else (-end for end in reversed(difference.bounds))
     verdict = Verdict.WORSE if high < 0.0 else Verdict.UNDECIDED
     if low > -margin:
         verdict = Verdict.NO_WORSE
-    if not counted and len(pairs) < LEAST:
+    if graded and len(pairs) < LEAST:
         verdict = Verdict.UNDECIDED
     return attrs.evolve(
         check,

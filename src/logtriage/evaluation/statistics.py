@@ -139,12 +139,14 @@ def paired_difference(before: Sequence[float], after: Sequence[float]) -> Interv
     return mean_interval([new - old for old, new in paired(before, after)])
 
 
-def paired_share_difference(before: Sequence[bool], after: Sequence[bool]) -> Interval | None:
+def paired_share_difference(before: Sequence[float], after: Sequence[float]) -> Interval | None:
     """The difference of two shares, ``after - before``, of the same incidents; None without any.
 
     The interval is Tango's score interval for paired proportions (T. Tango, Statistics in Medicine
     17, 1998). Unlike the bootstrap's it stays open where no pair differs: of 20 pairs without a
-    difference it reaches to 0.16 on both sides.
+    difference it reaches to 0.16 on both sides. A value between 0 and 1 is the share of several
+    attempts at an incident. The interval is then rather too wide: two changes by a half count as
+    a whole change, which varies more.
 
     Raises:
         InvalidInput: if their lengths differ.
@@ -153,8 +155,8 @@ def paired_share_difference(before: Sequence[bool], after: Sequence[bool]) -> In
     count = len(pairs)
     if not count:
         return None
-    gained = sum(new and not old for old, new in pairs)
-    lost = sum(old and not new for old, new in pairs)
+    gained = sum(max(new - old, 0.0) for old, new in pairs)
+    lost = sum(max(old - new, 0.0) for old, new in pairs)
     z = NormalDist().inv_cdf(0.5 + LEVEL / 2)
     mean = (gained - lost) / count
     # The score falls as the difference grows.
@@ -171,7 +173,7 @@ def bisected(low: float, high: float, lies_below: Callable[[float], bool]) -> fl
     return (low + high) / 2
 
 
-def _score(difference: float, gained: int, lost: int, count: int) -> float:
+def _score(difference: float, gained: float, lost: float, count: int) -> float:
     """Tango's score statistic of a difference of paired shares."""
     a = 2.0 * count
     b = -gained - lost + (2.0 * count - gained + lost) * difference

@@ -46,7 +46,7 @@ from logtriage.world.tables import CALM, edge_weights
 LEAST_BITS: Final = 0.02
 #: With so few ticks left, no role talks, asks or waits for others.
 LATE: Final = 4
-#: After this many ticks without a word from a role, nobody waits for it.
+#: Nobody waits for a role whose last report was this many ticks before those that may arrive.
 QUIET: Final = 2
 #: Logarithms of the world are in units of 2**-20, worths are rounded to 2**-16: ties are
 #: then the same on every machine.
@@ -62,9 +62,12 @@ class Board:
     tokens: tuple[Evidence, ...]
     spoke: dict[str, int]
 
-    def is_lively(self, role: Role, now: int) -> bool:
-        """Whether a role may speak and did so lately; every speaker counts as lively at first."""
-        return "report" in role.may and now - self.spoke.get(role.name, 1) <= QUIET
+    def is_lively(self, role: Role, heard: int) -> bool:
+        """Whether a role may speak and did so lately; every speaker counts as lively at first.
+
+        ``heard`` is the latest tick whose reports may have arrived.
+        """
+        return "report" in role.may and heard - self.spoke.get(role.name, 1) <= QUIET
 
 
 @attrs.frozen
@@ -131,10 +134,11 @@ class ObserverRole:
 
     def _others_may_learn(self, state: State, role: Role, board: Board, held: Belief) -> bool:
         """Whether others are asking, and an answer that they may get is worth a tick."""
+        heard = state.tick - role.delay
         asking = [
             other
             for other in self.split.roles
-            if other is not role and (self.pooled or board.is_lively(other, state.tick))
+            if other is not role and (self.pooled or board.is_lively(other, heard))
         ]
         able = [
             request
