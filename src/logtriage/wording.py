@@ -1,4 +1,4 @@
-"""Words and figures of a simulated incident's screens, made from the cells that they show."""
+"""Make the words and figures of a simulated incident's screens from the cells on them."""
 
 from collections.abc import Callable
 from functools import lru_cache
@@ -16,16 +16,17 @@ from logtriage.world.voice import Voice
 from logtriage.world.voice import voice_of as voice_with
 
 Words = TypeVar("Words")
-#: What was said last, by what it was about, each with the cells that it was said of.
+#: A cache of words by what they are about: (cells that they were made from, words).
 Said = dict[object, tuple[object, Any]]
 
 
 def saying(
     voice: Voice, trace: ScreenTrace, readings: Cells, since: int, team: str
 ) -> Callable[[str], object]:
-    """What words the panels of a screen, by field: it knows what was shown, and no truth.
+    """A function that makes the value of a field of an observation from what was shown.
 
-    ``readings`` are the cells of the edge, ``since`` is the tick of the trouble.
+    ``readings`` are the cells of the edge so far, ``since`` is the tick at which the trouble began,
+    ``team`` the team of the note. The function does not hold the truth.
     """
     said, cells = trace.said, trace.panels.get
 
@@ -59,13 +60,13 @@ def saying(
 
 
 def voice_in(said: Said, world: Simulation) -> Voice:
-    """The voice of an incident, kept with what its screens said."""
+    """The voice of an incident, cached in ``said``."""
     voice: Voice = (said.get(Voice) or said.setdefault(Voice, (None, voice_of(world))))[1]
     return voice
 
 
 def words(said: Said, key: object, shown: Cells, say: Callable[[Cells], Words]) -> Words:
-    """What the cells of a panel say; as long as they are the same, it is said once."""
+    """``say(shown)``, cached in ``said`` under ``key`` for as long as ``shown`` is the same."""
     kept = said.get(key)
     if kept is not None and kept[0] is shown:
         words: Words = kept[1]
@@ -76,7 +77,7 @@ def words(said: Said, key: object, shown: Cells, say: Callable[[Cells], Words]) 
 
 
 def glance(state: State) -> tuple[tuple[Alert, ...], EdgePanel]:
-    """The alerts and the edge of a simulated incident alone; InvalidInput for a recording."""
+    """(alerts, edge panel) of a simulated incident's screen; InvalidInput for a recording."""
     world = state.incident.telemetry
     if not isinstance(world, Simulation):
         raise InvalidInput(f"{state.incident.id}: expected a simulated incident")
@@ -90,7 +91,7 @@ def edge_panel(world: Simulation, now: int, doings: Doings) -> EdgePanel:
 
 
 def edge_readings(world: Simulation, now: int, doings: Doings) -> Cells:
-    """The cells of the edge up to a tick; every one since tick 0 stood on a screen."""
+    """The cells of the edge from tick 0 up to a tick, all of which stood on a screen."""
     return tuple(
         [
             cell
@@ -101,13 +102,13 @@ def edge_readings(world: Simulation, now: int, doings: Doings) -> Cells:
 
 
 def voice_of(world: Simulation) -> Voice:
-    """What words the tokens of an incident."""
+    """The voice of an incident, which words its tokens."""
     return voice_with(world.setting.world, world.topology, world.seed, world.phrasing)
 
 
 @lru_cache(maxsize=4096)
 def _glance(world: Simulation, now: int, doings: Doings) -> tuple[tuple[Alert, ...], EdgePanel]:
-    """Alerts stand in rows of their own; the other cells are not drawn."""
+    """:func:`glance`; draws the rows of alerts and the edge, and no other cells."""
     alerts: list[Evidence] = []
     for row in rows(world.setting, world.topology, world.speakers(now), now, doings):
         if row[0] is Channel.ALERT:

@@ -1,4 +1,4 @@
-"""Signatures as whole numbers: the table that draws and beliefs share.
+"""Signatures as whole numbers: the tables that draws and beliefs share.
 
 Every distribution is a tuple of weights that sum to 65,536.
 """
@@ -24,7 +24,7 @@ Weights = tuple[int, ...]
 
 @attrs.frozen(cache_hash=True)
 class Place:
-    """What of a service decides which tokens make sense there."""
+    """The tier and the calls of a service, which decide what tokens make sense there."""
 
     tier: str
     calls: tuple[int, ...]
@@ -52,7 +52,7 @@ def alphabet(setting: Setting, sort: str, place: Place) -> tuple[str, ...]:
 
 
 def picked(row: Weights, point: int) -> int:
-    """The place in a row of weights that a point below their sum falls into."""
+    """The index in a row of weights that a point below their sum falls into."""
     return bisect_right(_steps(row), point)
 
 
@@ -62,13 +62,13 @@ def _steps(row: Weights) -> Weights:
 
 
 def only(setting: Setting, place: Place, line: str) -> Weights:
-    """The weights of a line that is about one thing for certain."""
+    """The weights of log tokens if the token is ``line`` for certain."""
     return tuple(FULL * (token == line) for token in alphabet(setting, LOG, place))
 
 
 @lru_cache(maxsize=16_384)
 def common(setting: Setting, sort: str, place: Place, *, calm: bool) -> Weights:
-    """What a healthy service says without fog, or what everyone says."""
+    """The weights of a sort's tokens: of a healthy service (``calm``), or of the background."""
     world = setting.world
     row = world.signature(HEALTHY) if calm else world.background
     return shares(setting, sort, place, row.get(sort, {}), () if calm else place.calls)
@@ -77,15 +77,15 @@ def common(setting: Setting, sort: str, place: Place, *, calm: bool) -> Weights:
 def shares(
     setting: Setting, sort: str, place: Place, percent: Shares, named: tuple[int, ...]
 ) -> Weights:
-    """A row of per cent as weights; what names a dependency is shared among ``named``."""
+    """Turn per cent into weights; a token that names a dependency shares its among ``named``."""
     targets = tuple(callee for callee in named if callee in place.calls)
     naming = setting.world.naming_tokens(sort)
     row = []
     for token in alphabet(setting, sort, place):
-        name, _, about = token.partition(":")
+        name, _, callee = token.partition(":")
         share = percent.get(name, 0) * FULL // 100
         if name in naming:
-            share = share // len(targets) if int(about) in targets else 0
+            share = share // len(targets) if int(callee) in targets else 0
         elif name == NAMES:
             share //= len(setting.world.kinds_at(place.tier))
         row.append(share)
@@ -94,7 +94,7 @@ def shares(
 
 
 def mix(first: Weights, second: Weights, share: int, rest: int | None = 0) -> Weights:
-    """``share`` of 65,536 of the second row, else the first.
+    """A mixture of two rows of weights: ``share`` of 65,536 from the second, else the first.
 
     What rounding leaves goes to the token at ``rest``, the ordinary one; None: the likeliest.
     """
@@ -106,9 +106,9 @@ def mix(first: Weights, second: Weights, share: int, rest: int | None = 0) -> We
 
 # --- the edge panel ------------------------------------------------------------------
 
-#: The last of the severities P1, P2, P3, then what benign and recovered incidents show.
+#: The index of severity P3 (after P1 and P2), then the states of benign and recovered incidents.
 P3, CALM, RECOVERED = 2, 3, 4
-#: ``edge.unmoved`` is a share of this many: so often a P3 moves nothing at the edge.
+#: A P3 moves nothing at the edge in ``edge.unmoved`` of this many incidents.
 UNMOVED_OF: Final = 16
 
 

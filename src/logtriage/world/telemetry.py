@@ -61,10 +61,10 @@ class Signal:
     """One measured figure of a service beside what is usual.
 
     The unit is the end of ``name``: ``_bp`` basis points, ``_ms`` milliseconds, ``_us``
-    microseconds, ``_milli`` thousandths, nothing for a count in a minute. ``usual`` is the
-    value without a fault and ``spread``, above 0, how far it strays then by itself; None
-    where not known. ``iqr`` is the distance of the quartiles then, where samples told it.
-    ``borrowed``: this service has no usual value, and both are those of the others.
+    microseconds, ``_milli`` thousandths, nothing for a count in a minute. ``usual`` is the value
+    without a fault, ``spread`` (above 0) how far it then strays by itself, ``iqr`` the distance of
+    its quartiles then; None where not known. ``borrowed``: this service has no usual value of its
+    own, and ``usual`` and ``spread`` are pooled from other services.
     """
 
     name: str
@@ -76,13 +76,13 @@ class Signal:
 
     @property
     def stray(self) -> float:
-        """How many spreads the value lies above what is usual; 0 where that is not known."""
+        """How many spreads the value lies above the usual one; 0 where either is not known."""
         if self.usual is None or self.spread is None:
             return 0.0
         return (self.value - self.usual) / self.spread
 
 
-#: A tick, and shares of a whole by name from then on.
+#: A tick, and the parts of a whole by name from then on.
 Parts = tuple[int, tuple[tuple[str, int], ...]]
 
 
@@ -107,7 +107,7 @@ class EdgePanel:
 class Series:
     """A row of figures, the newest last, beside the usual one; the label has the unit.
 
-    ``hundredths``: of the unit. The ``mark`` is a word on the newest figure.
+    With ``hundredths`` the values are hundredths of the unit. ``mark`` is a word on the newest one.
     """
 
     label: str
@@ -121,10 +121,9 @@ class Series:
 class Gauge:
     """One gauge of a service over the latest readings, the newest last.
 
-    ``starts`` are the ticks of the readings, ``tokens`` what each says (empty in a
-    recording, whose figures were made from none), ``rows`` the figures at each. ``text`` stands for
-    rows in a recording, and where nothing is collected; ``signal`` is the figure that a recording
-    tells in these words.
+    ``starts`` are the ticks of the readings, ``tokens`` their tokens (none in a recording), and
+    ``rows`` their figures. In a recording, and where nothing is collected, ``text`` stands in place
+    of rows; ``signal`` is the figure that the text of a recording tells.
     """
 
     service: str
@@ -140,9 +139,9 @@ class Gauge:
 class Trace:
     """Where a service's slowest requests spend their time, and where errors start.
 
-    Fields as in :class:`Gauge`; ``name`` is ``time`` or ``errors``. ``parts`` says from which tick
-    on it is not as usual, and where it goes then: own time and calls in milliseconds, or per cent
-    of the failed requests. ``alone`` is the trace for who does not see the edge.
+    Fields as in :class:`Gauge`; ``name`` is ``time`` or ``errors``. ``parts`` has, for each time
+    that the trace is not as usual, its first tick and where time or errors are: own time and calls
+    in milliseconds, or per cent of the failed requests. ``alone`` is for a role without the edge.
     """
 
     service: str
@@ -168,10 +167,10 @@ class Change:
 
 @attrs.frozen
 class Note:
-    """What a screen says in words of its own: of responders, or on the recording.
+    """A note in words: by responders, or on what a recording lacks.
 
-    ``by`` is the team that writes, ``service`` of what, and ``token`` the topic that it saw there;
-    None if it saw none, and in a recording.
+    ``by`` is the team that writes it, ``service`` the service that it is about, ``token`` the topic
+    that the team saw there; all are None in a recording, the last two without news.
     """
 
     text: str
@@ -192,14 +191,14 @@ class Telemetry(Protocol):
 
     @property
     def on_request(self) -> bool:
-        """Whether figures are shown to those alone who ask: no dashboard, no health panel."""
+        """Whether figures are shown on request only: no dashboard, no health panel."""
 
     @property
     def tick_seconds(self) -> int:
         """How long a tick is: :data:`TICK_SECONDS`, unless a recording was sampled less often."""
 
     def changes(self, tick: int) -> tuple[Change, ...]:
-        """Recent changes until ``tick``, also the innocent; their minutes count back from it."""
+        """Recent changes until ``tick``, innocent ones too; minutes count back from it."""
 
     def slo(self, tick: int) -> Reading | None:
         """The user-facing panel, measured at the edge; None if nothing was."""

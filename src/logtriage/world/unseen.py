@@ -47,7 +47,7 @@ def as_unseen(drawn: World, name: str) -> World:
 
 
 def unseen_task(world: World) -> Task:
-    """The row of the task in a world."""
+    """The task ``unseen_world`` as a row of a drawn world: a copy of its ``single_crash``."""
     return attrs.evolve(
         world.tasks[_LIKE],
         name=UNSEEN,
@@ -57,7 +57,7 @@ def unseen_task(world: World) -> Task:
 
 
 def is_unseen(world: World) -> bool:
-    """Whether :func:`unseen_world` drew a world."""
+    """Whether a world is one that :func:`unseen_world` draws."""
     named = _NAME.fullmatch(world.name)
     if named is None or int(named[2]) >= WORLDS:
         return False

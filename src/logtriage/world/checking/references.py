@@ -1,4 +1,4 @@
-"""Whether everything that a world refers to exists, and everything in it is used."""
+"""Check that everything a world refers to exists, and that everything in it is used."""
 
 from collections.abc import Iterator
 

@@ -25,7 +25,7 @@ GROUPS: Final = ("train", "test", "ood")
 #: Services of a drawn topology.
 MIN_SERVICES: Final = 5
 MAX_SERVICES: Final = 200
-#: What pages the owner of the service, where a team could be named.
+#: Stands for the owner of the service where a team to page could be named.
 OWNER: Final = "owner"
 
 
@@ -34,7 +34,7 @@ _Said = TypeVar("_Said")
 
 @attrs.frozen
 class Grouped(Generic[_Said]):
-    """What is said, in each of the groups of :data:`GROUPS`."""
+    """Texts for each of the groups of :data:`GROUPS`."""
 
     train: tuple[_Said, ...]
     test: tuple[_Said, ...]
@@ -42,12 +42,12 @@ class Grouped(Generic[_Said]):
 
     @property
     def groups(self) -> tuple[tuple[_Said, ...], ...]:
-        """What is said, by the index of the group."""
+        """The texts by the index of their group."""
         return self.train, self.test, self.ood
 
 
 Phrasings = Grouped[Phrase]
-#: Names of a fault that is over.
+#: Short texts, such as names of a past fault.
 NounPhrases = Grouped[str]
 
 
@@ -97,7 +97,7 @@ class Fog:
 
 @attrs.frozen
 class AlertRules:
-    """The per cent of alert rules that never fire, and that fire once at any time."""
+    """The per cent of alert rules that never fire, and that begin to fire at any time."""
 
     missed: int
     noisy: int
@@ -114,7 +114,7 @@ class SeverityRow:
 
 @attrs.frozen
 class Band:
-    """A band of the edge panel with its figures; the first has no ``p99``, which calls add up."""
+    """A band of the edge panel with its ranges; the first has no ``p99``: calls decide it."""
 
     name: str
     errors: tuple[int, int]
@@ -123,7 +123,7 @@ class Band:
 
 @attrs.frozen
 class EdgeRow:
-    """How often the edge panel shows two bands."""
+    """The weight of a token of the edge panel: a band of errors and a band of p99."""
 
     errors: str
     p99: str
@@ -132,7 +132,7 @@ class EdgeRow:
 
 @attrs.frozen
 class Edge:
-    """What the edge panel shows under each severity, and without a fault."""
+    """What the edge panel shows (:func:`~logtriage.world.tables.certain_edge_weights`)."""
 
     bands: tuple[Band, ...]
     leads: tuple[int, int, int]
@@ -153,7 +153,7 @@ class Affected:
 
 @attrs.frozen
 class Distraction:
-    """What an unaffected service may be, in ``words`` of the prompt; ``share`` is per mille."""
+    """A condition of an unaffected service, ``words`` in the prompt; ``share`` is per mille."""
 
     name: str
     words: str
@@ -177,7 +177,7 @@ class SecondaryFault:
 
 @attrs.frozen
 class DrawnTier:
-    """Services of a tier in drawn topologies: how many of 100, and how named."""
+    """Services of a tier in drawn topologies: ``share`` of 100, their names end in ``suffix``."""
 
     tier: str
     share: int
@@ -194,7 +194,7 @@ class Gateway:
 
 @attrs.frozen
 class DrawnTopologies:
-    """How topologies are drawn that stand in no file."""
+    """How topologies are drawn. ``second_caller`` and ``ood_share`` are per mille."""
 
     gateway: Gateway
     tiers: tuple[DrawnTier, ...]
@@ -269,7 +269,8 @@ class Rules:
 class Kind:
     """A kind of fault: ``kinds/NAME.toml``. Draws depend on ``order``, never on the name.
 
-    ``pages`` is who is paged whatever its class says.
+    ``pages`` is who is paged, whatever its class says; None: as the class says. A kind that
+    ``drifts`` occurs in creeping tasks, one that ``pours_load`` loads all services below it.
     """
 
     name: str
@@ -301,8 +302,8 @@ class Benign:
 class Topic:
     """What log lines are about: ``topics/NAME.toml``, a token of the sort ``log``.
 
-    ``phrasings`` are what technologies say that do not word it; None if all of its tiers' do.
-    ``background`` is its per cent of what any service might say, unless ``world.toml`` gives it.
+    ``phrasings`` are for technologies that do not word it; None if all at its tiers do.
+    ``background`` is its share of coincidences, unless ``world.toml`` gives it.
     """
 
     name: str

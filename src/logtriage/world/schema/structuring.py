@@ -1,4 +1,4 @@
-"""Data of a world's files into its parts, field by field: only what the schema knows passes.
+"""Turn the data of a world's files into its parts; only what the schema knows passes.
 
 Whole numbers are whole, texts are texts, and unknown fields are refused.
 """
@@ -30,10 +30,10 @@ _FIGURE_KEYS: Final = (*FORMS, "key")
 
 
 def structure(raw: Mapping[str, Any], part: type[_Part], where: str) -> _Part:
-    """A part from the data of a file.
+    """A part of a world, made from the data of a file.
 
     Raises:
-        WorldError: naming ``where``, and of each mistake field, value and choices.
+        WorldError: naming ``where``, and the field, value and choices of each mistake.
     """
     try:
         return _converter(detailed=False).structure(raw, part)
