@@ -172,7 +172,7 @@ def _as_message(message: str) -> str:
 
 @attrs.frozen
 class Report:
-    """Joint play only: tell the other roles something, never graded. ``by`` names its author.
+    """Tell the other roles something (joint play only, never graded). ``by`` names its author.
 
     Raises:
         InvalidInput: for an empty message, or more than :data:`MAX_REPORT` characters.
@@ -209,7 +209,7 @@ class ReportImpact:
 
 @attrs.frozen
 class Wait:
-    """Joint play only: do nothing in this tick."""
+    """Do nothing in this tick (joint play only)."""
 
 
 #: Any action: of a single agent, or of a role in joint play.

@@ -58,8 +58,8 @@ def is_shown(cell: Evidence, role: Role, topology: Topology) -> bool:
 
 def cells_on(incident: Incident, now: int, doings: Doings) -> tuple[Cell, ...]:
     """The cells on the screen of a tick, whatever they hold; raises as :func:`simulation_of`."""
-    world = simulation_of(incident)
-    return tuple(cells(world.setting, world.topology, incident.speakers(now), now, doings))
+    simulation, speakers = simulation_of(incident), incident.speakers(now)
+    return tuple(cells(simulation.setting, simulation.topology, speakers, now, doings))
 
 
 #: The view of a role that shows the evidence of a channel.

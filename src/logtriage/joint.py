@@ -121,8 +121,8 @@ def hears(state: State, role: Role, when: int, report: Report) -> bool:
         return True
     if when + 1 + role.delay > state.tick:
         return False
-    world = state.incident.telemetry
-    seed = world.seed if isinstance(world, Simulation) else hash_name(state.incident.id)
+    source = state.incident.telemetry
+    seed = source.seed if isinstance(source, Simulation) else hash_name(state.incident.id)
     return not is_lost(seed, report.by or "", role, when)
 
 

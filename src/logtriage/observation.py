@@ -71,7 +71,7 @@ class Observation:
         edge: what users see, in a simulated incident.
         metrics: the gauges asked for in the last tick.
         traces: the traces asked for in the last tick.
-        notes: notes of responders; in a recording, what is older than the tick or was not recorded.
+        notes: notes of responders; in a recording, which parts are older or were not recorded.
         effects: (remedy, service, whether it fixed a fault) of the last tick.
         requests_left: how many requests the role may still make; None for any number.
         root_causes: the services declared so far, in order, where an incident may have several

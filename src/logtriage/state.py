@@ -16,7 +16,10 @@ from logtriage.incident import Incident
 
 
 class Closing(StrEnum):
-    """Why an incident is closed. Only ``OUT_OF_TIME`` is a truncation."""
+    """Why an incident is closed. ``MISROUTED``: by a page to a team that is not accepted.
+
+    Only ``OUT_OF_TIME`` is a truncation in the sense of RL.
+    """
 
     RESOLVED = "resolved"
     IGNORED = "ignored"

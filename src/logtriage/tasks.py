@@ -30,10 +30,11 @@ OF_WORLD: Final = ":"
 class TaskSpec:
     """The spec sheet of a task.
 
-    ``horizon`` is in ticks. ``history`` has an entry for each version, with its reason; ``version``
-    is None for a world that a fingerprint identifies. All splits but ``ood`` use ``topology``; if
-    it is None, each incident draws a topology, with the least to most ``services``. Each incident
-    of an ``unseen`` task has a world of its own, drawn around that of ``setting``.
+    ``hard`` says what makes it hard. ``horizon`` is in ticks. ``version`` is None for a world that
+    a fingerprint identifies; ``history`` has an entry for each version, with its reason. All splits
+    but ``ood`` use ``topology``; if it is None, each incident draws one of ``services`` services
+    (least, most). Each incident of an ``unseen`` task has a world of its own, drawn around that of
+    ``setting``.
 
     Raises:
         InvalidInput: naming the field and what was expected.

@@ -31,7 +31,7 @@ class ScreenTrace:
 
     ``facts`` sum up the first ``plays`` actions. ``panels`` are the cells of the last screen,
     ``evidence`` those of all screens, each once; None if screens were left out. ``asked`` holds the
-    cells that were asked for. ``said`` caches the words of panels, ``outcomes`` tables of a belief.
+    cells that were asked for, ``said`` the words of panels, ``outcomes`` what beliefs made of them.
     """
 
     tick: int
@@ -44,18 +44,18 @@ class ScreenTrace:
     outcomes: dict[Any, Any] = attrs.field(factory=dict)
 
 
-def traced(state: State, world: Simulation, *, whole: bool = False) -> ScreenTrace:
+def traced(state: State, simulation: Simulation, *, whole: bool = False) -> ScreenTrace:
     """The trace of a state; with ``whole`` it has the evidence of all screens so far."""
     trace = trace_of(state)
     facts, plays = state.facts, len(state.history)
     if trace is None or (whole and trace.evidence is None):
-        trace = _begun(world, 0 if whole else state.tick, plays, facts)
+        trace = _begun(simulation, 0 if whole else state.tick, plays, facts)
     elif trace.tick == state.tick:
         if trace.plays == plays:
             return trace
         trace = attrs.evolve(trace, plays=plays, facts=facts)
     for now in range(trace.tick + 1, state.tick + 1):
-        trace = _with_screen(trace, world, now, plays, facts)
+        trace = _with_screen(trace, simulation, now, plays, facts)
     remember(state, trace)
     return trace
 
@@ -81,11 +81,11 @@ def in_turn(states: Iterable[State]) -> Iterator[State]:
         known = trace_of(state)
 
 
-def _begun(world: Simulation, now: int, plays: int, facts: Facts) -> ScreenTrace:
+def _begun(simulation: Simulation, now: int, plays: int, facts: Facts) -> ScreenTrace:
     doings, panels, asked = facts.doings, dict[Channel, Cells](), dict[Asked, Cells]()
-    for row in rows(world.setting, world.topology, world.speakers(now), now, doings):
+    for row in rows(simulation.setting, simulation.topology, simulation.speakers(now), now, doings):
         channel, start, spots = row
-        shown = tuple(world.row(row, doings))
+        shown = tuple(simulation.row(row, doings))
         panels[channel] = panels.get(channel, ()) + shown
         if channel in _READ:
             asked[channel, start, spots[0][0]] = shown
@@ -94,17 +94,17 @@ def _begun(world: Simulation, now: int, plays: int, facts: Facts) -> ScreenTrace
 
 
 def _with_screen(
-    trace: ScreenTrace, world: Simulation, now: int, plays: int, facts: Facts
+    trace: ScreenTrace, simulation: Simulation, now: int, plays: int, facts: Facts
 ) -> ScreenTrace:
     evidence, doings = trace.evidence, facts.doings
     by_channel, new, read = dict[Channel, list[Evidence]](), list[Evidence](), dict[Asked, Cells]()
-    for row in news(world.setting, world.topology, world.speakers(now), now, doings):
+    for row in news(simulation.setting, simulation.topology, simulation.speakers(now), now, doings):
         channel, start, spots = row
         known: Sequence[Evidence] | None = None
         if channel in _READ:
             known = trace.asked.get((channel, start, spots[0][0]))
         if known is None:
-            known = world.row(row, doings)
+            known = simulation.row(row, doings)
             new += known
             if channel in _READ:
                 read[channel, start, spots[0][0]] = tuple(known)

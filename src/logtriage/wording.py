@@ -59,9 +59,9 @@ def saying(
     return say
 
 
-def voice_in(said: Said, world: Simulation) -> Voice:
+def voice_in(said: Said, simulation: Simulation) -> Voice:
     """The voice of an incident, cached in ``said``."""
-    voice: Voice = (said.get(Voice) or said.setdefault(Voice, (None, voice_of(world))))[1]
+    voice: Voice = (said.get(Voice) or said.setdefault(Voice, (None, voice_of(simulation))))[1]
     return voice
 
 
@@ -78,39 +78,43 @@ def words(said: Said, key: object, shown: Cells, say: Callable[[Cells], Words]) 
 
 def glance(state: State) -> tuple[tuple[Alert, ...], EdgePanel]:
     """(alerts, edge panel) of a simulated incident's screen; InvalidInput for a recording."""
-    world = state.incident.telemetry
-    if not isinstance(world, Simulation):
+    simulation = state.incident.telemetry
+    if not isinstance(simulation, Simulation):
         raise InvalidInput(f"{state.incident.id}: expected a simulated incident")
-    return _glance(world, state.tick, state.facts.doings)
+    return _glance(simulation, state.tick, state.facts.doings)
 
 
-def edge_panel(world: Simulation, now: int, doings: Doings) -> EdgePanel:
+def edge_panel(simulation: Simulation, now: int, doings: Doings) -> EdgePanel:
     """The edge panel of a tick with its series."""
-    since = tick_of(trouble(world.setting))
-    return voice_of(world).edges(edge_readings(world, now, doings), since)
+    since = tick_of(trouble(simulation.setting))
+    return voice_of(simulation).edges(edge_readings(simulation, now, doings), since)
 
 
-def edge_readings(world: Simulation, now: int, doings: Doings) -> Cells:
+def edge_readings(simulation: Simulation, now: int, doings: Doings) -> Cells:
     """The cells of the edge from tick 0 up to a tick, all of which stood on a screen."""
     return tuple(
         [
             cell
             for start in edge_starts(now, doings)
-            for cell in world.row((Channel.EDGE, start, ((-1, 0),)), doings)
+            for cell in simulation.row((Channel.EDGE, start, ((-1, 0),)), doings)
         ]
     )
 
 
-def voice_of(world: Simulation) -> Voice:
+def voice_of(simulation: Simulation) -> Voice:
     """The voice of an incident, which words its tokens."""
-    return voice_with(world.setting.world, world.topology, world.seed, world.phrasing)
+    return voice_with(
+        simulation.setting.world, simulation.topology, simulation.seed, simulation.phrasing
+    )
 
 
 @lru_cache(maxsize=4096)
-def _glance(world: Simulation, now: int, doings: Doings) -> tuple[tuple[Alert, ...], EdgePanel]:
+def _glance(
+    simulation: Simulation, now: int, doings: Doings
+) -> tuple[tuple[Alert, ...], EdgePanel]:
     """:func:`glance`; draws the rows of alerts and the edge, and no other cells."""
     alerts: list[Evidence] = []
-    for row in rows(world.setting, world.topology, world.speakers(now), now, doings):
+    for row in rows(simulation.setting, simulation.topology, simulation.speakers(now), now, doings):
         if row[0] is Channel.ALERT:
-            alerts += world.row(row, doings)
-    return voice_of(world).alerts(alerts), edge_panel(world, now, doings)
+            alerts += simulation.row(row, doings)
+    return voice_of(simulation).alerts(alerts), edge_panel(simulation, now, doings)

@@ -102,10 +102,7 @@ def parse_incident_id(
 
 
 def world_of_incident(text: str, world: WorldLike | None = None) -> World:
-    """The world of an incident; in task ``unseen_world`` the split and number choose it.
-
-    Raises as :func:`~logtriage.tasks.world_of_id`.
-    """
+    """The world of an incident (in ``unseen_world``, by its number); raises as ``world_of_id``."""
     if not isinstance(text, str):
         raise InvalidInput(f"expected the id of an incident, a text; got {kind_of(text)}")
     of = world_of_id(text, world)

@@ -91,7 +91,7 @@ def draw_from(
 
 
 def worth_of_hand_over(seed: int) -> float:
-    """The worth of a hand-over by the seed: all are equally likely, whatever the truth is."""
+    """The worth of a hand-over, drawn by the seed: uniform, whatever the truth is."""
     count = len(WORTHS_OF_HAND_OVER)
     return WORTHS_OF_HAND_OVER[below(draw(subkey(seed, HAND_OVER_STREAM), 0), count)]
 

@@ -62,10 +62,7 @@ def seal_at_hand(path: str | PathLike[str] | None = None) -> Seal | None:
 
 
 def seal_for(split: str, own: Seal | None = None) -> Seal | None:
-    """The seal for a split: None unless it is ``sealed``, else ``own`` or the environment's.
-
-    SealError says how to give a key.
-    """
+    """``own`` or the environment's seal for split ``sealed`` (SealError if neither); else None."""
     if split != SEALED:
         return None
     seal = seal_of_environment() if own is None else own
@@ -75,10 +72,7 @@ def seal_for(split: str, own: Seal | None = None) -> Seal | None:
 
 
 def seal_of_run(fingerprint: str | None, own: Seal | None, where: str) -> Seal | None:
-    """The seal with the ``fingerprint`` that a record states; None if it states none.
-
-    SealError names ``where`` if the seal is missing, or another one.
-    """
+    """The seal of a record's ``fingerprint``, None without one; SealError names ``where``."""
     if fingerprint is None:
         return None
     seal = seal_of_environment() if own is None else own

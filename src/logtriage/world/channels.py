@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 
 class Channel(StrEnum):
-    """Where a piece of evidence comes from."""
+    """The part of a screen that shows a piece of evidence."""
 
     ALERT = "alert"
     EDGE = "edge"

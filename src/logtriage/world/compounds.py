@@ -43,7 +43,7 @@ class SetPrior:
 
     @property
     def linked(self) -> int:
-        """How many times its own weight each link adds to a set; 0 if the world has no rule."""
+        """Each link in a set adds this many times the set's product weight; 0 without a rule."""
         rule = self.setting.world.rules.secondary_fault
         return 0 if rule is None else rule.weight
 
@@ -104,7 +104,7 @@ class SetPrior:
         return _suffixes(self.at_service, size)[0][size] + linked * self.linked
 
     def _linked(self, link: Link, size: int) -> int:
-        """The product weights of all sets of a size that contain a link, summed."""
+        """The summed product weights of the sets of ``size`` faults that contain a link."""
         if size < 2:
             return 0
         below, fault = link
@@ -112,6 +112,7 @@ class SetPrior:
         return pair * _suffixes(self._others(link), size - 2)[0][size - 2]
 
     def _others(self, link: Link) -> tuple[int, ...]:
+        """:attr:`at_service`, but 0 at the two services of a link."""
         below, (_, caller) = link
         return tuple(
             0 if service in (below, caller) else weight
@@ -217,6 +218,7 @@ class SetPrior:
         return _hypothesis([fault, self._fault(below, first), *rest])
 
     def _unranked(self, weights: tuple[int, ...], size: int, rank: int) -> list[Fault]:
+        """The set at a rank among the ranks of product weights."""
         faults: list[Fault] = []
         table = _suffixes(weights, size)
         for service, weight in enumerate(weights):

@@ -68,7 +68,7 @@ def secondary(world: World, topology: Topology, hypothesis: Hypothesis) -> froze
 
 
 def without(hypothesis: Hypothesis, fixed: Collection[int]) -> Hypothesis:
-    """The hypothesis without the faults at the services ``fixed``."""
+    """The hypothesis without the faults at the services in ``fixed``."""
     return Hypothesis(tuple(fault for fault in hypothesis.faults if fault[1] not in fixed))
 
 

@@ -66,7 +66,7 @@ def first_valid(world: World, seed: int) -> tuple[int, World]:
 
 
 def is_valid(world: World) -> bool:
-    """Whether a world passes the loader's checks, with its kinds :data:`APART` at every tier."""
+    """Whether a world passes the loader's checks, and any two kinds at a tier are :data:`APART`."""
     return not any(problems(world)) and all(
         apart(world, tier, first, second) >= APART
         for tier in world.tier_names

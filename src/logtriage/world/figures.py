@@ -48,7 +48,7 @@ class Figures:
         return _heights(self.topology)
 
     def figure(self, service: int, key: str, low: int, high: int) -> int:
-        """A figure in [low, high] that belongs to a service and a key."""
+        """A whole number in [low, high], drawn for a service and a key."""
         return between(draw(self.figure_key, service + 1, hash_name(key)), low, high)
 
     def climbing(self, service: int, key: str, low: int, high: int) -> int:
@@ -58,8 +58,8 @@ class Figures:
     def requests(self, service: int, key: str, low: int, high: int) -> int:
         """Requests a second at a service: those of users at an entry, plus those of its callers.
 
-        For each request a caller calls every service below it once. A call that closes a circle
-        does not count.
+        For each of its requests a caller sends one to every service that it calls. A call that
+        closes a circle does not count.
         """
         rate = self._requests.get((service, key, low, high))
         if rate is None:
@@ -79,7 +79,7 @@ class Figures:
         return {}
 
     def version(self, service: int, key: str) -> str:
-        """A version that belongs to a service and a key."""
+        """A version such as ``3.12.4``, drawn for a service and a key."""
         bits = draw(self.figure_key, service + 1, hash_name(key))
         return f"{1 + bits % 9}.{(bits >> 8) % 30}.{(bits >> 16) % 10}"
 
@@ -135,7 +135,7 @@ class Figures:
 
     @cached_property
     def kept(self) -> dict[tuple[object, ...], int]:
-        """A cache of figures by what decides them: they never change."""
+        """A cache of computed figures, which never change."""
         return {}
 
     def at(self, when: When) -> Source:
@@ -164,6 +164,7 @@ def is_down(tokens: Sequence[str]) -> bool:
 
 @lru_cache(maxsize=256)
 def _heights(topology: Topology) -> tuple[int, ...]:
+    """The length of the longest chain of calls below each service."""
     calls = topology.calls
     heights = [0] * len(calls)
     for _ in calls:  # a longest path has no more calls than there are services

@@ -144,7 +144,7 @@ def coincidences(setting: Setting, sort: str, place: Place) -> Weights:
 
 @lru_cache(maxsize=65_536)
 def lasting(setting: Setting, sort: str, place: Place, condition: Condition) -> Weights:
-    """The token weights of a sort once a remedy brought the condition: no onset is drawn."""
+    """The token weights of a sort under a condition that a remedy brought: without an onset."""
     if condition.name == HEALTHY:
         return (FULL, *(0 for _ in alphabet(setting, sort, place)[1:]))
     signs = sign_weights(setting, sort, place, condition)
@@ -229,8 +229,8 @@ def drawn_alert(
 ) -> int:
     """The instant from which an alert fires; :data:`NEVER` if it does not.
 
-    It watches ``sort``, half of a trace, whose history under a condition that began at tick
-    ``begin`` has its onset at instant ``onset``.
+    The alert watches ``sort``, half of a trace, whose history has its onset at instant ``onset``.
+    The condition began at tick ``begin``.
     """
     bits = draw(subkey(subkey(seed, RULE_STREAM), hash_name(sort)), service, begin)
     rows = rule_weights(setting.world)
@@ -244,7 +244,7 @@ def drawn_alert(
 
 
 def fires_from(setting: Setting, condition: Condition, onset: int) -> int:
-    """The instant from which a working rule fires on an onset: that, or after the silence."""
+    """The instant from which a working rule fires: the onset, or later if the root is silent."""
     if setting.root_silent and is_root(setting.world, condition):
         return max(onset, instant_of(setting.root_silent))
     return onset

@@ -7,14 +7,7 @@ from logtriage.topology import Topology
 from logtriage.world.channels import DOWN, Channel, Evidence
 from logtriage.world.conditions import Condition
 from logtriage.world.edge import drawn_edge_sign, read_edge
-from logtriage.world.histories import (
-    NEVER,
-    drawn,
-    drawn_alert,
-    drawn_later,
-    instant_of,
-    is_down,
-)
+from logtriage.world.histories import NEVER, drawn, drawn_alert, drawn_later, instant_of, is_down
 from logtriage.world.schedule import Spot
 from logtriage.world.setting import Setting
 from logtriage.world.tables import places
@@ -31,7 +24,7 @@ def channel_key(seed: int, channel: Channel) -> int:
 
 
 class Kept:
-    """The drawn tokens of an incident's services and edge; ``conditions`` are the first ones."""
+    """The drawn tokens of an incident's services and edge; ``conditions`` hold before remedies."""
 
     __slots__ = ("_conditions", "_edges", "_places", "_rows", "_seed", "_setting", "_topology")
 

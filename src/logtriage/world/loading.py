@@ -43,9 +43,9 @@ WorldLike = World | str | Path
 def load_world(name_or_folder: str | Path) -> World:
     """Load a world by its name (shipped, or on the search path) or from its folder.
 
-    A text with a path separator, and any :class:`~pathlib.Path`, is a folder, which is read at each
-    call. So is a name that a world's folder in the working directory has, but no shipped world.
-    Worlds by other names are read once a process.
+    A text with a path separator, and any :class:`~pathlib.Path`, is a folder. So is the name of a
+    world's folder in the working directory, unless a shipped world has that name. A folder is read
+    at each call, a world by its name once a process.
 
     Raises:
         UnknownName: for a name of no shipped world and of none in ``LOGTRIAGE_WORLDS``.

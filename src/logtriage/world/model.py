@@ -38,7 +38,7 @@ FULL: Final = 65_536
 
 @attrs.frozen(eq=False, repr=False)
 class World(Vocabulary):
-    """All of a world's folder; hashed and compared by the fingerprint."""
+    """All that a world's folder holds; worlds are hashed and compared by their fingerprints."""
 
     @property
     def name(self) -> str:
@@ -100,7 +100,7 @@ class World(Vocabulary):
         return self.pages(kind, topology) or directory[service]
 
     def owning_teams(self, topology: Topology) -> tuple[str, ...]:
-        """The teams that own a service by name, or may be drawn as the owner of one."""
+        """The teams that may own a service: those that services name, and those that are drawn."""
         named = {service.owner for service in topology.services}
         drawn = self.drawn_owners(topology) if None in named else ()
         return tuple(team for team in topology.teams if team in named or team in drawn)
@@ -168,7 +168,7 @@ class World(Vocabulary):
         return {tier: tuple(row for row in kinds if tier in row.tiers) for tier in self.tier_names}
 
     def likely_remedies(self, tier: str | None = None) -> tuple[str, ...]:
-        """The remedies by how many kinds of fault they mend, most first; only kinds at ``tier``."""
+        """The remedies by how many kinds (at ``tier``, if given) they mend, most first."""
         kinds = self.kinds if tier is None else self.kinds_at(tier)
         mended = Counter(remedy for kind in kinds for remedy in kind.remedies)
         return tuple(remedy for remedy, _ in mended.most_common())

@@ -14,12 +14,7 @@ from logtriage.world.conditions import (
 from logtriage.world.model import World
 from logtriage.world.schedule import Cell, Doings
 from logtriage.world.setting import FULL, Setting
-from logtriage.world.tables import (
-    CALM,
-    RECOVERED,
-    Weights,
-    note_weights,
-)
+from logtriage.world.tables import CALM, RECOVERED, Weights, note_weights
 
 #: Tokens, and the weight of each; the weights sum to 65,536.
 Outcomes = tuple[tuple[str, ...], Weights]

@@ -129,12 +129,12 @@ def _layout(
 
 
 def _ordered(rows: Sequence[_Ranked], stream: Stream) -> tuple[_Ranked, ...]:
-    """The rows shuffled, with ``order`` by place: draws go by that."""
+    """The rows shuffled, with their new places as ``order``, by which draws go."""
     return tuple(attrs.evolve(row, order=place) for place, row in enumerate(shuffled(rows, stream)))
 
 
 def shuffled(rows: Sequence[_Row], stream: Stream) -> list[_Row]:
-    """Rows in an order that a stream draws."""
+    """The rows in a random order from a stream."""
     left = list(rows)
     for last in range(len(left) - 1, 0, -1):
         place = stream.below(last + 1)

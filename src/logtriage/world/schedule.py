@@ -7,13 +7,7 @@ from typing import Final
 import attrs
 
 from logtriage.topology import Topology
-from logtriage.world.channels import (
-    EARLIEST,
-    NOTE_DELAY,
-    SCRAPE,
-    WINDOW_LINES,
-    Channel,
-)
+from logtriage.world.channels import EARLIEST, NOTE_DELAY, SCRAPE, WINDOW_LINES, Channel
 from logtriage.world.setting import Setting
 
 #: A cell: channel, service, slot, start (see :class:`logtriage.world.channels.Evidence`).

@@ -11,21 +11,9 @@ from logtriage.actions import SEVERITIES, Severity
 from logtriage.rng import below, draw, draws, hash_name, subkey
 from logtriage.topology import Topology
 from logtriage.world.channels import WINDOW_LINES, Channel, Evidence
-from logtriage.world.conditions import (
-    Condition,
-    Hypothesis,
-    affected,
-    errors_first,
-    unaffected,
-)
+from logtriage.world.conditions import Condition, Hypothesis, affected, errors_first, unaffected
 from logtriage.world.kept import Kept, channel_key
-from logtriage.world.outcomes import (
-    edge_state,
-    elsewhere,
-    fixed_at,
-    fixing,
-    spell,
-)
+from logtriage.world.outcomes import edge_state, elsewhere, fixed_at, fixing, spell
 from logtriage.world.prior import Prior
 from logtriage.world.schedule import Cell, Doings, Row, rows
 from logtriage.world.setting import Setting

@@ -77,7 +77,7 @@ def common(setting: Setting, sort: str, place: Place, *, calm: bool) -> Weights:
 def shares(
     setting: Setting, sort: str, place: Place, percent: Shares, named: tuple[int, ...]
 ) -> Weights:
-    """Turn per cent into weights; a token that names a dependency shares its among ``named``."""
+    """Per cent as weights; the share of a token that names a dependency is split by ``named``."""
     targets = tuple(callee for callee in named if callee in place.calls)
     naming = setting.world.naming_tokens(sort)
     row = []
@@ -175,9 +175,9 @@ def _edge_row(setting: Setting, parts: Sequence[EdgeRow]) -> Weights:
 
 @lru_cache(maxsize=1024)
 def note_weights(setting: Setting, kind: str, tier: str) -> tuple[tuple[str, int], ...]:
-    """What responders see at a faulty service that they own: tokens and their weights.
+    """(token, weight) of each note that responders may write about a fault of a kind.
 
-    They see nothing as often as there is fog, otherwise a log token of the kind.
+    A note has no news as often as there is fog, otherwise a log token of the kind.
     """
     world, share = setting.world, FULL - setting.fog_weight
     here = world.tokens_at(LOG, tier)

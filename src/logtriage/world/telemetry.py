@@ -46,9 +46,9 @@ class Alert:
 
 @attrs.frozen
 class Reading:
-    """Measured health of a service or of the edge; None for errors that were not recorded.
+    """Measured health of a service or of the edge.
 
-    ``earlier_p99_ms`` is of :data:`TREND_TICKS` ticks before.
+    ``error_bp`` is None if it was not recorded; ``earlier_p99_ms`` is from TREND_TICKS before.
     """
 
     error_bp: int | None

@@ -169,10 +169,10 @@ class Vocabulary:
         return None if name is None else self.technology_names[name]
 
     def drawn_technology(self, name: str, tier: str, *, held_out: bool = False) -> str | None:
-        """The technology of a service that names none, by a hash of its name.
+        """The technology of a service that names none, by a hash of its name; None if none fits.
 
         With ``held_out`` it is a held-out technology where the tier has any, else one of the
-        others. None if the tier has none.
+        others; without, it is one of the others where the tier has any.
         """
         rows = self.technologies_at(tier)
         wanted = [row for row in rows if row.held_out == held_out] or rows

@@ -52,7 +52,7 @@ class Wording(NamedTuple):
 
 @attrs.frozen(cache_hash=True)
 class Voice(Spans):
-    """Words one incident's tokens. ``phrasing`` is the index of the group of texts."""
+    """Makes words of one incident's tokens; ``phrasing`` is the index of the group of texts."""
 
     phrasing: int
 
@@ -187,7 +187,7 @@ class Voice(Spans):
     # --- panels ----------------------------------------------------------------------
 
     def alerts(self, cells: Sequence[Evidence]) -> tuple[Alert, ...]:
-        """The alerts that fire at the latest scrape, and the tick since when they do."""
+        """The alerts that fire at the latest scrape, with the ticks since which they fire."""
         rules, names = self.world.tokens.alert.tokens, self.topology.names
         firing: dict[tuple[int, int], int | None] = {}
         for _, service, slot, start, token in cells:

@@ -26,7 +26,7 @@ _STAGES: Final[tuple[Callable[[World], Iterator[Problem]], ...]] = (
 
 
 def problems(world: World) -> Iterator[Problem]:
-    """The problems that the first stage with any finds in a world."""
+    """The mistakes in a world: all that the first stage with any mistake finds."""
     for stage in _STAGES:
         wrong = stage(world)
         first = next(wrong, None)

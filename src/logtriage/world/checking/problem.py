@@ -18,7 +18,7 @@ RESERVED: Final = frozenset({"no_fault", "names", "kinds", "tokens", "services",
 
 
 def of_file(file: str, *wrong: Iterable[str]) -> Iterator[Problem]:
-    """Each mistake of ``wrong`` with its file."""
+    """(file, mistake) for each mistake in ``wrong``."""
     return ((file, what) for each in wrong for what in each)
 
 

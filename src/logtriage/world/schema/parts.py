@@ -86,8 +86,8 @@ class FaultClass:
 class Fog:
     """A level of fog, in per cent.
 
-    ``background``: histories that say what any service might; ``named``: lines of the root that
-    name their cause; ``blind``: how often each of a service's metrics, traces and logs is down.
+    ``background``: histories that are coincidences; ``named``: log histories of the root that name
+    their cause; ``blind``: how often each of a service's metrics, traces and logs is down.
     """
 
     background: int
@@ -194,7 +194,12 @@ class Gateway:
 
 @attrs.frozen
 class DrawnTopologies:
-    """How topologies are drawn. ``second_caller`` and ``ood_share`` are per mille."""
+    """How topologies are drawn.
+
+    A service is at most ``max_depth`` calls below the gateway. ``second_caller`` of 1,000 draw a
+    second caller. In split ``ood``, ``ood_share`` of 1,000 incidents have a drawn topology, of
+    ``ood_services`` services (least, most).
+    """
 
     gateway: Gateway
     tiers: tuple[DrawnTier, ...]
@@ -209,8 +214,9 @@ class DrawnTopologies:
 class Task:
     """A distribution of incidents: what everybody knows before the first screen.
 
-    ``topology`` names the file of its services; without it each incident has a drawn topology
-    of ``services`` services, from the first number to the second. ``benign`` is per mille.
+    ``hard`` says in words what makes it hard. ``topology`` names the file of its services; without
+    it each incident has a drawn topology of ``services`` services, from the first number to the
+    second. The other fields are as in :class:`~logtriage.world.setting.Setting`.
     """
 
     name: str
@@ -269,8 +275,9 @@ class Rules:
 class Kind:
     """A kind of fault: ``kinds/NAME.toml``. Draws depend on ``order``, never on the name.
 
-    ``pages`` is who is paged, whatever its class says; None: as the class says. A kind that
-    ``drifts`` occurs in creeping tasks, one that ``pours_load`` loads all services below it.
+    With ``errors_first`` users see errors before latency. Creeping tasks draw only kinds with
+    ``drifts``. A kind with ``pours_load`` loads all services below it. ``pages`` is who is paged,
+    whatever its class says; None: as the class says.
     """
 
     name: str
@@ -341,7 +348,7 @@ class Technology:
 
 @attrs.frozen
 class Layout:
-    """Services that call each other: ``topologies/NAME.toml``. Without ``teams``: the world's."""
+    """Services that call each other: ``topologies/NAME.toml``; ``teams`` None: the world's."""
 
     name: str
     services: tuple[Service, ...]
