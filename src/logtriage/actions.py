@@ -22,7 +22,7 @@ class Severity(StrEnum):
 
 
 class FaultCategory(StrEnum):
-    """The class of a recording's fault: CPU, memory or disk (``resource``), network, code."""
+    """The class of a recording's fault: a resource (CPU, memory, disk), the network, or code."""
 
     RESOURCE = "resource"
     NETWORK = "network"

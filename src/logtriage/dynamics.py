@@ -2,14 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from logtriage.actions import (
-    Action,
-    Escalate,
-    HandOver,
-    Ignore,
-    Resolve,
-    check_action,
-)
+from logtriage.actions import Action, Escalate, HandOver, Ignore, Resolve, check_action
 from logtriage.errors import EpisodeOver, InvalidInput, kind_of
 from logtriage.facts import Play
 from logtriage.incident import Incident

@@ -57,7 +57,7 @@ def is_shown(cell: Evidence, role: Role, topology: Topology) -> bool:
 
 
 def cells_on(incident: Incident, now: int, doings: Doings) -> tuple[Cell, ...]:
-    """The cells on the screen of a tick, whatever they hold; raises as :func:`simulation_of`."""
+    """The cells on the screen of a tick, without tokens; raises as :func:`simulation_of`."""
     simulation, speakers = simulation_of(incident), incident.speakers(now)
     return tuple(cells(simulation.setting, simulation.topology, speakers, now, doings))
 

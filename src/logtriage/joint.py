@@ -143,9 +143,9 @@ def requests_left(state: State, split: SplitLike, role: Role) -> int | None:
     if role.budget is None:
         return None
     # Within a tick the history has the roles' actions in role order.
-    lane, made, place, last = split.names.index(role.name), 0, 0, -1
+    own_place, made, place, last = split.names.index(role.name), 0, 0, -1
     for when, action in state.history:
         place = place + 1 if when == last else 0
         last = when
-        made += place == lane and is_request(action)
+        made += place == own_place and is_request(action)
     return max(0, role.budget - made)

@@ -163,7 +163,7 @@ def world_of(observation: Observation) -> World:
 
 
 def is_odd(reading: Gauge | Trace, observation: Observation) -> bool:
-    """Whether any token of a gauge or a trace is unusual; one that is down is not."""
+    """Whether any token of a gauge or a trace is unusual; :data:`DOWN` does not count."""
     return any(
         token != DOWN and not observation.is_ordinary(reading.name, token)
         for token in reading.tokens
@@ -189,7 +189,7 @@ def observe(state: State, role: Role | None = None) -> Observation:
     def answer(
         asked: tuple[tuple[int, int], ...], show: Callable[[int, int], Iterable[Any]]
     ) -> Any:
-        """The answers to the requests of the last tick."""
+        """The answers to the requests of one kind in the last tick."""
         return tuple(row for when, at in asked if when == now - 1 for row in show(at, now))
 
     known = {service for _, service in facts.requests if service >= 0}

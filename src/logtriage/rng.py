@@ -45,7 +45,7 @@ def mix(value: int) -> int:
 
 
 def subkey(seed: int, stream: int) -> int:
-    """The key of a stream, given by its number from :func:`hash_name`; as wide as the seed.
+    """The key of one stream of a seed, as wide as the seed; ``stream`` is from :func:`hash_name`.
 
     For a wide seed it is a keyed hash: the key reveals neither the seed nor another key.
     """

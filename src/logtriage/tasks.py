@@ -231,11 +231,11 @@ def get_task(task_id: str, world: WorldLike | None = None) -> TaskSpec:
     """
     if not isinstance(task_id, str):
         raise UnknownName("task", task_id, DEFAULT_TASKS)
-    of = world_of_id(task_id, world)
-    tasks = tasks_of(of)
+    chosen = world_of_id(task_id, world)
+    tasks = tasks_of(chosen)
     sheet = tasks.get(task_id)
     if sheet is None and OF_WORLD not in task_id:
-        sheet = tasks.get(f"{of.name}{OF_WORLD}{task_id}")
+        sheet = tasks.get(f"{chosen.name}{OF_WORLD}{task_id}")
     if sheet is not None:
         return sheet
     later = _EARLIER.sub(f"-v{VERSION}", task_id)

@@ -29,10 +29,10 @@ def make_incident(
         WorldError, OSError: for a world that cannot be used.
         SealError: for a sealed incident without its seal.
     """
-    of = world_of_incident(incident_id, world)
+    chosen = world_of_incident(incident_id, world)
     if seal is None or not is_sealed(incident_id):
-        return open_incident(incident_id, of)
-    parsed = parse_incident_id(incident_id, seal, of)
+        return open_incident(incident_id, chosen)
+    parsed = parse_incident_id(incident_id, seal, chosen)
     return draw_incident(parsed.task, parsed)
 
 

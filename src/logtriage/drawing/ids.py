@@ -105,16 +105,16 @@ def world_of_incident(text: str, world: WorldLike | None = None) -> World:
     """The world of an incident (in ``unseen_world``, by its number); raises as ``world_of_id``."""
     if not isinstance(text, str):
         raise InvalidInput(f"expected the id of an incident, a text; got {kind_of(text)}")
-    of = world_of_id(text, world)
+    chosen = world_of_id(text, world)
     task, _, place = text.partition("/")
     split = place.partition("/")[0]
     if task not in UNSEEN_TASKS or split not in ALL_SPLITS or place.count("/") != 1:
-        return of
+        return chosen
     own = unseen_world(split, world_number(index_of(text)))
-    if of not in (own, default_world()):
+    if chosen not in (own, default_world()):
         raise InvalidInput(
-            f"{text!r:.200}: of world {own.name!r}, and the world given here is {of.name!r} "
-            f"({of.fingerprint})"
+            f"{text!r:.200}: of world {own.name!r}, and the world given here is {chosen.name!r} "
+            f"({chosen.fingerprint})"
         )
     return own
 

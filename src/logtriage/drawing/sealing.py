@@ -57,7 +57,7 @@ def new_seal(path: str | PathLike[str]) -> Seal:
 
 
 def seal_at_hand(path: str | PathLike[str] | None = None) -> Seal | None:
-    """The seal in a file; without ``path`` that of the environment, if it has one."""
+    """The seal in the file ``path``; for None that of the environment, or None if it has none."""
     return seal_of_environment() if path is None else read_seal(path)
 
 

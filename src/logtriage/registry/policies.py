@@ -66,7 +66,7 @@ _MODELS: Final = {
 
 
 def make_policy(spec: str) -> policies.PolicyFactory:
-    """The factory of the policy that a specification such as ``random:7`` names; it pickles.
+    """The factory for a specification such as ``expert`` or ``random:7``; it can be pickled.
 
     ``module:name`` is the user's own policy, or a class or function that makes it.
 

@@ -57,7 +57,7 @@ def _by_role(
 def make_team(
     spec: str, split: SplitLike, *, roles: Mapping[str, policies.RoleFactory] | None = None
 ) -> policies.TeamFactory:
-    """The factory of the team that a specification such as ``triage=expert,...`` names.
+    """The factory for a specification such as ``expert`` or ``triage=expert,...``.
 
     ``split`` is a role split, or the name of a built-in one. ``ROLE=POLICY,...`` names a policy
     for each role; a name alone plays all roles. ``net:DIR`` is a trained network. ``module:name``

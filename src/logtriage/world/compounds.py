@@ -189,7 +189,7 @@ class SetPrior:
     # --- draws -------------------------------------------------------------------------
 
     def pick(self, size_bits: int, set_bits: int) -> Hypothesis:
-        """The hypothesis that random bits pick: 64 for its size, 64 for the set."""
+        """The hypothesis that 64 bits for its number of faults and 64 bits for its set pick."""
         point = size_bits * self.total >> 64
         size = 0
         while point >= self.shares[size]:

@@ -126,7 +126,7 @@ class Figures:
     def _value(
         self, service: int, gauge: GaugeSort, label: str, name: str, when: When | None = None
     ) -> int:
-        """The figure ``name`` in the row ``label`` of a gauge at ``when``; None: as usual."""
+        """The figure ``name`` in a gauge's row ``label`` at ``when``; for None the usual one."""
         key = service, gauge.name, label, name, when
         if key not in self.kept:
             source = self.level if when is None else self.at(when)

@@ -54,7 +54,10 @@ _BLINDABLE: Final = {
 
 
 class Part(StrEnum):
-    """What a service has to do with the trouble: it decides when a history begins."""
+    """What a service has to do with the trouble; this decides when a history begins.
+
+    ``ANY`` is for services that have nothing to do with it, and for coincidences.
+    """
 
     WITH = "with the trouble"
     BEFORE = "shortly before the trouble"
@@ -64,7 +67,7 @@ class Part(StrEnum):
 
 
 def part_of(setting: Setting, sort: str, condition: Condition) -> Part:
-    """The part that decides when a history of a sort begins under a condition."""
+    """The :class:`Part` that decides when a history of a sort begins under a condition."""
     if condition.beside or condition.name == HEALTHY:
         return Part.ANY
     if sort == CHANGE:

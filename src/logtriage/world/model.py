@@ -120,7 +120,7 @@ class World(Vocabulary):
     def owner_weights(
         self, topology: Topology, tier: str, owner: str | None = None
     ) -> tuple[int, ...]:
-        """For each of :meth:`owning_teams`, its whole weight as the owner of a service of a tier.
+        """The whole weights of :meth:`owning_teams` as owners of a service of a tier.
 
         An ``owner`` that the service names has all the weight.
         """

@@ -16,7 +16,7 @@ from logtriage.world.schedule import Cell, Doings
 from logtriage.world.setting import FULL, Setting
 from logtriage.world.tables import CALM, RECOVERED, Weights, note_weights
 
-#: Tokens, and the weight of each; the weights sum to 65,536.
+#: The tokens that a cell can hold, and the weight of each; the weights sum to 65,536.
 Outcomes = tuple[tuple[str, ...], Weights]
 
 
@@ -113,7 +113,7 @@ def elsewhere(
     cell: Cell,
     doings: Doings,
 ) -> Outcomes:
-    """What a note, or the effect of a remedy, can hold; InvalidInput for any other cell."""
+    """The outcomes of a note or of a remedy's effect; InvalidInput for any other cell."""
     channel, _, slot, _ = cell
     world = setting.world
     if channel is Channel.EFFECT:

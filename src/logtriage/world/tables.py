@@ -40,7 +40,7 @@ def places(topology: Topology) -> tuple[Place, ...]:
 
 @lru_cache(maxsize=8192)
 def alphabet(setting: Setting, sort: str, place: Place) -> tuple[str, ...]:
-    """The tokens that a cell of a sort can hold at a place, ordinary first; or UnknownName."""
+    """The tokens of a sort at a place, the ordinary one first; UnknownName for an unknown sort."""
     world = setting.world
     if sort not in world.sorts:
         raise UnknownName("sort of history", sort, world.cell_sorts)
@@ -77,7 +77,10 @@ def common(setting: Setting, sort: str, place: Place, *, calm: bool) -> Weights:
 def shares(
     setting: Setting, sort: str, place: Place, percent: Shares, named: tuple[int, ...]
 ) -> Weights:
-    """Per cent as weights; the share of a token that names a dependency is split by ``named``."""
+    """The weights of tokens from shares in per cent.
+
+    The share of a token that names a dependency is split evenly among the callees in ``named``.
+    """
     targets = tuple(callee for callee in named if callee in place.calls)
     naming = setting.world.naming_tokens(sort)
     row = []

@@ -139,9 +139,10 @@ class Gauge:
 class Trace:
     """Where a service's slowest requests spend their time, and where errors start.
 
-    Fields as in :class:`Gauge`; ``name`` is ``time`` or ``errors``. ``parts`` has, for each time
-    that the trace is not as usual, its first tick and where time or errors are: own time and calls
-    in milliseconds, or per cent of the failed requests. ``alone`` is for a role without the edge.
+    Fields as in :class:`Gauge`; ``name`` is ``time`` or ``errors``. ``parts`` has an entry for each
+    unusual run of readings: milliseconds of own time and of each call, or the per cent of failed
+    requests that fail there. ``alone`` has figures that do not depend on the edge, for roles that
+    do not see it.
     """
 
     service: str
@@ -201,10 +202,10 @@ class Telemetry(Protocol):
         """Recent changes until ``tick``, innocent ones too; minutes count back from it."""
 
     def slo(self, tick: int) -> Reading | None:
-        """The user-facing panel, measured at the edge; None if nothing was."""
+        """What users see, measured at the edge; None if nothing was measured."""
 
     def notes(self, tick: int) -> tuple[str, ...]:
-        """What a player must know of the screen at ``tick``, such as its age."""
+        """Notes on the screen at ``tick``, such as its age."""
 
     def alerts(self, tick: int) -> tuple[Alert, ...]:
         """Alerts that fire at ``tick``."""
@@ -213,10 +214,10 @@ class Telemetry(Protocol):
         """The log lines of all services that reach the screen at ``tick``."""
 
     def service_logs(self, service: int, tick: int) -> tuple[LogLine, ...]:
-        """The recent lines of one service, asked for by name."""
+        """The recent lines of one service, shown on request."""
 
     def overview(self, tick: int) -> tuple[LogLine, ...]:
-        """A broad and shallow look: at most a line a service."""
+        """The answer to a request for all services: at most one line for each."""
 
     def health(self, service: int, tick: int) -> Reading | None:
         """Health of one service; None if nothing was measured."""
@@ -225,7 +226,7 @@ class Telemetry(Protocol):
         """What a dashboard shows of every service, in index order; empty if there is none."""
 
     def metrics(self, service: int, tick: int) -> tuple[Gauge, ...]:
-        """The gauges of one service, asked for by name; empty where it has none."""
+        """The gauges of one service, shown on request; empty where it has none."""
 
     def traces(self, service: int, tick: int) -> tuple[Trace, ...]:
-        """Where one service's time goes, asked for by name; empty where nobody traces it."""
+        """The traces of one service, shown on request; empty where nobody traces it."""

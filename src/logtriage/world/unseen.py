@@ -35,7 +35,7 @@ def unseen_seed(split: str, number: int) -> int:
 
 @lru_cache(maxsize=8 * WORLDS)
 def unseen_world(split: str, number: int) -> World:
-    """A split's world by number, drawn around the default world, once a process."""
+    """The world ``number`` of a split, drawn once a process around the default world."""
     drawn = draw_world(default_world(), unseen_seed(split, number))
     return interned(as_unseen(drawn, f"unseen-{split}-{number}"))
 

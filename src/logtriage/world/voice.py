@@ -160,7 +160,7 @@ class Voice(Spans):
             case "cause":
                 return self._past_cause(service, token)
         technology = self._technologies[service]
-        assert technology is not None  # or no text of its topic has a word of its own
+        assert technology is not None  # only texts of technologies have other placeholders
         words = technology.words[name]
         return words[below(draw(bits, place), len(words))]
 
@@ -176,7 +176,7 @@ class Voice(Spans):
         return {}
 
     def _past_cause(self, service: int, token: str) -> str:
-        """A cause that is over: any kind of the service's tier, by a hash."""
+        """The name of a past fault: of any kind at the service's tier, drawn for the token."""
         kinds = self.world.kinds_at(self.topology.services[service].tier)
         kind = self._one_of(kinds, service, f"past {token}")
         return self._one_of(kind.past.groups[self.phrasing], service, f"past text {token}")

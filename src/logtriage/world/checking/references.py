@@ -2,15 +2,7 @@
 
 from collections.abc import Iterator
 
-from logtriage.world.checking.problem import (
-    HYPHENED,
-    Problem,
-    known,
-    named,
-    of_file,
-    some,
-    within,
-)
+from logtriage.world.checking.problem import HYPHENED, Problem, known, named, of_file, some, within
 from logtriage.world.model import World
 from logtriage.world.schema.canonical import RULES_FILE, TOKENS_FILE
 from logtriage.world.schema.parts import MAX_SERVICES, MIN_SERVICES, OWNER, DrawnTopologies, Topic

@@ -16,7 +16,11 @@ from logtriage.world.vocabulary import LOG
 
 @attrs.frozen
 class _Row:
-    """A signature, ``merged`` with common shares, and whether it may name ``dependencies``."""
+    """A signature to check, and where it stands.
+
+    ``own`` is as in the file, ``merged`` has the common shares, too. ``tiers`` are those where it
+    is shown. With ``dependencies`` it may list tokens that name a service that is called.
+    """
 
     file: str
     field: str

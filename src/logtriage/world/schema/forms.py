@@ -122,7 +122,7 @@ def value_of(
 
 @lru_cache(maxsize=8192)
 def pieces(text: str) -> tuple[str, ...]:
-    """The parts of a text: in turn what stands between placeholders, and their names."""
+    """A text split at its placeholders: in turn the text between them, and their names."""
     return tuple(_BRACED.split(text))
 
 

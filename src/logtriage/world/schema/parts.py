@@ -196,9 +196,9 @@ class Gateway:
 class DrawnTopologies:
     """How topologies are drawn.
 
-    A service is at most ``max_depth`` calls below the gateway. ``second_caller`` of 1,000 draw a
-    second caller. In split ``ood``, ``ood_share`` of 1,000 incidents have a drawn topology, of
-    ``ood_services`` services (least, most).
+    A service is at most ``max_depth`` calls below the gateway, and ``second_caller`` of 1,000
+    services draw a second caller. In split ``ood``, ``ood_share`` of 1,000 incidents have a drawn
+    topology, of ``ood_services`` services (least, most).
     """
 
     gateway: Gateway
@@ -242,7 +242,9 @@ class Task:
 class Rules:
     """All of ``world.toml``. ``minor_faults`` is per mille of the unaffected services.
 
-    ``uses_technologies`` names technologies of logtriage that the world has like its own.
+    ``common`` holds shares for every signature that does not list the token itself, ``background``
+    the shares of coincidences. ``uses_technologies`` names technologies of the world ``oncall``
+    that this world has like its own.
     """
 
     name: str

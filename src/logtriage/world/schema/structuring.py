@@ -155,7 +155,7 @@ def _pair(value: object, what: str) -> tuple[str, str]:
 
 
 def _phrases(value: object, _: object) -> tuple[parts.Phrase, ...]:
-    """A list of [level, text], or a text with a level and a text on each line."""
+    """(level, text) pairs, from a list of such pairs or a text with a pair on each line."""
     if isinstance(value, str):
         lines = (line.split(maxsplit=1) for line in value.splitlines())
         return tuple(_pair(line, "level, text") for line in lines if line)
@@ -166,7 +166,7 @@ def _phrases(value: object, _: object) -> tuple[parts.Phrase, ...]:
 
 
 def _signature(value: object, _: object) -> parts.Signature:
-    """Sorts by name; the tokens of each stay in the order of the file."""
+    """Shares of tokens by sort: sorts in alphabetical order, tokens in that of the file."""
     rows = {}
     for sort, row in sorted(_table(value).items()):
         if not isinstance(row, dict):

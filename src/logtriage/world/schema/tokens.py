@@ -17,8 +17,8 @@ NO_MARKS: Final[Mapping[str, str]] = MappingProxyType({})
 class Token:
     """A token: what a cell can say. ``tiers`` are those where it makes sense; None: all.
 
-    A token with ``dependency`` names a service that is called: ``calls:3``. The ``metric`` is
-    exported as 1 while a gauge says the token, else as 0.
+    ``word`` is its short name in the runbook. A token with ``dependency`` names a service that is
+    called: ``calls:3``. The ``metric`` is exported as 1 while a gauge says the token, else as 0.
     """
 
     name: str
@@ -140,9 +140,10 @@ class Latency:
 
 @attrs.frozen
 class Tokens:
-    """All of ``tokens.toml``: every sort but ``log``, whose tokens are the topics.
+    """All of ``tokens.toml``: the tokens of every sort but ``log``, whose tokens are the topics.
 
     ``failing`` is the least share of failed requests of a service with errors, in basis points.
+    ``runbook_order`` has the sorts in the order in which the runbook explains them.
     """
 
     alert: Alerts
