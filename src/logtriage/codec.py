@@ -135,7 +135,7 @@ def unstructure_transcript(transcript: Transcript) -> dict[str, Any]:
 
 
 def encode_transcript(transcript: Transcript) -> str:
-    """One line of JSON, without a line break."""
+    """A transcript as one line of JSON, without a line break."""
     return json.dumps(unstructure_transcript(transcript), ensure_ascii=False)
 
 

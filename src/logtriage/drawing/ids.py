@@ -120,7 +120,7 @@ def world_of_incident(text: str, world: WorldLike | None = None) -> World:
 
 
 def index_of(text: str) -> int:
-    """The number at the end of an incident's id, in range and in canonical form."""
+    """The number at the end of an incident's id; InvalidInput if not canonical, or too large."""
     digits = text.rpartition("/")[2]
     canonical = digits.isascii() and digits.isdigit() and (digits == "0" or digits[0] != "0")
     if not canonical or len(digits) > 15 or int(digits) >= MAX_INDEX:

@@ -127,9 +127,7 @@ def unaffected(world: World, tier: str) -> tuple[tuple[Condition, int], ...]:
         (Condition(distraction.name, beside=True), distraction.share * FULL // 1000)
         for distraction in rules.distractions
     ]
-    if (
-        tier not in world.entry_tiers
-    ):  # an entry has no callers, whose waiting tells faults from minor ones
+    if tier not in world.entry_tiers:  # at entries, real faults may keep nobody waiting, either
         each = rules.minor_faults * FULL // 1000 // len(kinds)
         shares.extend((Condition(kind.name, beside=True), each) for kind in kinds)
     rest = FULL - sum(weight for _, weight in shares)

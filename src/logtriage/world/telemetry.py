@@ -9,10 +9,10 @@ from typing import Final, Protocol
 import attrs
 
 TICK_SECONDS: Final = 30
-#: How far back the ``earlier`` value of a :class:`Reading` lies.
+#: How many ticks back the ``earlier_p99_ms`` of a :class:`Reading` lies.
 TREND_TICKS: Final = 4
 
-#: Names of alerts on what a fault does: failed requests, slow requests.
+#: The names of the alerts on failed and on slow requests.
 ERROR_ALERT: Final = "HighErrorRate"
 LATENCY_ALERT: Final = "HighLatency"
 
@@ -48,7 +48,7 @@ class Alert:
 class Reading:
     """Measured health of a service or of the edge.
 
-    ``error_bp`` is None if it was not recorded; ``earlier_p99_ms`` is from TREND_TICKS before.
+    ``error_bp`` is None if it was not recorded; ``earlier_p99_ms`` is TREND_TICKS older.
     """
 
     error_bp: int | None

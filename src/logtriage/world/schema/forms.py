@@ -24,7 +24,7 @@ FRAME_PLACEHOLDERS: Final = (TEXT, LEVEL, "trace", "pod", "pid")
 DEPENDENCY: Final = "dep"
 #: The placeholder of a fault that is over, as a noun phrase, in other topics.
 CAUSE: Final = "cause"
-#: Texts of all kinds are shorter than this, in characters.
+#: The most characters of a text of any kind.
 MAX_TEXT: Final = 300
 _BRACED: Final = re.compile(r"\{([^{}]*)\}")
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]*")

@@ -13,9 +13,9 @@ import attrs
 from logtriage.actions import Severity
 from logtriage.topology import Service
 
-#: Tokens of a sort that are not the ordinary one, with their shares.
+#: The share of each token of a sort in per cent, without the ordinary token.
 Shares = Mapping[str, int]
-#: Shares by sort of cell.
+#: Shares by sort of cell: how often each token shows.
 Signature = Mapping[str, Shares]
 #: Level and text.
 Phrase = tuple[str, str]
