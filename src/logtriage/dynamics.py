@@ -130,7 +130,7 @@ def play_parsed(incident: Incident, actions: Sequence[Action]) -> tuple[State, i
 def play_jointly(incident: Incident, plays: Sequence[Play]) -> tuple[State, int]:
     """:func:`play` for joint play: several actions may share a tick.
 
-    ``plays`` tell nothing of ticks without an action after the last one, so these are not played.
+    Ticks that passed without an action after the last one are not known, so they are not played.
 
     Raises:
         InvalidInput: for ticks that are negative or run backwards.

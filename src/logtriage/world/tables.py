@@ -99,7 +99,8 @@ def shares(
 def mix(first: Weights, second: Weights, share: int, rest: int | None = 0) -> Weights:
     """A mixture of two rows of weights: ``share`` of 65,536 from the second, else the first.
 
-    What rounding leaves goes to the token at ``rest``, the ordinary one; None: the likeliest.
+    What rounding leaves goes to the token at index ``rest`` (0: the ordinary one), or for None to
+    the likeliest.
     """
     mixed = [(a * (FULL - share) + b * share) // FULL for a, b in zip(first, second, strict=True)]
     place = max(range(len(mixed)), key=mixed.__getitem__) if rest is None else rest
