@@ -22,7 +22,7 @@ class Severity(StrEnum):
 
 
 class FaultCategory(StrEnum):
-    """The class of the fault of a recording: CPU, memory or disk; the network; code."""
+    """The class of a recording's fault: a resource (CPU, memory, disk), the network, or code."""
 
     RESOURCE = "resource"
     NETWORK = "network"
@@ -132,10 +132,10 @@ class Ignore:
 
 @attrs.frozen
 class HandOver:
-    """Hand the incident to the duty manager, which closes it; without a worth it does nothing."""
+    """Hand the incident to the duty manager; that closes it where a hand-over has a worth."""
 
 
-#: How much of an unreadable reply, and of the reason, a :class:`Malformed` keeps.
+#: The most characters of an unreadable reply, and of the reason, that :class:`Malformed` keeps.
 KEPT_TEXT: Final = 500
 KEPT_REASON: Final = 400
 
@@ -172,7 +172,7 @@ def _as_message(message: str) -> str:
 
 @attrs.frozen
 class Report:
-    """Joint play only: tell the other roles something, never graded. ``by`` names its author.
+    """Tell the other roles something (joint play only, never graded). ``by`` names its author.
 
     Raises:
         InvalidInput: for an empty message, or more than :data:`MAX_REPORT` characters.
@@ -209,7 +209,7 @@ class ReportImpact:
 
 @attrs.frozen
 class Wait:
-    """Joint play only: do nothing in this tick."""
+    """Do nothing in this tick (joint play only)."""
 
 
 #: Any action: of a single agent, or of a role in joint play.
@@ -231,7 +231,7 @@ Action = (
     | Wait
 )
 
-#: Wire names in canonical order, with the type each stands for: what a single agent may do.
+#: The actions of a single agent: wire names in canonical order, each with its type.
 ACTION_TYPES: Final[dict[str, type[Action]]] = {
     "classify_severity": ClassifySeverity,
     "identify_root_cause": IdentifyRootCause,
@@ -243,19 +243,19 @@ ACTION_TYPES: Final[dict[str, type[Action]]] = {
     "resolve": Resolve,
     "ignore": Ignore,
 }
-#: What a single agent may do besides, where recordings are graded by it.
-#: Elsewhere it costs its tick; it has no canonical integer.
+#: The action beside them for recordings that are graded by it. Elsewhere it only costs its tick.
+#: It has no canonical integer.
 RECORDED_ACTION_TYPES: Final[dict[str, type[Action]]] = {"classify_fault": ClassifyFault}
-#: What closes an incident besides, where a hand-over has a worth. Only there it is offered, and
-#: has a canonical integer.
+#: The action beside them where a hand-over has a worth; it closes the incident. Only there it is
+#: offered, and has a canonical integer.
 HAND_OVER_TYPES: Final[dict[str, type[Action]]] = {"hand_over": HandOver}
-#: What a single agent may do, with what only roles in joint play may do.
+#: :data:`ACTION_TYPES`, and the actions of roles in joint play.
 TEAM_ACTION_TYPES: Final[dict[str, type[Action]]] = {
     **ACTION_TYPES,
     "report": Report,
     "wait": Wait,
 }
-#: What a single agent may do beside these, if it likes: its prompt and tools do not list it.
+#: An action beside them that prompt and tools do not list.
 OPTIONAL_ACTION_TYPES: Final[dict[str, type[Action]]] = {"report_impact": ReportImpact}
 ACTION_NAMES: Final[dict[type[Action], str]] = {
     kind: name
@@ -306,7 +306,7 @@ def action_value(action: Action) -> str | None:
 
 
 def signed(action: Action, role: str) -> Action:
-    """The action with its author, if it is of a kind that bears one: malformed, or a report."""
+    """The action with ``role`` as its author if it is malformed or a report, else as it is."""
     return attrs.evolve(action, by=role) if isinstance(action, Malformed | Report) else action
 
 
@@ -320,10 +320,10 @@ def describe(action: Action) -> str:
 
 @lru_cache(maxsize=64)
 def all_actions(topology: Topology, *, hand_over: bool = False) -> tuple[Action, ...]:
-    """Every well-formed action of a topology; the position is its canonical integer.
+    """Every well-formed action of a topology; its index is its canonical integer.
 
-    Of n services ``3 + n + teams + remedies * n + (1 + 3 n) + 2`` actions. ``hand_over`` adds the
-    hand-over as the last, for incidents where it has a worth.
+    n services have ``3 + n + teams + remedies * n + (1 + 3 n) + 2`` actions. ``hand_over`` adds
+    the hand-over as the last, for incidents where it has a worth.
     """
     names = topology.names
     return (
@@ -351,20 +351,20 @@ def action_id(action: Action, topology: Topology, *, hand_over: bool = False) ->
 
     Raises:
         UnknownName: if the action names a service, team or remedy that the topology lacks.
-        InvalidInput: for what has no integer: :class:`HandOver` without ``hand_over``,
-            :class:`ClassifyFault`, what only teams or nobody can do; and for what is no action.
+        InvalidInput: for an action that :func:`all_actions` lacks, such as :class:`HandOver`
+            without ``hand_over``, :class:`Wait` or :class:`Malformed`; and for what is no action.
     """
     if isinstance(action, IdentifyRootCause) and action.confidence is not None:
         action = IdentifyRootCause(action.service)
     try:
         return _action_ids(topology, hand_over)[action]
-    except (KeyError, TypeError):  # what cannot be hashed is no action either
+    except (KeyError, TypeError):  # TypeError: not hashable, so no action
         check_action(action, topology)
         raise InvalidInput(f"{action_name(action)} has no canonical integer") from None
 
 
 def check_action(action: Action, topology: Topology) -> None:
-    """Refuse names that the topology lacks (UnknownName), and what is no action (InvalidInput)."""
+    """Raise UnknownName for a name that the topology lacks, InvalidInput for what is no action."""
     match action:
         case (
             IdentifyRootCause(service, _)

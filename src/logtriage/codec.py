@@ -52,7 +52,7 @@ def decode_transcript(text: str | bytes) -> Transcript:
 
 
 def _decoded(text: str | bytes, wrong: Callable[[str], InvalidInput]) -> object:
-    """Decoded JSON; ``wrong`` makes an error from its reason."""
+    """The value of a JSON text; ``wrong`` makes the error from a reason."""
     try:
         text = text if isinstance(text, str) else text.decode()
         # Some editors of Windows put a byte order mark first.
@@ -135,12 +135,12 @@ def unstructure_transcript(transcript: Transcript) -> dict[str, Any]:
 
 
 def encode_transcript(transcript: Transcript) -> str:
-    """One line of JSON, without a line break."""
+    """A transcript as one line of JSON, without a line break."""
     return json.dumps(unstructure_transcript(transcript), ensure_ascii=False)
 
 
 def truth_to_json(incident: Incident) -> dict[str, Any]:
-    """The hidden truth of an incident, as ``logtriage show --truth --json`` prints it."""
+    """The hidden truth as JSON data, as ``logtriage show --truth --json`` prints it."""
     truth = incident.truth
     data: dict[str, Any] = {
         "id": incident.id,
@@ -164,13 +164,13 @@ def truth_to_json(incident: Incident) -> dict[str, Any]:
             }
             for part in truth.several
         ]
-    if truth.fault_category is not None:  # it counts
+    if truth.fault_category is not None:
         data["fault_class"] = str(truth.fault_category)
     return {**data, **_answer(truth), "topology": topology_to_json(incident.topology)}
 
 
 def _answer(part: Truth | Part) -> dict[str, list[str]]:
-    """The services, teams and remedies that are right."""
+    """The accepted root causes, teams and remedies as JSON data."""
     return {
         "root_causes": sorted(part.root_causes),
         "teams": sorted(part.teams),
@@ -228,7 +228,7 @@ def structured(
     kind: type[_Data],
     wrong: Callable[[str], InvalidInput],
 ) -> _Data:
-    """A value of an attrs class from JSON text or decoded JSON.
+    """A value of the attrs class ``kind`` from JSON text or decoded JSON.
 
     ``wrong`` makes the error from a text that lists the mistakes with their paths.
     """
@@ -242,7 +242,7 @@ def structured(
 
 
 def reason_of(error: BaseException, _: type | None) -> str:
-    """The text of an error of :func:`strict_converter`, without its path."""
+    """The reason of an error of :func:`strict_converter`, without the path."""
     if isinstance(error, KeyError):
         return f"required field {error} is missing"
     if isinstance(error, ForbiddenExtraKeysError):

@@ -2,14 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from logtriage.actions import (
-    Action,
-    Escalate,
-    HandOver,
-    Ignore,
-    Resolve,
-    check_action,
-)
+from logtriage.actions import Action, Escalate, HandOver, Ignore, Resolve, check_action
 from logtriage.errors import EpisodeOver, InvalidInput, kind_of
 from logtriage.facts import Play
 from logtriage.incident import Incident
@@ -19,7 +12,7 @@ _MAY_CLOSE = frozenset({Resolve, Ignore, Escalate, HandOver})
 
 
 def closing_of(incident: Incident, action: Action) -> Closing | None:
-    """How an action closes the incident, if it does."""
+    """The closing that an action brings about; None if the incident stays open."""
     match action:
         case Resolve():
             return Closing.RESOLVED
@@ -52,7 +45,7 @@ def apply(state: State, action: Action) -> State:
 
 
 def _closing_by(state: State, action: Action) -> Closing | None:
-    """How an action closes a state that must be open; raises as :func:`apply`."""
+    """The closing that an action brings about in an open state; raises as :func:`apply`."""
     check_state(state)
     if state.closing is not None:
         raise EpisodeOver(f"the incident is closed ({state.closing}); start a new episode")
@@ -99,10 +92,10 @@ def transition_jointly(state: State, actions: Iterable[Action]) -> State:
 
 
 def play(incident: Incident, actions: Iterable[Action]) -> tuple[State, int]:
-    """The state that a list of actions leads to, and how many were left unplayed.
+    """(state that a list of actions leads to, number of actions left unplayed).
 
-    Actions after the closing one, or after the horizon, were never played. A list
-    that ends early leaves the incident open.
+    Actions after the closing one, or after the horizon, are not played. A list that ends early
+    leaves the incident open.
 
     Raises:
         UnknownName: as :func:`apply`.
@@ -110,8 +103,8 @@ def play(incident: Incident, actions: Iterable[Action]) -> tuple[State, int]:
     """
     check_incident(incident)
     if isinstance(actions, str | Mapping) or not isinstance(actions, Iterable):
-        one = isinstance(actions, Action)
-        got = f"one; pass [{actions!r:.80}]" if one else kind_of(actions)
+        alone = isinstance(actions, Action)
+        got = f"one; pass [{actions!r:.80}]" if alone else kind_of(actions)
         raise InvalidInput(f"expected a list of actions, got {got}")
     listed = tuple(actions)
     for action in listed:
@@ -135,9 +128,9 @@ def play_parsed(incident: Incident, actions: Sequence[Action]) -> tuple[State, i
 
 
 def play_jointly(incident: Incident, plays: Sequence[Play]) -> tuple[State, int]:
-    """:func:`play` for joint play: actions with their ticks, several of which may be equal.
+    """:func:`play` for joint play: several actions may share a tick.
 
-    Nothing is known of any wait that followed the last action's tick.
+    Ticks that passed without an action after the last one are not known, so they are not played.
 
     Raises:
         InvalidInput: for ticks that are negative or run backwards.

@@ -30,7 +30,7 @@ class InvalidInput(LogTriageError, ValueError):
 _LONGEST, _MOST = 100, 1_000
 #: How alike two names must be, from 0 to 1; at 0.75 pay-team is taken for dba-team.
 _ALIKE = 0.8
-#: A known name that the given name begins with must have this share of its length.
+#: A known name that begins the given name is close if it has this share of its length.
 _BEGUN = 0.75
 #: The most characters of an error of somebody else's code.
 _TOLD = 400
@@ -70,7 +70,7 @@ class UnknownName(InvalidInput):
 
 
 def listed_first(names: tuple[str, ...]) -> str:
-    """The names with commas between; of many the first, and how many more there are."""
+    """The names with commas between; of more than 12 the first 8, and how many more there are."""
     if len(names) <= _ALL:
         return ", ".join(names)
     return f"{', '.join(names[:_SOME])} and {len(names) - _SOME} more"
@@ -98,7 +98,7 @@ def _plain(name: str) -> str:
 
 
 def kind_of(value: object) -> str:
-    """What a value is, for a message: short text as it is, all else by its type."""
+    """A value in words, for a message: a text as it is, cut to 80; all else by its type."""
     if isinstance(value, str):
         return f"{value!r:.80}"
     name = type(value).__name__
@@ -160,7 +160,7 @@ class MissingExtra(LogTriageError, ImportError):
 
 
 def requirements_of(extra: str) -> Iterator[str]:
-    """The requirements of an extra, by the metadata of the installed logtriage."""
+    """The requirements of an extra in the metadata of the installed logtriage; none without it."""
     try:
         listed = requires("logtriage") or ()
     except PackageNotFoundError:
@@ -173,7 +173,7 @@ def requirements_of(extra: str) -> Iterator[str]:
 
 
 def told_of(error: Exception) -> str:
-    """The type and text of an error, cut, and the innermost line outside this package, if any."""
+    """Type and text of an error, cut, and the innermost line of its traceback outside logtriage."""
     package = str(Path(__file__).parent)
     frames = traceback.extract_tb(error.__traceback__)
     places = [frame for frame in frames if not frame.filename.startswith(package)]

@@ -1,4 +1,4 @@
-"""The tokens behind everything that a state has shown: what a belief is made of."""
+"""The tokens behind everything that a state has shown; beliefs are made of them."""
 
 from typing import Final
 
@@ -13,7 +13,7 @@ from logtriage.world.channels import Channel, Evidence
 from logtriage.world.schedule import Cell, Doings, cells
 from logtriage.world.simulation import Simulation
 
-#: What is said of recordings: nobody knows how likely a sign is there under a cause.
+#: Why recordings have no belief: nobody knows how likely a sign is under a cause.
 NOT_CLAIMED: Final = "the probabilities of a recording are not known, so it has no belief"
 
 
@@ -25,19 +25,19 @@ def evidence(state: State, role: Role | SplitLike | None = None) -> tuple[Eviden
     Raises:
         InvalidInput: as :func:`simulation_of`.
     """
-    world = simulation_of(state.incident)
-    shown = traced(state, world, whole=True).evidence
-    assert shown is not None  # as the whole was asked for
+    simulation = simulation_of(state.incident)
+    shown = traced(state, simulation, whole=True).evidence
+    assert shown is not None  # the whole trace has it
     if role is None:
         return shown
-    roles = roles_of_viewer(role)
+    roles, topology = roles_of_viewer(role), simulation.topology
     return tuple(
-        cell for cell in shown if any(is_shown(cell, viewer, world.topology) for viewer in roles)
+        cell for cell in shown if any(is_shown(cell, viewer, topology) for viewer in roles)
     )
 
 
 def simulation_of(incident: Incident) -> Simulation:
-    """The world of an incident of which beliefs can be held.
+    """The simulation of a drawn incident: its probabilities are known, so it has beliefs.
 
     Raises:
         InvalidInput: for an incident that no task drew, such as a recording.
@@ -50,19 +50,19 @@ def simulation_of(incident: Incident) -> Simulation:
 
 
 def is_shown(cell: Evidence, role: Role, topology: Topology) -> bool:
-    """Whether a role may see a piece of evidence: by its views, and the parts that it watches."""
+    """Whether a role may see a piece of evidence, by its views and the services it watches."""
     if VIEW_OF[cell.channel] not in role.views:
         return False
     return cell.service < 0 or cell.service in watched(role, topology)
 
 
 def cells_on(incident: Incident, now: int, doings: Doings) -> tuple[Cell, ...]:
-    """The cells on the screen of a tick, whatever they hold; raises as :func:`simulation_of`."""
-    world = simulation_of(incident)
-    return tuple(cells(world.setting, world.topology, incident.speakers(now), now, doings))
+    """The cells on the screen of a tick, without tokens; raises as :func:`simulation_of`."""
+    simulation, speakers = simulation_of(incident), incident.speakers(now)
+    return tuple(cells(simulation.setting, simulation.topology, speakers, now, doings))
 
 
-#: The view in which the evidence of a channel stands.
+#: The view of a role that shows the evidence of a channel.
 VIEW_OF: Final = {
     Channel.ALERT: "alerts",
     Channel.EDGE: "slo",

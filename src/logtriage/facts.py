@@ -1,7 +1,7 @@
-"""What a history of actions amounts to: everything that grading and telemetry read of it.
+"""Summarise a history of actions into the facts that grading and telemetry read.
 
-Rules of order stand here: first declarations stand, the first accepted remedy fixes a fault, the
-first accepted page counts, and it approves what comes in a later tick.
+The rules of order stand here: first declarations stand, the first accepted remedy fixes a fault,
+the first accepted page counts, and it approves remedies in later ticks.
 :mod:`logtriage.grading.steps` has the same rules in whole numbers, for plans and batches.
 """
 
@@ -27,14 +27,14 @@ from logtriage.actions import (
 from logtriage.incident import Incident
 from logtriage.world.schedule import Doings
 
-#: One action, after the tick in which it was taken.
+#: An action with the tick in which it was taken: (tick, action).
 Play = tuple[int, Action]
 
 
 class Response(NamedTuple):
-    """The ticks in which one fault was named, its team first paged, and it was fixed, or None.
+    """What was done about one fault: the ticks in which it was declared, paged for and fixed.
 
-    Of k faults the first k services declared are counted.
+    None means not yet. With k faults, only the first k declared services count.
     """
 
     said_at: int | None = None
@@ -43,21 +43,21 @@ class Response(NamedTuple):
 
     @property
     def named(self) -> bool:
-        """Whether its service was declared, and no later than it was fixed."""
+        """Whether the fault's service was declared, and no later than the fault was fixed."""
         said, fixed = self.said_at, self.fixed_at
         return said is not None and (fixed is None or said <= fixed)
 
 
 @attrs.frozen
 class Facts:
-    """What a history amounts to.
+    """The summary of a history.
 
-    ``pages``, ``remedies``, ``requests``, ``metrics``, ``traces`` and ``reports`` list every
-    one with its tick, in order; a request for all services is -1. ``noted`` are the pages
-    whose responders leave a note. ``paged_at`` is the tick in which an accepted team was first
-    paged; ``unapproved_remedies`` counts the wrong remedies until then and in it. ``root_causes``
-    lists the services declared with their ticks, each once. ``responses`` says what was done about
-    each fault, in the order of the truth.
+    ``pages``, ``remedies``, ``requests`` (of logs), ``metrics``, ``traces`` and ``reports`` list
+    all actions of a kind in order, the tick first. A request names a service by its index, -1 for
+    all. ``noted`` are the pages that may bring a note of responders. ``paged_at`` is the tick in
+    which an accepted team was first paged; ``unapproved_remedies`` counts the wrong remedies until
+    that tick and in it. ``root_causes`` lists (tick, service) of declared services, each once.
+    ``responses`` has what was done about each fault, in the order of the truth.
     """
 
     severity: Severity | None = None
@@ -89,14 +89,14 @@ class Facts:
 
     @property
     def fixed_at(self) -> int | None:
-        """The tick in which an accepted remedy was first applied: the last fault's, of several."""
+        """The tick in which the last fault was fixed; None while any fault is left."""
         ticks = [response.fixed_at for response in self.responses]
         fixed = [tick for tick in ticks if tick is not None]
         return max(fixed) if fixed and len(fixed) == len(ticks) else None
 
     @cached_property
     def doings(self) -> Doings:
-        """What of this decides which evidence is shown. Grading asks for none."""
+        """The actions that decide which evidence is shown. Grading does not need them."""
         return Doings(self.requests, self.metrics, self.traces, self.remedies, self.noted)
 
 
@@ -105,7 +105,7 @@ UNTOUCHED: Final = Facts()
 
 
 def facts_of(incident: Incident, history: tuple[Play, ...], before: Facts = UNTOUCHED) -> Facts:
-    """Sum up a history, which is in order of ticks, after ``before``."""
+    """The facts of a history, in order of ticks, that follows the facts ``before``."""
     truth, index = incident.truth, incident.topology.index
     parts, responses = truth.parts, before.responses
     if before is UNTOUCHED and parts:
@@ -155,7 +155,7 @@ def facts_of(incident: Incident, history: tuple[Play, ...], before: Facts = UNTO
                 unapproved_remedies += not is_approved(paged_at, tick)
         elif isinstance(action, Report):
             reports = (*reports, (tick, action))
-    # Where a mis-page does not end the incident, it brings no note of the responders.
+    # A wrong page that leaves the incident open brings no note.
     noted = pages
     if wrong_pages and not incident.wrong_page_closes:
         noted = tuple([page for page in pages if page[1] in truth.teams])
@@ -182,7 +182,7 @@ def facts_of(incident: Incident, history: tuple[Play, ...], before: Facts = UNTO
 def _first(
     responses: tuple[Response, ...], accepted: list[bool], event: str, tick: int
 ) -> tuple[Response, ...]:
-    """The responses, with a tick where some faults see an event for the first time."""
+    """The responses with ``tick`` as the field ``event`` of ``accepted`` faults without one."""
     rows = zip(responses, accepted, strict=True)
     new = {event: tick}
     return tuple(

@@ -1,4 +1,4 @@
-"""Incidents: the hidden truth, what the agent may know of the world, and the telemetry."""
+"""Incidents: the hidden truth, what the agent may know beforehand, and the telemetry."""
 
 from collections.abc import Iterable
 from functools import cached_property
@@ -15,13 +15,13 @@ from logtriage.world.telemetry import Telemetry
 
 
 def listed(names: Iterable[str]) -> str:
-    """Accepted names in words, any of which will do."""
+    """The names, sorted, with "or" between them; "nobody" without any."""
     return " or ".join(sorted(names)) or "nobody"
 
 
 @attrs.frozen
 class Fault:
-    """What was injected: a kind of the fault table, and the service it struck."""
+    """An injected fault: its kind, and the service that it struck."""
 
     kind: str
     service: str
@@ -29,7 +29,7 @@ class Fault:
 
 @attrs.frozen
 class Part:
-    """What a fault asks for: any of its root causes, teams and remedies.
+    """The answers to one fault: any of its root causes, teams and (remedy, service) will do.
 
     ``secondary`` marks a fault that another fault of the incident brought about.
     """
@@ -43,11 +43,11 @@ class Part:
 
 @attrs.frozen
 class Truth:
-    """The answer. Sets, because more than one root cause, team or remedy may be right.
+    """The right answer. Sets, because more than one root cause, team or remedy may be right.
 
-    ``severity`` is None if it is not known (recorded incidents), ``fault_category``, that of a
-    recording, if it does not count either. ``several`` lists what each of several faults asks for;
-    the sets then hold all of them together, and ``fault`` is the first.
+    ``severity`` is None if it is not known (in recordings). ``fault_category`` is None unless it
+    counts (in recordings). Of several faults, ``several`` lists the answers to each; the sets then
+    hold all answers together, and ``fault`` is the first fault.
     """
 
     fault: Fault | None
@@ -65,19 +65,19 @@ class Truth:
 
     @cached_property
     def parts(self) -> tuple[Part, ...]:
-        """What each fault asks for; none if the incident is benign."""
+        """The answers to each fault; none if the incident is benign."""
         if self.several or self.benign:
             return self.several
         return (Part(self.fault, self.root_causes, self.teams, self.remedies),)
 
     @cached_property
     def teams_in_words(self) -> str:
-        """The accepted teams in words, any of which will do."""
+        """The accepted teams, with "or" between them."""
         return listed(self.teams)
 
     @cached_property
     def fault_kind(self) -> str | None:
-        """The kinds of the faults, in words; None if nothing was injected."""
+        """The kinds of the faults, with "+" between them; None if nothing was injected."""
         kinds = [part.fault.kind for part in self.parts if part.fault is not None]
         return " + ".join(kinds) or None
 
@@ -94,12 +94,12 @@ class Incident:
         directory: the team that owns each service (in index order) in *this* incident.
         truth: the answer.
         telemetry: what can be seen.
-        wrong_page_closes: whether a page to a team that is not accepted closes it.
+        wrong_page_closes: whether a page to a team that is not accepted closes the incident.
         rubric: the id of the rubric that its task is graded by.
-        par: in ticks; how many a perfect response needs here. Beyond it, closing costs.
-        seal: the fingerprint of the key that a sealed incident was drawn with.
-        worth_of_hand_over: in points of the grade; what it is worth to hand the incident over
-            at once. None if nobody takes it over.
+        par: the ticks that a perfect response needs here. To close later costs points.
+        seal: the fingerprint of the key that a sealed incident was drawn with; else None.
+        worth_of_hand_over: the points of the grade for handing the incident over at once. None if
+            nobody takes it over.
     """
 
     id: str
@@ -117,12 +117,12 @@ class Incident:
 
     @property
     def takes_hand_over(self) -> bool:
-        """Whether it can be handed over: then that is offered and has a canonical integer."""
+        """Whether the incident can be handed over."""
         return self.worth_of_hand_over is not None
 
     @property
     def task_par(self) -> int:
-        """Par in ticks of the task's incidents with faults. Hand-overs use it, benign or not."""
+        """The ``par`` of the task's incidents with faults; hand-overs use it, benign or not."""
         return self.par if self.setting is None else self.setting.par
 
     @property
@@ -132,26 +132,26 @@ class Incident:
 
     @property
     def setting(self) -> Setting | None:
-        """The public constants of its world; None for a recording."""
+        """The public constants of the incident's world; None for a recording."""
         return None if self.simulation is None else self.simulation.setting
 
     @property
     def world(self) -> World | None:
-        """The world that it is of; None for a recording."""
+        """The world of the incident; None for a recording."""
         return None if self.setting is None else self.setting.world
 
     @property
     def world_mark(self) -> str | None:
-        """The fingerprint of its world, as records say it; None for the default world."""
+        """The world's fingerprint for records; None for the default world, and for recordings."""
         world = self.world
         return None if world is None or world == default_world() else world.fingerprint
 
     def speakers(self, now: int) -> tuple[int, ...]:
-        """The services of the window's lines at a tick: public, and saying nothing."""
-        world = self.simulation
-        return () if world is None else speakers(world.seed, len(self.topology), now)
+        """The services of the window's lines at a tick: public, and no evidence."""
+        drawn = self.simulation
+        return () if drawn is None else speakers(drawn.seed, len(self.topology), now)
 
     @property
     def held(self) -> bool | None:
-        """Whether the prior leaves out held-out pairs (False) or raises them (True), if any."""
+        """``held`` of the public :func:`~logtriage.world.prior.prior`; None for a recording."""
         return None if self.simulation is None else self.simulation.held

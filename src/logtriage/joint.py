@@ -1,7 +1,7 @@
 """Joint play: what each role of a split sees of a state, and how many requests it has left.
 
-:func:`logtriage.observation.slice_for` cuts views and parts; here the history decides how late the
-board reaches a role, and which reports are lost.
+:func:`logtriage.observation.slice_for` cuts views and parts. This module decides from the history
+how late declarations and reports (the *board*) reach a role, and which reports are lost.
 """
 
 from typing import Final
@@ -32,7 +32,7 @@ def observe_roles(
 def observe_role(state: State, split: SplitLike, role: Role) -> Observation:
     """What a role of a split sees: its slice, by the rules of joint play.
 
-    Who may take a kind of action sees what was done of that kind at once, whoever did it.
+    A role that may take a kind of action sees at once what any role did of that kind.
     """
     return _seen(observe(state), state, get_role_split(split), role)
 
@@ -46,7 +46,7 @@ def _seen(whole: Observation, state: State, split: RoleSplit, role: Role) -> Obs
 
 @attrs.frozen
 class Board:
-    """The declarations and reports that have reached a role, whatever its views."""
+    """The declarations and reports that have reached a role, whether its views show them or not."""
 
     severity: Severity | None
     root_cause: str | None
@@ -56,7 +56,7 @@ class Board:
 
     @property
     def declared(self) -> tuple[str, ...]:
-        """The services that stand declared as root causes."""
+        """The services declared as root causes: only the first where one fault is possible."""
         if self.root_causes is not None:
             return self.root_causes
         return () if self.root_cause is None else (self.root_cause,)
@@ -67,7 +67,7 @@ class Board:
 
 
 def board_of(state: State, role: Role | None = None) -> Board:
-    """The board as it has reached a role; the whole board for None."""
+    """The board that has reached a role; for None the whole board."""
     facts = state.facts
     if role is None or not role.hears_late:
         pages = tuple(team for _, team in facts.pages)
@@ -108,7 +108,7 @@ def _late(seen: Observation, state: State, role: Role) -> Observation:
 
 
 def _is_heard(state: State, role: Role, action: Action) -> bool:
-    """Whether a role hears of an action of the last tick in this one."""
+    """Whether a role already hears of an action of the last tick."""
     if isinstance(action, Report):
         return hears(state, role, state.tick - 1, action)
     kind = action_name(action)
@@ -121,8 +121,8 @@ def hears(state: State, role: Role, when: int, report: Report) -> bool:
         return True
     if when + 1 + role.delay > state.tick:
         return False
-    world = state.incident.telemetry
-    seed = world.seed if isinstance(world, Simulation) else hash_name(state.incident.id)
+    source = state.incident.telemetry
+    seed = source.seed if isinstance(source, Simulation) else hash_name(state.incident.id)
     return not is_lost(seed, report.by or "", role, when)
 
 
@@ -142,10 +142,10 @@ def requests_left(state: State, split: SplitLike, role: Role) -> int | None:
     split = get_role_split(split)
     if role.budget is None:
         return None
-    # In each tick of the history the roles stand in their order.
-    lane, made, place, last = split.names.index(role.name), 0, 0, -1
+    # Within a tick the history has the roles' actions in role order.
+    own_place, made, place, last = split.names.index(role.name), 0, 0, -1
     for when, action in state.history:
         place = place + 1 if when == last else 0
         last = when
-        made += place == lane and is_request(action)
+        made += place == own_place and is_request(action)
     return max(0, role.budget - made)

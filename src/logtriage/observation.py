@@ -1,4 +1,4 @@
-"""What an agent may see of a state: never the truth, only telemetry and its own acts."""
+"""What an agent may see of a state: telemetry and its own actions, never the truth."""
 
 from collections.abc import Callable, Iterable
 from functools import lru_cache
@@ -31,7 +31,7 @@ from logtriage.world.telemetry import (
     Trace,
 )
 
-#: The fields of a simulated incident that words and figures are made for, once they are read.
+#: The fields whose words and figures are made when they are first read (simulated incidents).
 _WORDED: Final = (
     *("alerts", "window", "inspection", "changes"),
     *("edge", "metrics", "traces", "notes"),
@@ -42,8 +42,9 @@ _WORDED: Final = (
 class Observation:
     """One screenful of a state, for a single agent or for one role.
 
-    A role sees None or an empty tuple where it has no view; ``hidden`` names those views. What
-    became of its own kinds of action it always sees. Tuples over services are in index order.
+    A role sees None or an empty tuple where it has no view; ``hidden`` names those views. It always
+    sees what was done by the kinds of action that it may take. Tuples over services are in index
+    order.
 
     Attributes:
         topology: the services, who calls whom, and the teams.
@@ -55,31 +56,31 @@ class Observation:
         slo: errors and latency at the edge, in a recording.
         window: the lines of the log window.
         inspection: the lines asked for in the last tick.
-        health: of each service, if it was inspected or alerts; else None, which is *unknown*,
-            not good.
-        changes: releases, configurations and traffic, with their minutes.
+        health: the reading of each service that was inspected or alerts, in a recording; None is
+            *unknown*, not good.
+        changes: recent changes, with how many minutes ago they were made.
         directory: the team that owns each service in this incident.
-        severity: the one declared, if any.
+        severity: the declared severity, if any.
         root_cause: the first service declared, if any.
         pages: teams paged so far.
         remedies: (remedy, service) applied so far.
-        last_actions: the actions of the last tick; one, for a single agent.
+        last_actions: the actions of the last tick; a single agent has one.
         reports: what roles told each other, each with its tick.
         hidden: the views that the role does not have.
         signals: the figures of each service, where the source has a dashboard; else empty.
         edge: what users see, in a simulated incident.
         metrics: the gauges asked for in the last tick.
         traces: the traces asked for in the last tick.
-        notes: of the responders that were paged; in a recording, what was not recorded.
-        effects: (remedy, service, whether the symptoms ease) of the last tick.
+        notes: notes of responders; in a recording, which parts are older or were not recorded.
+        effects: (remedy, service, whether it fixed a fault) of the last tick.
         requests_left: how many requests the role may still make; None for any number.
         root_causes: the services declared so far, in order, where an incident may have several
             faults; None elsewhere.
         tick_seconds: the length of a tick, in seconds.
-        fault_category: the class of the fault that was declared, in a recording.
+        fault_category: the declared class of the fault, in a recording.
         on_request: whether only those who ask for the figures of a recording see them.
         may: the kinds of action that the role may take; None for a single agent.
-        worth_of_hand_over: in points of the grade; None if nobody takes the incident over.
+        worth_of_hand_over: points of the grade; None if nobody takes the incident over.
         world: the public world of a simulated incident, which says what tokens mean; else None.
     """
 
@@ -143,7 +144,7 @@ class Observation:
         return world_of(self).ordinary[sort] == token
 
     def settles(self, service: str) -> bool:
-        """Whether to declare a service as root cause could have no effect any more."""
+        """Whether declaring ``service`` as root cause can have no effect any more."""
         return is_settled(self.root_cause, self.root_causes, service)
 
     @property
@@ -162,7 +163,7 @@ def world_of(observation: Observation) -> World:
 
 
 def is_odd(reading: Gauge | Trace, observation: Observation) -> bool:
-    """Whether a gauge or a trace was out of the ordinary. What is down is not."""
+    """Whether any token of a gauge or a trace is unusual; :data:`DOWN` does not count."""
     return any(
         token != DOWN and not observation.is_ordinary(reading.name, token)
         for token in reading.tokens
@@ -177,7 +178,7 @@ def observe(state: State, role: Role | None = None) -> Observation:
     check_state(state)
     incident, facts, now = state.incident, state.facts, state.tick
     if isinstance(incident.telemetry, Simulation):
-        seen = _observe_world(state, incident.telemetry)
+        seen = _observe_simulated(state, incident.telemetry)
         return seen if role is None else slice_for(seen, role)
     telemetry = incident.telemetry
     alerts, slo, window = _panels(telemetry, now)
@@ -188,7 +189,7 @@ def observe(state: State, role: Role | None = None) -> Observation:
     def answer(
         asked: tuple[tuple[int, int], ...], show: Callable[[int, int], Iterable[Any]]
     ) -> Any:
-        """What was asked for in the last tick."""
+        """The answers to the requests of one kind in the last tick."""
         return tuple(row for when, at in asked if when == now - 1 for row in show(at, now))
 
     known = {service for _, service in facts.requests if service >= 0}
@@ -228,8 +229,8 @@ def observe(state: State, role: Role | None = None) -> Observation:
     return observation if role is None else slice_for(observation, role)
 
 
-def _observe_world(state: State, world: Simulation) -> Observation:
-    trace = traced(state, world)
+def _observe_simulated(state: State, simulation: Simulation) -> Observation:
+    trace = traced(state, simulation)
     incident, facts = state.incident, trace.facts
     remedies = facts.remedies
     seen = Observation(
@@ -252,27 +253,27 @@ def _observe_world(state: State, world: Simulation) -> Observation:
                 for cell in trace.panels.get(Channel.EFFECT, ())
             ]
         ),
-        world=world.setting.world,
+        world=simulation.setting.world,
         worth_of_hand_over=incident.worth_of_hand_over,
     )
     readings = words(
         trace.said,
         "readings of the edge",
         trace.panels[Channel.EDGE],
-        lambda _: edge_readings(world, state.tick, facts.doings),
+        lambda _: edge_readings(simulation, state.tick, facts.doings),
     )
     team = facts.noted[0][1] if facts.noted else ""
-    since = tick_of(trouble(world.setting))
+    since = tick_of(trouble(simulation.setting))
     for name in _WORDED:  # each field is worded once somebody reads it
         del vars(seen)[name]
-    vars(seen)["_say"] = saying(voice_in(trace.said, world), trace, readings, since, team)
+    vars(seen)["_say"] = saying(voice_in(trace.said, simulation), trace, readings, since, team)
     if incident.seal is not None:
-        _word(seen)  # no agent is handed what knows the seed of a sealed incident
+        _word(seen)  # `_say` knows the seed, which no agent may have of a sealed incident
     return seen
 
 
 def _word(seen: Observation) -> None:
-    """Word what is left, and forget what it is made of."""
+    """Make the words that nobody has read yet, and drop what makes them."""
     for name in _WORDED:
         getattr(seen, name)
     vars(seen).pop("_say", None)
@@ -282,7 +283,7 @@ def _word(seen: Observation) -> None:
 def _panels(
     telemetry: Telemetry, now: int
 ) -> tuple[tuple[Alert, ...], Reading | None, tuple[LogLine, ...]]:
-    """Alerts, SLO panel and window; kept, since training plays attempts side by side."""
+    """(alerts, SLO panel, window); cached, since training plays an incident several times."""
     return telemetry.alerts(now), telemetry.slo(now), telemetry.window(now)
 
 
@@ -294,7 +295,7 @@ def _last_actions(state: State) -> tuple[Action, ...]:
     return tuple([action for when, action in history[start:] if when == last])
 
 
-#: The fields behind each view, with what a role without the view gets instead.
+#: The fields of each view, with their values for a role without the view.
 _FIELDS: dict[str, dict[str, object]] = {
     "alerts": {"alerts": ()},
     "slo": {"slo": None, "edge": None},
@@ -316,7 +317,7 @@ _FIELDS: dict[str, dict[str, object]] = {
     "effects": {"remedies": (), "effects": ()},
     "reports": {"reports": ()},
 }
-#: The view in which the last actions of others show, by kind.
+#: The view that shows the last actions of others, by kind of action.
 _SHOWN_IN: dict[str, str] = {
     "classify_severity": "declarations",
     "identify_root_cause": "declarations",
@@ -332,7 +333,7 @@ _SHOWN_IN: dict[str, str] = {
     "report": "reports",
     "wait": "effects",
 }
-#: The fields that sum up the actions of a kind, shown to those who may take them.
+#: The fields that sum up the actions of a kind; roles that may take them always see these.
 _SUMMED_UP_IN: dict[str, tuple[str, ...]] = {
     "classify_severity": ("severity",),
     "identify_root_cause": ("root_cause", "root_causes"),
@@ -343,7 +344,7 @@ _SUMMED_UP_IN: dict[str, tuple[str, ...]] = {
 
 
 def slice_for(observation: Observation, role: Role) -> Observation:
-    """What a role may see of an observation, by its views and the parts that it watches."""
+    """What a role may see of an observation, by its views and the services that it watches."""
     hidden = frozenset(_FIELDS) - role.views
     shown = {kind for kind, view in _SHOWN_IN.items() if view in role.views} | role.kinds
     own = {field for kind, fields in _SUMMED_UP_IN.items() if kind in role.may for field in fields}
@@ -375,7 +376,7 @@ def slice_for(observation: Observation, role: Role) -> Observation:
 
 
 def _part(seen: Observation, role: Role) -> Observation:
-    """Without what services show that a role does not watch."""
+    """The observation without what is shown by services that a role does not watch."""
     topology = seen.topology
     here = watched(role, topology)
     names = {topology.names[index] for index in here}

@@ -1,4 +1,4 @@
-"""A policy, or a list of actions, plays an incident until it is closed."""
+"""Play an incident with a policy, or with a list of actions."""
 
 from collections.abc import Generator, Iterable
 from typing import Final, cast
@@ -20,7 +20,7 @@ _CAUSE: Final = 500
 
 
 class PolicyFailure(LogTriageError):
-    """A policy raised, or returned no action; ``state`` is how far the episode got."""
+    """A policy raised, or returned no action; ``state`` is the last state of the episode."""
 
     def __init__(self, cause: str, state: State) -> None:
         self.cause = cause
@@ -32,7 +32,7 @@ class PolicyFailure(LogTriageError):
 
 
 def play(incident: Incident, policy: str | Policy | PolicyFactory | Iterable[Action]) -> State:
-    """The last state of an incident that a policy or a list of actions plays.
+    """Play an incident with a policy or a list of actions; return the last state.
 
     A policy is a name (``observer``, ``random:7``, ``module:name``), an object with ``act``, or a
     function that makes it from the incident. A list that ends early leaves the incident open, and
@@ -78,6 +78,6 @@ def steps(incident: Incident, policy: Policy) -> Generator[State, None, Memory]:
 
 
 def failure_of(state: State, cause: Exception | str) -> PolicyFailure:
-    """The failure of a policy in a state; its cause names tick, error and place."""
+    """The error for a policy that failed in a state; it names tick, error and place."""
     reason = cause if isinstance(cause, str) else told_of(cause)
     return PolicyFailure(spelled(f"policy failed in tick {state.tick}: {reason}")[:_CAUSE], state)

@@ -1,4 +1,4 @@
-"""Transcripts played again: every state from the first screen to the closing one."""
+"""Replay transcripts: every state from the first to the closed one."""
 
 from collections.abc import Callable
 
@@ -19,8 +19,8 @@ def replay(
 ) -> tuple[State, ...]:
     """The states of an episode, at its start and after each tick.
 
-    Actions after the closing one have no state. ``resolve`` finds the incident by its id, for
-    incidents that are not drawn; ``splits`` the role split, for splits that are not built in.
+    Actions after the closing one are not played. ``resolve`` finds the incident by its id, and
+    ``splits`` the role split by its name; give your own for recordings and for your own splits.
 
     Raises:
         UnknownName, InvalidInput: for an incident id or a role split that does not exist, and

@@ -45,7 +45,7 @@ def mix(value: int) -> int:
 
 
 def subkey(seed: int, stream: int) -> int:
-    """The key of a stream, given by its number from :func:`hash_name`; as wide as the seed.
+    """The key of one stream of a seed, as wide as the seed; ``stream`` is from :func:`hash_name`.
 
     For a wide seed it is a keyed hash: the key reveals neither the seed nor another key.
     """
@@ -54,7 +54,7 @@ def subkey(seed: int, stream: int) -> int:
     return mix((seed + _mixed(stream)) & MASK)
 
 
-#: The streams are few: the names of this package, and small numbers.
+#: :func:`mix` with a cache, for the few streams: names of this package, and small numbers.
 _mixed: Final = lru_cache(maxsize=4096)(mix)
 
 
@@ -70,9 +70,9 @@ def draw(key: int, a: int = 0, b: int = 0) -> int:
 
 @lru_cache(maxsize=256)
 def _lanes(count: int) -> tuple[Struct, int, int, int]:
-    """The form of integers with ``count`` lanes of 128 bits, which no product leaves, and three.
+    """A layout of ``count`` lanes of 128 bits in one integer, and three integers of that layout.
 
-    Each of their lanes has 64 ones; 1; the number of the lane times ``GAMMA_B``.
+    64-bit products stay within their lane. Lane n of the three has 64 ones; 1; ``n * GAMMA_B``.
     """
     form = Struct("<" + count * "Q8x")
     masks, ones, steps = (
@@ -83,9 +83,9 @@ def _lanes(count: int) -> tuple[Struct, int, int, int]:
 
 
 def draws(key: int, first: Sequence[int], second: int = 0, step: int = 0) -> Sequence[int]:
-    """:func:`draw` for many counters at once, in one integer of as many lanes.
+    """:func:`draw` for many counters at once: lanes of one integer are faster than a loop.
 
-    The n-th draw is that of the counters ``(first[n], second + n * step)``; ``step`` is 0 or 1.
+    The n-th draw has the counters ``(first[n], second + n * step)``; ``step`` is 0 or 1.
     """
     if key > MASK:
         return [draw(key, a, second + n * step) for n, a in enumerate(first)]
@@ -127,7 +127,7 @@ def weighted(bits: int, weights: Sequence[int]) -> int:
 
 
 class Stream:
-    """Successive draws of one stream, for code that cannot say beforehand how many it needs."""
+    """Successive draws of one stream, for code that does not know how many it needs."""
 
     __slots__ = ("_count", "_key")
 

@@ -1,4 +1,4 @@
-"""State: an incident and what has been done to it. Everything else is derived.
+"""State: an incident and the actions so far. Everything else is derived.
 
 A state is its history; :class:`~logtriage.facts.Facts` are computed from it by one function.
 """
@@ -16,7 +16,10 @@ from logtriage.incident import Incident
 
 
 class Closing(StrEnum):
-    """Why an incident is closed. Only ``OUT_OF_TIME`` is a truncation."""
+    """Why an incident is closed. ``MISROUTED``: by a page to a team that is not accepted.
+
+    Only ``OUT_OF_TIME`` is a truncation in the sense of RL.
+    """
 
     RESOLVED = "resolved"
     IGNORED = "ignored"
@@ -40,19 +43,19 @@ class State:
     tick: int = 0
     history: tuple[Play, ...] = ()
     closing: Closing | None = None
-    #: What was kept of the screens so far (:mod:`logtriage.trace`).
+    #: A cache of the screens so far, a ``ScreenTrace`` (:mod:`logtriage.trace`).
     _trace: Any = attrs.field(default=None, init=False, eq=False, repr=False)
 
     @cached_property
     def facts(self) -> Facts:
-        """What the history amounts to."""
+        """The summary of the history."""
         trace = self._trace
         if trace is None:
             return facts_of(self.incident, self.history)
         return facts_of(self.incident, self.history[trace.plays :], trace.facts)
 
     def followed(self, tick: int, history: tuple[Play, ...], closing: Closing | None) -> "State":
-        """A later state of the same episode, whose history goes on from this one."""
+        """A later state of the same episode; ``history`` begins with that of this state."""
         after = State(self.incident, tick, history, closing)
         if self._trace is not None:
             object.__setattr__(after, "_trace", self._trace)
@@ -91,20 +94,20 @@ class State:
 
 
 def initial_state(incident: Incident) -> State:
-    """The first moment of an incident, on the agent's screen; InvalidInput for anything else."""
+    """The state of an incident before any action; InvalidInput for anything but an incident."""
     check_incident(incident)
     return State(incident)
 
 
 def check_incident(value: object) -> None:
-    """Raise InvalidInput for a value that is not an incident; it says what to pass."""
+    """Raise InvalidInput for a value that is not an incident; the error says what to pass."""
     if not isinstance(value, Incident):
         how = f"; make_incident({value!r:.80}) draws it" if isinstance(value, str) else ""
         raise InvalidInput(f"expected an incident, got {kind_of(value)}{how}")
 
 
 def check_state(value: object) -> None:
-    """Raise InvalidInput for a value that is not a state; it says what to pass."""
+    """Raise InvalidInput for a value that is not a state; the error says what to pass."""
     if isinstance(value, State):
         return
     how = ""
@@ -116,7 +119,7 @@ def check_state(value: object) -> None:
 
 
 def declared_in(state: State) -> tuple[str, ...] | None:
-    """The services declared, in order; None if one fault at most is possible."""
+    """The services declared, in order; None if the incident may have one fault only."""
     setting = state.incident.setting
     if setting is None or not setting.several:
         return None
@@ -124,9 +127,9 @@ def declared_in(state: State) -> tuple[str, ...] | None:
 
 
 def is_settled(first: str | None, every: tuple[str, ...] | None, service: str) -> bool:
-    """Whether to declare a service could have no effect any more.
+    """Whether declaring a service as root cause can have no effect any more.
 
-    The first declared stands; where there may be several faults, each that was declared.
-    ``every`` is of :func:`declared_in`.
+    With one possible fault (``every`` is None), the ``first`` declaration settles all services;
+    else each declaration in ``every`` (:func:`declared_in`) settles its own.
     """
     return first is not None if every is None else service in every

@@ -22,7 +22,7 @@ from logtriage.world.setting import Setting, check_whole
 from logtriage.world.unseen import UNSEEN, is_unseen, unseen_task
 
 _NAME: Final = re.compile(r"[A-Za-z0-9._-]+")
-#: The sign between the name of a world and of its task.
+#: What stands between the name of a world and the name of its task.
 OF_WORLD: Final = ":"
 
 
@@ -30,11 +30,11 @@ OF_WORLD: Final = ":"
 class TaskSpec:
     """The spec sheet of a task.
 
-    ``horizon`` in ticks; ``history`` has an entry a version, with its reason; ``version`` is None
-    if the world is told by its fingerprint instead. All splits but ``ood`` use ``topology``;
-    without it each incident draws its own, of as many services as ``services`` allows, from the
-    first number to the second. Each incident of an ``unseen`` task has a world of its own, drawn
-    around that of ``setting``.
+    ``hard`` says what makes it hard. ``horizon`` is in ticks. ``version`` is None for a world that
+    a fingerprint identifies; ``history`` has an entry for each version, with its reason. All splits
+    but ``ood`` use ``topology``; if it is None, each incident draws one of ``services`` services
+    (least, most). Each incident of an ``unseen`` task has a world of its own, drawn around that of
+    ``setting``.
 
     Raises:
         InvalidInput: naming the field and what was expected.
@@ -71,7 +71,7 @@ class TaskSpec:
 
     @property
     def takes_hand_over(self) -> bool:
-        """Whether its incidents can be handed over, each at a worth of its own."""
+        """Whether incidents of the task can be handed over, each at a worth of its own."""
         return self.rubric == WITH_WORTH
 
     @property
@@ -81,14 +81,14 @@ class TaskSpec:
 
     @property
     def world(self) -> World:
-        """The world of its incidents."""
+        """The world of the task's incidents; an ``unseen`` task draws around it."""
         return self.setting.world
 
     @cached_property
     def id(self) -> str:
         """Name, version and fog, such as ``cascading_failure-v4-fog1``, or ``tiny:outage-fog1``.
 
-        The benchmark's level of fog is not named: one name for one thing.
+        The benchmark's level of fog is left out, so that each task has one id.
         """
         if self.version is None:
             return _with_fog(f"{self.world.name}{OF_WORLD}{self.name}", self.fog)
@@ -97,7 +97,7 @@ class TaskSpec:
 
 #: The rubric under which a hand-over has a worth, and silence none.
 WITH_WORTH: Final = "logtriage/3"
-#: Fog of the benchmark: the tasks whose ids name none.
+#: The level of fog of the benchmark; ids of its tasks name no fog.
 BENCHMARK_FOG: Final = 2
 #: The version of the tasks of the default world.
 VERSION: Final = 4
@@ -156,8 +156,8 @@ def __getattr__(name: str) -> Any:
 
 @lru_cache(maxsize=64)
 def tasks_of(world: World) -> Mapping[str, TaskSpec]:
-    """The tasks of a world by id, in order: those at the benchmark's fog, then the others."""
-    # Other worlds have a fingerprint instead.
+    """The tasks of a world by id: one fault before several, each the benchmark's fog first."""
+    # Other worlds are told by their fingerprints, not by a version.
     version = VERSION if world == default_world() or is_unseen(world) else None
     fogs = range(len(world.rules.fog))
     drawn = [_drawn_task(world, row, fog, version) for row in world.tasks.values() for fog in fogs]
@@ -168,7 +168,7 @@ def tasks_of(world: World) -> Mapping[str, TaskSpec]:
 
 
 def benchmark_of(world: World) -> tuple[str, ...]:
-    """What ``all`` stands for in a world: tasks with one fault (if none: all) at the usual fog."""
+    """The ids that ``all`` stands for: tasks of one fault (if none, all) at the benchmark's fog."""
     rows = [row for row in tasks_of(world).values() if row.fog == BENCHMARK_FOG and not row.unseen]
     return tuple(row.id for row in rows if not row.several) or tuple(row.id for row in rows)
 
@@ -190,9 +190,9 @@ def _drawn_task(world: World, row: Task, fog: int, version: int | None) -> TaskS
 
 
 def _unseen_task(world: World, fog: int) -> TaskSpec:
-    """The task of unseen worlds around a world, without what differs between them."""
+    """The task of unseen worlds around a world; their topologies differ, so it has none."""
     task = _drawn_task(world, unseen_task(world), fog, VERSION)
-    assert task.topology is not None  # as the task has that it is like
+    assert task.topology is not None  # the task that it copies has one
     size = len(task.topology)
     return attrs.evolve(
         task, topology=None, services=(size, size), history=_UNSEEN_HISTORY, unseen=True
@@ -201,12 +201,12 @@ def _unseen_task(world: World, fog: int) -> TaskSpec:
 
 def setting_of(world: World, row: Task, fog: int) -> Setting:
     """The public constants of a task at a level of fog."""
-    of_row = {field.name for field in attrs.fields(Setting)} - {"fog", "world"}
-    return Setting(fog=fog, world=world, **{name: getattr(row, name) for name in of_row})
+    names = {field.name for field in attrs.fields(Setting)} - {"fog", "world"}
+    return Setting(fog=fog, world=world, **{name: getattr(row, name) for name in names})
 
 
 def is_registered(task: TaskSpec) -> bool:
-    """Whether a sheet is the registered sheet of its id."""
+    """Whether a task equals its world's own task of that id."""
     return tasks_of(task.world).get(task.id) == task
 
 
@@ -220,7 +220,7 @@ def check_one_world(task: TaskSpec) -> None:
 
 
 def get_task(task_id: str, world: WorldLike | None = None) -> TaskSpec:
-    """The task of an id: of the default world, or ``world:task``.
+    """The task of an id, which is ``world:task`` unless the world is the default one.
 
     ``world`` is a :class:`World`, the name of a shipped one or of one on the search path
     ``LOGTRIAGE_WORLDS``, or a folder; with it, the name of the task is enough.
@@ -231,11 +231,11 @@ def get_task(task_id: str, world: WorldLike | None = None) -> TaskSpec:
     """
     if not isinstance(task_id, str):
         raise UnknownName("task", task_id, DEFAULT_TASKS)
-    of = world_of_id(task_id, world)
-    tasks = tasks_of(of)
+    chosen = world_of_id(task_id, world)
+    tasks = tasks_of(chosen)
     sheet = tasks.get(task_id)
     if sheet is None and OF_WORLD not in task_id:
-        sheet = tasks.get(f"{of.name}{OF_WORLD}{task_id}")
+        sheet = tasks.get(f"{chosen.name}{OF_WORLD}{task_id}")
     if sheet is not None:
         return sheet
     later = _EARLIER.sub(f"-v{VERSION}", task_id)
@@ -245,7 +245,7 @@ def get_task(task_id: str, world: WorldLike | None = None) -> TaskSpec:
 
 
 def names_world(text: str) -> bool:
-    """Whether an id begins with the name of a known world, not of a module."""
+    """Whether a text begins with the name of a known world and a colon, as ids do."""
     name, colon, _ = text.partition("/")[0].partition(OF_WORLD)
     return bool(colon) and is_world(name)
 
@@ -253,9 +253,9 @@ def names_world(text: str) -> bool:
 def task_of(
     task: str | TaskSpec, world: WorldLike | None = None, horizon: int | None = None
 ) -> TaskSpec:
-    """A task's sheet, by the sheet or its id, with ``horizon`` in place of its own.
+    """The task, or the task of an id; ``horizon``, if given, replaces its own.
 
-    Raises as :func:`get_task`; InvalidInput for a horizon without ticks.
+    Raises as :func:`get_task`; InvalidInput for a horizon below 1.
     """
     if isinstance(task, TaskSpec):
         world_of_id(f"{task.world.name}{OF_WORLD}{task.name}", world)
@@ -265,7 +265,7 @@ def task_of(
 
 
 def world_of_tasks(task_ids: Iterable[str], world: WorldLike | None = None) -> World:
-    """The world that tasks share; ``world`` or the default world for no tasks.
+    """The world that tasks share; without any tasks, ``world`` or the default world.
 
     Raises as :func:`world_of_id`; InvalidInput for tasks of several worlds.
     """
@@ -279,7 +279,7 @@ def world_of_tasks(task_ids: Iterable[str], world: WorldLike | None = None) -> W
 
 
 def as_world(world: WorldLike | None) -> World:
-    """The world that an argument stands for, the default world for None; as ``load_world``."""
+    """The world that an argument stands for (None: the default one); raises as ``load_world``."""
     if world is None:
         return default_world()
     return world if isinstance(world, World) else load_world(world)
@@ -289,8 +289,8 @@ def world_of_id(text: str, world: WorldLike | None = None) -> World:
     """The world of a task or an incident, by the beginning of its id.
 
     Raises:
-        UnknownName: if no shipped world and no world on the search path has this name.
-        InvalidInput: naming both, if that is another world than ``world``.
+        UnknownName: if no shipped world and no world on the search path has the id's name.
+        InvalidInput: naming both worlds, if the id is of another world than ``world``.
     """
     name, colon, _ = text.partition("/")[0].partition(OF_WORLD)
     if world is None:

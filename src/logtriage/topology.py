@@ -28,7 +28,7 @@ class Service:
     """A unit that fails and emits telemetry; ``calls`` names its direct dependencies.
 
     ``owner`` is its team in every incident; None if each incident draws one. ``technology`` is what
-    it runs on, which words its log lines; None if a hash of its name picks one.
+    it runs on, which decides the wording of its logs; None if a hash of its name picks one.
     """
 
     name: str
@@ -51,12 +51,12 @@ class Topology:
     """A directed graph of services, caller to dependency, with all that actions can name.
 
     Attributes:
-        name: what ids of incidents on it end in.
-        teams: who can be paged.
-        services: in the order of their indices.
-        tiers: every tier that a service may be of.
+        name: what ids of incidents on a topology of your own end in.
+        teams: the teams that can be paged.
+        services: the services, in the order of their indices.
+        tiers: every tier that a service may have.
         remedies: what can be done to a service.
-        paged: for each class of faults whose team is paged whoever owns the service, that team;
+        paged: the team paged for each class of faults that does not page the owner of the service;
             a mapping, kept as sorted pairs.
 
     Raises:
@@ -170,12 +170,12 @@ class Topology:
 
     @cached_property
     def calls(self) -> tuple[tuple[int, ...], ...]:
-        """Indices of the direct dependencies of each service."""
+        """The indices of each service's direct dependencies."""
         return tuple(tuple(self._index[c] for c in s.calls) for s in self.services)
 
     @cached_property
     def callers(self) -> tuple[tuple[int, ...], ...]:
-        """Indices of the direct callers of each service."""
+        """The indices of each service's direct callers."""
         calling: list[list[int]] = [[] for _ in self.services]
         for caller, callees in enumerate(self.calls):
             for callee in callees:
@@ -184,16 +184,16 @@ class Topology:
 
     @cached_property
     def edges(self) -> tuple[int, ...]:
-        """Indices of the services that users reach directly."""
+        """The indices of the services that users reach directly."""
         return tuple(i for i, s in enumerate(self.services) if self.tier_of(s).entry)
 
     @cached_property
     def depth(self) -> tuple[int, ...]:
-        """Calls between the nearest edge service and each service; -1 if unreached."""
+        """The fewest calls from a service in :attr:`edges` to each service; -1 if unreached."""
         return self._distances(self.edges, self.calls)
 
     def hops_from(self, root: int) -> tuple[int, ...]:
-        """Calls between each service and ``root``; -1 where ``root`` is no dependency."""
+        """The fewest calls from each service to ``root``; -1 if the service does not reach it."""
         return self._distances((root,), self.callers)
 
     def _distances(

@@ -1,7 +1,7 @@
-"""What the screens of a state have shown so far, kept so that no later state draws it again.
+"""A cache of what the screens of a state have shown, so that no later state draws it again.
 
-A trace is filled when a state is observed or believed, and goes along with the states that follow.
-It holds none of them, and is no part of a state's value.
+A trace is filled when a state is observed, or a belief is formed of it, and is passed on to the
+states that follow. It refers to no state, and is no part of a state's value.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -17,11 +17,11 @@ from logtriage.world.schedule import Cell, news, rows
 from logtriage.world.simulation import Simulation
 
 Cells = tuple[Evidence, ...]
-#: What stays on the screen after it was first shown.
+#: The channels whose cells stay on the screen after they were first shown.
 _STAY: Final = (Channel.ALERT, Channel.EDGE, Channel.CHANGE)
-#: What is read again where it is asked for again.
+#: The channels whose cells a repeated request shows again.
 _READ: Final = frozenset({Channel.METRICS, Channel.TRACES, Channel.LOGS})
-#: A request for gauges, traces or logs: channel, start and service.
+#: A row of gauges, traces or logs that was asked for: channel, start and service.
 Asked = tuple[Channel, int, int]
 
 
@@ -29,9 +29,9 @@ Asked = tuple[Channel, int, int]
 class ScreenTrace:
     """The screens of a simulated incident up to tick ``tick``.
 
-    ``facts`` sum up the first ``plays`` plays. ``panels`` are the cells of the last screen,
-    ``evidence`` those of all screens, each once; None if screens were left out. ``asked`` holds
-    what was asked for, ``said`` the words of panels that stay, ``outcomes`` what a belief made.
+    ``facts`` sum up the first ``plays`` actions. ``panels`` are the cells of the last screen,
+    ``evidence`` those of all screens, each once; None if screens were left out. ``asked`` holds the
+    cells that were asked for, ``said`` the words of panels, ``outcomes`` what beliefs made of them.
     """
 
     tick: int
@@ -44,35 +44,35 @@ class ScreenTrace:
     outcomes: dict[Any, Any] = attrs.field(factory=dict)
 
 
-def traced(state: State, world: Simulation, *, whole: bool = False) -> ScreenTrace:
-    """The trace of a state of a simulated incident; ``whole``: with the evidence of all screens."""
+def traced(state: State, simulation: Simulation, *, whole: bool = False) -> ScreenTrace:
+    """The trace of a state; with ``whole`` it has the evidence of all screens so far."""
     trace = trace_of(state)
     facts, plays = state.facts, len(state.history)
     if trace is None or (whole and trace.evidence is None):
-        trace = _begun(world, 0 if whole else state.tick, plays, facts)
+        trace = _begun(simulation, 0 if whole else state.tick, plays, facts)
     elif trace.tick == state.tick:
         if trace.plays == plays:
             return trace
         trace = attrs.evolve(trace, plays=plays, facts=facts)
     for now in range(trace.tick + 1, state.tick + 1):
-        trace = _with_screen(trace, world, now, plays, facts)
+        trace = _with_screen(trace, simulation, now, plays, facts)
     remember(state, trace)
     return trace
 
 
 def trace_of(state: State) -> ScreenTrace | None:
-    """What is known of the screens of a state, or of states before it."""
+    """The trace that a state has, perhaps of an earlier tick; None if it has none."""
     trace: ScreenTrace | None = state._trace
     return trace
 
 
 def remember(state: State, trace: ScreenTrace | None) -> None:
-    """Let a state and those that follow it know a trace. No value changes: only this module may."""
+    """Give a trace to a state and those that follow it. Only this module may set the attribute."""
     object.__setattr__(state, "_trace", trace)
 
 
 def in_turn(states: Iterable[State]) -> Iterator[State]:
-    """The states of an episode; each knows what was shown or believed of those yielded before."""
+    """The states of an episode, each with the trace of the state yielded before it."""
     known = None
     for state in states:
         if known is not None:
@@ -81,11 +81,11 @@ def in_turn(states: Iterable[State]) -> Iterator[State]:
         known = trace_of(state)
 
 
-def _begun(world: Simulation, now: int, plays: int, facts: Facts) -> ScreenTrace:
+def _begun(simulation: Simulation, now: int, plays: int, facts: Facts) -> ScreenTrace:
     doings, panels, asked = facts.doings, dict[Channel, Cells](), dict[Asked, Cells]()
-    for row in rows(world.setting, world.topology, world.speakers(now), now, doings):
+    for row in rows(simulation.setting, simulation.topology, simulation.speakers(now), now, doings):
         channel, start, spots = row
-        shown = tuple(world.row(row, doings))
+        shown = tuple(simulation.row(row, doings))
         panels[channel] = panels.get(channel, ()) + shown
         if channel in _READ:
             asked[channel, start, spots[0][0]] = shown
@@ -94,17 +94,17 @@ def _begun(world: Simulation, now: int, plays: int, facts: Facts) -> ScreenTrace
 
 
 def _with_screen(
-    trace: ScreenTrace, world: Simulation, now: int, plays: int, facts: Facts
+    trace: ScreenTrace, simulation: Simulation, now: int, plays: int, facts: Facts
 ) -> ScreenTrace:
     evidence, doings = trace.evidence, facts.doings
     by_channel, new, read = dict[Channel, list[Evidence]](), list[Evidence](), dict[Asked, Cells]()
-    for row in news(world.setting, world.topology, world.speakers(now), now, doings):
+    for row in news(simulation.setting, simulation.topology, simulation.speakers(now), now, doings):
         channel, start, spots = row
         known: Sequence[Evidence] | None = None
         if channel in _READ:
             known = trace.asked.get((channel, start, spots[0][0]))
         if known is None:
-            known = world.row(row, doings)
+            known = simulation.row(row, doings)
             new += known
             if channel in _READ:
                 read[channel, start, spots[0][0]] = tuple(known)

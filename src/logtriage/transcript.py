@@ -1,4 +1,4 @@
-"""Transcripts: serialisable records of episodes, which can be replayed and graded."""
+"""Transcripts: records of episodes that can be serialised, replayed and graded."""
 
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
@@ -49,9 +49,9 @@ def _frozen_wires(actions: Iterable[WireAction]) -> tuple[WireAction, ...]:
 
 
 def checked_ticks(ticks: object, count: int, role_split: str | None) -> tuple[int, ...]:
-    """The ticks of joint play: one whole number for each of ``count`` actions, never falling.
+    """The ticks of joint play, checked: one whole number for each of ``count`` actions, in order.
 
-    InvalidInput names the place, also of a second action in a tick without a role split.
+    InvalidInput names the mistake; without a role split no two actions may share a tick.
     """
     if not isinstance(ticks, list | tuple):
         raise InvalidInput(
@@ -110,7 +110,7 @@ class Transcript:
     role_split_mark: str | None = None
 
     def __attrs_post_init__(self) -> None:
-        """Check the ticks."""
+        """Check ``ticks`` and ``role_split``."""
         if self.ticks is not None:
             ticks = checked_ticks(self.ticks, len(self.actions), self.role_split)
             object.__setattr__(self, "ticks", ticks)
@@ -118,7 +118,7 @@ class Transcript:
             raise InvalidInput(WITHOUT_TICKS)
 
     def __reduce__(self) -> tuple[object, ...]:
-        # Read-only views cannot be pickled; their contents can.
+        # A MappingProxyType cannot be pickled; its content can.
         actions = tuple(dict(action) for action in self.actions)
         extra = dict(self.extra)
         fields = self.incident, actions, self.status, self.agent, extra, self.ticks, self.seal
@@ -169,8 +169,8 @@ def transcript_of(
 
     Raises:
         InvalidInput: if several actions share a tick and ``role_split`` is None, or does not
-            allow them; if time passed after the last action, since those ticks would be lost: a
-            role that does nothing must :class:`~logtriage.actions.Wait`; if it is no state.
+            allow them; if ticks without an action passed after the last one, since a transcript
+            would lose them (a role can :class:`~logtriage.actions.Wait`); if it is no state.
     """
     check_state(state)
     ticks = tuple(when for when, _ in state.history)
@@ -181,7 +181,7 @@ def transcript_of(
             "a transcript can tell of them only by actions (such as wait)"
         )
     wires = tuple(action_to_wire(action) for action in state.actions)
-    # A role that plays alone has one action a tick, too, but may report and wait.
+    # A split of one role has one action a tick, but may report and wait.
     joint = state.schedule is not None or any(
         isinstance(action, Report | Wait) for action in state.actions
     )
@@ -228,7 +228,7 @@ def split_of(transcript: Transcript, splits: Splits = get_role_split) -> RoleSpl
 def plays_of(
     transcript: Transcript, topology: Topology, splits: Splits = get_role_split
 ) -> list[Play]:
-    """The actions of a transcript with their ticks; what its role may not take is malformed.
+    """The (tick, action) of a transcript; an action that its role may not take is malformed.
 
     Raises:
         UnknownName, InvalidInput: as :func:`split_of`.

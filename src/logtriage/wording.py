@@ -1,4 +1,4 @@
-"""Words and figures of a simulated incident's screens, made from the cells that they show."""
+"""Make the words and figures of a simulated incident's screens from the cells on them."""
 
 from collections.abc import Callable
 from functools import lru_cache
@@ -16,16 +16,17 @@ from logtriage.world.voice import Voice
 from logtriage.world.voice import voice_of as voice_with
 
 Words = TypeVar("Words")
-#: What was said last, by what it was about, each with the cells that it was said of.
+#: A cache of words by what they are about: (cells that they were made from, words).
 Said = dict[object, tuple[object, Any]]
 
 
 def saying(
     voice: Voice, trace: ScreenTrace, readings: Cells, since: int, team: str
 ) -> Callable[[str], object]:
-    """What words the panels of a screen, by field: it knows what was shown, and no truth.
+    """A function that makes the value of a field of an observation from what was shown.
 
-    ``readings`` are the cells of the edge, ``since`` is the tick of the trouble.
+    ``readings`` are the cells of the edge so far, ``since`` is the tick at which the trouble began,
+    ``team`` the team of the note. The function does not hold the truth.
     """
     said, cells = trace.said, trace.panels.get
 
@@ -58,14 +59,14 @@ def saying(
     return say
 
 
-def voice_in(said: Said, world: Simulation) -> Voice:
-    """The voice of an incident, kept with what its screens said."""
-    voice: Voice = (said.get(Voice) or said.setdefault(Voice, (None, voice_of(world))))[1]
+def voice_in(said: Said, simulation: Simulation) -> Voice:
+    """The voice of an incident, cached in ``said``."""
+    voice: Voice = (said.get(Voice) or said.setdefault(Voice, (None, voice_of(simulation))))[1]
     return voice
 
 
 def words(said: Said, key: object, shown: Cells, say: Callable[[Cells], Words]) -> Words:
-    """What the cells of a panel say; as long as they are the same, it is said once."""
+    """``say(shown)``, cached in ``said`` under ``key`` for as long as ``shown`` is the same."""
     kept = said.get(key)
     if kept is not None and kept[0] is shown:
         words: Words = kept[1]
@@ -76,40 +77,44 @@ def words(said: Said, key: object, shown: Cells, say: Callable[[Cells], Words]) 
 
 
 def glance(state: State) -> tuple[tuple[Alert, ...], EdgePanel]:
-    """The alerts and the edge of a simulated incident alone; InvalidInput for a recording."""
-    world = state.incident.telemetry
-    if not isinstance(world, Simulation):
+    """(alerts, edge panel) of a simulated incident's screen; InvalidInput for a recording."""
+    simulation = state.incident.telemetry
+    if not isinstance(simulation, Simulation):
         raise InvalidInput(f"{state.incident.id}: expected a simulated incident")
-    return _glance(world, state.tick, state.facts.doings)
+    return _glance(simulation, state.tick, state.facts.doings)
 
 
-def edge_panel(world: Simulation, now: int, doings: Doings) -> EdgePanel:
+def edge_panel(simulation: Simulation, now: int, doings: Doings) -> EdgePanel:
     """The edge panel of a tick with its series."""
-    since = tick_of(trouble(world.setting))
-    return voice_of(world).edges(edge_readings(world, now, doings), since)
+    since = tick_of(trouble(simulation.setting))
+    return voice_of(simulation).edges(edge_readings(simulation, now, doings), since)
 
 
-def edge_readings(world: Simulation, now: int, doings: Doings) -> Cells:
-    """The cells of the edge up to a tick; every one since tick 0 stood on a screen."""
+def edge_readings(simulation: Simulation, now: int, doings: Doings) -> Cells:
+    """The cells of the edge from tick 0 up to a tick, all of which stood on a screen."""
     return tuple(
         [
             cell
             for start in edge_starts(now, doings)
-            for cell in world.row((Channel.EDGE, start, ((-1, 0),)), doings)
+            for cell in simulation.row((Channel.EDGE, start, ((-1, 0),)), doings)
         ]
     )
 
 
-def voice_of(world: Simulation) -> Voice:
-    """What words the tokens of an incident."""
-    return voice_with(world.setting.world, world.topology, world.seed, world.phrasing)
+def voice_of(simulation: Simulation) -> Voice:
+    """The voice of an incident, which words its tokens."""
+    return voice_with(
+        simulation.setting.world, simulation.topology, simulation.seed, simulation.phrasing
+    )
 
 
 @lru_cache(maxsize=4096)
-def _glance(world: Simulation, now: int, doings: Doings) -> tuple[tuple[Alert, ...], EdgePanel]:
-    """Alerts stand in rows of their own; the other cells are not drawn."""
+def _glance(
+    simulation: Simulation, now: int, doings: Doings
+) -> tuple[tuple[Alert, ...], EdgePanel]:
+    """:func:`glance`; draws the rows of alerts and the edge, and no other cells."""
     alerts: list[Evidence] = []
-    for row in rows(world.setting, world.topology, world.speakers(now), now, doings):
+    for row in rows(simulation.setting, simulation.topology, simulation.speakers(now), now, doings):
         if row[0] is Channel.ALERT:
-            alerts += world.row(row, doings)
-    return voice_of(world).alerts(alerts), edge_panel(world, now, doings)
+            alerts += simulation.row(row, doings)
+    return voice_of(simulation).alerts(alerts), edge_panel(simulation, now, doings)

@@ -1,4 +1,4 @@
-"""The way from an id to an incident; sealed incidents are drawn with a key of your own."""
+"""Draw incidents by their ids; sealed incidents are drawn with a key of your own."""
 
 from logtriage._lib.seal import Seal
 

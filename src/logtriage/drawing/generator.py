@@ -1,4 +1,4 @@
-"""Incidents by their ids, drawn from a task's distribution."""
+"""Draw incidents by their ids from a task's distribution."""
 
 from functools import lru_cache
 
@@ -20,26 +20,25 @@ def make_incident(
     Args:
         incident_id: ``<task>/<split>/<index>``; a task of any world but the default one is
             ``<world>:<task>``.
-        seal: the key of sealed incidents; others are drawn without.
+        seal: the key of sealed incidents; other incidents need none.
         world: as in :func:`~logtriage.tasks.get_task`; a folder is read at each call.
 
     Raises:
         UnknownName: if the world, task or split is unknown.
-        InvalidInput: if the id is not ``<task>/<split>/<index>``, for one of another
-            world, and for a split that the task lacks.
+        InvalidInput: if the id is not ``<task>/<split>/<index>``, or is of another world.
         WorldError, OSError: for a world that cannot be used.
         SealError: for a sealed incident without its seal.
     """
-    of = world_of_incident(incident_id, world)
+    chosen = world_of_incident(incident_id, world)
     if seal is None or not is_sealed(incident_id):
-        return open_incident(incident_id, of)
-    parsed = parse_incident_id(incident_id, seal, of)
+        return open_incident(incident_id, chosen)
+    parsed = parse_incident_id(incident_id, seal, chosen)
     return draw_incident(parsed.task, parsed)
 
 
 @lru_cache(maxsize=4096)
 def open_incident(incident_id: str, world: World) -> Incident:
-    """The incident of an id that needs no key, so that the cache holds no secret."""
+    """The incident of an id that needs no key, so the cache holds no secret."""
     parsed = parse_incident_id(incident_id, world=world)
     return draw_incident(parsed.task, parsed)
 
@@ -49,8 +48,8 @@ def draw_incident(
 ) -> Incident:
     """An incident of ``task``, on the split's topology or on ``topology``.
 
-    On a topology of your own the id ends in ``@`` and its name; hand graders a ``resolve`` that
-    knows it.
+    On a topology of your own the id ends in ``@`` and the topology's name; graders then need a
+    ``resolve`` function that finds the incident.
 
     Raises:
         InvalidInput: for a task of unseen worlds, or for a topology that has no place for the

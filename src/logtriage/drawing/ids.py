@@ -22,7 +22,7 @@ SPLITS: Final = ("train", "val", "test", "ood")
 #: The split whose incidents are drawn with a secret key.
 SEALED: Final = "sealed"
 ALL_SPLITS: Final = (*SPLITS, SEALED)
-#: Incidents of one split of one task are numbered below this.
+#: The number of incidents in one split of one task.
 MAX_INDEX: Final = 1 << 48
 SEED_BITS: Final = 62
 SEED_MASK: Final = (1 << SEED_BITS) - 1
@@ -31,7 +31,7 @@ SCRAMBLE: Final = ((29, 0x3F58476D1CE4E5B9), (31, 0x14D049BB133111EB), (30, 1))
 
 
 def check_split(split: str) -> None:
-    """Refuse an unknown split."""
+    """Raise UnknownName for an unknown split."""
     if split not in ALL_SPLITS:
         raise UnknownName("split", split, ALL_SPLITS)
 
@@ -55,10 +55,10 @@ class IncidentId:
 
     @property
     def seed(self) -> int:
-        """The incident's 62-bit seed with the split in the two bits above.
+        """The incident's seed: 62 bits, with the number of the split in the two bits above.
 
-        Indices of a task and split never meet (a bijection on 62 bits). The seed of a sealed
-        incident is a keyed hash of its id, and wider.
+        The 62 bits are a bijection of the index, so no two incidents of a task and split share a
+        seed. The seed of a sealed incident is a keyed hash of its id, and wider.
 
         Raises:
             SealError: for a sealed incident without its seal.
@@ -79,21 +79,21 @@ class IncidentId:
 
 @lru_cache(maxsize=64)
 def task_offset(task_id: str) -> int:
-    """Where the seeds of a task begin."""
+    """What is added to the indices of a task before they become seeds."""
     return hash_name(task_id) & SEED_MASK
 
 
 def parse_incident_id(
     text: str, seal: Seal | None = None, world: WorldLike | None = None
 ) -> IncidentId:
-    """Read ``<task>/<split>/<index>``; ``seal`` is kept if that is a sealed incident.
+    """Parse ``<task>/<split>/<index>``; ``seal`` is kept for a sealed incident only.
 
-    Raises as :func:`~logtriage.tasks.get_task`, which says what ``world`` is; UnknownName for a
-    split, and InvalidInput for what is not an id in canonical form.
+    ``world`` and errors are as of :func:`~logtriage.tasks.get_task`; also raises UnknownName for an
+    unknown split, and InvalidInput for a text that is not an id in canonical form.
     """
     parts = str(text).split("/")
     if len(parts) == 2 and parts[1] in ALL_SPLITS:
-        get_task(parts[0], world)  # an unknown task is told before the number that is missing
+        get_task(parts[0], world)  # report an unknown task before the missing number
     if len(parts) != 3:
         raise InvalidInput(f"incident id {text!r:.200}: {_part_error(parts)}")
     task = get_task(parts[0], world_of_incident(text, world))
@@ -102,25 +102,25 @@ def parse_incident_id(
 
 
 def world_of_incident(text: str, world: WorldLike | None = None) -> World:
-    """The world of an incident's id, or of the number in it; raises as ``world_of_id``."""
+    """The world of an incident (in ``unseen_world``, by its number); raises as ``world_of_id``."""
     if not isinstance(text, str):
         raise InvalidInput(f"expected the id of an incident, a text; got {kind_of(text)}")
-    of = world_of_id(text, world)
+    chosen = world_of_id(text, world)
     task, _, place = text.partition("/")
     split = place.partition("/")[0]
     if task not in UNSEEN_TASKS or split not in ALL_SPLITS or place.count("/") != 1:
-        return of
+        return chosen
     own = unseen_world(split, world_number(index_of(text)))
-    if of not in (own, default_world()):
+    if chosen not in (own, default_world()):
         raise InvalidInput(
-            f"{text!r:.200}: of world {own.name!r}, and the world given here is {of.name!r} "
-            f"({of.fingerprint})"
+            f"{text!r:.200}: of world {own.name!r}, and the world given here is {chosen.name!r} "
+            f"({chosen.fingerprint})"
         )
     return own
 
 
 def index_of(text: str) -> int:
-    """The number at the end of an incident's id, in range and in canonical form."""
+    """The number at the end of an incident's id; InvalidInput if not canonical, or too large."""
     digits = text.rpartition("/")[2]
     canonical = digits.isascii() and digits.isdigit() and (digits == "0" or digits[0] != "0")
     if not canonical or len(digits) > 15 or int(digits) >= MAX_INDEX:
@@ -132,7 +132,7 @@ def index_of(text: str) -> int:
 
 
 def indices(count: int, start: int = 0) -> range:
-    """The numbers ``start`` to ``start + count - 1`` of incidents, all of them in range."""
+    """The numbers ``start`` to ``start + count - 1``; InvalidInput if any is out of range."""
     if not (count >= 0 and 0 <= start <= start + count <= MAX_INDEX):
         raise InvalidInput(f"ids {start} to {start + count - 1}: indices lie in [0, {MAX_INDEX})")
     return range(start, start + count)

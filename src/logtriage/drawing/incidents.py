@@ -26,7 +26,7 @@ HAND_OVER_STREAM: Final = hash_name("price of hand-over")
 
 
 class Slot(IntEnum):
-    """The draws of a truth."""
+    """The counters of the draws that make up a truth."""
 
     RANDOM_TOPOLOGY = 0
     TOPOLOGY_SIZE = 1
@@ -44,7 +44,7 @@ _PHRASING: Final = {"train": 0, "val": 0, "test": 1, SEALED: 1, "ood": 2}
 def draw_from(
     task: TaskSpec, setting: Setting, incident_id: IncidentId, own: Topology | None = None
 ) -> Incident:
-    """An incident of a task in a setting, on ``own`` if that is a topology.
+    """An incident of a task in a setting, on the topology ``own`` if there is one.
 
     Raises:
         InvalidInput: for a topology of another world, without a place for the faults, or with a
@@ -91,7 +91,7 @@ def draw_from(
 
 
 def worth_of_hand_over(seed: int) -> float:
-    """The worth of a hand-over of a seed: each is as likely, whatever the truth is."""
+    """The worth of a hand-over, drawn by the seed: uniform, whatever the truth is."""
     count = len(WORTHS_OF_HAND_OVER)
     return WORTHS_OF_HAND_OVER[below(draw(subkey(seed, HAND_OVER_STREAM), 0), count)]
 
@@ -99,13 +99,13 @@ def worth_of_hand_over(seed: int) -> float:
 def _topology(
     task: TaskSpec, world: World, incident_id: IncidentId, key: int, own: Topology | None
 ) -> tuple[Topology, bool | None]:
-    """The topology, and ``held`` for its prior."""
+    """(topology, ``held`` as :func:`~logtriage.world.prior.prior` takes it)."""
     if own is not None:
         return fitting(own, world), None
     ood, drawn = incident_id.split == "ood", world.rules.drawn_topologies
     if task.topology is None:
         sizes = task.services
-        assert sizes is not None  # or it had a topology
+        assert sizes is not None  # a task without a topology has sizes
     elif ood and drawn and below(draw(key, Slot.RANDOM_TOPOLOGY), 1000) < drawn.ood_share:
         sizes = drawn.ood_services
     else:
@@ -125,7 +125,7 @@ def _directory(world: World, seed: int, topology: Topology) -> tuple[str, ...]:
 
 @lru_cache(maxsize=512)
 def _owners(world: World, topology: Topology) -> tuple[tuple[str, ...], ...]:
-    """For each service the teams that may own it, each as often as it weighs."""
+    """The teams that may own each service; a team stands there as often as it weighs."""
     teams = world.owning_teams(topology)
     rows = {}
     for at in {(service.tier, service.owner) for service in topology.services}:
@@ -138,7 +138,7 @@ def _owners(world: World, topology: Topology) -> tuple[tuple[str, ...], ...]:
 def truth_of(
     world: World, topology: Topology, teams: tuple[str, ...], truth: Hypothesis, severity: Severity
 ) -> Truth:
-    """The answer of an incident if a hypothesis holds and these teams are to be paged."""
+    """The answer of an incident whose truth is this hypothesis; ``teams`` has one per fault."""
     names = topology.names
     return Truth(
         fault=Fault(truth.faults[0][0], names[truth.faults[0][1]]) if truth.faults else None,

@@ -1,4 +1,4 @@
-"""Incidents of given kinds of faults, or of trouble that settles by itself."""
+"""Find incidents of given kinds of faults, or of given benign kinds."""
 
 from collections.abc import Callable, Collection, Iterable
 from itertools import islice
@@ -11,7 +11,7 @@ from logtriage.world.default import default_world
 from logtriage.world.model import World
 from logtriage.world.prior import prior
 
-#: So many numbers are looked through, and this many more for each incident that is wanted.
+#: A search looks through this many numbers, and this many more for each incident wanted.
 _LOOKED_AT, _FOR_EACH = 10_000, 1_000
 
 
@@ -39,7 +39,7 @@ def kinds_drawn(task: TaskSpec, split: str) -> tuple[str, ...]:
 
 
 def check_kinds(kinds: Iterable[str], task: TaskSpec, split: str) -> None:
-    """Refuse kinds that a task never draws in a split (UnknownName, InvalidInput)."""
+    """Raise UnknownName or InvalidInput for kinds that a task never draws in a split."""
     known = _known(task.world)
     for kind in kinds:
         if task.unseen:

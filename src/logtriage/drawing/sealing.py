@@ -1,4 +1,4 @@
-"""Where the key of sealed incidents comes from for code that gets ids from outside."""
+"""Find the key of sealed incidents in a file or the environment, for ids from outside."""
 
 import os
 import secrets
@@ -16,7 +16,7 @@ from logtriage.world.loading import WorldLike
 
 #: Random bytes of a new key, which is written as twice as many hex digits.
 _NEW_KEY: Final = 32
-#: The name of a file has no more characters.
+#: The most characters of a file's name.
 _LONGEST_NAME: Final = 255
 HOW: Final = f"set {SEAL_VARIABLE}, or give --seal-file PATH (in Python, seal=Seal(key))"
 
@@ -29,7 +29,7 @@ def _seal(source: str, key: bytes) -> Seal:
 
 
 def seal_of_environment() -> Seal | None:
-    """The seal of the key in ``LOGTRIAGE_SEAL``, if it is set; a SealError for no key."""
+    """The seal of the key in ``LOGTRIAGE_SEAL``; None if unset, SealError if that is no key."""
     key = os.environ.get(SEAL_VARIABLE)
     if not key:
         return None
@@ -57,12 +57,12 @@ def new_seal(path: str | PathLike[str]) -> Seal:
 
 
 def seal_at_hand(path: str | PathLike[str] | None = None) -> Seal | None:
-    """The seal in a file; without ``path`` that of the environment, if it has one."""
+    """The seal in the file ``path``; for None that of the environment, or None if it has none."""
     return seal_of_environment() if path is None else read_seal(path)
 
 
 def seal_for(split: str, own: Seal | None = None) -> Seal | None:
-    """The seal of split ``sealed``: ``own``, or that of the environment; a SealError says how."""
+    """``own`` or the environment's seal for split ``sealed`` (SealError if neither); else None."""
     if split != SEALED:
         return None
     seal = seal_of_environment() if own is None else own
@@ -72,7 +72,7 @@ def seal_for(split: str, own: Seal | None = None) -> Seal | None:
 
 
 def seal_of_run(fingerprint: str | None, own: Seal | None, where: str) -> Seal | None:
-    """The seal that a record says it was played under, if any; a SealError names ``where``."""
+    """The seal of a record's ``fingerprint``, None without one; SealError names ``where``."""
     if fingerprint is None:
         return None
     seal = seal_of_environment() if own is None else own
@@ -89,7 +89,7 @@ def seal_of_run(fingerprint: str | None, own: Seal | None, where: str) -> Seal |
 def incident_of(
     incident_id: str, seal: Seal | None = None, world: WorldLike | None = None
 ) -> Incident:
-    """:func:`make_incident`, with ``seal`` or the seal of the environment if it is sealed."""
+    """:func:`make_incident`; a sealed incident needs ``seal`` or the seal of the environment."""
     if seal is None and is_sealed(incident_id):
         seal = seal_of_environment()
     return make_incident(incident_id, seal=seal, world=world)

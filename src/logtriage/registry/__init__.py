@@ -1,4 +1,4 @@
-"""Names on the command line and in run files: policies and teams by specification."""
+"""Policies and teams by the names that the command line and run files use."""
 
 from logtriage.registry.own import is_own
 from logtriage.registry.policies import POLICIES, constant_actions, make_policy

@@ -1,4 +1,4 @@
-"""Policies and roles of the user's own, by ``module:name``. Naming a module imports it."""
+"""Policies and roles of the user's own, named ``module:name``. The module is imported."""
 
 from collections.abc import Iterable
 from inspect import signature
@@ -12,7 +12,7 @@ from logtriage.incident import Incident
 from logtriage.policies import Player, Policy, PolicyFactory, RoleFactory
 from logtriage.roles import Role, RoleSplit
 
-#: Words with a meaning of their own before a colon, so no modules.
+#: Words before a colon that name a policy, not a module.
 _TAKEN: Final = ("constant", "hf", "net", "observer", "openai", "random", "top_suspect")
 
 
@@ -24,9 +24,9 @@ def is_own(spec: str) -> bool:
 
 
 def own_policy(spec: str, known: Iterable[str]) -> PolicyFactory:
-    """The factory of ``module:name``: a policy, or what makes it, of the incident or of nothing.
+    """The factory for ``module:name``, a policy or a callable that makes one.
 
-    ``known`` are the policies to suggest if there is no such module.
+    The callable takes an incident or nothing. An error for a missing module suggests ``known``.
     """
     maker = _imported(spec, "policy", known)
     makes = callable(maker) and (_takes(maker, 1) or _takes(maker, 0))
@@ -40,7 +40,7 @@ def own_policy(spec: str, known: Iterable[str]) -> PolicyFactory:
 
 
 def own_role(spec: str, known: Iterable[str]) -> RoleFactory:
-    """The factory of ``module:name``, which is called with an incident, a split and a role."""
+    """The factory for ``module:name``, a callable that takes an incident, a split and a role."""
     maker = _imported(spec, "policy of a role", known)
     if not callable(maker) or not _takes(maker, 3):
         raise InvalidInput(
@@ -52,7 +52,7 @@ def own_role(spec: str, known: Iterable[str]) -> RoleFactory:
 
 @attrs.frozen
 class _Own:
-    """What a reference names; another process imports it anew."""
+    """A factory around ``maker``, the object that a reference names; pickles hold the name."""
 
     reference: str
     maker: Any
@@ -94,7 +94,7 @@ def _imported(spec: str, what: str, known: Iterable[str]) -> Any:
 
 
 def _acts(value: object) -> bool:
-    """Whether an object itself has ``act``; a class with ``act`` does not count."""
+    """Whether an object, not a class, has ``act``."""
     return not isinstance(value, type) and hasattr(value, "act")
 
 

@@ -22,7 +22,7 @@ CONSTANT: Final = "constant"
 ENDPOINT: Final = "openai"
 #: ``hf:DIR``: a model that is loaded into this process.
 LOADED: Final = "hf"
-#: What :func:`make_policy` takes, and ``eval``; ``docs/policies.md`` says what each does.
+#: What ``logtriage eval`` plays; ``docs/policies.md`` says what each does.
 POLICIES: Final = (
     *("oracle", "observer", "top_suspect", "expert", "chain"),
     *("first_error", "random", *policies.METHODS, "inquiry"),
@@ -53,12 +53,12 @@ _PLAIN: Final[dict[str, policies.PolicyFactory]] = {
         for name, method in policies.METHODS.items()
     },
 }
-#: Policies that take a number of ``questions``.
+#: Policies that hold a belief and take a number of ``questions``.
 _BY_BELIEF: Final[dict[str, Callable[..., policies.Policy]]] = {
     "observer": policies.ObserverPolicy,
     "top_suspect": policies.TopSuspectPolicy,
 }
-#: Where models are played from Python.
+#: The modules that play models from Python.
 _MODELS: Final = {
     ENDPOINT: "logtriage.adapters.served",
     LOADED: "logtriage.adapters.local.player",
@@ -66,7 +66,7 @@ _MODELS: Final = {
 
 
 def make_policy(spec: str) -> policies.PolicyFactory:
-    """The factory behind a specification such as ``expert`` or ``random:7``; it can be pickled.
+    """The factory for a specification such as ``expert`` or ``random:7``; it can be pickled.
 
     ``module:name`` is the user's own policy, or a class or function that makes it.
 
@@ -118,7 +118,7 @@ def seed_of(spec: str) -> int:
 
 
 def constant_actions(text: str, topology: Topology) -> tuple[Action, ...]:
-    """Actions from ``classify_severity=P1,escalate=sre-team,resolve``.
+    """The actions of a text such as ``classify_severity=P1,escalate=sre-team,resolve``.
 
     An action with a service, team or remedy that ``topology`` lacks is malformed.
 
@@ -136,7 +136,7 @@ def constant_actions(text: str, topology: Topology) -> tuple[Action, ...]:
 
 
 def _fits_elsewhere(kind: str, value: str) -> bool:
-    """Whether an action would be valid on a topology that has its names."""
+    """Whether an action would be valid on some other topology, one with the names it uses."""
     if kind == "remediate":
         remedy, _, service = value.partition(":")
         return bool(remedy and service)

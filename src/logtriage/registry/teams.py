@@ -21,9 +21,9 @@ _ROLE_PLAYERS: Final = (
 )
 #: What :func:`make_team` takes; ``docs/teams.md`` says what each does.
 TEAMS: Final = ("oracle", "expert", "observer", "pooled", "random", "ROLE=POLICY,...")
-#: The beginning of a trained role in a specification; the directory of a run follows.
+#: How the name of a trained role begins; the directory of a run follows.
 NETWORK: Final = "net:"
-#: Between the parts of ``ROLE=POLICY,...``: arguments may hold other commas.
+#: The commas between the parts of ``ROLE=POLICY,...``; arguments may hold other commas.
 _BETWEEN: Final = re.compile(r",(?=\s*\w+\s*=)")
 
 
@@ -35,7 +35,7 @@ def _random_role(seed: int, incident: Incident, _: RoleSplit, role: Role) -> pol
     return policies.RandomPolicy(hash_name(f"{seed} {incident.id} {role.name}"), role)
 
 
-#: What plays a single role, by the name of its team.
+#: The factories of single roles, by the name of the team where all roles have them.
 _ROLES: Final[dict[str, policies.RoleFactory]] = {
     "oracle": policies.OracleRole,
     "expert": _expert_role,
@@ -57,12 +57,12 @@ def _by_role(
 def make_team(
     spec: str, split: SplitLike, *, roles: Mapping[str, policies.RoleFactory] | None = None
 ) -> policies.TeamFactory:
-    """The factory behind a specification such as ``expert`` or ``triage=expert,...``.
+    """The factory for a specification such as ``expert`` or ``triage=expert,...``.
 
     ``split`` is a role split, or the name of a built-in one. ``ROLE=POLICY,...`` names a policy
     for each role; a name alone plays all roles. ``net:DIR`` is a trained network. ``module:name``
-    makes the policy of a role from the incident, the split and the role. ``roles`` are policies
-    that the registry does not know, by their names. Factories can be pickled, if those can.
+    makes the policy of a role from the incident, the split and the role. ``roles`` are further
+    policies by their names. A factory can be pickled if those can.
 
     Raises:
         UnknownName: for a team, policy, role or role split that does not exist.
@@ -84,7 +84,7 @@ def make_team(
 
 
 def _check_not_alone(where: str, spec: str, known: Iterable[str]) -> None:
-    """Refuse a policy that plays no role: it acts on all of an incident, or is a bare model."""
+    """Raise InvalidInput for a policy that plays alone, without a role, and for a bare model."""
     name = spec.partition(":")[0]
     if name == ENDPOINT:
         raise InvalidInput(
@@ -98,14 +98,14 @@ def _check_not_alone(where: str, spec: str, known: Iterable[str]) -> None:
 
 
 def is_shipped(spec: str) -> bool:
-    """Whether a policy, or each policy of a team, is scripted, by its name."""
+    """Whether the name of a policy, or of each policy of a team, is that of a scripted one."""
     parts = [policy for _, policy in roles_of(spec)] or [spec]
     scripted = {*POLICIES, *TEAMS, CONSTANT}
     return all(part.partition("#")[0].partition(":")[0] in scripted for part in parts)
 
 
 def roles_of(spec: str) -> tuple[tuple[str, str], ...]:
-    """The roles that ``ROLE=POLICY,...`` names, with their policies; none in other specs."""
+    """(role, policy) for each part of ``ROLE=POLICY,...``; empty for any other specification."""
     if not re.match(r"\s*\w+\s*=", spec):
         return ()
     parts = (part.partition("=") for part in _BETWEEN.split(spec))

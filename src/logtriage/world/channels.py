@@ -1,9 +1,9 @@
-"""Where evidence comes from, and what it can be: channels, sorts of cells, tokens.
+"""Where evidence comes from, and what it can be: channels, cells, tokens.
 
-A *cell* is one place that evidence is read from: a channel, a service, a slot and a tick, which
-lies before 0 for what was recorded before the incident. It holds one *token*: a categorical piece
-of evidence. What a token is about decides its *sort*: a log line, a gauge, half of a trace. Tokens
-are strings; those that name a dependency end in ``:`` and the index of the service.
+A *cell* is one place on a screen: a channel, a service, a slot and the tick of the reading, which
+is negative before the incident. A cell holds one *token*, a string such as ``slow_reads``. The
+*sort* of a cell says what its token is about: the logs, the changes, one gauge or one half of a
+trace. A token that names a dependency ends in ``:`` and the index of that service.
 """
 
 from enum import StrEnum
@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 
 class Channel(StrEnum):
-    """Where a piece of evidence comes from."""
+    """The part of a screen that shows a piece of evidence."""
 
     ALERT = "alert"
     EDGE = "edge"
@@ -29,8 +29,8 @@ class Channel(StrEnum):
 class Evidence(NamedTuple):
     """One cell that was shown, and the token in it.
 
-    ``service`` is an index, -1 for what belongs to no service (edge panel, notes, effects of
-    remedies). ``slot`` numbers the lines, gauges or alert rules of one service.
+    ``service`` is an index, -1 for the edge panel, notes and effects of remedies. ``slot`` is the
+    place among gauges, trace halves, alert rules, window lines or, for an effect, remedies.
     """
 
     channel: Channel
@@ -41,32 +41,32 @@ class Evidence(NamedTuple):
 
     @property
     def cell(self) -> tuple[Channel, int, int, int]:
-        """What identifies the cell: shown twice, it is the same evidence."""
+        """The evidence without its token: equal cells are one piece of evidence."""
         return self[:4]
 
 
-#: Ticks between two scrapes: what is shown of a service is read anew at each.
+#: Ticks between two scrapes. Each scrape reads all cells of a service anew.
 SCRAPE: Final = 3
-#: Scrapes of the ten minutes before the incident.
+#: Scrapes before the incident, about ten minutes.
 SCRAPES_BEFORE: Final = 6
 #: The tick of the earliest scrape that anybody sees.
 EARLIEST: Final = -SCRAPES_BEFORE * SCRAPE
-#: Lines of the window in a tick.
+#: Log lines that the window shows in each tick.
 WINDOW_LINES: Final = 3
 #: Ticks between a right page and the note of the responders.
 NOTE_DELAY: Final = 2
 
-#: ``names:slow_query``: the line names its cause.
+#: How the token of a log line begins that names its cause: ``names:slow_query``.
 NAMES: Final = "names"
 
-#: What a trace says: where the time goes (slot 0), where errors start (slot 1).
+#: The two halves of a trace: where the time goes (slot 0), where errors start (slot 1).
 SPANS: Final = ("time", "errors")
 
-#: What stands in the cells of a service whose metrics, traces or logs are down for the whole
-#: incident. It tells nothing.
+#: The token of all metrics, traces or requested logs of a service where these are down for the
+#: whole incident. It tells nothing.
 DOWN: Final = "down"
 
-#: What a note says that tells nothing, and what became of a remedy.
+#: Tokens of a note without news, of a remedy that fixed a fault, and of any other remedy.
 NO_NEWS: Final = "nothing"
 EASES: Final = "eases"
 NO_CHANGE: Final = "no_change"

@@ -1,4 +1,4 @@
-"""Read from a log line which other service it complains about."""
+"""Find the service that a log line complains about."""
 
 import re
 from typing import Final
@@ -10,7 +10,7 @@ _WORD: Final = re.compile(r"[\w.-]+")
 
 
 def complaint(line: LogLine, topology: Topology) -> tuple[str, str] | None:
-    """(caller, dependency) of a line that complains about a dependency, or None."""
+    """(service of the line, other service that it names); None if it names none or is INFO."""
     if line.level == "INFO":
         return None
     for run in _WORD.findall(line.message):

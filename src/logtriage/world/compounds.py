@@ -1,12 +1,11 @@
-"""The public prior over sets of faults at distinct services, drawn from and believed alike.
+"""The public prior over sets of faults at distinct services. Draws and beliefs both use it.
 
 Among sets of one size, a set weighs the product of its faults' own weights: the faults are
-independent, but sit at distinct services. A set with a secondary fault
-(:func:`logtriage.world.conditions.secondary`) weighs more, by the world's rule, for each of its
-faults that brings about another.
+independent, but sit at distinct services. In some worlds a fault can bring about a secondary fault
+at a caller (:func:`logtriage.world.conditions.secondary`). A set weighs more for each such pair.
 
-Sums over all sets are elementary symmetric polynomials of the services' weights, so that a set is
-drawn on any topology without listing the others.
+The weights of all sets of one size sum to an elementary symmetric polynomial of the services'
+weights. So a set can be drawn on any topology without a list of all sets.
 """
 
 from bisect import bisect_right
@@ -24,13 +23,13 @@ from logtriage.world.conditions import Hypothesis, brings_about
 from logtriage.world.prior import TOTAL, Prior, prior
 from logtriage.world.setting import Setting
 
-#: Weights of single faults are cut to this many bits; the lightest keeps a dozen.
+#: The heaviest single fault keeps this many bits of its weight, the lightest a dozen.
 _BITS: Final = 16
-#: At most this many sets are listed.
+#: The most hypotheses that :attr:`SetPrior.listed` lists.
 LISTED: Final = 150_000
-
+#: A kind, and the index of the service that it strikes.
 Fault = tuple[str, int]
-#: A service, and the fault of a caller of it that its own may bring about.
+#: A service, and the fault that its own faults may bring about at one of its callers.
 Link = tuple[int, Fault]
 
 
@@ -44,13 +43,13 @@ class SetPrior:
 
     @property
     def linked(self) -> int:
-        """How much more a set weighs for each fault that brings about another; 0: no rule."""
+        """Each link in a set adds this many times the set's product weight; 0 without a rule."""
         rule = self.setting.world.rules.secondary_fault
         return 0 if rule is None else rule.weight
 
     @cached_property
     def weight_of(self) -> dict[Fault, int]:
-        """What each fault weighs among those that may occur, in the order of services."""
+        """The weight of each fault that may occur, in the order of services."""
         rows = [
             (hypothesis.faults[0], weight)
             for hypothesis, weight in zip(self.single.hypotheses, self.single.weights, strict=True)
@@ -61,7 +60,7 @@ class SetPrior:
 
     @cached_property
     def by_service(self) -> tuple[tuple[tuple[str, int], ...], ...]:
-        """The kinds that may occur at each service, with their weights."""
+        """(kind, weight) of each kind that may occur, for each service."""
         rows: list[list[tuple[str, int]]] = [[] for _ in self.topology.services]
         for (kind, service), weight in self.weight_of.items():
             rows[service].append((kind, weight))
@@ -69,12 +68,12 @@ class SetPrior:
 
     @cached_property
     def at_service(self) -> tuple[int, ...]:
-        """The weight of all faults of each service."""
+        """The sum of the weights of each service's faults."""
         return tuple(sum(weight for _, weight in row) for row in self.by_service)
 
     @cached_property
     def links(self) -> tuple[Link, ...]:
-        """Where faults of a service may bring about a fault of its caller."""
+        """All pairs of a service and the fault that it may bring about at a caller."""
         world = self.setting.world
         rule = world.rules.secondary_fault
         return tuple(
@@ -92,12 +91,12 @@ class SetPrior:
         places = {service for _, service in faults}
         if len(places) < len(faults):
             return 0
-        linked = sum(below in places and fault in faults for below, fault in self.links)
-        return prod(self.weight_of.get(fault, 0) for fault in faults) * (1 + self.linked * linked)
+        pairs = sum(below in places and fault in faults for below, fault in self.links)
+        return prod(self.weight_of.get(fault, 0) for fault in faults) * (1 + self.linked * pairs)
 
     @cached_property
     def raw_totals(self) -> tuple[int, ...]:
-        """The weight of all sets of each size; 0 if the topology has too few services."""
+        """The weight of all sets of 1, 2, ... faults; 0 if the topology has too few services."""
         return tuple(map(self._raw_total, range(1, len(self.setting.counts) + 1)))
 
     def _raw_total(self, size: int) -> int:
@@ -105,7 +104,7 @@ class SetPrior:
         return _suffixes(self.at_service, size)[0][size] + linked * self.linked
 
     def _linked(self, link: Link, size: int) -> int:
-        """The weight of all sets of a size with a link, without its factor."""
+        """The summed product weights of the sets of ``size`` faults that contain a link."""
         if size < 2:
             return 0
         below, fault = link
@@ -113,6 +112,7 @@ class SetPrior:
         return pair * _suffixes(self._others(link), size - 2)[0][size - 2]
 
     def _others(self, link: Link) -> tuple[int, ...]:
+        """:attr:`at_service`, but 0 at the two services of a link."""
         below, (_, caller) = link
         return tuple(
             0 if service in (below, caller) else weight
@@ -121,7 +121,7 @@ class SetPrior:
 
     @cached_property
     def shares(self) -> tuple[int, ...]:
-        """Weights of benign incidents and of those with one fault, two, three."""
+        """The weight of all benign hypotheses, then of all sets of 1, 2, ... faults."""
         real = TOTAL * (1000 - self.setting.benign) // 1000
         rows = zip(self.setting.counts, self.raw_totals, strict=True)
         possible = [count if total else 0 for count, total in rows]
@@ -134,7 +134,7 @@ class SetPrior:
         return sum(self.shares)
 
     def weight(self, hypothesis: Hypothesis) -> int:
-        """The weight of a hypothesis, a part of :attr:`total`."""
+        """The weight of a hypothesis; all weights sum to :attr:`total`, but for rounding."""
         if not hypothesis.faults:
             return self.shares[0] // len(self.calm)
         size = len(hypothesis.faults)
@@ -189,7 +189,7 @@ class SetPrior:
     # --- draws -------------------------------------------------------------------------
 
     def pick(self, size_bits: int, set_bits: int) -> Hypothesis:
-        """The hypothesis that two times 64 random bits pick."""
+        """The hypothesis that 64 bits for its number of faults and 64 bits for its set pick."""
         point = size_bits * self.total >> 64
         size = 0
         while point >= self.shares[size]:
@@ -200,7 +200,8 @@ class SetPrior:
         return self.of_rank(size, set_bits * self.raw_totals[size - 1] >> 64)
 
     def of_rank(self, size: int, rank: int) -> Hypothesis:
-        """The set at a rank below ``raw_totals``; each set has as many ranks as its weight."""
+        """The set of ``size`` faults at a rank from 0; a set has as many ranks as its weight."""
+        # First come the ranks of product weights, then, link by link, those that the link adds.
         whole = _suffixes(self.at_service, size)[0][size]
         if rank < whole:
             return _hypothesis(self._unranked(self.at_service, size, rank))
@@ -217,6 +218,7 @@ class SetPrior:
         return _hypothesis([fault, self._fault(below, first), *rest])
 
     def _unranked(self, weights: tuple[int, ...], size: int, rank: int) -> list[Fault]:
+        """The set at a rank among the ranks of product weights."""
         faults: list[Fault] = []
         table = _suffixes(weights, size)
         for service, weight in enumerate(weights):
@@ -240,7 +242,7 @@ def _hypothesis(faults: list[Fault]) -> Hypothesis:
 
 @lru_cache(maxsize=4096)
 def _suffixes(weights: tuple[int, ...], size: int) -> tuple[tuple[int, ...], ...]:
-    """Elementary symmetric polynomials up to a degree of each suffix of the weights."""
+    """``[n][k]`` is the elementary symmetric polynomial of degree k of ``weights[n:]``."""
     row = (1, *(0 for _ in range(size)))
     rows = [row]
     for weight in reversed(weights):
@@ -251,5 +253,5 @@ def _suffixes(weights: tuple[int, ...], size: int) -> tuple[tuple[int, ...], ...
 
 @lru_cache(maxsize=64)
 def set_prior(setting: Setting, topology: Topology, held: bool | None) -> SetPrior:
-    """The prior over sets of a setting on a topology; arguments and errors as of ``prior``."""
+    """The prior over sets of faults; arguments and errors as of :func:`prior`."""
     return SetPrior(setting, topology, prior(setting, topology, held))

@@ -1,4 +1,4 @@
-"""What every service is under a hypothesis: root, waiting, loaded, or none of it."""
+"""The condition of every service under a hypothesis: faulty, waiting, loaded or unaffected."""
 
 from collections.abc import Collection, Sequence
 from functools import lru_cache
@@ -12,10 +12,10 @@ from logtriage.world.model import FULL, HEALTHY, LOADED, WAITING, World
 
 @attrs.frozen(cache_hash=True)
 class Condition:
-    """What a service is: the ``name`` of its signature (:attr:`World.signatures`).
+    """The condition of a service; ``name`` is its key in :attr:`World.signatures`.
 
-    ``sick`` are the indices of the sick services that a waiting one calls, in order. ``beside``
-    marks what is no part of the trouble: a distraction or a minor fault.
+    ``sick`` has the indices of the sick services that a waiting service calls. ``beside`` marks a
+    distraction or a minor fault, which are no part of the trouble.
     """
 
     name: str
@@ -25,7 +25,7 @@ class Condition:
 
 @attrs.frozen(cache_hash=True)
 class Hypothesis:
-    """What may be the matter: (kind, service index) of faults, or of a ``benign`` kind."""
+    """A possible truth: (kind, service index) of each fault, or of one ``benign`` kind."""
 
     faults: tuple[tuple[str, int], ...] = ()
     benign: tuple[str, int] | None = None
@@ -37,29 +37,29 @@ class Hypothesis:
 
 
 def errors_first(world: World, hypothesis: Hypothesis) -> bool | None:
-    """Whether users see errors before latency: some fault shows errors first. None if benign."""
+    """Whether some fault shows users errors before latency; None if benign."""
     if not hypothesis.faults:
         return None
     return any(world.kind(kind).errors_first for kind, _ in hypothesis.faults)
 
 
 def brings_about(world: World, topology: Topology, service: int) -> bool:
-    """Whether a service, once sick, can bring about a fault at its callers."""
+    """Whether a fault of a service can bring about a secondary fault at its callers."""
     rule = world.rules.secondary_fault
     return rule is not None and topology.services[service].tier in rule.tiers
 
 
 @lru_cache(maxsize=65_536)
 def secondary(world: World, topology: Topology, hypothesis: Hypothesis) -> frozenset[int]:
-    """The services with a secondary fault: a sick service that they call brought it about.
+    """The services whose fault was brought about by a sick service that they call.
 
-    While the callee is sick, such a service waits, like any caller. Its fault stays when the callee
-    is well again, and takes its own remedy.
+    While the callee is sick, such a service waits, like any caller. Its secondary fault stays when
+    the callee is well again, and takes its own remedy.
     """
     rule = world.rules.secondary_fault
     if rule is None:
         return frozenset()
-    sick = {fault for _, fault in hypothesis.faults if brings_about(world, topology, fault)}
+    sick = {service for _, service in hypothesis.faults if brings_about(world, topology, service)}
     return frozenset(
         service
         for kind, service in hypothesis.faults
@@ -68,7 +68,7 @@ def secondary(world: World, topology: Topology, hypothesis: Hypothesis) -> froze
 
 
 def without(hypothesis: Hypothesis, fixed: Collection[int]) -> Hypothesis:
-    """What is left of a hypothesis once the faults at some services are fixed."""
+    """The hypothesis without the faults at the services in ``fixed``."""
     return Hypothesis(tuple(fault for fault in hypothesis.faults if fault[1] not in fixed))
 
 
@@ -80,9 +80,9 @@ _LOADED: Final = Condition(LOADED)
 def affected(world: World, topology: Topology, hypothesis: Hypothesis) -> dict[int, Condition]:
     """The condition of every service that the hypothesis reaches, by index.
 
-    Where faults overlap, a service looks like a root (of the first fault there), else loaded,
-    else waiting. Callers of a loaded service that calls a sick one wait, too. A secondary fault
-    hides behind waiting.
+    A service that several faults reach is faulty if one of them sits there, else loaded if one of
+    them loads it, else waiting. A loaded service that waits, too, makes its callers wait. A service
+    with a secondary fault (:func:`secondary`) is waiting.
     """
     if hypothesis.benign is not None:
         kind, service = hypothesis.benign
@@ -108,7 +108,7 @@ def affected(world: World, topology: Topology, hypothesis: Hypothesis) -> dict[i
 
 
 def reachable(neighbours: tuple[tuple[int, ...], ...], sources: tuple[int, ...]) -> tuple[int, ...]:
-    """Every service reached from the sources by ``neighbours``, without them, in index order."""
+    """The services reached from ``sources`` along ``neighbours``, without the sources, sorted."""
     seen = set(sources)
     frontier = list(sources)
     for node in frontier:
@@ -121,13 +121,13 @@ def reachable(neighbours: tuple[tuple[int, ...], ...], sources: tuple[int, ...])
 
 @lru_cache(maxsize=64)
 def unaffected(world: World, tier: str) -> tuple[tuple[Condition, int], ...]:
-    """What an unaffected service of a tier may be, with weights that sum to 65,536."""
+    """The conditions of unaffected services of a tier, with weights that sum to 65,536."""
     rules, kinds = world.rules, world.kinds_at(tier)
     shares = [
         (Condition(distraction.name, beside=True), distraction.share * FULL // 1000)
         for distraction in rules.distractions
     ]
-    if tier not in world.entry_tiers:  # where nobody could be seen waiting
+    if tier not in world.entry_tiers:  # at entries, real faults may keep nobody waiting, either
         each = rules.minor_faults * FULL // 1000 // len(kinds)
         shares.extend((Condition(kind.name, beside=True), each) for kind in kinds)
     rest = FULL - sum(weight for _, weight in shares)
@@ -138,7 +138,7 @@ def unaffected(world: World, tier: str) -> tuple[tuple[Condition, int], ...]:
 def accepted_remedies(
     world: World, topology: Topology, hypothesis: Hypothesis
 ) -> frozenset[tuple[str, str]]:
-    """The remedies that fix a hypothesis: (remedy, service name)."""
+    """Every (remedy, service name) that fixes a fault of a hypothesis."""
     return frozenset(
         (remedy, topology.names[service])
         for kind, service in hypothesis.faults
@@ -149,7 +149,7 @@ def accepted_remedies(
 def teams_of(
     world: World, topology: Topology, directory: Sequence[str], hypothesis: Hypothesis
 ) -> tuple[str, ...]:
-    """The teams that it is right to page under a hypothesis; none if it is benign."""
+    """The team to page for each fault of a hypothesis; none if it is benign."""
     return tuple(
         world.team_of(topology, directory, kind, service) for kind, service in hypothesis.faults
     )

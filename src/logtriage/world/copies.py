@@ -1,4 +1,4 @@
-"""Folders of worlds, written: a copy with its comments."""
+"""Copy the folder of a world, with its comments, under a new name."""
 
 import os
 import re
@@ -18,10 +18,10 @@ _NAMING: Final = re.compile(rb"^name[ \t]*=[^\r\n]*", re.MULTILINE)
 
 
 def copy_world(like: str | Path, folder: Path) -> World:
-    """Write a copy of a world into a folder that is empty or not there; its name is the world's.
+    """Copy a world into a new or empty folder; the copy is named as the folder.
 
-    The whole folder is written, or nothing. ``like`` is as
-    :func:`~logtriage.world.loading.load_world` takes it; the folder around ``folder`` must exist.
+    The whole folder is written, or nothing. ``like`` is the world to copy, as
+    :func:`~logtriage.world.loading.load_world` takes it. The parent of ``folder`` must exist.
 
     Raises:
         UnknownName, WorldError: for a world that cannot be copied, a folder with something in it,
@@ -45,7 +45,7 @@ def copy_world(like: str | Path, folder: Path) -> World:
 
 
 def checked_place(place: Path) -> str:
-    """The name of the world that is written into a folder; WorldError if it cannot be."""
+    """The name of a world to be written into a folder; WorldError if none can be."""
     if not WORLD_NAME.fullmatch(place.name):
         raise WorldError(
             f"{place}: the folder's name is the world's: expected the form {WORLD_NAME.pattern}, "
@@ -66,7 +66,7 @@ def checked_place(place: Path) -> str:
 
 
 def _write(texts: dict[str, bytes], place: Path) -> None:
-    """Write all files into a folder next to ``place``, then move them there at once."""
+    """Write all files into a hidden folder next to ``place``, then rename it to ``place``."""
     draft = place.with_name(f".{place.name}.{os.urandom(6).hex()}")
     draft.mkdir()
     try:

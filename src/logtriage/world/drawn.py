@@ -25,35 +25,35 @@ SHARE_STREAM: Final = hash_name("shares of a drawn world")
 ANSWER_STREAM: Final = hash_name("answers of a drawn world")
 #: The shares that a drawn world has, in per cent.
 GRID: Final = (5, 15, 30, 50, 70, 90)
-#: From the place on the grid that is nearest to the base world's share: each as likely.
+#: Steps on the grid from the place nearest to the base world's share, all equally likely.
 STEPS: Final = (-1, 0, 0, 1)
-#: What any service might show leaves at least this to the ordinary token.
+#: The least share that the background of a sort leaves to the ordinary token, in per cent.
 _ORDINARY: Final = 5
-#: How far two kinds at one tier are apart at least: per cent of signs that differ, summed over
-#: all sorts.
+#: The least distance of two kinds at one tier, in the per cent of :func:`apart`.
 APART: Final = 100
 #: The most worlds drawn in search of a valid one.
 ATTEMPTS: Final = 200
 
 
 def draw_world(world: World, seed: int) -> World:
-    """Draw a world around another world: the same seed gives the same world on every machine.
+    """Draw a world around a base world; the same seed gives the same world on every machine.
 
-    Shares move by at most a step on :data:`GRID`; what falls below it is not shown. ``common`` is
-    only rounded. Remedies and classes are dealt out anew among the kinds, which keep their tiers.
-    Whom a class pages stays. No line names its cause. Kinds, teams, services and topologies have
-    names that say nothing, and kinds another order. Tasks that draw topologies are left out.
+    Shares are rounded to :data:`GRID`, and all but ``common`` may move by a step. Below the grid a
+    sign is not shown, except in the background. Remedies and classes are dealt out anew among the
+    kinds, which keep their tiers. Whom a class pages stays. No log line names its cause. Kinds,
+    teams, services and topologies have names that say nothing, and kinds another order. Tasks that
+    draw topologies are left out.
 
     Raises:
-        InvalidInput: if no valid world is drawn: where the base world's kinds are too alike, or
-            it has more of something than there are names.
+        InvalidInput: if no attempt gives a valid world, as the base world's kinds are too alike;
+            or if the base world has more of something than there are names.
     """
     return first_valid(world, seed)[1]
 
 
 @lru_cache(maxsize=64)
 def first_valid(world: World, seed: int) -> tuple[int, World]:
-    """The first attempt that draws a valid world: its key, and the world; as :func:`draw_world`."""
+    """(key, world) of the first attempt that gives a valid world; raises as :func:`draw_world`."""
     for attempt in range(ATTEMPTS):
         key = draw(subkey(seed, WORLD_STREAM), attempt)
         drawn = renamed(_redrawn(world, key), key)
@@ -66,7 +66,7 @@ def first_valid(world: World, seed: int) -> tuple[int, World]:
 
 
 def is_valid(world: World) -> bool:
-    """Whether a world passes the loader's checks, and its kinds are told apart."""
+    """Whether a world passes the loader's checks, and any two kinds at a tier are :data:`APART`."""
     return not any(problems(world)) and all(
         apart(world, tier, first, second) >= APART
         for tier in world.tier_names
@@ -75,12 +75,12 @@ def is_valid(world: World) -> bool:
 
 
 def apart(world: World, tier: str, first: Kind, second: Kind) -> int:
-    """The per cent of signs that differ between two kinds at a tier, summed over all sorts."""
+    """The total variation distance of two kinds' signs at a tier, in per cent, over all sorts."""
     total = 0
     for sort in world.ordinary:
         rows = [world.signature(kind.name).get(sort, {}) for kind in (first, second)]
-        moved = [rows[0].get(t, 0) - rows[1].get(t, 0) for t in world.tokens_at(sort, tier)[1:]]
-        total += (sum(map(abs, moved)) + abs(sum(moved))) // 2
+        gaps = [rows[0].get(t, 0) - rows[1].get(t, 0) for t in world.tokens_at(sort, tier)[1:]]
+        total += (sum(map(abs, gaps)) + abs(sum(gaps))) // 2  # sum(gaps): the ordinary token
     return total
 
 
@@ -134,9 +134,10 @@ def _moved_signature(
     *,
     always: bool = False,
 ) -> Signature:
-    """A signature on the grid, each share a step or none from the nearest place.
+    """A signature with each share at the nearest place of the grid, or one step from there.
 
-    What falls below the grid is not shown. ``always``: it is, and some is left of each sort.
+    Shares below the grid are left out. With ``always`` they get its lowest share, and each sort
+    leaves a rest to the ordinary token.
     """
     most = 100 - _ORDINARY if always else 100
     moved = {}
@@ -154,17 +155,17 @@ def _moved_signature(
 
 
 def _fit(shown: tuple[str, ...], own: dict[str, int], common: Shares, most: int) -> None:
-    """Lower shares until they fit, the least first, so that the strongest sign stays."""
+    """Lower the least shares until those ``shown`` sum to ``most``: the strongest sign stays."""
     while sum({**common, **own}.get(token, 0) for token in shown) > most:
         lower = [token for token in shown if own.get(token, 0) > GRID[0]]
         if not lower:
-            return  # which no check passes
+            return  # the loader's checks refuse such a world
         least = min(lower, key=own.__getitem__)
         own[least] = GRID[GRID.index(own[least]) - 1]
 
 
 def _place(share: int) -> int:
-    """The place on the grid nearest to a share, the lower of two; -1 below the grid."""
+    """The index on the grid nearest to a share, the lower of two; -1 below the grid."""
     if share < GRID[0]:
         return -1
     return min(range(len(GRID)), key=lambda place: abs(GRID[place] - share))

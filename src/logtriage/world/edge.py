@@ -1,4 +1,4 @@
-"""The panel of the edge: it draws one row by the severity and keeps it."""
+"""The edge panel, which shows what users see: it draws one token by severity and keeps it."""
 
 from functools import lru_cache
 
@@ -14,7 +14,7 @@ EDGE_STREAM = hash_name("edge sign")
 def edge_signs(
     setting: Setting, severity: int, errors_first: bool | None
 ) -> tuple[tuple[str, ...], Weights]:
-    """The tokens that the edge may keep, and their weights.
+    """(tokens that the edge panel may draw and keep, their weights).
 
     ``severity`` is 0, 1, 2 for P1, P2, P3, or ``CALM`` or ``RECOVERED``.
     """
@@ -33,15 +33,15 @@ def drawn_edge_sign(
 
 
 def read_edge(setting: Setting, severity: int, sign: str, start: int, point: int) -> str:
-    """The token of a panel by a point below 65,536."""
+    """The token at tick ``start`` of a panel that keeps ``sign``; ``point`` is below 65,536."""
     row = edge_reading(setting, severity, sign, start)
     return setting.world.edge_tokens[picked(row, point)]
 
 
 def edge_reading(setting: Setting, severity: int, sign: str, start: int) -> Weights:
-    """The weights of the world's ``edge_tokens`` for a panel that keeps a token.
+    """The weights of the world's ``edge_tokens`` at ``start`` for a panel that keeps ``sign``.
 
-    Before the task's ``severity_from`` it may show a row one milder, or a calm edge.
+    Before the task's ``severity_from`` the panel may be one severity milder, or calm.
     """
     return _edge_reading(setting, severity, sign, start < setting.severity_from)
 
@@ -55,13 +55,13 @@ def _edge_reading(setting: Setting, severity: int, sign: str, early: bool) -> We
         calm = FULL * edge.early_calm // 100
         row = [weight * calm // FULL for weight in certain_edge_weights(setting, CALM, None)]
         milder = (FULL - sum(row)) * edge.early_milder // 100
-        row[tokens.index(_milder_row(world, severity, sign))] += milder
+        row[tokens.index(_milder_sign(world, severity, sign))] += milder
     row[tokens.index(sign)] += FULL - sum(row)
     return tuple(row)
 
 
-def _milder_row(world: World, severity: int, sign: str) -> str:
-    """The row with the same lead (errors or latency), one severity milder."""
+def _milder_sign(world: World, severity: int, sign: str) -> str:
+    """The token one severity milder than ``sign``, with the same lead (errors or latency)."""
     bands = tuple(world.bands)
     if severity >= CALM - 1:
         return sign

@@ -1,4 +1,4 @@
-"""Figures of gauges: series of whole numbers that belong to a service and its tokens."""
+"""The figures of gauges: series of whole numbers, made from the tokens of a service."""
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property, lru_cache, partial
@@ -18,7 +18,7 @@ from logtriage.world.telemetry import Gauge, Series
 from logtriage.world.vocabulary import named
 
 FIGURE_STREAM: Final = hash_name("figure")
-#: What stands for readings and lines of a service that are down for the whole incident.
+#: The text in place of readings and lines that are down for the whole incident.
 NOT_COLLECTED: Final = "not collected in this incident"
 #: Start, since and ramp of a :class:`~logtriage.world.liveliness.Reading`.
 When = tuple[int, int, int]
@@ -39,47 +39,47 @@ class Figures:
 
     @cached_property
     def level(self) -> Level:
-        """Figures as they usually are."""
+        """The usual figures, without the jitter of a reading."""
         return Level(self, self.figure_key, {})
 
     @property
     def heights(self) -> tuple[int, ...]:
-        """The most calls, one after the other, below each service."""
+        """The length of the longest chain of calls below each service."""
         return _heights(self.topology)
 
     def figure(self, service: int, key: str, low: int, high: int) -> int:
-        """A figure in [low, high] that belongs to a service and a key."""
+        """A whole number in [low, high], drawn for a service and a key."""
         return between(draw(self.figure_key, service + 1, hash_name(key)), low, high)
 
     def climbing(self, service: int, key: str, low: int, high: int) -> int:
-        """As :meth:`figure`: what stands still does not climb."""
+        """The same as :meth:`figure`: only a :class:`Reading` climbs."""
         return self.figure(service, key, low, high)
 
     def requests(self, service: int, key: str, low: int, high: int) -> int:
-        """Requests in a second: what users send to an entry, and what callers send on.
+        """Requests a second at a service: those of users at an entry, plus those of its callers.
 
-        Each request makes one call of every service that is called. A call that closes a circle
-        does not count.
+        For each of its requests a caller sends one to every service that it calls. A call that
+        closes a circle does not count.
         """
-        known = self._requests.get((service, key, low, high))
-        if known is None:
+        rate = self._requests.get((service, key, low, high))
+        if rate is None:
             topology, heights = self.topology, self.heights
-            known = sum(
+            rate = sum(
                 self.requests(caller, key, low, high)
                 for caller, called in enumerate(topology.calls)
                 if service in called and heights[caller] > heights[service]
             )
-            if service in topology.edges or not known:
-                known += self.figure(service, key, low, high)
-            self._requests[service, key, low, high] = known
-        return known
+            if service in topology.edges or not rate:
+                rate += self.figure(service, key, low, high)
+            self._requests[service, key, low, high] = rate
+        return rate
 
     @cached_property
     def _requests(self) -> dict[tuple[int, str, int, int], int]:
         return {}
 
     def version(self, service: int, key: str) -> str:
-        """A version that belongs to a service and a key."""
+        """A version such as ``3.12.4``, drawn for a service and a key."""
         bits = draw(self.figure_key, service + 1, hash_name(key))
         return f"{1 + bits % 9}.{(bits >> 8) % 30}.{(bits >> 16) % 10}"
 
@@ -89,14 +89,14 @@ class Figures:
         return "" if service is None else self.topology.names[service]
 
     def gauges(self, cells: Sequence[Evidence]) -> tuple[Gauge, ...]:
-        """The gauges of the services asked for, each as its rows of figures."""
+        """The gauges of the services in ``cells``, each with its rows of figures."""
         names, gauges = self.world.slots[Channel.METRICS], []
         for (service, slot), row in by_slot(cells).items():
             starts, tokens = tuple(cell.start for cell in row), tuple(cell.token for cell in row)
-            of = self.topology.names[service], names[slot], starts, tokens
+            fields = self.topology.names[service], names[slot], starts, tokens
             down = is_down(tokens)
             rows = () if down else self.series(service, names[slot], starts, tokens)
-            gauges.append(Gauge(*of, NOT_COLLECTED if down else "", rows=rows))
+            gauges.append(Gauge(*fields, NOT_COLLECTED if down else "", rows=rows))
         return tuple(gauges)
 
     def series(
@@ -108,27 +108,25 @@ class Figures:
             UnknownName: for an unknown gauge, and for a token that it cannot say there.
         """
         world, tier = self.world, self.topology.services[service].tier
-        row, known = named("gauge", gauge, world.gauges), world.tokens_at(gauge, tier)
+        sort, possible = named("gauge", gauge, world.gauges), world.tokens_at(gauge, tier)
         for token in tokens:
-            if token not in known:
-                raise UnknownName(f"token of gauge {gauge!r} at tier {tier!r}", token, known)
+            if token not in possible:
+                raise UnknownName(f"token of gauge {gauge!r} at tier {tier!r}", token, possible)
         rows = []
-        for line in world.readings_at(gauge, tier):
-            figures = [line.figure_under(token, row) for token in tokens]
-            normal = line.shows[row.ordinary]
-            value = partial(self._value, service, row, line.label)
+        for row in world.readings_at(gauge, tier):
+            figures = [row.figure_under(token, sort) for token in tokens]
+            normal = row.shows[sort.ordinary]
+            value = partial(self._value, service, sort, row.label)
             usual = value(normal)
             strays = [0 if name == normal else 1 if value(name) > usual else -1 for name in figures]
             values = map(value, figures, over(starts, figures, strays))
-            rows.append(
-                Series(line.label, tuple(values), usual, mark=line.marks.get(tokens[-1], ""))
-            )
+            rows.append(Series(row.label, tuple(values), usual, mark=row.marks.get(tokens[-1], "")))
         return tuple(rows)
 
     def _value(
         self, service: int, gauge: GaugeSort, label: str, name: str, when: When | None = None
     ) -> int:
-        """A figure of a gauge's row at a reading, or as it usually is."""
+        """The figure ``name`` in a gauge's row ``label`` at ``when``; for None the usual one."""
         key = service, gauge.name, label, name, when
         if key not in self.kept:
             source = self.level if when is None else self.at(when)
@@ -137,18 +135,19 @@ class Figures:
 
     @cached_property
     def kept(self) -> dict[tuple[object, ...], int]:
-        """The figures of readings that were asked for: they never change."""
+        """A cache of computed figures, which never change."""
         return {}
 
     def at(self, when: When) -> Source:
-        """The figures of a reading."""
+        """The source of the figures of a reading."""
         return Reading(self, self.figure_key, self.level.spreads, *when)
 
 
 def over(starts: Sequence[int], said: Sequence[str], strays: Sequence[int]) -> Iterator[When]:
-    """When readings at some ticks were made: what differs from the reading before is ramped.
+    """(start, since, ramp) of each reading: at ``starts[n]`` it showed ``said[n]``.
 
-    ``strays`` are 1 above the usual, -1 below it, 0 if usual.
+    A reading that differs from the one before has its stray as ramp: 1 above the usual, -1 below
+    it, 0 if usual.
     """
     since = EARLIEST
     for place, start in enumerate(starts):
@@ -159,12 +158,13 @@ def over(starts: Sequence[int], said: Sequence[str], strays: Sequence[int]) -> I
 
 
 def is_down(tokens: Sequence[str]) -> bool:
-    """Whether readings are those of what is down for the whole incident."""
+    """Whether all readings are :data:`DOWN`; False for no readings."""
     return bool(tokens) and tokens.count(DOWN) == len(tokens)
 
 
 @lru_cache(maxsize=256)
 def _heights(topology: Topology) -> tuple[int, ...]:
+    """The length of the longest chain of calls below each service."""
     calls = topology.calls
     heights = [0] * len(calls)
     for _ in calls:  # a longest path has no more calls than there are services
@@ -176,7 +176,7 @@ def _heights(topology: Topology) -> tuple[int, ...]:
 
 
 def by_slot(cells: Sequence[Evidence]) -> dict[tuple[int, int], list[Evidence]]:
-    """Cells by service and slot, each row in the order of time."""
+    """Cells by service and slot, each once and in the given order."""
     rows: dict[tuple[int, int], list[Evidence]] = {}
     for cell in cells:
         row = rows.setdefault((cell.service, cell.slot), [])

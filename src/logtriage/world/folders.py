@@ -1,4 +1,4 @@
-"""The files of a world's folder, read as data: bounded, without following links, in UTF-8 TOML."""
+"""Read the files of a world's folder as data: UTF-8 TOML of bounded size, without links."""
 
 import os
 import re
@@ -13,11 +13,11 @@ from logtriage._lib.files import open_here
 from logtriage.errors import UnknownName, WorldError
 from logtriage.world.schema.canonical import FOLDERS, RULES_FILE, TOKENS_FILE, Document
 
-#: Bytes of a file, and of all files of a world; files of a folder.
+#: The most bytes of a file and of all files of a world, and the most files of a folder.
 MAX_FILE: Final = 64 * 1024
 MAX_BYTES: Final = 512 * 1024
 MAX_FILES: Final = 250
-#: Parts of a dotted key; the schema needs three.
+#: The most dots in a key; keys of the schema have three parts.
 _MAX_DOTS: Final = 12
 _STRING: Final = re.compile(r'"(?:[^"\\]|\\.)*"|\'[^\']*\'')
 
@@ -28,7 +28,7 @@ def read_folder(folder: Path) -> Document:
 
 
 def read_texts(folder: Path) -> dict[str, bytes]:
-    """The text of each file in a world's folder by its path there, without hidden files.
+    """The bytes of each file that :func:`listed` finds in a world's folder, by path.
 
     Raises:
         WorldError: naming the file that has no place there, or is too large.
@@ -42,7 +42,7 @@ def read_texts(folder: Path) -> dict[str, bytes]:
 
 
 def listed(sizes: Mapping[str, int], source: str) -> list[str]:
-    """The paths of a world's files; ``sizes`` has the bytes of every file in its folder.
+    """The paths of a world's files; ``sizes`` has the size in bytes of each file by its path.
 
     Hidden files are left out, and files at the top that are not TOML, such as a README.
 
@@ -82,7 +82,7 @@ def _belongs(path: str, source: str) -> bool:
 
 
 def parsed(texts: Mapping[str, bytes], source: str) -> Document:
-    """Parse the texts of a folder called ``source``, by path.
+    """Parse the files of a folder called ``source``, from bytes by path to data by path.
 
     Raises:
         WorldError: naming the file, and the line where it is no TOML.
@@ -91,7 +91,7 @@ def parsed(texts: Mapping[str, bytes], source: str) -> Document:
 
 
 def _sizes(folder: Path, source: str) -> dict[str, int]:
-    """The bytes of each file in a folder and in the world's folders in it."""
+    """The size in bytes of each file in a folder and its subfolders, by path."""
     sizes = {}
     for entry in _entries(folder, source):
         if entry.is_dir(follow_symlinks=False):
@@ -133,7 +133,7 @@ def _parsed(raw: bytes, source: str) -> Mapping[str, Any]:
     try:
         text = raw.decode("utf-8-sig")  # some editors put a byte order mark first
         for number, line in enumerate(text.splitlines(), start=1):
-            # What a key of thousands of parts costs to parse grows with their square.
+            # The time to parse a dotted key grows with the square of its parts.
             keys = _STRING.sub("", line).partition("#")[0] if line.count(".") > _MAX_DOTS else ""
             if keys.count(".") > _MAX_DOTS:
                 raise WorldError(f"{source}: line {number}: keys nested too deeply")

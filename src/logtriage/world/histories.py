@@ -1,13 +1,13 @@
-"""A sign is a history: usual until an onset, then a token that stays.
+"""Histories, the signs of conditions: usual until an onset, then a token that stays.
 
-While its condition lasts, a service has one history of each sort: of each gauge, of each half of
-a trace, of its loud log topic, of its changes. With 1 - q the token is a sign of the condition,
-with q a coincidence. If the token is the ordinary one, nothing ever shows. Otherwise an onset is
-drawn by what the service has to do with the trouble. Nothing is read with error.
+While a condition lasts, its service has one history of each sort: each gauge, each half of a
+trace, the logs, the changes. Fog is the probability that the token is a coincidence, drawn from
+the background; else it is a sign, drawn from the signature of the condition. An ordinary token
+never shows. For any other token an onset is drawn, by the :class:`Part` that the service has in
+the trouble. No reading is wrong.
 
-*Instants* number the scrapes from the first of the ten minutes before the incident; instant
-:data:`NOW` is tick 0. A history has a weight below 2**48: fog or not, token and onset have 16 bits
-each.
+*Instants* number the scrapes: 0 is the earliest on any screen, :data:`NOW` is tick 0. Fog, token
+and onset take 16 random bits each, so weights of histories have 48 bits.
 """
 
 from enum import StrEnum
@@ -30,21 +30,21 @@ RULE_STREAM: Final = hash_name("alert rule")
 BLIND_STREAM: Final = hash_name("blind")
 #: The instant of tick 0.
 NOW: Final = SCRAPES_BEFORE
-#: One more than the last instant at which anything begins.
+#: The number of instants at which a history can begin.
 INSTANTS: Final = NOW + 9
 #: Stands for an onset that never comes.
 NEVER: Final = 1 << 16
-#: How what begins with the trouble is spread over the instants from then on.
+#: Weights of the first instants of the trouble, for histories that begin with it.
 RAMP: Final = (32_768, 19_661, 13_107)
 #: A silent root speaks within this many instants once its silence is over.
 LATE_OVER: Final = 2
-#: Half of what begins at any time began before the window.
+#: The weight of an onset before all screens, for histories that begin at any time.
 LONG_BEFORE: Final = FULL // 2
 #: The most minutes before tick 0 at which a trouble begins, so that the window shows it.
 MAX_ONSET: Final = (SCRAPES_BEFORE - 2) * SCRAPE // 2
-#: The last tick until which a root may be silent, or signs go on to begin.
+#: The latest ``root_silent`` and ``grows_for`` of a setting, in ticks.
 LAST_SILENT: Final = (INSTANTS - NOW - 1 - LATE_OVER) * SCRAPE
-#: What of a service can be down: the first channel of each row stands for all of them.
+#: The channels that can be down, each with the channel whose draw decides it.
 _BLINDABLE: Final = {
     Channel.METRICS: Channel.METRICS,
     Channel.TRACES: Channel.TRACES,
@@ -54,7 +54,10 @@ _BLINDABLE: Final = {
 
 
 class Part(StrEnum):
-    """What a service has to do with the trouble: it decides when a history begins."""
+    """What a service has to do with the trouble; this decides when a history begins.
+
+    ``ANY`` is for services that have nothing to do with it, and for coincidences.
+    """
 
     WITH = "with the trouble"
     BEFORE = "shortly before the trouble"
@@ -64,7 +67,7 @@ class Part(StrEnum):
 
 
 def part_of(setting: Setting, sort: str, condition: Condition) -> Part:
-    """When a history of a sort begins under a condition."""
+    """The :class:`Part` that decides when a history of a sort begins under a condition."""
     if condition.beside or condition.name == HEALTHY:
         return Part.ANY
     if sort == CHANGE:
@@ -75,7 +78,7 @@ def part_of(setting: Setting, sort: str, condition: Condition) -> Part:
 
 
 def is_root(world: World, condition: Condition) -> bool:
-    """Whether a condition is a fault of the service's own that causes trouble."""
+    """Whether a condition is a fault at the service itself, and not a minor one."""
     return not condition.beside and condition.name in world.kind_names
 
 
@@ -91,7 +94,7 @@ def tick_of(instant: int) -> int:
 
 @lru_cache(maxsize=256)
 def onsets(setting: Setting, part: Part) -> Weights:
-    """The weights of the instants at which a history begins; they sum to 65,536."""
+    """The weight of each instant as the onset of a history; the weights sum to 65,536."""
     row = [0] * INSTANTS
     begin = trouble(setting)
     match part:
@@ -128,7 +131,7 @@ def trouble(setting: Setting) -> int:
 
 @lru_cache(maxsize=65_536)
 def sign_weights(setting: Setting, sort: str, place: Place, condition: Condition) -> Weights:
-    """The weights of a sort's tokens where there is no fog, in the order of its alphabet."""
+    """The weights of a sort's tokens as signs of a condition, in the order of ``alphabet``."""
     world, name = setting.world, condition.name
     row = shares(setting, sort, place, world.signature(name).get(sort, {}), condition.sick)
     if sort == LOG and setting.naming_weight and is_root(world, condition):
@@ -138,13 +141,13 @@ def sign_weights(setting: Setting, sort: str, place: Place, condition: Condition
 
 @lru_cache(maxsize=16_384)
 def coincidences(setting: Setting, sort: str, place: Place) -> Weights:
-    """The weights of a sort's tokens in fog."""
+    """The weights of a sort's tokens as coincidences, whatever the condition."""
     return common(setting, sort, place, calm=False)
 
 
 @lru_cache(maxsize=65_536)
 def lasting(setting: Setting, sort: str, place: Place, condition: Condition) -> Weights:
-    """The token weights of a sort in a segment that began with a remedy, shown at once."""
+    """The token weights of a sort under a condition that a remedy brought: without an onset."""
     if condition.name == HEALTHY:
         return (FULL, *(0 for _ in alphabet(setting, sort, place)[1:]))
     signs = sign_weights(setting, sort, place, condition)
@@ -188,7 +191,7 @@ def drawn_later(
     condition: Condition,
     begin: int,
 ) -> str:
-    """The token of a segment that began at tick ``begin`` with a remedy."""
+    """The token of a sort under a condition that a remedy brought at tick ``begin``."""
     row = lasting(setting, sort, place, condition)
     bits = draw(history_key(seed, sort), service, begin)
     return alphabet(setting, sort, place)[picked(row, bits >> 48)]
@@ -227,9 +230,10 @@ def drawn_alert(
     onset: int,
     begin: int = 0,
 ) -> int:
-    """The instant from which the alert on a half of a trace fires, :data:`NEVER` if it does not.
+    """The instant from which an alert fires; :data:`NEVER` if it does not.
 
-    The half has its ``onset`` under a condition that began at tick ``begin``.
+    The alert watches ``sort``, half of a trace, whose history has its onset at instant ``onset``.
+    The condition began at tick ``begin``.
     """
     bits = draw(subkey(subkey(seed, RULE_STREAM), hash_name(sort)), service, begin)
     rows = rule_weights(setting.world)
@@ -243,7 +247,7 @@ def drawn_alert(
 
 
 def fires_from(setting: Setting, condition: Condition, onset: int) -> int:
-    """The instant from which a working rule fires on a history; later if the root is silent."""
+    """The instant from which a working rule fires: the onset, or later if the root is silent."""
     if setting.root_silent and is_root(setting.world, condition):
         return max(onset, instant_of(setting.root_silent))
     return onset
@@ -253,12 +257,12 @@ def fires_from(setting: Setting, condition: Condition, onset: int) -> int:
 
 
 def blinded(channel: Channel) -> Channel | None:
-    """What of a service must be down for a channel to tell nothing; None if it never is."""
+    """The channel whose draw decides if ``channel`` is down; None if it never is."""
     return _BLINDABLE.get(channel)
 
 
 def is_down(setting: Setting, seed: int, service: int, channel: Channel) -> bool:
-    """Whether a channel of a service tells nothing for the whole incident, whatever is true."""
+    """Whether a channel of a service is down for the whole incident, whatever the truth."""
     part = blinded(channel)
     if part is None:
         return False

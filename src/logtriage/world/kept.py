@@ -7,20 +7,13 @@ from logtriage.topology import Topology
 from logtriage.world.channels import DOWN, Channel, Evidence
 from logtriage.world.conditions import Condition
 from logtriage.world.edge import drawn_edge_sign, read_edge
-from logtriage.world.histories import (
-    NEVER,
-    drawn,
-    drawn_alert,
-    drawn_later,
-    instant_of,
-    is_down,
-)
+from logtriage.world.histories import NEVER, drawn, drawn_alert, drawn_later, instant_of, is_down
 from logtriage.world.schedule import Spot
 from logtriage.world.setting import Setting
 from logtriage.world.tables import places
 
 TOKEN_STREAM = hash_name("token")
-#: Makes evidence in half of the time that its own constructor takes.
+#: Makes an :class:`Evidence` in half of the time of its constructor.
 _new = tuple.__new__
 CHANNEL_KEYS = {channel: hash_name(f"channel {channel}") for channel in Channel}
 
@@ -31,7 +24,7 @@ def channel_key(seed: int, channel: Channel) -> int:
 
 
 class Kept:
-    """The tokens of an incident's services, under their first ``conditions``, and of its edge."""
+    """The drawn tokens of an incident's services and edge; ``conditions`` hold before remedies."""
 
     __slots__ = ("_conditions", "_edges", "_places", "_rows", "_seed", "_setting", "_topology")
 
@@ -46,22 +39,22 @@ class Kept:
         self._edges: dict[tuple[int, int], str] = {}
 
     def row(self, channel: Channel, start: int, spots: Sequence[Spot]) -> list[Evidence]:
-        """The cells of services under the conditions that these have from the start."""
+        """The evidence at ``spots`` under the conditions that services have from the start."""
         rows, instant, shown = self._rows[channel], instant_of(start), []
-        lines = channel is Channel.WINDOW  # of one history, whichever line it is
+        window = channel is Channel.WINDOW  # where all lines of a service have one history
         for spot in spots:
             service, slot = spot
-            known = rows.get((service, 0) if lines else spot)
-            if known is None:
-                known = self._change_at(channel, service, 0 if lines else slot)
-                rows[(service, 0) if lines else spot] = known
-            onset, before, after = known
+            change = rows.get((service, 0) if window else spot)
+            if change is None:
+                change = self._change_at(channel, service, 0 if window else slot)
+                rows[(service, 0) if window else spot] = change
+            onset, before, after = change
             token = before if instant < onset else after
             shown.append(_new(Evidence, (channel, service, slot, start, token)))
         return shown
 
     def _change_at(self, channel: Channel, service: int, slot: int) -> tuple[int, str, str]:
-        """The instant at which the cells of a spot change, and their tokens before and after."""
+        """(instant at which the token of a spot changes, token before, token after)."""
         setting, condition = self._setting, self._conditions[service]
         world = setting.world
         if is_down(setting, self._seed, service, channel):
@@ -83,7 +76,7 @@ class Kept:
         condition: Condition,
         begin: int,
     ) -> str:
-        """The token of a service's cell under a condition that began with a remedy."""
+        """The token of a service's cell once a remedy brought its condition at tick ``begin``."""
         setting, world = self._setting, self._setting.world
         if channel is Channel.CHANGE:  # no remedy undoes what was changed
             return self.row(channel, start, ((service, slot),))[0].token
@@ -101,7 +94,7 @@ class Kept:
         return alert.tokens[slot].name if instant_of(start) >= onset else alert.ordinary
 
     def edge(self, severity: int, errors_first: bool | None, begin: int, start: int) -> str:
-        """The token that the edge panel keeps from tick ``begin`` on."""
+        """The token of the edge panel at tick ``start``; its state began at tick ``begin``."""
         sign = self._edges.get((severity, begin))
         if sign is None:
             sign = drawn_edge_sign(self._setting, self._seed, severity, errors_first, begin)

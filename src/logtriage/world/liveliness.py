@@ -1,7 +1,7 @@
-"""Figures that live: a level that stays, the small jitter of each reading, a ramp at an onset.
+"""How figures vary: a steady level, a small jitter of each reading, a ramp at an onset.
 
-All depend on the seed and on public names alone, and stay within the figure's range: a figure
-tells its token and nothing else.
+Figures depend on the seed and on public names alone, and stay within their range: a figure tells
+its token and nothing else.
 """
 
 from functools import lru_cache
@@ -15,12 +15,12 @@ from logtriage.world.schema.forms import Source
 
 #: A figure takes this many values around its level, those in the middle more often.
 _STEPS: Final = 7
-#: A step is no more than this share of the range, nor of the range's middle.
+#: Neighbouring values differ by at most range / 20 and middle / 40, and at least by 1.
 _OF_RANGE: Final = 20
 _OF_MIDDLE: Final = 40
-#: At an onset a figure has come so far from the near end of its range to its level, in per cent.
+#: How far a figure is at its onset from the near end of its range to its level, in per cent.
 _ON_THE_WAY: Final = (15, 60)
-#: A step of requests is this share of their level.
+#: Neighbouring values of requests differ by level / 100, and at least by 1.
 _OF_REQUESTS: Final = 100
 #: Ticks in which a climbing figure reaches the end of its range.
 _CLIMB_TICKS: Final = 30
@@ -30,8 +30,8 @@ _CLIMB_TICKS: Final = 30
 class Level:
     """The usual figures of an incident, without the jitter of a reading.
 
-    ``still`` has the figures of the incident; ``key`` is the key of their stream. ``spreads``
-    keeps, of each figure, the least value, the step between values and how many there are.
+    ``still`` has the figures of the incident, which never vary; ``key`` is the key of their
+    stream. ``spreads`` caches (least value, step between values, number of values) by figure.
     """
 
     still: Source
@@ -40,7 +40,7 @@ class Level:
 
     @property
     def level(self) -> Source:
-        """These figures."""
+        """This source itself."""
         return self
 
     def figure(self, service: int, key: str, low: int, high: int) -> int:
@@ -53,15 +53,15 @@ class Level:
         return self.still.figure(service, key, low, low + (high - low) // 3)
 
     def requests(self, service: int, key: str, low: int, high: int) -> int:
-        """As in the incident."""
+        """The requests of the incident."""
         return self.still.requests(service, key, low, high)
 
     def version(self, service: int, key: str) -> str:
-        """A version, which stays."""
+        """The version, which never changes."""
         return self.still.version(service, key)
 
     def _values(self, service: int, key: str, low: int, high: int) -> tuple[int, int, int]:
-        """The least value of a figure, the step between its values, and how many there are."""
+        """(least value of a figure, step between its values, number of values)."""
         known = self.spreads.get((service, key, low, high))
         if known is None:
             width = high - low + 1
@@ -77,10 +77,10 @@ class Level:
 
 @attrs.define(eq=False)
 class Reading(Level):
-    """The figures of the readings that hold from tick ``start``.
+    """The figures of one reading, at tick ``start``.
 
-    ``since`` is the tick of the first reading that says the same. At an onset a figure is on the
-    way to its level: ``ramp`` is 1 if it rises, -1 if it falls, 0 without an onset.
+    ``since`` is the first tick since which all readings said the same. At an onset a figure is on
+    the way to its level: ``ramp`` is 1 if it rises, -1 if it falls, 0 without an onset.
     """
 
     start: int
@@ -103,7 +103,7 @@ class Reading(Level):
         return begin + step * self._place(service, key, count)
 
     def climbing(self, service: int, key: str, low: int, high: int) -> int:
-        """Where the climb has come by now; it ends at the end of the range."""
+        """The value that the climb has reached; it stops at the end of the range."""
         begin = super().climbing(service, key, low, high)
         return begin + (high - begin) * min(self.start - self.since, _CLIMB_TICKS) // _CLIMB_TICKS
 
@@ -114,7 +114,7 @@ class Reading(Level):
         return max(0, level + step * (self._place(service, key, _STEPS) - _STEPS // 2))
 
     def _place(self, service: int, key: str, count: int) -> int:
-        """The place of a reading's value among ``count`` values."""
+        """The index of this reading's value among ``count`` values, more often in the middle."""
         bits, half = self._bits(service, key), (count + 1) // 2
         return below(bits, half) + below(bits << 32 & MASK, count - half + 1)
 

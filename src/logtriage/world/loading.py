@@ -20,7 +20,7 @@ from logtriage.world.schema import canonical, parts, tokens
 from logtriage.world.schema.canonical import FOLDERS, RULES_FILE, TOKENS_FILE, Document
 from logtriage.world.schema.structuring import structure
 
-#: The variable with folders of your own worlds, separated as in PATH.
+#: The environment variable with folders of your own worlds, separated as in PATH.
 WORLDS_VARIABLE: Final = "LOGTRIAGE_WORLDS"
 SHIPPED: Final = Path(__file__).parent.parent / "worlds"
 #: The most mistakes that an error lists.
@@ -41,11 +41,11 @@ WorldLike = World | str | Path
 
 
 def load_world(name_or_folder: str | Path) -> World:
-    """The world of a shipped name, of a name on the search path, or in a folder.
+    """Load a world by its name (shipped, or on the search path) or from its folder.
 
-    A text with a path separator, and any :class:`~pathlib.Path`, is a folder, which is read each
-    time; so is the name of a folder in the working directory that holds a world, unless a shipped
-    world has that name. A name is read once a process.
+    A text with a path separator, and any :class:`~pathlib.Path`, is a folder. So is the name of a
+    world's folder in the working directory, unless a shipped world has that name. A folder is read
+    at each call, a world by its name once a process.
 
     Raises:
         UnknownName: for a name of no shipped world and of none in ``LOGTRIAGE_WORLDS``.
@@ -66,7 +66,7 @@ def world_of(texts: Mapping[str, bytes], source: str) -> World:
 
 
 def folder_of(name_or_folder: str | Path) -> Path:
-    """The folder that :func:`load_world` reads; raises UnknownName as it."""
+    """The folder that :func:`load_world` reads for the same argument; UnknownName if none."""
     where = folder_or_name(name_or_folder)
     return where if isinstance(where, Path) else _place_of(where, _search_path())
 
@@ -76,7 +76,7 @@ def _search_path() -> str:
 
 
 def folder_or_name(given: str | Path) -> str | Path:
-    """The folder of a world as a path, or else its name: what :func:`load_world` reads."""
+    """A path if :func:`load_world` reads ``given`` as a folder, else the name of a world."""
     text = os.fspath(given)
     here = Path(text)
     if isinstance(given, Path) or here.name != text:
@@ -86,7 +86,7 @@ def folder_or_name(given: str | Path) -> str | Path:
 
 
 def world_named(name: str) -> World:
-    """The shipped world of that name, or else the first on the search path; no folder.
+    """The shipped world of that name, or else the first on the search path.
 
     Raises:
         UnknownName, WorldError: as :func:`load_world`.
@@ -142,7 +142,7 @@ def build(document: Document, source: str) -> World:
 
 
 def _row(path: str, raw: Mapping[str, Any], source: str) -> Any:
-    """The part of a world that stands in a file of a folder."""
+    """The part of a world that one file in one of its subfolders holds."""
     folder, _, file = path.partition("/")
     if "name" in raw:
         raise WorldError(f"{source}/{path}: name: the file's name says it")
@@ -196,7 +196,7 @@ def _decoded(content: bytes, source: str) -> Document:
 
 
 def interned(world: World) -> World:
-    """The one value of this process that has the world's content."""
+    """The first world of this process with this content: equal worlds are one object."""
     return _INTERNED.setdefault(world.fingerprint, world)
 
 
@@ -253,7 +253,7 @@ def _folders(search_path: str) -> list[Path]:
 
 
 def refuse_shipped_name(world: World) -> World:
-    """Refuse a world with the name of a shipped world: ids would mean two things."""
+    """The world, or WorldError if a shipped world has its name: ids would mean two things."""
     if world.name in shipped_worlds() and not _is_shipped(world):
         raise WorldError(
             f"{RULES_FILE}: name: {world.name!r} is the name of a world that logtriage ships; "
@@ -295,7 +295,7 @@ def restored(fingerprint: str, name: str, content: bytes | None) -> World:
 
 
 def _pickled(world: World) -> tuple[Callable[..., World], tuple[Any, ...]]:
-    """What a pickle of a world holds, never code: a shipped world comes with logtriage."""
+    """What a pickle of a world holds: never code, and no content of a shipped world."""
     content = None if _is_shipped(world) else world.content
     return restored, (world.fingerprint, world.name, content)
 

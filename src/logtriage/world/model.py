@@ -32,13 +32,13 @@ _Kind = TypeVar("_Kind", Kind, Benign)
 HEALTHY: Final = "healthy"
 WAITING: Final = "waiting"
 LOADED: Final = "loaded"
-#: In all tables that draws read, 65,536 stands for a whole.
+#: The weights of a distribution sum to this in all tables that draws read.
 FULL: Final = 65_536
 
 
 @attrs.frozen(eq=False, repr=False)
 class World(Vocabulary):
-    """All of a world's folder; hashed and compared by the fingerprint."""
+    """All that a world's folder holds; worlds are hashed and compared by their fingerprints."""
 
     @property
     def name(self) -> str:
@@ -106,9 +106,10 @@ class World(Vocabulary):
         return tuple(team for team in topology.teams if team in named or team in drawn)
 
     def drawn_owners(self, topology: Topology) -> tuple[str, ...]:
-        """The teams that are drawn for services without an owner: the world's ``owners``.
+        """The teams that may be drawn for services without an owner: the world's ``owners``.
 
-        On a topology with other teams, or other paged ones: all that no class pages.
+        On a topology with other teams, or other paged ones, they are all teams that no class pages;
+        if classes page all of them, all teams.
         """
         rows = [row for row in self.rules.classes if row.pages != OWNER]
         paged = {topology.pages(row.name) for row in rows}
@@ -119,7 +120,7 @@ class World(Vocabulary):
     def owner_weights(
         self, topology: Topology, tier: str, owner: str | None = None
     ) -> tuple[int, ...]:
-        """Whole weights: how likely each of :meth:`owning_teams` owns a service of a tier.
+        """The whole weights of :meth:`owning_teams` as owners of a service of a tier.
 
         An ``owner`` that the service names has all the weight.
         """
@@ -164,10 +165,10 @@ class World(Vocabulary):
         return self._by_tier(self.kinds)
 
     def _by_tier(self, kinds: Sequence[_Kind]) -> Mapping[str, tuple[_Kind, ...]]:
-        return {tier: tuple(one for one in kinds if tier in one.tiers) for tier in self.tier_names}
+        return {tier: tuple(row for row in kinds if tier in row.tiers) for tier in self.tier_names}
 
     def likely_remedies(self, tier: str | None = None) -> tuple[str, ...]:
-        """The remedies, first those that mend most kinds of fault; ``tier`` limits the kinds."""
+        """The remedies by how many kinds (at ``tier``, if given) they mend, most first."""
         kinds = self.kinds if tier is None else self.kinds_at(tier)
         mended = Counter(remedy for kind in kinds for remedy in kind.remedies)
         return tuple(remedy for remedy, _ in mended.most_common())
@@ -184,9 +185,9 @@ class World(Vocabulary):
 
     @cached_property
     def signatures(self) -> Mapping[str, Signature]:
-        """What every condition shows, by its name, with the ``common`` shares, in per cent.
+        """The signature of every condition by its name, ``common`` shares included, in per cent.
 
-        What a row leaves is the ordinary token's.
+        The ordinary token of a sort has what the others leave of 100.
         """
         rules = self.rules
         own = {
@@ -200,26 +201,26 @@ class World(Vocabulary):
         return MappingProxyType({name: _merged(rules.common, row) for name, row in own.items()})
 
     def signature(self, condition: str) -> Signature:
-        """How often a condition shows what; UnknownName for a condition without a signature."""
+        """The signature of a condition; UnknownName if there is no condition of that name."""
         return named("condition", condition, self.signatures)
 
     @cached_property
     def background(self) -> Signature:
-        """What any service might say, by the rules and by topics with a background of their own."""
+        """The shares of coincidences: the rules' background, and that of topics with their own."""
         topics = {topic.name: topic.background for topic in self.topics if topic.background}
         rules = self.rules.background
         return _merged(rules, {LOG: topics}) if topics else rules
 
     @cached_property
     def unrelated(self) -> frozenset[str]:
-        """The conditions that no incident causes: healthy, or distracted."""
+        """The conditions that have nothing to do with a fault: healthy, and each distraction."""
         return frozenset([HEALTHY, *(distraction.name for distraction in self.rules.distractions)])
 
     # --- topologies, tasks -------------------------------------------------------------
 
     @cached_property
     def topology_tiers(self) -> tuple[TopologyTier, ...]:
-        """The tiers as its topologies have them."""
+        """The tiers, without owners, as topologies take them."""
         return tuple(TopologyTier(row.name, row.entry, row.calls) for row in self.rules.tiers)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""What a cell can hold under a hypothesis. Draws from the truth and beliefs both read it."""
+"""What cells can hold under a hypothesis. Draws from the truth and beliefs both read it."""
 
 from logtriage.errors import InvalidInput
 from logtriage.topology import Topology
@@ -14,21 +14,16 @@ from logtriage.world.conditions import (
 from logtriage.world.model import World
 from logtriage.world.schedule import Cell, Doings
 from logtriage.world.setting import FULL, Setting
-from logtriage.world.tables import (
-    CALM,
-    RECOVERED,
-    Weights,
-    note_weights,
-)
+from logtriage.world.tables import CALM, RECOVERED, Weights, note_weights
 
-#: Tokens, and the weight of each; the weights sum to 65,536.
+#: The tokens that a cell can hold, and the weight of each; the weights sum to 65,536.
 Outcomes = tuple[tuple[str, ...], Weights]
 
 
 def fixing(
     world: World, topology: Topology, hypothesis: Hypothesis, doings: Doings
 ) -> dict[int, int]:
-    """By service of a fault, the place of the remedy that fixed it; without those unfixed."""
+    """For each service whose fault is fixed, the index of the first remedy that fixes it."""
     fixed: dict[int, int] = {}
     if doings.remedies:
         wanted = accepted_remedies(world, topology, hypothesis)
@@ -51,7 +46,7 @@ def fixed_at(
 def left_at(
     world: World, topology: Topology, hypothesis: Hypothesis, doings: Doings, start: int
 ) -> Hypothesis | None:
-    """The faults that are left at a tick; None if all are fixed by then."""
+    """The hypothesis with the faults that are left at a tick; None if all are fixed."""
     if not hypothesis.faults or not doings.remedies:
         return hypothesis
     slots = fixing(world, topology, hypothesis, doings)
@@ -69,7 +64,10 @@ def condition_at(
     service: int,
     own: Condition,
 ) -> Condition:
-    """What a service is while the faults ``left`` last; ``own`` if the hypothesis spares it."""
+    """The condition of a service while the faults ``left`` last (None: all are fixed).
+
+    ``own`` is its condition from the start; it stays where the hypothesis does not reach.
+    """
     if left is hypothesis or service not in affected(world, topology, hypothesis):
         return own
     return WELL if left is None else affected(world, topology, left).get(service, WELL)
@@ -84,9 +82,9 @@ def spell(
     service: int,
     own: Condition,
 ) -> tuple[Condition, int, int | None]:
-    """(condition at a tick, its first tick, its last tick); the last is None if it stays.
+    """(condition of a service at a tick, its first tick, its last tick or None if it stays).
 
-    ``own`` as in :func:`condition_at`. Remedies without effect on the service do not end a spell.
+    ``own`` as in :func:`condition_at`. Remedies that leave the service as it is end no spell.
     """
     if not doings.remedies:
         return own, 0, None
@@ -115,7 +113,7 @@ def elsewhere(
     cell: Cell,
     doings: Doings,
 ) -> Outcomes:
-    """What a note, or a cell about a remedy, can hold; InvalidInput for any other cell."""
+    """The outcomes of a note or of a remedy's effect; InvalidInput for any other cell."""
     channel, _, slot, _ = cell
     world = setting.world
     if channel is Channel.EFFECT:
@@ -136,7 +134,7 @@ def elsewhere(
 def edge_state(
     hypothesis: Hypothesis, severity: int, fixed: int | None, start: int
 ) -> tuple[int, int]:
-    """What the edge shows at a tick: a severity, ``CALM`` or ``RECOVERED``; and since when."""
+    """(what the edge shows at a tick: a severity, ``CALM`` or ``RECOVERED``; its first tick)."""
     if fixed is not None and start > fixed:
         return RECOVERED, fixed + 1
     return severity if hypothesis.faults else CALM, 0
@@ -151,8 +149,8 @@ def _noted_fault(
 ) -> tuple[str, int] | None:
     """The fault that the note of the first page is about; None for a note without news.
 
-    It is the first fault of the paged team at a service of its own. Where only one service
-    is sick, the team that was rightly paged sees it.
+    It is the first fault for which owners are paged at a service that the paged team owns. With
+    one sick service the owner needs no check: only a right page brings a note.
     """
     alone, team = len(hypothesis.services) == 1, doings.pages[0][1]
     for kind, service in hypothesis.faults:

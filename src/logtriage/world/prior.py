@@ -15,7 +15,7 @@ from logtriage.world.conditions import Hypothesis
 from logtriage.world.schema.parts import Kind
 from logtriage.world.setting import Setting
 
-#: Weights of all hypotheses together, before rounding.
+#: The weights of all hypotheses sum to this, before rounding.
 TOTAL: Final = 1 << 48
 #: About one in seven (service, kind) pairs is kept for split ``ood``; the pattern leaves
 #: every service some of both.
@@ -24,7 +24,7 @@ _HELD_OUT_OFFSET: Final = 2
 
 
 def held_out(topology: Topology, service: int, kind: Kind) -> bool:
-    """Whether a (service, fault) pair is kept from every split but ``ood``.
+    """Whether a (service, kind) pair is kept from every split but ``ood``.
 
     A kind that can strike only one service is never held out: no kind is unseen.
     """
@@ -43,7 +43,7 @@ class Prior:
 
     @cached_property
     def steps(self) -> tuple[int, ...]:
-        """The sums of the weights up to each hypothesis."""
+        """The cumulative weights, in the order of the hypotheses."""
         return tuple(accumulate(self.weights))
 
 
@@ -51,8 +51,8 @@ class Prior:
 def prior(setting: Setting, topology: Topology, held: bool | None) -> Prior:
     """The prior of a setting on a topology.
 
-    ``held`` False leaves out the pairs that are kept for ``ood``; True raises them to
-    half of the weight; None treats all pairs alike (topologies of your own).
+    ``held`` False leaves out the :func:`held_out` pairs; True raises them to half of the faults'
+    weight; None treats all pairs alike (drawn topologies, and your own).
 
     Raises:
         InvalidInput: if the topology has no place for a fault of the setting.
@@ -87,7 +87,7 @@ def prior(setting: Setting, topology: Topology, held: bool | None) -> Prior:
 def _faults(
     setting: Setting, topology: Topology, held: bool | None
 ) -> list[tuple[Hypothesis, int, bool]]:
-    """Every fault with its weight, and whether its pair is kept for ``ood``."""
+    """(hypothesis, weight, whether it is held out) of every single fault."""
     faults: list[tuple[Hypothesis, int, bool]] = []
     world = setting.world
     for service, row in enumerate(topology.services):

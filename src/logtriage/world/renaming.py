@@ -1,4 +1,4 @@
-"""Other names for what is in a world, which say nothing of what they stand for."""
+"""Rename everything in a world; the new names say nothing of what they stand for."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, TypeVar
@@ -36,7 +36,7 @@ TOPOLOGIES: Final = (
     "mekong", "neva", "niger", "oder", "orinoco", "rhine", "rhone", "severn", "tagus", "tiber",
     "ural", "vistula", "volga", "yukon",
 )  # fmt: skip
-#: What lines say of the present cause and of a past cause, by group of phrasings.
+#: How log lines name the present cause and a past cause, by group of phrasings.
 _CAUSES: Final = ("the cause is", "traced to", "this comes from")
 _PAST: Final = ("a case of", "an instance of", "a bout of")
 _Row = TypeVar("_Row")
@@ -57,7 +57,7 @@ def renamed(world: World, key: int) -> World:
     services = _dealt(named, SERVICES, stream)
     teams = {OWNER: OWNER} | _dealt(rules.teams, TEAMS, stream)
     second = rules.secondary_fault
-    said = attrs.evolve(
+    new_rules = attrs.evolve(
         rules,
         title=f"Drawn around the world {rules.name}",
         tiers=tuple(attrs.evolve(row, owner=teams.get(row.owner or "")) for row in rules.tiers),
@@ -77,17 +77,17 @@ def renamed(world: World, key: int) -> World:
     places = [_layout(layout, layouts, services, teams) for layout in world.layouts]
     drawn = attrs.evolve(
         world,
-        rules=said,
+        rules=new_rules,
         kinds=_ordered([_kind(kind, kinds, teams) for kind in world.kinds], order),
         benign=_ordered(benign, order),
         layouts=tuple(sorted(places, key=lambda layout: layout.name)),
     )
     name = f"drawn-{drawn.fingerprint[:12]}"
-    return attrs.evolve(drawn, rules=attrs.evolve(said, name=name))
+    return attrs.evolve(drawn, rules=attrs.evolve(new_rules, name=name))
 
 
 def _dealt(names: Iterable[str], pool: Sequence[str], stream: Stream) -> dict[str, str]:
-    """Another name for each; InvalidInput if there are more than the pool has."""
+    """A new name from ``pool`` for each old one; InvalidInput if the pool is too small."""
     old = tuple(dict.fromkeys(names))
     if len(old) > len(pool):
         raise InvalidInput(f"{len(old)} names, such as {old[0]!r}: a drawn world has {len(pool)}")
@@ -95,7 +95,7 @@ def _dealt(names: Iterable[str], pool: Sequence[str], stream: Stream) -> dict[st
 
 
 def _listed(old: Iterable[str], new: Mapping[str, str]) -> tuple[str, ...]:
-    """The new names in alphabetical order: a place there does not tell the old name."""
+    """The new names of ``old``, sorted, so that no place in the list tells the old name."""
     return tuple(sorted(new[name] for name in old))
 
 
@@ -129,12 +129,12 @@ def _layout(
 
 
 def _ordered(rows: Sequence[_Ranked], stream: Stream) -> tuple[_Ranked, ...]:
-    """Rows in another order; draws go by it."""
+    """The rows shuffled, with their new places as ``order``, by which draws go."""
     return tuple(attrs.evolve(row, order=place) for place, row in enumerate(shuffled(rows, stream)))
 
 
 def shuffled(rows: Sequence[_Row], stream: Stream) -> list[_Row]:
-    """Rows in an order that a stream draws."""
+    """The rows in a random order from a stream."""
     left = list(rows)
     for last in range(len(left) - 1, 0, -1):
         place = stream.below(last + 1)

@@ -20,7 +20,7 @@ def severity_of(reading: Reading | EdgePanel, world: World | None = None) -> Sev
     Without a world P1 from 5 % errors or 2,000 ms p99, P2 from 1 % errors or 800 ms p99, else P3.
     """
     for row in SEVERITY_RULE if world is None else world.rules.severity_rule:
-        # Errors that nobody recorded cannot speak for a severity.
+        # Errors that were not recorded count as none.
         if (reading.error_bp or 0) >= row.errors or reading.p99_ms >= row.p99:
             return row.severity
     return SEVERITIES[-1]

@@ -7,20 +7,14 @@ from typing import Final
 import attrs
 
 from logtriage.topology import Topology
-from logtriage.world.channels import (
-    EARLIEST,
-    NOTE_DELAY,
-    SCRAPE,
-    WINDOW_LINES,
-    Channel,
-)
+from logtriage.world.channels import EARLIEST, NOTE_DELAY, SCRAPE, WINDOW_LINES, Channel
 from logtriage.world.setting import Setting
 
 #: A cell: channel, service, slot, start (see :class:`logtriage.world.channels.Evidence`).
 Cell = tuple[Channel, int, int, int]
-#: Where a cell of a channel stands: service and slot.
+#: Service and slot of a cell.
 Spot = tuple[int, int]
-#: Cells that belong together: channel, start, and their spots.
+#: Cells that are read together: channel, start, and their spots.
 Row = tuple[Channel, int, tuple[Spot, ...]]
 _NOWHERE: Final[tuple[Spot, ...]] = ((-1, 0),)
 
@@ -30,7 +24,7 @@ class Doings:
     """The actions that decide what is shown.
 
     ``logs`` (tick, service; -1 for all services), ``metrics`` and ``traces`` (tick, service) are
-    requests; ``remedies`` are (tick, remedy, service name), ``pages`` (tick, team).
+    requests; ``remedies`` are (tick, remedy, service name), ``pages`` (tick, team) may bring notes.
     """
 
     logs: tuple[tuple[int, int], ...] = ()
@@ -81,51 +75,51 @@ def cells(
 def rows(
     setting: Setting, topology: Topology, speakers: tuple[int, ...], now: int, doings: Doings
 ) -> Iterator[Row]:
-    """:func:`cells`, those that belong together at once."""
-    every = scrapes(now, doings)
-    for tick in every:
+    """The cells of :func:`cells`, row by row."""
+    ticks = scrapes(now, doings)
+    for tick in ticks:
         yield from _panels(setting, len(topology), tick)
-    yield Channel.EDGE, max(0, every[-1]), _NOWHERE
+    yield Channel.EDGE, max(0, ticks[-1]), _NOWHERE
     yield Channel.WINDOW, now, tuple(zip(speakers, range(WINDOW_LINES), strict=True))
-    yield from _answers(setting, len(topology), now, doings, every)
+    yield from _answers(setting, len(topology), now, doings, ticks)
 
 
 def news(
     setting: Setting, topology: Topology, speakers: tuple[int, ...], now: int, doings: Doings
 ) -> Iterator[Row]:
-    """Those of :func:`rows` that stood on no earlier screen, and all that were asked for."""
-    every = scrapes(now, doings)
-    for tick in every:
+    """The rows of :func:`rows` that are new on the screen of ``now``, and all answers."""
+    ticks = scrapes(now, doings)
+    for tick in ticks:
         if not now or tick == now:
             yield from _panels(setting, len(topology), tick)
             if tick >= 0:
                 yield Channel.EDGE, tick, _NOWHERE
     yield Channel.WINDOW, now, tuple(zip(speakers, range(WINDOW_LINES), strict=True))
-    yield from _answers(setting, len(topology), now, doings, every)
+    yield from _answers(setting, len(topology), now, doings, ticks)
 
 
 def _panels(setting: Setting, services: int, tick: int) -> Iterator[Row]:
-    """Alerts and changes of a scrape, which everybody sees."""
+    """The alerts and changes of a scrape, which nobody has to ask for."""
     yield Channel.ALERT, tick, _every(services, len(setting.world.slots[Channel.ALERT]))
     yield Channel.CHANGE, tick, _every(services, 1)
 
 
 def _answers(
-    setting: Setting, services: int, now: int, doings: Doings, every: tuple[int, ...]
+    setting: Setting, services: int, now: int, doings: Doings, ticks: tuple[int, ...]
 ) -> list[Row]:
-    """What was asked for in the last tick, the note, and what became of remedies."""
+    """The answers to requests and remedies of the last tick, and the note that is due."""
     last, answers = now - 1, list[Row]()
     for when, service in doings.logs:
         if when == last and service < 0:
-            answers.append((Channel.OVERVIEW, every[-1], _every(services, 1)))
+            answers.append((Channel.OVERVIEW, ticks[-1], _every(services, 1)))
         elif when == last:
-            answers += [(Channel.LOGS, tick, ((service, 0),)) for tick in every]
+            answers += [(Channel.LOGS, tick, ((service, 0),)) for tick in ticks]
     for channel, asked in ((Channel.METRICS, doings.metrics), (Channel.TRACES, doings.traces)):
         for when, service in asked:
             if when == last:
                 spots = range(len(setting.world.slots[channel]))
                 row = tuple([(service, slot) for slot in spots])
-                answers += [(channel, tick, row) for tick in every]
+                answers += [(channel, tick, row) for tick in ticks]
     if note_tick(doings, now) is not None:
         answers.append((Channel.NOTE, now, _NOWHERE))
     for slot, (when, _, _) in enumerate(doings.remedies):

@@ -14,13 +14,13 @@ from logtriage.world.model import World
 class Setting:
     """How the world of one task behaves; none of it depends on the truth.
 
-    From tick ``severity_from`` on the edge panel shows the severity for certain. Before tick
-    ``root_silent`` a fault neither alerts nor speaks at the service where it sits. Signs of
-    ``creeping`` faults, which are of kinds that drift, begin one by one until tick ``grows_for``.
-    ``onset`` is in minutes before tick 0, ``benign`` the share of incidents with no fault, per
-    mille, ``severities`` the weights of P1, P2, P3 among the others, ``counts`` those of one fault,
-    two, three. ``par`` and ``par_benign`` are the ticks of a perfect response. ``called_only``
-    keeps roots to services that another one calls.
+    ``fog`` is a level of the world. From tick ``severity_from`` on the edge panel shows the
+    severity for certain. Before tick ``root_silent`` a fault neither alerts nor logs at its own
+    service. Signs of ``creeping`` faults, which are of kinds that drift, begin one by one until
+    tick ``grows_for``. ``onset`` is in minutes before tick 0, ``benign`` the share of incidents
+    without a fault, per mille. ``severities`` are the weights of P1, P2, P3 among the others,
+    ``counts`` those of 1, 2, 3 faults, ``par`` and ``par_benign`` the ticks of a perfect response.
+    ``called_only`` keeps faults to services that another one calls.
 
     Raises:
         InvalidInput: naming the field and what was expected.
@@ -76,7 +76,7 @@ def _weight(percent: int) -> int:
 
 
 def check_whole(where: str, value: Any, least: int = 0, most: int | None = None) -> None:
-    """Refuse, by an InvalidInput, anything but a whole number from ``least`` to ``most``."""
+    """Raise InvalidInput for anything but a whole number from ``least`` to ``most``."""
     whole = isinstance(value, int) and not isinstance(value, bool)
     if not whole or value < least or (most is not None and value > most):
         to = "" if most is None else f" to {most}"
@@ -84,7 +84,7 @@ def check_whole(where: str, value: Any, least: int = 0, most: int | None = None)
 
 
 def check_weights(where: str, value: Any, count: int | None = None) -> None:
-    """Refuse, by an InvalidInput, anything but whole numbers from 0, not all of them 0."""
+    """Raise InvalidInput for anything but ``count`` whole numbers from 0, not all of them 0."""
     many = isinstance(value, tuple) and count in (None, len(value))
     if not many or not all(isinstance(n, int) and n >= 0 for n in value) or not sum(value):
         raise InvalidInput(

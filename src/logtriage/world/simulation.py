@@ -11,21 +11,9 @@ from logtriage.actions import SEVERITIES, Severity
 from logtriage.rng import below, draw, draws, hash_name, subkey
 from logtriage.topology import Topology
 from logtriage.world.channels import WINDOW_LINES, Channel, Evidence
-from logtriage.world.conditions import (
-    Condition,
-    Hypothesis,
-    affected,
-    errors_first,
-    unaffected,
-)
+from logtriage.world.conditions import Condition, Hypothesis, affected, errors_first, unaffected
 from logtriage.world.kept import Kept, channel_key
-from logtriage.world.outcomes import (
-    edge_state,
-    elsewhere,
-    fixed_at,
-    fixing,
-    spell,
-)
+from logtriage.world.outcomes import edge_state, elsewhere, fixed_at, fixing, spell
 from logtriage.world.prior import Prior
 from logtriage.world.schedule import Cell, Doings, Row, rows
 from logtriage.world.setting import Setting
@@ -36,7 +24,7 @@ SPEAKER_STREAM: Final = hash_name("speaker")
 
 
 def speakers(seed: int, services: int, now: int) -> tuple[int, ...]:
-    """Who speaks in the window of a tick: uniform, whatever is the matter."""
+    """The services whose lines the window of a tick shows: uniform, whatever the truth."""
     key = subkey(seed, SPEAKER_STREAM)
     return tuple([below(bits, services) for bits in draws(key, (now,) * WINDOW_LINES, step=1)])
 
@@ -45,8 +33,8 @@ def speakers(seed: int, services: int, now: int) -> tuple[int, ...]:
 class Simulation:
     """A simulated system with its hidden truth.
 
-    ``directory`` holds the owner of each service, ``held`` names the public prior
-    (:func:`logtriage.world.prior.prior`), ``phrasing`` the group of texts of lines.
+    ``directory`` holds the owner of each service. ``held`` is that of the truth's prior
+    (:func:`logtriage.world.prior.prior`). ``phrasing`` is the index of a group of phrasings.
     """
 
     setting: Setting
@@ -65,7 +53,7 @@ class Simulation:
 
     @cached_property
     def conditions(self) -> tuple[Condition, ...]:
-        """What every service is."""
+        """The condition of every service before any remedy."""
         world = self.setting.world
         reached = affected(world, self.topology, self.truth)
         key = subkey(self.seed, CONDITION_STREAM)
@@ -78,12 +66,12 @@ class Simulation:
 
     @cached_property
     def kept(self) -> Kept:
-        """What services and edge show."""
+        """The drawn tokens of services and edge."""
         return Kept(self.setting, self.topology, self.seed, self.conditions)
 
     @cached_property
     def reached(self) -> frozenset[int]:
-        """The services that recover when the fault is fixed."""
+        """The services that the faults affect, and that recover when these are fixed."""
         if not self.truth.faults:
             return frozenset()
         return frozenset(affected(self.setting.world, self.topology, self.truth))
@@ -98,8 +86,9 @@ class Simulation:
             yield from self.row(row, doings)
 
     def row(self, row: Row, doings: Doings) -> list[Evidence]:
-        """The evidence in cells that belong together."""
+        """The evidence in one row of cells."""
         channel, start, spots = row
+        # While no fault is fixed, services are as they were from the start.
         if spots[0][0] >= 0 and not (
             doings.remedies
             and self.reached

@@ -1,7 +1,7 @@
-"""Figures of traces and of the edge: durations and failed requests that agree with each other.
+"""The figures of traces and of the edge: durations and failed requests that agree.
 
-A slow request of a service takes as long as the edge's p99 allows: from half of it at services that
-call nobody to 90 per cent at entries. A duration below a call counts the wait for a connection.
+A slow request takes a share of the edge's p99: half of it at services that call nobody, 90 per cent
+at the top of the longest chain of calls. The time of a call includes the wait for a connection.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,13 +21,13 @@ Scale = Mapping[int, tuple[int, int]]
 LABELS: Final = {"time": "sampled requests, slowest ms", "errors": "sampled requests, failed %"}
 #: How a trace calls the service itself.
 OWN: Final = "own"
-#: Per cent of the edge's p99 that a slow request takes at services that call nobody, and how much
-#: more it takes at entries.
+#: Per cent of the edge's p99 that a slow request takes at services that call nobody, and how many
+#: more at the top of the longest chain of calls.
 _LEAST: Final = 50
 _MORE: Final = 40
-#: Per cent of a span, or of failed requests, that belong where a token says.
+#: Per cent of a span, or of failed requests, at the place that the token names: least, most.
 _SHARE: Final = (62, 88)
-#: A share of failed requests is at most this many per cent above the edge's.
+#: A service's share of failed requests is at most this many per cent above the edge's.
 _ABOVE: Final = 40
 
 
@@ -36,7 +36,7 @@ class Spans(Figures):
     """The figures of gauges, traces and edge of one incident."""
 
     def edge_over(self, starts: Sequence[int], tokens: Sequence[str]) -> EdgePanel:
-        """The edge panel at the last of some ticks, with the series until then."""
+        """The edge panel at the last of ``starts``, with the series until then."""
         bands, level = self.world.bands, self.level
         order = list(bands)
         calm = order[0]
@@ -73,9 +73,9 @@ class Spans(Figures):
         )
 
     def edges(self, cells: Sequence[Evidence], trouble: int) -> EdgePanel:
-        """The edge panel since ten minutes before tick 0, by the cells read since tick 0.
+        """The edge panel with its series from ten minutes before tick 0, by its ``cells`` since.
 
-        Before the tick of the ``trouble`` it is as usual, then as at the first reading.
+        Until tick ``trouble`` the series is as usual, then until tick 0 as in the first cell.
         """
         before = range(EARLIEST, cells[0].start, SCRAPE)
         usual = self.world.edge_tokens[0]
@@ -84,9 +84,9 @@ class Spans(Figures):
         return self.edge_over(starts, [*tokens, *(cell.token for cell in cells)])
 
     def traces(self, cells: Sequence[Evidence], edge: EdgePanel) -> tuple[Trace, ...]:
-        """Where the services asked for spend their time, and where their errors start.
+        """The traces of the services in ``cells``, with figures that agree with the edge's.
 
-        ``alone`` of each trace has the figures without those of the edge.
+        ``alone`` of each trace has figures that do not depend on the edge.
         """
         scale = dict(zip(edge.starts, zip(edge.errors, edge.p99s, strict=True), strict=True))
         traces = []
@@ -98,19 +98,19 @@ class Spans(Figures):
     def _trace(self, service: int, slot: int, row: Sequence[Evidence], scale: Scale) -> Trace:
         half = self.world.slots[Channel.TRACES][slot]
         starts, tokens = tuple(cell.start for cell in row), tuple(cell.token for cell in row)
-        of = self.topology.names[service], half, starts, tokens
+        fields = self.topology.names[service], half, starts, tokens
         if is_down(tokens):
-            return Trace(*of, NOT_COLLECTED)
+            return Trace(*fields, NOT_COLLECTED)
         series, parts = self.half(service, half, starts, tokens, scale)
-        return Trace(*of, rows=(series,), parts=parts)
+        return Trace(*fields, rows=(series,), parts=parts)
 
     def half(
         self, service: int, half: str, starts: Sequence[int], tokens: Sequence[str], scale: Scale
     ) -> tuple[Series, tuple[Parts, ...]]:
-        """The series of half a trace, and where it goes each time that it is not as usual.
+        """The series of half a trace, and the parts of each run of equal, unusual tokens.
 
-        In ``time`` the parts are milliseconds of own time and of calls, which add up to the last
-        value of that time; in ``errors`` per cent of the failed requests.
+        In ``time`` the parts are milliseconds of own time and of calls, and add up to the last
+        value of the run; in ``errors`` the part is per cent of the failed requests.
         """
         ordinary, of_time = self.world.spans[half].ordinary, half == SPANS[0]
 
@@ -147,7 +147,7 @@ class Spans(Figures):
     def _parts(
         self, service: int, token: str, span: int, share: int, p99: int
     ) -> tuple[tuple[str, int], ...]:
-        """The own time of a span and its calls, which add up to it."""
+        """The milliseconds of own time and of each call, by name; they add up to ``span``."""
         calls, names, heights = self.topology.calls[service], self.topology.names, self.heights
         callee = named_service(token)
         if callee is None:
@@ -164,7 +164,7 @@ class Spans(Figures):
         return ((OWN, span - waited - rest * len(others)), *slow)
 
     def _calm(self, service: int, key: str, source: Source) -> int:
-        """Milliseconds of the slowest requests as they usually are; -1 is the slowest entry.
+        """Milliseconds of the usual slowest requests; service -1 is the slowest entry.
 
         Each call below adds a step, and the jitter stays below a step.
         """
@@ -185,12 +185,12 @@ class Spans(Figures):
         return max(latency.slow, p99) * percent // 100 + heights[service] * latency.step
 
     def _wiggle(self, p99: int) -> int:
-        """How far the jitter of slow requests goes: half of what a call below adds."""
+        """The most jitter of a slow request in milliseconds: half of what a call below adds."""
         heights = self.heights
         return max(self.world.tokens.latency.slow, p99) * _MORE // max(1, *heights) // 200
 
     def _failed_requests(self, service: int, source: Source, errors: int, stray: int) -> int:
-        """Failed requests in basis points, by the edge's (0: not known)."""
+        """Failed requests in basis points, by the edge's ``errors`` (0: not known)."""
         if not stray:
             calm = next(iter(self.world.bands.values()))
             return source.figure(service, "failed", *calm.errors)

@@ -1,4 +1,4 @@
-"""Signatures as whole numbers: the table that draws and beliefs share.
+"""Signatures as whole numbers: the tables that draws and beliefs share.
 
 Every distribution is a tuple of weights that sum to 65,536.
 """
@@ -24,7 +24,7 @@ Weights = tuple[int, ...]
 
 @attrs.frozen(cache_hash=True)
 class Place:
-    """What of a service decides which tokens make sense there."""
+    """The tier and the calls of a service, which decide what tokens make sense there."""
 
     tier: str
     calls: tuple[int, ...]
@@ -40,7 +40,7 @@ def places(topology: Topology) -> tuple[Place, ...]:
 
 @lru_cache(maxsize=8192)
 def alphabet(setting: Setting, sort: str, place: Place) -> tuple[str, ...]:
-    """The tokens that a cell of a sort can hold at a place, ordinary first; or UnknownName."""
+    """The tokens of a sort at a place, the ordinary one first; UnknownName for an unknown sort."""
     world = setting.world
     if sort not in world.sorts:
         raise UnknownName("sort of history", sort, world.cell_sorts)
@@ -52,7 +52,7 @@ def alphabet(setting: Setting, sort: str, place: Place) -> tuple[str, ...]:
 
 
 def picked(row: Weights, point: int) -> int:
-    """The place in a row of weights that a point below their sum falls into."""
+    """The index in a row of weights that a point below their sum falls into."""
     return bisect_right(_steps(row), point)
 
 
@@ -62,13 +62,13 @@ def _steps(row: Weights) -> Weights:
 
 
 def only(setting: Setting, place: Place, line: str) -> Weights:
-    """The weights of a line that is about one thing for certain."""
+    """The weights of log tokens if the token is ``line`` for certain."""
     return tuple(FULL * (token == line) for token in alphabet(setting, LOG, place))
 
 
 @lru_cache(maxsize=16_384)
 def common(setting: Setting, sort: str, place: Place, *, calm: bool) -> Weights:
-    """What a healthy service says without fog, or what everyone says."""
+    """The weights of a sort's tokens: of a healthy service (``calm``), or of the background."""
     world = setting.world
     row = world.signature(HEALTHY) if calm else world.background
     return shares(setting, sort, place, row.get(sort, {}), () if calm else place.calls)
@@ -77,15 +77,18 @@ def common(setting: Setting, sort: str, place: Place, *, calm: bool) -> Weights:
 def shares(
     setting: Setting, sort: str, place: Place, percent: Shares, named: tuple[int, ...]
 ) -> Weights:
-    """A row of per cent as weights; what names a dependency is shared among ``named``."""
+    """The weights of tokens from shares in per cent.
+
+    The share of a token that names a dependency is split evenly among the callees in ``named``.
+    """
     targets = tuple(callee for callee in named if callee in place.calls)
     naming = setting.world.naming_tokens(sort)
     row = []
     for token in alphabet(setting, sort, place):
-        name, _, about = token.partition(":")
+        name, _, callee = token.partition(":")
         share = percent.get(name, 0) * FULL // 100
         if name in naming:
-            share = share // len(targets) if int(about) in targets else 0
+            share = share // len(targets) if int(callee) in targets else 0
         elif name == NAMES:
             share //= len(setting.world.kinds_at(place.tier))
         row.append(share)
@@ -94,9 +97,10 @@ def shares(
 
 
 def mix(first: Weights, second: Weights, share: int, rest: int | None = 0) -> Weights:
-    """``share`` of 65,536 of the second row, else the first.
+    """A mixture of two rows of weights: ``share`` of 65,536 from the second, else the first.
 
-    What rounding leaves goes to the token at ``rest``, the ordinary one; None: the likeliest.
+    What rounding leaves goes to the token at index ``rest`` (0: the ordinary one), or for None to
+    the likeliest.
     """
     mixed = [(a * (FULL - share) + b * share) // FULL for a, b in zip(first, second, strict=True)]
     place = max(range(len(mixed)), key=mixed.__getitem__) if rest is None else rest
@@ -106,9 +110,9 @@ def mix(first: Weights, second: Weights, share: int, rest: int | None = 0) -> We
 
 # --- the edge panel ------------------------------------------------------------------
 
-#: The last of the severities P1, P2, P3, then what benign and recovered incidents show.
+#: The index of severity P3 (after P1 and P2), then the states of benign and recovered incidents.
 P3, CALM, RECOVERED = 2, 3, 4
-#: ``edge.unmoved`` is a share of this many: so often a P3 moves nothing at the edge.
+#: A P3 moves nothing at the edge in ``edge.unmoved`` of this many incidents.
 UNMOVED_OF: Final = 16
 
 
@@ -175,9 +179,9 @@ def _edge_row(setting: Setting, parts: Sequence[EdgeRow]) -> Weights:
 
 @lru_cache(maxsize=1024)
 def note_weights(setting: Setting, kind: str, tier: str) -> tuple[tuple[str, int], ...]:
-    """What responders see at a faulty service that they own: tokens and their weights.
+    """(token, weight) of each note that responders may write about a fault of a kind.
 
-    They see nothing as often as there is fog, otherwise a log token of the kind.
+    A note has no news as often as there is fog, otherwise a log token of the kind.
     """
     world, share = setting.world, FULL - setting.fog_weight
     here = world.tokens_at(LOG, tier)

@@ -9,10 +9,10 @@ from typing import Final, Protocol
 import attrs
 
 TICK_SECONDS: Final = 30
-#: How far back the ``earlier`` value of a :class:`Reading` lies.
+#: How many ticks back the ``earlier_p99_ms`` of a :class:`Reading` lies.
 TREND_TICKS: Final = 4
 
-#: Names of alerts on what a fault does: failed requests, slow requests.
+#: The names of the alerts on failed and on slow requests.
 ERROR_ALERT: Final = "HighErrorRate"
 LATENCY_ALERT: Final = "HighLatency"
 
@@ -46,9 +46,9 @@ class Alert:
 
 @attrs.frozen
 class Reading:
-    """Measured health of a service or of the edge; None for errors that were not recorded.
+    """Measured health of a service or of the edge.
 
-    ``earlier_p99_ms`` is of :data:`TREND_TICKS` ticks before.
+    ``error_bp`` is None if it was not recorded; ``earlier_p99_ms`` is TREND_TICKS older.
     """
 
     error_bp: int | None
@@ -61,10 +61,10 @@ class Signal:
     """One measured figure of a service beside what is usual.
 
     The unit is the end of ``name``: ``_bp`` basis points, ``_ms`` milliseconds, ``_us``
-    microseconds, ``_milli`` thousandths, nothing for a count in a minute. ``usual`` is the
-    value without a fault and ``spread``, above 0, how far it strays then by itself; None
-    where not known. ``iqr`` is the distance of the quartiles then, where samples told it.
-    ``borrowed``: this service has no usual value, and both are those of the others.
+    microseconds, ``_milli`` thousandths, nothing for a count in a minute. ``usual`` is the value
+    without a fault, ``spread`` (above 0) how far it then strays by itself, ``iqr`` the distance of
+    its quartiles then; None where not known. ``borrowed``: this service has no usual value of its
+    own, and ``usual`` and ``spread`` are pooled from other services.
     """
 
     name: str
@@ -76,13 +76,13 @@ class Signal:
 
     @property
     def stray(self) -> float:
-        """How many spreads the value lies above what is usual; 0 where that is not known."""
+        """How many spreads the value lies above the usual one; 0 where either is not known."""
         if self.usual is None or self.spread is None:
             return 0.0
         return (self.value - self.usual) / self.spread
 
 
-#: A tick, and shares of a whole by name from then on.
+#: A tick, and the parts of a whole by name from then on.
 Parts = tuple[int, tuple[tuple[str, int], ...]]
 
 
@@ -107,7 +107,7 @@ class EdgePanel:
 class Series:
     """A row of figures, the newest last, beside the usual one; the label has the unit.
 
-    ``hundredths``: of the unit. The ``mark`` is a word on the newest figure.
+    With ``hundredths`` the values are hundredths of the unit. ``mark`` is a word on the newest one.
     """
 
     label: str
@@ -121,10 +121,9 @@ class Series:
 class Gauge:
     """One gauge of a service over the latest readings, the newest last.
 
-    ``starts`` are the ticks of the readings, ``tokens`` what each says (empty in a
-    recording, whose figures were made from none), ``rows`` the figures at each. ``text`` stands for
-    rows in a recording, and where nothing is collected; ``signal`` is the figure that a recording
-    tells in these words.
+    ``starts`` are the ticks of the readings, ``tokens`` their tokens (none in a recording), and
+    ``rows`` their figures. In a recording, and where nothing is collected, ``text`` stands in place
+    of rows; ``signal`` is the figure that the text of a recording tells.
     """
 
     service: str
@@ -140,9 +139,10 @@ class Gauge:
 class Trace:
     """Where a service's slowest requests spend their time, and where errors start.
 
-    Fields as in :class:`Gauge`; ``name`` is ``time`` or ``errors``. ``parts`` says from which tick
-    on it is not as usual, and where it goes then: own time and calls in milliseconds, or per cent
-    of the failed requests. ``alone`` is the trace for who does not see the edge.
+    Fields as in :class:`Gauge`; ``name`` is ``time`` or ``errors``. ``parts`` has an entry for each
+    unusual run of readings: milliseconds of own time and of each call, or the per cent of failed
+    requests that fail there. ``alone`` has figures that do not depend on the edge, for roles that
+    do not see it.
     """
 
     service: str
@@ -168,10 +168,10 @@ class Change:
 
 @attrs.frozen
 class Note:
-    """What a screen says in words of its own: of responders, or on the recording.
+    """A note in words: by responders, or on what a recording lacks.
 
-    ``by`` is the team that writes, ``service`` of what, and ``token`` the topic that it saw there;
-    None if it saw none, and in a recording.
+    ``by`` is the team that writes it, ``service`` the service that it is about, ``token`` the topic
+    that the team saw there; all are None in a recording, the last two without news.
     """
 
     text: str
@@ -192,20 +192,20 @@ class Telemetry(Protocol):
 
     @property
     def on_request(self) -> bool:
-        """Whether figures are shown to those alone who ask: no dashboard, no health panel."""
+        """Whether figures are shown on request only: no dashboard, no health panel."""
 
     @property
     def tick_seconds(self) -> int:
         """How long a tick is: :data:`TICK_SECONDS`, unless a recording was sampled less often."""
 
     def changes(self, tick: int) -> tuple[Change, ...]:
-        """Recent changes until ``tick``, also the innocent; their minutes count back from it."""
+        """Recent changes until ``tick``, innocent ones too; minutes count back from it."""
 
     def slo(self, tick: int) -> Reading | None:
-        """The user-facing panel, measured at the edge; None if nothing was."""
+        """What users see, measured at the edge; None if nothing was measured."""
 
     def notes(self, tick: int) -> tuple[str, ...]:
-        """What a player must know of the screen at ``tick``, such as its age."""
+        """Notes on the screen at ``tick``, such as its age."""
 
     def alerts(self, tick: int) -> tuple[Alert, ...]:
         """Alerts that fire at ``tick``."""
@@ -214,10 +214,10 @@ class Telemetry(Protocol):
         """The log lines of all services that reach the screen at ``tick``."""
 
     def service_logs(self, service: int, tick: int) -> tuple[LogLine, ...]:
-        """The recent lines of one service, asked for by name."""
+        """The recent lines of one service, shown on request."""
 
     def overview(self, tick: int) -> tuple[LogLine, ...]:
-        """A broad and shallow look: at most a line a service."""
+        """The answer to a request for all services: at most one line for each."""
 
     def health(self, service: int, tick: int) -> Reading | None:
         """Health of one service; None if nothing was measured."""
@@ -226,7 +226,7 @@ class Telemetry(Protocol):
         """What a dashboard shows of every service, in index order; empty if there is none."""
 
     def metrics(self, service: int, tick: int) -> tuple[Gauge, ...]:
-        """The gauges of one service, asked for by name; empty where it has none."""
+        """The gauges of one service, shown on request; empty where it has none."""
 
     def traces(self, service: int, tick: int) -> tuple[Trace, ...]:
-        """Where one service's time goes, asked for by name; empty where nobody traces it."""
+        """The traces of one service, shown on request; empty where nobody traces it."""

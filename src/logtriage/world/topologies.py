@@ -29,9 +29,9 @@ def random_topology(
 ) -> Topology:
     """An acyclic topology of ``n_services`` (5 to 200) services, all reached from one gateway.
 
-    ``teams`` hold the teams that the world pages; without them they are the world's. No service
-    names an owner. Each has a technology of its tier, with ``held_out`` a held-out technology where
-    there is one. The name is a hash of services and teams.
+    ``teams`` include those that the world pages; None: the world's teams. No service names an
+    owner. Each has a technology of its tier; with ``held_out`` a held-out one where there is one.
+    The name is a hash of services and teams.
 
     Raises:
         InvalidInput: if ``n_services`` is out of range, and for a world without topologies to draw.

@@ -35,7 +35,7 @@ def unseen_seed(split: str, number: int) -> int:
 
 @lru_cache(maxsize=8 * WORLDS)
 def unseen_world(split: str, number: int) -> World:
-    """A split's world by number, drawn around the default world, once a process."""
+    """The world ``number`` of a split, drawn once a process around the default world."""
     drawn = draw_world(default_world(), unseen_seed(split, number))
     return interned(as_unseen(drawn, f"unseen-{split}-{number}"))
 
@@ -47,7 +47,7 @@ def as_unseen(drawn: World, name: str) -> World:
 
 
 def unseen_task(world: World) -> Task:
-    """The row of the task in a world."""
+    """The task ``unseen_world`` as a row of a drawn world: a copy of its ``single_crash``."""
     return attrs.evolve(
         world.tasks[_LIKE],
         name=UNSEEN,
@@ -57,7 +57,7 @@ def unseen_task(world: World) -> Task:
 
 
 def is_unseen(world: World) -> bool:
-    """Whether :func:`unseen_world` drew a world."""
+    """Whether a world is one that :func:`unseen_world` draws."""
     named = _NAME.fullmatch(world.name)
     if named is None or int(named[2]) >= WORLDS:
         return False

@@ -111,7 +111,7 @@ class Vocabulary:
         return (*self.tokens.gauges, *self.tokens.spans)
 
     def readings_at(self, gauge: str, tier: str) -> tuple[Reading, ...]:
-        """The lines of a gauge at a tier."""
+        """The rows of a gauge that are shown at a tier."""
         return self._readings[gauge, tier]
 
     @cached_property
@@ -135,7 +135,7 @@ class Vocabulary:
         return named("log topic", name, self._topics)
 
     def phrases(self, about: str, technology: Technology | None) -> tuple[tuple[Phrase, ...], ...]:
-        """The phrasings of a topic or of a kind's name, by group; those of the technology first."""
+        """The phrasings of a topic or a kind's name, by group; a technology's own if it has any."""
         if technology is not None and about in technology.topics:
             return technology.topics[about].groups
         return self._phrases[about]
@@ -144,7 +144,7 @@ class Vocabulary:
     def _phrases(self) -> Mapping[str, tuple[tuple[Phrase, ...], ...]]:
         own = {topic.name: topic.phrasings for topic in self.topics}
         named = {about_kind(kind.name): kind.names for kind in self.kinds}
-        return {about: said.groups for about, said in (own | named).items() if said is not None}
+        return {about: each.groups for about, each in (own | named).items() if each is not None}
 
     # --- technologies ------------------------------------------------------------------
 
@@ -158,7 +158,7 @@ class Vocabulary:
         return tuple(row for row in self.technologies if tier in row.tiers)
 
     def technology_of(self, service: Service) -> Technology | None:
-        """What a service runs on: what it says, or else :meth:`drawn_technology`.
+        """The technology of a service: the one it names, or else :meth:`drawn_technology`.
 
         Raises:
             UnknownName: for a technology that the world does not have.
@@ -169,10 +169,10 @@ class Vocabulary:
         return None if name is None else self.technology_names[name]
 
     def drawn_technology(self, name: str, tier: str, *, held_out: bool = False) -> str | None:
-        """The technology of a service that names none, by a hash of its name.
+        """The technology of a service that names none, by a hash of its name; None if none fits.
 
         With ``held_out`` it is a held-out technology where the tier has any, else one of the
-        others. None if the tier has none.
+        others; without, it is one of the others where the tier has any.
         """
         rows = self.technologies_at(tier)
         wanted = [row for row in rows if row.held_out == held_out] or rows
@@ -180,7 +180,7 @@ class Vocabulary:
 
     @cached_property
     def ordinary(self) -> Mapping[str, str]:
-        """The ordinary token of each sort, in order: it takes what a row of shares leaves."""
+        """The ordinary token of each sort, in order; it has what the other shares leave of 100."""
         return MappingProxyType(
             {
                 CHANGE: self.tokens.change.ordinary,
@@ -191,7 +191,7 @@ class Vocabulary:
 
     @cached_property
     def sorts(self) -> Mapping[str, tuple[AnyToken, ...]]:
-        """By sort, its tokens without the ordinary token, in the order that draws depend on."""
+        """The tokens of each sort but the ordinary one, in the order that draws depend on."""
         tokens = self.tokens
         rows: dict[str, tuple[AnyToken, ...]] = {
             CHANGE: tokens.change.tokens,
@@ -202,12 +202,12 @@ class Vocabulary:
 
     @cached_property
     def cell_sorts(self) -> tuple[str, ...]:
-        """What a service's history can be about: :data:`PLAIN_SORTS`, gauges, spans."""
+        """The sorts of histories that every service has: changes, logs, gauges, spans."""
         return (*PLAIN_SORTS, *self.gauges, *self.spans)
 
     @cached_property
     def slots(self) -> Mapping[Channel, tuple[str, ...]]:
-        """By channel, the sorts of its slots, where each slot has its own sort."""
+        """The sort of each slot, for the channels whose slots differ in sort."""
         return MappingProxyType(
             {
                 Channel.ALERT: tuple(rule.watches for rule in self.tokens.alert.tokens),
@@ -217,13 +217,13 @@ class Vocabulary:
         )
 
     def sort_of(self, channel: Channel, slot: int) -> str:
-        """The sort of a service's cell: what its token is about."""
+        """The sort of a service's cell in a channel and slot."""
         slots = self.slots
         return slots[channel][slot] if channel in slots else _SORT_OF[channel]
 
     @cached_property
     def lines(self) -> tuple[str, ...]:
-        """What a line can be about that names neither a dependency nor a kind."""
+        """The topics of lines that name neither a dependency nor a kind."""
         return tuple(topic.name for topic in self.topics if not topic.dependency)
 
     def tokens_at(self, sort: str, tier: str) -> tuple[str, ...]:
@@ -273,7 +273,7 @@ class Vocabulary:
 
     @cached_property
     def board_words(self) -> tuple[str, ...]:
-        """What can be reported of a service in a word: a topic, a gauge that is not as usual."""
+        """The words that report a sign at a service: a topic, or a gauge that is not as usual."""
         shared = (gauge for gauge in self.tokens.gauges if gauge.name not in self.gauges_of_a_tier)
         own = (
             token

@@ -1,8 +1,8 @@
-"""Tokens become text and figures here. What renders knows no truth.
+"""Turn tokens into text and figures, without the truth.
 
 Everything is a function of the public topology, the seed, the phrasing group and the tokens.
-Figures belong to (service, token). What frames a message (pod, request, repetitions) belongs to the
-service, the tick and the line, never to the token.
+Figures depend on (service, token). The frame of a message (pod, request, repetitions) depends on
+the service, the tick and the line, never on the token.
 """
 
 from collections.abc import Sequence
@@ -23,20 +23,20 @@ from logtriage.world.telemetry import LEVELS, TICK_SECONDS, Alert, Change, LogLi
 _Choice = TypeVar("_Choice")
 VOICE_STREAM: Final = hash_name("voice")
 _LINE_KEYS: Final = {channel: hash_name(f"lines {channel}") for channel in Channel}
-#: The streams of what surrounds messages: requests, and what stays the same for a service.
+#: The streams of the frames of messages: request names, and what stays the same for a service.
 _TRACES: Final = hash_name("requests of a scrape")
 _PLACES: Final = hash_name("where services run")
-#: Requests in flight at a tick: the lines of all services then belong to a request.
+#: Requests in flight at a tick, shared by the lines of all services.
 _IN_FLIGHT: Final = 24
-#: One line in this many stands for several, and for how many at most.
+#: One line in _REPEATED stands for several events, at most _REPEATS.
 _REPEATED: Final = 8
 _REPEATS: Final = 20
-#: What no two events share: lines with it do not stand for several.
+#: Placeholders that differ between events: lines with them do not stand for several.
 _UNIQUE: Final = frozenset({"id", "ip", "ms", "fast"})
-#: What a process keeps in all its lines.
+#: Words of a frame that a process keeps in all its lines.
 _SESSION: Final = frozenset({"user", "db"})
 _POD_LETTERS: Final = "bcdfghjklmnpqrstvwxz2456789"
-#: Minutes before the window up to which changes are listed.
+#: The most minutes before the earliest scrape at which a change is listed.
 _LONG_AGO: Final = 100
 #: The numbers of changes, least and most.
 _NUMBERS: Final = (1000, 9999)
@@ -52,7 +52,7 @@ class Wording(NamedTuple):
 
 @attrs.frozen(cache_hash=True)
 class Voice(Spans):
-    """Words one incident's tokens. ``phrasing`` is the index of the group of texts."""
+    """Makes words of one incident's tokens; ``phrasing`` is the index of the group of texts."""
 
     phrasing: int
 
@@ -74,34 +74,34 @@ class Voice(Spans):
             key = subkey(self._lines, _LINE_KEYS[channel])
             bits = draw(key, service + 1 << 20 | slot, start - EARLIEST)
             phrase = self._phrase(service, token, bits)
-            said = self._fill(phrase, service, token, bits)
-            message = self._framed(phrase, service, start, said, bits)
-            bare = None if message is said else said
+            text = self._fill(phrase, service, token, bits)
+            message = self._framed(phrase, service, start, text, bits)
+            bare = None if message is text else text
             second = (start - 1) * TICK_SECONDS + 1 + below(bits << 32 & MASK, TICK_SECONDS - 1)
             lines.append(LogLine(second, names[service], phrase.level, message, token, bare))
         return sorted(lines, key=lambda line: line.second)
 
     def _fill(self, phrase: Wording, service: int, token: str, bits: int) -> str:
-        """A wording with the values that ``bits`` decide."""
+        """The text of a wording, with values that ``bits`` decide in place of placeholders."""
         words = list(phrase.text)
         for place in range(1, len(words), 2):
             words[place] = str(self._word(words[place], place, service, token, bits))
         return "".join(words)
 
-    def _framed(self, phrase: Wording, service: int, start: int, said: str, bits: int) -> str:
-        """A message in the frame of the technology that writes it."""
+    def _framed(self, phrase: Wording, service: int, start: int, text: str, bits: int) -> str:
+        """A message in the frame of the service's technology; the bare text if it has none."""
         technology = self._technologies[service]
         if technology is None:
-            return said
+            return text
         more = draw(bits, 0, 1)
         if not below(more, _REPEATED) and not _UNIQUE.intersection(phrase.text[1::2]):
-            said = f"{said} (x{between(more << 16 & MASK, 2, _REPEATS)})"
+            text = f"{text} (x{between(more << 16 & MASK, 2, _REPEATS)})"
         kept = draw(self._places, service + 1, phrase.key)
         words = list(self._frame(service, technology))
         for place in range(1, len(words), 2):
             match words[place]:
                 case "text":
-                    words[place] = said
+                    words[place] = text
                 case "level":
                     words[place] = technology.levels[phrase.level]
                 case "trace":
@@ -113,7 +113,7 @@ class Voice(Spans):
         return "".join(words)
 
     def _request(self, start: int, number: int) -> str:
-        """The name of a request that is in flight at a tick."""
+        """The id of the request of this number that is in flight at a tick."""
         return f"{draw(self._requests_key, start - EARLIEST, number) >> 32:08x}"
 
     @cached_property
@@ -143,7 +143,7 @@ class Voice(Spans):
         return subkey(self._lines, _PLACES)
 
     def _word(self, name: str, place: int, service: int, token: str, bits: int) -> int | str:
-        """What stands in a text where it has ``{name}``."""
+        """The value of placeholder ``{name}`` in a line."""
         ranges = self.world.tokens.line_figures
         match name:
             case "n" | "ms" | "fast" | "pct" | "mb" | "bytes":
@@ -160,7 +160,7 @@ class Voice(Spans):
             case "cause":
                 return self._past_cause(service, token)
         technology = self._technologies[service]
-        assert technology is not None  # or no text of its topic has a word of its own
+        assert technology is not None  # only texts of technologies have other placeholders
         words = technology.words[name]
         return words[below(draw(bits, place), len(words))]
 
@@ -176,7 +176,7 @@ class Voice(Spans):
         return {}
 
     def _past_cause(self, service: int, token: str) -> str:
-        """A cause that is over: any kind of the service's tier, by a hash."""
+        """The name of a past fault: of any kind at the service's tier, drawn for the token."""
         kinds = self.world.kinds_at(self.topology.services[service].tier)
         kind = self._one_of(kinds, service, f"past {token}")
         return self._one_of(kind.past.groups[self.phrasing], service, f"past text {token}")
@@ -187,7 +187,7 @@ class Voice(Spans):
     # --- panels ----------------------------------------------------------------------
 
     def alerts(self, cells: Sequence[Evidence]) -> tuple[Alert, ...]:
-        """The alerts that fire at the latest scrape, and the tick since when they do."""
+        """The alerts that fire at the latest scrape, with the ticks since which they fire."""
         rules, names = self.world.tokens.alert.tokens, self.topology.names
         firing: dict[tuple[int, int], int | None] = {}
         for _, service, slot, start, token in cells:
@@ -241,7 +241,7 @@ class Voice(Spans):
 
 
 def _place(name: str, bits: int) -> str:
-    """Where a service runs: its ``pid`` or its ``pod``."""
+    """The ``pid`` or the ``pod`` of a service."""
     if name == "pid":
         return str(1 + below(bits, 32_000))
     letters = (_POD_LETTERS[(bits >> 8 * at) % len(_POD_LETTERS)] for at in range(5))
@@ -252,7 +252,7 @@ def _place(name: str, bits: int) -> str:
 def _phrases(
     world: World, token: str, technology: Technology | None, phrasing: int
 ) -> tuple[Wording, ...]:
-    """The wordings of lines with a token."""
+    """The wordings of lines with a token, in a group of phrasings."""
     about = token if ":" not in token or token.startswith(NAMES) else token.partition(":")[0]
     texts = world.phrases(about, technology)[phrasing]
     return tuple([Wording(level, pieces(text), hash_name(text)) for level, text in texts])

@@ -26,7 +26,7 @@ _STAGES: Final[tuple[Callable[[World], Iterator[Problem]], ...]] = (
 
 
 def problems(world: World) -> Iterator[Problem]:
-    """Everything wrong with a world, up to the first stage that finds something."""
+    """The mistakes in a world, up to the first stage that finds any."""
     for stage in _STAGES:
         wrong = stage(world)
         first = next(wrong, None)

@@ -1,4 +1,4 @@
-"""Whether the names in a world are names, each once where they must be."""
+"""Check the names in a world: their form, and that none stands twice where it must not."""
 
 import re
 from collections.abc import Iterable, Iterator

@@ -1,4 +1,4 @@
-"""Whether a world can be played: severities that show, services in order, tasks with places."""
+"""Check that a world can be played: severities that show, valid topologies, possible tasks."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -18,7 +18,7 @@ _MAX_FAULTS: Final = 3
 
 
 def severity_problems(world: World) -> Iterator[Problem]:
-    """The rule, from the worst severity on, and the bands of the edge panel that follow it."""
+    """What is wrong with the severity rule, and with the bands and rows of the edge panel."""
     return of_file(RULES_FILE, _severities(world))
 
 
@@ -97,7 +97,7 @@ def _layout(world: World, layout: Layout) -> Iterator[str]:
 
 
 def _circle(calls: tuple[tuple[int, ...], ...]) -> list[int]:
-    """Services that call each other in a circle; none if there are none such."""
+    """The services of a circle of calls, the first again at the end; empty without a circle."""
     left = set(range(len(calls)))
     while free := {service for service in left if not left.intersection(calls[service])}:
         left -= free
@@ -155,7 +155,7 @@ def _task(world: World, task: Task) -> Iterator[str]:
 
 
 def _pages(world: World, task: Task, topology: Topology) -> Iterator[Problem]:
-    """The kinds that page a team which the topology of a task lacks."""
+    """Report kinds that page a team which the topology of a task lacks."""
     for kind in world.kinds:
         team = kind.pages or OWNER
         struck = any(row.tier in kind.tiers for row in topology.services)

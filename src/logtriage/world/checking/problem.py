@@ -18,12 +18,12 @@ RESERVED: Final = frozenset({"no_fault", "names", "kinds", "tokens", "services",
 
 
 def of_file(file: str, *wrong: Iterable[str]) -> Iterator[Problem]:
-    """What is wrong in a file, each with the file."""
+    """(file, mistake) for each mistake in ``wrong``."""
     return ((file, what) for each in wrong for what in each)
 
 
 def named(field: str, names: Iterable[str], pattern: re.Pattern[str]) -> Iterator[str]:
-    """Names that have another form, that are reserved, that stand twice; a list without any."""
+    """Report names of another form, reserved or repeated ones, and a list without any."""
     counts = Counter(tuple(names))
     if not counts:
         yield f"{field}: expected at least one name"
@@ -37,7 +37,7 @@ def named(field: str, names: Iterable[str], pattern: re.Pattern[str]) -> Iterato
 
 
 def known(field: str, what: str, names: Iterable[str], choices: Iterable[str]) -> Iterator[str]:
-    """Names that are none of the choices; ``what`` they are of."""
+    """Report names that are none of the choices; ``what`` says what they name."""
     choices = tuple(choices)
     for name in names:
         if name not in choices:
@@ -45,7 +45,7 @@ def known(field: str, what: str, names: Iterable[str], choices: Iterable[str]) -
 
 
 def some(field: str, what: str, names: Iterable[str], choices: Iterable[str]) -> Iterator[str]:
-    """As :func:`known`, for a list that has at least one name, and each once."""
+    """As :func:`known`; also report an empty list, and a name that stands twice."""
     names, choices = tuple(names), tuple(choices)
     if not names:
         yield f"{field}: expected at least one {what} of {', '.join(choices)}"
@@ -55,6 +55,6 @@ def some(field: str, what: str, names: Iterable[str], choices: Iterable[str]) ->
 
 
 def within(field: str, value: int, least: int, most: int) -> Iterator[str]:
-    """A number that is not from ``least`` to ``most``."""
+    """Report a number that is not from ``least`` to ``most``."""
     if not least <= value <= most:
         yield f"{field}: expected {least} to {most}, got {value}"

@@ -1,16 +1,8 @@
-"""Whether everything that a world refers to exists, and everything in it is used."""
+"""Check that everything a world refers to exists, and that everything in it is used."""
 
 from collections.abc import Iterator
 
-from logtriage.world.checking.problem import (
-    HYPHENED,
-    Problem,
-    known,
-    named,
-    of_file,
-    some,
-    within,
-)
+from logtriage.world.checking.problem import HYPHENED, Problem, known, named, of_file, some, within
 from logtriage.world.model import World
 from logtriage.world.schema.canonical import RULES_FILE, TOKENS_FILE
 from logtriage.world.schema.parts import MAX_SERVICES, MIN_SERVICES, OWNER, DrawnTopologies, Topic

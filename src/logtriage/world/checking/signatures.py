@@ -1,4 +1,4 @@
-"""Whether what a world's signatures say can be drawn: known tokens, shares that fit 100."""
+"""Check the signatures of a world: known tokens, and shares that fit 100."""
 
 from collections.abc import Iterator
 from itertools import product
@@ -16,7 +16,11 @@ from logtriage.world.vocabulary import LOG
 
 @attrs.frozen
 class _Row:
-    """A signature with its place, the tiers where it is shown, and what it may do."""
+    """A signature to check, and where it stands.
+
+    ``own`` is as in the file, ``merged`` has the common shares, too. ``tiers`` are those where it
+    is shown. With ``dependencies`` it may list tokens that name a service that is called.
+    """
 
     file: str
     field: str
@@ -102,7 +106,7 @@ def _tokens(world: World, row: _Row, sort: str, shares: Shares) -> Iterator[str]
 
 
 def _sums(world: World, row: _Row) -> Iterator[str]:
-    """Shares that add up to more than 100 at a tier."""
+    """Report shares that add up to more than 100 at a tier."""
     for sort, shares in row.merged.items():
         totals = {tier: _total(world, sort, tier, shares) for tier in row.tiers}
         tier, total = max(totals.items(), key=lambda row: row[1], default=("", 0))
@@ -112,7 +116,7 @@ def _sums(world: World, row: _Row) -> Iterator[str]:
 
 
 def _unseen_tokens(world: World) -> Iterator[Problem]:
-    """Tokens missing from the background: a reading that showed them would be proof."""
+    """Report tokens missing from the background: a reading that showed them would be proof."""
     background = world.background
     lacking: dict[tuple[str, str], list[str]] = {}
     for sort, tier in product(world.ordinary, world.tier_names):

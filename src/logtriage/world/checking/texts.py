@@ -1,4 +1,4 @@
-"""Whether what a world says can be worded: placeholders, figures, phrasings of their own."""
+"""Check the texts of a world: placeholders, figures, and that no phrasing stands twice."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
@@ -46,7 +46,7 @@ def text_problems(world: World) -> Iterator[Problem]:
 
 
 def _words(world: World) -> Iterator[Problem]:
-    """Short texts that the runbook prints."""
+    """What is wrong with short texts that the runbook prints."""
     rules, tokens = world.rules, world.tokens
     short = [(RULES_FILE, "title", rules.title)]
     short += [(f"kinds/{kind.name}.toml", "summary", kind.summary) for kind in world.kinds]
@@ -122,7 +122,7 @@ def _wrong_frame(technology: Technology) -> Iterator[str]:
 
 
 def _wordings(world: World, technology: Technology) -> Iterator[str]:
-    """What is wrong with the wordings of a technology's lines, and which it lacks."""
+    """What is wrong with the wordings of a technology's lines, and which are missing."""
     yield from known("topics", "topic", technology.topics, [topic.name for topic in world.topics])
     for topic in world.topics:
         if topic.name in technology.topics:
@@ -133,7 +133,7 @@ def _wordings(world: World, technology: Technology) -> Iterator[str]:
 
 @lru_cache(maxsize=1024)
 def _worded(technology: Technology, topic: str, dependency: bool) -> tuple[str, ...]:
-    # Once for all the worlds that are drawn around one.
+    # Cached, since all worlds drawn around a world have its technologies.
     own = DEPENDENCY if dependency else CAUSE
     known = (*LINE_PLACEHOLDERS, own, *technology.words)
     wording = technology.topics[topic]
@@ -154,7 +154,7 @@ def _phrasings(
 
 
 def _said_twice(world: World) -> Iterator[Problem]:
-    """Texts from which nobody could tell what they are about."""
+    """Report texts that stand for two things: nobody could tell which it is."""
     own, wrong = _texts_of(world.technologies)
     yield from wrong
     seen: dict[str, str] = {}
@@ -171,7 +171,7 @@ def _twice(file: str, text: str, other: str) -> Problem:
 def _texts_of(
     technologies: tuple[Technology, ...],
 ) -> tuple[Mapping[str, str], tuple[Problem, ...]]:
-    """The file of each text of a technology, and the texts that stand for two things.
+    """(file of each text of the technologies, problems of texts that stand for two things).
 
     Two technologies may word a topic alike; none may say a text twice.
     """
@@ -200,7 +200,7 @@ def _all_texts(world: World) -> Iterator[tuple[str, str]]:
 
 
 def _nouns(field: str, nouns: NounPhrases) -> Iterator[str]:
-    """Short texts in the three groups of phrasings."""
+    """What is wrong with short texts in the three groups of phrasings."""
     for group, texts in zip(GROUPS, nouns.groups, strict=True):
         if not texts:
             yield f"{field}.{group}: expected at least one"

@@ -1,8 +1,8 @@
 """A world's canonical form: one document for one content, whatever the files look like.
 
-A document is a folder as data: by path, what the file says. A field at its default is left out, so
-that a new field moves no fingerprint. The order of lists, and of the tokens in a row of shares, is
-content: draws depend on it.
+A document is a folder as data: what each file says, by path. It leaves out fields at their
+defaults, so a new field changes no fingerprint. The order of lists, and of the tokens in a row of
+shares, is content: draws depend on it.
 """
 
 import json
@@ -17,7 +17,7 @@ from logtriage.world.schema import forms
 from logtriage.world.schema.forms import Figure
 from logtriage.world.schema.parts import Technology
 
-#: By path of a file, what it says: keys and values as TOML has them.
+#: The data of each file by its path: keys and values as TOML has them.
 Document = Mapping[str, Mapping[str, Any]]
 RULES_FILE: Final = "world.toml"
 TOKENS_FILE: Final = "tokens.toml"
@@ -76,8 +76,8 @@ def fingerprint_of(content: bytes) -> str:
 
 
 def said_of(row: Any) -> dict[str, Any]:
-    """What the file of a kind, a benign kind, a topic, a topology or a technology says."""
-    # A technology once for all the worlds that are drawn around one: it is the longest part.
+    """The data of the file of a kind, a benign kind, a topic, a topology or a technology."""
+    # Worlds that are drawn around one share its technologies, the longest parts: keep these.
     return _kept(row) if isinstance(row, Technology) else _nameless(row)
 
 

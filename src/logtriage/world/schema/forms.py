@@ -16,15 +16,15 @@ from logtriage.errors import InvalidInput
 
 #: The placeholders that a log line may have, whatever it is about.
 LINE_PLACEHOLDERS: Final = ("n", "ms", "fast", "pct", "mb", "bytes", "v", "id", "ip")
-#: What a technology puts around a message: those it must have, and those it may have.
+#: The placeholders of the frame that a technology puts around a message; it must have ``text``.
 TEXT: Final = "text"
 LEVEL: Final = "level"
 FRAME_PLACEHOLDERS: Final = (TEXT, LEVEL, "trace", "pod", "pid")
-#: Beside them: the service that is called, in topics that name a dependency.
+#: The placeholder of the service that is called, in topics that name a dependency.
 DEPENDENCY: Final = "dep"
-#: Beside them: a fault that is over, as a noun phrase.
+#: The placeholder of a fault that is over, as a noun phrase, in other topics.
 CAUSE: Final = "cause"
-#: Texts of all kinds are shorter than this, in characters.
+#: The most characters of a text of any kind.
 MAX_TEXT: Final = 300
 _BRACED: Final = re.compile(r"\{([^{}]*)\}")
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]*")
@@ -85,7 +85,7 @@ class ScaledRange:
 
 @attrs.frozen
 class Version:
-    """A version such as ``3.12.4`` that belongs to the token, too."""
+    """A version such as ``3.12.4``, another one for each token."""
 
 
 Form = Range | Climb | Requests | ScaledRange | Version
@@ -103,7 +103,7 @@ class Figure:
 def value_of(
     figures: Mapping[str, Figure], name: str, source: Source, service: int, token: str
 ) -> int | str:
-    """What stands in a text where it has ``{name}``, at a service that says a token."""
+    """The value of figure ``name`` at a service; a version depends on ``token``, too."""
     figure = figures[name]
     key = figure.key
     match figure.form:
@@ -122,7 +122,7 @@ def value_of(
 
 @lru_cache(maxsize=8192)
 def pieces(text: str) -> tuple[str, ...]:
-    """What stands between placeholders, and their names, in turn."""
+    """A text split at its placeholders: in turn the text between them, and their names."""
     return tuple(_BRACED.split(text))
 
 
@@ -174,7 +174,7 @@ def placeholders(text: str) -> tuple[str, ...]:
 
 
 def check_figures(figures: Mapping[str, Figure]) -> None:
-    """Refuse figures that refer to others which do not exist, or which refer to others.
+    """Refuse a figure scaled from any other than an existing range or requests.
 
     So no figure is made from itself, and none takes long to work out.
 

@@ -13,9 +13,9 @@ import attrs
 from logtriage.actions import Severity
 from logtriage.topology import Service
 
-#: Tokens of a sort that are not the ordinary one, with their shares.
+#: The share of each token of a sort in per cent, without the ordinary token.
 Shares = Mapping[str, int]
-#: Shares by sort of cell.
+#: Shares by sort of cell: how often each token shows.
 Signature = Mapping[str, Shares]
 #: Level and text.
 Phrase = tuple[str, str]
@@ -25,7 +25,7 @@ GROUPS: Final = ("train", "test", "ood")
 #: Services of a drawn topology.
 MIN_SERVICES: Final = 5
 MAX_SERVICES: Final = 200
-#: What pages the owner of the service, where a team could be named.
+#: Stands for the owner of the service where a team to page could be named.
 OWNER: Final = "owner"
 
 
@@ -34,7 +34,7 @@ _Said = TypeVar("_Said")
 
 @attrs.frozen
 class Grouped(Generic[_Said]):
-    """What is said, in each of the groups of :data:`GROUPS`."""
+    """Texts for each of the groups of :data:`GROUPS`."""
 
     train: tuple[_Said, ...]
     test: tuple[_Said, ...]
@@ -42,12 +42,12 @@ class Grouped(Generic[_Said]):
 
     @property
     def groups(self) -> tuple[tuple[_Said, ...], ...]:
-        """What is said, by the index of the group."""
+        """The texts by the index of their group."""
         return self.train, self.test, self.ood
 
 
 Phrasings = Grouped[Phrase]
-#: Names of a fault that is over.
+#: Short texts, such as names of a past fault.
 NounPhrases = Grouped[str]
 
 
@@ -86,8 +86,8 @@ class FaultClass:
 class Fog:
     """A level of fog, in per cent.
 
-    ``background``: histories that say what any service might; ``named``: lines of the root that
-    name their cause; ``blind``: how often each of a service's metrics, traces and logs is down.
+    ``background``: histories that are coincidences; ``named``: log histories of the root that name
+    their cause; ``blind``: how often each of a service's metrics, traces and logs is down.
     """
 
     background: int
@@ -97,7 +97,7 @@ class Fog:
 
 @attrs.frozen
 class AlertRules:
-    """The per cent of alert rules that never fire, and that fire once at any time."""
+    """The per cent of alert rules that never fire, and that begin to fire at any time."""
 
     missed: int
     noisy: int
@@ -114,7 +114,7 @@ class SeverityRow:
 
 @attrs.frozen
 class Band:
-    """A band of the edge panel with its figures; the first has no ``p99``, which calls add up."""
+    """A band of the edge panel with its ranges; the first has no ``p99``: calls decide it."""
 
     name: str
     errors: tuple[int, int]
@@ -123,7 +123,7 @@ class Band:
 
 @attrs.frozen
 class EdgeRow:
-    """How often the edge panel shows two bands."""
+    """The weight of a token of the edge panel: a band of errors and a band of p99."""
 
     errors: str
     p99: str
@@ -132,7 +132,7 @@ class EdgeRow:
 
 @attrs.frozen
 class Edge:
-    """What the edge panel shows under each severity, and without a fault."""
+    """What the edge panel shows (:func:`~logtriage.world.tables.certain_edge_weights`)."""
 
     bands: tuple[Band, ...]
     leads: tuple[int, int, int]
@@ -153,7 +153,7 @@ class Affected:
 
 @attrs.frozen
 class Distraction:
-    """What an unaffected service may be, in ``words`` of the prompt; ``share`` is per mille."""
+    """A condition of an unaffected service, ``words`` in the prompt; ``share`` is per mille."""
 
     name: str
     words: str
@@ -177,7 +177,7 @@ class SecondaryFault:
 
 @attrs.frozen
 class DrawnTier:
-    """Services of a tier in drawn topologies: how many of 100, and how named."""
+    """Services of a tier in drawn topologies: ``share`` of 100, their names end in ``suffix``."""
 
     tier: str
     share: int
@@ -194,7 +194,12 @@ class Gateway:
 
 @attrs.frozen
 class DrawnTopologies:
-    """How topologies are drawn that stand in no file."""
+    """How topologies are drawn.
+
+    A service is at most ``max_depth`` calls below the gateway, and ``second_caller`` of 1,000
+    services draw a second caller. In split ``ood``, ``ood_share`` of 1,000 incidents have a drawn
+    topology, of ``ood_services`` services (least, most).
+    """
 
     gateway: Gateway
     tiers: tuple[DrawnTier, ...]
@@ -209,8 +214,9 @@ class DrawnTopologies:
 class Task:
     """A distribution of incidents: what everybody knows before the first screen.
 
-    ``topology`` names the file of its services; without it each incident has a drawn topology
-    of ``services`` services, from the first number to the second. ``benign`` is per mille.
+    ``hard`` says in words what makes it hard. ``topology`` names the file of its services; without
+    it each incident has a drawn topology of ``services`` services, from the first number to the
+    second. The other fields are as in :class:`~logtriage.world.setting.Setting`.
     """
 
     name: str
@@ -236,7 +242,9 @@ class Task:
 class Rules:
     """All of ``world.toml``. ``minor_faults`` is per mille of the unaffected services.
 
-    ``uses_technologies`` names technologies of logtriage that the world has like its own.
+    ``common`` holds shares for every signature that does not list the token itself, ``background``
+    the shares of coincidences. ``uses_technologies`` names technologies of the world ``oncall``
+    that this world has like its own.
     """
 
     name: str
@@ -269,7 +277,9 @@ class Rules:
 class Kind:
     """A kind of fault: ``kinds/NAME.toml``. Draws depend on ``order``, never on the name.
 
-    ``pages`` is who is paged whatever its class says.
+    With ``errors_first`` users see errors before latency. Creeping tasks draw only kinds with
+    ``drifts``. A kind with ``pours_load`` loads all services below it. ``pages`` is who is paged,
+    whatever its class says; None: as the class says.
     """
 
     name: str
@@ -301,8 +311,8 @@ class Benign:
 class Topic:
     """What log lines are about: ``topics/NAME.toml``, a token of the sort ``log``.
 
-    ``phrasings`` are what technologies say that do not word it; None if all of its tiers' do.
-    ``background`` is its per cent of what any service might say, unless ``world.toml`` gives it.
+    ``phrasings`` are for technologies that do not word it; None if all at its tiers do.
+    ``background`` is its share of coincidences, unless ``world.toml`` gives it.
     """
 
     name: str
@@ -340,7 +350,7 @@ class Technology:
 
 @attrs.frozen
 class Layout:
-    """Services that call each other: ``topologies/NAME.toml``. Without ``teams``: the world's."""
+    """Services that call each other: ``topologies/NAME.toml``; ``teams`` None: the world's."""
 
     name: str
     services: tuple[Service, ...]

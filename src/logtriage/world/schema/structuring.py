@@ -1,4 +1,4 @@
-"""Data of a world's files into its parts, field by field: only what the schema knows passes.
+"""Turn the data of a world's files into its parts; only what the schema knows passes.
 
 Whole numbers are whole, texts are texts, and unknown fields are refused.
 """
@@ -30,10 +30,10 @@ _FIGURE_KEYS: Final = (*FORMS, "key")
 
 
 def structure(raw: Mapping[str, Any], part: type[_Part], where: str) -> _Part:
-    """A part from the data of a file.
+    """A part of a world, made from the data of a file.
 
     Raises:
-        WorldError: naming ``where``, and of each mistake field, value and choices.
+        WorldError: naming ``where``, and the field, value and choices of each mistake.
     """
     try:
         return _converter(detailed=False).structure(raw, part)
@@ -155,7 +155,7 @@ def _pair(value: object, what: str) -> tuple[str, str]:
 
 
 def _phrases(value: object, _: object) -> tuple[parts.Phrase, ...]:
-    """A list of [level, text], or a text with a level and a text on each line."""
+    """(level, text) pairs, from a list of such pairs or a text with a pair on each line."""
     if isinstance(value, str):
         lines = (line.split(maxsplit=1) for line in value.splitlines())
         return tuple(_pair(line, "level, text") for line in lines if line)
@@ -166,7 +166,7 @@ def _phrases(value: object, _: object) -> tuple[parts.Phrase, ...]:
 
 
 def _signature(value: object, _: object) -> parts.Signature:
-    """Sorts by name; the tokens of each stay in the order of the file."""
+    """Shares of tokens by sort: sorts in alphabetical order, tokens in that of the file."""
     rows = {}
     for sort, row in sorted(_table(value).items()):
         if not isinstance(row, dict):

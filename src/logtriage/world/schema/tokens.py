@@ -15,10 +15,10 @@ NO_MARKS: Final[Mapping[str, str]] = MappingProxyType({})
 
 @attrs.frozen
 class Token:
-    """What a cell can say. Without ``tiers`` it makes sense everywhere.
+    """A token: what a cell can say. ``tiers`` are those where it makes sense; None: all.
 
-    A token with ``dependency`` names a service that is called: ``calls:3``. The ``metric`` is
-    exported as 1 while a gauge says the token, else as 0.
+    ``word`` is its short name in the runbook. A token with ``dependency`` names a service that is
+    called: ``calls:3``. The ``metric`` is exported as 1 while a gauge says the token, else as 0.
     """
 
     name: str
@@ -41,7 +41,7 @@ class AlertToken:
 
 @attrs.frozen
 class Alerts:
-    """The sort ``alert``."""
+    """The alert rules, and the token of a rule that does not fire."""
 
     ordinary: str
     tokens: tuple[AlertToken, ...]
@@ -49,7 +49,7 @@ class Alerts:
 
 @attrs.frozen
 class ChangeToken:
-    """A recent change of a ``kind``, in words; ``about`` are descriptions by their authors."""
+    """A recent change of a ``kind``: ``says`` is its text, ``about`` its descriptions."""
 
     name: str
     word: str
@@ -62,7 +62,7 @@ class ChangeToken:
 
 @attrs.frozen
 class Changes:
-    """The sort ``change``. ``authors`` make any of them."""
+    """The sort ``change``: recent changes. Any of the ``authors`` may have made any of them."""
 
     ordinary: str
     tokens: tuple[ChangeToken, ...]
@@ -80,9 +80,9 @@ class Metric:
 
 @attrs.frozen
 class Reading:
-    """One row of a gauge on the screen: its figure under each token, under others the ordinary's.
+    """One row of a gauge on the screen.
 
-    ``marks`` are words behind the figures while the gauge says a token.
+    ``shows`` names its figure under each token, and ``marks`` a word behind the newest figure.
     """
 
     label: str
@@ -92,7 +92,7 @@ class Reading:
     marks: Mapping[str, str] = NO_MARKS
 
     def figure_under(self, token: str, gauge: "Gauge") -> str:
-        """The name of its figure while its gauge says a token."""
+        """The name of the figure under a token: by default that under the ordinary token."""
         return self.shows.get(token) or self.shows[gauge.ordinary]
 
 
@@ -119,7 +119,7 @@ class Span:
 
 @attrs.frozen
 class LineFigures:
-    """The figures of log lines, which say nothing; ``ms`` of what is slow, ``fast`` of the rest."""
+    """Ranges of figures in log lines, which are no evidence; ``ms`` is slow, ``fast`` is not."""
 
     n: tuple[int, int]
     ms: tuple[int, int]
@@ -140,9 +140,10 @@ class Latency:
 
 @attrs.frozen
 class Tokens:
-    """All of ``tokens.toml``: every sort but ``log``, whose tokens are the topics.
+    """All of ``tokens.toml``: the tokens of every sort but ``log``, whose tokens are the topics.
 
     ``failing`` is the least share of failed requests of a service with errors, in basis points.
+    ``runbook_order`` has the sorts in the order in which the runbook explains them.
     """
 
     alert: Alerts

@@ -9,7 +9,7 @@ _BARE: Final = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def toml_text(said: Mapping[str, Any]) -> str:
-    """Write TOML; each table in a list stands on its own line."""
+    """The data of a file as TOML; each table in a list stands on its own line."""
     return "\n".join(_lines(said)) + "\n"
 
 
