@@ -69,10 +69,10 @@ def guarded(call: Callable[[], _Answer], state: State, rubric: Rubric) -> _Answe
 
 
 def score(state: State, rubric: Rubric) -> float:
-    """:func:`logtriage.grading.score`, guarded."""
+    """:func:`logtriage.grading.score`; AuditedCodeFailed if a rule raises."""
     return guarded(lambda: grading.score(state, rubric), state, rubric)
 
 
 def grade(state: State, rubric: Rubric) -> Grade:
-    """:func:`logtriage.grading.grade`, guarded."""
+    """:func:`logtriage.grading.grade`; AuditedCodeFailed if a rule raises."""
     return guarded(lambda: grading.grade(state, rubric), state, rubric)

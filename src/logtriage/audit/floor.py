@@ -77,7 +77,7 @@ class Panel:
         self, names: Iterable[str], how: str, *, most: float | None = None, least: float = 0.0,
         after: Mapping[str, str] | None = None,
     ) -> Outcome:  # fmt: skip
-        """Judge the best of ``names`` by ``most`` or ``least``; ``after``: more words, by name."""
+        """Judge the best of ``names`` by ``most`` if given, or ``least``; ``after`` adds words."""
         rows = {name: self.intervals[name] for name in names}
         best = max(rows, key=lambda name: rows[name].mean)
         top, unit = rows[best], "net value " if self.net else ""
@@ -187,7 +187,7 @@ def constant_answers(scorer: Scorer) -> list[tuple[Action, ...]]:
 
 
 def _played(scripts: Scripts, how: str, limit: str) -> Callable[[Work], Outcome]:
-    """A check of the best of some scripts against a limit of :class:`Thresholds`, by its name."""
+    """A check of the best of ``scripts`` against the field ``limit`` of :class:`Thresholds`."""
     return lambda work: work.shared(Panel).play_and_judge(
         scripts, how, most=getattr(work.limits, limit)
     )

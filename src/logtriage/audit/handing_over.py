@@ -68,7 +68,7 @@ def lost_by_ignoring(decisions: Sequence[Decision]) -> list[float]:
 
 
 def lost_by_a_bar(decisions: Sequence[Decision]) -> tuple[float, list[float]]:
-    """The best bar below which all is handed over at any worth; the loss of each decision by it."""
+    """(bar, loss of each decision) for the best fixed bar: below it, hand over at any worth."""
     values = sorted({decision.value for decision in decisions})
     rows = [(_lost_at(bar, decisions), bar) for bar in (*values, values[-1] + 1.0)]
     lost, bar = min(rows, key=lambda row: (fsum(row[0]), row[1]))
@@ -102,7 +102,7 @@ def net_value_at_best(decisions: Sequence[Decision]) -> float:
 
 
 def risk(work: Work) -> Outcome:
-    """The worth c of a hand-over must matter enough; at other levels of fog it is reported."""
+    """The worth c of a hand-over must matter enough; at unusual fog it is only reported."""
     incidents = work.subject.incidents("test", work.sizes.worths)
     if any(incident.simulation is None for incident in incidents):
         return Outcome(Verdict.SKIPPED, NOT_OF_A_WORLD)
@@ -116,7 +116,7 @@ def risk(work: Work) -> Outcome:
 
 
 def weighed(decisions: Sequence[Decision], limits: Thresholds) -> Outcome:
-    """The outcome of :func:`risk`; a figure fails if its whole confidence interval misses."""
+    """The outcome of :func:`risk`: a figure fails only if its whole interval is out of limits."""
     (bar, lost), shares = lost_by_a_bar(decisions), handed_over(decisions)
     ignored, fixed = _mean(lost_by_ignoring(decisions)), _mean(lost)
     wrong, by_worth = [], list[dict[str, Any]]()

@@ -66,7 +66,7 @@ def first_screens(work: Work) -> list[Shown]:
 
 
 def variety(work: Work) -> Outcome:
-    """No truth is that of too many incidents."""
+    """No truth is shared by too many incidents."""
     shown, most = work.shared(first_screens), work.limits.commonest
     drawn = (row.incident.truth for row in shown)
     truths = Counter((row.severity, row.root_causes, row.teams, row.remedies) for row in drawn)
@@ -138,7 +138,7 @@ def _places(row: Shown, listed: Iterable[Any]) -> list[int]:
 
 
 def _alert_places(row: Shown) -> list[int]:
-    """Indices of the services whose alerts began with the first; later ones are evidence."""
+    """Indices of services whose alerts began with the first one; when others began is evidence."""
     alerts = row.screen.alerts
     return _places(row, (alert for alert in alerts if alert.since == alerts[0].since))
 

@@ -72,15 +72,15 @@ class Sizes:
     #: Kinds of incident for which changes of the oracle's list are tried, if the rubric has
     #: measures that the exact search does not know.
     kinds: int = 8
-    #: For random histories: benign incidents of each split and range of numbers, of real faults
-    #: twice as many; and the histories of each such incident.
+    #: For random histories: the benign incidents of each split and range of numbers (with twice as
+    #: many real faults), and the histories of each incident.
     fuzzed: int = 4
     histories: int = 150
     #: Train incidents for the test for leaks.
     leaks: int = 5_000
-    #: Shuffles of the truth in the test for leaks, and its draws from the posterior for screens.
+    #: Shuffles of the truth in the test for leaks; draws of it from posteriors, for screens.
     permutations: int = 400
-    #: Incidents of each split and range of numbers that are searched for in all other splits.
+    #: Incidents of each split and range of numbers that must be in no other split.
     splits: int = 60
     #: Screens whose fields are searched; an eighth of them if there may be several faults.
     screens: int = 600

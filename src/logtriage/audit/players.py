@@ -36,7 +36,7 @@ def _page(screen: Observation, service: str) -> tuple[Action, ...]:
 
 
 class Reflex:
-    """Blames the first service that alerts, pages its owner, applies the remedy that mends most."""
+    """Blames the first service that alerts, pages its owner and applies the usual remedy."""
 
     def act(self, observation: Observation, memory: Memory) -> tuple[Action, Memory]:
         """The next action that the first screen triggered; memory is the rest of them."""

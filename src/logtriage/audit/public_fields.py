@@ -57,7 +57,7 @@ class Screen:
 
 
 def shown(subject: Subject, count: int, after: int = 0) -> list[Screen]:
-    """``count`` screens of incidents of all splits after some requests; ``after`` are skipped."""
+    """``count`` screens after some requests, of incidents of all splits from ``after`` on."""
     screens = []
     for place in range(after, after + count):
         split = subject.splits[place % len(subject.splits)]
@@ -71,7 +71,7 @@ def shown(subject: Subject, count: int, after: int = 0) -> list[Screen]:
 
 
 def some_screens(work: Work) -> list[Screen]:
-    """The screens that checks search."""
+    """The screens whose fields are searched."""
     return shown(work.subject, work.sizes.screens)
 
 

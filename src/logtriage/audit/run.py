@@ -167,7 +167,7 @@ class _Share:
 def _shares(
     checks: Mapping[str, tuple[str, ...]], workers: Workers
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """(family, checks) of each share: all of a family, since they share results; alone, one."""
+    """(family, checks) that a worker makes at a time: a family, or one check if it is alone."""
     for family, names in checks.items():
         for part in [(name,) for name in names] if alone(workers) else [names]:
             if part:

@@ -205,7 +205,7 @@ class _Answers:
         return [*([] if hypothesis.faults else [0]), *(self._place[name] for name in names), *roots]
 
     def of_columns(self, columns: Floats) -> Floats:
-        """Standardised sums (1 + draws, columns, answers) over the screens of each column."""
+        """Standardised sums (1 + draws, F, answers) over screens; ``columns`` is (screens, F)."""
         spread = (columns**2).T @ self.variance
         scale = np.where(spread >= _LEAST_VARIANCE, 1.0 / np.sqrt(np.maximum(spread, 1e-9)), 0.0)
         sums = np.einsum("nf,dna->dfa", columns.astype(np.float32), self.drawn, optimize=True)

@@ -57,7 +57,7 @@ SEVERITY_CREDITS: Final = np.array(
 
 @attrs.frozen(eq=False)
 class Standing:
-    """The public part of where an episode stands: nothing in it depends on the truth.
+    """What everybody knows of an episode at a tick: nothing in it depends on the truth.
 
     Plans depend on it. ``root_causes`` are the declared ones: (tick, service).
     """
@@ -81,7 +81,7 @@ class Standing:
 
     @property
     def may_hand_over(self) -> bool:
-        """Whether the incident can be handed over: on offer, and before any page and remedy."""
+        """Whether a hand-over is offered and no page or remedy has been made."""
         touched = self.doings.pages or self.doings.remedies
         return self.stakes.worth_of_hand_over is not None and not touched
 
@@ -142,7 +142,7 @@ class PageValues:
 
 
 def alike(rows: Sequence[Longs]) -> tuple[Longs, Longs]:
-    """Group the equal columns of R rows (H,): the first column of each group, the groups (H,)."""
+    """Group equal columns of R rows (H,): (first column of each group, group of each column)."""
     code, width = np.zeros(len(rows[0]), np.int64), 1
     for row in rows:
         low = int(row.min())
@@ -249,7 +249,7 @@ class Case(ABC):
 
     @cached_property
     def pasts(self) -> tuple[Longs, Longs]:
-        """Hypotheses grouped by ledger, number of faults and severities: :func:`alike` of them."""
+        """Hypotheses :func:`alike` in ledger, number of faults and shares of severities."""
         facts, response = self.past.facts, self.past.response
         times = (part[..., fault] for part in response for fault in range(part.shape[-1]))
         shape = self.count.shape
@@ -301,7 +301,7 @@ class Case(ABC):
 
     @abstractmethod
     def by_page(self) -> Iterable[tuple[str | None, float]]:
-        """The first page, or None, of each plan that is weighed, and its expected grade."""
+        """(first page or None, expected grade) of each plan that is weighed."""
 
     def page_values(self) -> PageValues:
         """The expected grades of the best plans, with and without a page."""

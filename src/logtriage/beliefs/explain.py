@@ -79,8 +79,8 @@ class Leading:
 class Step:
     """One action, and the expected grade before it, after acting, and after seeing its outcome.
 
-    ``leading`` is what was likeliest before it. A page or a root cause that counts has
-    ``justified``, whether it was likely enough, and ``right``; for other actions both are None.
+    ``leading`` is what was likeliest before it. ``justified`` is whether a page or a root cause was
+    likely enough, ``right`` whether it was right; both are None where :func:`judged` says so.
     """
 
     action: Action
@@ -217,7 +217,7 @@ def judged(held: Belief, now: State, action: Action) -> tuple[bool | None, bool 
 
 
 def _expected_after(held: Belief, now: State, after: State, samples: int) -> float:
-    """Q: the W after a step from ``now`` to ``after`` that ``held``, the belief before, expects."""
+    """Q: what ``held``, the belief in state ``now``, expects W to be after the step."""
     incident = now.incident
     action = after.history[-1][1]
     share, weights = 1.0, held.posterior.weights

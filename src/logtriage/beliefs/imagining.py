@@ -57,9 +57,9 @@ class Imagination:
         self._count += 1
         return draw(self._key, self._count) >> 48
 
-    def pick(self, weights: Iterable[int]) -> int:
-        """A random index, drawn in proportion to whole-number weights."""
-        return self.fall(list(accumulate(weights)))
+    def pick(self, row: Iterable[int]) -> int:
+        """A random index, drawn in proportion to ``row``, a row of whole-number weights."""
+        return self.fall(list(accumulate(row)))
 
     def fall(self, steps: Sequence[int]) -> int:
         """A random index like :meth:`pick`, from cumulative weights ``steps``; 0 if all are 0."""
@@ -194,7 +194,7 @@ class _Imagined:
 def _steps(
     setting: Setting, place: Place, sort: str, condition: Condition, outcome: Outcome
 ) -> tuple[Sequence[int], int]:
-    """(cumulative masses of the histories, by token, then onset; number of onsets)."""
+    """(cumulative masses of the histories that fit, by token, then onset; number of onsets)."""
     masses = fitting(reader_of(setting, place, (condition,)), sort, outcome)[0]
     return array("q", masses.cumsum().tobytes()), masses.shape[1]
 

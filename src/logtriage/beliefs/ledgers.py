@@ -70,7 +70,7 @@ class Stakes:
     worth_of_hand_over: float | None = None
 
     def tables(self, faults: int) -> ScoreTables:
-        """The scores of levels for incidents with at most ``faults`` faults.
+        """The score tables of the rubric for incidents with at most ``faults`` faults.
 
         The first pair of horizon and par is for faults, the second for benign incidents.
         """
@@ -107,7 +107,7 @@ class Ledger:
     response: Response
 
     def take(self, rows: Any) -> "Ledger":
-        """The ledger of some rows of its arrays; what is no array stays."""
+        """The ledger at some ``rows`` of its arrays; plain integers stay."""
         facts = (value[rows] if np.ndim(value) else value for value in self.facts)
         response = (times[rows] if times.ndim > 1 else times for times in self.response)
         return Ledger(Facts(*facts), Response(*response))

@@ -43,7 +43,7 @@ FILL: Final = -(1 << 60)
 
 @attrs.frozen(eq=False)
 class Reader:
-    """The place and the possible conditions of a service: all that its cells depend on."""
+    """The place (tier, calls) and possible conditions of a service: all its cells depend on."""
 
     setting: Setting
     place: Place
@@ -129,7 +129,7 @@ class Listed:
 
     @cached_property
     def flat(self) -> tuple[Longs, Longs]:
-        """Reached services of all rows, as ``service * widest + place``; begin of each row (H,)."""
+        """Services that rows reach, as ``service * widest + place``; begin of each row (H,)."""
         rows, services = np.nonzero(self.place != NONE)
         begins = np.searchsorted(rows, np.arange(len(self.place)))
         return services * self.widest + self.place[rows, services], begins
@@ -300,10 +300,11 @@ class Model:
         )
 
     def _place_sets(self, members: Longs, known: list[dict[Condition, int]], place: Longs) -> None:
-        """Write the condition of each service under each set into ``place``; extend ``known``.
+        """Write the condition of each service under each set into ``place``.
 
-        Sets whose faults have equal sorts (:func:`_sort`) are worked out once; then each service
-        that shows its own fault gets the condition of that fault's kind.
+        ``known`` numbers the conditions of each service and is extended. Sets whose faults have
+        equal sorts (:func:`_sort`) are worked out once; then each service that shows its own fault
+        gets the condition of that fault's kind.
         """
         plain = np.array([*(_sort(self.world, fault) for fault in self.singles), NONE])
         _, firsts, which = np.unique(

@@ -45,10 +45,10 @@ MASS_BITS: Final = 32 + RULE_BITS
 class Outcome(NamedTuple):
     """What was seen of a history, in instants.
 
-    ``after`` is the last instant at which it was usual (-1: none), ``token`` what it shows from
-    instant ``until`` at the latest (empty: nothing). ``quiet`` and ``fired`` are the last instant
-    without its alert (-1: none) and the first with it (``NEVER``: none). ``torn``: it showed two
-    tokens. ``begin`` is the first tick of its segment, after a remedy; 0 for the first segment.
+    ``after`` is the last instant at which it was usual (-1: none), ``token`` its token (empty: none
+    seen) and ``until`` the first instant at which that was seen. ``quiet`` and ``fired`` are the
+    last instant without its alert (-1: none) and the first with it (``NEVER``: none). ``torn``: it
+    showed two tokens. ``begin`` is the first tick of its segment, 0 for the first segment.
     """
 
     after: int = -1
@@ -193,9 +193,9 @@ class Outcomes:
         return outcome
 
     def table(self, first: int, last: int) -> Longs:
-        """The log-likelihoods (n, C) of the C conditions that each service may have had in a run.
+        """The log-likelihoods (n, C) of each service's C conditions in a run of segments.
 
-        They are of what was seen of the service in segments ``first`` to ``last``.
+        They rest on what was seen of the service in segments ``first`` to ``last``.
         """
         known = self._tables.get((first, last))
         if known is None:
@@ -230,8 +230,8 @@ class Outcomes:
         if not changed.any():
             return shown
         rows = np.flatnonzero(changed)
-        when = fixed[rows]  # the condition of each service in every segment
-        every = range(self.last + 1)
+        when = fixed[rows]
+        every = range(self.last + 1)  # of these, ``places`` has the condition of each service
         places = np.stack([listed.left(rows, (when != UNFIXED) & (when < n)) for n in every])
         reached = places[0] != NONE
         total = np.zeros(reached.shape, np.int64)
@@ -254,7 +254,7 @@ class Outcomes:
 
     @staticmethod
     def _is_run(places: Longs, first: int, last: int) -> Bools:
-        """Where one condition holds from segment ``first`` to ``last``, and not next to them."""
+        """Where a condition holds from segment ``first`` to ``last``, but not next to them."""
         alike: Bools = (places[first : last + 1] == places[first]).all(axis=0)
         if first:
             alike &= places[first - 1] != places[first]

@@ -39,7 +39,7 @@ _FINER: Final = WHOLE // UNIT
 
 @kernel
 def _utility(at: Int, page: Int, says: Int, root: Int, end: Int, to: Any, room: Room) -> Any:
-    """The utility that was made; ``root`` is the service named, -1 for none."""
+    """The utility of a plan, made before; ``root`` is the service named, -1 for none."""
     names = np.int64(UNSAID)
     if root >= 0:
         names = np.int64(RIGHT if to.root[at] == root else WRONG)
@@ -48,7 +48,7 @@ def _utility(at: Int, page: Int, says: Int, root: Int, end: Int, to: Any, room: 
 
 @kernel
 def _group(row: Int, rows: Standings, to: Any, room: Room) -> Int:
-    """Group the hypotheses that have a weight by ledger and severities; the number of groups."""
+    """Group hypotheses with a weight by ledger and severities; return the number of groups."""
     known = 0
     for at in range(len(room.some)):
         if rows.weights[row, at] == 0:
@@ -171,7 +171,7 @@ def _plan(
 
 @kernel
 def _dismissal(row: Int, groups: Int, says: Any, rows: Any, to: Any, room: Room) -> Any:
-    """The value of dismissing the incident, 0 under a fault; ``says``: after a severity."""
+    """The value of dismissing the incident (0 under a fault), after a severity if ``says``."""
     page, said, names = np.int64(0), np.int64(SILENT - 1 if says else SILENT), np.int64(UNSAID)
     for group in range(groups):
         at, value = room.first[group], 0.0

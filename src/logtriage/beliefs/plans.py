@@ -117,7 +117,7 @@ class Planner(Case):
     """Plans for a belief in at most one fault.
 
     For H hypotheses ``team`` and ``root`` (H,) are indices, ``NONE`` if benign; ``hits`` (H, M) is
-    1 where a hypothesis accepts a remedy. *Weighed* values are weight times utility in 2**-20.
+    1 where a hypothesis accepts a remedy. *Weighed* values sum weight times utility (2**-20).
     """
 
     def __init__(
@@ -292,7 +292,7 @@ class Planner(Case):
         )
 
     def by_page(self) -> Iterator[tuple[str | None, float]]:
-        """The first page, or None, of each plan that is weighed, and its expected grade."""
+        """(first page or None, expected grade) of each plan that is weighed."""
         teams, whole = self.topology.teams, UNIT * self.total
         for option, value, _ in self._weigh():
             yield None if option.page is None else teams[option.page], value / whole
@@ -336,7 +336,7 @@ class Planner(Case):
 
 @attrs.frozen(eq=False)
 class _Lists:
-    """Utilities of plans (ends, declarations, hypotheses), and the declaration of O rows (O,)."""
+    """Utilities (ENDS, D, H) of plans for D declarations; which of these each row makes (O,)."""
 
     table: Floats
     which: Longs

@@ -33,7 +33,7 @@ LIKELIEST: Final = 40
 
 
 class Portfolio(Case):
-    """Plans for a belief in sets of faults. *Weighed* values are weight times grade in 2**-20."""
+    """Plans for a belief in sets of faults. *Weighed* values sum weight times grade (2**-20)."""
 
     @cached_property
     def share(self) -> Floats:
@@ -99,7 +99,7 @@ class Portfolio(Case):
         return tuple(dict.fromkeys((*self._search(), *self._answers(ranked))))
 
     def by_page(self) -> Iterator[tuple[str | None, float]]:
-        """The first page, or None, of each plan that is weighed, and its expected grade."""
+        """(first page or None, expected grade) of each plan that is weighed."""
         known = {team for _, team in self.standing.doings.pages}
         known.update(plan.page for plan in self.plans if plan.page is not None)
         others = [(team,) for team in self.topology.teams if team not in known]
@@ -223,7 +223,7 @@ class Portfolio(Case):
         return chances
 
     def _page_lists(self) -> list[tuple[str, ...]]:
-        """Teams to page: nobody, the likeliest, then also the likeliest if that one is right."""
+        """Lists of teams to page: each adds the likeliest team if those before it are right."""
         done = {team for _, team in self.standing.doings.pages}
         lists: list[tuple[str, ...]] = [()]
         while len(lists) <= min(self.teams.shape[1], self.standing.left - 1):

@@ -51,7 +51,7 @@ class Seen:
 
 @attrs.frozen(eq=False)
 class Posterior:
-    """Weights (H,) of H hypotheses, the largest about 2**30, and of severities (H, 3).
+    """The weights (H,) of H hypotheses after all evidence, the largest about 2**30.
 
     ``rows`` are the places of the hypotheses in ``listed``: all of them in a setting of single
     faults, else those with a weight above 0. ``logs`` are the logarithms (units of 2**-20) of the

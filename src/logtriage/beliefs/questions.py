@@ -33,7 +33,7 @@ _LATEST: Final = tick_of(INSTANTS)
 
 @attrs.frozen
 class Worth:
-    """What a request is worth: by how much it raises the expected grade, and information in bits.
+    """What a request is worth: the rise of the expected grade, and its information in bits.
 
     ``grade`` is a multiple of 2**-20, so that comparisons are the same everywhere.
     """

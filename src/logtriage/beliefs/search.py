@@ -27,9 +27,9 @@ ERROR: Final = 0.08
 #: How many single faults are combined with each other, and how many pairs with these faults.
 SINGLES: Final = 40
 PAIRS: Final = 100
-#: So many of the likeliest faults, and of the likeliest pairs, are combined with every other fault.
+#: This many of the likeliest faults and of the likeliest pairs are combined with all other faults.
 ANCHORS: Final = 10
-#: So many of the likeliest faults bring along the faults that they may bring about.
+#: For this many of the likeliest faults, the faults that they may bring about are combined, too.
 _LINKING: Final = 12
 
 

@@ -42,7 +42,7 @@ def likely_then(held: Belief, state: State, action: Action) -> str | None:
 
 
 def lucky_then(held: Belief, state: State, action: Action) -> str | None:
-    """How unlikely a page or a root cause was that was right by luck, in words; else None.
+    """How unlikely a page or a root cause was, in words, if it was right by luck; else None.
 
     It was lucky if it was right without being justified
     (:attr:`logtriage.beliefs.explain.Step.lucky`). ``held`` is as for :func:`likely_then`.

@@ -178,7 +178,7 @@ def _is_open(suspect: Suspect, observation: Observation, book: Notebook) -> bool
 
 
 def lead_of(observation: Observation, ranked: list[Suspect]) -> int:
-    """The lead in points of the first suspect over the next with another page; or ``SURE``."""
+    """The lead in points of the first suspect over the next with another page, else ``SURE``."""
     team = ranked[0].team(observation)
     rival = next((row for row in ranked if row.team(observation) != team), None)
     return SURE if rival is None else ranked[0].points - rival.points
@@ -214,7 +214,7 @@ def _by_use(
 def _respond(
     observation: Observation, book: Notebook, role: Role, top: Suspect
 ) -> Iterator[Action]:
-    """Page, declare, tell, fix, close: by the runbook and this incident's directory."""
+    """The steps of a response by runbook and directory: page, declare, report, fix, close."""
     # Some faults belong to a fixed team of the topology, whoever owns the service.
     pages = world_of(observation).pages(top.kind, observation.topology)
     known = observation.directory or pages is not None
@@ -253,9 +253,9 @@ def _close(observation: Observation, book: Notebook, role: Role) -> Iterator[Act
 
 
 def _all_in(observation: Observation, role: Role) -> bool:
-    """Whether root cause and page are made, as far as the role can see; True when it is late.
+    """Whether root cause and page are declared, as far as the role can see; True when it is late.
 
-    A role that may do all of it waits for nobody.
+    A role that may declare both waits for nobody.
     """
     if observation.ticks_left <= LATE:
         return True

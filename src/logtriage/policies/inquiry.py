@@ -60,7 +60,7 @@ class InquiryPolicy:
     """Asks for metrics, names the service that strays furthest, and the class of that stray."""
 
     def act(self, observation: Observation, memory: Memory) -> tuple[Action, Memory]:
-        """Ask while there is time and somebody to ask, then declare and close."""
+        """Ask while there is time and a service left to ask about, then declare and close."""
         asked = _noted(observation, memory)
         if observation.root_cause is None and observation.ticks_left > RESERVE:
             name = _next(observation, asked)
@@ -77,7 +77,7 @@ class InquiryPolicy:
 
 
 def score(signals: tuple[Signal, ...]) -> float:
-    """How far a service strays: signals of its own count, those that its callers share for less."""
+    """How far a service strays, by its own signals and, for less, by those that callers share."""
     named = {signal.name: signal for signal in signals}
     return weighed(own(named), inherited(named))
 

@@ -123,7 +123,7 @@ class OracleRole:
     """A role that knows the truth, among others who may not.
 
     It plays its part of :func:`joint_schedule`. In the first tick without an action of its own it
-    reports the fault to the others, if it may. It gives them time for what it can see is missing:
+    reports the fault to the others, if it may. It waits for actions that it can see are missing:
     it fixes once the root cause is declared, since a fix takes the evidence away, and closes
     once everything is done.
     """
@@ -165,7 +165,7 @@ class OracleRole:
         return observation.tick < self._closing_tick() or self._missing(plan[:-1], observation)
 
     def _closing_tick(self) -> int:
-        """The tick in which oracles in all roles would be done if the fix waited, too."""
+        """The tick in which oracles in all roles are done, with the fix after the root cause."""
         schedule = joint_schedule(self.incident, self.split)
         at = {
             type(action): (tick, place)

@@ -150,7 +150,7 @@ def of_target(signals: Signals, alerts: Iterable[str]) -> Signals:
 def weighed(own_score: float, shared: float) -> float:
     """The larger of the scores of a service's own and shared signals.
 
-    The latter is first squeezed below :data:`LESS_THAN`; its order stays.
+    The score of shared signals is first squeezed below :data:`LESS_THAN`; its order stays.
     """
     return max(own_score, LESS_THAN * shared / (shared + LESS_THAN))
 
@@ -196,7 +196,7 @@ class RankingPolicy:
     method: Method
 
     def act(self, observation: Observation, memory: Memory) -> tuple[Action, Memory]:
-        """Watch, then name the service with the highest score (of several the first), resolve."""
+        """Watch, then name the service with the highest score (on a tie the first), and resolve."""
         if observation.root_cause is not None:
             return Resolve(), memory
         scores = self._scores(observation)

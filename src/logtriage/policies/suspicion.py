@@ -25,7 +25,7 @@ from logtriage.world.vocabulary import CHANGE, LOG
 #: seen: *usually*, *often*, *sometimes*.
 WORDS: Final = ((60, 3), (30, 2), (10, 1))
 _USUALLY: Final = WORDS[0][1]
-#: Points of a sign that the row does not list, and of a reading where the row has a usual sign.
+#: Points of a sign that the row does not list, and of a reading other than the row's usual sign.
 UNLISTED: Final = -1
 LACKING: Final = -2
 #: Points of a line that names the kind as the cause.
