@@ -26,7 +26,7 @@ Plan = Sequence[Action]
 Floats = NDArray[np.float64]
 #: Actions that end a list.
 CLOSERS: Final[tuple[Action, ...]] = (Resolve(), Ignore())
-#: Rows graded at a time.
+#: Pairs of a list and an incident that are graded at a time.
 _ROWS: Final = 60_000
 #: Lists name services that at least this share of the incidents have. If every incident has a
 #: system of its own, a list gains next to nothing by naming a rare service, and the search over
@@ -37,7 +37,7 @@ _EPSILON: Final = 1e-12
 
 
 def kind_of(incident: Incident) -> object:
-    """Everything that decides the grade of a list of actions: truth and rules, no telemetry."""
+    """The *kind* of an incident: all that decides the grade of a list of actions, no telemetry."""
     return (
         incident.truth,
         incident.horizon,
@@ -51,9 +51,9 @@ def kind_of(incident: Incident) -> object:
 
 @attrs.frozen(eq=False)
 class _Kinds:
-    """The kinds of incident of a topology, and their columns in a table of scores.
+    """An incident of each kind on a topology, and their columns in a table of scores.
 
-    ``fits`` keeps each action as it fits the topology.
+    ``fits`` caches actions as :func:`fitted` to the topology.
     """
 
     topology: Topology
@@ -72,10 +72,10 @@ class Scorer:
     """Grades lists of actions on a fixed set of incidents, each kind of incident once.
 
     Attributes:
-        kinds: the first incident of each kind that no list can tell apart.
+        kinds: one incident of each kind; no list can tell the incidents of a kind apart.
         weights: how many incidents are of each kind (kinds,).
         fast: whether ``grade_batch`` grades; it uses kernels if Numba is installed.
-        services: the services that lists name: those that many of the incidents have.
+        services: the services that lists may name: those that many of the incidents have.
         actions: the actions that lists are made of.
         graded: how many lists were graded, each counted once for every topology.
     """
@@ -104,8 +104,8 @@ class Scorer:
             )
             >= least
         )
-        some = any(kind.takes_hand_over for kind in self.kinds)
-        every = all_actions(topology, hand_over=some) if self.fast else vocabulary(topology)
+        offered = any(kind.takes_hand_over for kind in self.kinds)
+        every = all_actions(topology, hand_over=offered) if self.fast else vocabulary(topology)
         self.actions: tuple[Action, ...] = tuple(
             action for action in every if getattr(action, "service", None) in (None, *self.services)
         )
@@ -138,8 +138,8 @@ class Scorer:
 
     def _many(self, group: _Kinds, plans: Sequence[Plan]) -> Floats:
         truths = truths_of(group.incidents)
-        some = bool(truths.takes_hand_over.any())
-        actions = action_array(group.topology, plans, hand_over=some)
+        offered = bool(truths.takes_hand_over.any())
+        actions = action_array(group.topology, plans, hand_over=offered)
         if not actions.shape[1]:
             actions = np.full((len(plans), 1), -1, np.int8)
         count, parts = len(group.incidents), []
@@ -188,7 +188,7 @@ def best_constant_list(scorer: Scorer, most: float = float("inf")) -> Best:
 
 
 def best_blind_policy(scorer: Scorer, starts: Sequence[Plan], most: float = float("inf")) -> Best:
-    """Improve lists by one change at a time until none helps; the best of all starts.
+    """Improve each of ``starts`` by one change at a time until none helps; return the best list.
 
     A change replaces, inserts or removes an action, or swaps two neighbours. The search ends early
     if the scorer has graded ``most`` lists.
@@ -196,14 +196,14 @@ def best_blind_policy(scorer: Scorer, starts: Sequence[Plan], most: float = floa
     horizon = scorer.kinds[0].horizon
     best: Best | None = None
     for start in starts:
-        here = scorer.best([tuple(start)[:horizon]])
+        current = scorer.best([tuple(start)[:horizon]])
         while scorer.graded < most:
-            top = scorer.best([*_changes(here.actions, scorer.actions, horizon)])
-            if top.mean <= here.mean + _EPSILON:
+            top = scorer.best([*_changes(current.actions, scorer.actions, horizon)])
+            if top.mean <= current.mean + _EPSILON:
                 break
-            here = top
-        if best is None or here.mean > best.mean + _EPSILON:
-            best = here
+            current = top
+        if best is None or current.mean > best.mean + _EPSILON:
+            best = current
     assert best is not None, "a search has a start"
     return best
 

@@ -1,4 +1,4 @@
-"""The ceiling: the oracle reaches it, nothing beats it, and no mis-page comes near."""
+"""The ceiling: the oracle reaches it, no list of actions beats it, and no mis-page pays."""
 
 from collections.abc import Hashable, Iterator, Sequence
 from functools import cached_property
@@ -16,7 +16,7 @@ from logtriage.incident import Incident
 
 
 class Bounds:
-    """The best of the oracle and of the search for better lists, each measured once."""
+    """What the oracle earns, and the best lists that a search finds; each measured once."""
 
     def __init__(self, work: Work) -> None:
         self.subject = work.subject
@@ -55,7 +55,7 @@ class Bounds:
 
     @cached_property
     def searched(self) -> list[Searched]:
-        """An exact search of each kind of incident for which there can be one."""
+        """The result of an exact search for each kind of incident whose rules are all known."""
         return [kind.search() for kind in self._kinds[0] if not kind.unknown]
 
     @property
@@ -64,7 +64,7 @@ class Bounds:
 
     @cached_property
     def how(self) -> dict[str, Any]:
-        """Whether the search is exact, and what it covers."""
+        """Whether the search is exact and what it covers, as JSON data."""
         situations, covered = self._kinds
         unknown = sorted({name for kind in situations for name in kind.unknown})
         return {
@@ -107,7 +107,7 @@ class Bounds:
 
     @property
     def beaten(self) -> str:
-        """In words that the best history beats the oracle."""
+        """A sentence on how the best history beats the oracle."""
         best, incident = self.best, self.best.state.incident
         by = "changes of the oracle's list" if incident in self._unsearched else "the search"
         return (
@@ -152,7 +152,7 @@ def pages_known(incident: Incident) -> bool:
 
 
 def oracle_reaches(work: Work) -> Outcome:
-    """The built-in oracle must reach the upper bound; an oracle of the user's must be unbeaten."""
+    """The built-in oracle must reach the upper bound; a user's own oracle must be unbeaten."""
     bounds = work.shared(Bounds)
     earned, own = bounds.oracle, work.subject.has_own_oracle
     short = [incident.id for incident, got in earned.items() if got != bounds.top]

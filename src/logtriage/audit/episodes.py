@@ -1,4 +1,4 @@
-"""Very different episodes: their rules all answer, and their grade is the same everywhere."""
+"""Checks on very different episodes: every rule answers, and grades are the same everywhere."""
 
 import os
 import pickle
@@ -63,12 +63,12 @@ def _test_episodes(work: Work) -> list[State]:
 def measures(work: Work) -> Outcome:
     """Each rule answers every state, open states too, with a number and a reason."""
     rubric, wrong, rules = work.subject.rubric, dict[str, str](), set[tuple[str, str]]()
-    passed = dict.fromkeys(
+    prefixes = dict.fromkeys(
         (end.incident, end.actions[:length])
         for end in work.shared(_test_episodes)
         for length in range(len(end.actions) + 1)
     )
-    for incident, actions in passed:
+    for incident, actions in prefixes:
         state = play(incident, actions)
         for kind, name, rule in rules_of(rubric, incident):
             rules.add((kind, name))
@@ -78,9 +78,9 @@ def measures(work: Work) -> Outcome:
     return judged(
         not wrong,
         "; ".join(f"{who} {what}" for who, what in wrong.items())
-        or f"{len(rules)} measures and gates answer each of {len(passed):,} "
+        or f"{len(rules)} measures and gates answer each of {len(prefixes):,} "
         "states, open and closed, with a number of at most 1 and a reason",
-        states=len(passed),
+        states=len(prefixes),
         wrong=wrong,
     )
 
@@ -119,7 +119,7 @@ def fingerprint(subject: Subject, count: int) -> str:
 
 
 def determinism(work: Work) -> Outcome:
-    """Everything comes out the same when drawn anew, and in new processes."""
+    """Screens, truths and grades are the same when drawn anew, and in new processes."""
     subject, count = work.subject, work.sizes.same
     marks = {
         "this process": fingerprint(subject, count),
@@ -232,7 +232,7 @@ def renaming(work: Work) -> Outcome:
 
 
 def renamed(incident: Incident) -> tuple[Incident, Callable[[Action], Action]]:
-    """The incident with new names for services and teams, telemetry aside; the same for actions."""
+    """The incident with services and teams renamed, except in telemetry; a renamer of actions."""
     topology = incident.topology
     new = {name: f"x{number}" for number, name in enumerate((*topology.names, *topology.teams))}
     names = ("topology", "directory", "truth")
@@ -241,7 +241,7 @@ def renamed(incident: Incident) -> tuple[Incident, Callable[[Action], Action]]:
 
 
 def _renamed(thing: Any, new: Mapping[str, str]) -> Any:
-    """A thing with new names in all of its fields but those that say something in words."""
+    """A value with new names in all of its fields except texts (the fields of :data:`SAID`)."""
     if isinstance(thing, str):
         return new.get(thing, thing)
     if isinstance(thing, tuple | frozenset):

@@ -1,4 +1,4 @@
-"""Exceptions of the audited code become findings: who failed, where, and with what.
+"""Exceptions of audited code, as findings: who failed, where, and with what.
 
 Every check calls a user's measures through this module, so that a failure does not end the audit.
 """
@@ -47,7 +47,7 @@ def in_words(error: Exception) -> str:
 
 
 def failure(error: Exception, state: State, rubric: Rubric) -> AuditedCodeFailed:
-    """What to raise if grading a state raised: it names the measure that raises there."""
+    """The exception to raise if grading a state raised: it names the rule that raises there."""
     who = f"rubric {rubric.id!r}"
     for kind, name, rule in rules_of(rubric, state.incident):
         try:
@@ -61,7 +61,7 @@ def failure(error: Exception, state: State, rubric: Rubric) -> AuditedCodeFailed
 
 
 def guarded(call: Callable[[], _Answer], state: State, rubric: Rubric) -> _Answer:
-    """What a call of a rule answers about a state; AuditedCodeFailed if the rule raises."""
+    """The result of ``call``, which runs rules on a state; AuditedCodeFailed if a rule raises."""
     try:
         return call()
     except Exception as error:
@@ -69,10 +69,10 @@ def guarded(call: Callable[[], _Answer], state: State, rubric: Rubric) -> _Answe
 
 
 def score(state: State, rubric: Rubric) -> float:
-    """:func:`logtriage.grading.score`, guarded."""
+    """:func:`logtriage.grading.score`; AuditedCodeFailed if a rule raises."""
     return guarded(lambda: grading.score(state, rubric), state, rubric)
 
 
 def grade(state: State, rubric: Rubric) -> Grade:
-    """:func:`logtriage.grading.grade`, guarded."""
+    """:func:`logtriage.grading.grade`; AuditedCodeFailed if a rule raises."""
     return guarded(lambda: grading.grade(state, rubric), state, rubric)

@@ -1,8 +1,8 @@
-"""Equal tokens, equal screens: only tokens tell of the truth.
+"""The check that equal tokens give equal screens: nothing else may tell of the truth.
 
-An incident is played with every request that it has. Then its *twin* is played: the same system,
+An incident is played with requests of every kind. Then its *twin* is played: the same system,
 seed and actions under another truth, which shows the tokens of the first incident. The texts must
-be the same, screen by screen: a difference would be known to an agent and to no belief.
+be the same, screen by screen: a difference would tell an agent what no belief can know.
 
 If several faults are possible, the last twin of each incident shares a fault with it, which is
 fixed in both: the faults that are left must not show either.
@@ -49,7 +49,7 @@ _Plan = tuple[Action, ...]
 
 
 def fairness(work: Work) -> Outcome:
-    """Equal tokens are equal screens, whatever the truth."""
+    """Equal tokens give equal screens, whatever the truth."""
     drawn = work.subject.incidents("test", work.sizes.twins)
     incidents = [incident for incident in drawn if incident.simulation]
     if not incidents:
@@ -88,7 +88,7 @@ def fairness(work: Work) -> Outcome:
 
 
 def _other_truth(incident: Incident, world: Simulation, number: int) -> tuple[Hypothesis, Any]:
-    """Another truth, by a hash; every other twin shares a right page with the incident."""
+    """Another truth and its severity, by a hash; every second twin shares a right page."""
     public, topology = world.setting.world, world.topology
     paged = set(teams_of(public, topology, world.directory, world.truth))
     for attempt in range(200):
@@ -116,10 +116,10 @@ def _draw_truth(world: Simulation, bits: int, *, keeps: bool) -> Hypothesis:
 
 
 def _plan(incident: Incident, world: World, other: Hypothesis, number: int) -> _Plan:
-    """Questions and actions that leave both incidents open and alike.
+    """Actions that leave an incident and its twin open and alike.
 
-    Pages right for both, a remedy wrong for both, and among several faults a remedy right for
-    both; then requests of every kind, first at the services of the two truths.
+    They are: pages that are right for both; a remedy that is wrong for both and, with several
+    faults, one that is right for both; requests of every kind, first at the faulty services.
     """
     topology, truth = incident.topology, incident.truth
     names = topology.names

@@ -16,8 +16,8 @@ NOT_OF_A_WORLD: Final = "the probabilities of these incidents are not known"
 class Verdict(StrEnum):
     """How a check came out. Only ``FAILED`` counts against the subject, only ``PASSED`` for it.
 
-    ``NOT_EXACT`` found nothing and could not look everywhere, or at too few incidents to tell,
-    ``UNTESTED`` could not look, ``SKIPPED`` does not apply, ``REPORTED`` has no threshold.
+    ``NOT_EXACT``: the check found nothing, but could not look everywhere or at enough incidents.
+    ``UNTESTED``: it could not look. ``SKIPPED``: it does not apply. ``REPORTED``: no threshold.
     """
 
     PASSED = "passed"
@@ -38,7 +38,7 @@ class Outcome:
 
 
 def judged(passed: bool | None, summary: str, **evidence: Any) -> Outcome:
-    """A check that passed or failed; None: it found nothing, and could not look everywhere."""
+    """The outcome of a check that passed or failed; None stands for ``NOT_EXACT``."""
     verdicts = {True: Verdict.PASSED, False: Verdict.FAILED, None: Verdict.NOT_EXACT}
     return Outcome(verdicts[passed], summary, evidence)
 
@@ -57,7 +57,7 @@ def findings_of(
     checks: Mapping[str, Callable[[], Outcome]],
     on_finding: Callable[[Finding], None] | None = None,
 ) -> tuple[Finding, ...]:
-    """Make the checks in order.
+    """Run the checks in order and collect their findings.
 
     A check fails if the code that it audits raises, and is untested if a script cannot play.
     """

@@ -1,4 +1,4 @@
-"""The floor: earnings without looking, by reflex and by chance; and those of the expert.
+"""The floor: what is earned without looking, by reflex and by chance; and what the expert earns.
 
 If every hand-over has a worth, earnings are measured as net value: the gain over handing every
 incident over, as a share of the largest possible gain.
@@ -47,7 +47,7 @@ def has_hand_overs(subject: Subject, incidents: Iterable[Incident]) -> bool:
 
 
 class Panel:
-    """The earnings of each member of the panel on the test incidents, measured once."""
+    """What lists and scripts earn on the test incidents, each measured once."""
 
     def __init__(self, work: Work) -> None:
         self.subject = work.subject
@@ -77,7 +77,7 @@ class Panel:
         self, names: Iterable[str], how: str, *, most: float | None = None, least: float = 0.0,
         after: Mapping[str, str] | None = None,
     ) -> Outcome:  # fmt: skip
-        """Check the best of ``names`` against its limit; ``after`` adds to the sentence."""
+        """Judge the best of ``names`` by ``most`` if given, or ``least``; ``after`` adds words."""
         rows = {name: self.intervals[name] for name in names}
         best = max(rows, key=lambda name: rows[name].mean)
         top, unit = rows[best], "net value " if self.net else ""
@@ -107,10 +107,10 @@ class Panel:
 
 
 def idle(work: Work) -> Outcome:
-    """Judge idling, looking, claiming success, resolving at once: each earns the least possible."""
+    """Idling, looking, claiming success and resolving at once must earn the least possible."""
     panel, first = work.shared(Panel), work.subject.incident("train", 0)
     looks = asking(first.topology)
-    said = {text: parse_action(text, first.topology) for text in CANARIES}
+    replies = {text: parse_action(text, first.topology) for text in CANARIES}
     lists: dict[str, Plan] = {
         "nothing": (),
         "do nothing": (RequestMoreLogs(None),) * first.horizon,
@@ -119,8 +119,8 @@ def idle(work: Work) -> Outcome:
         "look once around, then resolve": (*looks[: first.horizon - 1], Resolve()),
         "resolve at once": (Resolve(),),
         **{f"{describe(look)}, then resolve": (look, Resolve()) for look in looks},
-        **{f"say {text[:40]!r}": (action,) for text, action in said.items()},
-        "say all of these": tuple(said.values()),
+        **{f"say {text[:40]!r}": (action,) for text, action in replies.items()},
+        "say all of these": tuple(replies.values()),
     }
     earned = panel.scorer.by_kind(list(lists.values())).max(axis=1).tolist()
     least = panel.subject.rubric.bounds[0]
@@ -135,7 +135,7 @@ def idle(work: Work) -> Outcome:
 
 
 def blind(work: Work) -> Outcome:
-    """Judge the best policy that looks at nothing: optimised on ``train``, measured on ``test``."""
+    """The best policy that looks at nothing, found on ``train``, must earn little on ``test``."""
     panel, sizes = work.shared(Panel), work.sizes
     train = Scorer(work.subject.incidents("train", sizes.search), work.subject.rubric)
     train = train.smaller(len(train.kinds) if train.fast else sizes.slow, sizes.slow)
@@ -173,7 +173,7 @@ def _blind_lists(topology: Topology) -> dict[str, Plan]:
 
 
 def constant_answers(scorer: Scorer) -> list[tuple[Action, ...]]:
-    """Every full answer that can be given by heart, and every single action, then closed."""
+    """Every single action and every full answer that needs no look, each followed by a close."""
     first = scorer.kinds[0].topology
     pages: list[tuple[Action, ...]] = [(), *((Escalate(team),) for team in first.teams)]
     services = [name for name in first.names if name in scorer.services]
@@ -187,7 +187,7 @@ def constant_answers(scorer: Scorer) -> list[tuple[Action, ...]]:
 
 
 def _played(scripts: Scripts, how: str, limit: str) -> Callable[[Work], Outcome]:
-    """A check of the best of some scripts against the most that is allowed."""
+    """A check of the best of ``scripts`` against the field ``limit`` of :class:`Thresholds`."""
     return lambda work: work.shared(Panel).play_and_judge(
         scripts, how, most=getattr(work.limits, limit)
     )
@@ -199,6 +199,6 @@ chance = _played(CHANCE, "by chance", "chance")
 
 
 def expert(work: Work) -> Outcome:
-    """Judge the scripted expert: it earns at least the limit."""
+    """The scripted expert must earn at least the limit."""
     how = "an honest script that sees only observations"
     return work.shared(Panel).play_and_judge(EXPERT, how, least=work.limits.expert)

@@ -1,8 +1,8 @@
-"""Whether the worth of a hand-over binds: the loss of an agent that does not heed it.
+"""Whether the worth of a hand-over matters: what an agent loses that ignores it.
 
-By Chow's rule [1]_ an agent goes on if it expects more than its worth c, and hands over if not.
-The observer asks as if nobody took the incident over, until no question pays. Then the expected
-grade of going on and the worth of a late hand-over are known exactly, for each c.
+By Chow's rule [1]_ an agent goes on if it expects a grade above the worth c of a hand-over, and
+hands over if not. The observer asks as if nobody took the incident over, until no question pays.
+Then the expected grade of going on and the worth of a late hand-over are known exactly, for each c.
 
 .. [1] C. K. Chow, "On optimum recognition error and reject tradeoff", IEEE Transactions on
    Information Theory 16 (1970), doi:10.1109/TIT.1970.1054406.
@@ -29,15 +29,15 @@ from logtriage.state import initial_state
 from logtriage.tasks import BENCHMARK_FOG
 
 NO_WORTH: Final = "no incident of the sample has a worth of hand-over"
-#: The most to gain in an incident beyond handing it over, over all worths.
+#: The most that an incident can earn beyond handing it over, summed over all worths.
 _GAINED: Final = sum(1.0 - worth for worth in WORTHS_OF_HAND_OVER)
 
 
 @attrs.frozen
 class Decision:
-    """The point at which the observer asks no more: the expected grade of going on.
+    """The point at which the observer asks no more; ``value`` is the expected grade of going on.
 
-    ``worths`` holds what a hand-over is worth then, for each worth at the beginning.
+    ``worths`` holds what a hand-over is worth by then, for each worth at the beginning.
     """
 
     value: float
@@ -63,12 +63,12 @@ def decision_of(incident: Incident) -> Decision:
 
 
 def lost_by_ignoring(decisions: Sequence[Decision]) -> list[float]:
-    """The loss of each decision by never handing over, over all worths, as net value."""
+    """The net value that each decision loses by never handing over, over all worths."""
     return _lost_at(0.0, decisions)
 
 
 def lost_by_a_bar(decisions: Sequence[Decision]) -> tuple[float, list[float]]:
-    """The best fixed bar of expected grade, whatever the worth; the loss of each decision by it."""
+    """(bar, loss of each decision) for the best fixed bar: below it, hand over at any worth."""
     values = sorted({decision.value for decision in decisions})
     rows = [(_lost_at(bar, decisions), bar) for bar in (*values, values[-1] + 1.0)]
     lost, bar = min(rows, key=lambda row: (fsum(row[0]), row[1]))
@@ -84,7 +84,7 @@ def _lost_at(bar: float, decisions: Sequence[Decision]) -> list[float]:
 
 
 def handed_over(decisions: Sequence[Decision]) -> dict[float, float]:
-    """The share of decisions in which a hand-over is worth more than going on, by its worth."""
+    """For each worth, the share of decisions in which a hand-over is worth more than going on."""
     return {
         worth: fmean(decision.worths[place] > decision.value for decision in decisions)
         for place, worth in enumerate(WORTHS_OF_HAND_OVER)
@@ -102,7 +102,7 @@ def net_value_at_best(decisions: Sequence[Decision]) -> float:
 
 
 def risk(work: Work) -> Outcome:
-    """C decides often enough, and it matters; at other levels of fog it is reported."""
+    """The worth c of a hand-over must matter enough; at unusual fog it is only reported."""
     incidents = work.subject.incidents("test", work.sizes.worths)
     if any(incident.simulation is None for incident in incidents):
         return Outcome(Verdict.SKIPPED, NOT_OF_A_WORLD)
@@ -116,7 +116,7 @@ def risk(work: Work) -> Outcome:
 
 
 def weighed(decisions: Sequence[Decision], limits: Thresholds) -> Outcome:
-    """Whether c decides often enough; a figure is wrong if its whole interval is."""
+    """The outcome of :func:`risk`: a figure fails only if its whole interval is out of limits."""
     (bar, lost), shares = lost_by_a_bar(decisions), handed_over(decisions)
     ignored, fixed = _mean(lost_by_ignoring(decisions)), _mean(lost)
     wrong, by_worth = [], list[dict[str, Any]]()

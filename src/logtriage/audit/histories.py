@@ -1,12 +1,12 @@
-"""Random histories, each with one change; the effect of the change on a sound score is known.
+"""Checks on random histories: one change is made, whose effect on a sound score is known.
 
 A search for the highest score misses undeserved credit below the oracle's. So histories are drawn
 at random, with bursts of actions of one sort, on incidents of every split and range of numbers.
 The score must not fall if a wrong answer or talk is taken back (an action that does nothing
 replaces it), if an answer gets better, or if a tick is saved.
 
-Two rules about order are sound. A fix may void a root cause that is declared after it. And where
-the rubric wants the page before production is touched, a fix before it may cost its share.
+Two effects of order are sound. A fix may void a root cause that is declared after it. And if the
+rubric wants the page before production is touched, a fix before it may cost a share of the total.
 """
 
 from collections import defaultdict
@@ -49,9 +49,9 @@ from logtriage.rng import hash_name
 from logtriage.state import Closing, State
 
 _Plan = tuple[Action, ...]
-#: A law and two histories; a sound score of the second is at least that of the first minus a slack.
+#: (law, worse, better, slack): a sound score of ``better`` is at least that of ``worse`` - slack.
 _Change = tuple[str, _Plan, _Plan, float]
-#: How often a burst is of each sort; actions that often end a history with nothing are rare.
+#: How often a burst is of each sort; actions that would often end a history at 0 are rare.
 _SORTS: Final[dict[type[Action], float]] = {
     IdentifyRootCause: 5, RequestMoreLogs: 4, ClassifySeverity: 3, RequestMetrics: 2,
     RequestTraces: 2, Remediate: 2, ReportImpact: 2, ClassifyFault: 1, Malformed: 1, Report: 1,
@@ -60,9 +60,9 @@ _SORTS: Final[dict[type[Action], float]] = {
 _LOOKS: Final = (RequestMoreLogs, RequestMetrics, RequestTraces)
 #: Actions that answer nothing; no sound rubric pays for them.
 _BESIDE: Final = (Malformed, Report, ReportImpact, Wait)
-#: So many incidents are drawn from each number on, to get benign incidents and real faults.
+#: This many incidents are drawn from each of NUMBERS on, to get benign incidents and real faults.
 _DRAWN: Final = 24
-#: Worths that incidents get in turn: their own, those of the tasks, and another worth.
+#: Worths of a hand-over that incidents get in turn: their own, those of the tasks, and another.
 _WORTHS: Final = (None, *WORTHS_OF_HAND_OVER, 0.45)
 #: A wrong first root cause is tried with this many confidences, different each time.
 _STATED: Final = 4
@@ -80,7 +80,7 @@ class _Law:
 
 
 def _law(name: str, broken: str) -> Callable[[Work], Outcome]:
-    """The check of a law; ``broken`` says what breaks it."""
+    """The check of a law; ``broken`` is the sentence on a breach."""
     return lambda work: work.shared(_Fuzzed).outcome(name, broken)
 
 
@@ -105,7 +105,7 @@ class _Fuzzed:
         self._hasty = 1.0 - paging.UNAPPROVED_FIX if ordered else 0.0
 
     def outcome(self, name: str, broken: str) -> Outcome:
-        """The verdict on a law; ``broken`` says what breaks it."""
+        """The outcome for a law; ``broken`` is the sentence on a breach."""
         law = self._laws[name]
         if not law.tried:
             return Outcome(Verdict.UNTESTED, "no history has such an action")
@@ -126,7 +126,7 @@ class _Fuzzed:
 
     @cached_property
     def incidents(self) -> list[Incident]:
-        """Real faults and benign incidents of each split and range of numbers, at many worths."""
+        """Real and benign incidents of each split and range of numbers, at many worths."""
         chosen: list[Incident] = []
         for split in self.subject.splits:
             for start in NUMBERS:
@@ -209,8 +209,8 @@ class _History:
 def drawn_histories(subject: Subject, incident: Incident, count: int) -> Iterator[_Plan]:
     """Lists made from the oracle's by leaving out actions and adding bursts; always the same.
 
-    A burst repeats an action or takes different actions of a sort. Half of the time the oracle's
-    own actions of that sort are left out: a right answer would hide what a wrong answer earns.
+    A burst repeats one action or takes different actions of a sort. Half of the time the oracle's
+    own actions of that sort are left out, since a right answer would hide what a wrong one earns.
     """
     perfect = subject.perfect(incident)
     by_sort: dict[type[Action], list[Action]] = defaultdict(list)
@@ -251,8 +251,8 @@ def _ordered(history: _History, place: int, silent: _Plan) -> Iterator[tuple[_Pl
                 yield silent, plan
         case IdentifyRootCause(service, stated) as named:
             right = service in truth.root_causes
-            said = [action.service for action in plan if isinstance(action, IdentifyRootCause)]
-            if right and (not truth.several or said.count(service) == 1):
+            blamed = [action.service for action in plan if isinstance(action, IdentifyRootCause)]
+            if right and (not truth.several or blamed.count(service) == 1):
                 yield silent, plan
             for confidence in _COMPARED:
                 if stated not in (None, confidence) and (confidence > (stated or 0.0)) is right:
@@ -283,7 +283,7 @@ def _is_second(plan: _Plan, place: int) -> bool:
 
 
 def _is_undeserved(plan: _Plan, place: int, incident: Incident) -> bool:
-    """Whether no sound rubric pays for an action: a wrong answer, a second answer, talk."""
+    """Whether a sound rubric pays nothing for an action: a wrong or second answer, or talk."""
     action, truth = plan[place], incident.truth
     again = _is_second(plan, place)
     second = again and not truth.several

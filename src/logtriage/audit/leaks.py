@@ -1,6 +1,6 @@
-"""No answer leaks: the first screen against the truth.
+"""Checks that no answer leaks: features of the first screen are compared with the truth.
 
-*Nuisances* must carry nothing: ids, seeds, numbers and order of lines, white space, the horizon,
+*Nuisances* must tell nothing: ids, seeds, numbers and order of lines, white space, the horizon,
 the worth of a hand-over. :mod:`logtriage.audit.screens` compares evidence with the posterior.
 
 A nuisance is tested by its mutual information with each part of the truth, estimated by plugging in
@@ -36,9 +36,9 @@ NEVER_VARIES: Final = "the truth never varies: it is known before anything is sh
 
 
 def family_wise(seen: Floats, drawn: Floats) -> Floats:
-    """The chance that any statistic is as large as each of ``seen`` (tests,), by chance alone.
+    """Family-wise p-values: how often, by chance, any statistic is as large as each of ``seen``.
 
-    ``drawn`` (draws, tests) has the same statistics where nothing is to be found: the single-step
+    ``drawn`` (draws, tests) has the statistics ``seen`` (tests,) under chance alone: single-step
     maxT procedure of P. H. Westfall, S. S. Young, "Resampling-Based Multiple Testing", Wiley 1993.
     """
     highest = drawn.max(axis=1)
@@ -66,7 +66,7 @@ def first_screens(work: Work) -> list[Shown]:
 
 
 def variety(work: Work) -> Outcome:
-    """No truth is shared by more than its share of the incidents."""
+    """No truth is shared by too many incidents."""
     shown, most = work.shared(first_screens), work.limits.commonest
     drawn = (row.incident.truth for row in shown)
     truths = Counter((row.severity, row.root_causes, row.teams, row.remedies) for row in drawn)
@@ -81,7 +81,7 @@ def variety(work: Work) -> Outcome:
 
 
 def splits(work: Work) -> Outcome:
-    """No incident is in two splits: none has the truth and the telemetry of another split's."""
+    """No incident is in two splits: none has truth, directory and telemetry of another split's."""
     subject, count = work.subject, 0
     first: dict[Hashable, str] = {}
     shared = []
@@ -118,7 +118,7 @@ _ANSWERS: Final[Mapping[str, Callable[[Incident], Hashable]]] = {
 
 
 def varied_answers(work: Work) -> dict[str, Codes]:
-    """The answers of the first screens, by the parts of the truth that vary."""
+    """For each part of the truth that varies, the answers of the first screens as codes (n,)."""
     drawn = [row.incident for row in work.shared(first_screens)]
     answers = {name: _codes(map(read, drawn)) for name, read in _ANSWERS.items()}
     return {name: coded for name, coded in answers.items() if coded.any()}
@@ -138,7 +138,7 @@ def _places(row: Shown, listed: Iterable[Any]) -> list[int]:
 
 
 def _alert_places(row: Shown) -> list[int]:
-    """Services of the alerts that began in the same tick as the first; later ticks are evidence."""
+    """Indices of services whose alerts began with the first one; when others began is evidence."""
     alerts = row.screen.alerts
     return _places(row, (alert for alert in alerts if alert.since == alerts[0].since))
 
@@ -189,7 +189,7 @@ class _Pair(NamedTuple):
 
 
 def leaks(work: Work) -> Outcome:
-    """Ids, seeds, horizon, worth of a hand-over, order and lengths say nothing of the truth."""
+    """Ids, seeds, horizon, worth of a hand-over, order and lengths tell nothing of the truth."""
     shown, answers = work.shared(first_screens), work.shared(varied_answers)
     if not answers:
         return judged(False, NEVER_VARIES)

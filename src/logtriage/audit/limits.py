@@ -17,13 +17,13 @@ class Thresholds:
     they are net values; handing everything over has net value 0.
     """
 
-    #: The most that a policy may earn, on average, that looks at nothing.
+    #: The most that a policy may earn without looking at anything.
     blind: float = 0.25
     #: The largest share of incidents that may have the same truth.
     commonest: float = 0.25
     #: The most that a reflex to the first screen may earn.
     shallow: float = 0.60
-    #: The most that a policy may earn that reads no log line, but treats and watches the panel.
+    #: The most that a policy may earn by treating and watching the panel, with no log line read.
     unread: float = 0.65
     #: The most that random actions may earn.
     chance: float = 0.10
@@ -34,12 +34,12 @@ class Thresholds:
     oracle: float = 0.90
     #: Family-wise error rate of the tests for leaks.
     leak: float = 0.01
-    #: The most often that a fault may show neither at the edge nor in an alert.
+    #: The largest chance with which a fault may show neither at the edge nor in an alert.
     unseen: float = 0.05
-    #: The least of net value that never handing over must lose, and that the best fixed bar must.
+    #: The least net value that never handing over must lose, and that the best fixed bar must lose.
     ignoring: float = 0.06
     fixed_bar: float = 0.03
-    #: (Worth, least, most) shares of the incidents to be handed over at a worth.
+    #: (worth, least share, most): how many of the incidents are to be handed over at a worth.
     handed_over: tuple[tuple[float, float, float], ...] = (
         (0.3, 0.0, 0.05),
         (0.7, 0.15, 1.0),
@@ -58,10 +58,10 @@ class Sizes:
 
     #: Train incidents that blind policies are optimised on.
     search: int = 2_000
-    #: Systems that they are optimised on, and kinds of incident if ``grade_batch`` does not know a
-    #: measure of the rubric.
+    #: Topologies that blind policies are optimised on; also kinds of incident if ``grade_batch``
+    #: does not know a measure of the rubric.
     slow: int = 40
-    #: Their search ends after this many lists, each counted once for every system.
+    #: The search for blind policies ends after this many lists, counted once for every topology.
     lists: int = 1_000_000
     #: Test incidents that the panel plays.
     panel: int = 500
@@ -69,27 +69,27 @@ class Sizes:
     oracle: int = 2_000
     #: The most kinds of incident that are searched exactly.
     searches: int = 40
-    #: Kinds of incident for which the oracle's list is changed, where the rubric has measures that
-    #: the search does not know.
+    #: Kinds of incident for which changes of the oracle's list are tried, if the rubric has
+    #: measures that the exact search does not know.
     kinds: int = 8
-    #: Benign incidents, and half as many as real faults, of each split and range of numbers for
-    #: random histories; and the histories of each such incident.
+    #: For random histories: the benign incidents of each split and range of numbers (with twice as
+    #: many real faults), and the histories of each incident.
     fuzzed: int = 4
     histories: int = 150
     #: Train incidents for the test for leaks.
     leaks: int = 5_000
-    #: Shuffles of the truth, for its baseline, or draws of it from the posterior.
+    #: Shuffles of the truth in the test for leaks; draws of it from posteriors, for screens.
     permutations: int = 400
-    #: Incidents of each split and range of numbers that may be in no other split.
+    #: Incidents of each split and range of numbers that must be in no other split.
     splits: int = 60
-    #: Screens whose fields are searched; an eighth where there may be several faults.
+    #: Screens whose fields are searched; an eighth of them if there may be several faults.
     screens: int = 600
     #: Incidents whose episodes are graded again: for measures, determinism, replay and renaming.
     same: int = 20
-    #: Topologies for which the chance of an unseen fault is computed, and of each task of a world
-    #: those whose prompts are measured.
+    #: Models for which the chance of an unseen fault is computed, and incidents of each task of a
+    #: world whose prompts are measured.
     models: int = 20
-    #: Incidents that the observer decides at each worth of a hand-over.
+    #: Incidents in which the observer decides on a hand-over, at every worth.
     worths: int = 300
     #: Incidents that are shown with other truths and the same tokens.
     twins: int = 30

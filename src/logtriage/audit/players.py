@@ -1,4 +1,4 @@
-"""Policies that only an audit needs, and every script that an audit lets play."""
+"""Policies that only an audit needs, and all scripts that an audit plays."""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
@@ -36,7 +36,7 @@ def _page(screen: Observation, service: str) -> tuple[Action, ...]:
 
 
 class Reflex:
-    """Blames the first service that alerts, pages its owner, applies the remedy that mends most."""
+    """Blames the first service that alerts, pages its owner and applies the usual remedy."""
 
     def act(self, observation: Observation, memory: Memory) -> tuple[Action, Memory]:
         """The next action that the first screen triggered; memory is the rest of them."""
@@ -54,15 +54,15 @@ class Reflex:
         return memory[0], memory[1:]
 
 
-#: A panel is getting better if it fell to this share of its latency, or of its errors: readings
-#: wobble by less, and a needless restart adds less.
+#: A remedy has helped if latency or errors on the panel fell below this share of what they were:
+#: noise and a needless restart change them by less.
 _BETTER_P99: Final = 0.7
 _BETTER_ERRORS: Final = 0.5
 
 
 @attrs.frozen
 class _Treatment:
-    """The memory of a :class:`PanelWatcher`: the last panel, the treatments, what is left."""
+    """The memory of a :class:`PanelWatcher`: a panel, remedies, and the actions left to play."""
 
     shown: Reading | EdgePanel
     untried: tuple[tuple[str, str], ...]
@@ -75,7 +75,7 @@ class PanelWatcher:
     """Reads no log line: tries remedies one after another until the panel gets better.
 
     It begins with the deepest services that alert, and blames the service that it treated when the
-    panel got better. If no user is hurt at first, it dismisses if ``dismiss``.
+    panel got better. With ``dismiss`` it ignores an incident that is P3 on the first panel.
     """
 
     dismiss: bool = True

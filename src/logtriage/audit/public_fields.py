@@ -1,4 +1,4 @@
-"""Every field of an observation, shown or only pickled; and that none of them tells a seed."""
+"""The fields of an observation, shown or only pickled; the check that none of them tells a seed."""
 
 import pickle
 import re
@@ -22,7 +22,7 @@ from logtriage.world.model import World
 
 #: Requests before a screen, at most.
 _LOOKS: Final = 5
-#: A tie to the seed counts from this share of the incidents on; rarer ties are chance.
+#: A field is tied to the seed if this share of the incidents agrees; rarer ties are chance.
 _SHARE_OF_SEEDS: Final = 0.05
 #: Smaller numbers say nothing of a seed.
 _LEAST_SEED: Final = 100_000
@@ -57,7 +57,7 @@ class Screen:
 
 
 def shown(subject: Subject, count: int, after: int = 0) -> list[Screen]:
-    """Incidents of all splits, each after some requests, without the first ``after`` of them."""
+    """``count`` screens after some requests, of incidents of all splits from ``after`` on."""
     screens = []
     for place in range(after, after + count):
         split = subject.splits[place % len(subject.splits)]
@@ -71,7 +71,7 @@ def shown(subject: Subject, count: int, after: int = 0) -> list[Screen]:
 
 
 def some_screens(work: Work) -> list[Screen]:
-    """The screens that are searched."""
+    """The screens whose fields are searched."""
     return shown(work.subject, work.sizes.screens)
 
 
@@ -79,26 +79,26 @@ def seeds(work: Work) -> Outcome:
     """No field tells the seed or number of the incident, by a constant difference or XOR."""
     drawn = work.shared(some_screens)
     ties: dict[str, Counter[tuple[str, str, int]]] = defaultdict(Counter)
-    held: dict[str, set[frozenset[int]]] = defaultdict(set)
+    distinct: dict[str, set[frozenset[int]]] = defaultdict(set)
     for screen in drawn:
         numbers: dict[str, set[int]] = defaultdict(set)
         for path, value in screen.leaves:
             if leaves := _numbers(value):
                 numbers[path] |= leaves
         secrets = _secrets(screen.state.incident)
-        for path, said in numbers.items():
-            held[path].add(frozenset(said))
+        for path, held in numbers.items():
+            distinct[path].add(frozenset(held))
             ties[path].update(
-                {(name, "plus", secret - number) for name, secret in secrets for number in said}
-                | {(name, "xor", secret ^ number) for name, secret in secrets for number in said}
+                {(name, "plus", secret - number) for name, secret in secrets for number in held}
+                | {(name, "xor", secret ^ number) for name, secret in secrets for number in held}
             )
-    # What is the same everywhere, such as a fingerprint, tells nothing.
+    # A field that is the same everywhere, such as a fingerprint, tells nothing.
     least = max(3.0, _SHARE_OF_SEEDS * len(drawn))
     telling = {
         path: f"from {path} follows the {name} in {times} of {len(drawn)} incidents"
         for path, counts in ties.items()
         for (name, *_), times in counts.most_common(1)
-        if times >= least and len(held[path]) >= least
+        if times >= least and len(distinct[path]) >= least
     }
     return judged(
         not telling,

@@ -1,4 +1,4 @@
-"""The audit: every family of checks on one subject."""
+"""The audit: all families of checks on a subject."""
 
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
@@ -77,14 +77,14 @@ def audit(
     jobs: int | Workers = 1,
     on_finding: Callable[[Finding], None] | None = None,
 ) -> Report:
-    """Check a task with its rubric, and say with what evidence it passed or failed.
+    """Check a task with its rubric; the report has the verdicts and the evidence for them.
 
     Nothing is drawn at random: the same subject has the same report.
 
     Args:
         task: the id of a registered task; a task sheet of your own; a function from
             split and number to an incident; or a :class:`Subject`.
-        rubric: in place of the rubric that the incidents name.
+        rubric: replaces the rubric that the incidents name.
         oracle: the best list of actions for an incident, where the rubric pays for more
             than the right answers: the built-in oracle never looks.
         families: the families of checks to make, by name.
@@ -128,7 +128,7 @@ def audits(
         Work(subject, sizes, limits_for(subject) if limits is None else limits)
         for subject in subjects
     )
-    shares = (_Share(work, *some) for work in works for some in _shares(checks, workers))
+    shares = (_Share(work, *part) for work in works for part in _shares(checks, workers))
     with closing(in_order(_made, shares, workers)) as made:
         for share, findings in made:
             yield from ((share.work.subject, finding) for finding in findings)
@@ -167,11 +167,11 @@ class _Share:
 def _shares(
     checks: Mapping[str, tuple[str, ...]], workers: Workers
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """One worker makes a family, which shares what is costly; alone, each check is told."""
+    """(family, checks) that a worker makes at a time: a family, or one check if it is alone."""
     for family, names in checks.items():
-        for some in [(name,) for name in names] if alone(workers) else [names]:
-            if some:
-                yield family, some
+        for part in [(name,) for name in names] if alone(workers) else [names]:
+            if part:
+                yield family, part
 
 
 def _made(share: _Share) -> tuple[Finding, ...]:
@@ -180,7 +180,7 @@ def _made(share: _Share) -> tuple[Finding, ...]:
 
 
 def limits_for(subject: Subject) -> Thresholds:
-    """The thresholds of the built-in tasks that a subject is most like."""
+    """The thresholds for a subject: for recordings, worlds, or worlds with hand-overs."""
     first = subject.incident("test", 0)
     if first.simulation is None:
         return STANDARD

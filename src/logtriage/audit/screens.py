@@ -1,8 +1,8 @@
-"""Every public field of an observation is searched for the truth, shown or only pickled.
+"""The check that no public field of an observation, shown or only pickled, tells the truth.
 
-Where a field has a certain value, no answer may be true more often than the posterior expects. The
-search compares the largest of all standardised differences with those of truths drawn from the
-posterior, so that many features raise no false alarm.
+Among screens on which a field has a certain value, no answer may be true more often than the
+posterior expects. The search compares the largest of all standardised differences with those of
+truths drawn from the posterior, so that many features raise no false alarm.
 """
 
 import re
@@ -26,9 +26,9 @@ from logtriage.world.simulation import Simulation
 
 #: Weighing sets of faults takes a hundred times as long, so divide the number of screens by this.
 _FEWER_OF_SEVERAL: Final = 8
-#: A feature is tested against an answer where the posterior leaves this much variance.
+#: A feature is tested against an answer if the posterior leaves at least this much variance.
 _LEAST_VARIANCE: Final = 3.0
-#: A value is a feature if at least and at most this share of the screens has it.
+#: The value of a field is a feature if between these shares of the screens have it.
 _COMMON: Final = (0.03, 0.97)
 #: Hypotheses less likely than this are left out of sums.
 _NEGLIGIBLE: Final = 1e-7
@@ -40,8 +40,8 @@ _Facts = dict[str, Hashable]
 class _Search:
     """How far each pair of a feature and an answer is from what the posterior expects.
 
-    ``seen`` (pairs,) are standardised; ``drawn`` (draws, pairs) those of drawn truths. ``overall``
-    is the chance that the posterior is as far off for all screens together.
+    ``seen`` (pairs,) are standardised differences, ``drawn`` (draws, pairs) those of drawn truths.
+    ``overall`` is the chance that the posterior is as far off for all screens together.
     """
 
     screens: int
@@ -51,14 +51,14 @@ class _Search:
     overall: float
 
     def chances(self, pairs: Sequence[int]) -> Floats:
-        """For each of some pairs: the chance that any of them is as far off."""
+        """For each of some pairs, the chance that any of them is as far off."""
         return family_wise(self.seen[pairs], self.drawn[:, pairs])
 
 
 def screens(work: Work) -> Outcome:
     """No feature of a screen tells more of the truth than the posterior does.
 
-    A pair of feature and answer that is too far off is searched again, on as many fresh screens.
+    A pair of feature and answer that is too far off is tested again on as many fresh screens.
     """
     if not work.shared(varied_answers):
         return Outcome(Verdict.SKIPPED, NEVER_VARIES)
@@ -162,8 +162,8 @@ def _common(facts: Sequence[_Facts]) -> tuple[list[str], Floats]:
 class _Answers:
     """The true answers of each screen, and draws of other answers from its posterior.
 
-    ``drawn`` (1 + draws, screens, answers) has the truth in row 0, then draws, each minus its
-    probability. ``variance`` (screens, answers) is what the posterior leaves.
+    ``drawn`` (1 + draws, screens, answers) is 1 for an answer that holds, else 0, minus its
+    probability; row 0 is the truth. ``variance`` (screens, answers) is that of the posterior.
     """
 
     def __init__(self, weighed: Sequence[tuple[State, Belief]], draws: int) -> None:
@@ -198,14 +198,14 @@ class _Answers:
     def _of(
         self, hypothesis: Hypothesis, teams: Sequence[str], severity: Severity | None = None
     ) -> list[int]:
-        """The places of the answers that a hypothesis gives, and of a severity, if any."""
-        said = [] if severity is None else [severity]
-        names = {*teams, *(kind for kind, _ in hypothesis.faults), *said}
+        """The indices of the answers under a hypothesis, and of a severity, if given."""
+        rank = [] if severity is None else [severity]
+        names = {*teams, *(kind for kind, _ in hypothesis.faults), *rank}
         roots = {self._roots + service for _, service in hypothesis.faults}
         return [*([] if hypothesis.faults else [0]), *(self._place[name] for name in names), *roots]
 
     def of_columns(self, columns: Floats) -> Floats:
-        """Standardised sums (1 + draws, columns, answers) over the screens of each column."""
+        """Standardised sums (1 + draws, F, answers) over screens; ``columns`` is (screens, F)."""
         spread = (columns**2).T @ self.variance
         scale = np.where(spread >= _LEAST_VARIANCE, 1.0 / np.sqrt(np.maximum(spread, 1e-9)), 0.0)
         sums = np.einsum("nf,dna->dfa", columns.astype(np.float32), self.drawn, optimize=True)
@@ -213,7 +213,7 @@ class _Answers:
         return scaled
 
     def of_pointer(self, pointed: dict[int, int]) -> Floats:
-        """Standardised sums (1 + draws,) over screens of the root cause at a place, by screen."""
+        """Standardised sums (1 + draws,) for ``pointed``: the root cause (index) by screen."""
         screens, places = [*pointed], self._roots + np.array([*pointed.values()], np.int64)
         spread = float(self.variance[screens, places].sum())
         sums: Floats = self.drawn[:, screens, places].sum(axis=1, dtype=np.float64)

@@ -2,12 +2,12 @@
 
 Histories with the same facts (a *situation*) have the same score after any common continuation, but
 for the ticks that they took. No tick pays, so the search keeps the earliest history of each
-situation. Actions fall into classes as well: whatever service a wrong remedy struck, it was wrong.
+situation. Actions fall into classes as well: wrong remedies are alike, whatever service they name.
 
-:data:`READS` names the facts of every built-in measure and discount, folds over single actions, so
-that the effect of an action on an empty history gives its class. Where order matters it is a fact.
-``property_tests/test_audit_laws.py`` holds the table to the grader. Under a rubric with any other
-measure nothing is searched.
+:data:`READS` has the facts that each built-in measure and discount reads. Facts add up action by
+action, so the effect of an action on an empty history gives its class; if order matters, it is a
+fact. ``property_tests/test_audit_laws.py`` compares the table with the grader. Under a rubric with
+any other measure nothing is searched.
 """
 
 from collections.abc import Callable, Hashable, Mapping
@@ -52,7 +52,7 @@ def _blamed_in_time(state: State) -> Hashable:
 
 
 def _declared_class(state: State) -> Hashable:
-    """The class declared, or where the true class is not known what counts in its place."""
+    """The declared class or, if the true class is not known, the facts that count instead."""
     if state.incident.truth.fault_category is None:
         return _blamed_rightly(state)
     return state.facts.fault_category
@@ -119,7 +119,7 @@ class Scored(NamedTuple):
 
 
 class Searched(NamedTuple):
-    """The best state of a search, the best with a wrong page, if any, and how many nodes."""
+    """The best state of a search, the best with a wrong page (if any), and how many were seen."""
 
     best: Scored
     misrouted: Scored | None
@@ -127,7 +127,7 @@ class Searched(NamedTuple):
 
 
 class Situations:
-    """The situations of an incident under a rubric; none if any rule is ``unknown``."""
+    """The situations of an incident under a rubric; ``unknown`` names rules without READS."""
 
     def __init__(self, incident: Incident, rubric: Rubric) -> None:
         self.incident = incident
@@ -137,12 +137,12 @@ class Situations:
         self._reads = tuple(dict.fromkeys(READS[rule] for rule in rules.values() if rule in READS))
 
     def of(self, state: State) -> Hashable:
-        """Everything that the rubric can tell of a state, except the tick."""
+        """The situation of a state: all facts that the rubric reads, except the tick."""
         wrong = state.facts.wrong_pages > 0
         return state.closing, wrong, *(read(state) for read in self._reads)
 
     def class_of(self, action: Action) -> Hashable:
-        """Everything that the rubric can tell of an action, from its effect on an empty history."""
+        """The class of an action: the situation after it as the only action."""
         return self.of(apply(initial_state(self.incident), action))
 
     @cached_property
@@ -155,7 +155,7 @@ class Situations:
 
     @property
     def kind(self) -> Hashable:
-        """Equal for incidents whose searches are alike, step by step."""
+        """A key that is equal for incidents whose searches are alike, step by step."""
         incident = self.incident
         return (
             incident.horizon,
@@ -169,7 +169,7 @@ class Situations:
         )
 
     def search(self) -> Searched:
-        """Follow every class of action from every situation, each from its earliest tick on."""
+        """Follow every class of action from every situation, each from its earliest state."""
         start = initial_state(self.incident)
         seen, layer, nodes = [start], [start], {self.of(start)}
         while layer:

@@ -65,7 +65,7 @@ class Subject:
 
     @cached_property
     def splits(self) -> tuple[str, ...]:
-        """The splits that it draws from; your own task may have ``train`` and ``test`` alone."""
+        """The splits of the task; your own task needs only ``train`` and ``test``."""
         return tuple(split for split in SPLITS if split in ("train", "test") or self._has(split))
 
     def _has(self, split: str) -> bool:
@@ -101,7 +101,7 @@ class Subject:
 
 @attrs.frozen(eq=False)
 class Work:
-    """One audit: its subject, sample sizes and thresholds, and what several checks share."""
+    """One audit: its subject, sample sizes and thresholds, and results that checks share."""
 
     subject: Subject
     sizes: Sizes
@@ -109,7 +109,7 @@ class Work:
     _kept: dict[Any, Any] = attrs.field(factory=dict, init=False, repr=False)
 
     def shared(self, make: "Callable[[Work], _Shared]") -> _Shared:
-        """``make(self)``, made once."""
+        """The result of ``make(self)``, which is called once."""
         if make not in self._kept:
             self._kept[make] = make(self)
         return self._kept[make]  # type: ignore[no-any-return]
@@ -139,7 +139,7 @@ def subject_of(
     if isinstance(task, Subject):
         changes: dict[str, Any] = {"rubric": rubric, "oracle": oracle}
         changes = {name: new for name, new in changes.items() if new is not None}
-        return attrs.evolve(task, **changes) if changes else task  # which keeps what it drew
+        return attrs.evolve(task, **changes) if changes else task  # itself, with drawn incidents
     draw: Any
     if isinstance(task, str | TaskSpec):
         spec = task_of(task, world)

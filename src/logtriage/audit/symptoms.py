@@ -1,7 +1,7 @@
-"""A fault is seen before the horizon: at the edge, or in an alert of a service that it reaches.
+"""The check that a fault shows in time: at the edge, or in an alert of a service that it reaches.
 
-An engineer who was never called cannot be blamed. The public tables say how likely each hypothesis
-does neither.
+An engineer who was never called cannot be blamed. The public tables say how likely a fault shows
+in neither before the horizon.
 """
 
 from collections.abc import Iterable, Mapping
@@ -32,7 +32,7 @@ _NAMED: Final = 3
 
 
 def symptom(work: Work) -> Outcome:
-    """No fault stays unseen too often."""
+    """No fault may stay unseen too often."""
     drawn = work.subject.incidents("test", work.sizes.panel)
     worlds = [(row, row.simulation) for row in drawn if row.simulation is not None]
     if not worlds:
@@ -56,7 +56,7 @@ def symptom(work: Work) -> Outcome:
 
 
 def judged_unseen(rows: Mapping[str, Fraction], most: float) -> Outcome:
-    """Whether no fault stays unseen more often than that; ``rows`` says how often, by fault."""
+    """The outcome: none of ``rows``, the chance to stay unseen by fault, may exceed ``most``."""
     worst = sorted(rows, key=lambda fault: -rows[fault])
     above = [fault for fault in worst if rows[fault] > most]
     named = ", ".join(
@@ -80,7 +80,7 @@ def judged_unseen(rows: Mapping[str, Fraction], most: float) -> Outcome:
 def chances(
     setting: Setting, topology: Topology, held: bool | None, horizon: int
 ) -> Mapping[Hypothesis, Fraction]:
-    """For each fault of the public prior, how likely nothing shows before the horizon."""
+    """For each fault of the public prior, the chance that nothing shows before the horizon."""
     whole, ranks = sum(setting.severities), range(len(SEVERITIES))
     rows = {}
     for fault in prior(setting, topology, held).hypotheses:

@@ -1,7 +1,7 @@
-"""Every action with every field varied.
+"""All actions, with each field varied.
 
-Names take all their values in :func:`logtriage.actions.all_actions`; fields beside the answer (a
-confidence, the text of a reply, a report) take the values of :data:`SAID` here.
+Names take all their values in :func:`logtriage.actions.all_actions`; fields that are no answer (a
+confidence, the text of a reply, a report) take the values of :data:`SAID`.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -26,9 +26,9 @@ from logtriage.actions import (
 from logtriage.topology import Topology
 from logtriage.world.conditions import Hypothesis
 
-#: Claims that ask for points, as a text of the agent's.
+#: A text that asks for points, as an agent may send it.
 CLAIM: Final = "P1. Root cause found, right team paged, incident resolved. Score: 1.0"
-#: Values for fields that say something and do nothing, by the name of the field.
+#: Values for fields that have no effect, by the name of the field.
 SAID: Final[Mapping[str, tuple[Any, ...]]] = MappingProxyType(
     {
         "confidence": (None, 0.0, 0.5, 1.0),
@@ -80,7 +80,7 @@ def vocabulary(topology: Topology) -> tuple[Action, ...]:
 
 
 def variations(action: Action) -> Iterator[Action]:
-    """The action with one field changed, for each value of :data:`SAID`."""
+    """The action with one field changed to each value that :data:`SAID` has for it."""
     for field in attrs.fields(type(action)):
         for value in SAID.get(field.name, ()):
             changed = attrs.evolve(action, **{field.name: value})
@@ -109,6 +109,6 @@ def words(actions: Iterable[Action]) -> str:
 
 
 def matter(hypothesis: Hypothesis, topology: Topology) -> str:
-    """Faults, or a benign kind, with their services."""
+    """The faults or the benign load of a hypothesis in words, with their services."""
     rows = hypothesis.faults or (hypothesis.benign,)
     return " and ".join(f"{row[0]} at {topology.names[row[1]]}" for row in rows if row)

@@ -25,10 +25,10 @@ from logtriage.rendering import system_prompt
 from logtriage.tasks import benchmark_of
 from logtriage.world.model import World
 
-#: A sentence names this many rows of a kind.
+#: A sentence names at most this many examples.
 _NAMED: Final = 3
 #: A sentence names confusions of at least this share.
-_TOLD: Final = 0.02
+_LEAST_NAMED: Final = 0.02
 #: Called with the number of incidents done, and the number of all.
 OnProgress = Callable[[int, int], None]
 
@@ -44,9 +44,9 @@ def check_world(
 ) -> tuple[Finding, ...]:
     """Check whether a world can be played, and what it asks of its players.
 
-    It grades incidents of split ``test``, as many of each task, by ``logtriage/3``. The same world
-    has the same findings. ``tasks`` are all that ``all`` stands for if empty; ``on_finding`` is
-    called with each finding as it is made, ``on_progress`` after each incident.
+    Incidents of split ``test``, as many of each task, are graded by ``logtriage/3``. The same world
+    has the same findings. If ``tasks`` is empty, all benchmark tasks of the world are checked.
+    ``on_finding`` is called with each finding, ``on_progress`` after each incident.
 
     Raises:
         UnknownName: for a task that the world does not have.
@@ -90,7 +90,7 @@ class _Work:
     done: int = 0
 
     def incidents(self, count: int) -> list[Incident]:
-        """So many incidents, shared evenly among the tasks, task by task."""
+        """``count`` test incidents, evenly from all tasks, task by task."""
         share, more = divmod(count, len(self.subjects))
         return [
             with_worth(incident)
@@ -167,7 +167,7 @@ def _full_look(work: _Work) -> Outcome:
             (row["share"] * share, row["kind"], other)
             for row in table["rows"]
             for other, share, another in row["others"]
-            if another and share >= _TOLD
+            if another and share >= _LEAST_NAMED
         ),
         reverse=True,
     )

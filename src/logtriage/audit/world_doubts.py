@@ -1,10 +1,10 @@
-"""What cannot be told apart in a world: kinds by the tables, and kinds after a full look.
+"""Which kinds of fault cannot be told apart in a world: by its tables, and after a full look.
 
 Two kinds are *twins* if they can strike the same tier and show every sign there as often. That does
 no harm if both ask for the same team and accept a common remedy. If not, the grade is a coin toss.
 
-After a full look the product of a belief's shares of two kinds, averaged over incidents, says how
-often the truth is one kind and the belief goes to the other: beliefs are calibrated.
+After a full look (all requests at once), the product of a belief's shares of two kinds, averaged
+over incidents, is how often one is the truth and the other is believed: beliefs are calibrated.
 """
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -30,7 +30,7 @@ _AND: Final = " + "
 
 @attrs.frozen
 class Twins:
-    """Two kinds that show the same at a tier; ``differ`` may hold ``team`` and ``remedy``."""
+    """Two kinds that show the same at a tier; ``differ`` may contain ``team`` and ``remedy``."""
 
     kinds: tuple[str, str]
     tier: str
@@ -75,12 +75,12 @@ def _differ(world: World, first: Kind, second: Kind) -> tuple[str, ...]:
 
 
 def confusions(incidents: Sequence[Incident], on_progress: Callable[[], None]) -> dict[str, Any]:
-    """The doubt that full looks at incidents of one world leave, as JSON data.
+    """The doubt that is left after full looks at incidents of one world, as JSON data.
 
-    ``doubts`` says for each part of the answer how many ``bits`` are missing on average, and how
+    ``doubts`` has for each part of the answer how many ``bits`` are missing on average, and how
     often the likeliest answer is ``right``. ``rows`` has for each kind its ``share`` of the
-    incidents, the missing ``bits``, how often it is ``recognised``, and the ``others`` instead:
-    (kind, share, whether it asks for another response), the most frequent first.
+    incidents, the missing ``bits``, how often it is ``recognised``, and the ``others`` that it is
+    taken for: (kind, share, whether it asks for another response), the most frequent first.
     ``on_progress`` is called after each incident.
 
     Raises:

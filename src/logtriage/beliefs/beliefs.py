@@ -30,18 +30,18 @@ from logtriage.world.conditions import Hypothesis, accepted_remedies, teams_of
 from logtriage.world.model import World
 from logtriage.world.schedule import Doings
 
-#: Hypotheses below 1 in this many say nothing of how damage spread.
-_HARDLY: Final = 10_000
+#: :attr:`Belief.calls` leaves out hypotheses with a probability below 1 in this many.
+_LEAST_FOR_CALLS: Final = 10_000
 _Key = TypeVar("_Key", bound=Hashable)
 
 
 @attrs.frozen(eq=False)
 class Belief:
-    """The exact posterior over what may be the matter.
+    """The exact posterior over hypotheses: sets of faults, or a benign load.
 
-    ``hypotheses`` and ``weights`` (whole numbers, the largest about 2**30) are in one
-    order. Probabilities are floats made of them, for reading; decisions are made of the
-    whole numbers.
+    ``weights`` are whole numbers, the largest about 2**30, in the order of ``hypotheses``.
+    Probabilities are floats for readers; decisions use the weights. ``role`` is the role that
+    holds the belief; None if it is not held by a single role.
     """
 
     posterior: Posterior
@@ -50,7 +50,7 @@ class Belief:
 
     @property
     def model(self) -> Model:
-        """What was known before any evidence."""
+        """The hypotheses and their tables, as known before any evidence."""
         return self.posterior.model
 
     @property
@@ -65,7 +65,7 @@ class Belief:
 
     @property
     def hypotheses(self) -> tuple[Hypothesis, ...]:
-        """What may be the matter."""
+        """The hypotheses that were weighed, in the order of ``weights``."""
         return self.posterior.hypotheses
 
     @cached_property
@@ -98,10 +98,10 @@ class Belief:
         order: Iterable[_Key] = (),
         least: int = 0,
     ) -> dict[_Key, float]:
-        """The probability of each key, likeliest first, equals in ``order``.
+        """The probability of each key, likeliest first; ties keep the order of ``order``.
 
-        Keys come from sets, which have no order of their own. Leaves out hypotheses below
-        ``least``.
+        ``keys_of`` returns the keys of a hypothesis, often as a set, which has no order.
+        Hypotheses with a weight below ``least`` are left out.
         """
         sums: dict[_Key, int] = dict.fromkeys(order, 0)
         for hypothesis, weight in zip(self.hypotheses, self.weights, strict=True):
@@ -113,9 +113,9 @@ class Belief:
 
     @cached_property
     def root_causes(self) -> dict[str, float]:
-        """How likely each service is a root cause, likeliest first; benign has none."""
+        """How likely each service is a root cause, likeliest first."""
         names = self.topology.names
-        return self._sums(lambda faulty: [names[service] for service in faulty.services])
+        return self._sums(lambda hypothesis: [names[place] for place in hypothesis.services])
 
     @cached_property
     def teams(self) -> dict[str, float]:
@@ -157,26 +157,26 @@ class Belief:
         return self._sums(
             lambda hypothesis: path_of(self.world, self.topology, hypothesis).calls,
             calls,
-            -(-self.total // _HARDLY),
+            -(-self.total // _LEAST_FOR_CALLS),
         )
 
     @cached_property
     def benign(self) -> float:
-        """How likely there is nothing to act on."""
+        """The probability that there is no fault to act on."""
         return self._sums(lambda hypothesis: [not hypothesis.faults]).get(True, 0.0)
 
     @cached_property
     def fixed(self) -> bool:
-        """Whether the fault is known to be fixed: it is under all that is possible."""
+        """Whether every hypothesis that is still possible has faults, all of them fixed."""
         return bool(self.posterior.fixed[self.posterior.weights > 0].all())
 
     @cached_property
     def severities(self) -> dict[str, float]:
-        """How likely P1, P2 and P3 are."""
+        """The probabilities of P1, P2 and P3."""
         shares = [0.0, 0.0, 0.0]
-        for weight, rows in zip(self.weights, self.posterior.severities.tolist(), strict=True):
-            whole = sum(rows)
-            for place, share in enumerate(rows):
+        for weight, row in zip(self.weights, self.posterior.severities.tolist(), strict=True):
+            whole = sum(row)
+            for place, share in enumerate(row):
                 shares[place] += weight * share / whole
         whole_weight = sum(shares)
         return {
@@ -185,15 +185,15 @@ class Belief:
 
     @cached_property
     def entropy(self) -> float:
-        """Doubt over the hypotheses, in bits."""
+        """The entropy of the probabilities, in bits."""
         return sum(-p * real_log2(p) for p in self.probabilities if p > 0)
 
-    # --- what it says to do ------------------------------------------------------------
+    # --- planning ----------------------------------------------------------------------
 
     def planner(self, *, asking: bool = False) -> Planner | Portfolio:
-        """The belief compiled for planning, or for weighing questions.
+        """The belief compiled for planning or, if ``asking``, for weighing questions.
 
-        For speed, unlikely hypotheses are left out for questions, and where there are many sets.
+        For speed, unlikely hypotheses are left out if ``asking`` or if there may be several faults.
         """
         if not self.model.setting.several:
             return Planner(self.posterior, self.standing, NEGLIGIBLE if asking else None)
@@ -202,9 +202,9 @@ class Belief:
         return Portfolio(self.posterior, self.standing, OF_SETS)
 
     def best(self) -> Plan:
-        """The plan of the highest expected grade if nothing more is asked.
+        """The plan with the highest expected grade if no more questions are asked.
 
-        Where an incident may have several faults, the best that a greedy search finds.
+        If there may be several faults, it is the best plan that a greedy search finds.
 
         Raises:
             InvalidInput: for a closed incident: nothing can be planned any more.
@@ -218,14 +218,14 @@ class Belief:
         return self.planner().worth
 
     def page_values(self) -> PageValues:
-        """What the best plans are worth now, with and without a page."""
+        """The expected grades of the best plans now, with and without a page."""
         return self.planner().page_values()
 
     def bar(self, team: str) -> float:
-        """The probability from which it pays to page a team, by this belief.
+        """The least probability of a team at which it pays to page this team.
 
-        The best that can be expected without a page, over what could be expected if this
-        team were right.
+        This is the best expected grade without a page, divided by the expected grade of the
+        page if the team were right.
         """
         planner = self.planner()
         values = planner.page_values()
@@ -234,25 +234,25 @@ class Belief:
 
 
 def belief(state: State, role: Role | SplitLike | None = None) -> Belief:
-    """The exact posterior given all evidence that a state has shown, to a role if given.
+    """The exact posterior given all evidence that a state has shown (to a role, if given).
 
     A split of roles pools the evidence shown to any of its roles.
 
-    Where several faults are possible on a topology with too many sets of them, the sets are
+    If the topology allows too many sets of faults to weigh each of them, the sets are
     searched, and :attr:`Belief.exact` is False; :mod:`logtriage.beliefs.search` states how
     much of the posterior the search may misplace.
 
-    What actions revealed counts as evidence, too: a page that did not close the
-    incident, what became of a remedy, a note. For a role that is what its views show; it also
-    knows that others acted, and when.
+    What actions revealed is evidence, too: a page that did not close the incident, the effect
+    of a remedy, a note. A role sees only what its views show, but it knows which pages and
+    remedies others chose, and when.
 
     Raises:
         InvalidInput: as :func:`logtriage.evidence.simulation_of`, and if ``state`` is not a state.
     """
     check_state(state)
-    alone = role if isinstance(role, Role) else None
+    single = role if isinstance(role, Role) else None
     shown, trace = evidence(state, role), trace_of(state)
-    return belief_of(state, shown, alone, trace.outcomes if trace and role is None else None)
+    return belief_of(state, shown, single, trace.outcomes if trace and role is None else None)
 
 
 def belief_of(
@@ -261,10 +261,10 @@ def belief_of(
     role: Role | None = None,
     kept: MutableMapping[Model, Outcomes] | None = None,
 ) -> Belief:
-    """The exact posterior given some evidence of a state, each cell once, and what was done.
+    """The belief given some evidence of a state, each cell once, and all actions so far.
 
     Agents that know more than their own evidence need it, such as those that hear reports.
-    ``kept`` as in :class:`~logtriage.beliefs.posterior.Seen`.
+    ``kept`` is that of :class:`~logtriage.beliefs.posterior.Seen`.
 
     Raises:
         InvalidInput: as :func:`logtriage.evidence.simulation_of`, and for evidence that fits no
@@ -286,7 +286,9 @@ def believed(
     misrouted: bool = False,
     kept: MutableMapping[Model, Outcomes] | None = None,
 ) -> Posterior:
-    """The posterior given some evidence and what was done; ``kept`` as :func:`belief_of`.
+    """The posterior given some evidence and the actions so far.
+
+    ``misrouted`` and ``kept`` are those of :class:`~logtriage.beliefs.posterior.Seen`.
 
     Raises:
         InvalidInput: as :func:`belief_of`.

@@ -1,4 +1,4 @@
-"""A belief compiled for planning: arrays over the H hypotheses that matter, of K faults each."""
+"""A belief compiled for planning: arrays over its H likeliest hypotheses, of K faults each."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
@@ -45,21 +45,21 @@ from logtriage.world.schedule import Doings
 Floats = NDArray[np.float64]
 #: Weights of a belief are scaled to this sum for planning.
 SCALE: Final = 1 << 30
-#: The most that numbers of groups may reach.
+#: :func:`alike` numbers its groups anew before their numbers exceed this.
 _WIDEST: Final = 1 << 62
 #: While questions are weighed, hypotheses below a share of 1 in this number are left out.
 NEGLIGIBLE: Final = 1000
-#: What each severity that is said is worth (3, 3), by the true one.
+#: The credit (3, 3) for declaring a severity (row) when another is true (column).
 SEVERITY_CREDITS: Final = np.array(
-    [[severity_credit(abs(said - true)) for true in range(3)] for said in range(3)]
+    [[severity_credit(abs(declared - true)) for true in range(3)] for declared in range(3)]
 )
 
 
 @attrs.frozen(eq=False)
 class Standing:
-    """Where an episode stands, as far as everybody knows: what plans depend on.
+    """What everybody knows of an episode at a tick: nothing in it depends on the truth.
 
-    Nothing in it depends on the truth, as the facts of a state do.
+    Plans depend on it. ``root_causes`` are the declared ones: (tick, service).
     """
 
     tick: int
@@ -71,7 +71,7 @@ class Standing:
 
     @classmethod
     def of(cls, tick: int, stakes: Stakes, facts: Facts, closing: Closing | None) -> "Standing":
-        """What everybody knows of the facts of a state."""
+        """The standing at a tick, from what everybody knows of the facts of a state."""
         return cls(tick, stakes, facts.doings, facts.severity, facts.root_causes, closing)
 
     @property
@@ -81,20 +81,20 @@ class Standing:
 
     @property
     def may_hand_over(self) -> bool:
-        """Whether somebody would take the incident over, before any page and remedy."""
+        """Whether a hand-over is offered and no page or remedy has been made."""
         touched = self.doings.pages or self.doings.remedies
         return self.stakes.worth_of_hand_over is not None and not touched
 
 
 @attrs.frozen
 class Plan:
-    """What to do if nothing more is asked, and its expected grade.
+    """The actions to take if no more questions are asked, and their expected grade ``value``.
 
-    ``pages``, ``severity`` and ``root_causes`` are what is still to be said, ``remedies`` what
-    is applied in order; ``dismiss`` closes the incident as nothing to act on, ``hand_over`` hands
-    it over, and nothing else is done. Where one
-    fault is possible, remedies are tried until the symptoms ease; where several are, all of
-    them are applied. Then the incident is resolved.
+    First come ``pages``, then ``severity`` (None: not declared), ``root_causes`` and ``remedies``
+    (remedy, service), in this order; what was declared before is not repeated. If only one fault
+    is possible, remedies are tried until the symptoms ease; else all of them are applied. Then the
+    incident is resolved or, with ``dismiss``, closed as nothing to act on. A plan with
+    ``hand_over`` hands the incident over and does nothing else.
     """
 
     value: float
@@ -117,7 +117,7 @@ class Plan:
 
     @property
     def actions(self) -> tuple[Action, ...]:
-        """The plan as a list: what is done as long as no remedy has worked, then the close."""
+        """The plan as a list: every action in order, as if no remedy worked, then the close."""
         if self.hand_over:
             return (HandOver(),)
         listed: list[Action] = [Escalate(team) for team in self.pages]
@@ -131,7 +131,7 @@ class Plan:
 
 @attrs.frozen
 class PageValues:
-    """Expected grades of the best plans: without a page, and by the team paged first.
+    """Expected grades of the best plans: ``silent`` without a page, ``paging`` by first team.
 
     A plan without a page may dismiss the incident or hand it over. ``paging`` is empty once
     the right team is known to be paged, since nothing is left to decide.
@@ -142,10 +142,7 @@ class PageValues:
 
 
 def alike(rows: Sequence[Longs]) -> tuple[Longs, Longs]:
-    """The first place of each group of columns that are equal in all rows (R of H), and the groups.
-
-    The groups (H,) are numbered in the order of their columns.
-    """
+    """Group equal columns of R rows (H,): (first column of each group, group of each column)."""
     code, width = np.zeros(len(rows[0]), np.int64), 1
     for row in rows:
         low = int(row.min())
@@ -161,13 +158,13 @@ def alike(rows: Sequence[Longs]) -> tuple[Longs, Longs]:
 
 
 class Case(ABC):
-    """The hypotheses of a belief that matter, H of at most K faults.
+    """The H likeliest hypotheses of a belief, each with at most K faults.
 
     ``rows`` (H,) are their places in the posterior; ``weights`` (H,) whole numbers, ``total``
     their sum, about 2**30; ``members`` (H, K) single faults of the model; ``services`` and
-    ``teams`` (H, K) indices, ``NONE`` for none, ``real`` (H, K) where there is a fault;
-    ``fixes`` (H, M) is the fault that each of the ``remedies`` fixes; ``shown`` (H, 3) are
-    the weights of P1, P2, P3. ``severity`` is the number of the declared severity, if any.
+    ``teams`` (H, K) indices, ``NONE`` for none; ``real`` (H, K) is whether there is a fault;
+    ``fixes`` (H, M) is which of the K faults each of the M ``remedies`` fixes, ``NONE`` for none;
+    ``shown`` (H, 3) are the weights of P1, P2, P3. ``severity`` is the declared rank (0 for P1).
     """
 
     def __init__(
@@ -177,12 +174,12 @@ class Case(ABC):
         negligible: int | None = None,
         keep: int = 0,
     ) -> None:
-        """Compile a belief without hypotheses below a share of 1 in ``negligible``.
+        """Compile a belief without hypotheses below a share of 1 in ``negligible`` (None: all).
 
         The ``keep`` likeliest hypotheses stay, whatever their share, unless they are ruled out.
 
         Raises:
-            InvalidInput: if nothing is possible any more.
+            InvalidInput: if the evidence rules out every hypothesis.
         """
         model, weights = posterior.model, posterior.weights
         floor = 1 if negligible is None else max(1, posterior.total // negligible)
@@ -205,13 +202,13 @@ class Case(ABC):
         self.remedies = tuple(model.remedies[column] for column in columns.tolist())
         self.fixes: Longs = np.where(accepted.any(axis=1), accepted.argmax(axis=1), NONE)
         self.shown = posterior.severities[self.rows]
-        said = standing.severity
-        self.severity = None if said is None else SEVERITIES.index(said)
+        declared = standing.severity
+        self.severity = None if declared is None else SEVERITIES.index(declared)
         self._accepting: dict[Action, Bools] = {}
 
     @cached_property
     def count(self) -> Longs:
-        """How many faults there are (H,), 0 where the incident is benign."""
+        """The number of faults (H,); 0 for a benign hypothesis."""
         count: Longs = self.real.sum(axis=1)
         return count
 
@@ -222,18 +219,18 @@ class Case(ABC):
 
     @cached_property
     def severity_credits(self) -> Floats:
-        """The expected credit of each severity that is said (3, H), in units of 2**-20."""
+        """The expected credit for declaring each severity (3, H), in units of 2**-20."""
         expected = SEVERITY_CREDITS @ self.shares.T // (WHOLE // UNIT)
         return expected.astype(np.float64)
 
     @cached_property
     def books(self) -> Bookkeeper:
-        """Grades what is done by the rubric."""
+        """The bookkeeper that enters actions into ledgers and grades them by the rubric."""
         return Bookkeeper.of(self.stakes, self.topology, self.members.shape[1])
 
     @cached_property
     def past(self) -> Ledger:
-        """What was said and done so far."""
+        """The ledger of all actions so far."""
         standing = self.standing
         plays: list[Play] = [(when, Escalate(team)) for when, team in standing.doings.pages]
         plays += [(when, IdentifyRootCause(service)) for when, service in standing.root_causes]
@@ -246,24 +243,21 @@ class Case(ABC):
         return ledger
 
     def _ledger_after(self, ledger: Ledger, tick: int, action: Action) -> Ledger:
-        """The ledger after an action, which declares no service that was declared before."""
+        """The ledger after an action that repeats no declared service."""
         number = action_id(action, self.topology, hand_over=True)
         return self.books.entered(ledger, number, tick, self.accepted_faults(action), self.count)
 
     @cached_property
     def pasts(self) -> tuple[Longs, Longs]:
-        """A hypothesis (G,) of each group that differ in what was done, and the groups (H,).
-
-        Hypotheses of a group have as many faults, and severities alike.
-        """
+        """Hypotheses :func:`alike` in ledger, number of faults and shares of severities."""
         facts, response = self.past.facts, self.past.response
         times = (part[..., fault] for part in response for fault in range(part.shape[-1]))
         shape = self.count.shape
-        facts_told = [np.broadcast_to(value, shape) for value in (*facts, *times) if np.ndim(value)]
-        return alike([self.count, *facts_told, *self.shares.T])
+        ledger = [np.broadcast_to(value, shape) for value in (*facts, *times) if np.ndim(value)]
+        return alike([self.count, *ledger, *self.shares.T])
 
     def accepted_faults(self, action: Action) -> Bools:
-        """Which faults accept what an action names (H, K)."""
+        """Which faults (H, K) accept the team, service or remedy that an action names."""
         if action not in self._accepting:
             self._accepting[action] = self._accepted_faults(action)
         return self._accepting[action]
@@ -284,9 +278,9 @@ class Case(ABC):
         return np.zeros_like(self.real)
 
     def graded(self, rows: Longs, ledger: Ledger, used: Longs) -> Floats:
-        """The expected grades (U, B) of a ledger (B,), in units of 2**-20. A mis-page is worth 0.
+        """The expected grades (U, B) of B ledgers, in units of 2**-20, by ticks ``used`` (U, B).
 
-        ``rows`` (B,) are the hypotheses that it is of, ``used`` (U, B) ticks it may have taken.
+        ``rows`` (B,) is the hypothesis of each ledger. After a mis-page the grade is 0.
         """
         grades, calm = np.zeros((len(used), len(rows))), self.count[rows] == 0
         for benign in (False, True):
@@ -307,10 +301,10 @@ class Case(ABC):
 
     @abstractmethod
     def by_page(self) -> Iterable[tuple[str | None, float]]:
-        """The first page, or None, of each plan that is weighed, and its expected grade."""
+        """(first page or None, expected grade) of each plan that is weighed."""
 
     def page_values(self) -> PageValues:
-        """What the best plans are worth, with and without a page."""
+        """The expected grades of the best plans, with and without a page."""
         values: dict[str | None, float] = {None: 0.0}
         for page, value in self.by_page():
             values[page] = max(values.get(page, 0.0), value)
@@ -324,9 +318,9 @@ class Case(ABC):
         return np.broadcast_to(fixed, self.real.shape)
 
     def asked(self, gone: Bools) -> Longs:
-        """Numbers (H,), equal where hypotheses ask for the same response.
+        """Numbers (H,), equal for hypotheses with the same responses to their faults.
 
-        ``gone`` (H, K) are faults that need no response any more.
+        ``gone`` (H, K) are faults that need no response any more; see :func:`responses`.
         """
         kinds = responses(self.posterior.model, self.posterior.directory)
         asked = np.sort(np.where(gone | ~self.real, NONE, kinds[self.members]), axis=1)

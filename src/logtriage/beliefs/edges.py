@@ -1,4 +1,7 @@
-"""The likelihood of what the edge panel kept: a sum over its rows, by severity and lead."""
+"""The likelihood of edge panels: a sum over the tokens that the edge may keep.
+
+The edge keeps one token until the last fix, and one from then on.
+"""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -11,18 +14,15 @@ from logtriage.world.edge import edge_reading, edge_signs
 from logtriage.world.setting import FULL, Setting
 from logtriage.world.tables import CALM, RECOVERED
 
-#: Whether errors lead (None: a benign incident), and the panels before and after everything was
-#: fixed.
+#: (whether errors lead (None: benign), panels before the last fix, panels after it).
 Shown = tuple[bool | None, Sequence[Evidence], Sequence[Evidence]]
 
 
 def kept_edges(setting: Setting, shown: Sequence[Shown]) -> Longs:
-    """The logarithms (G, 3) of the likelihoods of panels under each severity.
-
-    Benign incidents look the same whatever the severity.
-    """
+    """The logarithms (G, 3) of the likelihoods of G series of panels under each severity."""
     rows = []
     for first, before, after in shown:
+        # A benign incident looks the same whatever its severity.
         severities = (CALM,) * 3 if first is None else range(3)
         rows += [kept_row(setting, severity, first, before) for severity in severities]
         rows.append(kept_row(setting, RECOVERED, first, after))
@@ -36,10 +36,10 @@ def kept_edges(setting: Setting, shown: Sequence[Shown]) -> Longs:
 def kept_row(
     setting: Setting, severity: int, errors_first: bool | None, panels: Sequence[Evidence]
 ) -> Longs:
-    """The logarithm of the weight of each row that the edge may keep, given the panels (R,)."""
+    """The logarithms (R,) of the weights of the R tokens that the edge may keep, given panels."""
     total = _prior(setting, severity, errors_first)
     for panel in panels:
-        early = min(panel.start, setting.severity_from)
+        early = min(panel.start, setting.severity_from)  # all later starts share a cache entry
         total = total + _column(setting, severity, errors_first, early, panel.token)
     return total
 

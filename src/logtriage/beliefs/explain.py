@@ -1,9 +1,9 @@
 """Why an episode earned what it earned: what asking gained, what decisions cost, and luck.
 
-W(b) is the expected final grade of the best plan given a belief b; of a closed incident
-it is the grade. Q(b, a) is the expectation of W after the action a, evidence included,
-by the belief b. So each action has three expectations: W(b_t) before it, Q(b_t, a_t) after
-acting, and W(b_{t+1}) after seeing what came of it. For an episode with actions a_0 ... a_T:
+W(b) is the expected final grade of the best plan given a belief b; once the incident is closed,
+it is the grade. Q(b, a) is what the belief b expects W to be after the action a and its evidence.
+So each action has three expectations: W(b_t) before it, Q(b_t, a_t) after acting, and
+W(b_{t+1}) after seeing what came of it. For an episode with actions a_0 ... a_T:
 
     at first       W(b_0)
     asking gained  sum over requests of (Q(b_t, a_t) - W(b_t))
@@ -11,10 +11,9 @@ acting, and W(b_{t+1}) after seeing what came of it. For an episode with actions
     luck           sum over all actions of (W(b_{t+1}) - Q(b_t, a_t))
 
 The grade is W(b_{T+1}) = at first + asking gained - decision cost + luck, since everything else
-occurs twice with opposite signs. Beside them stands the hardness, 1 - H: H is the expectation,
-by the first belief, of W given what one request for every channel of every service would show at
-the closing tick. H and Q are means over imagined continuations: unbiased, and the same numbers
-whenever they are asked for.
+occurs twice with opposite signs. The hardness is 1 - H: H is the W that the first belief expects
+after one request for every channel of every service at the closing tick. H and Q are means over
+imagined continuations: unbiased and deterministic.
 """
 
 from collections.abc import Sequence
@@ -48,11 +47,11 @@ from logtriage.world.vocabulary import LOG
 
 #: Imagined continuations behind every expectation.
 SAMPLES: Final = 12
-#: The same for what a reading of everything would tell.
+#: Imagined continuations behind the expectation H, after all requests.
 FULL_SAMPLES: Final = 24
-#: The key of their draws; those of a step have its tick.
+#: The key of the draws for H; the key of the draws for a step is its tick.
 _FULL: Final = 1 << 20
-#: A root cause is justified from this probability on.
+#: A declared root cause is justified if its probability is at least this.
 ROOT_BAR: Final = 0.5
 
 _REQUESTS: Final = (RequestMoreLogs, RequestMetrics, RequestTraces)
@@ -60,9 +59,9 @@ _REQUESTS: Final = (RequestMoreLogs, RequestMetrics, RequestTraces)
 
 @attrs.frozen
 class Leading:
-    """What a belief holds likeliest, with probabilities.
+    """The likeliest root cause and team of a belief, and how likely the incident is benign.
 
-    ``root_cause`` and ``team`` are None if nothing but a benign incident is possible.
+    ``root_cause`` and ``team`` are (name, probability), None if no fault is possible.
     """
 
     root_cause: tuple[str, float] | None
@@ -71,7 +70,7 @@ class Leading:
 
     @classmethod
     def of(cls, held: Belief) -> "Leading":
-        """The heads of a belief's marginals."""
+        """The leading root cause and team of a belief."""
         root, team = (next(iter(row.items()), None) for row in (held.root_causes, held.teams))
         return cls(root, team, held.benign)
 
@@ -80,9 +79,8 @@ class Leading:
 class Step:
     """One action, and the expected grade before it, after acting, and after seeing its outcome.
 
-    ``leading`` is what was likeliest before it. ``justified`` is None if it does not
-    apply: for all but a page and the first declared root cause. ``right`` says whether
-    these were right.
+    ``leading`` is what was likeliest before it. ``justified`` is whether a page or a root cause was
+    likely enough, ``right`` whether it was right; both are None where :func:`judged` says so.
     """
 
     action: Action
@@ -119,10 +117,10 @@ class Explanation:
     """The parts of a grade: at first + asking gained + decisions + luck.
 
     ``at_first`` is the expected grade before any action. ``asking_gained`` is what requests were
-    expected to add to it, each its tick included, ``decisions`` what all other actions were
-    expected to add; below 0, what they cost. ``luck`` is how much better than expected the
-    outcomes were; below 0, worse.
-    ``hardness`` is no part: what all evidence together would leave in doubt, 1 for all.
+    expected to add to it, less the cost of their ticks; ``decisions`` is what all other actions
+    were expected to add (negative: they cost). ``luck`` is how much better than expected the
+    outcomes were (negative: worse). ``hardness`` is no part of the sum: it is 1 minus the grade
+    expected once all evidence is seen.
     """
 
     grade: float
@@ -135,7 +133,7 @@ class Explanation:
 
     @property
     def without_luck(self) -> float:
-        """The grade less the luck: of the same mean over many episodes, with less variance."""
+        """The grade minus the luck: over many episodes its mean is the same, its variance lower."""
         return self.at_first + self.asking_gained + self.decisions
 
 
@@ -160,8 +158,7 @@ def explain(state: State, *, samples: int = SAMPLES) -> Explanation:
     """Split the grade of a closed episode of a single agent into its parts.
 
     Raises:
-        InvalidInput: for an open incident, joint play, an incident of which no
-            probabilities are known or of which sets of faults are searched
+        InvalidInput: for an open incident, joint play, an incident that cannot be explained
             (:func:`why_unexplained`), or less than one sample.
     """
     check_state(state)
@@ -206,21 +203,21 @@ def explain(state: State, *, samples: int = SAMPLES) -> Explanation:
 
 
 def judged(held: Belief, now: State, action: Action) -> tuple[bool | None, bool | None]:
-    """Whether a page or a root cause was justified, and whether it was right."""
+    """(justified, right) of a page or a root cause that counts; (None, None) for all else."""
     truth = now.incident.truth
     if isinstance(action, Escalate):
         justified = held.teams.get(action.team, 0.0) >= held.bar(action.team)
         return justified, action.team in truth.teams
     if isinstance(action, IdentifyRootCause) and not is_settled(
         now.facts.root_cause, declared_in(now), action.service
-    ):  # it has an effect: the first stands, or each of several
+    ):  # only the first counts or, with several faults, each new service
         justified = held.root_causes.get(action.service, 0.0) >= ROOT_BAR
         return justified, action.service in truth.root_causes
     return None, None
 
 
 def _expected_after(held: Belief, now: State, after: State, samples: int) -> float:
-    """Q: the expected W after the step, by the belief before it."""
+    """Q: what ``held``, the belief in state ``now``, expects W to be after the step."""
     incident = now.incident
     action = after.history[-1][1]
     share, weights = 1.0, held.posterior.weights
@@ -262,7 +259,7 @@ def _mean_value(held: Belief, now: State, cells: Sequence[Cell], key: int, sampl
 
 
 def _all_cells(held: Belief, tick: int) -> list[Cell]:
-    """What every request would show at a tick, and all alerts that began by then."""
+    """The cells that requests for everything would show at a tick, with edge panel and alerts."""
     every = scrapes(tick, Doings())
     cells: list[Cell] = [(Channel.EDGE, -1, 0, every[-1])]
     slots = {Channel.LOGS: (LOG,), **held.world.slots}

@@ -17,11 +17,11 @@ Longs = NDArray[np.int64]
 BITS: Final = 20
 ONE: Final = 1 << BITS
 EXP_BITS: Final = 30
-#: The logarithm of nothing: far below any sum of logarithms of weights.
+#: Stands for the logarithm of 0: far below any sum of logarithms of weights.
 NEVER: Final = -(1 << 44)
-#: What lies below is ruled out: no sum of logarithms of possible weights comes near.
+#: A hypothesis with a logarithm below this is ruled out: no possible one comes near.
 RULED_OUT: Final = NEVER // 2
-#: What lies further below the largest term is nothing in a sum.
+#: A term that lies this far below the largest term adds nothing to a sum.
 LOST: Final = EXP_BITS * ONE
 #: Bits of a mantissa below its leading 1.
 MANTISSA: Final = 48
@@ -51,12 +51,12 @@ PER_E: Final = 1_549_082_005
 
 
 def log2s(values: Longs) -> Longs:
-    """The base-2 logarithms of whole numbers below 2**52, as :func:`log2` to 2 units at most."""
+    """The base-2 logarithms of whole numbers below 2**52, within 2 units of :func:`log2`."""
     # The exponent of a float is exact for such numbers.
     whole = np.frexp(np.maximum(values, 1).astype(np.float64))[1].astype(np.int64) - 1
     down = whole - SHORT
     mantissa = np.where(down > 0, values >> np.maximum(down, 0), values << np.maximum(-down, 0))
-    # The table has the logarithm of the upper bits; of the rest, ln(1 + x) = x - x * x / 2.
+    # UPPER holds the logarithm of the upper bits; the rest adds ln(1 + x) = x - x * x / 2.
     upper = mantissa >> (SHORT - INDEX)
     rest = ((mantissa & ((1 << (SHORT - INDEX)) - 1)) << INDEX) // np.maximum(upper, 1)
     rest -= rest * rest >> (SHORT + 1)
@@ -109,7 +109,7 @@ _LOW: Final = (1 << BITS // 2) - 1
 
 
 def exp2(values: Longs) -> Longs:
-    """2 to powers that are at most 0 (in units of 2**-20), in units of 2**-30."""
+    """2 to the power of ``values``, at most 0 and in units of 2**-20; results are in 2**-30."""
     down = np.negative(values)
     fraction = down & (ONE - 1)
     powers: Longs = COARSE[fraction >> BITS // 2] * FINE[fraction & _LOW]
@@ -119,7 +119,7 @@ def exp2(values: Longs) -> Longs:
 
 
 def log_sums(terms: Longs) -> Longs:
-    """The logarithm of the sum of powers of 2 over the first axis."""
+    """The logarithm of the sum of 2**term over the first axis of logarithms ``terms``."""
     highest = terms.max(axis=0)
     totals = exp2(terms - highest).sum(axis=0)
     return np.where(highest <= NEVER, NEVER, highest + log2s(totals) - EXP_BITS * ONE)

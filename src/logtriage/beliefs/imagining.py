@@ -1,4 +1,4 @@
-"""Draws what might be seen next, given a belief: for expectations that no table holds.
+"""Draws of what might be seen next, given a belief: for expectations that no table holds.
 
 Draws are counter-based: the same state, action and number of draws give the same
 samples on every machine. Nothing here reads an incident's truth.
@@ -44,7 +44,7 @@ IMAGINED: Final = hash_name("imagined")
 
 
 class Imagination:
-    """Successive draws of one key."""
+    """A stream of draws, keyed by a name and counters."""
 
     def __init__(self, name: str, *counters: int) -> None:
         self._key = subkey(hash_name(name), IMAGINED)
@@ -58,11 +58,11 @@ class Imagination:
         return draw(self._key, self._count) >> 48
 
     def pick(self, row: Iterable[int]) -> int:
-        """An index in proportion to whole-number weights."""
+        """A random index, drawn in proportion to ``row``, a row of whole-number weights."""
         return self.fall(list(accumulate(row)))
 
     def fall(self, steps: Sequence[int]) -> int:
-        """An index in proportion to weights whose sums so far are ``steps``; 0 if all are 0."""
+        """A random index like :meth:`pick`, from cumulative weights ``steps``; 0 if all are 0."""
         self._count += 1
         return bisect_right(steps, draw(self._key, self._count) * steps[-1] >> 64) * (steps[-1] > 0)
 
@@ -70,20 +70,20 @@ class Imagination:
 def imagine(
     held: Posterior, place: int, cells: Iterable[Cell], doings: Doings, chance: Imagination
 ) -> list[Evidence]:
-    """What the cells might hold under the hypothesis at a place."""
+    """The cells with tokens drawn under the hypothesis at ``place`` in the posterior."""
     imagined = _Imagined(held, place, doings, chance)
     return [Evidence(*cell, imagined.token(cell)) for cell in cells]
 
 
 class _Imagined:
-    """Histories that a hypothesis might have, each drawn once given what was seen of it."""
+    """Histories drawn under one hypothesis: each once, given what was seen of it."""
 
     def __init__(self, held: Posterior, place: int, doings: Doings, chance: Imagination) -> None:
         self._held, self._seen, self._listed = held, held.outcomes, held.listed
         self._model, self._doings, self._chance = held.model, doings, chance
         self._hypothesis = held.hypothesis(place)
         reached = held.listed.place[held.rows[place]].tolist()
-        self._own = [
+        self._conditions = [
             chance.pick(weights) if condition == NONE else condition
             for condition, weights in zip(reached, held.own.tolist(), strict=True)
         ]
@@ -95,7 +95,7 @@ class _Imagined:
         self._down: dict[tuple[int, Channel], bool] = dict(held.outcomes.down)
 
     def token(self, cell: Cell) -> str:
-        """What a cell holds."""
+        """The token that a cell holds."""
         if cell[0] is Channel.EDGE:
             return self._panel(cell[3])
         if cell[1] >= 0:
@@ -112,7 +112,7 @@ class _Imagined:
         if self._is_down(service, channel):
             return DOWN
         sort, begin, end = world.sort_of(channel, slot), 0, None
-        condition = self._listed.conditions[service][self._own[service]]
+        condition = self._listed.conditions[service][self._conditions[service]]
         if channel is not Channel.CHANGE:
             condition, begin, end = spell(
                 world, model.topology, self._hypothesis, self._doings, start, service, condition
@@ -129,7 +129,7 @@ class _Imagined:
         return token if instant >= onset else world.ordinary[sort]
 
     def _outcome(self, service: int, sort: str, begin: int, end: int | None) -> Outcome:
-        """What was seen of a history that lasts from tick ``begin`` to ``end``."""
+        """What was seen of a history from tick ``begin`` to ``end`` (None: it still lasts)."""
         seen = self._seen
         if begin and begin - 1 not in seen.breaks:  # it begins with the imagined remedy
             return UNSEEN._replace(begin=begin)
@@ -139,7 +139,7 @@ class _Imagined:
     def _history(
         self, service: int, sort: str, condition: Condition, outcome: Outcome
     ) -> tuple[str, int, int]:
-        """A token, its onset, and the instant from which its alert fires."""
+        """A history that fits ``outcome``: (token, onset, instant from which its alert fires)."""
         reader, setting = self._listed.readers[service], self._model.setting
         steps, width = _steps(setting, reader.place, sort, condition, outcome)
         index, onset = divmod(self._chance.fall(steps), width)
@@ -194,13 +194,13 @@ class _Imagined:
 def _steps(
     setting: Setting, place: Place, sort: str, condition: Condition, outcome: Outcome
 ) -> tuple[Sequence[int], int]:
-    """The sums of the masses of histories so far, by token and onset; how many onsets there are."""
+    """(cumulative masses of the histories that fit, by token, then onset; number of onsets)."""
     masses = fitting(reader_of(setting, place, (condition,)), sort, outcome)[0]
     return array("q", masses.cumsum().tobytes()), masses.shape[1]
 
 
 @lru_cache(maxsize=1 << 12)
 def _noisy_steps(setting: Setting, quiet: int, fired: int) -> tuple[int, ...]:
-    """The sums of the weights so far of the instants from which a noisy alert may fire."""
+    """Cumulative weights of the instants, in (quiet, fired], from which a noisy alert may fire."""
     weights = enumerate(onsets(setting, Part.ANY))
     return tuple(accumulate(weight * (quiet < at <= fired) for at, weight in weights))

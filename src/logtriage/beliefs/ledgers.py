@@ -1,7 +1,7 @@
-"""What was done, as grading counts it under many hypotheses at once, and the grade of it.
+"""Ledgers: the actions so far, as grading counts them under many hypotheses at once.
 
-Steps, levels and totals are those by which batches are graded (:mod:`logtriage.grading.steps`,
-:mod:`logtriage.grading.scores`): there is no other rubric here.
+Ledgers are graded by the code for batches (:mod:`logtriage.grading.steps`,
+:mod:`logtriage.grading.scores`): there is no second rubric here.
 """
 
 from functools import lru_cache
@@ -43,13 +43,13 @@ from logtriage.topology import Topology
 
 #: Utilities are whole numbers of this unit.
 UNIT: Final = 1 << 20
-#: No episode has more remedies than these, of however many roles.
+#: No episode has more remedies than this, for any number of roles.
 MOST_REMEDIES: Final = 4096
 #: A tick that never comes.
 NEVER: Final = 1 << 20
-#: One, in the units of grades under a severity, and of shares of severities.
+#: 1.0 in units of 2**-30: those of grades under one severity, and of shares of severities.
 WHOLE: Final = 1 << 30
-#: A product of both in units of 2**-20.
+#: Divides such a grade times such a share down to units of 2**-20.
 PER_UNIT: Final = WHOLE * WHOLE // UNIT
 #: An integer, or an array of them.
 Int = Any
@@ -60,7 +60,8 @@ _SEVERITIES: Final = np.arange(len(SEVERITIES))
 class Stakes:
     """What grades by ``logtriage/3`` depend on beside the truth and the actions.
 
-    ``par`` is that of a fault. ``worth_of_hand_over`` is None if nobody takes the incident over.
+    ``par`` holds for incidents with faults, ``par_benign`` for benign ones, both in ticks.
+    ``worth_of_hand_over`` is None if nobody takes the incident over.
     """
 
     horizon: int
@@ -69,9 +70,9 @@ class Stakes:
     worth_of_hand_over: float | None = None
 
     def tables(self, faults: int) -> ScoreTables:
-        """The scores of levels for incidents with at most ``faults`` faults.
+        """The score tables of the rubric for incidents with at most ``faults`` faults.
 
-        The first pair of horizon and par is that of faults, the second that of benign incidents.
+        The first pair of horizon and par is for faults, the second for benign incidents.
         """
         clocks = (self.horizon, self.par), (self.horizon, self.par_benign)
         return tables_of(TRIAGE_3, Span(self.horizon, clocks, faults, MOST_REMEDIES))
@@ -97,16 +98,16 @@ def stakes_for(incident: Incident, par: int, par_benign: int) -> Stakes:
 
 @attrs.frozen(eq=False)
 class Ledger:
-    """The facts of what was done, and the responses of each fault (…, K) along the last axis.
+    """The facts of the actions so far, and the response to each of K faults (…, K).
 
-    Numbers are whole, or arrays that broadcast with each other.
+    Fields are integers, or arrays that broadcast with each other.
     """
 
     facts: Facts
     response: Response
 
     def take(self, rows: Any) -> "Ledger":
-        """The ledger of H hypotheses."""
+        """The ledger at some ``rows`` of its arrays; plain integers stay."""
         facts = (value[rows] if np.ndim(value) else value for value in self.facts)
         response = (times[rows] if times.ndim > 1 else times for times in self.response)
         return Ledger(Facts(*facts), Response(*response))
@@ -120,7 +121,7 @@ EMPTY: Final = Ledger(untouched(NEVER), Response(*np.full((3, 1), NEVER)))
 class Bookkeeper:
     """Enters actions into ledgers, and grades them, for incidents of at most ``most`` faults.
 
-    ``faults`` (…,) is how many a hypothesis has, 0 if it is benign.
+    In its methods ``faults`` (…,) is how many faults a hypothesis has, 0 if it is benign.
     """
 
     stakes: Stakes
@@ -135,13 +136,13 @@ class Bookkeeper:
     def entered(
         self, ledger: Ledger, action: Int, tick: Int, hits: Any, faults: Int, *, anew: Any = True
     ) -> Ledger:
-        """The ledger after a canonical action, if there is time for it and all is open.
+        """The ledger after a canonical action; unchanged if the incident is closed or time is up.
 
-        ``hits`` (…, K) is whether each fault accepts what it names, ``anew`` whether a service has
-        not been declared before.
+        ``hits`` (…, K) is whether each fault accepts what the action names, ``anew`` whether it
+        declares a service for the first time.
         """
         facts, right = ledger.facts, np.any(hits, axis=-1)
-        # One number for all costs less than an array of equal ones.
+        # One bool for all costs less than an array of equal values.
         right = bool(right.all()) if right.all() or not right.any() else right
         rules = Rules(1, self.stakes.worth_of_hand_over is not None)
         move = move_of(action, right, rules, self.letters)
@@ -153,7 +154,7 @@ class Bookkeeper:
         return Ledger(facts_step(facts, move, live, counted, tick), response)
 
     def utilities(self, ledger: Ledger, used: Int, faults: Int, *, benign: bool) -> Longs:
-        """The grades (3, …) for each true severity, in units of 2**-30, with ``used`` ticks."""
+        """The grades (3, …) by true severity if ``used`` ticks were used, in units of 2**-30."""
         facts, by, none = ledger.facts, self.stakes.tables(self.most), np.int64(NEVER)
         shares, several = Shares(0, 0, 0, 0), np.maximum(faults, 1)
         for fault in range(np.broadcast(*ledger.response).shape[-1]):
@@ -171,16 +172,16 @@ class Bookkeeper:
         levels, gated = levels_of(facts, shares, case, used, none, by), False
         for gate in by.gates.tolist():
             gated = gated | gate_of(gate, facts, benign)
-        over = self.stakes.worth_of_hand_over or 0.0
-        scores = score_row(levels, benign, gated * np.int64(1), over, by)
-        worth: Longs = np.rint(np.broadcast_to(scores, (3, *shape)) * WHOLE).astype(np.int64)
-        return worth
+        worth = self.stakes.worth_of_hand_over or 0.0
+        scores = score_row(levels, benign, gated * np.int64(1), worth, by)
+        grades: Longs = np.rint(np.broadcast_to(scores, (3, *shape)) * WHOLE).astype(np.int64)
+        return grades
 
 
 def mean_over_severities(utilities: Longs, shares: Longs) -> Longs:
     """The mean (…, H) of utilities (3, …, H) over severities, in units of 2**-20.
 
-    ``shares`` (H, 3) are of :func:`severity_shares`.
+    ``shares`` (H, 3) come from :func:`severity_shares`.
     """
     mean: Longs = sum(utilities[rank] * shares[:, rank] for rank in _SEVERITIES)
     return (mean + (PER_UNIT >> 1)) // PER_UNIT

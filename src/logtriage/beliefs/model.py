@@ -35,15 +35,15 @@ Bools = NDArray[np.bool_]
 NONE: Final = -1
 #: Stands for a fault that no remedy fixed.
 UNFIXED: Final = -1
-#: Each condition's place at a service: 0 is healthy.
+#: The index of the healthy condition among the conditions of a service.
 HEALTHY_PLACE: Final = 0
-#: Fills up rows of logarithms; lower than any sum of logarithms.
+#: Pads rows of logarithms; lower than any sum of logarithms.
 FILL: Final = -(1 << 60)
 
 
 @attrs.frozen(eq=False)
 class Reader:
-    """The conditions and the place of a service: all that its cells depend on."""
+    """The place (tier, calls) and possible conditions of a service: all its cells depend on."""
 
     setting: Setting
     place: Place
@@ -56,10 +56,10 @@ reader_of = lru_cache(maxsize=4096)(Reader)
 
 @lru_cache(maxsize=1 << 14)
 def shared_reader(reader: Reader, sorts: tuple[str, ...]) -> tuple[Reader, Longs]:
-    """The reader that like services of a tier share, and the place in it of each condition.
+    """The reader that all like services of a tier share, and the index in it of each condition.
 
-    If tokens of these sorts name services, callees go by their number among the calls; else they
-    are left out.
+    If tokens of these sorts name services, the shared reader numbers a service's callees from 0;
+    else it leaves them out.
     """
     setting, place = reader.setting, reader.place
     calls = place.calls if any(map(setting.world.naming_tokens, sorts)) else ()
@@ -75,13 +75,13 @@ def shared_reader(reader: Reader, sorts: tuple[str, ...]) -> tuple[Reader, Longs
 
 @attrs.frozen(eq=False)
 class Listed:
-    """Sets of faults as arrays, then the benign hypotheses: H sets of K faults on n services.
+    """H hypotheses as arrays: sets of up to K faults on n services, then the benign hypotheses.
 
-    ``members`` (H, K) are places among the ``singles`` of the model in the order of services,
-    ``NONE`` for none. ``place`` (H, n) is the condition of each service: an index into
+    ``members`` (H, K) are indices into the ``singles`` of the model in the order of services,
+    ``NONE`` for none. ``place`` (H, n) is the condition of each service: an index into its
     ``conditions``, whose first entries are those of an unaffected service; ``NONE`` where no
-    fault reaches it. ``errors_first`` (H,) is whether errors lead, ``NONE`` for a benign
-    incident.
+    fault reaches it. ``errors_first`` (H,) is whether errors lead (else latency does), ``NONE``
+    for a benign incident.
     """
 
     model: "Model"
@@ -129,7 +129,7 @@ class Listed:
 
     @cached_property
     def flat(self) -> tuple[Longs, Longs]:
-        """What rows reach, as ``service * widest + place``; where each row begins (H,)."""
+        """Services that rows reach, as ``service * widest + place``; begin of each row (H,)."""
         rows, services = np.nonzero(self.place != NONE)
         begins = np.searchsorted(rows, np.arange(len(self.place)))
         return services * self.widest + self.place[rows, services], begins
@@ -141,16 +141,17 @@ class Listed:
         return keys[order], order
 
     def row_of(self, members: Longs) -> Longs:
-        """The row of each set (…, K), given in the order of services; ``NONE`` for no fault."""
+        """The row of each set (…, K) of members; ``NONE`` if no fault is left."""
         keys, order = self._keys
-        wanted = row_numbers(np.sort(members, axis=-1))  # whatever the places of the gaps
+        wanted = row_numbers(np.sort(members, axis=-1))  # wherever a set has NONE
         at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
         return np.where(keys[at] == wanted, order[at], NONE)
 
     def left(self, rows: Longs, gone: Bools) -> Longs:
-        """The condition of each service (R, n) once some faults (R, K) of rows (R,) are fixed.
+        """The condition of each service (R, n) of rows (R,) once the faults ``gone`` are fixed.
 
-        A service that no fault reaches any more is healthy; ``NONE`` where no fault ever did.
+        ``gone`` (R, K) is by fault. A service that no fault reaches any more is healthy; ``NONE``
+        where no fault ever reached it.
         """
         places = self.place[rows]
         changed = np.flatnonzero(gone.any(axis=1))
@@ -164,7 +165,7 @@ class Listed:
 
 
 def row_numbers(rows: Longs) -> Longs:
-    """A number for each row of at most three numbers from -1 on (…, K), in their order."""
+    """A number for each row (…, K) of at most three numbers >= -1; it sorts as the rows do."""
     key = np.zeros(rows.shape[:-1], np.int64)
     for column in range(rows.shape[-1]):
         key = key << 20 | (rows[..., column] + 1)
@@ -175,7 +176,7 @@ def row_numbers(rows: Longs) -> Longs:
 class Model:
     """The hypotheses of a setting on a topology, compiled.
 
-    ``shares[s]`` are the logarithms of the shares of each condition of an unaffected service s.
+    ``held`` is that of :func:`logtriage.world.prior.prior`.
     """
 
     setting: Setting
@@ -194,7 +195,7 @@ class Model:
 
     @cached_property
     def sets(self) -> SetPrior:
-        """The prior over sets."""
+        """The prior over sets of faults."""
         return set_prior(self.setting, self.topology, self.held)
 
     @property
@@ -223,7 +224,7 @@ class Model:
 
     @cached_property
     def accepted(self) -> Bools:
-        """Which of the remedies each single fault accepts (S + 1, M); none accepts the last."""
+        """Which of M remedies each single fault accepts (S + 1, M); the last row: no fault."""
         place = {remedy: number for number, remedy in enumerate(self.remedies)}
         accepted = np.zeros((len(self.singles) + 1, len(place)), np.bool_)
         for number, fault in enumerate(self.singles):
@@ -249,12 +250,12 @@ class Model:
 
     @property
     def hypotheses(self) -> tuple[Hypothesis, ...]:
-        """All hypotheses, in the order of everything that is said of them."""
+        """All hypotheses, in the order of ``listed``."""
         return self.listed.hypotheses
 
     @cached_property
     def shares(self) -> tuple[tuple[int, ...], ...]:
-        """The logarithms of how often an unaffected service is what it can be."""
+        """For each service, the logarithms of the shares of its conditions while unaffected."""
         return tuple(
             tuple(log2(weight) - log2(FULL) for _, weight in unaffected(self.world, row.tier))
             for row in self.topology.services
@@ -276,7 +277,7 @@ class Model:
     # --- compiling ---------------------------------------------------------------------
 
     def compiled(self, members: Longs) -> Listed:
-        """Sets given by their members, with all benign hypotheses."""
+        """The hypotheses with these ``members`` (R, K), then all benign hypotheses."""
         benign = tuple(hypothesis for hypothesis in self.prior.hypotheses if not hypothesis.faults)
         known = [
             {row: place for place, (row, _) in enumerate(unaffected(self.world, service.tier))}
@@ -299,10 +300,11 @@ class Model:
         )
 
     def _place_sets(self, members: Longs, known: list[dict[Condition, int]], place: Longs) -> None:
-        """Write the condition of each service under each set into ``place``; extend ``known``.
+        """Write the condition of each service under each set into ``place``.
 
-        Sets whose faults have the same sorts are worked out once; then each service that shows its
-        own fault gets the condition of that fault's kind.
+        ``known`` numbers the conditions of each service and is extended. Sets whose faults have
+        equal sorts (:func:`_sort`) are worked out once; then each service that shows its own fault
+        gets the condition of that fault's kind.
         """
         plain = np.array([*(_sort(self.world, fault) for fault in self.singles), NONE])
         _, firsts, which = np.unique(
@@ -332,7 +334,7 @@ class Model:
         place[rows, self.single_service[chosen]] = own[chosen]
 
     def log_weights(self, listed: Listed) -> Longs:
-        """The logarithms of the prior weights of sets, then of the benign hypotheses."""
+        """The logarithms of the prior weights (H,): of sets, then of the benign hypotheses."""
         if not self.setting.several:
             return np.array([log2(weight) for weight in self.prior.weights], np.int64)
         table, singles = self.sets, self.singles
@@ -353,7 +355,7 @@ class Model:
 
     @cached_property
     def _linked(self) -> Longs:
-        """1 where the first fault may bring about the second; the last is none."""
+        """1 where a single fault (row) may bring about another (column); the last: no fault."""
         links, singles = set(self.sets.links), self.singles
         linked = np.zeros((len(singles) + 1, len(singles) + 1), np.int64)
         for first, (_, below) in enumerate(singles):
@@ -377,7 +379,10 @@ def single_team(model: Model, directory: tuple[str, ...]) -> Longs:
 
 @lru_cache(maxsize=1024)
 def responses(model: Model, directory: tuple[str, ...]) -> Longs:
-    """Numbers (S + 1,), equal where single faults ask for the same response; last of none."""
+    """Numbers (S + 1,), equal for single faults with the same response; the last: no fault.
+
+    A response is a service to name, a team to page and remedies, of which any will do.
+    """
     remedies = model.accepted.reshape(len(model.accepted), -1, len(model.topology)).any(axis=2)
     table = np.column_stack([model.single_service, single_team(model, directory), remedies])
     numbers: Longs = np.unique(table, axis=0, return_inverse=True)[1].ravel()
@@ -386,7 +391,7 @@ def responses(model: Model, directory: tuple[str, ...]) -> Longs:
 
 
 def _sort(world: World, fault: tuple[str, int]) -> int:
-    """Faults of one sort at a service reach others alike."""
+    """The sort of a fault: faults of one sort affect other services alike."""
     kind, service = fault
     rule = world.rules.secondary_fault
     secondary = rule is not None and kind == rule.kind

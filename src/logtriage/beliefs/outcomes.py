@@ -1,12 +1,12 @@
-"""What was seen of histories, and how likely conditions make it: lookups in public tables.
+"""What was seen of histories (:mod:`logtriage.world.histories`), and how likely conditions make it.
 
 An *outcome* is all that was seen of one history while a condition lasted: the last instant at which
-it was still usual, the token that it shows and the first instant at which it did; of a half of a
-trace also when its alert was quiet and when it fired. Evidence narrows an outcome, in any order.
+it was still usual, its token and the first instant at which that was seen; for a half of a trace
+also when its alert was quiet and when it fired. Evidence may narrow an outcome in any order.
 The likelihood of an outcome is a sum over the histories, and the rules of alerts, that fit it.
 
-A remedy that changes a condition begins a new history. *Segments* are the ticks between remedies; a
-run of them, from the first to the last in which a service stays what it is, has one history.
+A remedy that changes a condition begins a new history. *Segments* are the ticks between remedies. A
+*run* of segments in which a service keeps its condition has one history of each sort.
 """
 
 from bisect import bisect_left
@@ -45,10 +45,10 @@ MASS_BITS: Final = 32 + RULE_BITS
 class Outcome(NamedTuple):
     """What was seen of a history, in instants.
 
-    ``after`` is the last instant at which it was usual (-1: none), ``token`` what it shows from
-    instant ``until`` at the latest (empty: nothing). ``quiet`` and ``fired`` are the last instant
-    without its alert (-1: none) and the first with it (``NEVER``: none). ``torn``: it showed two
-    tokens. ``begin`` is the tick of the remedy that began the segment, plus 1; 0 for the first.
+    ``after`` is the last instant at which it was usual (-1: none), ``token`` its token (empty: none
+    seen) and ``until`` the first instant at which that was seen. ``quiet`` and ``fired`` are the
+    last instant without its alert (-1: none) and the first with it (``NEVER``: none). ``torn``: it
+    showed two tokens. ``begin`` is the first tick of its segment, 0 for the first segment.
     """
 
     after: int = -1
@@ -65,7 +65,7 @@ class Outcome(NamedTuple):
         return self[:6] != UNSEEN[:6]
 
     def read(self, instant: int, token: str) -> "Outcome":
-        """The outcome once a token was read, empty for the ordinary token."""
+        """The outcome after a token was read at an instant; "" stands for the ordinary token."""
         if not token:
             return self if self.after >= instant else Outcome(instant, *self[1:])
         if token == self.token and self.until <= instant:
@@ -74,13 +74,13 @@ class Outcome(NamedTuple):
         return self._replace(token=token, until=min(self.until, instant), torn=torn)
 
     def heard(self, instant: int, fires: bool) -> "Outcome":
-        """The outcome once the alert was seen to fire, or to be quiet."""
+        """The outcome after the alert was seen at an instant, firing or quiet."""
         if fires:
             return self if self.fired <= instant else self._replace(fired=instant)
         return self if self.quiet >= instant else self._replace(quiet=instant)
 
     def to(self, reader: Reader) -> "Outcome":
-        """The outcome as the shared reader has it: a service called has its number there."""
+        """The outcome for the reader's :func:`shared_reader`, which numbers the callees."""
         service = named_service(self.token)
         if service is None:
             return self
@@ -88,7 +88,7 @@ class Outcome(NamedTuple):
         return self._replace(token=about(name, reader.place.calls.index(service)))
 
     def then(self, other: "Outcome") -> "Outcome":
-        """The outcome of this segment and of a later segment of the same run."""
+        """This outcome joined with that of a later segment of the same run."""
         token = self.token or other.token
         return Outcome(
             max(self.after, other.after),
@@ -109,8 +109,8 @@ UNSEEN: Final = Outcome()
 class Outcomes:
     """What was seen of the services' histories, by service and sort, and by segment.
 
-    ``down`` says of a service's channels that were asked whether they are down, ``edge`` holds the
-    panels of the edge, ``breaks`` the ticks of remedies. ``count`` is the number of cells.
+    ``down`` has whether each (service, channel) that was asked is down, ``edge`` the panels of the
+    edge, ``breaks`` the ticks of remedies. ``count`` is the number of cells read.
     """
 
     listed: Listed
@@ -132,7 +132,7 @@ class Outcomes:
     ) -> "Outcomes":
         """What cells of services tell; ``breaks`` are the ticks of remedies, in order.
 
-        ``before`` is what the first of these cells told, up to a break or the last cell.
+        ``before`` is what the first of these cells told: only the others are read.
         """
         seen: dict[tuple[int, str], dict[int, Outcome]] = {}
         down: dict[tuple[int, Channel], bool] = {}
@@ -152,8 +152,8 @@ class Outcomes:
             key = service, sort
             if key not in fresh:
                 fresh.add(key)
-                seen[key] = seen[key].copy() if key in seen else {}  # those before keep their own
-            # What was changed stays so, whatever is remedied.
+                seen[key] = seen[key].copy() if key in seen else {}  # ``before`` stays as it is
+            # No remedy takes a change back, so a change belongs to the first segment.
             segment = bisect_left(breaks, start) if breaks and channel is not Channel.CHANGE else 0
             rows = seen[key]
             outcome = rows.get(segment)
@@ -181,21 +181,21 @@ class Outcomes:
 
     def outcome(self, service: int, sort: str, first: int, last: int) -> Outcome:
         """What was seen of a service's history of a sort in a run of segments."""
-        rows = self.seen.get((service, sort))
-        reading = UNSEEN._replace(begin=self.breaks[first - 1] + 1) if first else UNSEEN
-        if rows is None:
-            return reading
-        if first in rows:
-            reading = rows[first]
+        by_segment = self.seen.get((service, sort))
+        outcome = UNSEEN._replace(begin=self.breaks[first - 1] + 1) if first else UNSEEN
+        if by_segment is None:
+            return outcome
+        if first in by_segment:
+            outcome = by_segment[first]
         for segment in range(first + 1, last + 1):
-            if segment in rows:
-                reading = reading.then(rows[segment])
-        return reading
+            if segment in by_segment:
+                outcome = outcome.then(by_segment[segment])
+        return outcome
 
     def table(self, first: int, last: int) -> Longs:
-        """The logarithms (n, C) of the likelihoods of conditions that hold for a run of segments.
+        """The log-likelihoods (n, C) of each service's C conditions in a run of segments.
 
-        From what was seen of each service in segments ``first`` to ``last``.
+        They rest on what was seen of the service in segments ``first`` to ``last``.
         """
         known = self._tables.get((first, last))
         if known is None:
@@ -207,9 +207,9 @@ class Outcomes:
     def _add(
         self, table: Longs, run: tuple[int, int], keys: Iterable[tuple[int, str]], sign: int = 1
     ) -> None:
-        """Add the log-likelihoods of what some histories (service, sort) showed, or take them away.
+        """Add the log-likelihoods of some histories (service, sort) to ``table``, times ``sign``.
 
-        ``run`` is the first and the last segment.
+        ``run`` is (first segment, last segment).
         """
         for service, sort in keys:
             outcome = self.outcome(service, sort, *run)
@@ -218,10 +218,10 @@ class Outcomes:
                 table[service, : len(column)] += sign * column
 
     def shown(self, aloof: Longs, fixed: Longs) -> Longs:
-        """How likely hypotheses make what the services showed that they reach, as logarithms.
+        """The log-likelihoods of what reached services showed, in the order of ``Listed.flat``.
 
-        In the order of ``flat``, each less what ``aloof`` (n,) says of a service out of reach.
-        ``fixed`` (H, K) is the segment with which each fault was fixed, or ``UNFIXED``.
+        ``aloof`` (n,), the log-likelihood of each service out of reach, is subtracted. ``fixed``
+        (H, K) is the last segment before the fix of each fault, or ``UNFIXED``.
         """
         listed = self.listed
         flat, begins = listed.flat
@@ -230,8 +230,8 @@ class Outcomes:
         if not changed.any():
             return shown
         rows = np.flatnonzero(changed)
-        when = fixed[rows]  # the condition of each service in every segment
-        every = range(self.last + 1)
+        when = fixed[rows]
+        every = range(self.last + 1)  # of these, ``places`` has the condition of each service
         places = np.stack([listed.left(rows, (when != UNFIXED) & (when < n)) for n in every])
         reached = places[0] != NONE
         total = np.zeros(reached.shape, np.int64)
@@ -246,7 +246,7 @@ class Outcomes:
         return shown
 
     def _runs(self, places: Longs) -> Iterator[tuple[int, int]]:
-        """The runs of segments that may be: they end where any condition changes."""
+        """All runs (first, last) of segments; they begin and end where any condition changes."""
         moved = [0, *(n for n in range(1, len(places)) if (places[n] != places[n - 1]).any())]
         for number, first in enumerate(moved):
             for after in (*moved[number + 1 :], len(places)):
@@ -254,7 +254,7 @@ class Outcomes:
 
     @staticmethod
     def _is_run(places: Longs, first: int, last: int) -> Bools:
-        """Where a condition holds from segment ``first`` to ``last``, neither before nor after."""
+        """Where a condition holds from segment ``first`` to ``last``, but not next to them."""
         alike: Bools = (places[first : last + 1] == places[first]).all(axis=0)
         if first:
             alike &= places[first - 1] != places[first]
@@ -268,7 +268,7 @@ class Outcomes:
 
 @lru_cache(maxsize=1 << 16)
 def likelihoods(reader: Reader, sort: str, outcome: Outcome) -> Longs:
-    """The logarithms (C,) of how likely the C conditions of a service make an outcome."""
+    """The log-likelihoods (C,) of an outcome under each of a service's C conditions."""
     general, places = shared_reader(reader, (sort,))
     column: Longs = _likelihoods(general, sort, outcome.to(reader))[places]
     column.setflags(write=False)
@@ -284,10 +284,10 @@ def _likelihoods(reader: Reader, sort: str, outcome: Outcome) -> Longs:
 
 
 def fitting(reader: Reader, sort: str, outcome: Outcome) -> Longs:
-    """The masses (C, A, I) up to 2**52 of the histories of a sort that fit an outcome.
+    """The masses (C, A, I) of the histories of a sort that fit an outcome, in units of 2**-52.
 
-    By C conditions, A tokens and I onsets; the ordinary token's are at instant 0. In a later
-    segment a token shows at once: all onsets are at instant 0.
+    Axes are C conditions, A tokens and I onsets; the ordinary token's masses are at onset 0. In a
+    later segment a token shows at once: all masses are at onset 0.
     """
     masses = _segment_masses(reader, sort) if outcome.begin else masses_of(reader, sort)
     fits = np.zeros(masses.shape[1:], np.bool_)
@@ -304,7 +304,7 @@ def fitting(reader: Reader, sort: str, outcome: Outcome) -> Longs:
 
 
 def _rules(reader: Reader, shape: tuple[int, ...], outcome: Outcome) -> Longs:
-    """The weights (C, A, I) of the rules of an alert that fit an outcome, given the history."""
+    """The weights (C, A, I) of the alert rules under which each history fits an outcome."""
     quiet, fired = outcome.quiet, outcome.fired
     if quiet < 0 and fired == NEVER:
         return np.full((1, 1, 1), 1 << RULE_BITS, np.int64)
@@ -313,17 +313,17 @@ def _rules(reader: Reader, shape: tuple[int, ...], outcome: Outcome) -> Longs:
     by_chance = onsets(setting, Part.ANY)
     chance = sum(w for onset, w in enumerate(by_chance) if quiet < onset <= fired)
     finer = (1 << RULE_BITS) // FULL
-    whatever = (misses * finer if fired == NEVER else 0) + noisy * chance * finer // FULL
+    unrelated = (misses * finer if fired == NEVER else 0) + noisy * chance * finer // FULL
     begin = instant_of(outcome.begin)
     begins = tuple(range(shape[1])) if not outcome.begin else (begin,) * shape[1]
     fires = np.full((len(reader.conditions), *shape), NEVER, np.int64)
     fires[:, 1:] = _fires(reader, begins)[:, np.newaxis]
-    return works * finer * ((quiet < fires) & (fires <= fired)) + whatever
+    return works * finer * ((quiet < fires) & (fires <= fired)) + unrelated
 
 
 @lru_cache(maxsize=4096)
 def _fires(reader: Reader, begins: tuple[int, ...]) -> Longs:
-    """The first instants (C, I) at which an alert whose rule works fires, by onsets ``begins``."""
+    """The instants (C, I) from which an alert whose rule works fires, for onsets ``begins``."""
     rows = reader.conditions
     return np.array([[fires_from(reader.setting, row, onset) for onset in begins] for row in rows])
 

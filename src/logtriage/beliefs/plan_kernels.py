@@ -1,7 +1,7 @@
 """Spec: logtriage.beliefs.plans; law: property_tests/test_world_value_laws.py.
 
-The value of the best plan of each of many incidents, row by row. Sums are of whole numbers below
-2**53, so their order is free.
+The value of the best plan of each of many incidents, row by row. Names of arguments are those of
+:mod:`logtriage.beliefs.utility_kernels`. Sums are of whole numbers below 2**53, in any order.
 """
 
 from typing import Any, Final
@@ -39,7 +39,7 @@ _FINER: Final = WHOLE // UNIT
 
 @kernel
 def _utility(at: Int, page: Int, says: Int, root: Int, end: Int, to: Any, room: Room) -> Any:
-    """What was made of a list under a hypothesis; ``root`` is the service named, -1 for none."""
+    """The utility of a plan, made before; ``root`` is the service named, -1 for none."""
     names = np.int64(UNSAID)
     if root >= 0:
         names = np.int64(RIGHT if to.root[at] == root else WRONG)
@@ -48,7 +48,7 @@ def _utility(at: Int, page: Int, says: Int, root: Int, end: Int, to: Any, room: 
 
 @kernel
 def _group(row: Int, rows: Standings, to: Any, room: Room) -> Int:
-    """Group the hypotheses that have a weight by what was done under them; how many groups."""
+    """Group hypotheses with a weight by ledger and severities; return the number of groups."""
     known = 0
     for at in range(len(room.some)):
         if rows.weights[row, at] == 0:
@@ -76,7 +76,7 @@ def _group(row: Int, rows: Standings, to: Any, room: Room) -> Int:
 
 @kernel
 def _highest(values: Floats) -> Int:
-    """The place of the highest, the first of equals."""
+    """The index of the highest value, the first of equals."""
     highest = 0
     for place in range(1, len(values)):
         if values[place] > values[highest]:
@@ -111,7 +111,7 @@ def _likeliest_root(to: Any, room: Room) -> Int:
 
 @kernel
 def _sum(page: Int, says: Int, root: Int, end: Int, to: Any, room: Room) -> Any:
-    """The weighed utility of a list under all hypotheses that ``some`` has."""
+    """The sum of weights (``room.some``) times utilities over all hypotheses."""
     total = 0.0
     for at in range(len(room.some)):
         if room.some[at] > 0:
@@ -121,7 +121,7 @@ def _sum(page: Int, says: Int, root: Int, end: Int, to: Any, room: Room) -> Any:
 
 @kernel
 def _remedies(page: Int, says: Int, root: Int, to: Any, room: Room) -> Any:
-    """The value of trying remedies, likeliest first, as long as it pays; ``some`` is used up."""
+    """The value of trying remedies, likeliest first, as long as it pays; empties ``room.some``."""
     some, earned = room.some, 0.0
     best = _sum(page, says, root, _MISSED, to, room)
     for tried in range(REMEDIES_TRIED):
@@ -147,7 +147,10 @@ def _remedies(page: Int, says: Int, root: Int, to: Any, room: Room) -> Any:
 def _plan(
     row: Int, groups: Int, team: Int, says: Any, names: Any, rows: Any, to: Any, room: Room
 ) -> Any:
-    """The value of the best plan that pages a team, ``says`` a severity and ``names`` a root."""
+    """The value of the best plan that pages a team (or ``NOBODY``).
+
+    ``says`` and ``names`` are whether it declares a severity and a root cause.
+    """
     for at in range(len(room.some)):
         meant = team == NOBODY or rows.team[row, at] == team
         room.some[at] = rows.weights[row, at] if meant else 0.0
@@ -168,7 +171,7 @@ def _plan(
 
 @kernel
 def _dismissal(row: Int, groups: Int, says: Any, rows: Any, to: Any, room: Room) -> Any:
-    """The value of dismissing the incident; of a fault that is worth nothing."""
+    """The value of dismissing the incident (0 under a fault), after a severity if ``says``."""
     page, said, names = np.int64(0), np.int64(SILENT - 1 if says else SILENT), np.int64(UNSAID)
     for group in range(groups):
         at, value = room.first[group], 0.0
@@ -198,7 +201,7 @@ def _best(row: Int, rows: Standings, to: Any, room: Room) -> Any:
     for says in (True, False):
         if not paged and left >= 1 + np.int64(says) and (may_say or not says):
             best = max(best, _dismissal(row, groups, says, rows, to, room))
-    # The likeliest team first: a page earns nothing where it is wrong, so most need no look.
+    # The likeliest team first: a page earns nothing where it is wrong, so most are skipped.
     for _ in range(len(room.mean) + 1):
         team = NOBODY
         likeliest = _highest(room.mean)
@@ -238,7 +241,7 @@ def _write(rows: Standings, worlds: PlanTables, room: Room, out: Floats) -> None
 def best_values(rows: Standings, worlds: PlanTables) -> Floats:
     """The value of the best plan of each row (R,).
 
-    The unit is weight times 2**-20, as of :attr:`logtriage.beliefs.plans.Planner.value`.
+    The unit is weight times 2**-20, as in :attr:`logtriage.beliefs.plans.Planner.value`.
     """
     hypotheses = rows.weights.shape[1]
     room = Room(

@@ -1,11 +1,11 @@
-"""The best that can be done if nothing more is asked, for one belief or for many at once.
+"""The best plans if no more questions are asked, for one belief or for many at once.
 
 A plan pages (or does not), declares the likeliest severity and root cause, tries up to
-three remedies in the order of what is then likeliest, and resolves once one has worked;
-or it dismisses the incident, or hands it over. That a page did not close the incident, and
-that a remedy did not work, is evidence: what follows is chosen among the hypotheses that
-are left. What a plan then earns under each hypothesis is a utility: its list is entered into a
-ledger and graded.
+three remedies, each the likeliest by then, and resolves once one has worked;
+or it dismisses the incident, or hands it over. A page that left the incident open and a
+remedy that did not work are evidence: they rule out hypotheses for the rest of the plan. The
+*utility* of a plan under a hypothesis is its grade: its actions are entered into a ledger
+(:mod:`logtriage.beliefs.ledgers`), which is graded.
 
 Arrays are float64 and hold whole numbers below 2**53, so that every sum is exact and
 the same on every machine, whatever the order of summation.
@@ -31,19 +31,18 @@ from logtriage.grading.steps import Facts, Letters, Response
 REMEDIES_TRIED: Final = 3
 #: With this many ticks left, a plan has time for every declaration.
 AMPLE: Final = 7
-#: In place of a severity that is said: none is.
+#: Stands for a severity that is not declared.
 SILENT: Final = len(SEVERITIES)
 #: Whether a plan declares a root cause, and whether that is right.
 UNSAID, WRONG, RIGHT = range(3)
-#: How a list may go on after its page and its declarations: this many wrong remedies and no more; a
-#: remedy that works after this many wrong ones, and the incident is resolved; or it is resolved or
-#: dismissed at once.
+#: The *ends* of a plan, after its page and its declarations: 0, 1, … wrong remedies and no more; a
+#: remedy that works after 0, 1, … wrong ones, then the close; a resolve or a dismissal at once.
 MISSED: Final = tuple(range(REMEDIES_TRIED + 1))
 FIXED: Final = tuple(range(len(MISSED), len(MISSED) + REMEDIES_TRIED))
 RESOLVED: Final = len(MISSED) + len(FIXED)
 DISMISSED: Final = RESOLVED + 1
 ENDS: Final = DISMISSED + 1
-#: The actions of a plan, whichever service, team or remedy they name.
+#: Integers for the actions of a plan: all services share one, and so do all teams and remedies.
 _TO: Final = Letters(SILENT, *(3, 4), *(4, 5), *(5, 6), *(6, 7, 8), NEVER)
 
 
@@ -75,7 +74,7 @@ def utilities_of(stakes: Stakes, past: tuple[int, ...], fault: int, tick: int) -
 
 @lru_cache(maxsize=1 << 12)
 def _entered(horizon: int, past: tuple[int, ...], fault: int, tick: int) -> tuple[Ledger, Longs]:
-    """The ledger of those plans, and the ticks used: neither depends on pars or on a topology."""
+    """The ledger of the plans of :func:`utilities_of`, and the ticks used; both ignore the pars."""
     books, count = Bookkeeper(Stakes(horizon, horizon, horizon), _TO, 1), len(Facts._fields)
     pages = np.array([NEVER, _TO.page]).reshape(2, 1, 1)
     severities = np.array([*range(SILENT), NEVER]).reshape(SILENT + 1, 1)
@@ -93,7 +92,7 @@ def _entered(horizon: int, past: tuple[int, ...], fault: int, tick: int) -> tupl
 
 @attrs.frozen
 class Option:
-    """Which parts a plan has: a page to a team, a severity, a root cause.
+    """Which parts a plan has: a page (index of the team), a severity, a root cause.
 
     Or it dismisses the incident, with or without a severity, or hands it over.
     """
@@ -110,15 +109,15 @@ class Option:
         return self.dismiss or self.hand_over
 
 
-#: Declarations and remedies of a plan for the first row of weights: severity, root cause, remedies.
+#: Indices of (severity, root cause, remedies) in a plan for the first row of weights.
 _Detail = tuple[int | None, int | None, tuple[int, ...]]
 
 
 class Planner(Case):
-    """Plans for one belief in at most one fault. Weighed values are in units of 2**-20.
+    """Plans for a belief in at most one fault.
 
     For H hypotheses ``team`` and ``root`` (H,) are indices, ``NONE`` if benign; ``hits`` (H, M) is
-    1 where a hypothesis accepts a remedy.
+    1 where a hypothesis accepts a remedy. *Weighed* values sum weight times utility (2**-20).
     """
 
     def __init__(
@@ -131,8 +130,8 @@ class Planner(Case):
         self.team, self.root, self.fault = self.teams[:, 0], self.services[:, 0], self.real[:, 0]
         self.hits: Floats = (self.fixes != NONE).astype(np.float64)
         # The first root cause stands.
-        said = standing.root_causes[0][1] if standing.root_causes else None
-        self.declared = None if said is None else self.topology.index(said)
+        service = standing.root_causes[0][1] if standing.root_causes else None
+        self.declared = None if service is None else self.topology.index(service)
         self.all_fixed = bool(self.fixed[self.fault].all() and self.fault.any())
         self._tables: dict[int, Floats] = {}
 
@@ -144,20 +143,20 @@ class Planner(Case):
         return onehot
 
     def utilities(self, tick: int) -> Floats:
-        """Utilities (ENDS, 2, 4, 3, H) of plans that begin at a tick, in units of 2**-20."""
+        """Mean utilities (ENDS, 2, 4, 3, H) over severities; axes as in :func:`utilities_of`."""
         if tick not in self._tables:
-            # Few hypotheses differ in what was done: those that do not share their utilities.
+            # Few hypotheses differ in what was done: those of a group share their utilities.
             first, groups = self.pasts
-            # Nothing of it depends on the worth of a hand-over.
+            # No utility depends on the worth of a hand-over.
             stakes = attrs.evolve(self.stakes, worth_of_hand_over=None)
-            of_each = [utilities_of(stakes, past, fault, tick) for past, fault in self._told]
+            of_each = [utilities_of(stakes, past, fault, tick) for past, fault in self._past_rows]
             whole = mean_over_severities(np.stack(of_each, axis=-1), self.shares[first])
             self._tables[tick] = whole.astype(np.float64)[..., groups]
         return self._tables[tick]
 
     @cached_property
-    def _told(self) -> list[tuple[tuple[int, ...], int]]:
-        """The facts and the response, and how many faults, of each group of :attr:`pasts`."""
+    def _past_rows(self) -> list[tuple[tuple[int, ...], int]]:
+        """(facts and response so far, number of faults) of each group of :attr:`pasts`."""
         facts, response = self.past.facts, self.past.response
         columns = (*facts, *(times[..., 0] for times in response), self.count)
         first = self.pasts[0]
@@ -167,7 +166,7 @@ class Planner(Case):
     # --- one option --------------------------------------------------------------------
 
     def options(self, tick: int, *, hand_over: bool = True) -> Iterator[Option]:
-        """The plans to weigh at a tick."""
+        """The options to weigh at a tick."""
         left = self.stakes.horizon - tick
         may_severity = self.severity is None
         may_root = self.declared is None and not self.all_fixed
@@ -189,7 +188,7 @@ class Planner(Case):
             yield Option(hand_over=True)
 
     def bounds(self, weights: Floats, tick: int, options: Sequence[Option]) -> Floats:
-        """What each option can be worth at most (O, options).
+        """Upper bounds (O, options) of the weighed values of options, for rows of weights (O, H).
 
         A page earns nothing where it is wrong, so that most pages need no closer look.
         """
@@ -208,19 +207,19 @@ class Planner(Case):
         return most_of
 
     def _handed_over(self, tick: int) -> float:
-        """What handing over at a tick is worth, in units of 2**-20; 0 if it cannot be any more."""
+        """What handing over at a tick is worth, in units of 2**-20; 0 if that is impossible."""
         worth = self.stakes.handed_over(tick + 1) if self.standing.may_hand_over else None
         return float(round((worth or 0.0) * UNIT))
 
     def value_of(self, weights: Floats, tick: int, option: Option) -> tuple[Floats, _Detail]:
-        """The weighed values (O,) of an option for rows of weights; details of the first row."""
+        """The weighed values (O,) of an option for rows of weights; the detail of the first row."""
         table = self.utilities(tick)[:, int(option.page is not None)]
         if option.hand_over:
             return weights.sum(axis=1) * self._handed_over(tick), (None, None, ())
         if option.dismiss:
-            lowest = SILENT - 1 if option.severity else SILENT
-            value = weights @ table[DISMISSED, lowest, UNSAID]
-            return value, (lowest if option.severity else None, None, ())
+            mildest = SILENT - 1 if option.severity else SILENT
+            value = weights @ table[DISMISSED, mildest, UNSAID]
+            return value, (mildest if option.severity else None, None, ())
         if option.page is not None:
             rows = np.flatnonzero(self.team == option.page)
             weights, table = weights[:, rows], table[..., rows]
@@ -228,39 +227,39 @@ class Planner(Case):
             rows = np.arange(len(self.team))
         silent = np.full(len(weights), SILENT)
         votes = weights @ self.severity_credits[:, rows].T
-        said = votes.argmax(axis=1) if option.severity else silent
+        severities = votes.argmax(axis=1) if option.severity else silent
         roots = np.full(len(weights), NONE)
         if option.root:
             roots = (weights @ self.root_onehot[rows]).argmax(axis=1)
-        lists = _Lists.of(table, said, roots, self.root[rows])
+        lists = _Lists.of(table, severities, roots, self.root[rows])
         order: tuple[int, ...] = ()
         if self.all_fixed:
             value = lists.sums(RESOLVED, weights)
         else:
             value, order = self._remedies(lists, weights, self.hits[rows])
-        severity = int(said[0]) if option.severity else None
+        severity = int(severities[0]) if option.severity else None
         return value, (severity, int(roots[0]) if option.root else None, order)
 
     def _remedies(
         self, lists: "_Lists", weights: Floats, hits: Floats
     ) -> tuple[Floats, tuple[int, ...]]:
-        """The value of trying remedies, likeliest first, as long as it pays.
+        """Weighed values (O,) of trying remedies, likeliest first, as long as it pays.
 
-        And the order for the first row.
+        The second value is the order of remedies for the first row.
         """
-        names = np.flatnonzero(hits.any(axis=0))  # only those that could be right
-        hits, left = hits[:, names], weights
+        columns = np.flatnonzero(hits.any(axis=0))  # only those that could be right
+        hits, left = hits[:, columns], weights
         best = lists.sums(MISSED[0], left)
         earned, first_best = np.zeros(len(best)), best[0] if len(best) else 0.0
         order: list[int] = []
         kept = 0
-        for tried in range(REMEDIES_TRIED if len(names) else 0):
+        for tried in range(REMEDIES_TRIED if len(columns) else 0):
             pick = (left @ hits).argmax(axis=1)
             struck = left * hits.T[pick]
             earned = earned + lists.sums(FIXED[tried], struck)
             left = left - struck
             total = earned + lists.sums(MISSED[tried + 1], left)
-            order.append(int(names[pick[0]]))
+            order.append(int(columns[pick[0]]))
             if total[0] > first_best:
                 first_best, kept = total[0], tried + 1
             best = np.maximum(best, total)
@@ -293,7 +292,7 @@ class Planner(Case):
         )
 
     def by_page(self) -> Iterator[tuple[str | None, float]]:
-        """The first page, or None, of each plan that is weighed, and its expected grade."""
+        """(first page or None, expected grade) of each plan that is weighed."""
         teams, whole = self.topology.teams, UNIT * self.total
         for option, value, _ in self._weigh():
             yield None if option.page is None else teams[option.page], value / whole
@@ -313,14 +312,14 @@ class Planner(Case):
         return self.value / UNIT / self.total
 
     def later(self, joint: Floats, ticks: int = 1, *, hand_over: bool = True) -> Floats:
-        """The weighed value of the best plan some ticks later, for each row of weights (O, H).
+        """The weighed values (O,) of the best plans some ticks later, for rows of weights (O, H).
 
-        The weights of a row sum to at most 2**31. Without ``hand_over`` the best of the others.
+        The weights of a row sum to at most 2**31. Without ``hand_over``, no plan hands over.
         """
         tick, best = self.tick + ticks, np.full(len(joint), -1.0)
         options = list(self.options(tick, hand_over=hand_over))
         bounds = self.bounds(joint, tick, options)
-        # What is known at once comes first.
+        # Options that close the incident come first: they are quick to value.
         ranked = np.lexsort((-bounds.sum(axis=0), [not option.closes for option in options]))
         for place in ranked.tolist():
             rows = np.flatnonzero(bounds[:, place] > best)
@@ -331,24 +330,24 @@ class Planner(Case):
 
     @cached_property
     def answers(self) -> Longs:
-        """Numbers (H,), equal where hypotheses ask for the same response, made already or not."""
+        """Numbers (H,), equal for hypotheses with the same response, made already or not."""
         return self.asked(np.zeros_like(self.real))
 
 
 @attrs.frozen(eq=False)
 class _Lists:
-    """Utilities of plans (ends, declarations, hypotheses), and each row's declaration (rows,)."""
+    """Utilities (ENDS, D, H) of plans for D declarations; which of these each row makes (O,)."""
 
     table: Floats
     which: Longs
 
     @classmethod
-    def of(cls, table: Floats, said: Longs, roots: Longs, true: Longs) -> "_Lists":
-        """Group O rows by the severity ``said`` (O,) and ``roots`` (O,), ``NONE`` for no root.
+    def of(cls, table: Floats, severities: Longs, roots: Longs, true: Longs) -> "_Lists":
+        """Group O rows by the declared ``severities`` (O,) and ``roots`` (O,), ``NONE`` for none.
 
         ``table`` (ENDS, 4, 3, H) are utilities, ``true`` (H,) the roots of the hypotheses.
         """
-        codes = (roots - NONE) * (SILENT + 1) + said
+        codes = (roots - NONE) * (SILENT + 1) + severities
         known = np.flatnonzero(np.bincount(codes))
         which = np.searchsorted(known, codes)
         root, severity = np.divmod(known[:, np.newaxis], SILENT + 1)

@@ -1,9 +1,9 @@
 """Plans where several faults are possible: whom to page, what to name, what to apply.
 
-Plans are lists that are played as they stand, so that the expected grade of a plan is
-exact. Among them the search is greedy: by the likeliest page, then by what names and
-remedies add. An agent that plans again after each step sees the effect of its remedies and does no
-worse on average, so the value is a lower bound.
+A plan is valued as a fixed list of actions, so its expected grade is exact. The search for plans
+is greedy: by the likeliest page, then by what root causes and remedies add. An agent that plans
+again after each step sees the effect of its remedies and does no worse on average, so the value
+is a lower bound.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -24,30 +24,26 @@ from logtriage.beliefs.model import NONE, Bools, single_team
 OF_SETS: Final = 20_000
 #: While questions are weighed, at least this many of the likeliest hypotheses stay.
 LEAST: Final = 250
-#: A name or a remedy is weighed if the expected share that it adds is no less than this.
+#: The search adds a root cause or a remedy that adds at least this expected share of the faults.
 LEAST_SHARE: Final = 0.03
-#: At most this many remedies are in a plan.
+#: The search puts at most this many remedies into a plan.
 TRIED: Final = 6
-#: The answers to this many of the likeliest hypotheses are weighed as plans, too.
+#: The right responses to this many of the likeliest hypotheses are weighed as plans, too.
 LIKELIEST: Final = 40
 
 
 class Portfolio(Case):
-    """Plans for a belief in sets of faults.
-
-    ``share`` (H,) is what one fault is of all, 0 where the incident is benign. Weighed values are
-    sums of weight times utility in units of 2**-20.
-    """
+    """Plans for a belief in sets of faults. *Weighed* values sum weight times grade (2**-20)."""
 
     @cached_property
     def share(self) -> Floats:
-        """What one fault is of all (H,); 0 where the incident is benign."""
+        """1 / (number of faults) of each hypothesis (H,); 0 if it is benign."""
         return np.where(self.count > 0, 1.0 / np.maximum(self.count, 1), 0.0)
 
     def grades(self, lists: Sequence[tuple[Action, ...]], *waits: int) -> Floats:
-        """The grades (W, P, H) in units of 2**-20: W ``waits`` in ticks, P lists, H hypotheses.
+        """Grades (W, P, H) of P lists after each of W ``waits`` (ticks), in units of 2**-20.
 
-        As long as it fits in, a list is the same whenever it begins: only its end is later.
+        A list that fits into the time left is played once: a wait only makes its end later.
         """
         room = max(0, self.standing.left - max(waits))
         if len(waits) > 1 and any(len(actions) > room for actions in lists):
@@ -55,7 +51,7 @@ class Portfolio(Case):
         steps = _Steps.of(
             self, [actions[: max(0, self.standing.left - waits[0])] for actions in lists]
         )
-        # A wrong page is worth 0, whatever follows; what else is alike has the same grade.
+        # After a wrong page the grade is 0. Of other pairs that are alike, one is graded.
         open_, first, groups = self._alike(steps)
         played, rows = np.divmod(open_[first], len(self.rows))
         ledger = self.past.take(rows)
@@ -70,9 +66,9 @@ class Portfolio(Case):
         return grades.reshape(len(waits), len(lists), -1)
 
     def _alike(self, steps: "_Steps") -> tuple[Longs, Longs, Longs]:
-        """Pairs of a list and a hypothesis without a wrong page, as ``list * H + hypothesis``.
+        """(pairs of a list and a hypothesis without a wrong page, first of each group, groups).
 
-        Of these pairs, the first of each group that are graded alike, and the group of each.
+        A pair is ``list * H + hypothesis``. The pairs of a group have the same grade.
         """
         bits = steps.accepted @ (1 << np.arange(steps.accepted.shape[2]))
         wrong = (steps.pages[:, np.newaxis] & (bits == 0))[steps.actions].any(axis=1)
@@ -98,33 +94,33 @@ class Portfolio(Case):
 
     @cached_property
     def plans(self) -> tuple[Plan, ...]:
-        """The plans that are weighed: what the search finds, and the answers to the likeliest."""
+        """The plans that are weighed: those of the search, and responses to likely hypotheses."""
         ranked = np.argsort(-self.weights, kind="stable")[:LIKELIEST]
         return tuple(dict.fromkeys((*self._search(), *self._answers(ranked))))
 
     def by_page(self) -> Iterator[tuple[str | None, float]]:
-        """The first page, or None, of each plan that is weighed, and its expected grade."""
+        """(first page or None, expected grade) of each plan that is weighed."""
         known = {team for _, team in self.standing.doings.pages}
         known.update(plan.page for plan in self.plans if plan.page is not None)
         others = [(team,) for team in self.topology.teams if team not in known]
-        for plan in self._with_values(chain(self.plans, *map(self._that_page, others))):
+        for plan in self._with_values(chain(self.plans, *map(self._with_pages, others))):
             yield plan.page, plan.value
 
     def right(self, team: int) -> float:
-        """The probability that a team is right to page, by all hypotheses."""
+        """The probability that a team is right to page, by all hypotheses of the posterior."""
         held = self.posterior
         paged = single_team(held.model, held.directory)[held.listed.members[held.rows]] == team
         return int(held.weights[paged.any(axis=1)].sum()) / held.total
 
     @cached_property
     def _grades(self) -> Floats:
-        """The grades (2, P, H) of each plan, begun now or a tick later."""
+        """The grades (2, P, H) of each plan, if it begins now or a tick later."""
         return self.grades([plan.actions for plan in self.plans], 0, 1)
 
     def later(self, joint: Floats, ticks: int = 1, *, hand_over: bool = True) -> Floats:
-        """The weighed value of the best plan now or a tick later, for rows of weights (O, H).
+        """Weighed values (O,) of the best plans now or a tick later, for rows of weights (O, H).
 
-        Without ``hand_over`` the best of the other plans.
+        Without ``hand_over``, no plan hands over.
         """
         allowed = [hand_over or not plan.hand_over for plan in self.plans]
         values: Floats = (joint @ self._grades[ticks][allowed].T).max(axis=1)
@@ -137,16 +133,16 @@ class Portfolio(Case):
 
     @cached_property
     def answers(self) -> Longs:
-        """Numbers (H,), equal where hypotheses ask for the same response from now on."""
+        """Numbers (H,), equal for hypotheses with the same response from now on."""
         return self.asked(self.fixed)
 
     # --- the search --------------------------------------------------------------------
 
     def _without_doubtful(self, plan: Plan) -> Plan:
-        """The plan without naming services that are no likelier root causes than not.
+        """The plan without root causes that are at most 50 % likely if its pages are right.
 
-        One name always counts, so the first may be in more doubt; what a further name that is
-        rather wrong could earn is little, and a set of causes should be meant as a whole.
+        The first declaration of an incident stays, however unlikely: one name always counts. A
+        further name that is rather wrong earns little, and a set of causes is meant as a whole.
         """
         weights = self.weights * self._right(plan.pages)
         half = float(weights.sum()) / 2
@@ -159,7 +155,7 @@ class Portfolio(Case):
         return attrs.evolve(plan, root_causes=tuple(named))
 
     def _answers(self, rows: Longs) -> Iterator[Plan]:
-        """What is left to do if a hypothesis is true, for each of these rows."""
+        """For each of these hypotheses, the plan that does what is left to do if it is true."""
         standing, topology = self.standing, self.topology
         declared = {service for _, service in standing.root_causes}
         paged = {team for _, team in standing.doings.pages}
@@ -188,15 +184,15 @@ class Portfolio(Case):
     def _search(self) -> Iterator[Plan]:
         standing = self.standing
         for pages in self._page_lists():
-            yield from self._that_page(pages)
+            yield from self._with_pages(pages)
         if not standing.doings.pages:
             calm = None if standing.severity is not None or standing.left < 2 else SEVERITIES[2]
             yield Plan(0.0, (), calm and str(calm), dismiss=True)
         if standing.may_hand_over:
             yield Plan(0.0, hand_over=True)
 
-    def _that_page(self, pages: tuple[str, ...]) -> Iterator[Plan]:
-        """The plans that page these teams and try more remedies or fewer."""
+    def _with_pages(self, pages: tuple[str, ...]) -> Iterator[Plan]:
+        """Plans that page these teams: with 0, 1, … remedies, and one without root causes."""
         left = self.standing.left
         weights = self.weights * self._right(pages)
         severity = None
@@ -212,7 +208,7 @@ class Portfolio(Case):
 
     @cached_property
     def _unfixed_at(self) -> Floats:
-        """1 where a hypothesis has a fault at a service that is not fixed (n, H)."""
+        """1 where a service has an unfixed fault under a hypothesis (n, H)."""
         return _holds(np.where(self.fixed, NONE, self.services), len(self.topology))
 
     @cached_property
@@ -227,7 +223,7 @@ class Portfolio(Case):
         return chances
 
     def _page_lists(self) -> list[tuple[str, ...]]:
-        """Nobody, then the likeliest team, then the likeliest if that team was right."""
+        """Lists of teams to page: each adds the likeliest team if those before it are right."""
         done = {team for _, team in self.standing.doings.pages}
         lists: list[tuple[str, ...]] = [()]
         while len(lists) <= min(self.teams.shape[1], self.standing.left - 1):
@@ -243,7 +239,7 @@ class Portfolio(Case):
         return lists
 
     def _roots(self, weights: Floats, room: int) -> tuple[str, ...]:
-        """The services to name, each for what it adds where it still counts."""
+        """The root causes to declare, each chosen for the share of the faults that it adds."""
         names = self.topology.names
         known = [names.index(service) for _, service in self.standing.root_causes]
         declared, whole = len(known), max(float(weights.sum()), 1.0)
@@ -258,7 +254,7 @@ class Portfolio(Case):
         return tuple(names[service] for service in known[declared:])
 
     def _remedies(self, weights: Floats, room: int) -> tuple[tuple[str, str], ...]:
-        """The remedies to try, each for what it is likely to fix after those before it."""
+        """The remedies to try, each chosen for the share of the faults that it newly fixes."""
         fixed, worth = self.fixed.copy(), weights * self.share
         whole = max(float(weights.sum()), 1.0)
         chosen: list[tuple[str, str]] = []
@@ -276,18 +272,18 @@ class Portfolio(Case):
 
 
 def _holds(numbers: Longs, count: int) -> Floats:
-    """1 where a row of numbers (H, K) holds each of 0 to ``count`` (count, H)."""
+    """1 where a row of numbers (H, K) holds each of 0 to ``count`` - 1 (count, H)."""
     there: Floats = (numbers == np.arange(count)[:, np.newaxis, np.newaxis]).any(axis=2) * 1.0
     return there
 
 
 @attrs.frozen(eq=False)
 class _Steps:
-    """P lists of at most T of A actions.
+    """P lists of up to T steps; A actions occur in them, the last of which stands for none.
 
-    ``actions`` (P, T) are numbers of actions, the last of which stands for none, ``anew`` (P, T)
-    whether a step declares a service for the first time. ``numbers`` (A,) are canonical, ``pages``
-    (A,) whether an action pages, ``accepted`` (A, H, K) whether each fault accepts it.
+    ``actions`` (P, T) are indices of actions, ``anew`` (P, T) is whether a step declares a service
+    for the first time. ``numbers`` (A,) are the actions' canonical integers, ``pages`` (A,) is
+    whether an action pages, ``accepted`` (A, H, K) whether each fault accepts it.
     """
 
     lengths: Longs
@@ -299,7 +295,7 @@ class _Steps:
 
     @classmethod
     def of(cls, case: Portfolio, lists: Sequence[tuple[Action, ...]]) -> "_Steps":
-        """The steps of some lists."""
+        """The steps of some lists, played from the standing of ``case``."""
         lengths = np.array([*map(len, lists)])
         number: dict[Action, int] = {}
         rows = [[number.setdefault(action, len(number)) for action in actions] for actions in lists]

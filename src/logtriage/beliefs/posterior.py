@@ -2,7 +2,7 @@
 
 It reads evidence and past actions, never an incident's truth, and no text. All hypotheses are
 weighed at once. A remedy fixes the faults that accept it; the other faults then show as they would
-without those.
+alone. A *break* is a tick in which remedies were applied.
 """
 
 from bisect import bisect_left
@@ -34,7 +34,7 @@ class Seen:
     """What was shown and done, as the posterior reads it.
 
     ``misrouted`` says that the last page closed the incident: it went to a wrong team. ``kept``
-    holds what was seen in the beginning of the evidence, by model.
+    caches, by model, what was seen in the first evidence; :func:`weighed` updates it.
     """
 
     directory: tuple[str, ...]
@@ -45,13 +45,13 @@ class Seen:
 
     @cached_property
     def breaks(self) -> list[int]:
-        """The ticks in which remedies were applied."""
+        """The ticks in which remedies were applied, in order."""
         return sorted({when for when, _, _ in self.doings.remedies})
 
 
 @attrs.frozen(eq=False)
 class Posterior:
-    """Weights (H,) of H hypotheses, the largest about 2**30, and of severities (H, 3).
+    """The weights (H,) of H hypotheses after all evidence, the largest about 2**30.
 
     ``rows`` are the places of the hypotheses in ``listed``: all of them in a setting of single
     faults, else those with a weight above 0. ``logs`` are the logarithms (units of 2**-20) of the
@@ -79,18 +79,18 @@ class Posterior:
 
     @property
     def model(self) -> Model:
-        """What was known before any evidence."""
+        """The hypotheses and their tables, as known before any evidence."""
         return self.listed.model
 
     @cached_property
     def hypotheses(self) -> tuple[Hypothesis, ...]:
-        """The hypotheses, in the order of their weights."""
+        """The hypotheses, in the order of ``weights``."""
         if len(self.rows) == len(self.listed.members):
             return self.listed.hypotheses
         return tuple(map(self.listed.hypothesis, self.rows.tolist()))
 
     def hypothesis(self, place: int) -> Hypothesis:
-        """The hypothesis at a place, without making the others."""
+        """The hypothesis at an index, without making the others."""
         return self.listed.hypothesis(int(self.rows[place]))
 
     @cached_property
@@ -101,10 +101,10 @@ class Posterior:
 
 @attrs.frozen(eq=False)
 class Weighed:
-    """The logarithms ``shown`` of all hypotheses (H,), without what actions revealed.
+    """All hypotheses weighed: ``shown`` (H,) are logarithms of prior times likelihood.
 
     ``possible`` (H,) is whether pages and remedies could have gone as they did; ``until`` (H,) is
-    the place of the break that fixed the last fault, or ``UNFIXED``; ``alike`` (H,) is the row of
+    the index of the break that fixed the last fault, or ``UNFIXED``; ``alike`` (H,) is the row of
     a hypothesis in ``severities``; ``own`` and ``outcomes`` are those of :class:`Posterior`.
     """
 
@@ -118,7 +118,7 @@ class Weighed:
 
     @cached_property
     def total(self) -> Longs:
-        """The logarithms, with ``NEVER`` for hypotheses that are ruled out."""
+        """The logarithms ``shown``, with ``NEVER`` for hypotheses that are ruled out."""
         return np.where(self.possible & (self.shown > RULED_OUT), self.shown, NEVER)
 
 
@@ -151,14 +151,14 @@ def posterior(listed: Listed, seen: Seen, known: Weighed | None = None) -> Poste
 
 
 def weighed(listed: Listed, seen: Seen) -> Weighed:
-    """The logarithm of the posterior weight of every hypothesis, without what actions revealed."""
+    """Weigh every hypothesis by its prior and the evidence; see :class:`Weighed`."""
     model = listed.model
     cells, edge, effects, notes = _sorted_out(seen)
     before = None if seen.kept is None else seen.kept.get(model)
     outcomes = Outcomes.of(listed, seen.breaks, cells, [panel for _, panel in edge], before)
     if seen.kept is not None:
         seen.kept[model] = outcomes
-    # The weight of every service that no fault reaches; conditions are weighed relative to it.
+    # Every service is weighed as if no fault reached it; reached ones count relative to that.
     shares = model.share_rows
     terms = outcomes.table(0, outcomes.last)[:, : shares.shape[1]] + shares
     own = exp2(terms - terms.max(axis=1, keepdims=True))
@@ -187,26 +187,26 @@ def weighed(listed: Listed, seen: Seen) -> Weighed:
 def _sorted_out(
     seen: Seen,
 ) -> tuple[list[Evidence], list[tuple[int, Evidence]], list[Evidence], list[Evidence]]:
-    """The evidence of services; of the edge, by segments between remedies; of effects; of notes."""
+    """(cells of services, (segment, panel) pairs of the edge, effects of remedies, notes)."""
     breaks = seen.breaks
     cells = [item for item in seen.evidence if item[1] >= 0]
-    of: dict[Channel, list[Evidence]] = {Channel.EDGE: [], Channel.EFFECT: [], Channel.NOTE: []}
+    rest: dict[Channel, list[Evidence]] = {Channel.EDGE: [], Channel.EFFECT: [], Channel.NOTE: []}
     for item in [item for item in seen.evidence if item[1] < 0]:
-        if item.channel not in of:
+        if item.channel not in rest:
             raise InvalidInput(f"evidence of channel {item.channel!r} needs a service: {item}")
-        of[item.channel].append(item)
-    edge = [(bisect_left(breaks, panel.start), panel) for panel in of[Channel.EDGE]]
-    return cells, edge, of[Channel.EFFECT], of[Channel.NOTE]
+        rest[item.channel].append(item)
+    edge = [(bisect_left(breaks, panel.start), panel) for panel in rest[Channel.EDGE]]
+    return cells, edge, rest[Channel.EFFECT], rest[Channel.NOTE]
 
 
 @lru_cache(maxsize=4096)
 def _edge_likelihoods(
     setting: Setting, cells: tuple[tuple[int, Evidence], ...], groups: tuple[tuple[int, int], ...]
 ) -> tuple[Longs, tuple[tuple[int, int, int], ...]]:
-    """The likelihoods of the edge panel, and the weights of the severities.
+    """The log-likelihoods (G,) of the edge panels, and the weights of the severities, by group.
 
-    Hypotheses are grouped by whether errors lead, ``NONE`` for benign hypotheses, and by the
-    segment until which a severity is shown.
+    A group of hypotheses is (whether errors lead, ``NONE`` if benign; the last segment before
+    everything was fixed, or ``UNFIXED``). ``cells`` are pairs of a segment and a panel.
     """
     shares = setting.severities
     even = [log2(share) - log2(sum(shares)) for share in shares]
@@ -230,7 +230,10 @@ def _edge_likelihoods(
 
 
 def fixed_by(listed: Listed, rows: Longs, doings: Doings) -> tuple[Longs, Bools]:
-    """The break that fixed each fault (R, K), or ``UNFIXED``; which remedies fixed any (R, D)."""
+    """The index of the remedy that fixed each fault (R, K), or ``UNFIXED``.
+
+    The second array (R, D) is whether each remedy fixed any fault.
+    """
     accepted, names = listed.model.accepted, listed.model.remedies
     members = listed.members[rows]
     fixed = np.full(members.shape, UNFIXED, np.int64)
@@ -243,7 +246,7 @@ def fixed_by(listed: Listed, rows: Longs, doings: Doings) -> tuple[Longs, Bools]
 
 
 def _fixes(listed: Listed, seen: Seen, effects: list[Evidence]) -> tuple[Bools, Longs]:
-    """Whether remedies can have had the effects seen (H,), and the break that fixed each fault."""
+    """Whether remedies can have had the effects seen (H,); the break that fixed each fault."""
     fixed, worked = fixed_by(listed, np.arange(len(listed.members)), seen.doings)
     possible = np.ones(len(fixed), np.bool_)
     for effect in effects:
@@ -253,7 +256,7 @@ def _fixes(listed: Listed, seen: Seen, effects: list[Evidence]) -> tuple[Bools, 
 
 
 def _page(listed: Listed, seen: Seen, possible: Bools) -> None:
-    """Rule out hypotheses under which pages would have had another effect."""
+    """Rule out, in ``possible``, hypotheses under which pages would have had another effect."""
     pages, teams = seen.doings.pages, listed.model.topology.teams
     if not pages:
         return
@@ -264,7 +267,7 @@ def _page(listed: Listed, seen: Seen, possible: Bools) -> None:
 
 
 def _note_likelihood(listed: Listed, seen: Seen, notes: list[Evidence]) -> Longs:
-    """The likelihood of the responders' notes, which are about the first fault of their team."""
+    """The log-likelihoods (H,) of the responders' notes, about the first fault of their team."""
     model, team = listed.model, seen.doings.pages[0][1]
     topology, world = model.topology, model.world
     full, logs = log2(FULL), np.zeros(len(listed.members), np.int64)
@@ -291,7 +294,7 @@ def _note_likelihood(listed: Listed, seen: Seen, notes: list[Evidence]) -> Longs
 
 
 def _until(listed: Listed, fixed: Longs) -> Longs:
-    """The remedy's tick with which everything was fixed, or ``UNFIXED``."""
+    """The break (H,) with which everything was fixed, or ``UNFIXED``."""
     faults = listed.members != NONE
     whole = faults.any(axis=1) & ((fixed != UNFIXED) | ~faults).all(axis=1)
     return np.where(whole, fixed.max(axis=1), UNFIXED)

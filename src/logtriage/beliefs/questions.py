@@ -1,4 +1,4 @@
-"""What a question is worth: the rise of the expected grade, and information in bits."""
+"""What a request is worth: the rise of the expected grade, and information in bits."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -25,15 +25,15 @@ from logtriage.world.setting import FULL
 from logtriage.world.vocabulary import LOG
 
 Request = RequestMoreLogs | RequestMetrics | RequestTraces
-#: A request with more outcomes than this is valued by the likeliest of them.
+#: This many outcomes of a request, the likeliest, are told apart; the others count as one.
 OUTCOMES: Final = 48
-#: The tick from which on nothing begins any more.
+#: From this tick on, no history begins any more.
 _LATEST: Final = tick_of(INSTANTS)
 
 
 @attrs.frozen
 class Worth:
-    """What asking is worth: the rise of the expected grade, and information in bits.
+    """What a request is worth: the rise of the expected grade, and its information in bits.
 
     ``grade`` is a multiple of 2**-20, so that comparisons are the same everywhere.
     """
@@ -45,11 +45,11 @@ class Worth:
 
 @attrs.frozen(eq=False)
 class Asked:
-    """Q requests to be weighed by a belief, their O outcomes under H hypotheses.
+    """Q requests and, for those that may show anything new, their outcomes under H hypotheses.
 
     ``telling`` (Q,) is whether a request may show anything new. ``joint`` (O, H) are the weights of
-    hypotheses with each outcome, and last of all those where nothing is asked; the outcomes of the
-    telling requests begin at ``first``. ``bits`` is what each of these tells.
+    hypotheses jointly with each of O outcomes; the last row is for no request. ``first`` are the
+    rows where the outcomes of each telling request begin, ``bits`` what each of these tells.
     """
 
     planner: Planner | Portfolio
@@ -61,9 +61,9 @@ class Asked:
 
     @classmethod
     def of(cls, belief: Belief, requests: Sequence[Request]) -> "Asked":
-        """What requests may tell.
+        """The requests and their outcomes, as a belief expects them.
 
-        Hypotheses below 1 in 1,000 are left out. Where several faults are possible, the plans that
+        Hypotheses below 1 in 1,000 are left out. If several faults are possible, the plans that
         may follow are fixed before the answer is known.
 
         Raises:
@@ -78,8 +78,8 @@ class Asked:
         joint = np.floor(joint, out=joint)
         first = np.cumsum([0, *map(len, telling)])
         bits = _information(planner.answers, joint[:-1], first[:-1]) if telling else []
-        known = tuple(table is not None for table in tables)
-        return cls(planner, tuple(requests), known, joint, first, tuple(bits))
+        flags = tuple(table is not None for table in tables)
+        return cls(planner, tuple(requests), flags, joint, first, tuple(bits))
 
     def worths(self, *, hand_over: bool = True) -> tuple[Worth, ...]:
         """What each request is worth; without ``hand_over`` as if nobody took the incident over."""
@@ -99,16 +99,16 @@ class Asked:
 def _tables(
     belief: Belief, planner: Planner | Portfolio, requests: Sequence[Request]
 ) -> list[Floats | None]:
-    """The likelihood (O, H) of each outcome of each request, in units of 2**-16.
+    """For each request, the likelihoods (O, H) of its O outcomes, in units of 2**-16.
 
-    O outcomes, H hypotheses of the planner. None if nothing new is shown, or too late.
+    H are the hypotheses of the planner. None for a request without news, or if it is too late.
     """
     held, left = belief.posterior, belief.standing.left
     rows = held.rows[planner.rows]
     places = held.listed.left(rows, planner.fixed)
     begins = _begins(belief, rows)
     latest = scrapes(belief.standing.tick + 1, belief.standing.doings)[-1]
-    # What a service is that no fault reaches.
+    # The shares of the conditions of services that no fault reaches.
     own = held.own * FULL // held.own.sum(axis=1, keepdims=True)
     return [
         _outcomes(belief, places, begins, own, latest, request) if left > 1 else None
@@ -117,15 +117,14 @@ def _tables(
 
 
 def _information(keys: Longs, joint: Floats, first: Longs) -> list[float]:
-    """Information of each question about the answer that each hypothesis asks for, in bits.
+    """The information in each request about the right response to the incident, in bits.
 
-    ``keys`` (H,) number the answers, ``joint`` (O, H) are the weights of hypotheses with each
-    outcome, ``first`` are the rows where the outcomes of each question begin. The result is rounded
-    to 2**-16, so that ties are the same on every machine.
+    ``keys`` (H,) number the responses that hypotheses ask for; ``joint`` and ``first`` are those of
+    :class:`Asked`. The result is rounded to 2**-16, so that ties are the same on every machine.
     """
     order = np.argsort(keys, kind="stable")
     table = np.add.reduceat(joint[:, order], np.unique(keys[order], return_index=True)[1], axis=1)
-    before = np.add.reduceat(table, first, axis=0)  # (questions, answers)
+    before = np.add.reduceat(table, first, axis=0)  # (requests, responses)
     whole = before.sum(axis=1)
 
     def weighed(values: Floats) -> Floats:
@@ -139,7 +138,7 @@ def _information(keys: Longs, joint: Floats, first: Longs) -> list[float]:
 
 
 def _begins(belief: Belief, rows: Longs) -> Longs:
-    """The tick (H, n) from which the present condition of each service holds."""
+    """The tick (H, n) from which the present condition of each service holds, for ``rows`` (H,)."""
     listed, doings = belief.posterior.listed, belief.standing.doings
     begins = np.zeros((len(rows), len(belief.topology)), np.int64)
     by, _ = fixed_by(listed, rows, doings)
@@ -157,10 +156,11 @@ def _outcomes(
 ) -> Floats | None:
     """The likelihood (O, H) of each outcome, in units of 2**-16; None if nothing is new.
 
-    ``places`` (H, n) are the conditions of the services by now, which hold from the ticks
-    ``begins``; ``own`` (n, U) shares of those that no fault reaches; ``latest`` is the scrape.
+    ``places`` (H, n) are the present conditions of the services, which hold from the ticks
+    ``begins`` (H, n); ``own`` (n, U) are shares of conditions where no fault reaches; ``latest``
+    is the tick of the last scrape that the answer shows.
     """
-    news = _told_by(belief, request, latest)
+    news = _news_of(belief, request, latest)
     if news is None:
         return None
     service, channel, sorts = news
@@ -174,13 +174,13 @@ def _outcomes(
         for sort in sorts
     )
     reader, conditions = shared_reader(own_reader, sorts)
-    # It may be blind as long as nobody has asked.
+    # The channel may be down as long as nobody has asked.
     blind = 0 if (service, channel) in seen.down else reader.setting.blind_weight
     now = instant_of(min(belief.standing.tick + 1, _LATEST))
     rows = _shown(reader, sorts, outcomes_by_sort, now, blind)[:, conditions]
-    count = min(own.shape[1], rows.shape[1])  # it is padded to the most conditions of any service
+    count = min(own.shape[1], rows.shape[1])  # ``own`` is padded to the most conditions of any
     aloof = np.floor(own[service, :count] @ rows[0, :count] / FULL)
-    # Last stands what a service shows that nothing reaches, whose place is -1.
+    # The last row is for a service that no fault reaches, whose place is NONE, -1.
     table = np.concatenate([rows.reshape(-1, rows.shape[2]), aloof[np.newaxis]])
     here = places[:, service]
     if len(every) > 1:
@@ -189,13 +189,10 @@ def _outcomes(
     return likely
 
 
-def _told_by(
+def _news_of(
     belief: Belief, request: Request, latest: int
 ) -> tuple[int, Channel, tuple[str, ...]] | None:
-    """What a request would newly show: service, channel, the sorts of histories.
-
-    None if nothing is new, as of a channel that is known to be down.
-    """
+    """(service, channel, sorts of histories) that a request would show; None if nothing is new."""
     if request.service is None:
         raise InvalidInput("a look at all services has too many outcomes to be valued")
     service = belief.topology.index(request.service)
@@ -218,9 +215,10 @@ def _shown(
     now: int,
     blind: int,
 ) -> Floats:
-    """The likelihood (B, C, O) of what sorts may show at an instant, in units of 2**-16.
+    """The likelihood (B, C, O) of what sorts may show at instant ``now``, in units of 2**-16.
 
-    From what was seen of S sorts since B ticks each (S, B). A share ``blind`` shows nothing.
+    ``outcomes_by_sort`` (S, B) is what was seen of histories of S sorts that began in B segments.
+    With weight ``blind`` (of 65,536) the channel is down and shows nothing.
     """
     count, begins = len(reader.conditions), len(outcomes_by_sort[0])
     rows = np.full((begins * count, 1), float(FULL))
@@ -247,9 +245,9 @@ def _likeliest_and_rest(rows: Floats) -> Floats:
 
 @lru_cache(maxsize=1 << 14)
 def _likelihood(reader: Reader, sort: str, outcome: Outcome, now: int) -> Longs:
-    """The likelihood (C, O) of what a look at an instant shows, in units of 2**-16.
+    """The likelihood (C, O) of what a history shows at instant ``now``, in units of 2**-16.
 
-    Usual so far; and each token, begun with the trouble or at another time, such as with a remedy.
+    Outcomes are: usual so far; each token, begun with the trouble; each token, begun otherwise.
     """
     fits = fitting(reader, sort, outcome) >> 12  # so that sums times 2**16 fit
     if outcome.begin:

@@ -1,4 +1,4 @@
-"""Beliefs over sets of faults that are too many to weigh each of them.
+"""Beliefs where there are too many sets of faults to weigh each of them.
 
 Faults that reach different services are almost independent, so the faults that together explain a
 screen are also likely by themselves. The search keeps the likeliest single faults, weighs all their
@@ -24,12 +24,12 @@ from logtriage.world.channels import EASES, Channel
 
 #: The share of the posterior (total variation) that the search may misplace on average.
 ERROR: Final = 0.08
-#: How many single faults are combined, and of how many pairs the triples are weighed.
+#: How many single faults are combined with each other, and how many pairs with these faults.
 SINGLES: Final = 40
 PAIRS: Final = 100
-#: So many of the likeliest faults, and of the likeliest pairs, are combined with every other fault.
+#: This many of the likeliest faults and of the likeliest pairs are combined with all other faults.
 ANCHORS: Final = 10
-#: So many of the likeliest faults bring along the faults that they may bring about.
+#: For this many of the likeliest faults, the faults that they may bring about are combined, too.
 _LINKING: Final = 12
 
 
@@ -51,14 +51,14 @@ def searched_posterior(
         anchors: how many of the likeliest faults and pairs are combined with every other fault.
     """
     limits = singles, pairs, anchors
-    members = _found(model, seen, None, limits)
+    members = _sets_to_weigh(model, seen, None, limits)
     revealed = _Revealed.by(model, seen)
     listed = model.compiled(members)
     known = weighed(listed, seen)
     if len(revealed.asked) > 1 or known.total.max() == NEVER:
-        # Few of the sets that look likely do all that actions revealed: it must lead a search.
-        led = _found(model, seen, revealed, limits)
-        listed = model.compiled(np.unique(np.concatenate([members, led]), axis=0))
+        # Few of the sets that look likely explain all that actions revealed: search for these.
+        more = _sets_to_weigh(model, seen, revealed, limits)
+        listed = model.compiled(np.unique(np.concatenate([members, more]), axis=0))
         known = weighed(listed, seen)
     return posterior(listed, seen, known)
 
@@ -67,7 +67,7 @@ def searched_posterior(
 class _Revealed:
     """What actions revealed, by single fault (S + 1,).
 
-    Every set has a fault in each row of ``asked``, and none that is ``ruled_out``.
+    A possible set has at least one fault of each array in ``asked``, and none of ``ruled_out``.
     """
 
     asked: tuple[Bools, ...]
@@ -88,16 +88,16 @@ class _Revealed:
                 eased[remedy, service] = eased.get((remedy, service)) or cell.token == EASES
         fixes = {action: model.accepted[:, model.remedies.index(action)] for action in eased}
         asked = (*paged, *(fixes[action] for action in eased if eased[action]))
-        no = np.zeros(len(model.accepted), np.bool_)
+        ruled_out = np.zeros(len(model.accepted), np.bool_)
         for faults in (*wrong, *(fixes[action] for action in eased if not eased[action])):
-            no |= faults
-        return cls(asked, no)
+            ruled_out |= faults
+        return cls(asked, ruled_out)
 
 
-def _found(
+def _sets_to_weigh(
     model: Model, seen: Seen, revealed: _Revealed | None, limits: tuple[int, int, int]
 ) -> Longs:
-    """The members (R, K) of the sets to be weighed; what was ``revealed``, if given, leads."""
+    """The members (R, K) of the sets to weigh; ``revealed``, if given, guides the choice."""
     singles, pairs, anchors = limits
     every, most = np.arange(len(model.singles)), len(model.setting.counts)
     alone = _distinct_sets(model, every[:, np.newaxis])
@@ -119,7 +119,7 @@ def _found(
     rows = _likeliest_sets(model, two, seen, revealed, max(pairs, anchors))
     best = two[rows, :2]
     three = _distinct_sets(model, _crossed(best[:pairs], kept), _crossed(best[:anchors], every))
-    # A remedy leaves part of a set, which must be there to be looked up.
+    # After a remedy, part of a set is left: it is looked up, so it must be listed, too.
     parts = _distinct_sets(model, two[:, :2], three[:, :2], three[:, 1:], three[:, ::2])
     return np.concatenate([alone, parts, three])
 
@@ -128,7 +128,7 @@ def _faults_to_combine(model: Model, seen: Seen, ranked: list[int], singles: int
     """The single faults that are combined with each other, in order."""
     kept = set(ranked[:singles])
     for _, *remedy in seen.doings.remedies:
-        # What a remedy would have fixed may be what it has fixed, however it looks by now.
+        # A fault that a remedy has fixed looks unlikely by now, so all that it would fix are kept.
         column = model.remedies.index((remedy[0], remedy[1]))
         kept.update(np.flatnonzero(model.accepted[:, column]).tolist())
     rule = model.world.rules.secondary_fault
@@ -145,7 +145,7 @@ def _faults_to_combine(model: Model, seen: Seen, ranked: list[int], singles: int
 def _likeliest_sets(
     model: Model, members: Longs, seen: Seen, revealed: _Revealed | None, count: int
 ) -> Longs:
-    """Rows of the likeliest sets by evidence; those first that do most of what was revealed."""
+    """Indices of the likeliest sets by evidence; those that explain most of ``revealed`` first."""
     shown = weighed(model.compiled(members), seen).shown[: len(members)]
     if revealed is None:
         return np.argsort(-shown, kind="stable")[:count]
@@ -156,7 +156,7 @@ def _likeliest_sets(
 
 
 def _crossed(sets: Longs, faults: Sequence[int] | Longs) -> Longs:
-    """Each of R sets (R, L) of L faults with each of some faults, as rows of L + 1."""
+    """Each of R sets (R, L) with each of some faults added, as rows of L + 1 faults."""
     others = np.tile(np.array(faults), len(sets))[:, np.newaxis]
     return np.concatenate([np.repeat(sets, len(faults), axis=0), others], axis=1)
 

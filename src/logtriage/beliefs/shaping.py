@@ -1,4 +1,4 @@
-"""Shaped rewards: every question is paid by what it told."""
+"""Shaped rewards: a step also earns the rise of the expected grade, such as by an answer."""
 
 from logtriage.beliefs.beliefs import belief
 from logtriage.grading import score
@@ -11,7 +11,7 @@ def value_of(state: State) -> float:
 
 
 def shaped_reward(before: State, after: State, gamma: float = 1.0) -> float:
-    """The reward of a step plus what the step told: potential-based shaping.
+    """The reward of a step plus the rise of what is still expected: potential-based shaping.
 
     reward + gamma * phi(after) - phi(before) with phi = W - grade, 0 once closed. With
     gamma = 1 a step earns W(after) - W(before), and the best policy stays the best: A. Y.
@@ -25,5 +25,5 @@ def shaped_reward(before: State, after: State, gamma: float = 1.0) -> float:
 
 
 def potential(state: State) -> float:
-    """What is expected beyond the grade so far: phi = W - grade, 0 once closed."""
+    """The grade that is expected beyond the grade so far: phi = W - grade, 0 once closed."""
     return 0.0 if state.is_closed else value_of(state) - score(state)

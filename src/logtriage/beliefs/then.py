@@ -18,7 +18,7 @@ from logtriage.state import State, initial_state
 
 
 def likely_then(held: Belief, state: State, action: Action) -> str | None:
-    """What a belief gave a decision in a state, and the truth; None if it decides nothing.
+    """How likely a belief held a decision to be right, in words; None for all other actions.
 
     ``held`` is the belief at ``state``, before the action.
     """
@@ -42,10 +42,10 @@ def likely_then(held: Belief, state: State, action: Action) -> str | None:
 
 
 def lucky_then(held: Belief, state: State, action: Action) -> str | None:
-    """How likely a page or a root cause was that was right by luck; None for all else.
+    """How unlikely a page or a root cause was, in words, if it was right by luck; else None.
 
-    It was lucky if it was right and not justified, as
-    :attr:`logtriage.beliefs.explain.Step.lucky` says. ``held`` is as for :func:`likely_then`.
+    It was lucky if it was right without being justified
+    (:attr:`logtriage.beliefs.explain.Step.lucky`). ``held`` is as for :func:`likely_then`.
     """
     justified, right = judged(held, state, action)
     if justified is not False or not right:
@@ -56,15 +56,15 @@ def lucky_then(held: Belief, state: State, action: Action) -> str | None:
         assert isinstance(action, IdentifyRootCause)  # nothing else is judged
         when, name, shares, bar = "when it was declared", action.service, held.root_causes, ROOT_BAR
     share = shares.get(name, 0.0)
-    digits = 2 if _percent(share) == _percent(bar) else 0  # it was below the bar
-    told, needed = _percent(share, digits), _percent(bar, digits)
-    return f"{when} {name} was {told} likely, of {needed} needed"
+    digits = 2 if _percent(share) == _percent(bar) else 0  # the share is below the bar: show it
+    likely, needed = _percent(share, digits), _percent(bar, digits)
+    return f"{when} {name} was {likely} likely, of {needed} needed"
 
 
 def decisions_then(state: State) -> tuple[tuple[tuple[str, str], ...], tuple[str, ...]]:
-    """Each decision of a single agent's episode: its tick, and how likely it was right then.
+    """(tick, :func:`likely_then`) of each decision of a single agent's episode, in words.
 
-    Beside them stands what was right by luck (:func:`lucky_then`).
+    The second value has the words for what was right by luck (:func:`lucky_then`).
 
     Raises:
         InvalidInput: for an incident whose probabilities are not known.
@@ -85,14 +85,14 @@ def decisions_then(state: State) -> tuple[tuple[tuple[str, str], ...], tuple[str
 def _share(
     action: Action,
     shares: Mapping[str, float],
-    said: str,
+    choice: str,
     right: Iterable[str],
     benign: float,
 ) -> str:
-    """The share of what was said and, if it was wrong, of what was right."""
+    """The share of a choice and, if it was wrong, of each right choice, in words."""
     right = sorted(right)
-    text = f"{describe(action)}: {_percent(shares.get(said, 0.0))} right"
-    if said in right:
+    text = f"{describe(action)}: {_percent(shares.get(choice, 0.0))} right"
+    if choice in right:
         return text
     if not right:
         return f"{text}; {_percent(benign)} benign, as it was"

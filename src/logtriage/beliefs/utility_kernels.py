@@ -1,7 +1,10 @@
 """Spec: logtriage.beliefs.plans; law: property_tests/test_world_value_laws.py.
 
-The utilities of lists of actions under the hypotheses of a row, made when a plan first needs them.
-Hypotheses under which the same was done, and severities are alike, share them.
+Utilities of plans in one incident (``row``) under a hypothesis (``at``), made when first needed.
+Hypotheses under which the same was done, and severities are alike, are a ``group`` and share them.
+A plan has a ``page`` (0 or 1), declares a severity (``says``, or ``SILENT``) and a root cause
+(``names``: ``UNSAID``, ``WRONG`` or ``RIGHT``), then comes its end. ``to`` are the tables of the
+row's world, ``room`` is scratch memory.
 """
 
 from typing import Any, Final, NamedTuple
@@ -44,12 +47,12 @@ _FIXED: Final = FIXED[0]
 
 
 class PlanTables(NamedTuple):
-    """Tables for plans over H hypotheses and M remedies in W worlds.
+    """Tables for plans over H hypotheses and M remedies in W worlds, or (without W) in one.
 
-    ``root`` (W, H) is -1 where there is no fault. Pairs of a remedy and a hypothesis that accepts
-    it are listed by remedy: ``hypothesis`` (W, P), and where the pairs of each remedy begin, the
-    last one's end behind them: ``begins`` (W, M + 1). ``by`` and ``to`` are those of grading,
-    ``credits`` (3, 3) those of a severity by the true one.
+    ``root`` (W, H) is the faulty service, -1 for no fault. ``hypothesis`` (W, P) lists the
+    hypotheses that accept the first remedy, then those of the second and so on; ``begins``
+    (W, M + 1) is where those of each remedy begin, and where the last ends. ``by`` and ``to``
+    are the scores and the integers of actions in grading.
     """
 
     root: Longs
@@ -72,12 +75,13 @@ def plan_tables(by: ScoreTables, to: Letters, horizon: int, root: Any, accepts: 
 
 
 class Standings(NamedTuple):
-    """What plans depend on in R incidents, as :class:`logtriage.beliefs.plans.Planner` has it.
+    """What plans depend on in R incidents, as in :class:`logtriage.beliefs.plans.Planner`.
 
     ``world`` (R,) is the number of each row's world. ``weights`` (R, H) are whole numbers with a
-    sum of about 2**30; ``team`` (R, H); ``shares`` (R, H, 3) those of severities, in units of
-    2**-30. ``over`` (R,) is what a hand-over is worth, in units of 2**-20, 0 if it cannot be any
-    more; ``fixed`` (R,) whether the fault is, ``declared`` (R,) the root cause, -1 if not yet.
+    sum of about 2**30; ``team`` (R, H) is the right team; ``shares`` (R, H, 3) are those of
+    severities, in units of 2**-30. ``over`` (R,) is what a hand-over is worth, in units of 2**-20,
+    0 if impossible; ``fixed`` (R,) whether the fault is fixed, ``declared`` (R,) the root cause
+    declared, -1 for none.
 
     What was done: ``severity``, ``paged`` and ``remedies`` (R,), ``wrong``, ``early``, ``said`` and
     ``mended`` (R, H) are the ``severity``, ``paged``, ``remedies``, ``wrong`` and ``early`` of
@@ -102,12 +106,12 @@ class Standings(NamedTuple):
 
 
 class Room(NamedTuple):
-    """Scratch of a row with H hypotheses in at most H groups.
+    """Scratch memory of a row with H hypotheses in at most H groups.
 
-    ``some`` (H,) are weights, ``mass`` by service and ``mean`` by team; ``group`` (H,) is the
-    group of a hypothesis, ``first`` (H,) a hypothesis of a group. ``utilities`` (H, 2, 4, 3,
-    ENDS) are by group, page, severity and root said, and end, in units of 2**-20; ``made``
-    (H, 2, 4, 3) is the row for which they were made.
+    ``some`` (H,) are weights of hypotheses, ``mass`` sums of weights by service, ``mean`` by team;
+    ``group`` (H,) is the group of a hypothesis, ``first`` (H,) the first of a group. ``utilities``
+    (H, 2, 4, 3, ENDS) are by group, page, severity and root cause declared, and end, in units of
+    2**-20; ``made`` (H, 2, 4, 3) is the row for which they were made.
     """
 
     some: Floats
@@ -121,7 +125,7 @@ class Room(NamedTuple):
 
 @kernel
 def _enter(facts: Facts, response: Response, action: Int, right: Int, tick: Int, to: Any) -> Any:
-    """The facts and the response after an action, if there is time for it and all is open."""
+    """(facts, response) after an action; unchanged if the incident is closed or time is up."""
     move = move_of(action, right, Rules(1, 0), to.to)
     live = (facts.closing == OPEN) & (tick < to.horizon)
     counted = counts(facts, move, live, True, np.int64(1))
@@ -135,7 +139,7 @@ def _enter(facts: Facts, response: Response, action: Int, right: Int, tick: Int,
 def _grade(
     row: Int, at: Int, facts: Facts, response: Response, used: Int, rows: Standings, to: Any
 ) -> Any:
-    """The mean grade over the severities of a hypothesis, in units of 2**-20."""
+    """The mean grade over the severities under a hypothesis, in units of 2**-20."""
     none, zero, benign = np.int64(NEVER), np.int64(0), np.int64(to.root[at] < 0)
     shares = add_share(Shares(zero, zero, zero, zero), response, facts.paged, none)
     gated, mean = False, np.int64(PER_UNIT >> 1)
@@ -151,7 +155,7 @@ def _grade(
 
 @kernel
 def begun(row: Int, at: Int, page: Int, says: Int, names: Int, rows: Standings, to: Any) -> Any:
-    """The facts, the response and the tick after a page and declarations, under a hypothesis."""
+    """(facts, response, tick) after the page and the declarations of a plan."""
     root, now, zero = to.root[at], np.int64(rows.tick[row]), np.int64(0)
     fault, declared = np.int64(root >= 0), np.int64(rows.declared[row])
     facts = Facts(
@@ -183,7 +187,7 @@ def begun(row: Int, at: Int, page: Int, says: Int, names: Int, rows: Standings, 
 def closed_grade(
     row: Int, at: Int, facts: Facts, response: Response, close: Int, now: Int, rows: Any, to: Any
 ) -> Any:
-    """The mean grade if the incident is closed next."""
+    """The mean grade if the action ``close`` closes the incident at tick ``now``."""
     facts, response = _enter(facts, response, np.int64(close), np.int64(0), now, to)
     return _grade(row, at, facts, response, now + 1, rows, to)
 
@@ -192,7 +196,7 @@ def closed_grade(
 def make(
     row: Int, group: Int, page: Int, says: Int, names: Int, rows: Standings, to: Any, room: Room
 ) -> None:
-    """Make the utilities of lists with a page and declarations, for a group of hypotheses."""
+    """Make the utilities of a group of hypotheses for all ends of a plan, unless they are made."""
     if room.made[group, page, says, names] == row:
         return
     room.made[group, page, says, names] = row

@@ -24,10 +24,10 @@ class Policy(Protocol):
 
 
 def decision(policy: Policy, seen: Observation, memory: Memory) -> tuple[Action, Memory]:
-    """What a policy decides.
+    """The (action, memory) pair that a policy returns.
 
     Raises:
-        TypeError: if that is no pair of an action and a memory.
+        TypeError: if it returns anything else.
     """
     decided: object = policy.act(seen, memory)
     if not isinstance(decided, tuple) or len(decided) != 2:
@@ -37,7 +37,7 @@ def decision(policy: Policy, seen: Observation, memory: Memory) -> tuple[Action,
 
 @runtime_checkable
 class Follower(Protocol):
-    """Decides for a role by the part of the state that the role was shown. It is pure."""
+    """Decides for a role, by the part of the state that the role was shown. It is pure."""
 
     def act_in(self, state: State, seen: Observation) -> Action:
         """The next action; ``seen`` is the role's slice of the state."""
@@ -52,14 +52,14 @@ Ranking = tuple[tuple[str, ...], ...]
 
 
 def ranked(scores: Mapping[str, Any]) -> Ranking:
-    """Services by their scores, the highest first; those of equal scores are tied."""
+    """The ranking of services by their scores, the highest first; equal scores are tied."""
     groups = grouped((score, name) for name, score in scores.items())
     return tuple(tuple(groups[score]) for score in sorted(groups, reverse=True))
 
 
 @runtime_checkable
 class Ranks(Protocol):
-    """An optional method of policies: say how likely each service is the root cause."""
+    """An optional method of policies: rank the services by how likely each is the root cause."""
 
     def ranking(self, observation: Observation, memory: Memory) -> Ranking:
         """The ranking at the end of an episode, from its last observation and memory."""

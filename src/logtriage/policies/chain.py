@@ -27,20 +27,19 @@ from logtriage.policies.notebook import Notebook, blamed, write_down
 from logtriage.world.schema.parts import Kind
 from logtriage.world.vocabulary import LOG
 
-#: Ticks for the steps after the questions.
+#: Ticks kept for the steps after its only question.
 _STEPS: Final = 6
 
 
 @attrs.frozen
 class ChainPolicy:
-    """Follows complaints and believes the telling line; memory is its :class:`Notebook`.
+    """Follows complaints and believes the logs at their end; memory is its :class:`Notebook`.
 
-    It reads logs alone: no metrics, no traces, no changes. It always pages, whatever
-    a hand-over is worth.
+    It reads logs alone: no metrics, no traces, no changes. It pages whatever a hand-over is worth.
     """
 
     def act(self, observation: Observation, memory: Memory) -> tuple[Action, Memory]:
-        """Ask the end of the chain, or act on its answer."""
+        """Ask for the logs at the end of the chain, or act on them."""
         book = write_down(observation, Notebook() if memory is None else memory)
         return next(_steps(observation, book)), book
 
@@ -49,7 +48,7 @@ def _steps(observation: Observation, book: Notebook) -> Iterator[Action]:
     if observation.severity is None:
         yield ClassifySeverity(book.severity or Severity.P1)
     end = _end(observation, book)
-    fault = _told(end, book, observation)
+    fault = _fault_told(end, book, observation)
     question = RequestMoreLogs(end)
     if observation.ticks_left > _STEPS and question not in book.asked:
         yield question
@@ -68,30 +67,30 @@ def _steps(observation: Observation, book: Notebook) -> Iterator[Action]:
 
 
 def _end(observation: Observation, book: Notebook) -> str:
-    """The declared service, else where the first complaints of all services lead."""
+    """The end of the chain: the declared service, else where the first complaints lead."""
     topology = observation.topology
     if observation.root_cause is not None:
         return observation.root_cause
-    heard: dict[str, str] = {}
+    complaints: dict[str, str] = {}
     for line in book.lines:
         dependency = blamed(line, topology)
         if dependency is not None:
-            heard.setdefault(line.service, dependency)
+            complaints.setdefault(line.service, dependency)
     # A service that complains and is blamed by nobody stands at the top of a chain.
-    tops = [name for name in heard if name not in heard.values()] or list(heard)
+    tops = [name for name in complaints if name not in complaints.values()] or list(complaints)
     if tops:
         here = tops[0]
     else:  # nobody complains: the first service that alerts, else the edge
         here = book.alerts[0].service if book.alerts else topology.names[topology.edges[0]]
     passed = {here}
-    while here in heard and heard[here] not in passed:
-        here = heard[here]
+    while here in complaints and complaints[here] not in passed:
+        here = complaints[here]
         passed.add(here)
     return here
 
 
-def _told(service: str, book: Notebook, observation: Observation) -> Kind | None:
-    """The fault behind the service's telling line; a line that names the fault comes first."""
+def _fault_told(service: str, book: Notebook, observation: Observation) -> Kind | None:
+    """The kind of fault that the service's lines tell of; a line that names the kind goes first."""
     world = world_of(observation)
     for kind, where in book.named:
         if where == service:

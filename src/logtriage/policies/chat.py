@@ -17,7 +17,7 @@ from logtriage.roles.splits import get_role_split
 
 #: One message, ``{"role": "user", "content": "…"}``.
 Message = Mapping[str, str]
-#: Asks a model: the messages so far to its reply.
+#: Asks a model: takes the messages so far, returns its reply.
 Complete = Callable[[Sequence[Message]], str]
 
 
@@ -28,9 +28,9 @@ def _positive(_: object, field: "attrs.Attribute[int | None]", value: int | None
 
 @attrs.frozen
 class _Talk:
-    """The conversation, and the screen that was shown last."""
+    """The conversation so far, and the screen that was shown last."""
 
-    said: tuple[Message, ...] = ()
+    messages: tuple[Message, ...] = ()
     before: Observation | None = None
 
 
@@ -77,11 +77,11 @@ class ChatPolicy:
         """Show the screen, and read the reply."""
         talk: _Talk = memory or _Talk()
         text = render_observation(observation, self.style, before=talk.before)
-        said: tuple[Message, ...] = (*talk.said, {"role": "user", "content": text})
-        shown = said if self.turns is None else said[1 - 2 * self.turns :]
+        sent: tuple[Message, ...] = (*talk.messages, {"role": "user", "content": text})
+        shown = sent if self.turns is None else sent[1 - 2 * self.turns :]
         reply = self.complete([{"role": "system", "content": self.rules}, *shown])
-        said = (*said, {"role": "assistant", "content": reply})
-        return self._read(reply, observation), _Talk(said, observation)
+        messages = (*sent, {"role": "assistant", "content": reply})
+        return self._read(reply, observation), _Talk(messages, observation)
 
     def _read(self, reply: str, observation: Observation) -> Action:
         form: Form = "word" if self.style == "notation" else "json"

@@ -1,4 +1,4 @@
-"""Answers that depend on nothing: the floor against which a grader is measured."""
+"""Fixed answers that depend on no screen: the floor against which a grader is measured."""
 
 import attrs
 
@@ -10,7 +10,7 @@ from logtriage.topology import Topology
 
 
 def fitted(action: Action, topology: Topology) -> Action:
-    """The action; malformed, as from any agent, if it names what the topology lacks."""
+    """The action, or a :class:`Malformed` one if it names something that the topology lacks."""
     try:
         check_action(action, topology)
     except UnknownName as error:

@@ -1,16 +1,16 @@
 """The expert: scripted, honest, and by rules of thumb. It sees only observations.
 
 It starts at the edge and follows complaints down to the service whose failure explains
-most of them, looks at that service's traces and metrics, counts the signs that fit each row of
-the runbook (:mod:`logtriage.policies.suspicion`), and asks for the channel that tells the first
-row from the next row with another page or another remedy; then it looks at the other suspects. It
-asks each question once. When the time for questions is over it hands the incident over if its lead
-is not worth the risk. Else it pages, declares, fixes and resolves, or dismisses an incident that
-troubles nobody. It knows no probabilities.
+most of them. It looks at that service's traces and metrics and counts the signs that fit each kind
+of fault in the runbook (:mod:`logtriage.policies.suspicion`). Then it asks for the channel that
+best tells the top suspect from the next one with another page or remedy, and looks at the other
+suspects. It asks each question once. When the time for questions is over, it hands the incident
+over if its lead is not worth the risk. Else it pages, declares, fixes and resolves, or dismisses
+an incident that troubles nobody. It knows no probabilities.
 
-A role takes the steps that it may take, by its own slice, and reports its diagnosis. A role that
-cannot diagnose goes by the board; while the board is empty, it waits. Recordings have no tokens,
-and are left to an expert of their own.
+A role takes the steps that it may take, by its own slice of the screen, and reports its diagnosis.
+A role that cannot diagnose goes by the reports; until there is one, it waits. Recordings have no
+tokens: :mod:`logtriage.policies.recorded_expert` plays them.
 """
 
 from collections.abc import Iterator
@@ -55,15 +55,15 @@ from logtriage.world.vocabulary import LOG
 
 #: Ticks for the steps after the questions: page, severity, root cause, remedy, resolve.
 STEPS: Final = 5
-#: It keeps the horizon divided by this, in ticks, for late answers.
+#: It keeps horizon / SPARE ticks for late answers.
 SPARE: Final = 7
-#: The lead that acting needs, by the least worth of a hand-over that asks for it.
+#: The lead in points that acting needs, by the worth of a hand-over from which it is needed.
 HAND_OVER_LEADS: Final = {0.3: 0, 0.5: 3, 0.7: 6, 0.8: 9, 0.9: 10}
 #: With a lead of this many points, it asks no more.
 SURE: Final = 12
-#: Points of a fault that the board names, for a role that cannot diagnose.
+#: Extra points of a fault that a report names, for a role that cannot diagnose.
 TOLD: Final = 4
-#: Remedies that are tried at most after a page. Without one, a single one is tried.
+#: At most this many remedies are tried after a page; without a page, only one.
 TRIES: Final = 3
 #: With so few ticks left, it waits for nobody.
 LATE: Final = 3
@@ -94,7 +94,7 @@ class ExpertPolicy:
 
 
 def _may(role: Role, action: Action, observation: Observation) -> bool:
-    """Whether a role may take an action now, and ask about that service."""
+    """Whether a role may take an action now: by its kind, its service and the requests left."""
     if action_name(action) not in role.kinds or not may_ask(role, action, observation.topology):
         return False
     return not (observation.requests_left == 0 and is_request(action))
@@ -140,15 +140,15 @@ def _steps(observation: Observation, book: Notebook, role: Role) -> Iterator[Act
 
 
 def open_suspects(observation: Observation, book: Notebook) -> list[Suspect]:
-    """The suspects that actions so far and reports of others leave open."""
+    """The suspects, most suspect first, that actions and reports so far have not ruled out."""
     ranked = suspects(observation, book)
     if observation.hidden >= _DIAGNOSIS:
-        ranked = _as_told(observation, ranked)
+        ranked = _as_reported(observation, ranked)
     return [suspect for suspect in ranked if _is_open(suspect, observation, book)]
 
 
-def _as_told(observation: Observation, ranked: tuple[Suspect, ...]) -> tuple[Suspect, ...]:
-    """For a role that cannot diagnose: the rows of the service on the board, and no others."""
+def _as_reported(observation: Observation, ranked: tuple[Suspect, ...]) -> tuple[Suspect, ...]:
+    """The suspects at the reported service, and no others: for a role that cannot diagnose."""
     word, named = heard(observation) or (None, None)
     service = named or observation.root_cause
     if word == NO_FAULT:
@@ -178,7 +178,7 @@ def _is_open(suspect: Suspect, observation: Observation, book: Notebook) -> bool
 
 
 def lead_of(observation: Observation, ranked: list[Suspect]) -> int:
-    """Points between the first suspect and the next one with another page."""
+    """The lead in points of the first suspect over the next with another page, else ``SURE``."""
     team = ranked[0].team(observation)
     rival = next((row for row in ranked if row.team(observation) != team), None)
     return SURE if rival is None else ranked[0].points - rival.points
@@ -201,8 +201,8 @@ def _by_use(
     rival = next((row for row in ranked if (row.remedy, row.team(observation)) != response), top)
     if rival.service == top.service:
         shown = {RequestTraces: SPANS, RequestMetrics: (*world.gauges,), RequestMoreLogs: (LOG,)}
-        told = {look: differences(world, top.kind, rival.kind, shown[look]) for look in looks}
-        yield from (look(top.service) for look in sorted(looks, key=lambda look: -told[look]))
+        apart = {look: differences(world, top.kind, rival.kind, shown[look]) for look in looks}
+        yield from (look(top.service) for look in sorted(looks, key=lambda look: -apart[look]))
     else:
         yield from (look(suspect.service) for look in looks for suspect in (top, rival))
     yield from (look(suspect.service) for suspect in ranked for look in looks)
@@ -214,7 +214,7 @@ def _by_use(
 def _respond(
     observation: Observation, book: Notebook, role: Role, top: Suspect
 ) -> Iterator[Action]:
-    """Page, declare, tell, fix, close: by the runbook and this incident's directory."""
+    """The steps of a response by runbook and directory: page, declare, report, fix, close."""
     # Some faults belong to a fixed team of the topology, whoever owns the service.
     pages = world_of(observation).pages(top.kind, observation.topology)
     known = observation.directory or pages is not None
@@ -222,7 +222,8 @@ def _respond(
         team = top.team(observation)
         assert team is not None
         yield Escalate(team)
-    # Others wait for the root cause; who is alone may still learn from the responders' note.
+    # A role declares the root cause at once, since others wait for it. A lone agent does so after
+    # the severity, since the responders' note may come.
     if "report" not in role.may:
         yield from _classify(observation, book)
     if observation.root_cause is None:
@@ -252,9 +253,9 @@ def _close(observation: Observation, book: Notebook, role: Role) -> Iterator[Act
 
 
 def _all_in(observation: Observation, role: Role) -> bool:
-    """Whether root cause and page are in, as far as the role can see; nobody waits for long.
+    """Whether root cause and page are declared, as far as the role can see; True when it is late.
 
-    A role that may do all of it waits for nobody.
+    A role that may declare both waits for nobody.
     """
     if observation.ticks_left <= LATE:
         return True
@@ -265,6 +266,6 @@ def _all_in(observation: Observation, role: Role) -> bool:
 
 
 def _report(message: str, observation: Observation, role: Role) -> Iterator[Action]:
-    """Tell the others once: changing one's mind would confuse them."""
+    """Report to the others, but only once: a second report would confuse them."""
     if all(report.by != role.name for _, report in observation.reports):
         yield Report(message, role.name)

@@ -1,4 +1,4 @@
-"""The habit that this project exists to break: blame the service that logs the loudest error."""
+"""The habit that this project exists to break: blaming the service that logs the loudest error."""
 
 import attrs
 
@@ -26,7 +26,7 @@ class FirstErrorPolicy:
     """
 
     def act(self, observation: Observation, memory: Memory) -> tuple[Action, Memory]:
-        """The next step of the habit; memory is the suspect and the step."""
+        """The next step of the habit; memory is (suspect, number of the step)."""
         suspect, step = (_loudest(observation), 0) if memory is None else memory
         topology = observation.topology
         match step:
@@ -37,7 +37,7 @@ class FirstErrorPolicy:
             case 1:
                 action = IdentifyRootCause(suspect, 0.9)
             case 2:
-                # Nobody records who owns what: there any team will do.
+                # Recordings may lack a directory of owners: any team will do.
                 owners = observation.directory or topology.teams[:1] * len(topology)
                 action = Escalate(owners[topology.index(suspect)])
             case 3:
@@ -54,7 +54,7 @@ def usual_remedy(observation: Observation) -> str:
 
 
 def _loudest(observation: Observation) -> str:
-    """The service with the most weight of lines; on a tie, the first to speak."""
+    """The service whose lines weigh most by their levels, else the first that alerts."""
     weights: dict[str, int] = {}
     for line in observation.window:
         weight = 10 ** _LOUDNESS.get(line.level, 0)

@@ -1,8 +1,8 @@
-"""The baseline of recordings shown on request: it asks suspects, and blames the furthest stray.
+"""A baseline for recordings shown on request: it asks about suspects and blames the furthest stray.
 
-Alerts, complaints and the calls between services say whom to ask. It asks for metrics, which hold
-the figures of logs and spans too. It sees observations only, knows no
-log phrase and no fault kind.
+The *stray* of a signal is how far it is from its usual value, in spreads. Alerts, error lines and
+the calls between services say whom to ask. It asks for metrics, which hold the figures of logs and
+spans too. It sees observations only, and knows no log phrase and no fault kind.
 """
 
 from collections.abc import Iterator, Mapping
@@ -27,7 +27,7 @@ from logtriage.world.telemetry import Signal
 
 #: Ticks kept for the answer: name a service, say the class, resolve.
 RESERVE: Final = 3
-#: A stray of fewer spreads is taken for no fault.
+#: A service with a smaller stray, in spreads, counts as healthy.
 STRAYS: Final = 3.0
 #: Points of suspicion for a service on each screen: an alert, an error line that is not usual, an
 #: alert while no service that it calls has one, and calls from such services.
@@ -48,7 +48,7 @@ class Asked:
     """The memory of :class:`InquiryPolicy`.
 
     ``suspicion`` holds the points of each service so far, in index order; ``figures`` the newest
-    signals of each that was asked, by name.
+    signals of each service that was asked, by service name.
     """
 
     suspicion: tuple[float, ...]
@@ -60,24 +60,24 @@ class InquiryPolicy:
     """Asks for metrics, names the service that strays furthest, and the class of that stray."""
 
     def act(self, observation: Observation, memory: Memory) -> tuple[Action, Memory]:
-        """Ask while there is time and somebody to ask, then declare and close."""
-        heard = _heard(observation, memory)
+        """Ask while there is time and a service left to ask about, then declare and close."""
+        asked = _noted(observation, memory)
         if observation.root_cause is None and observation.ticks_left > RESERVE:
-            name = _next(observation, heard)
+            name = _next(observation, asked)
             if name is not None:
-                return RequestMetrics(name), heard
-        return _answer(observation, heard), heard
+                return RequestMetrics(name), asked
+        return _answer(observation, asked), asked
 
     def ranking(self, observation: Observation, memory: Memory) -> Ranking:
         """The services that were asked, by their stray; then all others, by suspicion."""
-        heard = _heard(observation, memory)
-        strays = {name: score(figures) for name, figures in heard.figures.items()}
-        names = zip(observation.topology.names, heard.suspicion, strict=True)
+        asked = _noted(observation, memory)
+        strays = {name: score(figures) for name, figures in asked.figures.items()}
+        names = zip(observation.topology.names, asked.suspicion, strict=True)
         return ranked({name: (strays.get(name, -1.0), suspicion) for name, suspicion in names})
 
 
 def score(signals: tuple[Signal, ...]) -> float:
-    """How far a service strays: by signals of its own, else by signals that its callers share."""
+    """How far a service strays, by its own signals and, for less, by those that callers share."""
     named = {signal.name: signal for signal in signals}
     return weighed(own(named), inherited(named))
 
@@ -85,8 +85,8 @@ def score(signals: tuple[Signal, ...]) -> float:
 def fault_class(signals: tuple[Signal, ...]) -> FaultCategory:
     """The class that the furthest stray of a service speaks for.
 
-    Signals that speak for none are passed over. Where nothing strays it is network: a
-    service that is slow with nothing of its own astray waits for its packets.
+    Signals that speak for no class are passed over. If nothing strays, the class is network: a
+    service that is slow without a stray of its own waits for its packets.
     """
     furthest = {category: 0.0 for category, _ in CLASSES}
     for signal in signals:
@@ -101,8 +101,8 @@ def _has(name: str, words: tuple[str, ...]) -> bool:
     return any(word in name for word in words)
 
 
-def _heard(observation: Observation, memory: Memory) -> Asked:
-    """Take note of a screen."""
+def _noted(observation: Observation, memory: Memory) -> Asked:
+    """The memory after a screen."""
     names = observation.topology.names
     before: Asked = memory or Asked((0.0,) * len(names), {})
     figures = dict(before.figures)
@@ -110,14 +110,14 @@ def _heard(observation: Observation, memory: Memory) -> Asked:
         shown = (reading.signal for reading in observation.metrics if reading.service == service)
         figures[service] = tuple(signal for signal in shown if signal is not None)
     suspicion = dict(zip(names, before.suspicion, strict=True))
-    for name, weight in _told(observation):
+    for name, weight in _points(observation):
         if name in suspicion:
             suspicion[name] += weight
     return Asked(tuple(suspicion.values()), figures)
 
 
-def _told(observation: Observation) -> Iterator[tuple[str, float]]:
-    """The services that a screen makes suspect, and by how much."""
+def _points(observation: Observation) -> Iterator[tuple[str, float]]:
+    """(service, points of suspicion) for each reason on a screen to suspect a service."""
     services = observation.topology.services
     alerting = [alert.service for alert in observation.alerts]
     erring = [
@@ -129,31 +129,31 @@ def _told(observation: Observation) -> Iterator[tuple[str, float]]:
     yield from ((name, NEW_ERROR) for name in erring)
     ill = {*alerting, *erring}
     for service in services:
-        # Who alerts while nobody that it calls does is where the trouble ends.
+        # A service that alerts while none that it calls does is the end of a chain.
         if service.name in alerting and not set(service.calls) & set(alerting):
             yield service.name, CHAIN_END
         if service.name in ill:
             yield from ((name, CALLED) for name in service.calls)
 
 
-def _next(observation: Observation, heard: Asked) -> str | None:
+def _next(observation: Observation, asked: Asked) -> str | None:
     """The most suspect service that was not asked."""
     left = [
         (-suspicion, name)
-        for name, suspicion in zip(observation.topology.names, heard.suspicion, strict=True)
-        if name not in heard.figures
+        for name, suspicion in zip(observation.topology.names, asked.suspicion, strict=True)
+        if name not in asked.figures
     ]
     return min(left)[1] if left else None
 
 
-def _answer(observation: Observation, heard: Asked) -> Action:
+def _answer(observation: Observation, asked: Asked) -> Action:
     """Declare, then close. Where nothing alerts and nobody strays there is no fault."""
     declared = observation.root_cause
     if declared is None:
-        best = max(heard.figures, key=lambda name: score(heard.figures[name]), default=None)
-        calm = best is None or score(heard.figures[best]) < STRAYS
+        best = max(asked.figures, key=lambda name: score(asked.figures[name]), default=None)
+        calm = best is None or score(asked.figures[best]) < STRAYS
         calm = calm and not observation.alerts
         return Ignore() if best is None or calm else IdentifyRootCause(best)
     if observation.open_loop and observation.fault_category is None:
-        return ClassifyFault(fault_class(heard.figures.get(declared, ())))
+        return ClassifyFault(fault_class(asked.figures.get(declared, ())))
     return Resolve()

@@ -1,4 +1,4 @@
-"""The notes of a scripted policy on its screens: signs, in order."""
+"""The notes of a scripted policy on its screens: the signs it saw and the requests it made."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -26,7 +26,7 @@ _QUESTIONS: Final = (RequestMoreLogs, RequestMetrics, RequestTraces)
 class Sign:
     """A sign of a service: its sort (``log``, ``cpu``, ``time``) and token.
 
-    ``start`` is the tick at which a gauge or a trace first showed it, the second of a line.
+    ``start`` is the tick at which a gauge or a trace first showed it, or the second of a line.
     """
 
     service: str
@@ -37,7 +37,7 @@ class Sign:
 
 @attrs.frozen
 class Notebook:
-    """Signs and questions so far.
+    """Signs and requests so far.
 
     ``lines`` lists the first line of each service and topic, ``readings`` what each gauge and span
     shows by now, ``alerts`` the alerts of the last screen and ``changes`` its feed. ``worst`` is
@@ -61,7 +61,7 @@ class Notebook:
         """The severity of the worst panel so far."""
         if self.worst is None:
             return None
-        # The first two bands are those of the mildest severity.
+        # The two mildest bands stand for the mildest severity.
         return SEVERITIES[-max(1, self.worst)]
 
     @property
@@ -92,7 +92,7 @@ def write_down(observation: Observation, book: Notebook) -> Notebook:
     """
     world = world_of(observation)
     watched = {rule.title: rule.watches for rule in world.tokens.alert.tokens}
-    names = tuple(world.bands)
+    band_names = tuple(world.bands)
     lines = {(sign.service, sign.token): sign for sign in book.lines}
     for line in (*observation.inspection, *observation.window):
         if line.token is not None and line.token != DOWN:
@@ -100,13 +100,13 @@ def write_down(observation: Observation, book: Notebook) -> Notebook:
             first = lines.setdefault((line.service, line.token), sign)
             if sign.start < first.start:
                 lines[line.service, line.token] = sign
-    for service, token in list(lines):  # a topic, once begun, is what the service speaks of
+    for service, token in list(lines):  # once a topic began, ordinary lines are dropped
         if token == world.ordinary[LOG] and any(s == service and t != token for s, t in lines):
             del lines[service, token]
     readings = {(sign.service, sign.sort): sign for sign in book.readings}
     readings |= {(sign.service, sign.sort): sign for sign in _readings(observation)}
     bands = [] if observation.edge is None else observation.edge.token.split("/")
-    worst = max((names.index(band) for band in bands), default=None)
+    worst = max((band_names.index(band) for band in bands), default=None)
     noted = next(
         (note.service for note in observation.notes if note.service is not None), book.noted
     )
@@ -137,7 +137,7 @@ def write_down(observation: Observation, book: Notebook) -> Notebook:
 
 
 def _ill(world: World, span: str) -> str:
-    """The token of a half of a trace that is ill by itself."""
+    """The token that an alert stands for: this half of a trace is ill by itself."""
     return world.tokens_at(span, world.tier_names[0])[1]
 
 
@@ -153,7 +153,7 @@ def _readings(observation: Observation) -> Iterable[Sign]:
 
 
 def blamed(sign: Sign, topology: Topology) -> str | None:
-    """The dependency that a sign complains of: a timeout in a line, calls in a trace."""
+    """The dependency that a line or a trace complains about; None for all other signs."""
     if sign.sort != LOG and sign.sort not in SPANS:
         return None
     service = named_service(sign.token)

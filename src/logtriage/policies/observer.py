@@ -1,7 +1,7 @@
 """Policies that decide by the exact belief.
 
 The observer asks the question that is worth most. It chooses questions greedily, so it is a
-reference and not a bound. The top suspect asks by a fixed rule: what good questions are worth.
+reference and not a bound. The top suspect policy asks by a fixed rule, for comparison.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ from logtriage.state import State, initial_state
 
 #: A question that promises less than this many bits, and no grade, is not asked.
 LEAST_BITS: Final = 0.004
-#: Page, severity, root cause, remedy and resolve: the steps of a response besides questions.
+#: The steps of a response besides questions: page, severity, root cause, remedy, resolve.
 _STEPS: Final = 5
 #: Above this many services, it asks only about the most uncertain ones.
 MOST_SERVICES: Final = 10
@@ -33,7 +33,7 @@ MOST_SERVICES: Final = 10
 class BeliefPolicy:
     """Plays one incident by the belief: it asks, then follows the best plan.
 
-    It is given the incident, as an environment is, to know the evidence; it never reads the
+    It holds the incident, as an environment does, to know the evidence; it never reads the
     truth. Memory is the state before its last action.
     """
 
@@ -78,7 +78,7 @@ class TopSuspectPolicy(BeliefPolicy):
     questions: int | None = None
 
     def question(self, state: State, held: Belief) -> Action | None:
-        """The channel of the top suspect that was asked for the least often."""
+        """The request about the likeliest root cause that was made least often."""
         questions = self.questions
         if questions is None:
             questions = simulation_of(state.incident).setting.par - _STEPS
@@ -95,7 +95,7 @@ def next_action(held: Belief) -> Action:
 
 
 def followed(incident: Incident, observation: Observation, memory: Memory) -> State:
-    """The state behind a screen: the memory (the state before) and the last action."""
+    """The state behind a screen: the one before, in the memory, after the last action."""
     if memory is None:
         return initial_state(incident)
     (last,) = observation.last_actions
@@ -104,9 +104,9 @@ def followed(incident: Incident, observation: Observation, memory: Memory) -> St
 
 
 def best_question(held: Belief, requests: Sequence[Request] | None = None) -> Action | None:
-    """The request that is worth most, by grade and then by bits; None if none is worth it.
+    """The request that is worth most, by grade and then by bits; None if none is worth its tick.
 
-    It is one of ``requests``, by default those in doubt.
+    It is one of ``requests`` (None: :func:`requests_in_doubt`).
     """
     requests = requests_in_doubt(held) if requests is None else requests
     if not requests or (held.fixed and held.standing.doings.pages):
@@ -116,7 +116,7 @@ def best_question(held: Belief, requests: Sequence[Request] | None = None) -> Ac
 
 
 def best_of(held: Belief, rows: Sequence[Worth], asked: Asked) -> Action | None:
-    """:func:`best_question` for requests with known worths, all of them ``asked``.
+    """:func:`best_question` among ``rows``, whose requests were weighed in ``asked``.
 
     If a hand-over is worth more whatever the next answer says, no single request raises the
     grade, though several might. So the requests are then weighed again as if nobody took the
@@ -139,7 +139,7 @@ def _worth_most(rows: Sequence[Worth]) -> Action | None:
 
 
 def requests_in_doubt(held: Belief) -> tuple[Request, ...]:
-    """The requests to weigh: those at the most uncertain services."""
+    """The requests to weigh: on every service, or on the most uncertain of many."""
     topology = held.topology
     names = list(topology.names)
     if len(names) > MOST_SERVICES:

@@ -1,8 +1,8 @@
-"""The observer as a team: each role keeps the exact belief, given its evidence and the board.
+"""The observer as a team: each role keeps the exact belief, given its evidence and all reports.
 
-Roles tell one another tokens (:mod:`logtriage.policies.told_tokens`). No role knows what another
-saw, but all know the board. So the worth of a token is how far it moves the belief of the board,
-in bits.
+Roles report tokens to one another (:mod:`logtriage.policies.told_tokens`). The *board* is all
+reports so far: every role knows it, but not what another saw. So the worth of a token is how far
+it moves the belief that rests on the board alone, in bits.
 """
 
 from collections.abc import Iterable, Sequence
@@ -42,7 +42,7 @@ from logtriage.world.histories import instant_of
 from logtriage.world.model import World
 from logtriage.world.tables import CALM, edge_weights
 
-#: A token that moves the board by less than this many bits is not told by itself.
+#: A token is not reported if it moves the belief of the board by less than this many bits.
 LEAST_BITS: Final = 0.02
 #: With so few ticks left, no role talks, asks or waits for others.
 LATE: Final = 4
@@ -63,7 +63,7 @@ class Board:
     spoke: dict[str, int]
 
     def is_lively(self, role: Role, heard: int) -> bool:
-        """Whether a role may speak and did so lately; every speaker counts as lively at first.
+        """Whether a role may report and did so lately; at first every such role counts.
 
         ``heard`` is the latest tick whose reports may have arrived.
         """
@@ -74,9 +74,8 @@ class Board:
 class ObserverRole:
     """Plays a role of a split by its own evidence, the reports that reached it and the actions.
 
-    It is given the incident, as an environment is, to know the evidence; it never reads the
-    truth. If ``pooled``, it knows at once the evidence of all roles: the most that talking could
-    reach.
+    It holds the incident, as an environment does, to know the evidence; it never reads the
+    truth. If ``pooled``, it knows at once the evidence of all roles: no reports could do better.
     """
 
     incident: Incident
@@ -107,7 +106,7 @@ class ObserverRole:
     # -- what to say ------------------------------------------------------------------
 
     def _news(self, state: State, role: Role, board: Board) -> Report | None:
-        """The tokens that move the board most, as many as fit into a report."""
+        """A report of the tokens that move the belief of the board most; None without news."""
         if "report" not in role.may or len(self.split) == 1:
             return None
         there = {cell.cell for cell in board.tokens}
@@ -133,7 +132,7 @@ class ObserverRole:
         return best_question(held, able)
 
     def _others_may_learn(self, state: State, role: Role, board: Board, held: Belief) -> bool:
-        """Whether others are asking, and an answer that they may get is worth a tick."""
+        """Whether other roles still ask, and an answer to them may be worth a tick."""
         heard = state.tick - role.delay
         asking = [
             other
@@ -178,7 +177,7 @@ def observers(incident: Incident, split: RoleSplit) -> RolePolicies:
 
 
 def board_of(seen: Observation, state: State) -> Board:
-    """The board, as far as it has reached the role with this slice."""
+    """The board as far as it has reached the role that sees ``seen``."""
     setting = state.incident.setting
     if setting is None:
         raise InvalidInput(
@@ -208,10 +207,10 @@ def _can(role: Role, request: Request, held: Belief) -> bool:
 
 
 def news_in(shown: Iterable[Evidence], world: World) -> list[Evidence]:
-    """The cells that tell all that was shown of histories.
+    """The cells that are enough to tell all that was shown.
 
-    These are the last cell of what stayed usual and the first of a sign. What is down tells
-    nothing.
+    Of each history these are the last usual cell and the first one with a sign. Cells of a
+    channel that is down are left out.
     """
     kept: list[Evidence] = []
     last: dict[tuple[int, str, bool], int] = {}
@@ -252,7 +251,7 @@ def bits_of_each(held: Belief, tokens: Sequence[Evidence]) -> list[float]:
 
 
 def _likelihoods(held: Belief, cell: Evidence) -> Floats:
-    """How likely a token is under each hypothesis (H,), up to a factor."""
+    """The likelihood of a token under each hypothesis (H,), up to a factor."""
     if cell.channel is Channel.EDGE:
         return _panel(held, cell)
     if cell.service < 0:  # notes and effects tell hypotheses apart by what was done
@@ -282,5 +281,5 @@ def _panel(held: Belief, cell: Evidence) -> Floats:
             share * edge_weights(setting, severity, first, cell.start)[token]
             for severity, share in enumerate(setting.severities)
         ) / sum(setting.severities)
-    first_seen = (errors_first(setting.world, row) for row in held.hypotheses)
-    return np.array([max(likely[first], 1e-9) for first in first_seen])
+    leads = (errors_first(setting.world, hypothesis) for hypothesis in held.hypotheses)
+    return np.array([max(likely[first], 1e-9) for first in leads])

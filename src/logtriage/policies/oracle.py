@@ -1,4 +1,4 @@
-"""The oracle knows the truth and says it, alone or as a team: the ceiling of tasks and splits."""
+"""The oracle knows the truth and says it, alone or as a team: the best that can be earned."""
 
 from collections.abc import Iterable, Sequence
 
@@ -73,8 +73,8 @@ def joint_schedule(incident: Incident, split: RoleSplit) -> tuple[tuple[Action, 
         place = _first_able(action, split)
         if isinstance(action, Remediate):
             free = len(by_role[place])
-            held = _fix_tick(incident, by_role) - free
-            by_role[place].extend([idle(split.roles[place])] * held)
+            waits = _fix_tick(incident, by_role) - free
+            by_role[place].extend([idle(split.roles[place])] * waits)
         last = max(last, (len(by_role[place]), place))
         by_role[place].append(action)
     place = _first_able(close, split)
@@ -93,7 +93,7 @@ def joint_schedule(incident: Incident, split: RoleSplit) -> tuple[tuple[Action, 
 
 
 def _fix_tick(incident: Incident, by_role: Sequence[Sequence[Action]]) -> int:
-    """The first tick in which a remedy costs nothing: after the page, not before the root cause."""
+    """The first tick in which a remedy loses no points: after the page, and with the root cause."""
     if not incident.takes_hand_over:  # then a fix without an earlier page costs nothing
         return 0
     after = {Escalate: 1, IdentifyRootCause: 0}
@@ -114,7 +114,7 @@ def _first_able(action: Action, split: RoleSplit) -> int:
 
 
 def oracles(incident: Incident, split: RoleSplit) -> RolePolicies:
-    """A team that plays :func:`joint_schedule`: the ceiling for roles that know everything."""
+    """A team whose roles all know the truth: it plays :func:`joint_schedule`."""
     return RolePolicies(map(ConstantPolicy, zip(*joint_schedule(incident, split), strict=True)))
 
 
@@ -123,8 +123,8 @@ class OracleRole:
     """A role that knows the truth, among others who may not.
 
     It plays its part of :func:`joint_schedule`. In the first tick without an action of its own it
-    tells the others the fault, if it may report. If it can see what is missing, it gives them
-    time: it fixes once the root cause is declared, since a fix takes the evidence away, and closes
+    reports the fault to the others, if it may. It waits for actions that it can see are missing:
+    it fixes once the root cause is declared, since a fix takes the evidence away, and closes
     once everything is done.
     """
 
@@ -133,7 +133,7 @@ class OracleRole:
     role: Role
 
     def act(self, observation: Observation, memory: Memory) -> tuple[Action, Memory]:
-        """The next action of its part; memory is how many of them were played."""
+        """The next action of its part; memory is how many actions of the part were played."""
         position = 0 if memory is None else memory
         place = self.split.roles.index(self.role)
         plan = perfect_actions(self.incident)
@@ -144,14 +144,14 @@ class OracleRole:
         return self._news(observation) or idle(self.role), position
 
     def _news(self, observation: Observation) -> Report | None:
-        """The fault, if the others should know it and were not told yet."""
+        """A report of the fault; None if it was made, or if the role cannot make it."""
         truth = self.incident.truth
         word = NO_FAULT if truth.fault is None else truth.fault.kind
         report = Report(word, self.role.name)
         world = observation.world
         known = truth.benign or (world is not None and word in report_words(world))
-        said = any(earlier == report for _, earlier in observation.reports)
-        return report if known and not said and "report" in self.role.may else None
+        reported = any(earlier == report for _, earlier in observation.reports)
+        return report if known and not reported and "report" in self.role.may else None
 
     def _early(self, action: Action, observation: Observation) -> bool:
         """Whether something that must come first is missing, and there is time to wait."""
@@ -165,7 +165,7 @@ class OracleRole:
         return observation.tick < self._closing_tick() or self._missing(plan[:-1], observation)
 
     def _closing_tick(self) -> int:
-        """The tick in which oracles in all roles are done, if the fix is held back as well."""
+        """The tick in which oracles in all roles are done, with the fix after the root cause."""
         schedule = joint_schedule(self.incident, self.split)
         at = {
             type(action): (tick, place)
@@ -180,7 +180,7 @@ class OracleRole:
         return max(last, fixed if place < self.split.roles.index(self.role) else fixed + 1)
 
     def _missing(self, actions: Iterable[Action], observation: Observation) -> bool:
-        """Whether any of some actions was not taken yet, as far as the role can see."""
+        """Whether any of these actions was not taken yet, as far as the role can see."""
         for action in actions:
             match action:
                 case ClassifySeverity():

@@ -1,4 +1,4 @@
-"""Chance: a uniformly drawn action that could have an effect."""
+"""The random policy: a uniformly drawn action that could have an effect."""
 
 from typing import Final
 
@@ -16,15 +16,15 @@ RANDOM_STREAM: Final = hash_name("random-policy")
 def masked_actions(observation: Observation, role: Role | None = None) -> tuple[Action, ...]:
     """Every action of a single agent or of a role that could have an effect.
 
-    Declarations that were already made have none, and neither have requests of a role without a
-    budget. If no action is left (for a role that may only declare, and not wait), all actions.
+    Declarations that were already made have no effect, nor have requests beyond a role's budget.
+    If no action is left (for a role that may only declare, and not wait), all are returned.
     """
     topology, world = observation.topology, observation.world
-    some = observation.takes_hand_over
+    offered = observation.takes_hand_over
     choices = (
-        all_actions(topology, hand_over=some)
+        all_actions(topology, hand_over=offered)
         if role is None
-        else role_actions(role, topology, world, hand_over=some)
+        else role_actions(role, topology, world, hand_over=offered)
     )
     sensible = tuple(
         action

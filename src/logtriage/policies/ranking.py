@@ -2,13 +2,13 @@
 
 They watch while there is time, score each service by its signals, name the highest
 and resolve. They see observations only, know no log phrase and no fault kind, and are
-meant for recorded incidents: a source without signals leaves them with nothing to say.
+meant for recorded incidents: without signals every score is 0.
 
+The *stray* of a signal is how far it is from its usual value, in spreads (:class:`Signal`).
 ``n_sigma`` and ``baro`` are the two simplest baselines of the field, as far as a dashboard can
 show them: each takes the furthest stray of any metric. ``combined`` tells a service's own signals
-from latency, errors and availability, which callers share: it reads the latter only if no signal of
-the service's own speaks; and if an alert names the metric that broke its objective, it reads that
-metric alone.
+from *shared* ones, which its callers have, too: latency, errors, availability. Shared signals count
+for less; if an alert names the metric that broke its objective, only this one of them counts.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -32,27 +32,27 @@ Score = Callable[[Signals], float]
 
 #: The quartile distance of a normal distribution, in standard deviations.
 _IQR_SIGMAS: Final = 1.349
-#: Words in the names of signals that a caller shares with the services that it calls, by the
-#: direction in which a fault moves them. All other signals are of the service alone.
+#: Words in the names of shared signals, by the direction in which a fault moves them. All other
+#: signals are a service's own.
 _RISES: Final = ("latency", "duration", "response", "p50", "p90", "p95", "p99", "error", "fail")
 _FALLS: Final = ("availability", "success")
-#: The metric of an alert, by a word of the alert's name in small letters: words in the names of
-#: signals that measure it.
+#: For a word in an alert's name (in small letters), words in the names of the signals that the
+#: alert is about.
 _TARGETS: Final[Mapping[str, tuple[str, ...]]] = {
     "latency": ("latency", "duration", "response", "p50", "p90", "p95", "p99"),
     "availability": (*_FALLS, "error", "fail"),
     "error": (*_FALLS, "error", "fail"),
 }
-#: Signals that are a service's own, whatever their names have in them.
+#: Signals that are a service's own, although a word in their names says *shared*.
 _OWN: Final = ("new_errors_bp",)
-#: Signals of how often a service is called: others decide that.
+#: Signals of how often a service is called, which its callers decide: they are not scored as own.
 _TRAFFIC: Final = ("calls", "requests", "workload")
-#: Signals that callers share count for less than this many spreads of a service's own.
+#: Shared signals count for less than this many spreads of a service's own.
 LESS_THAN: Final = 3.0
 
 
 def _stray(name: str) -> Score:
-    """How many spreads a signal lies above what is usual."""
+    """The score of a named signal: how many spreads it lies above its usual value, or 0."""
 
     def score(signals: Signals) -> float:
         return max(0.0, signals[name].stray) if name in signals else 0.0
@@ -61,7 +61,7 @@ def _stray(name: str) -> Score:
 
 
 def error_count(signals: Signals) -> float:
-    """Requests of the minute with an error of a kind that the baseline does not have."""
+    """How many requests of the minute have an error of a kind that the baseline does not have."""
     if "new_errors_bp" not in signals:
         return 0.0
     requests = signals["calls"].value if "calls" in signals else 1
@@ -69,7 +69,7 @@ def error_count(signals: Signals) -> float:
 
 
 def event_shift(signals: Signals) -> float:
-    """How surely a kind of log line appeared or vanished, whichever way."""
+    """The stray of the kinds of log lines: how surely one appeared or vanished."""
     return abs(signals["events_bp"].stray) if "events_bp" in signals else 0.0
 
 
@@ -97,7 +97,7 @@ def _quartiles(signal: Signal) -> float:
 def own(signals: Signals) -> float:
     """The furthest stray of the service's own signals: new errors, events, CPU, network, metrics.
 
-    Figures rise with a fault; events and metrics may move either way.
+    Errors, CPU and network count only if they rise; events and metrics count either way.
     """
     return max((_own(signal) for signal in signals.values()), default=0.0)
 
@@ -111,7 +111,7 @@ def _own(signal: Signal) -> float:
 
 
 def inherited(signals: Signals) -> float:
-    """The furthest stray of the signals that callers share: latency, errors, availability."""
+    """The furthest stray of the shared signals, in the direction in which a fault moves them."""
     return max((_inherited(signal) for signal in signals.values()), default=0.0)
 
 
@@ -127,7 +127,7 @@ def _inherits(name: str) -> bool:
 
 
 def of_target(signals: Signals, alerts: Iterable[str]) -> Signals:
-    """The signals without those that callers share and no alert is about.
+    """The signals without shared ones that no alert is about.
 
     ``alerts`` are names. If none of them names its metric, all signals stay.
     """
@@ -148,22 +148,21 @@ def of_target(signals: Signals, alerts: Iterable[str]) -> Signals:
 
 
 def weighed(own_score: float, shared: float) -> float:
-    """One score of a service's own signals and of the signals that its callers share.
+    """The larger of the scores of a service's own and shared signals.
 
-    The latter is squeezed below :data:`LESS_THAN` and keeps its order.
+    The score of shared signals is first squeezed below :data:`LESS_THAN`; its order stays.
     """
     return max(own_score, LESS_THAN * shared / (shared + LESS_THAN))
 
 
 @attrs.frozen
 class Method:
-    """How services are scored: each screen, then over the screens.
+    """How services are scored: on each screen, then over all screens.
 
     ``score`` scores a service on a screen; ``over`` sums up its scores. A method may have a second
-    score, ``weaker``, which counts as :func:`weighed` says. With ``fresh``, a screen
-    on which nothing is new adds nothing: a recording may have ended. With ``targeted``, signals
-    that callers share count only in the metrics that the screen's alerts are about, as
-    :func:`of_target` says.
+    score, ``weaker``, which is joined by :func:`weighed`. With ``fresh``, a screen on which
+    nothing is new is left out: a recording may have ended. With ``targeted``, shared signals count
+    only if the screen's alerts are about them (:func:`of_target`).
     """
 
     score: Score
@@ -187,9 +186,9 @@ METHODS: Final[dict[str, Method]] = {
 
 @attrs.frozen
 class RankingPolicy:
-    """Ranks by a score summed up over all screens that there is time for.
+    """Ranks services by a score that sums up all screens that there is time for.
 
-    A fault lasts, a spike does not: hence the mean and not the largest, unless the method says
+    A fault lasts, a spike does not: so scores are averaged over screens, unless the method says
     otherwise. Memory holds for each screen the scores of all services in index order, and after
     them the weaker scores if the method has any.
     """
@@ -197,7 +196,7 @@ class RankingPolicy:
     method: Method
 
     def act(self, observation: Observation, memory: Memory) -> tuple[Action, Memory]:
-        """Watch, then name the service with the highest score (of several the first), resolve."""
+        """Watch, then name the service with the highest score (on a tie the first), and resolve."""
         if observation.root_cause is not None:
             return Resolve(), memory
         scores = self._scores(observation)

@@ -30,7 +30,7 @@ from logtriage.world.clues import complaint
 from logtriage.world.runbook import severity_of
 from logtriage.world.telemetry import ERROR_ALERT, LATENCY_ALERT, Reading
 
-#: Said of a guess.
+#: The stated confidence of a guess.
 GUESS: Final = 0.3
 #: Ticks kept in hand for a last guess.
 RESERVE: Final = 2
@@ -42,8 +42,8 @@ _ALONE: Final = frozenset(ACTION_TYPES)
 class Heard:
     """The memory of :class:`RecordedExpertPolicy`.
 
-    ``blame`` are the (caller, dependency) pairs it heard, ``inspected`` the services that
-    were asked, ``worst`` the severest reading of the panel so far.
+    ``blame`` are the (caller, dependency) pairs of complaints, ``inspected`` the services whose
+    logs were requested, ``worst`` the severest reading of the panel so far.
     """
 
     blame: tuple[tuple[str, str], ...] = ()
@@ -69,7 +69,7 @@ class RecordedExpertPolicy:
 
 
 def _listen(observation: Observation, heard: Heard) -> Heard:
-    """Take note of complaints, requests and the state of the panel."""
+    """The memory after a screen: its complaints, requests and panel are noted."""
     blame = list(heard.blame)
     for line in (*observation.inspection, *observation.window):
         pair = complaint(line, observation.topology)
@@ -107,7 +107,7 @@ def _steps(observation: Observation, heard: Heard, role: Role) -> Iterator[Actio
 
 
 def _next_suspect(observation: Observation, heard: Heard) -> str | None:
-    """The service to ask next: the end of the chain of complaints, alerting services, edges."""
+    """The service to ask about next: ends of the chain of complaints, alerting services, edges."""
     blamed = [dependency for _, dependency in heard.blame]
     complaining = {caller for caller, _ in heard.blame}
     ends = [service for service in blamed if service not in complaining]

@@ -1,8 +1,8 @@
-"""How the expert weighs signs: by counting, with no probabilities.
+"""How the expert weighs signs: by counting points, with no probabilities.
 
 Two counts add up. *Structure*: how many complaints the failure of one service explains,
 and how many it leaves unexplained. *Signs*: how well the signs of the service fit the runbook's
-row of a fault, or of a load that settles by itself.
+row of a kind of fault, or of a benign load.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,17 +25,17 @@ from logtriage.world.vocabulary import CHANGE, LOG
 #: seen: *usually*, *often*, *sometimes*.
 WORDS: Final = ((60, 3), (30, 2), (10, 1))
 _USUALLY: Final = WORDS[0][1]
-#: Points of a sign that the row does not list, and of a reading that lacks a usual sign.
+#: Points of a sign that the row does not list, and of a reading other than the row's usual sign.
 UNLISTED: Final = -1
 LACKING: Final = -2
 #: Points of a line that names the kind as the cause.
 NAMED: Final = 8
-#: Points of a complaint that a failure explains, of a complaint that it does not, and of a trace
-#: of a caller that waits for nobody.
+#: Points of a complaint that a failure explains, of a complaint that it does not, and of a caller's
+#: trace that shows no waiting.
 EXPLAINED: Final = 3
 UNEXPLAINED: Final = -2
 NOT_WAITING: Final = -1
-#: Points of benign kinds as long as users hardly notice.
+#: Extra points of benign kinds as long as users hardly notice.
 CALM: Final = 2
 #: The worst band of the edge panel at which users hardly notice: ``slight``.
 HARDLY_NOTICED: Final = 1
@@ -55,7 +55,7 @@ class Suspect:
 
     @property
     def benign(self) -> bool:
-        """Whether it settles by itself."""
+        """Whether it is a benign kind, which settles by itself."""
         return self.remedy is None
 
     def team(self, observation: Observation) -> str | None:
@@ -80,11 +80,11 @@ def suspects(observation: Observation, book: Notebook) -> tuple[Suspect, ...]:
     rows = []
     for row in topology.services:
         signs, kinds, benign = seen[row.name], world.kinds_at(row.tier), world.benign_at(row.tier)
-        told = [points_of(world, row.tier, sign.sort, sign.token) for sign in signs]
+        of_signs = [points_of(world, row.tier, sign.sort, sign.token) for sign in signs]
         if "changes" not in observation.hidden and all(sign.sort != CHANGE for sign in signs):
-            told.append(_lacking_a_change(world, row.tier))
-        first = (*[structure[row.name]] * len(kinds), *[calm] * len(benign))
-        points = map(sum, zip(first, *told, strict=True))
+            of_signs.append(_lacking_a_change(world, row.tier))
+        of_structure = (*[structure[row.name]] * len(kinds), *[calm] * len(benign))
+        points = map(sum, zip(of_structure, *of_signs, strict=True))
         for kind in kinds:
             rows.append(Suspect(next(points), kind.name, row.name, (kind.remedies[0], row.name)))
         for load in benign:
@@ -93,7 +93,7 @@ def suspects(observation: Observation, book: Notebook) -> tuple[Suspect, ...]:
 
 
 def structures(topology: Topology, book: Notebook) -> dict[str, int]:
-    """How well the failure of each service explains who waits for whom."""
+    """The points of each service for how well its failure explains who waits for whom."""
     complaints = [
         (sign.service, blamed(sign, topology), sign.sort in SPANS) for sign in book.complaints
     ]
@@ -149,7 +149,7 @@ def _points(world: World, kind: str, sort: str, token: str) -> int:
 
 @lru_cache(maxsize=256)
 def _row(world: World, kind: str) -> Mapping[str, Mapping[str, int]]:
-    """The runbook's row: the points of each sign that it lists, by sort."""
+    """The runbook's row of a kind: the points of each token that it lists, by sort."""
     return MappingProxyType(
         {
             sort: {
@@ -164,7 +164,7 @@ def _row(world: World, kind: str) -> Mapping[str, Mapping[str, int]]:
 
 @lru_cache(maxsize=64)
 def _lacking_a_change(world: World, tier: str) -> tuple[int, ...]:
-    """The points of no change: for faults that usually follow a change."""
+    """The points of a service without a change, for kinds of fault at a tier, then benign ones."""
     usual = [
         _USUALLY in _row(world, kind.name).get(CHANGE, {}).values() for kind in world.kinds_at(tier)
     ]
@@ -172,17 +172,17 @@ def _lacking_a_change(world: World, tier: str) -> tuple[int, ...]:
 
 
 def said(report: Report, world: World) -> tuple[str, str | None] | None:
-    """The word of :func:`report_words` in a report, and the service if it names one.
+    """(word of :func:`report_words`, service or None) in a report; None if it says anything else.
 
     The scripted experts say ``slow_query``, or ``slow_query user-db`` where they could not
-    declare that root cause themselves. A report that says anything else gives None.
+    declare that root cause themselves.
     """
     word, _, service = report.message.partition(" ")
     return (word, service or None) if word in report_words(world) else None
 
 
 def heard(observation: Observation) -> tuple[str, str | None] | None:
-    """The latest report on the board that :func:`said` understands."""
+    """:func:`said` of the latest report that it understands; None if there is none."""
     for _, report in reversed(observation.reports):
         understood = said(report, world_of(observation))
         if understood is not None and (

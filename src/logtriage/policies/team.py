@@ -1,4 +1,4 @@
-"""Teams: the observations of all roles in, an action for each of them out."""
+"""Teams: the observations of all roles in, an action for each role out."""
 
 from collections.abc import Callable, Iterable
 from typing import Protocol, cast
@@ -65,11 +65,11 @@ def _as_players(players: Iterable[Player]) -> tuple[Player, ...]:
 class RolePolicies:
     """A team of one player for each role, in role order.
 
-    Each has its own slice and its own memory, and knows of the others from the board alone. A
-    screen shows the readings of one tick; a belief rests on all of them, and on the actions of
-    others. So a :class:`~logtriage.policies.Follower` is handed the state beside its slice; it may
-    look only at what its role was shown. A team with followers needs ``incident`` and ``split``.
-    Memory is the state after the last joint actions, and the notes of each player.
+    Each has its own observation and memory, and knows of the others by their reports alone. One
+    observation shows the readings of one tick, but a belief rests on all readings so far and on the
+    actions of others. So a :class:`~logtriage.policies.Follower` gets the state, too; it may look
+    only at what its role was shown. A team with followers needs ``incident`` and ``split``.
+    Memory is (state after the last joint actions, memories of the players).
     """
 
     players: tuple[Player, ...] = attrs.field(converter=_as_players)
@@ -79,7 +79,7 @@ class RolePolicies:
     def act(
         self, observations: tuple[Observation, ...], memory: Memory
     ) -> tuple[tuple[Action, ...], Memory]:
-        """The action of each player, from its slice or the state behind it.
+        """The action of each player, from its observation and, for followers, the state.
 
         Raises:
             InvalidInput: if there are not as many observations as players.
@@ -88,24 +88,24 @@ class RolePolicies:
         if len(observations) != len(self.players):
             raise InvalidInput(f"{len(self.players)} policies for {len(observations)} roles")
         begun = None if self.incident is None else initial_state(self.incident)
-        state, notes = memory or (begun, (None,) * len(self.players))
+        state, memories = memory or (begun, (None,) * len(self.players))
         decided = [
             _ask(number, *row, state)
-            for number, row in enumerate(zip(self.players, observations, notes, strict=True))
+            for number, row in enumerate(zip(self.players, observations, memories, strict=True))
         ]
         actions = tuple(action for action, _ in decided)
         if state is not None and self.split is not None:
             state = transition_jointly(state, as_taken(actions, self.split, state))
-        return actions, (state, tuple(note for _, note in decided))
+        return actions, (state, tuple(own for _, own in decided))
 
 
 def _ask(
-    number: int, player: Player, seen: Observation, notes: Memory, state: State | None
+    number: int, player: Player, seen: Observation, memory: Memory, state: State | None
 ) -> tuple[Action, Memory]:
     try:
         if state is not None and isinstance(player, Follower):
             return player.act_in(state, seen), None
-        return decision(cast(Policy, player), seen, notes)
+        return decision(cast(Policy, player), seen, memory)
     except Exception as error:
         raise RoleFailure(number, told_of(error)) from error
 
@@ -124,12 +124,12 @@ def idle(role: Role) -> Action:
 def as_taken(
     actions: tuple[Action, ...], split: SplitLike, state: State | None = None
 ) -> tuple[Action, ...]:
-    """The actions that the roles of a split take if they decide for these.
+    """The actions that count when the roles of a split decide for ``actions``.
 
-    An action that a role may not take becomes a :class:`Malformed` of that role, whose reason
-    names the actions that it may. In a ``state``, so does a request about a service that the role
-    does not watch, or beyond its budget. Reports and malformed actions bear the name of their
-    role, whatever they said; a role that plays alone needs no name.
+    An action that a role may not take becomes a :class:`Malformed`, whose reason names the actions
+    that it may. If ``state`` is given, so does a request about a service that the role does not
+    watch, or beyond its budget. Reports and malformed actions get the name of their role as ``by``;
+    a role that plays alone needs no name.
 
     Raises:
         InvalidInput: if there is not one action for each role.
@@ -151,7 +151,7 @@ def as_taken(
 
 
 def as_taken_by(action: Action, role: Role, *, alone: bool = False) -> Action:
-    """The action that a role takes if it decides for this one; see :func:`as_taken`.
+    """The action that counts when a role decides for this one; see :func:`as_taken`.
 
     Raises:
         TypeError: if the value is not an action.

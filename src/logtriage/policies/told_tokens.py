@@ -1,4 +1,4 @@
-"""Evidence in words, for the board, so that others can count it exactly.
+"""Evidence in words for reports, so that other roles can count it exactly.
 
 A word is a cell and its token: ``user-db/cpu/3=high`` is the gauge as it was read in tick 3,
 ``user-db/alert.0/-6=errors`` an alert that fired in tick -6. A report
@@ -25,7 +25,7 @@ _GAP: Final = " "
 
 
 def spell(cell: Evidence, topology: Topology, world: World) -> str | None:
-    """The word for a piece of evidence; None for a note, and if nothing could be read."""
+    """The word for a piece of evidence; None for a note, and if the channel is down."""
     if cell.channel is Channel.NOTE or cell.token == DOWN:
         return None
     if cell.service < 0:
@@ -52,7 +52,7 @@ def said_in(words: Iterable[str]) -> str:
 
 
 def read(message: str, topology: Topology, setting: Setting, now: int) -> tuple[Evidence, ...]:
-    """The evidence in a report of tick ``now``; other words are passed over."""
+    """The evidence in a report of tick ``now``; words that are no evidence are passed over."""
     cells = (_read(word, topology, setting, now) for word in message.split(_GAP))
     return tuple(cell for cell in cells if cell is not None)
 
