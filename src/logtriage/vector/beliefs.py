@@ -56,7 +56,7 @@ class BeliefBatch:
 
     @property
     def topology(self) -> Topology:
-        """The services and teams of all incidents, under their names in the first world."""
+        """The services and teams of the first world; other worlds have as many, with other names."""
         return self.models[0].topology
 
     @property
@@ -177,7 +177,7 @@ class BeliefBatch:
         return answer
 
     def logs(self) -> Longs:
-        """The logarithms (N, H) that the weights come from, in units of 2**-20."""
+        """The base-2 logarithms (N, H) that the weights come from, in units of 2**-20."""
         return self._logs_of(self._state, self.tables, self._room)
 
     def severities(self, rows: ArrayLike | None = None) -> Longs:
@@ -192,7 +192,7 @@ class BeliefBatch:
         return shares
 
     def marginals(self) -> Believed:
-        """The probabilities of roots, remedies, kinds and benign incidents, and the doubt."""
+        """The marginal probabilities of root causes, remedies, kinds and benign incidents."""
         return Marginals(*self.models).of(self.weights, self.world)
 
     def teams(self) -> Floats:

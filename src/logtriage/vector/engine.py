@@ -129,7 +129,7 @@ class BatchedTriage:
         return len(self.scores)
 
     def nth(self, numbers: Ints) -> Ints:
-        """The indices (R,) of the incidents with ``numbers`` (R,) among those it can play."""
+        """The indices (R,) of incidents by ``numbers`` (R,) from 0 among those it can play."""
         return nth_index(self.pool, numbers)
 
     def owners(self, rows: Ints) -> Ints:
@@ -153,7 +153,7 @@ class BatchedTriage:
         Raises:
             UnknownName: if the split is unknown.
             InvalidInput: if there are no indices, or they are not whole numbers in range; for split
-                ``ood`` on the task's topology, because half of its incidents lie elsewhere.
+                ``ood`` on the task's topology, as half of its incidents lie on random ones.
         """
         rows, worlds = self._indices(split, index)
         if not len(rows):
@@ -190,7 +190,7 @@ class BatchedTriage:
         self.scores[places] = 0.0
 
     def step(self, actions: ArrayLike, active: NDArray[np.bool_] | None = None) -> Step:
-        """Take one action in every open row; ``actions`` (N,) are canonical integers.
+        """Take an action in each open row: canonical integers (N,) of :func:`logtriage.all_actions`.
 
         Rows that are closed, or not ``active``, stay as they are and earn 0.
 

@@ -62,7 +62,7 @@ class TokenSeat:
 
     @classmethod
     def of(cls, role: Role, layout: RoleTokens) -> "TokenSeat":
-        """The seat of a role."""
+        """The actions and columns of a role with this layout."""
         topology, split = layout.topology, layout.team.split
         world = layout.team.base.world
         actions = role_actions(role, topology, world, hand_over=True)
@@ -110,11 +110,11 @@ class TokenScreens:
         self._boards = Boards(split, batch.topology, setting.world, at)
 
     def begin(self) -> None:
-        """Begin all rows anew."""
+        """Begin new episodes in all rows."""
         self._boards.begin(len(self._batch))
 
     def begin_anew(self, rows: Any) -> None:
-        """Begin some rows anew."""
+        """Begin new episodes in some rows."""
         self._boards.begin_anew(rows)
 
     def allowed(self, chosen: list[Ints]) -> list[Ints]:

@@ -95,7 +95,7 @@ class RoleTokens(Layout):
 def team_tokens_of(
     split: SplitLike, setting: Setting, topology: Topology, horizon: int
 ) -> TeamTokens:
-    """The team's layout for a split on a topology, in the world and at the fog of a setting."""
+    """The team's layout for a split on a topology, in the world of a setting."""
     split = get_role_split(split)
     base = token_layout_of(setting, topology, horizon, len(split), apart=True)
     blocks = {_by_role(name, split): place for name, place in base.blocks.items()}

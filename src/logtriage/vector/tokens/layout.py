@@ -80,7 +80,7 @@ class TokenLayout(Layout):
 def token_layout_of(
     setting: Setting, topology: Topology, horizon: int, lanes: int = 1, *, apart: bool = False
 ) -> TokenLayout:
-    """The layout for a topology of n services, in the world and at the fog of a setting.
+    """The layout for a topology of n services and m teams, in the world of a setting.
 
     Blocks of histories, for changes, log lines (in the window or requested), gauges and traces:
     ``seen:<sort>`` is 1 plus the first instant at which a token was seen, 0 for never, service by

@@ -38,7 +38,7 @@ Scores = NDArray[np.float64]
 
 
 class TokenKernels:
-    """The steps of a batch of N rows; ``rows`` (R,) are distinct rows."""
+    """The kernels of a batch of N rows, by name; ``rows`` (R,) are distinct rows."""
 
     def __init__(self, setting: TokenSetting, rubric: Rubric) -> None:
         self._setting, self._layout = setting, setting.layout
@@ -62,7 +62,7 @@ class TokenKernels:
     def draw(
         self, incidents: TokenIncidents, rows: Ints, split: str, index: Ints, worlds: Ints
     ) -> None:
-        """Draw the incidents ``index`` (R,) of a split into ``rows``; ``worlds`` are pool places."""
+        """Draw incidents ``index`` (R,) of a split into ``rows``; ``worlds`` (R,) in the pool."""
         seeds = seeds_of(self._setting.task.id, split, index)
         tables, to = self._setting.tables, self._places
         draw_rows(rows, index, seeds, worlds, incidents, tables, WORTH_NUMBERS, to.fog, to.blind)

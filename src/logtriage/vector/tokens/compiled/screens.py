@@ -112,7 +112,7 @@ def _fires(row: Int, service: Int, rule: Int, start: Int, scene: Scene) -> Int:
 
 @kernel
 def _scrape(row: Int, tick: Int, scene: Scene) -> Int:
-    """The last tick up to ``tick`` at which services were read."""
+    """The last tick up to ``tick`` with a reading: at a scrape, or just after a remedy."""
     last = tick - tick % np.int64(SCRAPE)
     if scene.now.remedies[row] > 0:
         for when in range(last, tick):
