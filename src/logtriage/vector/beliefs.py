@@ -56,7 +56,7 @@ class BeliefBatch:
 
     @property
     def topology(self) -> Topology:
-        """The services and teams of the first world; other worlds have as many, with other names."""
+        """The services and teams of the first world; all worlds have equally many."""
         return self.models[0].topology
 
     @property

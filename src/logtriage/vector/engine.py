@@ -190,7 +190,7 @@ class BatchedTriage:
         self.scores[places] = 0.0
 
     def step(self, actions: ArrayLike, active: NDArray[np.bool_] | None = None) -> Step:
-        """Take an action in each open row: canonical integers (N,) of :func:`logtriage.all_actions`.
+        """Take an action in each open row: canonical integers (N,) (:func:`logtriage.all_actions`).
 
         Rows that are closed, or not ``active``, stay as they are and earn 0.
 
