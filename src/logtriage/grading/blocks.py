@@ -68,7 +68,7 @@ class Answers(NamedTuple):
 
 @kernel
 def facts(work: Any, at: Int) -> Facts:
-    """The facts of an incident of the block."""
+    """The facts of incident ``at`` of the block."""
     return Facts(
         np.int64(work[SEVERITY + at]),
         np.int64(work[SEEN + at]),
@@ -107,7 +107,7 @@ def _response(work: Any, row: Int, at: Int) -> Response:
 
 @kernel
 def shares(work: Any, at: Int) -> Shares:
-    """The shares of an incident of the block."""
+    """The shares of incident ``at`` of the block."""
     return Shares(
         np.int64(work[NAMED + at]),
         np.int64(work[PAGES + at]),

@@ -28,9 +28,9 @@ def remedy_credit(wrong: int) -> float:
 
 
 def root_cause(state: State) -> Measured:
-    """1 if the first service declared is accepted, and was declared no later than the fix.
+    """1 if the first service declared is accepted and was declared no later than the fix, else 0.
 
-    With k faults, the share that is named so by the first k services declared.
+    With k faults, the share of them named in this way by the first k services declared.
     """
     if state.incident.truth.several:
         return _shared_root_cause(state)

@@ -115,9 +115,9 @@ def _look(
 
 
 def _in_turn(gain: float, kinds: Iterable[type[Action]], before: float = 0.0) -> list[WorkOption]:
-    """Options to take the best 1, 2, ... of these kinds of action, after ``before`` questions.
+    """Options: the best 1, 2, ... of these kinds of action, after ``before`` ticks of questions.
 
-    All kinds together gain ``gain``.
+    All kinds together earn ``gain``.
     """
     earned = np.cumsum(sorted((_EARNS[kind] for kind in kinds), reverse=True))
     shares = (earned / earned[-1]).tolist()
@@ -130,7 +130,7 @@ def _dismissals(gain: float, plan: Sequence[Action], state: State) -> list[WorkO
 
 
 def _next(plan: Sequence[Action], option: WorkOption) -> Action:
-    """The action of a plan that comes first in an option."""
+    """The action of the plan that an option takes first."""
     if isinstance(plan[-1], Ignore):
         return plan[-1] if option.ticks == 1 else plan[0]
     return min(plan, key=lambda action: _ORDER.index(type(action)))
@@ -157,12 +157,12 @@ def choose(
     action: Callable[[Look, float], Action],
     coming: Sequence[Look] = (),
 ) -> ShiftAction:
-    """The action of a player in this tick; ``action`` gives the first action of work on a look.
+    """The player's choice in this tick; ``action`` gives the next action on a look at a price.
 
     ``coming`` are looks at incidents of the next horizon, if the player knows them; they raise the
     price of a tick. Among incidents with an option worth its ticks, the highest weight per tick
     comes first, unless others would run out of time. An incident is handed over if that gains more
-    than working on it, less what later hand-overs lose by it: they gain most together at
+    than work on it, even after what later hand-overs lose. They gain most together at
     ``1 / (2 * SHARE)`` in :data:`MEMORY` ticks, where each takes half of its worth from the others.
     """
     if not looks:
@@ -195,7 +195,7 @@ def true_look(system: str, state: State, weight: int) -> Look:
 
 
 def true_action(look: Look, price: float) -> Action:
-    """The first action of the look's best option, from those of the perfect list not yet taken."""
+    """The action that begins the look's best option at this price, by the truth."""
     return _next(_undone(look.state), look.best(price))
 
 

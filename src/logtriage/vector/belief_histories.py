@@ -21,7 +21,7 @@ UNWATCHED: Final = -1
 class HistoryTables(NamedTuple):
     """The histories of n services in a world: one of each of S sorts, under C conditions at most.
 
-    A *mass* is a probability as a whole number; I instants are numbered. ``number`` is the world's.
+    A *mass* is a probability as a whole number. There are I instants. ``number`` is the world's.
     ``sums`` has the mass of the histories of a service and sort that show a token and begin before
     instant i, at ``first`` (n, S) + (condition * size + token) * (I + 1) + i; its token 0 is the
     sum of all others. ``sizes`` (n, S) are the sizes of the alphabets. ``usual`` has the mass of

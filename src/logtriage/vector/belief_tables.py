@@ -88,8 +88,8 @@ class EdgeTables(NamedTuple):
 class BeliefTables(NamedTuple):
     """A model with H hypotheses on n services and m teams; probabilities are logarithms.
 
-    ``shares`` (U,) are the probabilities of each service's unaffected conditions, service by
-    service; ``own_at`` (n + 1,) bounds the part of each service. ``reach`` lists by service the
+    ``shares`` (U,) are the probabilities of each service's conditions where no fault reaches it,
+    service by service; ``own_at`` (n + 1,) bounds the parts. ``reach`` lists by service the
     hypotheses that reach it, ``reach_as`` its condition then; ``reach_at`` (n + 1,) bounds the
     parts. ``spread`` lists by hypothesis the services that it reaches, ``spread_as`` their
     conditions; ``spread_at`` (H + 1,) bounds the parts. ``aloof`` (n,) is the log-likelihood of a

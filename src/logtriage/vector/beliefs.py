@@ -155,7 +155,7 @@ class BeliefBatch:
         return self._state.weights
 
     def fixed_at(self, rows: Longs) -> Longs:
-        """The tick (R, H) of the remedy that would have fixed each hypothesis; -1 for none."""
+        """The tick (R, H) of the remedy that fixes each hypothesis, were it true; -1 for none."""
         when = self._state.fixed_at[rows]
         return np.where(when < self._state.unfixed, when, -1).astype(np.int64)
 
@@ -172,7 +172,7 @@ class BeliefBatch:
 
     @property
     def fixed(self) -> NDArray[np.bool_]:
-        """Whether a remedy would have fixed each hypothesis (N, H)."""
+        """Whether some remedy applied so far fixes each hypothesis, were it true (N, H)."""
         answer: NDArray[np.bool_] = self._state.fixed_at < self._state.unfixed
         return answer
 

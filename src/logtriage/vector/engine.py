@@ -255,7 +255,7 @@ class BatchedTriage:
         return closing
 
     def gated(self, closing: NDArray[np.int8]) -> NDArray[np.bool_]:
-        """Whether a gate of the rubric holds (…, N) once each incident has this ``closing``."""
+        """Whether a gate of the rubric holds (…, N) if the incidents closed by ``closing``."""
         holding = {gate.holds for gate in self.rubric.gates}
         real = self.incidents.team >= 0
         paged = (closing == MISROUTED) & (wrong_escalation in holding)

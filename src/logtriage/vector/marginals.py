@@ -57,7 +57,7 @@ class Marginals:
     def of(
         self, weights: NDArray[np.generic], worlds: NDArray[np.integer[Any]] | None = None
     ) -> Believed:
-        """The marginal probabilities of weights (N, H) of the hypotheses, not all 0 in a row.
+        """The marginal probabilities by posterior weights (N, H), which are not all 0 in a row.
 
         ``worlds`` (N,) has the number of each row's model; without it, all rows use the first.
         """

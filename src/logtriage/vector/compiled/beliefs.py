@@ -146,14 +146,14 @@ def _logs(
     row: Int, state: BeliefState, tables: BeliefTables, room: Room, unfixed: Int, logs: Longs
 ) -> Int:
     """Write the logarithm of every hypothesis' weight to ``logs``; return the highest."""
-    whole = np.int64(0)
+    all_aloof = np.int64(0)
     for service in range(state.aloof.shape[1]):
-        whole += state.aloof[row, service]
+        all_aloof += state.aloof[row, service]
     highest, any_remedy = np.int64(NEVER), state.remedies[row] > 0
     edge_at = np.int64(-1)  # the tick of the fix for which ``room.edge`` was computed
     for hypothesis in range(len(logs)):
         log, errors = (
-            state.noted[row, hypothesis] + whole + tables.prior[hypothesis],
+            state.noted[row, hypothesis] + all_aloof + tables.prior[hypothesis],
             tables.errors[hypothesis],
         )
         logs[hypothesis] = NEVER

@@ -64,7 +64,7 @@ def _write_chances(
 def chances(
     seeds: NDArray[np.uint64], streams: tuple[int, int], ticks: NDArray[Any], percent: int
 ) -> NDArray[np.bool_]:
-    """Whether an event of ``percent`` per cent happens (R,); the second stream is in the first."""
+    """Whether an event of ``percent`` per cent happens in each row (R,), by its seed and tick."""
     happens = np.empty(len(seeds), np.bool_)
     _write_chances(seeds, premixed(streams[0]), premixed(streams[1]), ticks, percent, happens)
     return happens

@@ -138,7 +138,7 @@ def take_cell(
 
 @kernel
 def _mass_between(row: Int, after: Int, until: Int, tables: HistoryTables) -> Int:
-    """The mass of histories that begin after one instant and up to another; ``row`` has sums."""
+    """The mass of histories that begin after ``after`` up to ``until``, by the sums at ``row``."""
     if after >= until:
         return np.int64(0)
     return tables.sums[row + until + 1] - tables.sums[row + after + 1]
@@ -146,7 +146,7 @@ def _mass_between(row: Int, after: Int, until: Int, tables: HistoryTables) -> In
 
 @kernel
 def _plain_weight(quiet: Int, fired: Int, tables: HistoryTables) -> Int:
-    """The weight of the missing and the noisy rules that fit when an alert was quiet and fired."""
+    """The weight of missing and noisy rules that fit an alert last quiet and first fired then."""
     chance = tables.by_chance[min(fired, np.int64(_LAST)) + 1] - tables.by_chance[quiet + 1]
     missed = tables.rules[1] if fired > _LAST else np.int64(0)
     return missed + tables.rules[2] * max(chance, np.int64(0)) // np.int64(FULL)

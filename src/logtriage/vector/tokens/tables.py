@@ -308,7 +308,7 @@ def _team(world: World, topology: Topology, hypothesis: Hypothesis) -> int:
 def _notes(
     setting: Setting, topology: Topology, hypotheses: Iterable[Hypothesis]
 ) -> tuple[Table, Table, Table]:
-    """``note_row``, ``note_steps`` and ``note_numbers`` of the tables."""
+    """The tables ``note_row``, ``note_steps`` and ``note_numbers`` of :class:`TokenTables`."""
     here = places(topology)
     rows: dict[tuple[str, Place], int] = {}
     note_row = []

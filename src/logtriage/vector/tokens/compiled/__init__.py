@@ -62,7 +62,10 @@ class TokenKernels:
     def draw(
         self, incidents: TokenIncidents, rows: Ints, split: str, index: Ints, worlds: Ints
     ) -> None:
-        """Draw incidents ``index`` (R,) of a split into ``rows``; ``worlds`` (R,) in the pool."""
+        """Draw the incidents ``index`` (R,) of a split into ``rows``.
+
+        ``worlds`` (R,) are the places of their worlds in the pool.
+        """
         seeds = seeds_of(self._setting.task.id, split, index)
         tables, to = self._setting.tables, self._places
         draw_rows(rows, index, seeds, worlds, incidents, tables, WORTH_NUMBERS, to.fog, to.blind)
@@ -76,7 +79,7 @@ class TokenKernels:
     ) -> tuple[Ints, ...]:
         """Let lanes act in turn in open ``rows`` by ``acts`` (N,) each, then let time pass.
 
-        Returns the rows in which each lane had a turn. Screens do not change before :meth:`read`.
+        Returns the rows in which each lane had a turn. :meth:`read` shows the new evidence.
         """
         going, acted, scene = rows, [], self._scene(incidents, episodes)
         forget_rows(rows, scene)

@@ -50,7 +50,7 @@ def _closing(row: Int, now: Any) -> Int:
 
 @kernel
 def facts_of(row: Int, scene: Scene) -> Facts:
-    """The facts of a row, as the steps of grading take them."""
+    """The :class:`~logtriage.grading.steps.Facts` of a row."""
     tables, incidents, now = scene.tables, scene.incidents, scene.now
     true = np.uint64(incidents.hypothesis[row])
     severity, declared = np.int64(now.severity[row]), np.int64(now.root_cause[row])
@@ -71,7 +71,7 @@ def facts_of(row: Int, scene: Scene) -> Facts:
 
 @kernel
 def response_of(row: Int, facts: Facts, scene: Scene) -> Response:
-    """What was done about the fault of a row."""
+    """The :class:`~logtriage.grading.steps.Response` to the fault of a row."""
     now = scene.now
     said = np.int64(now.said_at[row]) if facts.rightly != 0 else np.int64(NEVER)
     return Response(said, facts.paged, np.int64(now.fixed_at[row]))

@@ -68,7 +68,7 @@ def most_cells(n: int, sorts: int, alerts: int, lanes: int, lines: int, horizon:
 def _cell(
     at: Int, channel: Int, service: Int, slot: Int, start: Int, token: Int, scene: Scene
 ) -> Int:
-    """Write a cell."""
+    """Write a cell at place ``at`` of ``scene.cells``; return the next place."""
     cells = scene.cells
     cells[at, 0], cells[at, 1], cells[at, 2] = channel, service, slot
     cells[at, 3], cells[at, 4] = start, token
@@ -125,7 +125,7 @@ def _scrape(row: Int, tick: Int, scene: Scene) -> Int:
 def _look(
     at: Int, row: Int, channel: Int, service: Int, slot: Int, sort: Int, tick: Int, scene: Scene
 ) -> Int:
-    """Write a look at a history up to a tick; at an alert if ``sort`` is -1."""
+    """Write a look (at an alert if ``sort`` is -1) up to a tick; return the next place."""
     incidents = scene.incidents
     if sort < 0:
         onset = np.int64(incidents.fires[row, np.uint64(service), np.uint64(slot)])
@@ -149,7 +149,7 @@ def _look(
 def _reading(
     at: Int, row: Int, channel: Int, service: Int, slot: Int, sort: Int, start: Int, scene: Scene
 ) -> Int:
-    """Write the cell of a history at tick ``start``; of an alert if ``sort`` is -1."""
+    """Write a history's cell at ``start``, an alert's if ``sort`` is -1; return the next place."""
     if sort < 0:
         token = _fires(row, service, slot, start, scene)
     else:
@@ -159,7 +159,7 @@ def _reading(
 
 @kernel
 def _edge(at: Int, row: Int, tick: Int, scene: Scene) -> Int:
-    """Write the cell of the edge panel."""
+    """Write the cell of the edge panel at place ``at``; return the next place."""
     tables, incidents, to = scene.tables, scene.incidents, scene.to
     true, fixed = np.uint64(incidents.hypothesis[row]), np.int64(scene.now.fixed_at[row])
     shown, begin = np.int64(CALM), np.int64(0)
@@ -179,7 +179,7 @@ def _edge(at: Int, row: Int, tick: Int, scene: Scene) -> Int:
 
 @kernel
 def _answer(at: Int, row: Int, lane: Int, tick: Int, scene: Scene) -> Int:
-    """Write the cells that answer a lane's request of the last tick."""
+    """Write the cells that answer a lane's request of the last tick; return the next place."""
     now, to = scene.now, scene.to
     first = to.asked + 2 * lane
     asked = now.columns[row, np.uint64(first)]
@@ -215,7 +215,7 @@ def _answer(at: Int, row: Int, lane: Int, tick: Int, scene: Scene) -> Int:
 
 @kernel
 def _note(at: Int, row: Int, tick: Int, scene: Scene) -> Int:
-    """Write the cell of the responders' note; its token is 0 for no news, else 1 plus its line."""
+    """Write the cell of the responders' note; return the next place."""
     tables, incidents = scene.tables, scene.incidents
     true = np.uint64(incidents.hypothesis[row])
     which = np.uint64(tables.note_row[true])
