@@ -97,7 +97,7 @@ def _keep(of: Facts, work: Any, at: Int) -> None:
 
 @kernel
 def _response(work: Any, row: Int, at: Int) -> Response:
-    """What was done about the fault whose rows begin at ``row``."""
+    """The response to the fault whose rows begin at ``row``, in incident ``at``."""
     return Response(
         np.int64(work[row + SAID + at]),
         np.int64(work[row + TEAM + at]),

@@ -86,7 +86,7 @@ def closure(state: State) -> Measured:
 
 
 def benign_closure(state: State) -> Measured:
-    """Benign only: the formula of :func:`closure` if dismissed with no service blamed; else 0."""
+    """Benign only: the closure formula if dismissed with no service blamed, else 0."""
     if state.closing is not Closing.IGNORED or state.facts.root_cause is not None:
         return (0.0, "not dismissed")
     return _promptly(state, "dismissed")

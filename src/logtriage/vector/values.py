@@ -120,7 +120,7 @@ def _ticks(stored: Any) -> NDArray[np.int64]:
 
 
 def scaled_weights(weights: Any, whole: int) -> Floats:
-    """The weights (R, H) scaled so that each row sums to about ``whole``, rounded down."""
+    """The weights (R, H) as whole numbers, scaled so that each row sums to about ``whole``."""
     numbers = weights.astype(np.int64)
     scaled: Floats = (numbers * whole // numbers.sum(axis=1, keepdims=True)).astype(np.float64)
     return scaled
