@@ -64,7 +64,7 @@ class TokenSetting:
 
     @cached_property
     def span(self) -> Span:
-        """The range of levels; the first pair of horizon and par is for faults, the next benign."""
+        """The range of levels, with a pair of horizon and par for faults, then for benign ones."""
         world, horizon = self.public, self.task.horizon
         clocks = (horizon, world.par), (horizon, world.par_benign)
         return Span(horizon, clocks, actions=MOST)
