@@ -23,15 +23,7 @@ from logtriage.grading.grade import (
     score,
     unscored,
 )
-from logtriage.grading.rubric import (
-    DEFAULT,
-    RECORDED,
-    TRIAGE_3,
-    Criterion,
-    Discount,
-    Gate,
-    Rubric,
-)
+from logtriage.grading.rubric import DEFAULT, RECORDED, TRIAGE_3, Criterion, Discount, Gate, Rubric
 from logtriage.grading.transcripts import (
     Resolver,
     grade_actions,
@@ -41,13 +33,7 @@ from logtriage.grading.transcripts import (
 )
 
 if TYPE_CHECKING:
-    from logtriage.grading.batch import (
-        BatchGrades,
-        Truths,
-        action_array,
-        grade_batch,
-        truths_of,
-    )
+    from logtriage.grading.batch import BatchGrades, Truths, action_array, grade_batch, truths_of
 
 __all__ = [
     "DEFAULT",

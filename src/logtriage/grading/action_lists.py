@@ -20,7 +20,7 @@ from logtriage.actions import (
 from logtriage.topology import Topology
 
 Ints = NDArray[Any]
-#: What may be played and has no canonical integer: it does nothing where lists are arrays.
+#: Actions without a canonical integer; in an array of actions they do nothing.
 _UNNUMBERED: Final = (Malformed, ClassifyFault, Report, ReportImpact, Wait)
 
 #: Fills up a list of actions that is shorter than the longest of its batch.
@@ -35,11 +35,11 @@ def narrowest(highest: int) -> np.dtype[Any]:
 
 
 def action_array(topology: Topology, plans: Sequence[Sequence[Action]], *, hand_over: bool) -> Ints:
-    """Lists of actions as canonical integers, shape (N lists, T), T the longest list's length.
+    """N lists of actions as canonical integers (N, T), T the longest list's length.
 
-    Shorter lists are padded with :data:`PADDING`; what does nothing (a malformed action, a report,
-    a wait, a class of fault, a hand-over without a worth) is :data:`MALFORMED`. The type is the
-    narrowest that holds the topology's actions.
+    Shorter lists are padded with :data:`PADDING`. Actions that do nothing (malformed, a report, an
+    impact, a wait, a class of fault, a hand-over unless ``hand_over``) are :data:`MALFORMED`. The
+    type is the narrowest that holds the topology's actions.
 
     Raises:
         UnknownName: if an action names what the topology lacks.

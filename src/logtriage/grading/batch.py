@@ -1,6 +1,6 @@
 """``grade_batch``: the grades of many action lists at once, equal to ``grade``'s.
 
-Incidents of one topology are :class:`Truths`, action lists an array of canonical
+It takes incidents of one topology as :class:`Truths`, and action lists as an array of canonical
 integers. Kernels look scores up in tables that the scalar grader's own functions fill.
 """
 
@@ -19,12 +19,7 @@ from logtriage.errors import InvalidInput, MissingExtra
 from logtriage.grading.action_lists import MALFORMED, PADDING, Ints, action_array, narrowest
 from logtriage.grading.grade import get_rubric, grade
 from logtriage.grading.rubric import Rubric, check_rubric
-from logtriage.grading.tables import (
-    CLOSINGS,
-    Floats,
-    Span,
-    has_kernels,
-)
+from logtriage.grading.tables import CLOSINGS, Floats, Span, has_kernels
 from logtriage.grading.truths import Truths, truths_of
 from logtriage.incident import Incident
 
@@ -76,10 +71,10 @@ def grade_batch(truths: Truths, actions: ArrayLike, rubric: Rubric | None = None
 
     ``actions`` are canonical integers (:func:`logtriage.all_actions`), (N, T). It is faster if
     they lie tick by tick in memory (``by_tick.T``). :data:`MALFORMED` stands for a malformed
-    action, :data:`PADDING` follows the last action. Without a ``rubric``, that of the incidents
-    grades them. Int8 serves up to 128 actions (16 services) and 63 ticks; more cost more. Every
-    number equals, to the last bit, what :func:`grade` says of the state that :func:`play` leads
-    to.
+    action, :data:`PADDING` follows the last action. ``rubric`` defaults to that of the incidents.
+    Topologies of up to 128 actions (16 services) and lists of up to 63 ticks are graded as int8;
+    larger ones take longer. Every number equals, to the last bit, the :func:`grade` of the state
+    that :func:`play` leads to.
 
     Kernels grade batches of :data:`WORTH_A_KERNEL` lists and more (extra ``fast``). :func:`grade`
     itself grades smaller batches, and all batches by a rubric with a rule that has no kernel.
@@ -161,7 +156,7 @@ def _grade_one_by_one(incidents: list[Incident], by_time: Ints, rubric: Rubric) 
 
 
 def _by_time(truths: Truths, lists: ArrayLike) -> Ints:
-    """The actions as (T, N), checked; a view where the given array allows it."""
+    """The checked actions as (T, N), without a copy if ``lists`` is an array."""
     actions = np.asarray(lists)
     if actions.dtype.kind not in ("i", "u"):
         raise InvalidInput(f"actions: expected integers, got an array of {actions.dtype}")

@@ -1,4 +1,4 @@
-"""``grade_batch`` by kernels: their arguments. Needs the extra ``fast`` (numba)."""
+"""``grade_batch`` by kernels: makes their arguments. Needs the extra ``fast`` (numba)."""
 
 from typing import Any, Final
 from weakref import WeakKeyDictionary
@@ -22,21 +22,17 @@ from logtriage.grading.tables import (
 )
 from logtriage.grading.truths import Bools, Truths
 
-#: Stands among accepted actions where there is none: equal to no action.
+#: Fills up the list of a fault's accepted actions; equal to no action.
 NONE_ACCEPTED: Final = -3
 
 
 def grade_compiled(
-    truths: Truths,
-    by_time: Ints,
-    rubric: Rubric,
-    span: Span,
-    dtype: Any,
+    truths: Truths, by_time: Ints, rubric: Rubric, span: Span, dtype: Any
 ) -> tuple[Out, int]:
-    """Grade lists of actions (T, N) of type ``dtype``, unsigned.
+    """Grade lists of actions ``by_time`` (T, N) of the unsigned type ``dtype``.
 
-    The integer is the first incident whose list goes on after its padding, or -1. A worth out of
-    [0, 1] raises RubricError.
+    Returns the grades, and the first incident whose list goes on after its padding, or -1. Raises
+    RubricError for a worth of a hand-over out of [0, 1].
     """
     count = len(truths)
     by = tables_of(rubric, span)
@@ -59,7 +55,7 @@ def grade_compiled(
         np.arange(len(by_time)).astype(dtype),
         Letters(*map(dtype, letters_of(truths.topology, np.iinfo(dtype).max))),
         answers,
-        _prices(truths, by),
+        _worths(truths, by),
         by,
         room,
         out,
@@ -67,7 +63,7 @@ def grade_compiled(
     return out, int(broken)
 
 
-def _prices(truths: Truths, by: ScoreTables) -> Floats:
+def _worths(truths: Truths, by: ScoreTables) -> Floats:
     """The worths of hand-overs (N,), 0 for none; RubricError for a worth out of [0, 1]."""
     worth = np.nan_to_num(truths.worth_of_hand_over)
     bad = (worth < 0.0) | (worth > 1.0)
@@ -79,12 +75,12 @@ def _prices(truths: Truths, by: ScoreTables) -> Floats:
     return worth
 
 
-#: The answers of truths that are still at hand, by span and type.
+#: The answers of truths that are still in use, by width of the span and by type.
 _KNOWN: Final[WeakKeyDictionary[Truths, dict[tuple[Any, ...], Answers]]] = WeakKeyDictionary()
 
 
 def _answers(truths: Truths, span: Span, dtype: Any) -> Answers:
-    """The answers of truths, made once."""
+    """The answers of truths as arrays for kernels; they are made once."""
     known = _KNOWN.setdefault(truths, {})
     key = span.width, dtype
     if key not in known:
@@ -109,7 +105,7 @@ def _made_answers(truths: Truths, span: Span, dtype: Any) -> Answers:
         truths.wrong_page.astype(np.uint8),
         truths.takes_hand_over.astype(np.uint8),
         np.minimum(truths.horizon, np.iinfo(dtype).max).astype(dtype),
-        truths.severity.astype(np.uint8),  # 255, far from every rank, where it is not known
+        truths.severity.astype(np.uint8),  # 255 if unknown: far from every rank
         truths.benign.astype(np.uint8),
         faults.astype(np.uint8),
         share_begin(counts).astype(np.uint16).take(faults),
@@ -119,19 +115,22 @@ def _made_answers(truths: Truths, span: Span, dtype: Any) -> Answers:
 
 
 def _allowed(truths: Truths) -> list[Bools]:
-    """What each fault accepts (incidents N, actions A): services, then teams, then remedies."""
+    """For each fault, the actions that it accepts (N, A): services, then teams, then remedies."""
     whole = np.concatenate([truths.root_causes, truths.teams, truths.remedies], axis=1)
     faults = truths.faults
     if faults is None:
         return [whole]
     parts = np.concatenate([faults.root_causes, faults.teams, faults.remedies], axis=2)
-    # An incident that lists none has one fault, which accepts all that it does.
+    # An incident that lists no faults has one, which accepts all that the incident accepts.
     parts[faults.count == 0, 0] = whole[faults.count == 0]
     return [parts[:, number] for number in range(max(1, truths.most_faults))]
 
 
 def _listed(allowed: Bools, first: int) -> Ints:
-    """The actions (M, N) that are allowed (N, A), M the most of any row; ``first`` is column 0."""
+    """The allowed actions of N rows as lists (M, N), M the longest list's length.
+
+    ``allowed`` (N, A) has action ``first`` in column 0.
+    """
     rows, columns = np.divmod(np.flatnonzero(allowed), allowed.shape[1])
     counts = np.bincount(rows, minlength=len(allowed))
     table = np.full((max(1, int(counts.max(initial=0))), len(allowed)), NONE_ACCEPTED)

@@ -33,7 +33,7 @@ _HANDED: Final = _LEVEL[LEVELS.index("handed")]
 
 
 class Out(NamedTuple):
-    """What is written for each of N incidents."""
+    """The grades of N incidents, which kernels write."""
 
     scores: NDArray[np.float64]
     gates: NDArray[np.int8]
@@ -43,7 +43,7 @@ class Out(NamedTuple):
 
 
 class Room(NamedTuple):
-    """Scratch of a block: rows of bytes or so, rows of levels, two place rows, a share row."""
+    """Scratch memory of a block: rows of work and of levels, two rows of places, one of shares."""
 
     work: Ints
     levels: Ints
@@ -53,7 +53,7 @@ class Room(NamedTuple):
 
 @kernel
 def _close(n: Int, first: Int, answers: Answers, gates: Any, work: Any, out: Out) -> None:
-    """Write how the lists ended; the ticks used take the place of the limits."""
+    """Write how the lists ended; in ``work``, the ticks used replace the limits."""
     for at in range(n):
         played = min(np.int64(work[blocks.PRESENT + at]), np.int64(work[blocks.LIMIT + at]))
         out.unplayed[first + at] = np.int64(work[blocks.PRESENT + at]) - played
@@ -76,7 +76,7 @@ def _close(n: Int, first: Int, answers: Answers, gates: Any, work: Any, out: Out
 def _sum_up(
     n: Int, first: Int, answers: Answers, none: Int, work: Any, by: ScoreTables, levels: Any
 ) -> None:
-    """Write the level of each list into ``levels``."""
+    """Write the levels of each list into ``levels``."""
     for at in range(n):
         case = Case(
             np.int64(answers.severity[first + at]),
@@ -108,7 +108,7 @@ def _keep_levels(of: Levels, levels: Any, at: Int) -> None:
 
 @kernel
 def _places(n: Int, part: Int, group: Int, to: Int, by: ScoreTables, room: Room) -> None:
-    """Write where the points of a group of criteria stand; skip levels that count nothing."""
+    """Write the places of a group's points to row ``to``; levels with a stride of 0 are skipped."""
     begin = np.int64(by.begins[part, group])
     for at in range(n):
         room.places[to + at] = begin
@@ -163,10 +163,10 @@ def grade_rows(
     room: Room,
     out: Out,
 ) -> Int:
-    """Grade all lists ``acts`` (T, N); the first that goes on after padding, or -1.
+    """Grade all lists ``acts`` (T, N); return the first that goes on after its padding, or -1.
 
-    ``index`` (T,) is the tick of each action. ``worth`` (N,) is that of a hand-over, empty where
-    the rubric reads none.
+    ``index`` (T,) is the tick of each action. ``worth`` (N,) is that of a hand-over; it is read
+    only if the rubric counts hand-overs.
     """
     count, length = np.uint64(acts.shape[1]), np.uint64(acts.shape[0])
     faults = np.uint64(answers.accepted.shape[0])

@@ -25,8 +25,8 @@ from logtriage.grading.steps import Facts, Int, Letters, Move, Response, Rules, 
 BLOCK: Final = 512
 LANES: Final = np.uint64(BLOCK)
 
-# Where the rows of the work array begin: of each incident, its facts, its shares. What a loop reads
-# beside the rows that it writes stands there, too: the compiler must see that they are apart.
+# Where the rows of the work array begin: first what loops read, then the facts of each incident,
+# then its shares. Loops read nothing else, so the compiler sees that read and written rows differ.
 ACTION, RIGHT, COUNTED, LIMIT, PRESENT, STRICT, TAKES, FAULTY = (
     np.uint64(row * BLOCK) for row in range(8)
 )
@@ -45,11 +45,12 @@ FAULT_SIZE: Final = np.uint64(FAULT_ROWS * BLOCK)
 
 
 class Answers(NamedTuple):
-    """What is right, of N incidents of at most K faults.
+    """The truths of N incidents with at most K faults, as kernels read them.
 
-    ``accepted`` (K, M, N) are the actions that each fault accepts. ``strict`` and ``takes`` (N,)
-    are the closing rules. ``horizon`` (N,) in ticks is cut off at what the type of the work array
-    holds. The others (N,) are the fields of :class:`logtriage.grading.scores.Case`.
+    ``accepted`` (K, M, N) are the at most M actions that each fault accepts. ``strict`` and
+    ``takes`` (N,) are the :class:`~logtriage.grading.steps.Rules`. ``horizon`` (N,) is cut to what
+    the type of the work array holds. ``benign`` (N,) is whether nothing is accepted; the others
+    (N,) are the fields of :class:`logtriage.grading.scores.Case`.
     """
 
     accepted: Ints
@@ -67,7 +68,7 @@ class Answers(NamedTuple):
 
 @kernel
 def facts(work: Any, at: Int) -> Facts:
-    """The facts of an incident of the block."""
+    """The facts of incident ``at`` of the block."""
     return Facts(
         np.int64(work[SEVERITY + at]),
         np.int64(work[SEEN + at]),
@@ -96,7 +97,7 @@ def _keep(of: Facts, work: Any, at: Int) -> None:
 
 @kernel
 def _response(work: Any, row: Int, at: Int) -> Response:
-    """What was done about the fault whose rows begin at ``row``."""
+    """The response to the fault whose rows begin at ``row``, in incident ``at``."""
     return Response(
         np.int64(work[row + SAID + at]),
         np.int64(work[row + TEAM + at]),
@@ -106,7 +107,7 @@ def _response(work: Any, row: Int, at: Int) -> Response:
 
 @kernel
 def shares(work: Any, at: Int) -> Shares:
-    """The shares of an incident of the block."""
+    """The shares of incident ``at`` of the block."""
     return Shares(
         np.int64(work[NAMED + at]),
         np.int64(work[PAGES + at]),
@@ -123,7 +124,7 @@ def _move(work: Any, at: Int, to: Letters) -> Move:
 
 @kernel
 def begin(n: Int, first: Int, answers: Answers, none: Int, work: Any) -> None:
-    """Lay out a block: nothing done yet."""
+    """Fill the rows of the block that begins at ``first``: nothing is done yet."""
     start = untouched(none)
     for at in range(n):
         _keep(start, work, at)
@@ -170,7 +171,7 @@ def mark_accepting_faults(n: Int, first: Int, answers: Answers, work: Any) -> No
 
 @kernel
 def count(n: Int, index: Int, faults: Int, to: Letters, work: Any) -> None:
-    """Write into ``work`` whether a service is declared that counts, and which were declared."""
+    """Write to ``work`` whether the action declares a service that counts, and record it."""
     for at in range(n):
         work[COUNTED + at] = 1
     row = FIRST_FAULT + DECLARED
@@ -194,7 +195,7 @@ def count(n: Int, index: Int, faults: Int, to: Letters, work: Any) -> None:
 
 @kernel
 def answer(n: Int, row: Int, index: Int, to: Letters, work: Any) -> None:
-    """Take the action for the fault whose rows begin at ``row``."""
+    """Update the response to the fault whose rows begin at ``row`` by the action."""
     for at in range(n):
         live = np.int64(index) < np.int64(work[LIMIT + at])
         move, counted = _move(work, at, to), work[COUNTED + at] != 0
@@ -207,7 +208,7 @@ def answer(n: Int, row: Int, index: Int, to: Letters, work: Any) -> None:
 
 @kernel
 def play(n: Int, index: Int, to: Letters, work: Any) -> None:
-    """Take and count the actions of the block; an action after padding makes the count ``none``."""
+    """Update the facts and count the actions; an action after padding makes the count ``none``."""
     none = np.int64(to.none)
     for at in range(n):
         number, limit = np.int64(index), np.int64(work[LIMIT + at])
@@ -222,7 +223,7 @@ def play(n: Int, index: Int, to: Letters, work: Any) -> None:
 
 @kernel
 def share(n: Int, row: Int, none: Int, work: Any) -> None:
-    """Add up what was done about a fault."""
+    """Add the fault whose rows begin at ``row`` to the shares."""
     for at in range(n):
         paged = np.int64(work[PAGED + at])
         after = add_share(shares(work, at), _response(work, row, at), paged, none)

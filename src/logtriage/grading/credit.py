@@ -18,7 +18,7 @@ def credits_of(
     """The credit of each role for its action in a tick of joint play, in role order.
 
     It is the grade after the tick minus the grade had this role waited. Roles whose actions close
-    the incident alike share theirs: the grade minus the grade had all of them waited, divided by
+    the incident alike share a credit: the grade minus the grade had all of them waited, divided by
     their number. So each of two roles that page wrongly in one tick bears half of the loss.
 
     Raises:
@@ -39,7 +39,7 @@ def credits_of(
 def _closing_alike(
     before: State, acts: Sequence[Action], after: State, rubric: Rubric | None
 ) -> tuple[int, ...]:
-    """The roles whose actions alone close the incident as the tick did; all gates are alike."""
+    """The roles whose action alone closes the incident as the tick did, or also under a gate."""
     if after.closing in (None, Closing.OUT_OF_TIME):
         return ()
     gated, alike = grade(after, rubric).gate is not None, []

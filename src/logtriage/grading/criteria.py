@@ -1,7 +1,7 @@
 """The criteria and gates that do not depend on the order of actions: one pure function each.
 
 A measure reads a state and returns a score with its reason in words. Open states are measured on
-what has been earned so far. A stored digest names a measure by its module.
+what has been earned so far. Digests of rubrics name measures by this module, so they stay here.
 """
 
 from collections.abc import Callable
@@ -13,7 +13,7 @@ from logtriage.state import Closing, State
 
 #: A score, in [0, 1] for the measures of this module, and its reason in words.
 Measured = tuple[float, str]
-#: What answers a criterion: a function of the state at the end.
+#: A function that scores a criterion on a state.
 Measure = Callable[[State], Measured]
 
 #: Credit for a severity one class off.
@@ -23,12 +23,12 @@ _RANK: Final = {severity: rank for rank, severity in enumerate(SEVERITIES)}
 
 
 def severity_credit(off: int) -> float:
-    """The score of a severity that many classes off."""
+    """The score of a severity that is ``off`` classes from the true one."""
     return 1.0 if off == 0 else ADJACENT_SEVERITY if off == 1 else 0.0
 
 
 def promptness(used: int, horizon: int, free: int) -> float:
-    """1 - (ticks used - free) / (horizon - free), clipped to [0, 1]."""
+    """1 - (used - free) / (horizon - free), clipped to [0, 1]; ``free`` ticks cost nothing."""
     return min(1.0, max(0.0, 1.0 - (used - free) / (horizon - free))) if horizon > free else 1.0
 
 
@@ -57,7 +57,7 @@ def root_cause(state: State) -> Measured:
 
 
 def escalation(state: State) -> Measured:
-    """1 if an accepted team was paged; of several faults, the share whose team was."""
+    """1 if an accepted team was paged, else 0; with several faults, the share whose team was."""
     accepted = state.incident.truth.teams
     if state.incident.truth.several:
         return _shared_escalation(state)

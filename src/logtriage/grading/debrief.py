@@ -16,9 +16,9 @@ from logtriage.errors import UnknownName
 from logtriage.grading.impact import Impact
 from logtriage.state import Closing
 
-#: A loss of fewer points decides nothing.
+#: A verdict leaves out losses of fewer points than this.
 HARDLY: Final = 0.005
-#: What stands over the columns of the criteria.
+#: The headings of the table of criteria.
 COLUMNS = ("criterion", "score", "weight", "points", "why")
 
 
@@ -46,11 +46,11 @@ class AppliedDiscount:
 
 @attrs.frozen(slots=False)
 class _Graded:
-    """What a grade and its absence have in common.
+    """The fields that :class:`Grade` and :class:`Unscored` share.
 
     ``incident``, ``task`` and ``rubric`` are ids; ``rubric_digest`` is a hash of all that decides a
-    score. ``schedule`` is the tick of each action in joint play. ``fault_kind`` is what was
-    injected (of several faults ``a + b``); no rubric weighs it. ``seal`` is a key's fingerprint.
+    score. ``schedule`` is the tick of each action in joint play, else None. ``fault_kind`` names
+    the injected faults (``a + b`` for two); no rubric reads it. ``seal`` is a key's fingerprint.
     """
 
     incident: str
@@ -101,9 +101,9 @@ class Grade(_Graded):
 
     Attributes:
         score: within the bounds of the rubric, [0, 1] as a rule.
-        criteria: what was earned; under a gate, what would have been.
+        criteria: what each criterion earned; under a gate, what it would have earned.
         gate: the gate that holds, and sets the score to 0; None if none does.
-        gate_reason: why it holds.
+        gate_reason: why the gate holds.
         closing: why the incident was closed; None if it was left open.
         ticks: ticks used.
         unplayed: how many actions came after the closing action, and were not graded.
@@ -125,7 +125,7 @@ class Grade(_Graded):
 
     @property
     def verdict(self) -> str:
-        """One sentence: what decided the score; a second counts actions that could not be read."""
+        """What decided the score, in a sentence; a second one counts actions that were not read."""
         return verdict_of(self)
 
     def criterion(self, name: str) -> CriterionScore:
@@ -168,8 +168,8 @@ Graded = Grade | Unscored
 class Debrief:
     """The parts of a debrief, each as lines or columns of text.
 
-    ``actions`` are (when, what); ``criteria`` rows of :data:`COLUMNS`. The first line of ``total``
-    is the score, or that there is none; the others say what it is due to.
+    ``actions`` are (when, what); ``criteria`` are rows of :data:`COLUMNS`. The first line of
+    ``total`` is the score, or says that there is none; the others explain it.
     """
 
     verdict: str
@@ -181,7 +181,7 @@ class Debrief:
 def debrief_of(
     grade: Graded, roles: Sequence[str] | None = None, luck: Sequence[str] = ()
 ) -> Debrief:
-    """The debrief of a grade; of joint play with the names of the ``roles``, in their order."""
+    """The debrief of a grade; ``roles`` are names, for joint play. ``luck``: :func:`verdict_of`."""
     return Debrief(
         verdict_of(grade, luck),
         tuple((f"tick {when}", text) for when, text in _timed_actions(grade, roles)),
@@ -211,9 +211,9 @@ def _timed_actions(grade: Graded, roles: Sequence[str] | None) -> Iterator[tuple
 
 
 def verdict_of(grade: Graded, luck: Sequence[str] = ()) -> str:
-    """What decided a score, and a sentence of what could not be read, if any.
+    """A sentence on what decided a score, and one on actions that could not be read, if any.
 
-    ``luck`` says what was right by it (:func:`logtriage.beliefs.then.lucky_then`).
+    ``luck`` names what was right only by luck (:func:`logtriage.beliefs.then.lucky_then`).
     """
     if grade.score is None:
         return grade.verdict
@@ -229,7 +229,7 @@ def verdict_of(grade: Graded, luck: Sequence[str] = ()) -> str:
 
 
 def _handed_over(grade: Grade) -> bool:
-    """Whether a hand-over is all that counts."""
+    """Whether only the hand-over counts in a grade."""
     return grade.closing is Closing.HANDED_OVER and len(grade.criteria) == 1
 
 
@@ -250,7 +250,7 @@ def _deciding_part(grade: Grade) -> str:
 
 
 def _losses(grade: Grade) -> Iterator[tuple[float, str, str]]:
-    """(points, name, reason) of all that took points: criteria, then discounts of the rest."""
+    """(points lost, name, reason) of each criterion, then of each discount of what was left."""
     left = prod(discount.factor for discount in grade.discounts)
     for criterion in grade.criteria:
         best = 0.0 if criterion.score < 0 else 1.0  # a penalty has no points to earn
@@ -262,7 +262,7 @@ def _losses(grade: Grade) -> Iterator[tuple[float, str, str]]:
 
 
 def rule_words(name: str) -> str:
-    """The name of a rule in words; a page to a wrong team is a mis-page."""
+    """The name of a rule in words; ``wrong_escalation`` is called a mis-page."""
     return "mis-page" if name == "wrong_escalation" else name.replace("_", " ")
 
 

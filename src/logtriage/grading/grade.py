@@ -59,16 +59,12 @@ def _chosen(incident: Incident, rubric: Rubric | None) -> Rubric:
 
 
 def grade(
-    state: State,
-    rubric: Rubric | None = None,
-    *,
-    unplayed: int = 0,
-    agent: str | None = None,
+    state: State, rubric: Rubric | None = None, *, unplayed: int = 0, agent: str | None = None
 ) -> Grade:
     """Grade a state, closed or open, on what has been earned so far.
 
     ``rubric`` defaults to that of the incident's task: :data:`DEFAULT` for all that
-    draw their incidents. ``unplayed`` and ``agent`` are taken over into the grade.
+    draw their incidents. ``unplayed`` and ``agent`` are copied into the grade.
 
     Raises:
         RubricError: if a measure of a user's rubric returns no finite number, or a
@@ -116,7 +112,7 @@ def reward(before: State, after: State, rubric: Rubric | None = None) -> float:
 
 
 def is_handed_over(state: State, rubric: Rubric | None = None) -> bool:
-    """Whether a hand-over alone counts, which a rubric may pay for only before any intervention."""
+    """Whether only the hand-over counts; with ``first_alone`` not after a page or a remedy."""
     rubric = _chosen(state.incident, rubric)
     if state.closing is not Closing.HANDED_OVER or not rubric.handed_over:
         return False
@@ -140,6 +136,7 @@ def _first_gate(state: State, rubric: Rubric) -> tuple[str | None, str | None]:
 def _evaluate(
     state: State, rubric: Rubric
 ) -> tuple[tuple[CriterionScore, ...], tuple[AppliedDiscount, ...], float]:
+    """(criteria, discounts that apply, total), whether or not a gate holds."""
     rows, penalties, discounts = rubric.criteria, rubric.penalties, rubric.discounts
     if is_handed_over(state, rubric):
         rows, penalties, discounts = rubric.handed_over, (), ()
@@ -194,7 +191,7 @@ def _pair(returned: Any, rubric: Rubric, name: str) -> Measured:
 
 
 def finish(rubric: Rubric, total: float) -> float:
-    """A finite total within the rubric's bounds, on the grid."""
+    """A finite total, cut to the rubric's bounds and rounded to the grid."""
     low, high = rubric.bounds
     total = min(high, max(low, total))
     return round(total * GRID) / GRID
@@ -208,7 +205,7 @@ def unscored(
     *,
     agent: str | None = None,
 ) -> Unscored:
-    """An episode that must not be scored, with its cause in words."""
+    """The record of an episode that must not be scored; ``cause`` says why, in words."""
     rubric = _chosen(incident, rubric)
     return Unscored(
         incident.id,

@@ -1,7 +1,7 @@
-"""The path of the damage, graded beside the rubric: which calls wait, which carry load.
+"""Scores a report of the damage's path beside the rubric: which calls wait, which carry load.
 
-Precision and recall of services and calls are summed up as F1, and the set of root causes is right
-as a whole or not, as OpenRCA 2.0 reports them. None of it enters a grade.
+Services and calls are scored by F1, and the set of root causes is right as a whole or not, as in
+OpenRCA 2.0. None of it enters a grade.
 """
 
 from collections.abc import Set
@@ -22,7 +22,7 @@ Call = tuple[str, str]
 
 @attrs.frozen
 class Path:
-    """How the damage spread: the services reached, and the calls along which."""
+    """The path of the damage: the services that it reached, and the calls along which it spread."""
 
     services: frozenset[str]
     calls: frozenset[Call]
@@ -30,9 +30,10 @@ class Path:
 
 @attrs.frozen
 class Impact:
-    """What a report of the impact was worth; None if nothing was reported.
+    """The score of a reported path: F1 of services (nodes) and calls (edges).
 
-    ``exact_roots`` is whether the services declared are the root causes, all and no others.
+    Both are None if nothing was reported. ``exact_roots`` is whether exactly the root causes were
+    declared.
     """
 
     node_f1: float | None
@@ -41,7 +42,7 @@ class Impact:
 
 
 def path_of(world: World, topology: Topology, truth: Hypothesis) -> Path:
-    """How damage spreads under a hypothesis; empty where it is benign."""
+    """The path of the damage under a hypothesis; empty if it is benign."""
     if not truth.faults:
         return Path(frozenset(), frozenset())
     names, reached = topology.names, affected(world, topology, truth)
@@ -63,9 +64,9 @@ def path_of(world: World, topology: Topology, truth: Hypothesis) -> Path:
 
 
 def impact_of(state: State) -> Impact:
-    """What the last report of the impact is worth; services declared count as nodes of it.
+    """The score of the last report of the impact; declared root causes count among its services.
 
-    Raises InvalidInput for a recorded incident, of which no path is known.
+    Raises InvalidInput for a recorded incident, whose path is not known.
     """
     simulation = state.incident.telemetry
     if not isinstance(simulation, Simulation):
@@ -82,7 +83,7 @@ def impact_of(state: State) -> Impact:
 
 
 def reported_impact(state: State) -> Impact | None:
-    """:func:`impact_of` where an impact was reported of an incident whose path is known."""
+    """:func:`impact_of` if an impact was reported and the incident is simulated, else None."""
     reported = ReportImpact in [type(action) for _, action in state.history]
     return (
         impact_of(state) if reported and isinstance(state.incident.telemetry, Simulation) else None

@@ -1,4 +1,4 @@
-"""Which kinds of action an incident has a use for: prompts, schemas and environments offer them."""
+"""The kinds of action that are useful in an incident, and so are offered to agents."""
 
 from typing import Final
 
@@ -8,7 +8,7 @@ from logtriage.incident import Incident
 from logtriage.roles import Role
 from logtriage.world.simulation import Simulation
 
-#: Of a recording: the other kinds cost a tick and change nothing.
+#: The useful kinds in a recorded incident: other kinds cost a tick and change nothing.
 RECORDED_KINDS: Final = (
     "identify_root_cause",
     "classify_fault",
@@ -22,13 +22,13 @@ RECORDED_KINDS: Final = (
 
 
 def useful_kinds(rubric: str, *, simulated: bool) -> tuple[str, ...]:
-    """The kinds of action, by their wire names, of incidents that a rubric grades."""
+    """The useful kinds of action, by their wire names, in incidents of a rubric (its id)."""
     if simulated:
         return (*ACTION_TYPES, *(HAND_OVER_TYPES if rubric == TRIAGE_3.id else ()))
     return RECORDED_KINDS
 
 
 def useful_actions(incident: Incident, role: Role | None = None) -> tuple[str, ...]:
-    """The kinds of action that an agent or a role is offered: others cost a tick and do nothing."""
+    """The kinds of action to offer an agent, or a role: other kinds cost a tick and do nothing."""
     useful = useful_kinds(incident.rubric, simulated=isinstance(incident.telemetry, Simulation))
     return useful if role is None else tuple(sorted(role.offered(useful)))

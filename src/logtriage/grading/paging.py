@@ -1,11 +1,11 @@
-"""The rest of ``logtriage/3``: a hand-over has a worth, and a page comes before production.
+"""The other rules of ``logtriage/3``: the worth of a hand-over, and a page before any remedy.
 
 Pure functions of a state. A measure returns a score in [0, 1] with its reason, a discount the
-share that is left of the total with its reason, or None if it does not apply. What a fix before
-the first page leaves (0.7) and what a wrong remedy leaves (0.3) add up to 1, so that no remedy is
-tried to find out who is to be paged: whatever remedies come before the first page, what their
-outcomes leave adds up to 1 again, and for the best of the outcomes the page could have come at
-once. Where nobody is paged after them, handing over is worth more.
+share that is left of the total with its reason, or None if it does not apply. Before the first
+page, a fix leaves 0.7 and a wrong remedy 0.3. These add up to 1, so that trying remedies to find
+out whom to page gains nothing: whatever remedies are tried, the shares left by their outcomes add
+up to 1, and the page for the best outcome could have been made at once. If nobody is paged after
+them, handing over is worth more.
 """
 
 from typing import Final
@@ -24,9 +24,9 @@ from logtriage.grading.triage import (
 from logtriage.incident import Incident, listed
 from logtriage.state import Closing, State
 
-#: What of the worth of a hand-over depends on its promptness.
+#: The share of the worth of a hand-over that depends on its promptness.
 HAND_OVER_PROMPT: Final = 0.1
-#: What silence leaves of the total: a perfect response without the page is worth 0.17.
+#: What is left of the total if no accepted team is paged: 0.17 for an otherwise perfect response.
 UNESCALATED: Final = 0.32
 #: What each wrong remedy leaves of the total while no accepted team has been paged.
 UNAPPROVED_REMEDY: Final = 0.3
@@ -35,7 +35,7 @@ UNAPPROVED_FIX: Final = 0.7
 
 
 def hand_over_worth(worth: float, used: int, horizon: int, par: int) -> float:
-    """What a hand-over is worth as the first intervention, after ``used`` ticks."""
+    """The worth of a hand-over after ``used`` ticks, if no page or remedy came before."""
     return worth * (1.0 - HAND_OVER_PROMPT + HAND_OVER_PROMPT * promptness(used, horizon, par))
 
 
@@ -51,7 +51,7 @@ def checked_worth(incident: Incident) -> float:
 
 
 def hand_over(state: State) -> Measured:
-    """The worth times (0.9 + 0.1 x promptness), by the par of the task for every incident."""
+    """The worth times (0.9 + 0.1 x promptness), by the task's par, whether benign or not."""
     incident, used = state.incident, state.closed_at or 0
     worth, par, horizon = checked_worth(incident), incident.task_par, incident.horizon
     return (
@@ -62,7 +62,7 @@ def hand_over(state: State) -> Measured:
 
 
 def remediation(state: State) -> Measured:
-    """The share of the faults that is fixed, times max(0, 1 - 0.4 per wrong remedy)."""
+    """The share of the faults that are fixed, times max(0, 1 - 0.4 per wrong remedy)."""
     facts, truth = state.facts, state.incident.truth
     if facts.fixed_at is None and not (truth.several or truth.benign):
         wanted = listed(f"{remedy}:{service}" for remedy, service in truth.remedies)
@@ -94,9 +94,9 @@ def dismissal(state: State) -> Measured:
 
 
 def unescalated(state: State) -> Measured | None:
-    """While no accepted team has been paged: 0.32.
+    """A factor of 0.32 while no accepted team has been paged.
 
-    With several faults, 0.32 of the share without a page, and all of the rest.
+    With several faults, 0.32 of the share without a page, plus the rest.
     """
     unpaged = 0.0 if state.incident.truth.benign else unpaged_share(state)
     if not unpaged:

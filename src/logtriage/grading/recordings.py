@@ -40,12 +40,12 @@ def dismissal(state: State) -> Measured:
 
 
 def wrong_root_cause(state: State) -> str | None:
-    """A service was blamed that is not at fault: whoever is called to it loses the night."""
+    """Gate: the first service declared is not at fault, so the wrong people lose their night."""
     points, reason = root_cause(state)
     return reason if state.facts.root_cause is not None and not points else None
 
 
 def hand_over(state: State) -> Measured:
-    """The worth of a hand-over, whenever it comes and whatever was done before."""
+    """The worth of the hand-over, however late it comes and whatever was done before."""
     worth = checked_worth(state.incident)
     return (worth, f"handed over, worth {worth:g}")

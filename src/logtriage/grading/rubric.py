@@ -72,11 +72,11 @@ class Rubric:
 
     The total is the weighted sum of ``criteria`` (of ``benign`` where the incident is benign),
     less the weighted ``penalties``, times the factors of all ``discounts`` that apply, kept
-    within ``bounds``; or 0 if a gate holds. Where an incident was handed over, ``handed_over``
-    counts alone, if there is any; with ``first_alone`` only before any page or remedy. Change one
-    with :func:`attrs.evolve`; the new rubric is checked again and should get an id of its own,
-    since grades of different rubrics refuse to be compared. Measures, gates and discounts count by
-    their names in a module: whoever changes what one does, changes the version in the id.
+    within ``bounds``; or 0 if a gate holds. After a hand-over, the criteria ``handed_over`` count
+    alone, if there are any; with ``first_alone`` only if no page or remedy came before. To change a
+    rubric, use :func:`attrs.evolve`: the new rubric is checked again and should get an id of its
+    own, since grades of different rubrics cannot be compared. The digest names measures, gates and
+    discounts by their modules: if you change what one does, change the version in the id.
 
     Raises:
         RubricError: on an id without a version (``acme/frugal-1``), no criteria, a duplicate or
@@ -142,13 +142,13 @@ class Rubric:
 
     @property
     def rows(self) -> tuple[Criterion, ...]:
-        """Every criterion and penalty, of whichever incidents."""
+        """Every criterion and penalty of the rubric."""
         return (*self.criteria, *self.benign, *self.handed_over, *self.penalties)
 
     @cached_property
     def digest(self) -> str:
         """A short hash of everything that decides a score; functions count by their names."""
-        # The last is that of a field that is no more, unless hand-overs count at any time.
+        # "None" stands for a field that no longer exists, so that digests stay what they were.
         parts = [self.id, repr(self.bounds), "None" if self.first_alone else "handed over late"]
         for field in ("criteria", "benign", "penalties", "handed_over"):
             for row in getattr(self, field):
@@ -179,7 +179,7 @@ def _weighed(weights: Mapping[str, float], **measures: Measure) -> tuple[Criteri
     return tuple(Criterion(name, weights[name], measure) for name, measure in measures.items())
 
 
-#: Rubric ``logtriage/3``: a hand-over has a worth, and a page comes before production.
+#: Rubric ``logtriage/3``: a hand-over has a worth, and a page comes before any remedy.
 TRIAGE_3: Final = Rubric(
     id="logtriage/3",
     criteria=_weighed(
@@ -210,8 +210,8 @@ TRIAGE_3: Final = Rubric(
 #: What drawn incidents are graded by: ``logtriage/3``.
 DEFAULT: Final = TRIAGE_3
 
-#: Rubric ``recorded/3``: the root cause and the class of a recorded fault; there may be none, and a
-#: hand-over has a worth. Who blames a wrong service earns nothing.
+#: Rubric ``recorded/3``: the root cause and the class of a recorded fault, or the dismissal of a
+#: recording without a fault. A hand-over has a worth, and blaming a wrong service earns 0.
 RECORDED: Final = Rubric(
     id="recorded/3",
     criteria=_weighed(

@@ -1,8 +1,8 @@
 """The score of a list from its facts: levels, their points, discounts, and the gate.
 
-The measures of :mod:`logtriage.grading.triage` and :mod:`logtriage.grading.paging`, by the tables
-of :class:`logtriage.grading.tables.ScoreTables`. Each argument is a number or an array of them, as
-in :mod:`logtriage.grading.steps`.
+Scores equal those of the measures in :mod:`logtriage.grading.triage` and
+:mod:`logtriage.grading.paging`, looked up in :class:`logtriage.grading.tables.ScoreTables`. Each
+argument is a number or an array of them, as in :mod:`logtriage.grading.steps`.
 """
 
 from typing import Any, Final, NamedTuple
@@ -27,11 +27,11 @@ _WRONG_PAGE: Final = GATES.index(criteria.wrong_escalation)
 
 
 class Case(NamedTuple):
-    """What the levels of a list depend on beside it.
+    """An incident, as far as the levels of a list of actions depend on it.
 
-    ``severity`` is the true rank, far from every rank if it is not known; ``faults`` how many
-    there are, at least 1; ``shares`` and ``fixes`` the levels of none of them; ``clock`` and
-    ``task_clock`` where the levels of the pairs of horizon and par begin.
+    ``severity`` is the true rank, or a number far from every rank if unknown; ``faults`` how many
+    there are, at least 1; ``shares`` and ``fixes`` their :func:`share_begin` and :func:`fix_begin`;
+    ``clock`` and ``task_clock`` where the levels of its pairs of horizon and par begin.
     """
 
     severity: Int
@@ -90,24 +90,24 @@ def discount_at(number: Int, by: ScoreTables) -> Discount:
 
 
 def share_at(level: Int, discount: Discount, by: ScoreTables) -> Any:
-    """What the tables have for a level of a discount."""
+    """The share that a discount leaves at a level, if it applies."""
     return by.factors[np.uint64(discount.begin + level)]
 
 
 def share_left(share: Any, discount: Discount, benign: Int) -> Any:
-    """What a discount leaves."""
+    """The share that a discount leaves: 1 in benign incidents, unless it applies everywhere."""
     applies = (benign == 0) | (discount.everywhere != 0)
     return share * applies + (1.0 - applies)
 
 
 def handed_over(total: Any, level: Int, worth: Any, by: ScoreTables) -> Any:
-    """The total; after a hand-over as the first intervention, its worth after its ticks."""
+    """The total; but what a hand-over earns, if ``level`` (:attr:`Levels.handed`) is not 0."""
     left = by.handed_weight * (worth * by.handed[np.uint64(level)])
     return left * (level > 0) + total * (level == 0)
 
 
 def finished(total: Any, gated: Int, by: ScoreTables) -> Any:
-    """A total as a score."""
+    """The score of a total: within bounds, on the grid, 0 if ``gated``."""
     bounded = np.minimum(np.maximum(total, by.low), by.high)
     return np.rint(bounded * by.grid) * (1.0 / by.grid) * (gated == 0)
 

@@ -1,9 +1,10 @@
-"""One action of a list, in whole numbers: what it does to the facts, and to each fault.
+"""What one action of a list does to the facts and to each fault, in whole numbers.
 
-The rules of :func:`logtriage.facts.facts_of` and :mod:`logtriage.dynamics`, without a branch: each
-argument is a whole number or an array of them, so kernels call these functions row by row
-(:mod:`logtriage.grading.kernels`), and plans for all hypotheses at once. A tick that has not
-come is ``none``, later than all others.
+The rules are those of :func:`logtriage.facts.facts_of` and :mod:`logtriage.dynamics`, written
+without branches: each argument is a whole number or an array of them. So kernels call these
+functions row by row (:mod:`logtriage.grading.kernels`), and plans call them for all hypotheses at
+once. A tick that has not come is ``none``, later than all others. ``live`` is whether the incident
+is still open.
 
 Kernels load whole numbers with ``np.int64``: Numba's ``int`` keeps a byte unsigned, and its
 differences would wrap.
@@ -23,14 +24,7 @@ from logtriage.actions import (
     Resolve,
     action_id,
 )
-from logtriage.grading.tables import (
-    HANDED_OVER,
-    IGNORED,
-    MISROUTED,
-    OPEN,
-    OUT_OF_TIME,
-    RESOLVED,
-)
+from logtriage.grading.tables import HANDED_OVER, IGNORED, MISROUTED, OPEN, OUT_OF_TIME, RESOLVED
 from logtriage.topology import Topology
 
 #: An integer, Python's or the machine's, or an array of them.
@@ -41,14 +35,18 @@ _NEVER: Final = np.iinfo(np.int64).max
 
 
 class Rules(NamedTuple):
-    """Whether a wrong page and a hand-over close an incident."""
+    """What closes an incident: a wrong page if ``strict``, a hand-over if it ``takes`` one."""
 
     strict: Int
     takes: Int
 
 
 class Letters(NamedTuple):
-    """Canonical integers of actions, and ``none``, which is greater than any."""
+    """The ranges of actions among canonical integers, and ``none``, which is greater than any.
+
+    Integers below ``severities`` declare a severity, from ``root`` to before ``root_end`` a root
+    cause, and so on.
+    """
 
     severities: Int
     root: Int
@@ -85,10 +83,10 @@ def letters_of(topology: Topology, none: int = _NEVER) -> Letters:
 
 
 class Move(NamedTuple):
-    """What an action is in an incident: flags, and the ``closing`` that it brings if it ``closes``.
+    """An action in an incident: flags, and the ``closing`` that follows if it ``closes``.
 
-    ``severity`` is the rank that it declares, or the number of severities. ``right`` is whether
-    the incident accepts the service, team or remedy.
+    ``severity`` is the rank that it declares, or the number of severities if it declares none.
+    ``right`` is whether the incident accepts the service, team or remedy.
     """
 
     severity: Int
@@ -101,12 +99,12 @@ class Move(NamedTuple):
 
 
 class Facts(NamedTuple):
-    """What a list amounts to, whichever fault it is about.
+    """The facts of a list of actions that belong to no single fault.
 
-    ``severity`` is the first rank declared; ``seen`` how many services were declared, up to as
+    ``severity`` is the first rank declared; ``seen`` how many services were declared, at most as
     many as there are faults; ``rightly`` whether the first was accepted. ``paged`` is the tick
-    of the first accepted page, ``mispaged`` whether any other was made. ``early`` counts the
-    ``wrong`` among the ``remedies`` that came before an accepted page.
+    of the first accepted page, ``mispaged`` whether any wrong page was made. ``remedies`` counts
+    those applied, ``wrong`` the wrong ones, ``early`` the wrong ones no later than ``paged``.
     """
 
     severity: Int
@@ -129,7 +127,10 @@ class Response(NamedTuple):
 
 
 class Shares(NamedTuple):
-    """How many faults were named, paged for and fixed; ``hasty``: before any accepted page."""
+    """How many faults were named, paged for, fixed, and fixed too early.
+
+    ``hasty`` counts those fixed no later than the first accepted page.
+    """
 
     named: Int
     paged: Int
@@ -146,7 +147,7 @@ def untouched(none: Int) -> Facts:
 
 
 def move_of(action: Int, right: Int, rules: Rules, to: Letters) -> Move:
-    """What an action is; ``right`` whether it is accepted."""
+    """The move of an action, by its canonical integer; ``right``: the incident accepts it."""
     pages = (action >= np.int64(to.page)) & (action < np.int64(to.page_end))
     ignores = action == np.int64(to.ignore)
     hands = (action == np.int64(to.hand_over)) & (rules.takes != 0)
@@ -167,7 +168,10 @@ def move_of(action: Int, right: Int, rules: Rules, to: Letters) -> Move:
 
 
 def counts(facts: Facts, move: Move, live: Int, anew: Int, faults: Int) -> Any:
-    """Whether a service declared counts: of k faults, the first k that are declared."""
+    """Whether a move declares a service that counts: with k ``faults``, one of the first k.
+
+    ``anew`` is whether the service was not declared before.
+    """
     return live & move.blames & anew & (facts.seen < faults)
 
 
@@ -194,7 +198,7 @@ def facts_step(facts: Facts, move: Move, live: Int, counted: Int, tick: Int) -> 
 def response_step(
     response: Response, move: Move, accepted: Int, live: Int, counted: Int, tick: Int
 ) -> Response:
-    """What was done about a fault after a move; ``accepted`` whether that fault accepts it."""
+    """The response to a fault after a move; ``accepted``: this fault accepts it."""
     helps = live & (accepted != 0)
     names = helps & counted & (response.said > tick)
     pages = helps & move.pages & (response.paged > tick)

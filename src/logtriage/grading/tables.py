@@ -1,7 +1,7 @@
-"""A rubric as tables: the rules that kernels grade by, and the score of each of their levels.
+"""A rubric as tables for kernels: its rules, and the score of each rule at each level.
 
-A measure of a history takes few values. So a kernel sums a list up as *levels*, small whole
-numbers of :data:`LEVELS`, and the functions of the scalar grader list what each level scores. No
+A measure takes few values. So a kernel sums a list of actions up as *levels*, small whole numbers
+(:class:`Levels`), and the scalar grader's functions fill tables with the score of each level. No
 kernel holds a value of a rubric; ``property_tests/test_batch_laws.py`` checks the levels against
 the scalar grader.
 """
@@ -38,14 +38,15 @@ OPEN: Final = len(CLOSINGS)
 
 
 class Levels(NamedTuple):
-    """What a list of actions is summed up as.
+    """The levels that a list of actions is summed up as.
 
-    ``off``: how many classes a severity is off. ``blamed``: whether the first service declared is
-    accepted. ``named`` and ``paged``: the shares of the faults that were. ``fixes``: how many
-    faults were fixed, and after how many wrong remedies. ``dismissed``: whether it was.
-    ``resolved``, ``calmed`` and ``handed``: the ticks until it was resolved, dismissed or handed
-    over, plus 1, in a range for each pair of horizon and par. ``early``: wrong remedies before an
-    accepted page, ``hasty``: faults fixed before it.
+    ``off``: how many classes the severity is off. ``blamed``: whether the first service declared is
+    accepted. ``named`` and ``paged``: the share of the faults that were named, or paged for.
+    ``fixes``: how many faults were fixed, and after how many wrong remedies. ``dismissed``: whether
+    the incident was. ``resolved``, ``calmed`` and ``handed``: 1 plus the ticks until it was
+    resolved, dismissed or handed over, in a range for each pair of horizon and par; 0 if it was
+    not. ``early`` and ``hasty``: wrong remedies, and faults fixed, no later than the first accepted
+    page.
     """
 
     off: Any
@@ -62,19 +63,20 @@ class Levels(NamedTuple):
 
 
 LEVELS: Final = Levels._fields
-#: The severity that is furthest off, and what none declared counts as.
+#: The level ``off`` of the worst severity, and of none declared.
 WORST: Final = len(SEVERITIES) - 1
-#: How many wrong remedies leave nothing of a remediation.
+#: After this many wrong remedies, no credit remains.
 CREDITS: Final = len(tuple(takewhile(bool, map(triage.remedy_credit, count()))))
-#: A table of totals is extended by a criterion as long as it has no more entries.
+#: A table of totals takes in another criterion if it then has at most this many entries.
 TABLE_SIZE: Final = 16_384
 
 
 @attrs.frozen
 class Span:
-    """What the levels of a batch range over: ticks, pairs of horizon and par, faults, actions.
+    """The largest numbers in a batch, which bound its levels.
 
-    ``faults`` is the most that an incident has, at least 1; ``actions`` the most of a list.
+    ``ticks`` is the most ticks, ``clocks`` the pairs of horizon and par, ``faults`` the most of an
+    incident (at least 1), ``actions`` the most of a list.
     """
 
     ticks: int
@@ -84,17 +86,17 @@ class Span:
 
     @property
     def width(self) -> int:
-        """The levels of a pair of horizon and par."""
+        """The number of levels for one pair of horizon and par."""
         return self.ticks + 1
 
 
 def share_begin(faults: Any) -> Any:
-    """The level of no share of ``faults`` faults: 1 has two shares, 2 have three."""
+    """The level of share 0 of ``faults`` faults: one fault has two shares, two have three."""
     return (faults - 1) * (faults + 2) // 2
 
 
 def fix_begin(faults: Any) -> Any:
-    """The level of nothing fixed of ``faults`` faults."""
+    """The level of no fault fixed of ``faults`` faults, after no wrong remedy."""
     return share_begin(faults) * (CREDITS + 1)
 
 
@@ -109,7 +111,7 @@ def _fixes(span: Span) -> Iterator[float]:
 
 
 def _by_clock(score: Callable[[int, int, int], float], span: Span) -> Iterator[float]:
-    """0 for none, then ``score`` of ticks used, horizon and par."""
+    """0 for level 0, then the ``score`` of (ticks used, horizon, par) for each pair of the span."""
     yield 0.0
     for horizon, par in span.clocks:
         yield from (score(used, horizon, par) for used in range(span.width))
@@ -119,8 +121,8 @@ def _yes_or_no(_: Span) -> Iterator[float]:
     yield from (0.0, 1.0)
 
 
-def _powers(left: float, of: str, span: Span) -> Iterator[float]:
-    return (left**number for number in range(getattr(span, of) + 1))
+def _powers(left: float, field: str, span: Span) -> Iterator[float]:
+    return (left**number for number in range(getattr(span, field) + 1))
 
 
 def _silent(unpaged: float) -> float:
@@ -129,19 +131,19 @@ def _silent(unpaged: float) -> float:
 
 @attrs.frozen
 class Leveled:
-    """A rule by level: which of :data:`LEVELS` it reads, and its score of each."""
+    """A rule by level: the name of the level that it reads, and its score at each value of it."""
 
     level: str
     _scores: Callable[[Span], Iterator[float]]
 
     def scores(self, span: Span) -> Floats:
-        """The score of each level."""
+        """The score at each value of the level."""
         return np.array(list(self._scores(span)), np.float64)
 
 
 @attrs.frozen
 class Discounting(Leveled):
-    """A discount: the share that each level leaves; of faults alone, or ``everywhere``."""
+    """A discount: the share left at each value; ``everywhere``: in benign incidents, too."""
 
     everywhere: bool = False
 
@@ -159,7 +161,7 @@ MEASURES: Final[Mapping[Measure, Leveled]] = MappingProxyType(
         paging.dismissal: Leveled("dismissed", _yes_or_no),
     }
 )
-#: What a hand-over leaves of its worth: :func:`paging.hand_over`, the one measure of
+#: The share of its worth that a hand-over earns, by :func:`paging.hand_over`: the only measure in
 #: ``handed_over`` that kernels take.
 HANDED: Final = Leveled("handed", partial(_by_clock, partial(paging.hand_over_worth, 1.0)))
 #: The gates and the discounts that kernels take.
@@ -182,12 +184,13 @@ DISCOUNTS: Final[Mapping[Factor, Discounting]] = MappingProxyType(
 class ScoreTables(NamedTuple):
     """A rubric as kernels take it; L levels in the order of :data:`LEVELS`.
 
-    The total of a list is the sum of ``points`` at ``begins`` (2, G) plus the sum of levels times
-    ``strides`` (2, G, L), group by group, for faults and for benign incidents. ``discounts``
-    (D, 3) has for each its level, where its ``factors`` begin, and whether it is everywhere.
-    ``gates`` are places in :data:`GATES`. ``handed`` is what a hand-over leaves of its worth, by
-    level, and ``handed_weight`` what its criterion weighs, -1 if there is none. ``credits`` is the
-    highest level of wrong remedies, ``grid`` is :data:`~logtriage.grading.grade.GRID`.
+    Criteria form G groups. The points of a group stand in ``points`` at its entry of ``begins``
+    (2, G) plus the sum of all levels times ``strides`` (2, G, L); row 0 is for faults, row 1 for
+    benign incidents. The total is the sum over groups. ``discounts`` (D, 3) are (level, where its
+    ``factors`` begin, whether it applies everywhere). ``gates`` are places in :data:`GATES`.
+    ``handed`` is the share of its worth that a hand-over earns, by level, ``handed_weight`` the
+    weight of its criterion, -1 if there is none. Totals are cut to ``low`` and ``high``.
+    ``credits`` is :data:`CREDITS`, ``grid`` is :data:`~logtriage.grading.grade.GRID`.
     """
 
     strides: NDArray[np.int32]
@@ -207,9 +210,10 @@ class ScoreTables(NamedTuple):
 def _groups(
     rubric: Rubric, rows: tuple[Criterion, ...], span: Span
 ) -> list[tuple[Numbers, Floats]]:
-    """Strides by level, and a table for the sum of points, of each group of criteria.
+    """(strides by level, table of points) of each group of criteria and penalties.
 
-    The first criteria have one table, the others a table each: floats are added in their order.
+    The first criteria share a table, up to its size; the others have a table each, because floats
+    must be added in the order of the scalar grader.
     """
     table, strides = np.zeros(1), np.zeros(len(LEVELS), np.int64)
     groups: list[tuple[Numbers, Floats]] = []
@@ -226,7 +230,7 @@ def _groups(
 
 @lru_cache(maxsize=64)
 def tables_of(rubric: Rubric, span: Span) -> ScoreTables:
-    """The rubric for a span; RubricError if a rule has no kernel."""
+    """The tables of a rubric for a span; RubricError if a rule has no kernel."""
     check_kernels(rubric)
     parts = [_groups(rubric, rows, span) for rows in (rubric.criteria, rubric.benign)]
     if not rubric.benign:
@@ -265,7 +269,7 @@ def tables_of(rubric: Rubric, span: Span) -> ScoreTables:
 def check_kernels(rubric: Rubric) -> None:
     """Raise RubricError for a rule without a kernel; it names the rules that have a kernel.
 
-    InvalidInput for what is no rubric.
+    Raise InvalidInput for anything but a rubric.
     """
     check_rubric(rubric)
     for what, name, function, known in _rules(rubric):
@@ -278,12 +282,12 @@ def check_kernels(rubric: Rubric) -> None:
 
 @lru_cache(maxsize=64)
 def has_kernels(rubric: Rubric) -> bool:
-    """Whether every rule of a rubric has a kernel: canonical integers decide its grades."""
+    """Whether every rule of a rubric has a kernel."""
     return all(function in known for _, _, function, known in _rules(rubric))
 
 
 def _rules(rubric: Rubric) -> Iterator[tuple[str, str, AnyCall, tuple[AnyCall, ...]]]:
-    """What each rule is, its name and function, and the functions of its kind with a kernel."""
+    """(kind, name, function, all functions of the kind with a kernel) of each rule."""
     for row in (*rubric.criteria, *rubric.benign, *rubric.penalties):
         yield "measure", row.name, row.measure, tuple(MEASURES)
     for place, row in enumerate(rubric.handed_over):

@@ -1,4 +1,4 @@
-"""Grading records instead of states: action lists, transcripts, and files of them."""
+"""Grades records of play: lists of actions, transcripts, and files of transcripts."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
@@ -40,8 +40,8 @@ def grade_actions(
 ) -> Grade:
     """Play a list of actions, typed or on the wire, and grade what was played.
 
-    Wire actions that cannot be read count as malformed: they cost their tick. With
-    ``strict`` they are refused: for actions of your own, where they are a mistake. Each
+    Wire actions that cannot be read count as malformed: they cost their tick. ``strict``
+    refuses them instead: use it for your own actions, where they are a mistake. Each
     action takes one tick; joint play is graded by :func:`grade_transcript`.
 
     Raises:
@@ -50,7 +50,7 @@ def grade_actions(
         InvalidInput: with ``strict``, for the first malformed action and its place.
     """
     if isinstance(incident, str):
-        incident = _found(incident, resolve)
+        incident = _resolved(incident, resolve)
     check_incident(incident)
     if isinstance(actions, Action | Mapping) or not isinstance(actions, Iterable):
         raise InvalidInput(f"actions: expected a list of actions, got {kind_of(actions)}")
@@ -80,10 +80,10 @@ def grade_transcript(
     resolve: Resolver = make_incident,
     splits: Splits = get_role_split,
 ) -> Graded:
-    """Grade a transcript; unscored, with its status as cause, unless it is completed.
+    """Grade a transcript; the result is unscored unless its status is completed.
 
-    Roles share a tick only as the transcript's role split allows. ``splits`` finds it by its name:
-    built-in splits alone, unless you pass :func:`logtriage.roles.splits.splits_with`.
+    Roles share a tick only as the transcript's role split allows. ``splits`` finds that by name: it
+    knows only built-in splits, unless you pass :func:`logtriage.roles.splits.splits_with`.
 
     Raises:
         UnknownName, InvalidInput: for an incident or a role split that does not exist, and for more
@@ -94,7 +94,7 @@ def grade_transcript(
         raise InvalidInput(
             f"expected a transcript, got {kind_of(transcript)}; decode_transcript reads JSON"
         )
-    incident = _found(transcript.incident, resolve)
+    incident = _resolved(transcript.incident, resolve)
     check_drawn(transcript.seal, transcript.world, incident)
     if transcript.ticks is None:
         actions = actions_from_wire(transcript.actions, incident.topology)
@@ -108,8 +108,8 @@ def grade_transcript(
     return grade(state, rubric, unplayed=left, agent=transcript.agent)
 
 
-def _found(incident_id: str, resolve: Resolver) -> Incident:
-    """The incident of that id; InvalidInput if the resolver finds another, or none."""
+def _resolved(incident_id: str, resolve: Resolver) -> Incident:
+    """The incident of that id; InvalidInput if ``resolve`` returns anything else."""
     incident: object = resolve(incident_id)
     if isinstance(incident, Incident) and incident.id == incident_id:
         return incident
@@ -151,7 +151,10 @@ def grade_lines(
     on_error: Callable[[TranscriptError], None] | None = None,
     check: Callable[[Transcript], None] | None = None,
 ) -> Iterator[tuple[Transcript, Graded]]:
-    """:func:`grade_jsonl`, each grade with its transcript; what ``check`` refuses is a bad line."""
+    """As :func:`grade_jsonl`, in pairs (transcript, grade).
+
+    A line whose transcript makes ``check`` raise a :class:`LogTriageError` is a bad line.
+    """
 
     def grade_line(transcript: Transcript) -> Graded:
         graded = grade_transcript(transcript, rubric, resolve=resolve, splits=splits)

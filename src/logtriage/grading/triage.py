@@ -1,7 +1,7 @@
-"""Root cause and closure, which depend on the order of actions, and how shares are told.
+"""The measures that depend on the order of actions: root cause and closure, and their wording.
 
-Pure functions of a state. Of several faults, scores are the shares of them that were named,
-paged for and fixed; one fault is the case of all or nothing.
+Pure functions of a state. With several faults, a score is the share of them that were named,
+paged for or fixed; with one fault it is all or nothing.
 """
 
 from collections.abc import Mapping
@@ -16,27 +16,21 @@ from logtriage.state import Closing, State
 
 #: What each criterion of a real fault weighs.
 WEIGHTS: Final[Mapping[str, float]] = MappingProxyType(
-    {
-        "severity": 0.15,
-        "root_cause": 0.25,
-        "escalation": 0.25,
-        "remediation": 0.25,
-        "closure": 0.10,
-    }
+    {"severity": 0.15, "root_cause": 0.25, "escalation": 0.25, "remediation": 0.25, "closure": 0.10}
 )
-#: Lost per wrong remedy on a real fault.
+#: The share of the remediation that each wrong remedy on a real fault costs.
 WRONG_REMEDY_COST: Final = 0.4
 
 
 def remedy_credit(wrong: int) -> float:
-    """What that many wrong remedies leave of the remediation: max(0, 1 - 0.4 each)."""
+    """The share of the remediation that is left after wrong remedies: max(0, 1 - 0.4 each)."""
     return max(0.0, 1.0 - WRONG_REMEDY_COST * wrong)
 
 
 def root_cause(state: State) -> Measured:
-    """1 if the first service declared is accepted, and was declared no later than the fix.
+    """1 if the first service declared is accepted and was declared no later than the fix, else 0.
 
-    With k faults, the share so named by the first k services declared.
+    With k faults, the share of them named in this way by the first k services declared.
     """
     if state.incident.truth.several:
         return _shared_root_cause(state)
@@ -55,8 +49,8 @@ def _shared_root_cause(state: State) -> Measured:
     truth, facts = state.incident.truth, state.facts
     rows, count = facts.responses, len(truth.several)
     score = sum(response.named for response in rows) / count
-    counted = [service for _, service in facts.root_causes[:count]]
-    if not counted:
+    declared = [service for _, service in facts.root_causes[:count]]
+    if not declared:
         return (score, "no root cause identified")
     services = [listed(part.root_causes) for part in truth.several]
     pairs = list(zip(services, rows, strict=True))
@@ -66,7 +60,7 @@ def _shared_root_cause(state: State) -> Measured:
         for service, response in pairs
         if response.said_at is not None and not response.named
     ]
-    wrong = [service for service in counted if service not in truth.root_causes]
+    wrong = [service for service in declared if service not in truth.root_causes]
     reasons = [f"{sum(response.named for response in rows)} of {count} root causes named"]
     if wrong:
         reasons.append(f"{', '.join(wrong)} {'is' if len(wrong) == 1 else 'are'} none")
@@ -78,9 +72,9 @@ def _shared_root_cause(state: State) -> Measured:
 
 
 def closure(state: State) -> Measured:
-    """If resolved once all is fixed: 1 - (ticks used - par) / (horizon - par), clipped.
+    """1 - (ticks used - par) / (horizon - par), clipped, if resolved after all was fixed; else 0.
 
-    To hand over after a page or a remedy is to resolve.
+    A hand-over after a page or a remedy counts as resolving.
     """
     if state.closing not in (Closing.RESOLVED, Closing.HANDED_OVER):
         return (0.0, not_closed(state, "resolved"))
@@ -92,7 +86,7 @@ def closure(state: State) -> Measured:
 
 
 def benign_closure(state: State) -> Measured:
-    """Benign only: the closure formula, if dismissed with no one blamed."""
+    """Benign only: the closure formula if dismissed with no service blamed, else 0."""
     if state.closing is not Closing.IGNORED or state.facts.root_cause is not None:
         return (0.0, "not dismissed")
     return _promptly(state, "dismissed")
@@ -105,7 +99,7 @@ def unpaged_share(state: State) -> float:
 
 
 def unpaged_teams(state: State) -> str:
-    """The teams of a fault that have not been paged, in words; any of those of one will do."""
+    """The teams that should have been paged and were not, in words; any team of a fault will do."""
     truth = state.incident.truth
     if not truth.several:
         return truth.teams_in_words

@@ -20,9 +20,9 @@ Bools = NDArray[np.bool_]
 
 @attrs.frozen(eq=False)
 class FaultArrays:
-    """What each of at most K faults asks for, of N incidents with n services and m teams.
+    """What each of at most K faults accepts, in N incidents with n services and m teams.
 
-    ``count`` (N,) is how many faults an incident lists, 0 where its sets say it all.
+    ``count`` (N,) is how many faults an incident lists; 0 if its truth lists none apart.
     ``root_causes`` (N, K, n), ``teams`` (N, K, m) and ``remedies`` (N, K, 5 n) are true where
     accepted, in the order of the canonical integers.
     """
@@ -33,7 +33,7 @@ class FaultArrays:
     remedies: Bools
 
     def take(self, rows: Any) -> "FaultArrays":
-        """Those of some incidents, by index, slice or mask."""
+        """The arrays of some incidents, by index, slice or mask."""
         return FaultArrays(*(array[rows] for array in attrs.astuple(self, recurse=False)))
 
 
@@ -80,7 +80,7 @@ class Truths:
 
     @cached_property
     def fault_count(self) -> Ints:
-        """How many faults each incident has (N,), at least 1: what it accepts is of one then."""
+        """The number of faults (N,) of each incident; 1 for one that lists none."""
         if self.faults is None:
             return np.ones(len(self), np.int64)
         return np.maximum(self.faults.count, 1).astype(np.int64)
@@ -102,19 +102,19 @@ class Truths:
 
     @cached_property
     def clocks(self) -> tuple[tuple[int, int], ...]:
-        """The distinct pairs of horizon and par, or par of the task, in order."""
+        """The distinct pairs of (horizon, par) and of (horizon, par of the task), in order."""
         return tuple((code // self._pars, code % self._pars) for code in self._distinct.tolist())
 
     @cached_property
     def clock_slots(self) -> tuple[Ints, Ints]:
-        """Where horizon and par, and horizon and par of the task, stand among them (N,)."""
+        """The places (N,) in :attr:`clocks` of each incident's pair with its par and its task's."""
         by_par, by_task = self._clocks
         slots = np.searchsorted(self._distinct, by_par)
         return slots, slots if by_task is by_par else np.searchsorted(self._distinct, by_task)
 
     @cached_property
     def _pars(self) -> int:
-        """More than any par."""
+        """A number above any par: a pair is coded as ``horizon * _pars + par``."""
         return 1 + max(int(self.par.max(initial=0)), int(self.task_par.max(initial=0)))
 
     @cached_property

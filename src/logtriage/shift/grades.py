@@ -1,4 +1,4 @@
-"""``shift/1``: the grade of a shift is that of its incidents, weighed by severity."""
+"""``shift/1``: the grade of a shift is the mean grade of its incidents, weighed by severity."""
 
 from collections.abc import Mapping
 from fractions import Fraction
@@ -34,7 +34,7 @@ class IncidentGrade:
 
     @property
     def reason(self) -> str:
-        """Its share in words."""
+        """The reasons for the grade, in words."""
         if self.touched_at is None:
             return "nobody touched it"
         if self.grade.gate_reason is not None:
@@ -46,7 +46,7 @@ class IncidentGrade:
 class ShiftGrade:
     """The grade of a shift, with a row for each incident that has arrived.
 
-    ``score`` is the mean of the incidents' grades, weighed by severity; those to come count 0.
+    ``score`` is the mean of all incidents' grades, weighed by severity; those to come count 0.
     """
 
     shift: str
@@ -100,14 +100,14 @@ def grade(state: ShiftState) -> ShiftGrade:
     Each incident is graded by ``logtriage/3`` with its own gates; none of them stops the shift.
     """
     rows = []
-    for arrival, alone in state.arrived:
-        facts, at = alone.facts, arrival.tick
-        ticks = (alone.history[0][0] if alone.history else None, facts.paged_at, facts.fixed_at)
+    for arrival, inner in state.arrived:
+        facts, at = inner.facts, arrival.tick
+        ticks = (inner.history[0][0] if inner.history else None, facts.paged_at, facts.fixed_at)
         touched, paged, fixed = [None if tick is None else at + tick for tick in ticks]
         rows.append(
             IncidentGrade(
-                arrival.system, arrival.weight, at, touched, paged, fixed, alone.closing,
-                grade_incident(alone),
+                arrival.system, arrival.weight, at, touched, paged, fixed, inner.closing,
+                grade_incident(inner),
             )
         )  # fmt: skip
     return ShiftGrade(state.shift.id, state.tick, score(state), tuple(rows))
@@ -119,8 +119,8 @@ def _earned(state: State) -> int:
 
 
 def score(state: ShiftState) -> float:
-    """The score of :func:`grade` alone, on the grid on which grades lie."""
-    earned = sum(arrival.weight * _earned(alone) for arrival, alone in state.arrived)
+    """The score of :func:`grade`, without its rows; a multiple of 1 / :data:`GRID`."""
+    earned = sum(arrival.weight * _earned(inner) for arrival, inner in state.arrived)
     return round(Fraction(earned, sum(arrival.weight for arrival in state.shift.arrivals))) / GRID
 
 

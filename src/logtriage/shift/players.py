@@ -1,7 +1,7 @@
 """Scripted engineers: pure functions from the state of a shift to the next action.
 
-All but the last three of :data:`PLAYERS` act as the observer does, and differ in which incident
-they turn to. None but the oracle reads the truth.
+The first three of :data:`PLAYERS` act on an incident as the observer policy does; they differ in
+which incident they turn to. Only the oracle reads the truth.
 """
 
 from collections.abc import Callable, Iterable
@@ -30,13 +30,13 @@ from logtriage.state import State, initial_state
 from logtriage.wording import glance
 from logtriage.world.runbook import severity_of
 
-#: Decides on the next action.
+#: A function that decides on the next action.
 Player = Callable[[ShiftState], ShiftAction]
 
 
 @lru_cache(maxsize=1024)
 def _belief_at(state: State, worth_share: float) -> Belief:
-    """The belief if the hand-over keeps a share of its worth; no evidence depends on the worth."""
+    """The belief about an incident, if a hand-over has this share of its full worth."""
     held, worth = belief_about(state), state.incident.worth_of_hand_over
     if worth_share == 1.0 or worth is None:
         return held
@@ -50,12 +50,13 @@ def _observer_action(state: State, worth_share: float) -> Action:
 
 
 def _open(state: ShiftState) -> dict[str, State]:
-    return {arrival.system: alone for arrival, alone in state.arrived if alone.closing is None}
+    """The states of open incidents by system, with a hand-over at full worth."""
+    return {arrival.system: inner for arrival, inner in state.arrived if inner.closing is None}
 
 
 def belief(state: ShiftState) -> dict[str, Belief]:
     """The exact posterior of each open incident, by its system; incidents are independent."""
-    return {system: _belief_at(alone, state.worth_share) for system, alone in _open(state).items()}
+    return {system: _belief_at(inner, state.worth_share) for system, inner in _open(state).items()}
 
 
 def first_come(state: ShiftState) -> ShiftAction:
@@ -64,28 +65,32 @@ def first_come(state: ShiftState) -> ShiftAction:
 
 
 def worst_first(state: ShiftState) -> ShiftAction:
-    """Turns to the incident that looks worst at the edge; the oldest of equals."""
-    return _on(state, lambda alone: WEIGHTS[severity_of(glance(alone)[1], alone.incident.world)])
+    """Turns to the open incident that looks worst at the edge; the oldest of equals."""
+    return _on(state, lambda inner: WEIGHTS[severity_of(glance(inner)[1], inner.incident.world)])
 
 
 def cheapest_first(state: ShiftState) -> ShiftAction:
-    """Turns to the incident that takes the fewest actions to close; the oldest of equals."""
-    return _on(state, lambda alone: -len(_belief_at(alone, state.worth_share).best().actions))
+    """Turns to the open incident with the fewest actions in its best plan; the oldest of equals."""
+    return _on(state, lambda inner: -len(_belief_at(inner, state.worth_share).best().actions))
 
 
-def _on(state: ShiftState, worth: Callable[[State], float]) -> ShiftAction:
-    alone = _open(state)
-    if not alone:
+def _on(state: ShiftState, priority: Callable[[State], float]) -> ShiftAction:
+    """The observer's action on the open incident of the highest priority."""
+    states = _open(state)
+    if not states:
         return Wait()
-    system = max(alone, key=lambda name: worth(alone[name]))
-    return On(system, _observer_action(alone[system], state.worth_share))
+    system = max(states, key=lambda name: priority(states[name]))
+    return On(system, _observer_action(states[system], state.worth_share))
 
 
 def belief_first(state: ShiftState) -> ShiftAction:
-    """Does what gains most by the beliefs, and turns late to what still tells by itself."""
-    alone = _open(state)
-    ripe = {name: each for name, each in alone.items() if each.tick >= RIPE or each.history}
-    looks = [believed_look(name, each) for name, each in (ripe or alone).items()]
+    """Does what gains most by the beliefs; untouched incidents wait until tick :data:`RIPE`.
+
+    If all open incidents are that young, none of them waits.
+    """
+    states = _open(state)
+    ripe = {name: each for name, each in states.items() if each.tick >= RIPE or each.history}
+    looks = [believed_look(name, each) for name, each in (ripe or states).items()]
     return choose(state, looks, believed_action)
 
 
@@ -95,11 +100,11 @@ def forward_all(state: ShiftState) -> ShiftAction:
 
 
 def oracle(state: ShiftState) -> ShiftAction:
-    """Does what gains most, knowing the truth of what is open and of what comes soon."""
+    """Does what gains most, knowing the truth of incidents that are open or arrive soon."""
     looks = [
-        true_look(arrival.system, alone, arrival.weight)
-        for arrival, alone in state.arrived
-        if alone.closing is None
+        true_look(arrival.system, inner, arrival.weight)
+        for arrival, inner in state.arrived
+        if inner.closing is None
     ]
     coming = [
         true_look(arrival.system, initial_state(arrival.incident), arrival.weight)

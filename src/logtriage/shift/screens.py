@@ -1,4 +1,4 @@
-"""What the engineer sees of a shift, as data and as text: never what is yet to come."""
+"""What the engineer sees of a shift, as data and as text; never anything that is yet to come."""
 
 from functools import lru_cache
 from typing import Final
@@ -32,7 +32,11 @@ MAX_SCREEN: Final = 3000
 
 @attrs.frozen
 class BoardRow:
-    """An open incident on the board. ``worth`` is what it is worth to hand it over now."""
+    """An open incident on the board; ``worth`` is what a hand-over earns now.
+
+    ``tick`` and ``horizon`` are the incident's, ``pages`` the teams paged, ``touched`` is whether
+    the engineer acted on it.
+    """
 
     system: str
     tick: int
@@ -49,9 +53,9 @@ class ShiftObservation:
     """One screenful of a shift.
 
     ``worth_share`` is the share of its full worth that a hand-over earns now, after ``hand_overs``
-    of late. ``board`` has the open incidents in order of arrival, ``closed`` those closed in the
-    last tick, each with its closing. ``system`` was touched last, if its incident is open;
-    ``screen`` shows that in full.
+    of late. ``board`` has the open incidents in order of arrival, ``closed`` (system, closing) of
+    those closed in the last tick, ``last`` the last action. ``system`` is the one touched last,
+    None if its incident is not open; ``screen`` shows that incident in full.
     """
 
     tick: int
@@ -77,17 +81,17 @@ def observe(state: ShiftState) -> ShiftObservation:
     if not isinstance(state, ShiftState):
         raise InvalidInput(f"expected the state of a shift, got {kind_of(state)}")
     rows = []
-    for system, alone in state.open.items():
-        alerts, panel = glance(alone)
-        worth = alone.incident.worth_of_hand_over
-        assert worth is not None  # or it could not be open here
-        pages = tuple(team for _, team in alone.facts.pages)
-        horizon, touched = alone.incident.horizon, bool(alone.history)
-        rows.append(BoardRow(system, alone.tick, horizon, worth, alerts, panel, pages, touched))
+    for system, inner in state.open.items():
+        alerts, panel = glance(inner)
+        worth = inner.incident.worth_of_hand_over
+        assert worth is not None  # all incidents of shifts have one
+        pages = tuple(team for _, team in inner.facts.pages)
+        horizon, touched = inner.incident.horizon, bool(inner.history)
+        rows.append(BoardRow(system, inner.tick, horizon, worth, alerts, panel, pages, touched))
     closed = tuple(
-        (arrival.system, str(alone.closing))
-        for arrival, alone in state.arrived
-        if alone.closed_at is not None and arrival.tick + alone.closed_at == state.tick
+        (arrival.system, str(inner.closing))
+        for arrival, inner in state.arrived
+        if inner.closed_at is not None and arrival.tick + inner.closed_at == state.tick
     )
     focus = state.touched if state.touched in state.open else None
     return ShiftObservation(
@@ -106,7 +110,7 @@ def observe(state: ShiftState) -> ShiftObservation:
 
 
 def render(seen: ShiftObservation) -> str:
-    """One screen as text; the board is cut to :data:`MAX_SCREEN` characters, the rest named."""
+    """One screen as text; beyond :data:`MAX_SCREEN` characters the board only names systems."""
     head = [f"SHIFT TICK {seen.tick}/{seen.ticks}"]
     if seen.hand_overs:
         head[0] += f"; {seen.hand_overs} handed over of late, "
@@ -177,7 +181,7 @@ def shift_prompt(shift: Shift, reply: Reply = "json") -> str:
         f"GRADE: the mean of the incidents' grades, weighed by severity ({counts}; benign "
         f"{WEIGHTS[Severity.P3]}). An incident that nobody touches earns 0.",
     )
-    alone = public_rules(topology, task.horizon, any_incident.rubric, setting, reply)
+    incident_rules = public_rules(topology, task.horizon, any_incident.rubric, setting, reply)
     example = '{"system": "<system>", "action_type": "resolve"}'
     how = {
         "json": f"ON THE SHIFT every action names its system, such as {example}; besides, there "
@@ -185,5 +189,5 @@ def shift_prompt(shift: Shift, reply: Reply = "json") -> str:
         "tools": "ON THE SHIFT every call names its system, but for wait and note.",
     }
     return "\n".join(
-        (*rules, "EACH INCIDENT has the rules of one that is alone:", alone, how[reply])
+        (*rules, "EACH INCIDENT has the rules of one that is alone:", incident_rules, how[reply])
     )

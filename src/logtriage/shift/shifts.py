@@ -13,15 +13,16 @@ from logtriage.incident import Incident
 from logtriage.rng import Stream, hash_name, subkey
 from logtriage.tasks import TaskSpec, get_task
 
-#: The horizon of an incident on a shift, in those of its task; its par stays that of the task.
+#: An incident on a shift has this many times its task's horizon; its par is the task's.
 HORIZONS: Final = 2
 
 
 @attrs.frozen
 class ShiftTask:
-    """The sheet of a task: ``ticks`` long, with incidents of one task.
+    """A task whose shifts are ``ticks`` long; ``incidents`` is the id of its incidents' task.
 
-    An incident arrives at tick 0, then in ``rate`` of 1,000 ticks while its whole horizon is left.
+    An incident arrives at tick 0, then with a chance of ``rate`` in 1,000 in each tick up to
+    :attr:`last_arrival`.
     """
 
     id: str
@@ -37,12 +38,12 @@ class ShiftTask:
 
     @property
     def horizon(self) -> int:
-        """How long each incident stays open at most, in ticks: who has several needs longer."""
+        """The most ticks that an incident stays open; longer than alone, as there are several."""
         return HORIZONS * self.task.horizon
 
     @property
     def last_arrival(self) -> int:
-        """No incident arrives after this tick."""
+        """The last tick at which an incident may arrive: its whole horizon is left."""
         return self.ticks - self.horizon
 
 
@@ -66,7 +67,7 @@ def get_shift_task(task_id: str) -> ShiftTask:
 
 
 def is_shift(text: str) -> bool:
-    """Whether a text is a task of shifts, or begins with one as the id of a shift does."""
+    """Whether a text is the id of a task of shifts or of a shift: its part before ``/`` decides."""
     return text.partition("/")[0] in SHIFT_TASKS
 
 
@@ -101,14 +102,14 @@ class Arrival:
 
     @property
     def weight(self) -> int:
-        """What it counts in the grade of the shift."""
+        """The incident's weight in the grade of the shift."""
         severity = self.incident.truth.severity
         return WEIGHTS[Severity.P3 if severity is None else severity]
 
 
 @attrs.frozen(cache_hash=True)
 class Shift:
-    """Everything about one shift, immutable and hashable: ``arrivals`` in order.
+    """Everything about one shift, immutable and hashable; ``arrivals`` are in order of ticks.
 
     Raises:
         InvalidInput: for arrivals out of order, or two of one system.

@@ -1,4 +1,4 @@
-"""The state of a shift, and how actions and time change it: pure, total on open shifts."""
+"""The state of a shift, and how actions and time change it; pure functions."""
 
 from functools import cached_property, lru_cache
 from typing import Final
@@ -12,8 +12,8 @@ from logtriage.errors import EpisodeOver, InvalidInput, UnknownName, kind_of
 from logtriage.shift.shifts import Arrival, Shift
 from logtriage.state import Closing, State, initial_state
 
-#: The duty manager remembers hand-overs for this many ticks. Each of them takes a share of what
-#: the next one is worth, and that never falls below the least.
+#: Each hand-over of the last ``MEMORY`` ticks takes ``SHARE`` off what the next hand-over is worth,
+#: down to ``LEAST`` of its full worth.
 MEMORY: Final = 50
 SHARE: Final = 0.2
 LEAST: Final = 0.2
@@ -35,7 +35,7 @@ def _cut_note(text: str) -> str:
 
 @attrs.frozen
 class Note:
-    """Write the notebook anew: what it held is gone, what is too long is cut."""
+    """Replace what the notebook holds; a text that is too long is cut."""
 
     text: str = attrs.field(converter=_cut_note)
 
@@ -59,8 +59,9 @@ def described(action: ShiftAction) -> str:
 class ShiftState:
     """One moment of a shift: immutable, hashable, comparable.
 
-    ``history`` has the action of each passed tick, ``states`` the arrived incidents in order. Each
-    counts ticks from its first alert. A handed-over incident keeps the worth it had then.
+    ``history`` has the action of each passed tick, ``states`` the states of the arrived incidents
+    in order, each with ticks from its first alert. A handed-over incident keeps the worth that the
+    hand-over had.
     """
 
     shift: Shift
@@ -70,12 +71,12 @@ class ShiftState:
 
     @cached_property
     def arrived(self) -> tuple[tuple[Arrival, State], ...]:
-        """The incidents that have arrived, with how they stand."""
+        """(arrival, state) of each incident that has arrived."""
         return tuple(zip(self.shift.arrivals, self.states, strict=False))
 
     @cached_property
     def open(self) -> dict[str, State]:
-        """The open incidents by their systems, with what a hand-over is worth now."""
+        """The states of open incidents by system, with what a hand-over is worth now."""
         return {
             arrival.system: at_worth(state, self.worth_share)
             for arrival, state in self.arrived
@@ -84,7 +85,7 @@ class ShiftState:
 
     @property
     def is_over(self) -> bool:
-        """Whether the shift is over: nothing is open, and nothing arrives any more."""
+        """Whether the shift is over: out of ticks, or nothing is open and nothing can arrive."""
         quiet = self.tick >= self.shift.task.last_arrival
         return self.tick >= self.shift.task.ticks or (quiet and not self.open)
 
@@ -112,7 +113,7 @@ class ShiftState:
 
     @property
     def touched(self) -> str | None:
-        """The system of the last action on an incident."""
+        """The system of the last action on an incident; None if there was none."""
         return next(
             (action.system for action in reversed(self.history) if isinstance(action, On)), None
         )
@@ -130,16 +131,16 @@ def _at_worth(state: State, worth_share: float) -> State:
 
 
 def at_worth(state: State, worth_share: float) -> State:
-    """An incident's state with what a hand-over is worth now."""
+    """An incident's state in which a hand-over has this share of its full worth."""
     return state if worth_share == 1.0 else _at_worth(state, worth_share)
 
 
 def begin(shift: Shift) -> ShiftState:
-    """The moment at which a shift begins; InvalidInput if ``shift`` is not a shift."""
-    given: object = shift
-    if not isinstance(given, Shift):
-        how = f"; make_shift({given!r:.80}) draws it" if isinstance(given, str) else ""
-        raise InvalidInput(f"expected a shift, got {kind_of(given)}{how}")
+    """The state at the beginning of a shift; InvalidInput if ``shift`` is not a shift."""
+    value: object = shift
+    if not isinstance(value, Shift):
+        how = f"; make_shift({value!r:.80}) draws it" if isinstance(value, str) else ""
+        raise InvalidInput(f"expected a shift, got {kind_of(value)}{how}")
     return ShiftState(shift, states=_new(shift, 0))
 
 
@@ -150,20 +151,21 @@ def _new(shift: Shift, now: int) -> tuple[State, ...]:
 
 
 def transition(state: ShiftState, action: ShiftAction) -> ShiftState:
-    """One tick of a shift: the action is taken, and time passes for every open incident.
+    """The state after one tick: the action is taken, and time passes for every open incident.
 
     An action on a closed incident costs its tick and changes nothing.
 
     Raises:
         EpisodeOver: if the shift is over.
-        UnknownName, InvalidInput: for a system without an incident, and as ``dynamics.apply``.
+        UnknownName, InvalidInput: for a system without an incident, for what is no action of a
+            shift, and as :func:`logtriage.dynamics.apply`.
     """
     if state.is_over:
         raise EpisodeOver(f"the shift is over (tick {state.tick}); start a new one")
-    given: object = action
-    if not isinstance(given, ShiftAction):
+    value: object = action
+    if not isinstance(value, ShiftAction):
         raise InvalidInput(
-            f"expected On(system, action), Note, Wait or Malformed, got {given!r:.80}"
+            f"expected On(system, action), Note, Wait or Malformed, got {value!r:.80}"
         )
     states = list(state.states)
     if isinstance(action, On):
@@ -171,14 +173,14 @@ def transition(state: ShiftState, action: ShiftAction) -> ShiftState:
         if action.system not in systems:
             raise UnknownName("system", action.system, systems)
         place = systems.index(action.system)
-        alone = states[place]
-        if alone.closing is None:
+        inner = states[place]
+        if inner.closing is None:
             worth_share = state.worth_share if isinstance(action.action, HandOver) else 1.0
-            states[place] = apply(at_worth(alone, worth_share), action.action)
+            states[place] = apply(at_worth(inner, worth_share), action.action)
     now = state.tick + 1
     passed = [
-        tick(alone) if alone.closed_at is None or alone.tick < alone.closed_at else alone
-        for alone in states
+        tick(inner) if inner.closed_at is None or inner.tick < inner.closed_at else inner
+        for inner in states
     ]
     return ShiftState(
         state.shift, now, (*state.history, action), (*passed, *_new(state.shift, now))

@@ -1,6 +1,6 @@
 """What can be gained on each open incident, by a belief or by the truth, and what a tick costs.
 
-Gains are in points times weight.
+Gains are points of an incident's grade times the weight of the incident in the shift's grade.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -36,14 +36,14 @@ from logtriage.shift.shifts import WEIGHTS
 from logtriage.shift.states import MEMORY, On, ShiftAction, ShiftState
 from logtriage.state import State
 
-#: A tick costs so much that the work which is worth it fits into the next this many ticks.
+#: The price of a tick is set so that the work worth its price fits into this many ticks.
 WINDOW: Final = 20
-#: Up to this tick of an incident its edge and alerts tell much by themselves.
+#: Before this tick of an incident, its edge and alerts tell much without any question.
 RIPE: Final = 8
-#: A question, with what it leads to, tells this many times the bits that it promises.
+#: A question, with those that it leads to, tells this many times the bits that it tells alone.
 LEADS_TO: Final = 2.0
 _WEIGHT: Final = {row.name: row.weight for row in TRIAGE_3.criteria}
-#: What each action on a fault earns; in this order, since the page comes before the fix.
+#: What each action on a fault earns, in the order in which they are taken: the page before the fix.
 _EARNS: Final = {
     Escalate: _WEIGHT["escalation"],
     IdentifyRootCause: _WEIGHT["root_cause"],
@@ -58,7 +58,7 @@ _DISMISSED: Final = sum(row.weight for row in TRIAGE_3.benign if row.name != "se
 
 @attrs.frozen
 class WorkOption:
-    """A way to work on an incident: gain, ticks; ``asks`` is true if it starts with questions."""
+    """A way to work on an incident, with its gain and ticks; ``asks``: it starts with questions."""
 
     gain: float
     ticks: float
@@ -80,7 +80,7 @@ class Look:
 
     @property
     def left(self) -> int:
-        """The ticks that are left."""
+        """The ticks left until the horizon of the incident."""
         return self.state.incident.horizon - self.state.tick
 
     @property
@@ -93,7 +93,7 @@ class Look:
         return max((LEAVE, *self.options), key=lambda option: option.gain - price * option.ticks)
 
     def surplus(self, price: float) -> float:
-        """What the best option gains beyond the price of its ticks."""
+        """The gain of the best option minus the price of its ticks."""
         best = self.best(price)
         return best.gain - price * best.ticks
 
@@ -101,7 +101,10 @@ class Look:
 def _look(
     system: str, state: State, weight: float, options: Iterable[WorkOption], *, closes: bool = True
 ) -> Look:
-    """A look with the options for which there is time; unless it ``closes``, only questions."""
+    """A look at an incident, with the options that fit into the ticks left.
+
+    ``closes`` False leaves only options that start with questions, and no hand-over.
+    """
     incident, facts, hand_over = state.incident, state.facts, 0.0
     worth, left = incident.worth_of_hand_over, incident.horizon - state.tick
     if closes and worth is not None and not (facts.pages or facts.remedies):
@@ -112,6 +115,10 @@ def _look(
 
 
 def _in_turn(gain: float, kinds: Iterable[type[Action]], before: float = 0.0) -> list[WorkOption]:
+    """Options: the best 1, 2, ... of these kinds of action, after ``before`` ticks of questions.
+
+    All kinds together earn ``gain``.
+    """
     earned = np.cumsum(sorted((_EARNS[kind] for kind in kinds), reverse=True))
     shares = (earned / earned[-1]).tolist()
     return [WorkOption(gain * share, before + n, before > 0) for n, share in enumerate(shares, 1)]
@@ -123,13 +130,14 @@ def _dismissals(gain: float, plan: Sequence[Action], state: State) -> list[WorkO
 
 
 def _next(plan: Sequence[Action], option: WorkOption) -> Action:
+    """The action of the plan that an option takes first."""
     if isinstance(plan[-1], Ignore):
         return plan[-1] if option.ticks == 1 else plan[0]
     return min(plan, key=lambda action: _ORDER.index(type(action)))
 
 
 def price_of_tick(looks: Sequence[Look], window: int = WINDOW) -> float:
-    """The least price of a tick at which the work worth it fits into ``window`` ticks."""
+    """The least price of a tick at which the best options fit into ``window`` ticks together."""
 
     def fits(price: float) -> bool:
         return sum(look.best(price).ticks for look in looks) <= window
@@ -149,13 +157,13 @@ def choose(
     action: Callable[[Look, float], Action],
     coming: Sequence[Look] = (),
 ) -> ShiftAction:
-    """What to do in this tick; ``action`` says how work on an incident begins.
+    """The player's choice in this tick; ``action`` gives the next action on a look at a price.
 
-    Who knows what is ``coming`` in the next horizon counts that work, too. Of the work that is
-    worth its ticks, what is soon done and weighs much comes first, unless other work would run out
-    of time. An incident is handed over if that gains more. Later hand-overs lose by it: all of them
-    gain most at ``1 / (2 * SHARE)`` in :data:`MEMORY` ticks, so each takes half of its worth from
-    the others.
+    ``coming`` are looks at incidents of the next horizon, if the player knows them; they raise the
+    price of a tick. Among incidents with an option worth its ticks, the highest weight per tick
+    comes first, unless others would run out of time. An incident is handed over if that gains more
+    than work on it, even after what later hand-overs lose. They gain most together at
+    ``1 / (2 * SHARE)`` in :data:`MEMORY` ticks, where each takes half of its worth from the others.
     """
     if not looks:
         return Wait()
@@ -178,7 +186,7 @@ def choose(
 
 
 def true_look(system: str, state: State, weight: int) -> Look:
-    """An open incident to a player who knows the truth."""
+    """A look at an open incident by a player who knows the truth."""
     plan = _undone(state)
     if state.incident.truth.benign:
         return _look(system, state, weight, _dismissals(weight, plan, state))
@@ -187,7 +195,7 @@ def true_look(system: str, state: State, weight: int) -> Look:
 
 
 def true_action(look: Look, price: float) -> Action:
-    """The action of the perfect list that earns most next."""
+    """The action that begins the look's best option at this price, by the truth."""
     return _next(_undone(look.state), look.best(price))
 
 
@@ -197,10 +205,10 @@ def _undone(state: State) -> list[Action]:
 
 @attrs.frozen(eq=False)
 class _Stand:
-    """What is expected of an incident, by a belief of that expected ``weight``.
+    """What a belief expects of an incident, whose expected weight is ``weight``.
 
-    ``plan`` is the best but to hand over, ``idle`` is earned without acting, ``knowing`` is the
-    value of the best plan once ``bits`` of doubt are gone.
+    Values are expected grades: of the best ``plan`` without a hand-over, of doing nothing
+    (``idle``), and of the best plan once ``bits`` of doubt are gone (``knowing``).
     """
 
     belief: Belief
@@ -212,9 +220,9 @@ class _Stand:
 
 
 def weighted(state: State) -> tuple[Belief, float]:
-    """The belief about an incident that nobody takes over, and its expected weight.
+    """(belief, expected weight) of an incident, as if nobody took it over.
 
-    Each hypothesis counts as much as its incident does in the grade of the shift.
+    Each hypothesis is weighed by the expected weight of the incident under it.
     """
     held = belief(state)
     shares = held.posterior.severities.astype(np.float64)
@@ -243,10 +251,10 @@ def _stand(state: State) -> _Stand:
 
 
 def believed_look(system: str, state: State) -> Look:
-    """An open incident to a player who knows the belief.
+    """A look at an open incident by a player who knows the belief.
 
-    A question takes a tick and tells about a bit. While more than a bit is in doubt and an incident
-    still tells much by itself, there are only questions.
+    A question takes a tick and tells about a bit. Before tick :data:`RIPE`, while more than a bit
+    is in doubt, all options start with questions.
     """
     stand, facts = _stand(state), state.facts
     gain, plan = stand.weight * (stand.plan.value - stand.idle), stand.plan.actions
@@ -268,7 +276,10 @@ def believed_look(system: str, state: State) -> Look:
 
 
 def believed_action(look: Look, price: float) -> Action:
-    """The question that is worth most, if the work begins with one, or the plan's next action."""
+    """The best question if the look's best option starts with one or is LEAVE, else an action.
+
+    A question that is not worth the price gives way to the plan's next action, too.
+    """
     stand, option = _stand(look.state), look.best(price)
     if option.asks or option is LEAVE:
         asked = Asked.of(stand.belief, requests_in_doubt(stand.belief))

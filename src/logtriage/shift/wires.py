@@ -1,4 +1,4 @@
-"""From what an agent wrote to an action of a shift, and back. Reading is total."""
+"""Actions of a shift on the wire: reading never fails, but gives a ``Malformed`` action."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -31,12 +31,12 @@ def shift_action_from_wire(wire: Mapping[str, Any], state: ShiftState) -> ShiftA
             return Note(value)
         return Malformed(f"{wire}", "a note wants a text as its value")
     named = system if isinstance(system, str) else ""
-    alone = state.open.get(named)
-    if alone is None and isinstance(kind, str) and kind in KINDS:
+    inner = state.open.get(named)
+    if inner is None and isinstance(kind, str) and kind in KINDS:
         why = "no system is named" if system is None else f"nothing is open on {system!r:.60}"
         return Malformed(f"{wire}", f"{why}; open: {', '.join(state.open) or 'none'}")
     topology = (
-        state.shift.arrivals[0].incident.topology if alone is None else alone.incident.topology
+        state.shift.arrivals[0].incident.topology if inner is None else inner.incident.topology
     )
     action = action_from_wire(wire, topology, KINDS)
     return action if isinstance(action, Malformed) else On(named, action)
@@ -56,7 +56,7 @@ def shift_action_to_wire(action: ShiftAction) -> Wire:
 
 
 def wire_in(text: str) -> Wire:
-    """The one wire action in a text; malformed where there is none or several."""
+    """The wire action in a text; a malformed one if there is none, or different ones."""
     wires = wires_in(text, KINDS)
     if isinstance(wires, Malformed):
         return malformed_wire(wires)

@@ -1,7 +1,7 @@
-"""Millions at once: the same incidents as a structure of arrays, by compiled kernels.
+"""Play many incidents at once: the incidents are arrays, and compiled kernels step through them.
 
-The engines and beliefs need the extra ``fast`` (numba), which they load when they are made;
-the numeric observations of a single state do not.
+Engines and beliefs load the extra ``fast`` (numba) when they are made. Numeric observations of a
+single state (:func:`encode_tokens`) do not need it.
 
 >>> import numpy as np
 >>> from logtriage.vector import BatchedTriage

@@ -13,7 +13,7 @@ Bools = NDArray[np.bool_]
 
 
 def padded(rows: Sequence[Sequence[Any]], fill: Any, least: int = 1) -> NDArray[Any]:
-    """Rows of different lengths as one array (R, L), filled up; L is at least ``least``."""
+    """R rows of different lengths as one array (R, L), filled up; L is at least ``least``."""
     table = np.full((len(rows), max(least, *map(len, rows))), fill)
     for place, row in enumerate(rows):
         table[place, : len(row)] = row
@@ -21,7 +21,7 @@ def padded(rows: Sequence[Sequence[Any]], fill: Any, least: int = 1) -> NDArray[
 
 
 def stacked(tables: Sequence[Any], fill: Any = 0) -> NDArray[Any]:
-    """A table of each of W worlds as (W, …); ``fill`` stands behind the ends of smaller tables."""
+    """The tables of W worlds as one array (W, …); ``fill`` fills smaller tables up."""
     arrays = [np.asarray(table) for table in tables]
     shape = np.max([array.shape for array in arrays], axis=0, initial=0).astype(int)
     whole = np.full((len(arrays), *shape), fill, arrays[0].dtype)
@@ -33,7 +33,11 @@ def stacked(tables: Sequence[Any], fill: Any = 0) -> NDArray[Any]:
 
 
 def side_by_side(tables: Sequence[Any], fills: Mapping[str, Any]) -> Any:
-    """Join named tuples of W worlds: arrays become (W, …), with ``fills`` by name; numbers stay."""
+    """The named tuples of W worlds as one of arrays (W, …).
+
+    ``fills`` says by field what fills smaller arrays up, by default 0. Fields that hold an integer
+    or a tuple are taken from the first world.
+    """
     first = tables[0]
     return first._replace(
         **{

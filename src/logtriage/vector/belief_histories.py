@@ -1,4 +1,4 @@
-"""The histories of a model as arrays: how likely conditions make what was seen of them.
+"""The histories (:mod:`logtriage.world.histories`) of a model as arrays of likelihoods.
 
 Spec: :mod:`logtriage.beliefs.outcomes`; law: ``property_tests/test_belief_batch_laws.py``.
 """
@@ -14,21 +14,22 @@ from logtriage.world.channels import Channel
 from logtriage.world.histories import INSTANTS, Part, fires_from, onsets, rule_weights
 from logtriage.world.setting import FULL
 
-#: No alert watches a sort.
+#: Stands in ``rule_of`` for a sort that no alert rule watches.
 UNWATCHED: Final = -1
 
 
 class HistoryTables(NamedTuple):
-    """The histories of n services: one for each of S sorts, under C conditions at most.
+    """The histories of n services in a world: one of each of S sorts, under C conditions at most.
 
-    ``number`` is that of the world. The masses of the histories of a service and sort that begin
-    before instant i stand in ``sums`` at ``first`` (n, S) + (condition * size + token) * (I + 1) +
-    i, where ``sizes`` (n, S) are those of alphabets; token 0 stands for all others. ``usual`` has
-    the mass of the ordinary token, at ``first_usual`` (n, S) + condition. A service has
-    ``conditions`` (n,); ``late`` (n, C) is the instant before which alerts of a condition are
-    silent. ``rules`` (3,) are the weights of rules that work, miss and are noisy, ``by_chance``
-    (I + 1,) sums of when the last fire. ``watched`` (R,) is the sort that each rule watches,
-    ``rule_of`` (S,) the rule, :data:`UNWATCHED` for none.
+    A *mass* is a probability as a whole number. There are I instants. ``number`` is the world's.
+    ``sums`` has the mass of the histories of a service and sort that show a token and begin before
+    instant i, at ``first`` (n, S) + (condition * size + token) * (I + 1) + i; its token 0 is the
+    sum of all others. ``sizes`` (n, S) are the sizes of the alphabets. ``usual`` has the mass of
+    the ordinary token, at ``first_usual`` (n, S) + condition. ``conditions`` (n,) counts those of
+    each service. Alerts are silent before instant ``late`` (n, C). ``rules`` (3,) are the weights
+    of alert rules that work, miss and are noisy; ``by_chance`` (I + 1,) is the weight of noisy
+    rules that begin to fire before each instant. ``watched`` (R,) is the sort that each rule
+    watches, ``rule_of`` (S,) the rule of each sort, :data:`UNWATCHED` for none.
     """
 
     number: Any
@@ -46,7 +47,7 @@ class HistoryTables(NamedTuple):
 
 
 def histories_of(model: Model) -> HistoryTables:
-    """The histories of a model."""
+    """The tables of a model's histories."""
     setting, readers = model.setting, model.listed.readers
     sorts = setting.world.cell_sorts
     shape = (len(readers), len(sorts))

@@ -1,4 +1,4 @@
-"""``belief_batch``: the beliefs of scalar states, all at once.
+"""``belief_batch``: the posteriors of many scalar states at once.
 
 >>> import logtriage as lt
 >>> from logtriage.vector import belief_batch
@@ -27,13 +27,14 @@ from logtriage.vector.beliefs import BeliefBatch
 
 
 def belief_batch(states: Sequence[State], role: Role | SplitLike | None = None) -> BeliefBatch:
-    """The posteriors of many states, from all evidence shown so far, or shown to ``role``.
+    """The posteriors of states (N,), given all evidence shown so far, or all shown to ``role``.
 
-    For a split, the evidence of all its roles is pooled. An engine updates its own batch.
+    For a split, the evidence shown to any of its roles counts. To follow an engine, use
+    :class:`logtriage.vector.BeliefScreens` or :class:`logtriage.vector.TeamBeliefs` instead.
 
     Raises:
-        InvalidInput: if there is no state, states that differ in topology, setting or prior (but
-            for drawn worlds of a pool), or an incident without known probabilities.
+        InvalidInput: for no states, for states that differ in topology, setting or prior (worlds of
+            one pool may differ), and for an incident that no task draws.
         MissingExtra: where Numba is not installed.
     """
     models = _models_of(states)
@@ -50,7 +51,7 @@ def belief_batch(states: Sequence[State], role: Role | SplitLike | None = None) 
     )
     shown = [evidence(state, role) for state in states]
     done = [_done(state, state.incident.topology) for state in states]
-    # Each cell enters in the tick it holds from; the order does not change the posterior.
+    # Each cell is taken in at its own tick; the order does not change the posterior.
     for now in range(max(state.tick for state in states) + 2):
         rows = np.array([row for row, state in enumerate(states) if now <= state.tick + 1])
         if now:
@@ -70,7 +71,7 @@ def belief_batch(states: Sequence[State], role: Role | SplitLike | None = None) 
 
 
 def _done(state: State, topology: Topology) -> dict[int, list[int]]:
-    """The pages and remedies of each tick, in order."""
+    """The canonical integers of the pages and remedies in each tick, in order."""
     return grouped(
         (tick, action_id(action, topology))
         for tick, action in state.history
@@ -79,7 +80,7 @@ def _done(state: State, topology: Topology) -> dict[int, list[int]]:
 
 
 def _models_of(states: Sequence[State]) -> list[Model]:
-    """The model of each state; states that differ in more than their drawn worlds are refused."""
+    """The model of each state; InvalidInput for states that do not fit in one batch."""
     if not states:
         raise InvalidInput("a batch of beliefs needs at least one state")
     first, models = states[0].incident, []

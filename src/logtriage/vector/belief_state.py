@@ -1,4 +1,4 @@
-"""The state of N incidents in a batch of beliefs; new evidence costs a few additions."""
+"""The state of N incidents in a batch of beliefs: sums to which new evidence is added."""
 
 from typing import Any, Final, NamedTuple
 
@@ -10,33 +10,34 @@ from logtriage.vector.belief_tables import BeliefTables
 
 Ints = NDArray[Any]
 
-#: What was seen of a history, by place: the last instant at which it was usual, the token that it
-#: shows and the first instant at which it did, when its alert was last quiet and first fired.
+#: The five numbers of what was seen of a history: the last instant at which it was usual, the token
+#: that it shows, the first instant at which it showed it, when its alert was last quiet, and when
+#: its alert first fired.
 AFTER, TOKEN, UNTIL, QUIET, FIRED = range(5)
 #: Nothing was seen of a history.
 UNSEEN: Final = (-1, 0, 127, -1, 127)
-#: No cell of the edge panel with this start was seen.
+#: Stands in ``panel`` for a tick whose edge panel was not seen.
 NO_PANEL: Final = -1
-#: The tick of a break that is free.
+#: Stands in ``breaks`` for a free place.
 NO_BREAK: Final = -1
 
 
 class BeliefState(NamedTuple):
     """N incidents, n services, S sorts, U unaffected conditions, H hypotheses, T = horizon + 1.
 
-    ``world`` (N,) is the number of each row's world. A break is a tick in which a remedy fixed a
-    hypothesis: ``breaks`` (N, K) has them, ``fixed_at`` (N, H) that of each hypothesis, or
-    :attr:`unfixed`. ``seen`` (N, 1 + 2 K, n, S, 5) is what was seen of each history (``AFTER`` to
-    ``FIRED``): in all, and until and since each break.
+    ``world`` (N,) is the number of each row's world. A *break* is a tick in which a remedy fixed a
+    hypothesis: ``breaks`` (N, K) lists them, ``fixed_at`` (N, H) has the break of each hypothesis,
+    or :attr:`unfixed`. ``seen`` (N, 1 + 2 K, n, S, 5) is what was seen of each history (``AFTER``
+    to ``FIRED``): first in all ticks, then for each break until it and since it.
 
-    Evidence is summed as log-likelihoods. ``own`` (N, U) has them for the unaffected conditions of
-    each service, ``aloof`` (N, n) for a service that nothing reaches, ``reached`` (N, H) for the
-    services that a hypothesis reaches, less their ``aloof``; ``noted`` (N, H) for notes, far below
-    zero where actions rule a hypothesis out; ``edge`` (N, 3) for the edge of incidents that are not
-    fixed: latency first, errors first, benign. ``panel`` (N, T) has the edge's tokens by start.
+    The next fields are sums of log-likelihoods: ``own`` (N, U) under each unaffected condition,
+    ``aloof`` (N, n) of services that nothing reaches, ``reached`` (N, H) of the services that a
+    hypothesis reaches, minus their ``aloof``, ``noted`` (N, H) of notes (far below zero if actions
+    rule the hypothesis out), ``edge`` (N, 3) of the edge of an incident that is not fixed, for
+    latency first, errors first, benign. ``panel`` (N, T) has the token of the edge panel by tick.
 
-    ``owners`` (N, n) is the team of each service. ``screens`` and ``remedies`` (N,) count screens
-    seen and remedies applied. ``weights`` (N, H) are those of the hypotheses, as of
+    ``owners`` (N, n) is the number of each service's team. ``screens`` and ``remedies`` (N,) count
+    screens seen and remedies applied. ``weights`` (N, H) are those of
     :class:`logtriage.beliefs.Belief`; all are 0 where no hypothesis fits.
     """
 
@@ -57,11 +58,11 @@ class BeliefState(NamedTuple):
 
     @property
     def unfixed(self) -> int:
-        """What ``fixed_at`` says of a hypothesis that no remedy fixed."""
+        """The value of ``fixed_at`` for a hypothesis that no remedy has fixed."""
         return int(np.iinfo(self.fixed_at.dtype).max)
 
     def with_room(self) -> "BeliefState":
-        """A copy with room for another break."""
+        """This state with room for one more break in each row."""
         seen = np.empty(
             (*self.seen.shape[:1], self.seen.shape[1] + 2, *self.seen.shape[2:]), np.int8
         )
@@ -97,7 +98,7 @@ def empty_state(count: int, tables: BeliefTables, teams: int, horizon: int) -> B
 
 
 def clear(state: BeliefState, tables: BeliefTables, rows: Any) -> None:
-    """Forget everything seen in these rows."""
+    """Forget everything seen in these rows; their worlds and owners stay."""
     state.seen[rows] = UNSEEN
     for sums in (state.own, state.noted, state.edge):
         sums[rows] = 0

@@ -1,4 +1,4 @@
-"""What a batch of beliefs looks up: the model of :mod:`logtriage.beliefs` as arrays."""
+"""The tables that a batch of beliefs looks up: the model of :mod:`logtriage.beliefs` as arrays."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -34,22 +34,23 @@ from logtriage.world.vocabulary import LOG
 
 Ints = NDArray[Any]
 
-#: What the edge may keep, the rows of :attr:`EdgeTables.prior`: three severities where latency
-#: comes first, three where errors do, a benign incident's, and a recovered one's.
+#: Two of the eight *states* of the edge that number :attr:`EdgeTables.prior`: of a benign incident
+#: and of a recovered one. P1 to P3 with latency first (0 to 2) and with errors first (3 to 5) come
+#: before them.
 EDGE_CALM: Final = 6
 EDGE_RECOVERED: Final = 7
-#: What :attr:`BeliefTables.errors` says of a benign incident.
+#: The value of :attr:`BeliefTables.errors` for a benign incident.
 NO_FAULT: Final = 2
-#: Bits by which a product with :attr:`Powers.inverse` is shifted.
+#: A product with :attr:`Powers.inverse` is shifted right by this many bits.
 INVERSE_BITS: Final = SHORT + INDEX + 1
 
 
 class Powers(NamedTuple):
     """Tables of logarithms and powers.
 
-    ``coarse`` and ``fine`` are those of :mod:`logtriage.beliefs.fixedpoint`; ``logs`` (65537,) of
-    weights above 0. ``upper`` and ``inverse`` (4096,) are by the upper bits of a mantissa: its
-    logarithm, and what a division by them multiplies with.
+    ``coarse`` and ``fine`` are those of :mod:`logtriage.beliefs.fixedpoint`; ``logs`` (65537,) are
+    the logarithms of weights up to 65,536. ``upper`` and ``inverse`` (4096,) belong to the upper
+    bits of a mantissa: their logarithm, and the factor that replaces a division by them.
     """
 
     coarse: NDArray[np.int32]
@@ -69,11 +70,12 @@ POWERS: Final = Powers(
 
 
 class EdgeTables(NamedTuple):
-    """What the panel of the edge says, in logarithms.
+    """The likelihood of edge panels in logarithms (:mod:`logtriage.beliefs.edges`).
 
-    ``prior`` (8, R) are the rows that the edge may keep, ``panels`` (2, 8, 16, R) the panels that
-    it then shows before and from ``severity_from`` on. ``severities`` (3,) and ``usual`` (3,) are
-    the prior's, the latter as weights.
+    The edge keeps one of R tokens. ``prior`` (8, R) is its probability in each state of the edge;
+    ``panels`` (2, 8, T, R) is the probability that a panel shows each of T tokens in that state
+    with that token kept, before tick ``severity_from`` and from then on. ``severities`` (3,) are
+    the prior probabilities of P1 to P3, ``usual`` (3,) the same as weights, not logarithms.
     """
 
     prior: Longs
@@ -84,20 +86,22 @@ class EdgeTables(NamedTuple):
 
 
 class BeliefTables(NamedTuple):
-    """A model with H hypotheses on n services, in logarithms; U unaffected conditions of them all.
+    """A model with H hypotheses on n services and m teams; probabilities are logarithms.
 
-    ``shares`` (U,) are those of the unaffected conditions, ``own_at`` (n + 1,) bounds a service's
-    part of the U. ``reach_at`` (n + 1,) bounds a service's part of ``reach``, the hypotheses that
-    reach it, and of ``reach_as``, its condition then; ``spread_at`` (H + 1,) a hypothesis' part of
-    ``spread``, the services that it reaches, and of ``spread_as``. ``aloof`` (n,) is what a
-    service of which nothing was read says where nothing reaches it, ``alone`` (H,) minus the sum
-    of those that a hypothesis reaches. ``prior`` (H,).
+    ``shares`` (U,) are the probabilities of each service's conditions where no fault reaches it,
+    service by service; ``own_at`` (n + 1,) bounds the parts. ``reach`` lists by service the
+    hypotheses that reach it, ``reach_as`` its condition then; ``reach_at`` (n + 1,) bounds the
+    parts. ``spread`` lists by hypothesis the services that it reaches, ``spread_as`` their
+    conditions; ``spread_at`` (H + 1,) bounds the parts. ``aloof`` (n,) is the log-likelihood of a
+    service that nothing reaches, before any evidence; ``alone`` (H,) is minus its sum over the
+    services that a hypothesis reaches. ``prior`` (H,).
 
-    ``errors`` (H,) is 0 or 1 where latency or errors come first, 2 for a benign incident.
-    ``accepts`` (5 n, H) are remedies in canonical order, ``fixed_team`` (m, H)
-    teams right whoever owns what, ``owner_root`` (H, K) the services whose owners are right, -1
-    for none. ``note`` (1 + lines, H) has what notes say of the hypothesis' own service, no news
-    first; ``noted`` (H,) is that service, or -1.
+    ``errors`` (H,) is 0 where latency comes first, 1 where errors do, :data:`NO_FAULT` for a benign
+    incident. ``accepts`` (5 n, H) says which remedies, in canonical order, fix a hypothesis;
+    ``fixed_team`` (m, H) which teams are right to page whoever owns the service; ``owner_root``
+    (H, K) lists services whose owners are right to page, -1 for none. ``note`` (1 + lines, H) has
+    the log-likelihoods of a note's lines, no news first; ``noted`` (H,) is the service of the first
+    fault, or -1. ``first_sort`` and ``slots`` are by channel: :func:`_first_sort`, number of slots.
     """
 
     histories: HistoryTables
@@ -132,9 +136,9 @@ class BeliefTables(NamedTuple):
 
 
 def tables_of(models: Sequence[Model]) -> BeliefTables:
-    """The tables of W worlds that are alike in size: (W, …) each but for what all share.
+    """The tables of W worlds of equal sizes, as arrays (W, …); ``powers`` and integers are shared.
 
-    A world with fewer hypotheses is filled up with hypotheses of no weight.
+    A world with fewer hypotheses than others is filled up with hypotheses of no weight.
     """
     each = [tables_in_one(model) for model in models]
     histories = side_by_side([table.histories for table in each], {})
@@ -195,7 +199,7 @@ def tables_in_one(model: Model) -> BeliefTables:
 
 
 def _first_sort(world: World, channel: Channel) -> int:
-    """The number of the sort of a channel's first slot; -1: its cells belong to no service."""
+    """The number of the sort of a channel's slot 0; -1 if its cells belong to no service."""
     if channel in (Channel.EDGE, Channel.NOTE, Channel.EFFECT):
         return -1
     return world.cell_sorts.index(world.sort_of(channel, 0))
@@ -208,20 +212,20 @@ def _bounds(lengths: Ints | list[int]) -> Longs:
 def _edges(model: Model) -> EdgeTables:
     setting = model.setting
     tokens = setting.world.edge_tokens
-    shown = [
+    states = [
         *((severity, first) for first in (False, True) for severity in range(3)),
         (CALM, None),
         (RECOVERED, None),
     ]
-    rows = [kept_row(setting, *kept, ()) for kept in shown]
-    prior = np.full((len(shown), max(map(len, rows))), NEVER, np.int64)
-    panels = np.zeros((2, len(shown), len(tokens), prior.shape[1]), np.int64)
-    for place, (kept, row) in enumerate(zip(shown, rows, strict=True)):
+    rows = [kept_row(setting, *state, ()) for state in states]
+    prior = np.full((len(states), max(map(len, rows))), NEVER, np.int64)
+    panels = np.zeros((2, len(states), len(tokens), prior.shape[1]), np.int64)
+    for place, (state, row) in enumerate(zip(states, rows, strict=True)):
         prior[place, : len(row)] = row
         for late, start in enumerate((0, setting.severity_from)):
             for number, token in enumerate(tokens):
                 panel = Evidence(Channel.EDGE, -1, 0, start, token)
-                panels[late, place, number, : len(row)] = kept_row(setting, *kept, [panel]) - row
+                panels[late, place, number, : len(row)] = kept_row(setting, *state, [panel]) - row
     shares = setting.severities
     return EdgeTables(
         prior,

@@ -1,4 +1,4 @@
-"""Beliefs of N incidents at once, R of them renewed: the exact posterior, screen after screen."""
+"""The exact posteriors of N incidents at once, updated screen after screen."""
 
 from collections.abc import Sequence
 
@@ -23,33 +23,28 @@ from logtriage.world.conditions import Hypothesis
 class BeliefBatch:
     """The posteriors of N incidents in one world, or in the worlds of a pool.
 
-    Each world is a model (:func:`logtriage.beliefs.model.model_of`); all are alike in their numbers
-    of services, teams and tokens. Arrays over H hypotheses are as wide as the longest list; behind
-    the end of a shorter one weights are 0. Every whole number equals that of
-    :func:`logtriage.beliefs.belief`. Needs the extra ``fast``.
+    Each world is a model (:func:`logtriage.beliefs.model.model_of`); all have equal numbers of
+    services, teams and tokens. Arrays over H hypotheses are as wide as the longest list of
+    hypotheses; a world with fewer has weights of 0 behind its last. All whole numbers equal those
+    of :func:`logtriage.beliefs.belief`. Needs the extra ``fast``.
 
-    Each tick, :meth:`update` takes the cells on the screen (:mod:`logtriage.vector.cells`)
-    and what was done in the tick before; :attr:`weights` are then the posterior. An
-    engine that starts a new episode in some rows tells :meth:`reset`.
+    In each tick call :meth:`update` with the cells on the screen (:mod:`logtriage.vector.cells`)
+    and the actions of the tick before; then :attr:`weights` are the posterior. Call :meth:`reset`
+    when new episodes begin in some rows.
 
     Raises:
-        InvalidInput: for worlds that are not alike, and more of them than a pool may have.
+        InvalidInput: for no worlds, more than a pool may have, or worlds of different sizes.
         MissingExtra: where Numba is not installed.
     """
 
-    def __init__(
-        self,
-        *models: Model,
-        count: int,
-        horizon: int,
-    ) -> None:
+    def __init__(self, *models: Model, count: int, horizon: int) -> None:
         from logtriage.vector.compiled import beliefs, outcomes, panels  # loads Numba
 
         self._update = beliefs.update_rows
         self._logs_of, self._severities_of = beliefs.logs_of, panels.severities_of
         check_alike(models)
         self.models, self.horizon = models, horizon
-        #: What all rows look up: the models as arrays (W, …).
+        #: The models of W worlds as arrays (W, …), which all rows look up.
         self.tables: BeliefTables = tables_of(models)
         self._room = outcomes.room_for(self.tables)
         teams = len(self.topology.teams)
@@ -61,22 +56,22 @@ class BeliefBatch:
 
     @property
     def topology(self) -> Topology:
-        """The services and teams of all incidents, under their names in the first world."""
+        """The services and teams of the first world; all worlds have equally many."""
         return self.models[0].topology
 
     @property
     def hypotheses(self) -> tuple[Hypothesis, ...]:
-        """What may be the matter in the first world, in the order of all that is said of it."""
+        """The hypotheses of the first world, in the order of the columns of :attr:`weights`."""
         return self.models[0].hypotheses
 
     @property
     def world(self) -> NDArray[np.uint8]:
-        """The number of each row's world (N,) among the models."""
+        """The number (N,) of each row's world among the models."""
         return self._state.world
 
     @property
     def nbytes(self) -> int:
-        """The bytes that all incidents take together, tables aside."""
+        """The bytes that the states of all incidents take, without the tables."""
         return sum(array.nbytes for array in self._state)
 
     def reset(
@@ -84,11 +79,11 @@ class BeliefBatch:
     ) -> None:
         """Begin new episodes in all rows or in ``rows`` (R,); no screen is taken in yet.
 
-        ``owners`` (R, n) is the directory: the number of each service's team; ``worlds`` (R,) are
-        numbers of models; the default is the first.
+        ``owners`` (R, n) has the number of the team that owns each service; ``worlds`` (R,) the
+        number of each row's model, by default the first.
 
         Raises:
-            InvalidInput: for another shape, a team that the topology lacks, or no model's number.
+            InvalidInput: for another shape, or for a number of no team or of no model.
         """
         chosen = as_rows(rows, self._every)
         shape = (len(chosen), len(self.topology))
@@ -109,17 +104,17 @@ class BeliefBatch:
         misrouted: NDArray[np.bool_] | None = None,
         rows: ArrayLike | None = None,
     ) -> None:
-        """Take in the next screen of all rows or of these (R,), and renew their weights.
+        """Take in the next screen of all rows or of ``rows`` (R,), and update their weights.
 
-        ``cells`` (R, M, 5) stand on the screen, as of :meth:`numbers`; nothing is checked. What was
-        seen before changes nothing. ``actions`` (R,), or (R, L) for L
-        roles, are the canonical integers of what was done since the last screen (anything that
-        is no page and no remedy may as well be -1). ``misrouted`` (R,) says where the last page
-        closed the incident. Of the first screen after a reset no action is read.
+        ``cells`` (R, M, 5) are those on the screen, as :meth:`numbers` makes them; they are not
+        checked, and cells seen before change nothing. ``actions`` (R,), or (R, L) for L roles, are
+        the canonical integers of the actions since the last screen; only pages and remedies are
+        read, and none with the first screen after a reset. ``misrouted`` (R,) is true where the
+        last page was wrong and closed the incident.
 
         Raises:
-            InvalidInput: for rows that no hypothesis fits: all screens are taken in, and the
-                weights of those rows are 0 until :meth:`reset`.
+            InvalidInput: if no hypothesis fits a row. All screens are taken in all the same, and
+                the weights of such rows are 0 until :meth:`reset`.
         """
         chosen = as_rows(rows, self._every)
         count = len(chosen)
@@ -144,7 +139,7 @@ class BeliefBatch:
     def numbers(
         self, evidence: Sequence[Sequence[Evidence]], rows: ArrayLike | None = None
     ) -> Cells:
-        """Scalar evidence of all rows or of these (R,) as cells (R, M, 5)."""
+        """The cells (R, M, 5) of the scalar evidence of all rows, or of ``rows`` (R,)."""
         worlds = self._state.world[as_rows(rows, self._every)].tolist()
         models = [self.models[number] for number in worlds]
         return padded(
@@ -156,18 +151,18 @@ class BeliefBatch:
 
     @property
     def weights(self) -> NDArray[np.uint32]:
-        """The weight of each hypothesis (N, H), the largest of a row about 2**30."""
+        """The weight of each hypothesis (N, H); the largest in a row is about 2**30."""
         return self._state.weights
 
     def fixed_at(self, rows: Longs) -> Longs:
-        """The tick of the remedy that fixed each hypothesis (R, H) in these rows, -1 for none."""
+        """The tick (R, H) of the remedy that fixes each hypothesis, were it true; -1 for none."""
         when = self._state.fixed_at[rows]
         return np.where(when < self._state.unfixed, when, -1).astype(np.int64)
 
     def right_team(self, rows: Longs) -> Longs:
-        """The number of the team to page under each hypothesis (R, H) in rows, -1 for nobody.
+        """The number (R, H) of the team to page under each hypothesis in ``rows``; -1 for nobody.
 
-        If a hypothesis has several faults, the first decides.
+        The first of several faults decides.
         """
         tables, worlds = self.tables, self.world[rows]
         fixed = np.where(tables.fixed_team.any(axis=1), tables.fixed_team.argmax(axis=1), -1)
@@ -177,16 +172,16 @@ class BeliefBatch:
 
     @property
     def fixed(self) -> NDArray[np.bool_]:
-        """Whether a remedy has fixed each hypothesis (N, H)."""
+        """Whether some remedy applied so far fixes each hypothesis, were it true (N, H)."""
         answer: NDArray[np.bool_] = self._state.fixed_at < self._state.unfixed
         return answer
 
     def logs(self) -> Longs:
-        """The logarithms (N, H) that the weights come from, in units of 2**-20."""
+        """The base-2 logarithms (N, H) that the weights come from, in units of 2**-20."""
         return self._logs_of(self._state, self.tables, self._room)
 
     def severities(self, rows: ArrayLike | None = None) -> Longs:
-        """The weights (R, H, 3) of P1, P2 and P3 under each hypothesis, in all rows or these."""
+        """The weights (R, H, 3) of P1, P2 and P3 under each hypothesis, of all rows or ``rows``."""
         chosen = as_rows(rows, self._every)
         return self._severities_of(self._state, self.tables, self._room, chosen)
 
@@ -197,9 +192,9 @@ class BeliefBatch:
         return shares
 
     def marginals(self) -> Believed:
-        """The probabilities of roots, remedies, kinds and benign incidents, and the doubt."""
+        """The marginal probabilities of root causes, remedies, kinds and benign incidents."""
         return Marginals(*self.models).of(self.weights, self.world)
 
     def teams(self) -> Floats:
-        """How likely each team is right to page (N, m)."""
+        """The probability (N, m) that each team is right to page."""
         return self.marginals().team(self._state.owners.astype(np.int64))

@@ -1,8 +1,8 @@
-"""The posterior as an observation: what the screens so far lead an ideal observer to believe.
+"""The posterior as an observation: what an ideal observer believes after the screens so far.
 
-The columns of :class:`logtriage.vector.TokenLayout` recall every token that was shown; what
-follows from them is Bayes' rule. :class:`BeliefScreens` plays that part, so that a learner
-is left with what to ask and when to act. The numbers are functions of what was shown alone.
+The columns of :class:`logtriage.vector.TokenLayout` record every token that was shown.
+:class:`BeliefScreens` applies Bayes' rule to the same evidence, so a learner only has to learn what
+to ask and when to act. The observation depends only on what was shown.
 
 >>> import numpy as np
 >>> from logtriage.vector import BatchedTriage, BeliefScreens
@@ -35,35 +35,34 @@ from logtriage.world.channels import Channel
 from logtriage.world.model import World
 from logtriage.world.vocabulary import LOG
 
-#: Blocks of the screens that are kept beside the belief.
+#: Blocks of the token layout that stand in the observation beside the belief.
 KEPT: Final = (
     *("seen:edge", "noted", "remedied", "applied", "eased", "declared", "severity"),
     *("paged", "closed", "edge", "time", "worth"),
 )
 
-#: What is said of when a service was asked.
+#: How the blocks begin that tell when a service was asked.
 WHEN: Final = ("usual", "shown")
 
 
 def asked_sorts(world: World) -> tuple[str, ...]:
-    """The sorts that say when a service was asked: a sort per channel on demand."""
+    """The sort by which each channel on request tells when a service was last asked for it."""
     return LOG, world.slots[Channel.METRICS][0], world.slots[Channel.TRACES][0]
 
 
 @lru_cache(maxsize=32)
 def belief_layout_of(layout: TokenLayout) -> Layout:
-    """Where each block of :class:`BeliefScreens` begins, on the topology of a token layout.
+    """The layout of :class:`BeliefScreens`, for a token layout of n services and m teams.
 
     Probabilities: ``root`` (n) that a service is the root cause, ``remedy`` (n each) that a
-    remedy is accepted, in canonical order, ``team`` (m) that a team is right to page,
-    ``kind`` (the fault kinds, then the benign ones, in the order of the incident's world) what is
-    the matter, ``benign`` that nothing needs a response; ``doubt`` is the entropy over the
-    hypotheses as a share of the most there can be. ``acting`` is the expected grade, by
-    ``logtriage/3``, of the best plan that asks nothing more and does not hand over; ``worth``
-    says what a hand-over is worth instead. It is 0 in closed rows. ``usual:<sort>`` and
-    ``shown:<sort>`` (n each) say of a sort of each channel on demand until when it was seen as
-    usual, and since when it shows something else: so when a service was last asked.
-    The other blocks are those of the token layout.
+    remedy is accepted, in canonical order, ``team`` (m) that a team is right to page, ``kind``
+    that a fault kind or a benign kind is present (:func:`kinds_of` the incident's world),
+    ``benign`` that nothing needs a response. ``doubt`` is the entropy over the hypotheses as a
+    share of its maximum. ``acting`` is the expected grade, by ``logtriage/3``, of the best plan
+    that asks nothing more and does not hand over; it is 0 in closed rows. ``worth`` is what a
+    hand-over is worth instead. For each of :func:`asked_sorts`, ``usual:<sort>`` (n) is the last
+    instant at which a service was seen as usual, ``shown:<sort>`` (n) the sum of the first instants
+    of its other tokens. The other blocks are those of the token layout.
     """
     n, m = len(layout.topology), len(layout.topology.teams)
     widths = {
@@ -79,10 +78,10 @@ def belief_layout_of(layout: TokenLayout) -> Layout:
 
 
 class BeliefScreens:
-    """Reads the screens of a batch as beliefs, one after the other, each once.
+    """Turns the screens of a batch into observations of beliefs. Give it every screen once.
 
     Raises:
-        InvalidInput: for a batch with more than one lane.
+        InvalidInput: for a batch with more than one lane, or of another type than float32.
     """
 
     def __init__(self, batch: BatchedTriage) -> None:
@@ -101,9 +100,9 @@ class BeliefScreens:
     @property
     def beliefs(self) -> BeliefBatch:
         """The posteriors behind the last observation; InvalidInput before :meth:`begin`."""
-        return self._read_before().beliefs
+        return self._begun_values().beliefs
 
-    def _read_before(self) -> BatchedValues:
+    def _begun_values(self) -> BatchedValues:
         if self._values is None:
             raise InvalidInput("no screens were read: call begin() first")
         return self._values
@@ -117,8 +116,8 @@ class BeliefScreens:
     def read(self, screen: Step, actions: ArrayLike, fresh: ArrayLike = ()) -> Floats:
         """The observation (N, D) after a step with ``actions`` (N,).
 
-        Rows in ``fresh`` have begun anew since, and ``screen`` shows their first screens.
-        Closed rows are not read any more.
+        Rows in ``fresh`` (K,) began new incidents since, and ``screen`` shows their first screens.
+        Beliefs about closed rows stay as they are.
 
         Raises:
             InvalidInput: before :meth:`begin`, and for actions of another shape or range.
@@ -129,12 +128,12 @@ class BeliefScreens:
         going = screen.closing < 0
         going[began] = False
         rows = np.flatnonzero(going)
-        self._read_before().follow(chosen[rows], rows)
-        self._read_before().begin(began)
+        self._begun_values().follow(chosen[rows], rows)
+        self._begun_values().begin(began)
         return self._observe(screen)
 
     def _observe(self, screen: Step) -> Floats:
-        values = self._read_before()
+        values = self._begun_values()
         acting = np.zeros(len(screen.tick))
         going = np.flatnonzero(screen.closing < 0)
         acting[going] = values.values(going)
@@ -147,10 +146,10 @@ class BeliefScreens:
         acting: ArrayLike,
         worlds: NDArray[np.uint8] | None = None,
     ) -> Floats:
-        """The observation (N, D) of any posterior, such as a network's.
+        """The observation (N, D) for any posterior, such as a network's.
 
         ``weights`` (N, H) of the hypotheses are not all 0 in a row; ``acting`` (N,) is the
-        expected grade of the best plan; ``worlds`` (N,) are the numbers of the models.
+        expected grade of the best plan; ``worlds`` (N,) are numbers of models, all 0 by default.
         """
         models = self._batch.setting.models  # a pool's are drawn when a split is reset
         if models is not self._models:
@@ -174,9 +173,10 @@ class BeliefScreens:
 
 
 def _asked_columns(layout: TokenLayout) -> tuple[list[Ints], list[Floats]]:
-    """Columns that say when services were asked, by sort of :func:`asked_sorts`.
+    """(usual, shown) for each of :func:`asked_sorts`, on D columns and n services.
 
-    The columns (n,) until when it was usual, and sums (D, n) since when it shows another token.
+    ``usual`` (n,) are the columns of the last usual instants; ``shown`` (D, n) is the matrix that
+    sums up the columns of the other tokens' first instants, service by service.
     """
     n, world = len(layout.topology), layout.world
     usual, shown = [], []

@@ -1,21 +1,21 @@
-"""Cells of evidence as whole numbers: the layout in which batched beliefs take them.
+"""Cells of evidence (:mod:`logtriage.world.channels`) as whole numbers, for batched beliefs.
 
 A cell is five numbers, in the order of :class:`logtriage.world.channels.Evidence`:
 channel, service, slot, start, token. The cells of N rows are an array (N, M, 5), with M the most
-cells in any row; the channel of an empty place is :data:`NO_CELL`.
+cells in any row; the channel of an empty place is :data:`NO_CELL`. A *place* is an index.
 
 | number | is |
 |---|---|
 | channel | the place in :data:`CHANNELS` |
-| service, slot, start | as in ``Evidence``; the service of a note is that which it is about |
-| token of a service's cell | the place in the alphabet of its sort; -1 for what is down |
+| service, slot, start | as in ``Evidence``; a note has the service that it is about |
+| token of a service's cell | the place in the alphabet of its sort; -1 if the channel is down |
 | token of an alert | whether it fires |
 | token of the edge panel | the place in ``edge_tokens`` of the world |
 | token of an effect | the place in :data:`EFFECTS` |
 | token of a note | 0 for no news, else 1 + the place in the alphabet of log lines |
 
-Cells of a history that follow from others may be missing: what was usual was usual before, and what
-was shown is shown until the next remedy.
+An array may leave out cells of a history (:mod:`logtriage.world.histories`) that follow from its
+other cells: it was usual before a usual cell, and a token that it shows stays until a remedy.
 """
 
 from collections.abc import Sequence
@@ -40,20 +40,20 @@ CHANNELS: Final = tuple(Channel)
 NO_CELL: Final = -1
 #: The numbers of a cell, in order.
 FIELDS: Final = ("channel", "service", "slot", "start", "token")
-#: What became of a remedy.
+#: The tokens of a remedy's effect.
 EFFECTS: Final = (EASES, NO_CHANGE)
-#: The token of what is down.
+#: The token of a cell whose channel is down.
 IS_DOWN: Final = -1
 
 
 def cell_numbers(setting: Setting, topology: Topology, evidence: Sequence[Evidence]) -> Cells:
-    """Evidence as numbers (M, 5)."""
+    """The cells (M, 5) of these M pieces of evidence."""
     rows = [_numbers(setting, topology, item) for item in evidence]
     return np.array(rows, np.int16).reshape(len(rows), len(FIELDS))
 
 
 def padded(lists: Sequence[Cells]) -> Cells:
-    """Lists of cells (M, 5) of different lengths as one array (N, M, 5)."""
+    """N lists of cells (M, 5) of different lengths as one array (N, M, 5)."""
     longest = max((len(cells) for cells in lists), default=0)
     whole = np.full((len(lists), longest, len(FIELDS)), NO_CELL, np.int16)
     for row, cells in enumerate(lists):

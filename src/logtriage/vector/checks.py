@@ -1,4 +1,4 @@
-"""What callers hand to a batch, checked before anything is done with it."""
+"""Checks of the arguments of a batch: tasks, pools of worlds, indices, rows and actions."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -18,11 +18,11 @@ from logtriage.world.unseen import MOST_IN_POOL, WORLDS
 def checked_task(
     task: str | TaskSpec, horizon: Any = None, world: WorldLike | None = None
 ) -> TaskSpec:
-    """The task, with ``horizon`` in place of its own; a batch can be drawn from it.
+    """The task, with ``horizon`` in place of its own unless None.
 
     Raises:
         UnknownName: for a task that does not exist.
-        InvalidInput: if the horizon has no ticks, or more than can be counted.
+        InvalidInput: if the horizon has no ticks, or more than :data:`MOST_TICKS`.
     """
     spec = task_of(task, world, horizon)
     if spec.horizon > MOST_TICKS:
@@ -33,10 +33,11 @@ def checked_task(
 
 
 def checked_pool(task: TaskSpec, pool: Sequence[int] | None) -> tuple[int, ...]:
-    """The numbers of the worlds of a pool; empty for a task of a single world.
+    """The numbers of the worlds of a pool, by default the first; empty for a task of one world.
 
     Raises:
-        InvalidInput: for a pool without unseen worlds, and for too many, unknown or equal numbers.
+        InvalidInput: for a pool of a task of one world, and for no, too many, unknown or equal
+            numbers.
     """
     if not task.unseen:
         if pool is not None:
@@ -54,7 +55,7 @@ def checked_pool(task: TaskSpec, pool: Sequence[int] | None) -> tuple[int, ...]:
 
 
 def nth_index(pool: Sequence[int], numbers: Ints) -> Ints:
-    """The indices (R,) of the n-th incidents of a pool, whose worlds take turns."""
+    """The indices (R,) of incidents by ``numbers`` (R,) in a pool, whose worlds take turns."""
     if not pool:
         return numbers
     index: Ints = numbers // len(pool) * WORLDS + np.array(pool)[numbers % len(pool)]
@@ -62,7 +63,7 @@ def nth_index(pool: Sequence[int], numbers: Ints) -> Ints:
 
 
 def places_in(pool: Sequence[int], index: Ints) -> Ints:
-    """The place (R,) in a pool of the world of each incident; 0 without a pool.
+    """The place in the pool of each incident's world (R,); 0 without a pool.
 
     Raises:
         InvalidInput: naming the first incident whose world the pool lacks.
@@ -80,11 +81,12 @@ def places_in(pool: Sequence[int], index: Ints) -> Ints:
 
 
 def checked_indices(split: str, index: ArrayLike, *, ood: bool) -> Ints:
-    """The indices (R,) of incidents of a split; ``ood`` says whether the batch plays that split.
+    """The indices (R,) of incidents of a split, checked; ``ood``: the batch may play split ``ood``.
 
     Raises:
         UnknownName: if the split is unknown.
-        InvalidInput: for other indices, and for a split that the batch was not made for.
+        InvalidInput: for indices that are not whole numbers in range, and for ``ood`` unless the
+            batch may play it.
     """
     if split not in SPLITS:
         raise UnknownName("split", split, SPLITS)
@@ -99,7 +101,7 @@ def checked_indices(split: str, index: ArrayLike, *, ood: bool) -> Ints:
 def checked_integers(
     name: str, values: ArrayLike, shape: tuple[int, ...], low: int | None, high: int | None
 ) -> Longs:
-    """An array of integers of that shape, within any bounds; InvalidInput names the array."""
+    """The values as int64; InvalidInput for another type or shape, or outside the bounds."""
     array = np.asarray(values)
     if array.dtype.kind not in "iu" and array.size:  # an empty list is an array of floats
         raise InvalidInput(f"{name}: expected integers, got an array of {array.dtype}")
@@ -114,7 +116,7 @@ def checked_integers(
 
 
 def as_rows(rows: ArrayLike | None, every: Longs) -> Longs:
-    """The rows that are meant: these, or all; InvalidInput for others, or rows named twice."""
+    """The given rows, or ``every`` row for None; InvalidInput for unknown or repeated rows."""
     if rows is None:
         return every
     array = np.asarray(rows)
@@ -127,10 +129,10 @@ def as_rows(rows: ArrayLike | None, every: Longs) -> Longs:
 
 
 def checked_actions(actions: ArrayLike, size: int, count: int, role: str | None = None) -> Longs:
-    """Actions (N,) for a batch of ``size`` N, each one of ``count``, as int64.
+    """The actions (N,) of a batch of ``size`` N as int64; each is below ``count``.
 
     Raises:
-        InvalidInput: as :func:`checked_integers`; it names the ``role``, where several play.
+        InvalidInput: as :func:`checked_integers`; it names the ``role``, unless that is None.
     """
     name = "actions" if role is None else f"actions of {role}"
     return checked_integers(name, actions, (size,), 0, count - 1)
@@ -139,7 +141,7 @@ def checked_actions(actions: ArrayLike, size: int, count: int, role: str | None 
 def checked_team_actions(
     actions: Sequence[ArrayLike], size: int, counts: Sequence[int], roles: Sequence[str]
 ) -> list[Ints]:
-    """Actions (N,) of each of ``roles``, which has so many; as :func:`checked_actions`."""
+    """The actions (N,) of each role, below its count; raises as :func:`checked_actions`."""
     if len(actions) != len(roles):
         raise InvalidInput(
             f"expected actions of {len(roles)} roles ({', '.join(roles)}), got {len(actions)}"

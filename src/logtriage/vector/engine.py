@@ -1,6 +1,6 @@
-"""The batched engine: N incidents on one topology, step by step, by compiled kernels.
+"""The batched engine: it plays N incidents side by side, each in a row, by compiled kernels.
 
-Row by row it agrees with the scalar core on every truth, observation, mask, reward and
+Each row agrees with the scalar core on every truth, observation, mask, reward and
 closing reason; ``property_tests/test_vector_laws.py`` checks this.
 """
 
@@ -38,20 +38,20 @@ from logtriage.vector.tokens.setting import TokenSetting, batch_setting
 from logtriage.world.loading import WorldLike
 from logtriage.world.unseen import unseen_world
 
-#: Types of an observation: in units of its columns, or the whole numbers of these.
+#: Types of an observation. ``float32`` is in units of the layout, ``uint8`` counts these units.
 DTYPES: Final = ("float32", "uint8")
-#: In place of an action's integer, what does nothing.
+#: Stands in place of an action's integer where a lane does nothing.
 NOTHING: Final = MALFORMED
 
 
 @attrs.frozen(eq=False)
 class Step:
-    """What a reset or a step returns; the arrays are the caller's own.
+    """The result of a reset or a step of N rows, as copies that the caller may change.
 
-    ``observation`` (N, columns D) by the ``layout``, ``mask`` (N, actions A) int8,
-    ``reward`` (N,) float64, ``closing`` (N,) int8 index into
-    :data:`logtriage.grading.batch.CLOSINGS`, -1 while open; ``score`` (N,) float64 the
-    grade so far, ``tick`` (N,) ticks used.
+    ``observation`` (N, D) has the columns of the ``layout``; ``mask`` (N, actions A) is 1 for
+    actions that could have an effect. ``closing`` (N,) indexes
+    :data:`logtriage.grading.batch.CLOSINGS`, or is -1 while open. ``score`` (N,) is the grade so
+    far, ``tick`` (N,) the number of ticks used.
     """
 
     observation: NDArray[Any]
@@ -67,23 +67,23 @@ class BatchedTriage:
 
     Args:
         task: a drawn task, such as ``cascading_failure-v4``, or a task of your own.
-        topology: another topology than the task's; there every (service, fault) pair may occur.
-        rubric: another rubric than the task's.
-        lanes: how many act in each tick; :class:`logtriage.vector.BatchedTeam` has several.
-        apart: whether lines of the window count apart from those asked for, as
-            :class:`logtriage.vector.BatchedTeam` needs it.
+        topology: replaces the task's topology; every (service, fault) pair may occur there.
+        rubric: replaces the task's rubric.
+        lanes: how many agents act in each tick, in turn; a :class:`logtriage.vector.BatchedTeam`
+            has a lane for each role.
+        apart: count window lines and requested lines separately. ``BatchedTeam`` needs this.
         pool: for a task of unseen worlds, the numbers of the worlds to play: at most 64, by default
-            the first 64. :meth:`nth` has their incidents.
-        dtype: of an ``observation``: ``float32``, or ``uint8`` for a quarter of the bytes: whole
-            numbers of ``layout.units``.
+            the first 64. :meth:`nth` lists their incidents.
+        dtype: the type of an ``observation``: ``float32``, or ``uint8`` for a quarter of the bytes
+            (see :data:`DTYPES`).
         world: the world of the task: a :class:`~logtriage.world.model.World`, a name or a folder;
-            without it, the task's id says it.
+            by default the world that the task's id names.
 
     Raises:
         UnknownName: for a task or a dtype that does not exist.
-        InvalidInput: as :func:`logtriage.vector.checks.checked_task` and ``checked_pool``; for a
-            topology with no place for the faults of the task, or none for a task whose incidents
-            have one each.
+        InvalidInput: as :func:`logtriage.vector.checks.checked_task` and ``checked_pool``; if the
+            topology has no place for the task's faults, or if none is given for a task whose
+            incidents have a topology each.
         RubricError: for a rubric that cannot score a batch.
         MissingExtra: where Numba is not installed.
     """
@@ -108,7 +108,7 @@ class BatchedTriage:
         self.rubric = get_rubric(self.task.rubric) if rubric is None else rubric
         check_kernels(self.rubric)
         self.pool = checked_pool(self.task, pool)
-        #: The task on its topology, or in the worlds of the pool.
+        #: The tables and layout of the task on its topology, or in the worlds of the pool.
         self.setting: TokenSetting
         self._make = partial(batch_setting, self.task, topology, lanes, apart=apart)
         self._kernels_of = TokenKernels
@@ -116,9 +116,9 @@ class BatchedTriage:
         self.topology = self.setting.topology
         self.layout: TokenLayout = self.setting.layout
         self.action_count = self.setting.action_count
-        #: The incidents, hidden truths included, as arrays: for reading.
+        #: The incidents, hidden truths included, as arrays. Read them only.
         self.incidents: TokenIncidents
-        #: What was done and shown, as arrays: for reading.
+        #: What was done and shown, as arrays. Read them only.
         self.episodes: TokenEpisodes
         #: The grade so far of each row (N,).
         self.scores = np.empty(0)
@@ -129,11 +129,11 @@ class BatchedTriage:
         return len(self.scores)
 
     def nth(self, numbers: Ints) -> Ints:
-        """The indices (R,) of the n-th incidents (R,) that this batch can play."""
+        """The indices (R,) of incidents by ``numbers`` (R,) from 0 among those it can play."""
         return nth_index(self.pool, numbers)
 
     def owners(self, rows: Ints) -> Ints:
-        """The number of each service's team (R, n) in rows, read off the board."""
+        """The number of the team that owns each service (R, n), in these rows (R,)."""
         layout, incidents = self.layout, self.incidents
         teams = layout.world.owning_teams(self.topology)
         flags = np.stack([incidents.board[rows, layout[f"owner:{team}"]] for team in teams], axis=2)
@@ -152,8 +152,8 @@ class BatchedTriage:
 
         Raises:
             UnknownName: if the split is unknown.
-            InvalidInput: for indices that are none, or no whole numbers in range, and for split
-                ``ood`` on the task's topology, where half of it does not lie.
+            InvalidInput: if there are no indices, or they are not whole numbers in range; for split
+                ``ood`` on the task's topology, as half of its incidents lie on random ones.
         """
         rows, worlds = self._indices(split, index)
         if not len(rows):
@@ -174,8 +174,8 @@ class BatchedTriage:
         """Begin new incidents ``index`` (R,) of the split in ``rows`` (R,); see :meth:`look`.
 
         Raises:
-            InvalidInput: before a reset, for indices as :meth:`reset`, and for rows that
-                are not R different ones of the batch.
+            InvalidInput: before a reset, for indices as :meth:`reset`, and unless ``rows`` are R
+                different rows of the batch.
         """
         self._check_begun()
         chosen, worlds = self._indices(self._split, index)
@@ -190,7 +190,7 @@ class BatchedTriage:
         self.scores[places] = 0.0
 
     def step(self, actions: ArrayLike, active: NDArray[np.bool_] | None = None) -> Step:
-        """Take one action (N,) in every open row, as canonical integers.
+        """Take an action in each open row: canonical integers (N,) (:func:`logtriage.all_actions`).
 
         Rows that are closed, or not ``active``, stay as they are and earn 0.
 
@@ -203,12 +203,12 @@ class BatchedTriage:
         return self._screen(reward)
 
     def look(self) -> Step:
-        """The present screens, with no reward; InvalidInput before a reset."""
+        """The current screens, with a reward of 0; InvalidInput before a reset."""
         self._check_begun()
         return self._screen(np.zeros(len(self)))
 
     def open_rows(self, active: NDArray[np.bool_] | None = None) -> Ints:
-        """The rows that are open, and active."""
+        """The rows that are open, and ``active`` (N,) if that is given."""
         playing = self.episodes.closing == OPEN
         if active is not None:
             playing &= active
@@ -217,10 +217,10 @@ class BatchedTriage:
     def play(
         self, acts: Sequence[Ints], rows: Ints
     ) -> tuple[NDArray[np.float64], tuple[Ints, ...]]:
-        """One tick in some open rows: what each row (N,) earned, and where each lane acted.
+        """Play a tick of open rows (R,): return all rewards (N,), and the rows of each lane's turn.
 
         ``acts`` holds the canonical integers (N,) of each lane in order, negative for no action. A
-        lane does not act where an earlier lane has closed the incident.
+        lane has no turn in a row whose incident an earlier lane has closed.
         """
         incidents, now, before = self.incidents, self.episodes, self.scores
         if len(acts) == 1:
@@ -237,7 +237,10 @@ class BatchedTriage:
         return self._scores(self._episodes_after(acts, rows))
 
     def closing_alone(self, acts: Sequence[Ints], rows: Ints) -> NDArray[np.int8]:
-        """How each lane's action alone closes the incident: (lanes, N), -1 where it does not."""
+        """The closing (lanes, N) by each lane's action alone; -1 if it does not close the incident.
+
+        Only rows in which at least two lanes page or close are played out; others hold -1.
+        """
         letters = self.setting.letters
         closing = np.full((len(acts), len(self)), OPEN, np.int8)
         chosen = np.stack(acts)[:, rows]
@@ -252,7 +255,7 @@ class BatchedTriage:
         return closing
 
     def gated(self, closing: NDArray[np.int8]) -> NDArray[np.bool_]:
-        """Whether a gate of the rubric holds if the incidents (N,) are closed so (…, N)."""
+        """Whether a gate of the rubric holds (…, N) if the incidents closed by ``closing``."""
         holding = {gate.holds for gate in self.rubric.gates}
         real = self.incidents.team >= 0
         paged = (closing == MISROUTED) & (wrong_escalation in holding)
@@ -278,23 +281,23 @@ class BatchedTriage:
             raise InvalidInput("no incidents are open: call reset() first")
 
     def _settle(self, split: str, worlds: tuple[int, ...]) -> None:
-        """Make the tables of the task, or of these worlds of a split."""
+        """Make the setting and kernels of the task, or of the worlds with these numbers."""
         drawn = [unseen_world(split, number) for number in worlds]
         self._settled = split, worlds
         self.setting = self._make(ood=bool(worlds) and split == "ood", worlds=drawn)
         self._kernels = self._kernels_of(self.setting, self.rubric)
 
     def _indices(self, split: str, index: ArrayLike) -> tuple[Ints, Ints]:
-        """(indices of incidents, places of worlds in the pool), (R,) each."""
+        """(checked indices, places of their worlds in the pool), (R,) each."""
         anywhere = bool(self.pool) or self.setting.held is None
         rows = checked_indices(split, index, ood=anywhere)
         return rows, places_in(self.pool, rows)
 
     def _mask(self) -> NDArray[np.int8]:
-        """All actions but declarations that were already made."""
+        """The masks (N, A): 1 for every action but declarations that were already made."""
         now = self.episodes
-        said = (now.severity >= 0) + 2 * (now.root_cause >= 0)
-        masks: NDArray[np.int8] = self._masks.take(said, axis=0)
+        declared = (now.severity >= 0) + 2 * (now.root_cause >= 0)
+        masks: NDArray[np.int8] = self._masks.take(declared, axis=0)
         return masks
 
     def _observation(self) -> NDArray[Any]:
@@ -318,7 +321,7 @@ class BatchedTriage:
 
 
 def _masks(n: int, count: int) -> NDArray[np.int8]:
-    """The masks (4, A): nothing declared, severity declared, root declared, both declared."""
+    """The masks (4, A) once nothing, a severity, a root cause, or both were declared."""
     first = len(SEVERITIES)
     masks = np.ones((4, count), np.int8)
     masks[1::2, :first] = 0

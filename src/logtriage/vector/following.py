@@ -1,6 +1,6 @@
-"""Beliefs that follow the screens of an engine: a posterior for each viewer.
+"""Beliefs that follow the screens of an engine: a batch of posteriors for each viewer.
 
-As :func:`logtriage.beliefs.belief` has it of a state and a role; a law holds both together.
+They equal :func:`logtriage.beliefs.belief` of the same states and roles; a law checks this.
 
 >>> import numpy as np
 >>> from logtriage.roles.splits import TRIO
@@ -36,13 +36,16 @@ from logtriage.world.channels import EASES, NO_CHANGE, Channel
 
 @attrs.frozen(eq=False)
 class Viewer:
-    """Which cells may be seen: (C, n + 1) by channel C and service; the last column: no service."""
+    """A viewer of screens: ``shown`` (channels, n + 1) says which cells it may see.
+
+    Columns are services; the last is for cells of no service.
+    """
 
     shown: Bools
 
     @classmethod
     def of(cls, viewer: Role | SplitLike, topology: Topology) -> "Viewer":
-        """A role, or all of a split together."""
+        """The viewer that sees what a role sees, or what all roles of a split see together."""
         shown = np.zeros((len(CHANNELS), len(topology) + 1), bool)
         for role in roles_of_viewer(viewer):
             here = [*sorted(watched(role, topology)), -1]
@@ -52,13 +55,13 @@ class Viewer:
         return cls(shown)
 
     def seen(self, cells: Cells) -> Cells:
-        """The cells (R, M, 5) that the viewer may see."""
+        """Those of the cells (R, M, 5) that the viewer may see, in as few columns as they need."""
         channel = cells[..., 0]
-        there = channel != NO_CELL  # what else stands in a place without a cell is no number
+        there = channel != NO_CELL  # the other numbers of an empty place mean nothing
         hidden = there & ~self.shown[channel, np.where(there, cells[..., 1], 0)]
         left = cells.copy()
         left[hidden, 0] = NO_CELL
-        # Columns that are empty in every row cost as much as others.
+        # A column that is empty in every row would cost as much as others.
         shown: Cells = np.ascontiguousarray(left[:, (left[..., 0] != NO_CELL).any(axis=0)])
         return shown
 
@@ -66,9 +69,9 @@ class Viewer:
 class FollowingBeliefs:
     """Posteriors over the N incidents that an engine plays, updated after every screen.
 
-    :attr:`beliefs` holds a :class:`BeliefBatch` per viewer; the default viewer sees everything.
-    Call :meth:`begin` for rows with a new incident, and :meth:`follow` after each tick for rows
-    still open.
+    :attr:`beliefs` holds a :class:`BeliefBatch` for each viewer; the default is one viewer who sees
+    everything. Call :meth:`begin` for rows with a new incident, and :meth:`follow` after each tick
+    for rows still open.
     """
 
     def __init__(self, engine: BatchedTriage, viewers: Sequence[Viewer] | None = None) -> None:
@@ -92,7 +95,7 @@ class FollowingBeliefs:
         self.follow(rows, np.full((1, len(rows)), -1))
 
     def follow(self, rows: Ints, acts: Ints) -> None:
-        """Take in the screens of open rows (R,) after ``acts`` (lanes L, rows R)."""
+        """Take in the screens of open rows (R,) after the lanes' actions ``acts`` (L, R)."""
         if not len(rows):
             return
         engine = self._engine
@@ -104,7 +107,7 @@ class FollowingBeliefs:
 
 
 def _effects(engine: BatchedTriage, rows: Ints, acts: Ints) -> list[Cells]:
-    """What became of the remedies among ``acts`` (L, R) of the last tick: (R, 1, 5) a lane."""
+    """The effect cells (R, 1, 5) of each lane with a remedy among the last ``acts`` (L, R)."""
     setting, incidents, episodes = engine.setting, engine.incidents, engine.episodes
     letters = setting.letters
     which, applied = acts - letters.remedy, (acts >= letters.remedy) & (acts < letters.remedy_end)
@@ -137,36 +140,35 @@ def _effects(engine: BatchedTriage, rows: Ints, acts: Ints) -> list[Cells]:
 class TeamBeliefs:
     """The posteriors of the roles of a batch of teams, screen after screen.
 
-    :attr:`of` holds a :class:`BeliefBatch` for each role of the split, or each of ``viewers``; a
-    split there sees what all its roles see. Everybody knows that others paged and applied remedies,
-    and when. Tell :meth:`begin` of every reset and restart, and :meth:`follow` of every step.
+    :attr:`of` holds a :class:`BeliefBatch` for each role of the split, or for each of ``viewers``;
+    a split among these sees what all its roles see. Every viewer knows all pages and remedies of
+    the team, and their ticks. Call :meth:`begin` after every reset and restart, and :meth:`follow`
+    after every step.
     """
 
     def __init__(
-        self,
-        team: BatchedTeam,
-        viewers: Sequence[Role | SplitLike] | None = None,
+        self, team: BatchedTeam, viewers: Sequence[Role | SplitLike] | None = None
     ) -> None:
         self._team = team
         self.viewers = tuple(team.split.roles if viewers is None else viewers)
-        self._eyes = [Viewer.of(viewer, team.topology) for viewer in self.viewers]
+        self._views = [Viewer.of(viewer, team.topology) for viewer in self.viewers]
         self._beliefs: FollowingBeliefs | None = None
 
     @property
     def of(self) -> tuple[BeliefBatch, ...]:
-        """The posteriors, viewer by viewer; none before :meth:`begin`."""
+        """The posteriors of each viewer, in order; empty before :meth:`begin`."""
         return () if self._beliefs is None else self._beliefs.beliefs
 
     def begin(self, rows: Ints | None = None) -> None:
-        """Begin in rows (R,) that were restarted; in all of them after a reset."""
+        """Begin new episodes in rows (R,) after a restart; in all rows after a reset."""
         engine = self._team.engine
         if rows is None or self._beliefs is None:
             rows = np.arange(len(engine))
-            self._beliefs = FollowingBeliefs(engine, self._eyes)
+            self._beliefs = FollowingBeliefs(engine, self._views)
         self._beliefs.begin(rows)
 
     def follow(self, rows: Ints | None = None) -> None:
-        """Take in the screens after a step, of all rows or of ``rows`` (R,): each open row, once.
+        """Take in the screens of all open rows after a step, or of the open among ``rows`` (R,).
 
         Raises:
             InvalidInput: before :meth:`begin`.

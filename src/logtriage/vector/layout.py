@@ -1,4 +1,4 @@
-"""A numeric observation: which columns stand for what."""
+"""The layout of a numeric observation: which columns mean what."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -16,7 +16,7 @@ MOST_TICKS: Final = 250
 
 @attrs.frozen(eq=False)
 class Layout:
-    """Where each block of the observation of a topology begins and how wide it is."""
+    """The named blocks of columns of an observation on a topology; ``size`` columns in all."""
 
     topology: Topology
     blocks: dict[str, slice]
@@ -26,12 +26,12 @@ class Layout:
         return self.blocks[name]
 
     def describe(self) -> list[tuple[str, int, int]]:
-        """Name, first column and width of every block."""
+        """(name, first column, width) of every block, in order."""
         return [(name, at.start, at.stop - at.start) for name, at in self.blocks.items()]
 
 
 def laid_out(widths: Mapping[str, int], first: int = 0) -> tuple[dict[str, slice], int]:
-    """Blocks of these widths side by side from a first column on, and the column behind them."""
+    """Blocks of these widths side by side from column ``first``, and the next free column."""
     blocks = {}
     for name, width in widths.items():
         blocks[name] = slice(first, first + width)

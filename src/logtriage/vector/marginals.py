@@ -1,4 +1,4 @@
-"""Marginal probabilities of n roots, 5 n remedies, m teams and K kinds by one matrix product."""
+"""Marginal probabilities of root causes, remedies, teams and kinds, by one matrix product."""
 
 from typing import Any
 
@@ -20,11 +20,12 @@ def kinds_of(world: World) -> tuple[str, ...]:
 
 @attrs.frozen(eq=False)
 class Believed:
-    """Probabilities by row.
+    """Marginal probabilities in N rows, with n services, m teams and K kinds.
 
-    ``root`` (N, n), ``remedy`` (N, 5 n), ``kind`` (N, K), ``benign`` (N, 1); ``doubt``
-    (N, 1) is the entropy as a share of the most there can be. ``owned`` (N, n) are roots
-    whose owner is to be paged, ``elsewhere`` (N, m) teams to be paged whoever owns what.
+    ``root`` (N, n) of root causes, ``remedy`` (N, 5 n) of accepted remedies, ``kind`` (N, K) by
+    :func:`kinds_of`, ``benign`` (N, 1). ``doubt`` (N, 1) is the entropy of the hypotheses as a
+    share of its maximum. ``owned`` (N, n): the service is a root cause and its owner is right to
+    page; ``elsewhere`` (N, m): the team is right to page, whichever services it owns.
     """
 
     root: Floats
@@ -36,19 +37,19 @@ class Believed:
     elsewhere: Floats
 
     def team(self, owners: Ints) -> Floats:
-        """How likely each team (N, m) is right to page; ``owners`` (N, n) by number."""
+        """The probability (N, m) that a team is right to page, by the teams' numbers ``owners``."""
         team = self.elsewhere.copy()
         np.add.at(team, (np.arange(len(team))[:, None], owners), self.owned)
         return team
 
 
 class Marginals:
-    """Sums over the hypotheses of a model, or of each of several worlds."""
+    """Sums posterior weights over the hypotheses of a model, or of the models of several worlds."""
 
     def __init__(self, *models: Model) -> None:
         self._table = stacked([_marginals(model) for model in models])
-        self._fixed = stacked([tables_in_one(model).fixed_team.T for model in models])
-        self._fixed = self._fixed.astype(np.float32)
+        self._elsewhere = stacked([tables_in_one(model).fixed_team.T for model in models])
+        self._elsewhere = self._elsewhere.astype(np.float32)
         world, n = models[0].world, len(models[0].topology)
         remedies = len(models[0].topology.remedies)
         self._cuts = np.cumsum([n, remedies * n, len(kinds_of(world)), n])
@@ -56,37 +57,37 @@ class Marginals:
     def of(
         self, weights: NDArray[np.generic], worlds: NDArray[np.integer[Any]] | None = None
     ) -> Believed:
-        """What weights (N, H) of the hypotheses, not all 0 in a row, say.
+        """The marginal probabilities by posterior weights (N, H), which are not all 0 in a row.
 
-        ``worlds`` (N,) has each row's number among the models; without it, all are of the first.
+        ``worlds`` (N,) has the number of each row's model; without it, all rows use the first.
         """
         shares = weights.astype(np.float32)
         shares /= shares.sum(axis=1, keepdims=True)
         sums = np.empty((len(shares), self._table.shape[2]), np.float32)
-        fixed = np.empty((len(shares), self._fixed.shape[2]), np.float32)
-        for number, (table, teams) in enumerate(zip(self._table, self._fixed, strict=True)):
-            rows_of: Any = slice(None) if worlds is None else worlds == number
-            sums[rows_of], fixed[rows_of] = shares[rows_of] @ table, shares[rows_of] @ teams
+        elsewhere = np.empty((len(shares), self._elsewhere.shape[2]), np.float32)
+        for number, (table, teams) in enumerate(zip(self._table, self._elsewhere, strict=True)):
+            rows: Any = slice(None) if worlds is None else worlds == number
+            sums[rows], elsewhere[rows] = shares[rows] @ table, shares[rows] @ teams
             if worlds is None:
                 break
         root, remedy, kind, owned, benign = np.split(sums, self._cuts, axis=1)
         logs = np.log2(np.where(shares > 0, shares, 1))
         doubt = -(shares * logs).sum(axis=1, keepdims=True) / np.log2(shares.shape[1])
-        return Believed(root, remedy, kind, benign, doubt, owned, fixed)
+        return Believed(root, remedy, kind, benign, doubt, owned, elsewhere)
 
 
 def _marginals(model: Model) -> Floats:
-    """Columns by hypothesis (H, …): roots, remedies, kinds, roots whose owner is paged, benign."""
-    tables, every = tables_in_one(model), kinds_of(model.world)
+    """The 0-1 table (H, columns): roots, remedies, kinds, roots whose owner is paged, benign."""
+    tables, names = tables_in_one(model), kinds_of(model.world)
     n, hypotheses = len(model.topology), model.hypotheses
     roots = np.zeros((len(hypotheses), n), np.float32)
-    kinds = np.zeros((len(hypotheses), len(every)), np.float32)
+    kinds = np.zeros((len(hypotheses), len(names)), np.float32)
     for row, hypothesis in enumerate(hypotheses):
         for kind, service in hypothesis.faults:
             roots[row, service] = 1
-            kinds[row, every.index(kind)] = 1
+            kinds[row, names.index(kind)] = 1
         if hypothesis.benign is not None:
-            kinds[row, every.index(hypothesis.benign[0])] = 1
+            kinds[row, names.index(hypothesis.benign[0])] = 1
     owned = (tables.owner_root[..., np.newaxis] == np.arange(n)).any(axis=1)
     benign = (tables.errors == NO_FAULT)[:, np.newaxis]
     parts = [roots, tables.accepts.T, kinds, owned, benign]

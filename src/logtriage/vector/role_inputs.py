@@ -1,10 +1,10 @@
 """The input of one role's network: its posterior, the reports it heard, the board.
 
-The input holds the exact posterior of everything shown to the role, as for a single agent
-(:class:`logtriage.vector.BeliefScreens`). A report that names a kind of fault or a service is taken
-literally: *heard* is the same posterior, with the odds of all hypotheses that fit a heard word or
-the declared root cause multiplied by :data:`ODDS`. That is a convention, not Bayes' rule, because
-nobody knows how a speaker chooses its words; a network learns its weight.
+The input holds the exact posterior given everything shown to the role, as for a single agent
+(:class:`logtriage.vector.BeliefScreens`), and a second posterior, *heard*, which takes reports
+literally: the weights of all hypotheses that fit a reported kind of fault or service, or the
+declared root cause, are multiplied by :data:`ODDS`. That is a convention, not Bayes' rule, because
+nobody knows how a speaker chooses its words; a network learns how far to trust it.
 """
 
 from typing import Final
@@ -13,13 +13,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from logtriage.actions import (
-    Escalate,
-    IdentifyRootCause,
-    Ignore,
-    Remediate,
-    Report,
-)
+from logtriage.actions import Escalate, IdentifyRootCause, Ignore, Remediate, Report
 from logtriage.roles import Role, role_actions, role_words
 from logtriage.roles.words import NO_FAULT
 from logtriage.vector.believing import asked_sorts
@@ -28,9 +22,9 @@ from logtriage.vector.marginals import Believed, Marginals, kinds_of
 from logtriage.vector.team_tokens import RoleTokens
 from logtriage.world.conditions import Hypothesis
 
-#: How far a word that was heard raises the odds of what fits it.
+#: A heard word multiplies the weights of the hypotheses that fit it by this.
 ODDS: Final = 6.0
-#: Blocks of a role's own observation that no posterior says.
+#: Blocks of a role's own observation that enter its input unchanged.
 _KEPT: Final = frozenset(
     {
         *("edge", "seen:edge", "noted", "remedied", "applied", "eased", "declared"),
@@ -41,10 +35,10 @@ _KEPT: Final = frozenset(
 
 @attrs.frozen(eq=False)
 class Pointers:
-    """Actions that name what an input holds likely: places of both (P,), and their group.
+    """P actions of a role, each with the input column that holds the probability of what it names.
 
-    An action of a group is pointed at by the probability of what it names: a root cause to
-    declare, a team, a remedy, a kind or service to report.
+    ``action`` and ``column`` (P,) are indices. ``group`` (P,) numbers what is named: a root cause
+    to declare, a team, a remedy, a benign incident to ignore, a kind or a service to report.
     """
 
     action: NDArray[np.int64]
@@ -58,7 +52,7 @@ class Pointers:
 
 
 class RoleInput:
-    """Where the numbers of one role's input are, and how they are made."""
+    """Makes the input of one role's network; :attr:`blocks` says which columns mean what."""
 
     def __init__(self, role: Role, layout: RoleTokens, hypotheses: tuple[Hypothesis, ...]) -> None:
         self.role, self._layout = role, layout
@@ -75,24 +69,26 @@ class RoleInput:
             if name in _KEPT or name.partition(":")[0] in _KEPT
         ]
         self._kept = np.concatenate(kept)
-        self._said = [
+        self._seen_blocks = [
             layout.blocks[f"seen:{sort}"]
             for sort in asked_sorts(world)
             if f"seen:{sort}" in layout.blocks
         ]
         service = layout.team.service[layout.columns]
-        self._services = [
-            (service[place][:, None] == np.arange(n)).astype(np.float32) for place in self._said
+        # For each of these blocks, the matrix that sums its columns by service.
+        self._sums = [
+            (service[place][:, None] == np.arange(n)).astype(np.float32)
+            for place in self._seen_blocks
         ]
-        widths |= {"kept": len(self._kept), "said": n * len(self._said)}
+        widths |= {"kept": len(self._kept), "said": n * len(self._seen_blocks)}
         self.blocks, self.size = laid_out(widths)
         self._senses = _senses(role, layout, hypotheses)
         self.pointers = _pointers(self, kinds_of(world))
 
     def heard(self, seen: Floats, weights: NDArray[np.generic]) -> Floats:
-        """Weights (N, H) of hypotheses, times :data:`ODDS` for each group of words that fits.
+        """The weights (N, H), times :data:`ODDS` for each group of words heard that fits.
 
-        ``seen`` (N, D_r) is what the role sees in N incidents, the words that it heard among it.
+        ``seen`` (N, D_r) is what the role sees in N incidents, heard words among it.
         """
         raised: Floats = weights.astype(np.float32)
         for place, fits in self._senses:
@@ -106,9 +102,9 @@ class RoleInput:
         marginals: Marginals,
         owners: NDArray[np.int64],
     ) -> Floats:
-        """The input (N, D) from what the role sees (N, D_r), believes and knows.
+        """The input (N, D) of the role in N incidents, where it has ``seen`` (N, D_r).
 
-        ``weights`` (N, H) of the hypotheses are not all 0 in a row; ``owners`` (N, n) are the
+        ``weights`` (N, H) are its posterior, not all 0 in a row; ``owners`` (N, n) are the
         numbers of the services' teams.
         """
         heard = marginals.of(self.heard(seen, weights))
@@ -122,7 +118,7 @@ class RoleInput:
         parts += [heard.team(owners)] if self.pages else []
         parts += [seen[:, self._kept]]
         parts += [
-            seen[:, place] @ sums for place, sums in zip(self._said, self._services, strict=True)
+            seen[:, place] @ sums for place, sums in zip(self._seen_blocks, self._sums, strict=True)
         ]
         return np.concatenate(parts, axis=1, dtype=np.float32)
 
@@ -130,7 +126,10 @@ class RoleInput:
 def _senses(
     role: Role, layout: RoleTokens, hypotheses: tuple[Hypothesis, ...]
 ) -> list[tuple[NDArray[np.int64], Floats]]:
-    """For each speaker its words of a sort, as columns, and the hypotheses (W, H) they fit."""
+    """Groups of words: (the columns (W,) of its words, whether they fit each hypothesis (W, H)).
+
+    A group is one speaker's words for kinds, its words for services, or the declared root causes.
+    """
     names = layout.topology.names
     kinds = [{kind for kind, _ in hypothesis.faults} or {NO_FAULT} for hypothesis in hypotheses]
     roots = [{names[service] for _, service in hypothesis.faults} for hypothesis in hypotheses]
@@ -152,15 +151,15 @@ def _senses(
     return rows
 
 
-def _pointers(own: RoleInput, kinds: tuple[str, ...]) -> Pointers:
-    blocks, rows, topology = own.blocks, [], own._layout.topology
-    world = own._layout.team.base.world
+def _pointers(role_input: RoleInput, kinds: tuple[str, ...]) -> Pointers:
+    blocks, rows, topology = role_input.blocks, [], role_input._layout.topology
+    world = role_input._layout.team.base.world
     names, teams = topology.names, topology.teams
-    for place, action in enumerate(role_actions(own.role, topology, world, hand_over=True)):
+    for place, action in enumerate(role_actions(role_input.role, topology, world, hand_over=True)):
         match action:
             case IdentifyRootCause(service):
                 rows.append((place, blocks["heard_root"].start + names.index(service), "root"))
-            case Escalate(team) if own.pages:
+            case Escalate(team) if role_input.pages:
                 rows.append((place, blocks["heard_team"].start + teams.index(team), "team"))
             case Remediate(remedy, service):
                 number = topology.remedies.index(remedy) * len(names) + names.index(service)

@@ -1,7 +1,7 @@
-"""N incidents, each in the hands of a team: the batched engine for roles.
+"""The batched engine for teams: N incidents, each played by the roles of a split.
 
-Row by row it agrees with joint play on the scalar core on every observation, mask,
-reward and closing reason; ``property_tests/test_team_laws.py`` holds it to that.
+Each row agrees with joint play on the scalar core on every observation, mask,
+reward and closing reason; ``property_tests/test_team_laws.py`` checks this.
 """
 
 from collections.abc import Sequence
@@ -23,18 +23,18 @@ from logtriage.vector.layout import Floats
 from logtriage.vector.team_screens import TokenScreens
 from logtriage.world.loading import WorldLike
 
-#: How a tick's reward is shared out: the team's, or each role's own difference to waiting.
+#: What each role earns in a tick: the team's reward, or the difference that its own action made.
 CREDITS: Final = ("team", "counterfactual")
 
 
 @attrs.frozen(eq=False)
 class TeamStep:
-    """What a reset or a step of R roles returns; the arrays are the caller's own.
+    """The result of a reset or a step of N incidents with R roles, as the caller's own copies.
 
-    ``observations`` and ``masks``: for each role, (N, D_r) float32 by its layout and
-    (N, A_r) int8. ``state`` (N, D) float32, all that any of them could see, for a
-    centralised critic. ``rewards`` (R, N) float64 by the credit; ``reward`` (N,) the
-    team's. ``closing`` (N,) int8, -1 while open; ``score`` (N,), ``tick`` (N,).
+    ``observations`` (N, D_r) by each role's layout, and ``masks`` (N, A_r), are listed role by
+    role. ``state`` (N, D) is all that any role could see, for a centralised critic. ``rewards``
+    (R, N) are the roles', by the credit; ``reward`` (N,) is the team's. ``closing``, ``score`` and
+    ``tick`` (N,) are those of :class:`logtriage.vector.Step`.
     """
 
     observations: tuple[Floats, ...]
@@ -54,16 +54,16 @@ class BatchedTeam:
 
     Args:
         task: a drawn task, such as ``cascading_failure-v4``, or a task of your own.
-        split: who sees and does what: a built-in name, or a split of your own.
-        horizon: another horizon than the task's, in ticks.
-        topology: another topology than the task's.
-        rubric: another rubric than the task's.
+        split: what each role sees and does: the name of a built-in split, or one of your own.
+        horizon: replaces the task's horizon, in ticks.
+        topology: replaces the task's topology.
+        rubric: replaces the task's rubric.
         pool: worlds of a task of unseen worlds: see :class:`BatchedTriage`.
-        credit: ``team`` gives every role the grade difference of the tick;
-            ``counterfactual`` its difference to the grade had this role waited. Roles whose
-            actions close the incident alike share that difference.
+        credit: ``team`` pays every role the change of the grade in the tick. ``counterfactual``
+            pays it the grade minus the grade had this role waited; roles whose actions close the
+            incident alike share that difference.
         world: the world of the task: a :class:`~logtriage.world.model.World`, a name or a folder;
-            without it, the task's id says it.
+            by default the world that the task's id names.
 
     Raises:
         UnknownName: for a task, role split or credit that does not exist.
@@ -88,21 +88,16 @@ class BatchedTeam:
         spec = checked_task(task, horizon, world)
         self.split = split = get_role_split(split)
         self.credit = credit
-        #: The engine below: incidents, hidden truths included, and episodes, for reading.
+        #: The engine that plays: its incidents (hidden truths included) and episodes may be read.
         self.engine = BatchedTriage(
-            spec,
-            topology=topology,
-            rubric=rubric,
-            pool=pool,
-            lanes=len(split),
-            apart=True,
+            spec, topology=topology, rubric=rubric, pool=pool, lanes=len(split), apart=True
         )
         self.topology = self.engine.topology
         self._screens = TokenScreens(self.engine, split)
         self.layout = self._screens.layout
         self.layouts = self._screens.layouts
-        #: What each role (R, N) did in the last step, as canonical integers; negative where
-        #: that was nothing but waiting or talking.
+        #: The canonical integers (R, N) of the roles' last actions; negative where a role waited,
+        #: reported, asked beyond its budget or had no turn.
         self.acts: Ints = np.full((len(split), 0), NOTHING)
 
     def __len__(self) -> int:
@@ -138,9 +133,9 @@ class BatchedTeam:
     def step(
         self, actions: Sequence[ArrayLike], active: NDArray[np.bool_] | None = None
     ) -> TeamStep:
-        """One tick: the roles act in their order, then time passes.
+        """Play one tick: the roles act in their order, then time passes.
 
-        ``actions`` holds for each role (N,) integers into its own actions. Rows that are
+        ``actions`` holds for each role the numbers (N,) of actions among its own. Rows that are
         closed, or not ``active``, stay as they are and earn 0.
 
         Raises:
@@ -166,14 +161,14 @@ class BatchedTeam:
         return self._step(reward, rewards)
 
     def look(self) -> TeamStep:
-        """The present screens, with no reward. Raises InvalidInput before a reset."""
+        """The current screens, with rewards of 0; InvalidInput before a reset."""
         nothing = np.zeros(len(self))
         return self._step(nothing, np.zeros((len(self.split), len(self))))
 
     def _without_each(
         self, acts: Sequence[Ints], rows: Ints
     ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """For each role (R, N): the score without its action, and how many roles share the loss.
+        """(score without each role's action, number of roles that share the difference), (R, N).
 
         Spec: :func:`logtriage.grading.credit.credits_of`; law: ``property_tests/test_team_laws``.
         Roles whose actions close the incident alike wait together.

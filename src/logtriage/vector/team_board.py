@@ -1,6 +1,6 @@
 """The reports, declarations and requests of N teams, and when each role hears of them.
 
-As :mod:`logtriage.joint` has it for one, from the history; here it is kept as it happens.
+:mod:`logtriage.joint` reads the same from the history of one team; here it is recorded as it comes.
 """
 
 from typing import Any, Final
@@ -24,8 +24,8 @@ class Boards:
     """The boards and budgets of N teams of R roles, with W words and B declarations.
 
     ``said`` (N, W) marks reported words, role by role in blocks of :attr:`words`; ``heard_at`` (N,
-    R, W) is the tick in which each listener hears them; ``declared_at`` (N, B) is the tick in which
-    listeners without delay hear of each declaration; ``made`` (N, R) counts requests.
+    R, W) is the tick from which each listener knows them; ``declared_at`` (N, B) is the tick from
+    which listeners without delay know of a declaration; ``made`` (N, R) counts requests.
     """
 
     def __init__(
@@ -36,7 +36,7 @@ class Boards:
         words, width = laid_out(counts)
         self.words = tuple(words.values())
         self._widths = width, declarations
-        #: What follows is kept only where some role needs it.
+        # The arrays for late news and for budgets are empty if no role needs them.
         self.late = any(role.hears_late for role in split.roles)
         self.budgets = any(role.budget is not None for role in split.roles)
         self.begin(0)
@@ -60,7 +60,7 @@ class Boards:
             self.made[rows] = 0
 
     def left(self, lane: int) -> Ints | None:
-        """How many requests (N,) a role has left; None for any number."""
+        """The number of requests (N,) that a role has left; None if it has no budget."""
         budget = self.split.roles[lane].budget
         if budget is None:
             return None
@@ -68,7 +68,10 @@ class Boards:
         return left
 
     def tell(self, lane: int, rows: Ints, word: Ints, tick: Ints, seeds: Bits) -> None:
-        """Role ``lane`` reports words (R,) of its own in rows (R,), in a tick (R,)."""
+        """Record that role ``lane`` reports a ``word`` (R,) of its own words in rows (R,).
+
+        ``tick`` (R,) is when; the incidents' ``seeds`` (R,) decide which listeners miss it.
+        """
         from logtriage.vector.compiled.draws import chances  # loads Numba
 
         column = self.words[lane].start + word
@@ -86,13 +89,13 @@ class Boards:
             self.heard_at[rows, listener, column] = np.minimum(before, arrives)
 
     def declare(self, flags: NDArray[Any], tick: Ints) -> None:
-        """Note which declarations (N, B) stand on the screens of ticks (N,)."""
+        """Record which declarations ``flags`` (N, B) stand on the screens at ticks (N,)."""
         if self.late:
             new = (flags != 0) & (self.declared_at == NEVER)
             self.declared_at[new] = np.broadcast_to(tick[:, None], new.shape)[new]
 
     def heard(self, listener: int, speaker: int, tick: Ints) -> Bools:
-        """Which of a speaker's words (N, W_s) have reached a listener by ticks (N,)."""
+        """Whether each of a speaker's words (N, W_s) has reached a listener by ticks (N,)."""
         words = self.words[speaker]
         if not self.split.roles[listener].hears_late:
             return self.said[:, words]
@@ -100,7 +103,7 @@ class Boards:
         return known
 
     def known(self, listener: int, part: slice, tick: Ints) -> Bools:
-        """Which of some declarations (N, b) have reached a listener by ticks (N,)."""
+        """Whether each declaration of a ``part`` (N, b) has reached a listener by ticks (N,)."""
         delay = self.split.roles[listener].delay
         known: Bools = self.declared_at[:, part].astype(np.int64) + delay <= tick[:, None]
         return known

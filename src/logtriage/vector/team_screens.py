@@ -1,6 +1,6 @@
-"""The screens of N teams as arrays: each role's columns, and what it may not see.
+"""The screens of N teams as arrays: each role's columns, without what it may not see.
 
-Row by row as in :mod:`logtriage.vector.team_tokens`.
+Each row equals what :mod:`logtriage.vector.team_tokens` makes for one team.
 """
 
 from typing import Any
@@ -23,7 +23,7 @@ from logtriage.vector.team_tokens import (
     team_tokens_of,
 )
 
-#: The blocks of what was declared, side by side on a board, and the kinds of action behind them.
+#: The blocks of declarations, side by side on a board, and the kind of action behind each.
 _DECLARED = {
     "declared": "identify_root_cause",
     "severity": "classify_severity",
@@ -32,7 +32,7 @@ _DECLARED = {
 
 
 def runs_of(columns: NDArray[np.intp]) -> tuple[tuple[slice, slice], ...]:
-    """Ascending columns as runs (where each is, where it goes), which are copied far faster."""
+    """Ascending columns as runs (source slice, target slice); slices are copied far faster."""
     breaks = np.flatnonzero(np.diff(columns) != 1) + 1
     starts, ends = [0, *breaks.tolist()], [*breaks.tolist(), len(columns)]
     first = columns.tolist()
@@ -44,12 +44,12 @@ def runs_of(columns: NDArray[np.intp]) -> tuple[tuple[slice, slice], ...]:
 
 @attrs.frozen(eq=False)
 class TokenSeat:
-    """A role on a topology, as arrays.
+    """The A actions and the columns of a role on a topology, as arrays.
 
-    Its own actions as ``canonical`` integers (A,), negative where an action does nothing;
-    ``word`` (A,) what a report says, -1 for other actions; ``request`` (A,) which actions
-    ask for evidence; ``runs`` of columns of the team's observation, and where they go.
-    ``lanes`` are those whose requests may have to be hidden.
+    ``canonical`` (A,) are the actions as canonical integers, negative where an action does nothing;
+    ``word`` (A,) is the number of a report's word, -1 for other actions; ``request`` (A,) is true
+    for actions that ask for evidence. ``runs`` of :func:`runs_of` copy its columns from the team's.
+    ``lanes`` are the numbers of roles some of whose requests it must not see.
     """
 
     role: Role
@@ -62,7 +62,7 @@ class TokenSeat:
 
     @classmethod
     def of(cls, role: Role, layout: RoleTokens) -> "TokenSeat":
-        """The seat of a role."""
+        """The actions and columns of a role with this layout."""
         topology, split = layout.topology, layout.team.split
         world = layout.team.base.world
         actions = role_actions(role, topology, world, hand_over=True)
@@ -110,15 +110,15 @@ class TokenScreens:
         self._boards = Boards(split, batch.topology, setting.world, at)
 
     def begin(self) -> None:
-        """Begin all rows anew."""
+        """Begin new episodes in all rows."""
         self._boards.begin(len(self._batch))
 
     def begin_anew(self, rows: Any) -> None:
-        """Begin some rows anew."""
+        """Begin new episodes in some rows."""
         self._boards.begin_anew(rows)
 
     def allowed(self, chosen: list[Ints]) -> list[Ints]:
-        """Canonical integers (N,) of each role's choices; no request beyond its budget."""
+        """The canonical integers (N,) of each role's choices; nothing for requests over budget."""
         acts = []
         for lane, (seat, choice) in enumerate(zip(self.seats, chosen, strict=True)):
             act, left = seat.canonical[choice], self._boards.left(lane)
@@ -128,9 +128,13 @@ class TokenScreens:
         return acts
 
     def enter(self, chosen: list[Ints], acts: list[Ints], acted: tuple[Ints, ...]) -> None:
-        """Enter what the roles chose in a tick, where each of them ``acted``."""
+        """Record the reports, requests and declarations of a tick.
+
+        For each role, ``chosen`` (N,) are its own actions, ``acts`` (N,) their canonical integers,
+        and ``acted`` the rows in which it had a turn.
+        """
         batch, boards = self._batch, self._boards
-        tick = batch.ticks - 1  # the tick in which they acted, in rows where they did
+        tick = batch.ticks - 1  # the tick of these actions, in rows that were played
         for lane, seat in enumerate(self.seats):
             places = acted[lane]
             said = seat.word[chosen[lane][places]]
@@ -153,10 +157,11 @@ class TokenScreens:
         masks = tuple(self._mask(seen.mask, lane, seat) for lane, seat in enumerate(self.seats))
         return state, observations, masks
 
-    def _state(self, alone: Floats) -> Floats:
+    def _state(self, base: Floats) -> Floats:
+        """The team's observation (N, D), from the engine's, which has its first columns."""
         layout, boards, numbers = self.layout, self._boards, self._batch.episodes.columns
         state: Floats = np.empty((len(self._batch), layout.size), np.float32)
-        state[:, : alone.shape[1]] = alone
+        state[:, : base.shape[1]] = base
         declared, owners = numbers[:, layout["declared"]], layout["declared_owner"]
         state[:, owners] = 0
         team = self._batch.owners(np.arange(len(self._batch)))
@@ -172,6 +177,7 @@ class TokenScreens:
         return state
 
     def _slice(self, state: Floats, lane: int, seat: TokenSeat, tick: Ints) -> Floats:
+        """What the role ``lane`` sees of the team's observation at ticks (N,)."""
         screen: Floats = np.empty((len(state), seat.layout.size), np.float32)
         for whole, part in seat.runs:
             screen[:, part] = state[:, whole]

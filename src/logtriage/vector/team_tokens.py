@@ -5,9 +5,9 @@ the window stand apart from requested lines. Each role's request has its own blo
 (``asked:<role>``, ``asked_service:<role>``). And there are more blocks:
 ``declared_owner`` (m), who owns the declared root cause in this incident; ``report:<role>``, the
 words of :func:`~logtriage.roles.role_words` that a role has reported; ``left:<role>``, how many
-requests it has left, if it has a budget. A role's views, its part of the services and its kinds of
-action decide which columns it has. The batched team computes the same numbers from its arrays; a
-law holds that they agree.
+requests it has left, if it has a budget. A role sees the columns that its views, its watched
+services and its kinds of action allow. The batched team computes the same numbers from its arrays;
+a law checks that they agree.
 """
 
 from functools import lru_cache
@@ -34,7 +34,7 @@ Columns = NDArray[np.intp]
 
 _DECLARED: Final = "declarations"
 _ASKED: Final = ("asked", "asked_service")
-#: What shows a block, as views or kinds of action: the role must have a member of each set.
+#: For each block, sets of views and kinds of action: a role sees it if it has a member of each set.
 _SHOWN_BY: Final[dict[str, tuple[frozenset[str], ...]]] = {
     "change": (frozenset({"changes"}),),
     "log": (frozenset({"inspection"}),),
@@ -57,10 +57,7 @@ _SHOWN_BY: Final[dict[str, tuple[frozenset[str], ...]]] = {
     "time": (),
     "worth": (),
     "owner": (frozenset({"directory"}),),
-    "declared_owner": (
-        frozenset({_DECLARED, "identify_root_cause"}),
-        frozenset({"directory"}),
-    ),
+    "declared_owner": (frozenset({_DECLARED, "identify_root_cause"}), frozenset({"directory"})),
     "report": (frozenset({"reports", "report"}),),
 }
 
@@ -81,7 +78,7 @@ class TeamTokens(Layout):
 
 @attrs.frozen(eq=False)
 class RoleTokens(Layout):
-    """The layout of what one role sees: ``columns`` (D,) of the team's, ascending."""
+    """The layout of what one role sees; ``columns`` (D,) are its columns of the team, ascending."""
 
     role: Role
     team: TeamTokens
@@ -96,12 +93,9 @@ class RoleTokens(Layout):
 
 @lru_cache(maxsize=64)
 def team_tokens_of(
-    split: SplitLike,
-    setting: Setting,
-    topology: Topology,
-    horizon: int,
+    split: SplitLike, setting: Setting, topology: Topology, horizon: int
 ) -> TeamTokens:
-    """The team's layout for a split on a topology, in the world and at the fog of a setting."""
+    """The team's layout for a split on a topology, in the world of a setting."""
     split = get_role_split(split)
     base = token_layout_of(setting, topology, horizon, len(split), apart=True)
     blocks = {_by_role(name, split): place for name, place in base.blocks.items()}
@@ -144,39 +138,36 @@ def _services(base: TokenLayout) -> NDArray[np.int64]:
 
 
 def sees_asking(role: Role) -> NDArray[np.bool_]:
-    """Whether a role sees that each request (5,) was made."""
+    """Whether a role sees that a request was made, by the request's number (5,); 0 is none."""
     seen = [VIEW_OF[channel] in role.views or ASKED_BY[channel] in role.may for channel in REQUESTS]
     return np.array([False, *seen])
 
 
 def can_ask(role: Role) -> NDArray[np.bool_]:
-    """Whether a role may make each request (5,)."""
+    """Whether a role may make a request, by the request's number (5,); 0 is none."""
     return np.array([False, *(ASKED_BY[channel] in role.may for channel in REQUESTS)])
 
 
 def _shows(role: Role, block: str, team: TeamTokens) -> bool:
-    name, _, of = block.partition(":")
+    """Whether a role sees a block of the team's layout, named ``name`` or ``name:about``."""
+    name, _, about = block.partition(":")
     if name == "left":
-        return of == role.name
+        return about == role.name
     if name in _ASKED:
-        return bool((sees_asking(role) & can_ask(team.split.role(of))).any())
+        return bool((sees_asking(role) & can_ask(team.split.role(about))).any())
     has = role.views | role.may
     for channel, sorts in team.base.world.slots.items():
-        if name in ("seen", "usual") and channel is not Channel.ALERT and of in sorts:
+        if name in ("seen", "usual") and channel is not Channel.ALERT and about in sorts:
             return VIEW_OF[channel] in has
     if block not in _SHOWN_BY and name in ("seen", "usual", "down"):
-        return all(has & kinds for kinds in _SHOWN_BY[of])
+        return all(has & kinds for kinds in _SHOWN_BY[about])
     needed = _SHOWN_BY[block if name == "seen" else name]
     return all(has & kinds for kinds in needed)
 
 
 @lru_cache(maxsize=256)
 def role_tokens_of(
-    split: SplitLike,
-    role: Role,
-    setting: Setting,
-    topology: Topology,
-    horizon: int,
+    split: SplitLike, role: Role, setting: Setting, topology: Topology, horizon: int
 ) -> RoleTokens:
     """The layout of what one role of a split sees, in the team's order of blocks."""
     team = team_tokens_of(split, setting, topology, horizon)
@@ -193,7 +184,7 @@ def role_tokens_of(
 
 
 def encode_team_tokens(state: State, split: SplitLike) -> Floats:
-    """All that the roles of a split could see together, shape (D,) of :func:`team_tokens_of`.
+    """The observation of all roles of a split together, shape (D,) of :func:`team_tokens_of`.
 
     Raises:
         InvalidInput: as :func:`logtriage.evidence.simulation_of`.
@@ -202,14 +193,15 @@ def encode_team_tokens(state: State, split: SplitLike) -> Floats:
 
 
 def encode_role_tokens(state: State, split: SplitLike, role: Role) -> Floats:
-    """What a role of a split sees, shape (D,); raises as :func:`encode_team_tokens`."""
+    """The observation (D,) of :func:`role_tokens_of`; raises as :func:`encode_team_tokens`."""
     return _encode(state, split, role)
 
 
 def role_token_mask(state: State, split: SplitLike, role: Role) -> NDArray[np.int8]:
     """Which of a role's actions could have an effect, shape (A,) of ``role_actions``.
 
-    As :func:`logtriage.policies.masked_actions` of what the role sees, without its screen.
+    It equals :func:`logtriage.policies.masked_actions` of the role's observation, which need not
+    be made for it.
     """
     board, left = board_of(state, role), requests_left(state, split, role)
     incident = state.incident

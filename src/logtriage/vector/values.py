@@ -1,6 +1,6 @@
-"""The worth of acting in N incidents: the expected grade of the best plan without a hand-over.
+"""The value of acting in N incidents: the expected grade of the best plan without a hand-over.
 
-A belief in each row follows the screens of an engine, and a plan is made of it. R rows are open.
+A belief for each row follows the screens of an engine, and the plan is made from the belief.
 """
 
 from typing import Any
@@ -23,10 +23,10 @@ BLOCK_ROWS = 512
 
 
 class BatchedValues:
-    """The beliefs and values of the N incidents of an engine with single agents.
+    """The beliefs about the N incidents of an engine with one lane, and the values of acting.
 
-    :meth:`begin` in rows whose incidents are fresh, :meth:`follow` after each tick of those
-    that are open.
+    Call :meth:`begin` for rows with new incidents, and :meth:`follow` after each tick for rows
+    that are still open.
     """
 
     def __init__(self, engine: BatchedTriage) -> None:
@@ -38,12 +38,13 @@ class BatchedValues:
         self._best, self._engine = best_values, engine
         self._following = FollowingBeliefs(engine)
         (self.beliefs,) = self._following.beliefs
-        known, horizon, tables = setting.public, setting.task.horizon, self.beliefs.tables
-        stakes = Stakes(horizon, known.par, known.par_benign)
+        public, horizon, tables = setting.public, setting.task.horizon, self.beliefs.tables
+        stakes = Stakes(horizon, public.par, public.par_benign)
         self._letters = letters_of(setting.topology, NEVER)
         self._tables = plan_tables(
             stakes.tables(1), self._letters, horizon, tables.noted, tables.accepts
         )
+        # ``wrong`` and ``early`` of :class:`~logtriage.grading.steps.Facts` by hypothesis (N, H).
         self._wrong = np.zeros(self.beliefs.weights.shape, np.int16)
         self._early = np.zeros_like(self._wrong)
 
@@ -54,14 +55,14 @@ class BatchedValues:
         self._following.begin(rows)
 
     def follow(self, actions: Ints, rows: Ints) -> None:
-        """Take in the screens of rows (R,), open after ``actions`` (R,) in the last tick."""
+        """Take in the screens of open rows (R,), whose agents took ``actions`` (R,) last tick."""
         letters = self._letters
         remedied = (actions >= letters.remedy) & (actions < letters.remedy_end)
-        self._enter(rows[remedied], actions[remedied])
+        self._count_remedies(rows[remedied], actions[remedied])
         self._following.follow(rows, actions[np.newaxis])
 
-    def _enter(self, rows: Ints, remedies: Ints) -> None:
-        """Enter remedies (R,) that were just applied in some rows, by hypothesis."""
+    def _count_remedies(self, rows: Ints, remedies: Ints) -> None:
+        """Count the remedies (R,) just applied in these rows, under each hypothesis."""
         which = remedies - self._letters.remedy
         right = self.beliefs.tables.accepts[self.beliefs.world[rows], which]
         move = move_of(remedies[:, np.newaxis], right, Rules(1, 1), self._letters)
@@ -75,23 +76,24 @@ class BatchedValues:
         self._wrong[rows], self._early[rows] = after.wrong, after.early
 
     def values(self, rows: Ints) -> Floats:
-        """The worth of acting in open rows (R,)."""
-        worth = np.empty(len(rows))
+        """The expected grade of the best plan (R,) in open rows (R,); none of them hands over."""
+        values = np.empty(len(rows))
         for start in range(0, len(rows), BLOCK_ROWS):
             block = rows[start : start + BLOCK_ROWS]
             standings = self._standings(block)
             total = standings.weights.sum(axis=1)
-            values = self._best(standings, self._tables) / UNIT / total
-            worth[start : start + BLOCK_ROWS] = values
-        return worth
+            best = self._best(standings, self._tables) / UNIT / total
+            values[start : start + BLOCK_ROWS] = best
+        return values
 
     def _standings(self, rows: Ints) -> Any:
+        """The :class:`~logtriage.beliefs.utility_kernels.Standings` of rows (R,)."""
         from logtriage.beliefs.utility_kernels import Standings  # loads Numba
 
         beliefs, episodes = self.beliefs, self._engine.episodes
         weights, fixed_at = beliefs.weights[rows], beliefs.fixed_at(rows)
         paged, declared = _ticks(episodes.paged_at[rows]), episodes.root_cause[rows]
-        root, said = self._tables.root[beliefs.world[rows]], episodes.severity[rows]
+        root, severity = self._tables.root[beliefs.world[rows]], episodes.severity[rows]
         right = (declared[:, np.newaxis] == root) & (root >= 0)
         return Standings(
             world=beliefs.world[rows],
@@ -102,7 +104,7 @@ class BatchedValues:
             over=np.zeros(len(rows)),
             fixed=((fixed_at >= 0) | (weights == 0)).all(axis=1),
             declared=declared.astype(np.int64),
-            severity=np.where(said < 0, SILENT, said).astype(np.int64),
+            severity=np.where(severity < 0, SILENT, severity).astype(np.int64),
             paged=paged,
             remedies=episodes.remedies[rows].astype(np.int64),
             wrong=self._wrong[rows].astype(np.int64),
@@ -112,12 +114,13 @@ class BatchedValues:
         )
 
 
-def _ticks(counted: Any) -> NDArray[np.int64]:
-    return np.where(counted == NOT_YET, NEVER, counted.astype(np.int64))
+def _ticks(stored: Any) -> NDArray[np.int64]:
+    """Ticks that an engine stores, with the planner's ``NEVER`` in place of the engine's."""
+    return np.where(stored == NOT_YET, NEVER, stored.astype(np.int64))
 
 
 def scaled_weights(weights: Any, whole: int) -> Floats:
-    """Weights (R, H) as whole numbers, each rounded down; their sum is about ``whole``."""
+    """The weights (R, H) as whole numbers, scaled so that each row sums to about ``whole``."""
     numbers = weights.astype(np.int64)
     scaled: Floats = (numbers * whole // numbers.sum(axis=1, keepdims=True)).astype(np.float64)
     return scaled

@@ -1,4 +1,4 @@
-"""Bayes' rule by rows R of N incidents and H hypotheses: the integers of the scalar posterior."""
+"""Bayes' rule by kernels, row by row: the same integers as those of the scalar posterior."""
 
 from typing import Any, Final
 
@@ -38,6 +38,7 @@ def _take_actions(
     fixing: Longs,
     unfixed: Int,
 ) -> None:
+    """Rule out what pages contradict, and mark in ``fixing`` which hypotheses a remedy fixes."""
     teams, remedies = tables.fixed_team.shape[0], tables.accepts.shape[0]
     last = -1
     for lane in range(len(acted)):
@@ -70,6 +71,7 @@ def _take_actions(
 def _take_note(
     row: Int, service: Int, token: Int, state: BeliefState, tables: BeliefTables
 ) -> None:
+    """Weigh the hypotheses by a note about a service; token 0 is no news."""
     for hypothesis in range(len(tables.prior)):
         log = tables.note[0, hypothesis]
         if token > 0:
@@ -83,7 +85,7 @@ def _take_note(
 def _take_effects(
     row: Int, cells: Cells, state: BeliefState, tables: BeliefTables, fixing: Longs
 ) -> None:
-    """Rule out what the effects of remedies contradict; begin a break if one may have worked."""
+    """Rule out what effects of remedies contradict; add a break if a remedy may have worked."""
     for place in range(len(cells)):
         if cells[place, 0] == _EFFECT:
             slot, eased = np.int64(cells[place, 2]), cells[place, 4] == _EASES
@@ -110,6 +112,7 @@ def _take_effects(
 def _take_cells(
     row: Int, cells: Cells, state: BeliefState, tables: BeliefTables, room: Room
 ) -> None:
+    """Take in the cells of a screen, then update the sums of what has news."""
     stirred, paneled = np.int64(0), state.screens[row] == 0
     for place in range(len(cells)):
         channel, service, slot = np.int64(cells[place, 0]), cells[place, 1], cells[place, 2]
@@ -142,28 +145,28 @@ def _take_cells(
 def _logs(
     row: Int, state: BeliefState, tables: BeliefTables, room: Room, unfixed: Int, logs: Longs
 ) -> Int:
-    """The logarithm of every hypothesis, into ``logs``; the highest."""
-    whole = np.int64(0)
+    """Write the logarithm of every hypothesis' weight to ``logs``; return the highest."""
+    all_aloof = np.int64(0)
     for service in range(state.aloof.shape[1]):
-        whole += state.aloof[row, service]
-    highest, may = np.int64(NEVER), state.remedies[row] > 0
-    known = np.int64(-1)
+        all_aloof += state.aloof[row, service]
+    highest, any_remedy = np.int64(NEVER), state.remedies[row] > 0
+    edge_at = np.int64(-1)  # the tick of the fix for which ``room.edge`` was computed
     for hypothesis in range(len(logs)):
         log, errors = (
-            state.noted[row, hypothesis] + whole + tables.prior[hypothesis],
+            state.noted[row, hypothesis] + all_aloof + tables.prior[hypothesis],
             tables.errors[hypothesis],
         )
         logs[hypothesis] = NEVER
         if state.noted[row, hypothesis] <= RULED_OUT:
             continue
-        when = np.int64(state.fixed_at[row, hypothesis]) if may else unfixed
+        when = np.int64(state.fixed_at[row, hypothesis]) if any_remedy else unfixed
         if when == unfixed:
             log += state.reached[row, hypothesis] + state.edge[row, errors]
         else:
-            if when != known:
+            if when != edge_at:
                 panel = state.panel[row]
                 renew_panel(when, panel, tables.edges, tables.powers, room, room.edge)
-                known = when
+                edge_at = when
             slot = np.int64(0)
             while state.breaks[row, slot] != when:
                 slot += 1
@@ -185,10 +188,10 @@ def update_rows(
     room: Room,
     unfixed: Int,
 ) -> Int:
-    """Take in what is new in these rows (R,), and renew their weights.
+    """Take in the last actions and the cells of these rows (R,), and update their weights.
 
-    Returns the place of the first row that no hypothesis fits, -1 if there is none. Weights
-    of such rows are 0.
+    Returns the place in ``rows`` of the first row that no hypothesis fits, -1 if there is none.
+    The weights of such rows are 0. See :meth:`logtriage.vector.BeliefBatch.update`.
     """
     refused = np.int64(-1)
     for place in range(len(rows)):

@@ -22,13 +22,13 @@ _32: Final = np.uint64(32)
 
 
 def premixed(stream: int) -> np.uint64:
-    """What :func:`subkey` takes for a stream."""
+    """A stream as :func:`subkey` takes it: mixed beforehand."""
     return np.uint64(mix(stream))
 
 
 @kernel
 def scrambled(value: np.uint64) -> np.uint64:
-    """As :func:`logtriage.rng.mix`."""
+    """The value as :func:`logtriage.rng.mix` mixes it."""
     value = (value ^ (value >> _30)) * _MIX_1
     value = (value ^ (value >> _27)) * _MIX_2
     return value ^ (value >> _31)
@@ -36,19 +36,19 @@ def scrambled(value: np.uint64) -> np.uint64:
 
 @kernel
 def subkey(seed: np.uint64, stream: np.uint64) -> np.uint64:
-    """As :func:`logtriage.rng.subkey`, for a stream that was mixed before."""
+    """:func:`logtriage.rng.subkey` for a stream that is :func:`premixed`."""
     return scrambled(seed + stream)
 
 
 @kernel
 def draw(key: np.uint64, a: Int, b: Int) -> np.uint64:
-    """As :func:`logtriage.rng.draw`."""
+    """64 random bits, as :func:`logtriage.rng.draw`."""
     return scrambled(key + np.uint64(a) * _A + np.uint64(b) * _B)
 
 
 @kernel
 def below(bits: np.uint64, n: Int) -> Int:
-    """As :func:`logtriage.rng.below`."""
+    """The number below ``n`` that 64 random bits pick, as :func:`logtriage.rng.below`."""
     return np.int64(((bits >> _32) * np.uint64(n)) >> _32)
 
 
@@ -64,7 +64,7 @@ def _write_chances(
 def chances(
     seeds: NDArray[np.uint64], streams: tuple[int, int], ticks: NDArray[Any], percent: int
 ) -> NDArray[np.bool_]:
-    """Whether an event of ``percent`` per cent happens (R,); ``streams`` are nested."""
+    """Whether an event of ``percent`` per cent happens in each row (R,), by its seed and tick."""
     happens = np.empty(len(seeds), np.bool_)
     _write_chances(seeds, premixed(streams[0]), premixed(streams[1]), ticks, percent, happens)
     return happens

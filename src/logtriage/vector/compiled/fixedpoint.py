@@ -1,20 +1,11 @@
-"""The functions of :mod:`logtriage.beliefs.fixedpoint` for kernels, to the last unit."""
+"""The functions of :mod:`logtriage.beliefs.fixedpoint` for kernels, equal to the last unit."""
 
 from typing import Any, Final
 
 import numpy as np
 
 from logtriage._lib.jit import kernel
-from logtriage.beliefs.fixedpoint import (
-    BITS,
-    EXP_BITS,
-    INDEX,
-    LOST,
-    NEVER,
-    ONE,
-    PER_E,
-    SHORT,
-)
+from logtriage.beliefs.fixedpoint import BITS, EXP_BITS, INDEX, LOST, NEVER, ONE, PER_E, SHORT
 from logtriage.vector.belief_tables import INVERSE_BITS, Powers
 from logtriage.vector.compiled.draws import Int
 
@@ -29,7 +20,7 @@ _LOW_INDEX: Final = (1 << INDEX) - 1
 
 @kernel
 def exp2(down: Int, powers: Powers) -> Int:
-    """2 to the power of ``-down``, ``down`` at least 0, as the scalar ``exp2`` of ``-down``."""
+    """2 to the power of ``-down`` for ``down`` >= 0, equal to the scalar ``exp2(-down)``."""
     fraction = down & (ONE - 1)
     coarse = np.int64(powers.coarse[np.uint64(fraction >> _HALF)])
     power = coarse * np.int64(powers.fine[np.uint64(fraction & _LOW)]) >> EXP_BITS
@@ -38,14 +29,14 @@ def exp2(down: Int, powers: Powers) -> Int:
 
 @kernel
 def log2s(value: Int, powers: Powers) -> Int:
-    """As the scalar ``log2s``, for whole numbers from 2**30 on and below 2**52."""
-    # Sums of a few terms are spared a branch that depends on them.
+    """The logarithm of a whole number from 2**30 to 2**52, equal to the scalar ``log2s``."""
+    # Sums of a few terms, below 2**33, never enter the loop.
     whole = SHORT + np.int64(value >> (SHORT + 1) > 0) + np.int64(value >> (SHORT + 2) > 0)
     while value >> whole > 1:
         whole += 1
     mantissa = value >> (whole - SHORT)
     upper = np.uint64((mantissa >> _REST) & _LOW_INDEX)
-    # Divides by the upper bits: a whole number below 2**30 times the inverse is never one too many.
+    # The product divides by the upper bits, and for numbers below 2**30 it is never one too many.
     rest = ((mantissa & _LOW_REST) << INDEX) * np.int64(powers.inverse[upper]) >> INVERSE_BITS
     rest -= rest * rest >> (SHORT + 1)
     logs = np.int64(powers.upper[upper]) + (rest * PER_E >> SHORT)
@@ -64,7 +55,7 @@ def log_sum3(a: Int, b: Int, c: Int, powers: Powers) -> Int:
 
 @kernel
 def log_sum(terms: Any, count: Int, powers: Powers) -> Int:
-    """As the scalar ``log_sums``, for the first ``count`` terms."""
+    """The logarithm of a sum from those of its first ``count`` terms, as ``log_sums``."""
     highest = np.int64(NEVER)
     for place in range(count):
         highest = max(highest, terms[place])

@@ -1,4 +1,4 @@
-"""What was seen of histories, row by row, and how likely conditions make it.
+"""The outcomes of histories (what was seen of each), row by row, and their likelihoods.
 
 Spec: :mod:`logtriage.beliefs.outcomes`; law: ``property_tests/test_belief_batch_laws.py``.
 """
@@ -13,15 +13,7 @@ from logtriage.beliefs.fixedpoint import EXP_BITS, INDEX, NEVER, ONE, PER_E, SHO
 from logtriage.beliefs.outcomes import MASS_BITS, RULE_BITS
 from logtriage.vector.arrays import Longs
 from logtriage.vector.belief_histories import UNWATCHED, HistoryTables
-from logtriage.vector.belief_state import (
-    AFTER,
-    FIRED,
-    QUIET,
-    TOKEN,
-    UNSEEN,
-    UNTIL,
-    BeliefState,
-)
+from logtriage.vector.belief_state import AFTER, FIRED, QUIET, TOKEN, UNSEEN, UNTIL, BeliefState
 from logtriage.vector.belief_tables import INVERSE_BITS, BeliefTables, Powers
 from logtriage.vector.compiled.draws import Int
 from logtriage.vector.compiled.fixedpoint import exp2, log2s
@@ -30,7 +22,7 @@ from logtriage.world.histories import INSTANTS, NOW
 from logtriage.world.setting import FULL
 
 _LAST: Final = INSTANTS - 1
-#: How many outcomes are remembered, a power of 2.
+#: The number of outcomes that the memo holds, a power of 2.
 _REMEMBERED: Final = 1 << 14
 _MIXED: Final = 31
 _MASK: Final = (1 << _MIXED) - 1
@@ -38,16 +30,16 @@ _MIXER: Final = 0x2545F491
 
 
 class Room(NamedTuple):
-    """Room to work in.
+    """Scratch memory for one row at a time, and a memo of outcomes.
 
-    ``terms`` are of a sum; ``moves`` (C,) are changes of logarithms. ``fresh`` (n, S) marks
-    histories with news, ``before`` (n, S, 5) what was seen of them until then; ``stirred`` (n,)
-    their services, which ``order`` lists. ``fixing`` (H,) is the remedy that fixed a hypothesis in
-    the last tick, or -1; ``logs`` (H,). ``kept`` (8,) says how likely the panels of the edge are by
-    what it keeps, ``edge`` (3,) is as that of the state.
+    ``terms`` are those of a sum; ``moves`` (C,) are changes of logarithms by condition. ``fresh``
+    (n, S) marks histories with news, ``before`` (n, S, 5) holds their outcomes before the news;
+    ``stirred`` (n,) marks their services, which ``order`` lists. ``fixing`` (H,) is the number of
+    the remedy that fixed a hypothesis in the last tick, or -1; ``logs`` (H,). ``kept`` (8,) is the
+    log-likelihood of the edge panels by state of the edge, ``edge`` (3,) is as in the belief state.
 
-    Rows have often seen the same: ``memo`` (M, C) keeps the logarithms of outcomes met before,
-    ``keys`` (M,) which these are.
+    Rows often share outcomes: ``memo`` (M, C) keeps the log-likelihoods of outcomes met before,
+    ``keys`` (M,) says which outcomes these are.
     """
 
     terms: Longs
@@ -65,7 +57,7 @@ class Room(NamedTuple):
 
 
 def room_for(tables: BeliefTables) -> Room:
-    """Room for one row at a time."""
+    """Empty scratch memory of the size that these tables need."""
     histories = tables.histories
     widest = int(histories.conditions.max())
     _, services, sorts = histories.sizes.shape
@@ -87,7 +79,7 @@ def room_for(tables: BeliefTables) -> Room:
 
 @kernel
 def _read(outcome: Any, instant: Int, token: Int) -> None:
-    """Narrow an outcome by a token that was read."""
+    """Narrow an outcome by a token that was read at an instant."""
     if token == 0:
         outcome[AFTER] = max(outcome[AFTER], instant)
     else:
@@ -97,7 +89,7 @@ def _read(outcome: Any, instant: Int, token: Int) -> None:
 
 @kernel
 def _hear(outcome: Any, instant: Int, fires: Int) -> None:
-    """Narrow an outcome by its alert."""
+    """Narrow an outcome by whether its alert fires at an instant."""
     if fires == 0:
         outcome[QUIET] = max(outcome[QUIET], instant)
     else:
@@ -146,7 +138,7 @@ def take_cell(
 
 @kernel
 def _mass_between(row: Int, after: Int, until: Int, tables: HistoryTables) -> Int:
-    """The mass of a row of sums that begins after an instant, and until another."""
+    """The mass of histories that begin after ``after`` up to ``until``, by the sums at ``row``."""
     if after >= until:
         return np.int64(0)
     return tables.sums[row + until + 1] - tables.sums[row + after + 1]
@@ -154,7 +146,7 @@ def _mass_between(row: Int, after: Int, until: Int, tables: HistoryTables) -> In
 
 @kernel
 def _plain_weight(quiet: Int, fired: Int, tables: HistoryTables) -> Int:
-    """The weight of rules that do not care for the history and fit what was heard."""
+    """The weight of missing and noisy rules that fit an alert last quiet and first fired then."""
     chance = tables.by_chance[min(fired, np.int64(_LAST)) + 1] - tables.by_chance[quiet + 1]
     missed = tables.rules[1] if fired > _LAST else np.int64(0)
     return missed + tables.rules[2] * max(chance, np.int64(0)) // np.int64(FULL)
@@ -162,7 +154,7 @@ def _plain_weight(quiet: Int, fired: Int, tables: HistoryTables) -> Int:
 
 @kernel
 def _mass(service: Int, sort: Int, condition: Int, outcome: Any, tables: HistoryTables) -> Int:
-    """The mass, below 2**52, of all that fits an outcome under a condition."""
+    """The mass, below 2**52, of all histories and rules that fit an outcome under a condition."""
     after, token, until = (
         np.int64(outcome[AFTER]), np.int64(outcome[TOKEN]), np.int64(outcome[UNTIL]),
     )  # fmt: skip
@@ -189,7 +181,7 @@ def _mass(service: Int, sort: Int, condition: Int, outcome: Any, tables: History
 
 @kernel
 def _mass_of_well(sort: Int, outcome: Any, tables: HistoryTables) -> Int:
-    """The mass of all that fits what was seen of a service that is well again."""
+    """The mass of all that fits an outcome at a service that is well again."""
     if outcome[TOKEN] > 0:
         return np.int64(0)
     quiet, fired = np.int64(outcome[QUIET]), np.int64(outcome[FIRED])
@@ -202,7 +194,7 @@ def _mass_of_well(sort: Int, outcome: Any, tables: HistoryTables) -> Int:
 
 @kernel
 def _log(mass: Int, powers: Powers) -> Int:
-    """The logarithm of a mass, as the scalar ``log2s`` less that of the whole."""
+    """The logarithm of a mass, as the scalar ``log2s``, minus that of the whole mass."""
     if mass <= 0:
         return np.int64(NEVER)
     whole, left = np.int64(0), mass
@@ -222,7 +214,7 @@ def _log(mass: Int, powers: Powers) -> Int:
 
 @kernel
 def _key(service: Int, sort: Int, outcome: Any, tables: HistoryTables) -> Int:
-    """A number for an outcome of a history of a world."""
+    """A number that identifies an outcome of a history in a world."""
     key = np.int64(tables.number) * tables.sizes.size + service * tables.sizes.shape[1] + sort
     key = key << 5 | (np.int64(outcome[AFTER]) + 1)
     key = key << 7 | np.int64(outcome[TOKEN])
@@ -235,7 +227,7 @@ def _key(service: Int, sort: Int, outcome: Any, tables: HistoryTables) -> Int:
 def _memo_row(
     service: Int, sort: Int, outcome: Any, tables: HistoryTables, powers: Powers, room: Room
 ) -> Int:
-    """The row of the memo with an outcome's log-likelihoods (C,); they are made if not there."""
+    """The row of the memo with an outcome's log-likelihoods (C,), computed now if missing."""
     key = _key(service, sort, outcome, tables)
     mixed = ((key & _MASK) ^ (key >> _MIXED)) * _MIXER & _MASK
     place = (mixed ^ (mixed >> 15)) & np.int64(len(room.keys) - 1)
@@ -258,7 +250,7 @@ def _is_seen(outcome: Any) -> Any:
 def renew_service(
     row: Int, service: Int, state: BeliefState, tables: BeliefTables, room: Room
 ) -> None:
-    """Take in what the fresh histories of a service say."""
+    """Update the sums of a row by those histories of a service that have news."""
     histories, moves = tables.histories, room.moves
     conditions = histories.conditions[service]
     moves[:conditions] = 0
@@ -300,7 +292,7 @@ def renew_service(
 def reached_until(
     row: Int, hypothesis: Int, slot: Int, state: BeliefState, tables: BeliefTables, room: Room
 ) -> Int:
-    """As ``state.reached`` for a fixed hypothesis: its services are healthy after that break."""
+    """``state.reached`` of a hypothesis fixed at break ``slot``: its services are healthy since."""
     histories, powers = tables.histories, tables.powers
     total = np.int64(0)
     for place in range(tables.spread_at[hypothesis], tables.spread_at[hypothesis + 1]):

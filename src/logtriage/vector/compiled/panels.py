@@ -1,4 +1,7 @@
-"""What the edge panel says of severities, row by row, as :mod:`logtriage.beliefs.edges` has it."""
+"""The likelihood of edge panels, row by row, as :mod:`logtriage.beliefs.edges` computes it.
+
+The *states* of the edge are those of :class:`logtriage.vector.belief_tables.EdgeTables`.
+"""
 
 from typing import Any
 
@@ -24,28 +27,28 @@ from logtriage.vector.compiled.worlds import tables_in
 
 @kernel
 def _keep(when: Int, panel: Any, tables: EdgeTables, powers: Powers, room: Room) -> None:
-    """Write to ``room.kept`` how likely the panels are under each row that the edge may keep.
+    """Write the log-likelihood of the panels in each state of the edge to ``room.kept``.
 
-    Panels after ``when`` count for the recovered row alone.
+    Panels up to tick ``when`` count for all states but the recovered one, later ones for it alone.
     """
     starts, signs = np.int64(len(panel)), tables.prior.shape[1]
     until = min(np.int64(when) + 1, starts)
-    for shown in range(len(room.kept)):
+    for state in range(len(room.kept)):
         for sign in range(signs):
-            room.terms[sign] = tables.prior[shown, sign]
-        begin = until if shown == EDGE_RECOVERED else np.int64(0)
-        for start in range(begin, starts if shown == EDGE_RECOVERED else until):
+            room.terms[sign] = tables.prior[state, sign]
+        begin = until if state == EDGE_RECOVERED else np.int64(0)
+        for start in range(begin, starts if state == EDGE_RECOVERED else until):
             token = np.int64(panel[start])
             if token >= 0:
                 late = np.int64(start >= tables.severity_from)
                 for sign in range(signs):
-                    room.terms[sign] += tables.panels[late, shown, token, sign]
-        room.kept[shown] = log_sum(room.terms, signs, powers)
+                    room.terms[sign] += tables.panels[late, state, token, sign]
+        room.kept[state] = log_sum(room.terms, signs, powers)
 
 
 @kernel
 def _by_severity(errors: Int, tables: EdgeTables, room: Room) -> Any:
-    """The logarithms of what was kept by severity, where errors lead or latency does."""
+    """Prior times likelihood of P1, P2 and P3 as logarithms; ``errors``: errors come first."""
     after, first, severities = room.kept[EDGE_RECOVERED], 3 * errors, tables.severities
     return (
         severities[0] + room.kept[first] + after,
@@ -58,9 +61,9 @@ def _by_severity(errors: Int, tables: EdgeTables, room: Room) -> Any:
 def renew_panel(
     when: Int, panel: Any, tables: EdgeTables, powers: Powers, room: Room, out: Longs
 ) -> None:
-    """Write into ``out`` (3,) what panels say, whatever the severity, if fixed in tick ``when``.
+    """Write the log-likelihood of the panels, if fixed in tick ``when``, to ``out`` (3,).
 
-    The entries: latency leads, errors lead, a benign incident.
+    The entries: latency first and errors first, summed over severities; a benign incident.
     """
     _keep(when, panel, tables, powers, room)
     for errors in range(NO_FAULT):

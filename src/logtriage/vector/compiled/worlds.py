@@ -9,7 +9,7 @@ from logtriage.vector.belief_tables import BeliefTables, EdgeTables
 
 @kernel
 def tables_in(tables: BeliefTables, world: Any) -> BeliefTables:
-    """What beliefs about incidents of a world look up."""
+    """The tables of the world with this number."""
     return BeliefTables(
         HistoryTables(
             tables.histories.number[world],

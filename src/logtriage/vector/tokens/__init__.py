@@ -1,1 +1,1 @@
-"""Incidents and episodes as arrays: what is drawn, what is shown and what it earns, row by row."""
+"""Incidents and episodes as arrays: what is drawn, shown, done and earned in each row."""

@@ -1,6 +1,6 @@
-"""The numeric observation of the scalar core: from tokens alone.
+"""The numeric observation of a scalar state, made from its evidence and the actions taken.
 
-The batched engine computes the same numbers from its arrays; a law holds that they agree.
+The batched engine computes the same numbers from its arrays; a law checks that they agree.
 """
 
 from collections.abc import Iterable
@@ -40,7 +40,7 @@ from logtriage.world.simulation import Simulation
 from logtriage.world.vocabulary import LOG
 
 Numbers = NDArray[np.int64]
-#: The kind of action that asks for what a channel shows.
+#: The kind of action that asks for each channel on request.
 ASKED_BY: Final = {
     Channel.LOGS: "request_more_logs",
     Channel.OVERVIEW: "request_more_logs",
@@ -50,9 +50,9 @@ ASKED_BY: Final = {
 
 
 def encode_tokens(state: State, lanes: int = 1, layout: TokenLayout | None = None) -> Floats:
-    """The numeric observation of a state, shape (D,) of :func:`token_layout_of`: what was shown.
+    """The numeric observation of a state, shape (D,) of :func:`token_layout_of`.
 
-    ``lanes`` is how many agents act in a tick. ``layout`` is the task's, if it is at hand.
+    ``lanes`` is how many agents act in a tick. ``layout`` may be passed to save making it.
 
     Raises:
         InvalidInput: as :func:`logtriage.evidence.simulation_of`.
@@ -87,7 +87,10 @@ def write_tokens(
     board: Board,
     role: Role | None = None,
 ) -> None:
-    """Write what a role sees, or everything without ``role``; ``shown`` is all evidence so far."""
+    """Write what a role sees to ``numbers`` (D,), or everything that was shown if it is None.
+
+    ``shown`` is all evidence so far, ``board`` the declarations that have reached the role.
+    """
     incident, world = state.incident, simulation_of(state.incident)
     topology, facts = incident.topology, state.facts
     for item in shown:
@@ -105,14 +108,14 @@ def write_tokens(
         numbers[layout["paged"].start + topology.teams.index(team)] = 1
     numbers[layout["time"]] = state.tick
     numbers[layout["closed"]] = state.is_closed
-    # 0 where nobody takes the incident over.
+    # 0 if nobody takes the incident over.
     numbers[layout["worth"]] = round((incident.worth_of_hand_over or 0) / WORTH_UNIT)
     for service, owner in enumerate(incident.directory):
         numbers[layout[f"owner:{owner}"].start + service] = 1
 
 
 def _enter(numbers: Numbers, layout: TokenLayout, world: Simulation, item: Evidence) -> None:
-    """Write what a cell says."""
+    """Write what a cell says to its columns."""
     topology, setting = world.topology, world.setting
     instant = 1 + instant_of(item.start)
     match item.channel:
@@ -125,8 +128,8 @@ def _enter(numbers: Numbers, layout: TokenLayout, world: Simulation, item: Evide
             numbers[layout["noted"]] = 1
             if item.token != NO_NEWS:
                 about, _, token_name = item.token.partition(":")
-                known = places_of(setting, topology, LOG, int(about))
-                numbers[layout["note"].start + int(about)] = 1 + known[token_name]
+                lines = places_of(setting, topology, LOG, int(about))
+                numbers[layout["note"].start + int(about)] = 1 + lines[token_name]
             return
         case Channel.EFFECT:
             numbers[layout["eased"]] |= item.token == EASES
@@ -154,6 +157,7 @@ def _enter(numbers: Numbers, layout: TokenLayout, world: Simulation, item: Evide
 
 
 def _request(action: Action) -> tuple[Channel, str | None] | None:
+    """(channel, service or None for all) that an action asks for; None if it is no request."""
     match action:
         case RequestMoreLogs(None):
             return Channel.OVERVIEW, None
@@ -170,7 +174,7 @@ def _request(action: Action) -> tuple[Channel, str | None] | None:
 def _write_asked(
     numbers: Numbers, layout: TokenLayout, state: State, world: Simulation, role: Role | None = None
 ) -> None:
-    """Write the last tick's requests, lane by lane: those that a role could make or view."""
+    """Write the last tick's requests, lane by lane, if a role may view or make such a request."""
     topology = world.topology
     last = [_request(action) for when, action in state.history if when == state.tick - 1]
     for lane, asked in enumerate(last):

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from logtriage.vector.arrays import Bools
 from logtriage.vector.tokens.incidents import TokenIncidents
 
-#: Later than any tick.
+#: Stands for a tick that has not come; later than any tick.
 NEVER: Final = 255
 OPEN: Final = -1
 
@@ -17,15 +17,16 @@ Signed = NDArray[np.int8]
 
 
 class TokenEpisodes(NamedTuple):
-    """The history of N episodes over n services, and what was shown in them.
+    """What was done and shown in N episodes over n services.
 
-    ``columns`` (N, D) are the numbers of the layout, in their units, shared with the incidents.
-    ``closing`` (N,) index into :data:`logtriage.grading.batch.CLOSINGS`, -1 while open;
-    ``severity`` and ``root_cause`` (N,) first declarations, -1 if none; ``said_at``, ``paged_at``
-    and ``fixed_at`` (N,) the tick of the first root cause, accepted page and accepted remedy, or
-    ``NEVER``; ``remedies``, ``wrong_remedies`` and ``unapproved`` (N,) how many were applied, how
-    many of them wrong, and how many of these before an accepted page; ``remedied`` (N, horizon +
-    1) the ticks of remedies, after which everything is read anew.
+    ``columns`` (N, D) are the numbers of the layout, in their units; the array is the incidents'
+    ``board``. ``closing`` (N,) indexes :data:`logtriage.grading.batch.CLOSINGS`, or is
+    :data:`OPEN`. ``severity`` and ``root_cause`` (N,) are the first declared, -1 for none;
+    ``said_at``, ``paged_at`` and ``fixed_at`` (N,) the ticks of the first root cause, accepted page
+    and accepted remedy, or :data:`NEVER`. ``remedies`` (N,) counts those applied,
+    ``wrong_remedies`` the wrong ones, ``unapproved`` the wrong ones no later than the first
+    accepted page. ``remedied`` (N, horizon + 1) marks ticks with a remedy; everything is read anew
+    in the tick after it.
     """
 
     columns: Bytes

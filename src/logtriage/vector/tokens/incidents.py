@@ -1,7 +1,7 @@
 """Incidents as a structure of arrays.
 
-Row by row the numbers are those that :func:`logtriage.drawing.generator.make_incident` draws for
-the same id; a law checks this.
+Each row holds what :func:`logtriage.drawing.generator.make_incident` draws for the same id; a law
+checks this.
 """
 
 from typing import Any, Final, NamedTuple
@@ -15,10 +15,10 @@ from logtriage.drawing.incidents import WORTHS_OF_HAND_OVER
 from logtriage.vector.arrays import Bits, Ints
 from logtriage.vector.tokens.layout import PARTS, WORTH_UNIT, TokenLayout
 
-#: The instant of what never shows, in a byte.
+#: The instant of an onset or an alert that never comes.
 NEVER_SHOWN: Final = 255
 P3: Final = SEVERITIES.index(Severity.P3)
-#: The worths of a hand-over in units of the layout, and by number of unit.
+#: The worths that a hand-over can have: as numbers of layout units, then each worth at its number.
 WORTH_NUMBERS: Final = np.array([round(worth / WORTH_UNIT) for worth in WORTHS_OF_HAND_OVER])
 WORTHS: Final = np.zeros(WORTH_NUMBERS.max() + 1)
 WORTHS[WORTH_NUMBERS] = WORTHS_OF_HAND_OVER
@@ -27,14 +27,13 @@ WORTHS[WORTH_NUMBERS] = WORTHS_OF_HAND_OVER
 class TokenIncidents(NamedTuple):
     """N incidents of n services each.
 
-    ``index`` and ``seed`` (N,); ``world`` (N,) places in the pool; ``hypothesis`` (N,) the true
-    ones of the prior; ``severity`` (N,) ranks; ``team`` (N,) the teams to page, -2 for nobody;
-    ``conditions`` (N, n) places of conditions. ``token`` and ``onset`` (N, n, sorts) are the
-    histories, the onset ``NEVER_SHOWN`` for an ordinary token; ``fires`` (N, n, R) the instants
-    from which alerts fire, ``down`` (N, n, 3) the ``PARTS`` that are down for the whole incident.
-    ``board`` (N, D) the numbers of the layout, in their units. Worth of a hand-over and owners,
-    from ``first_public`` on, never change; the other columns belong to the episode, which shares
-    the board.
+    ``index`` and ``seed`` (N,); ``world`` (N,) is a place in the pool, ``hypothesis`` (N,) that of
+    the true hypothesis in the prior, ``severity`` (N,) a rank, ``team`` (N,) the team to page, -2
+    for nobody, ``conditions`` (N, n) the condition of each service. ``token`` and ``onset`` (N, n,
+    sorts) are the histories; an ordinary token has the onset ``NEVER_SHOWN``. ``fires`` (N, n, R)
+    are the instants from which alerts fire, ``down`` (N, n, 3) the ``PARTS`` that are down for the
+    whole incident. ``board`` (N, D) holds the numbers of the layout, in their units: from column
+    ``first_public`` on, what never changes; before it, what the episode writes.
     """
 
     index: Ints  # type: ignore[assignment]
@@ -60,7 +59,7 @@ class TokenIncidents(NamedTuple):
     def empty(
         cls, count: int, n: int, conditions: np.dtype[Any], layout: TokenLayout
     ) -> "TokenIncidents":
-        """Room for ``count`` incidents; ``conditions`` is the type of a condition's place."""
+        """Room for ``count`` incidents; ``conditions`` is the type of the array of that name."""
         sorts, rules = len(layout.sizes), len(layout.world.tokens.alert.tokens)
         return cls(
             index=np.empty(count, np.int64),
@@ -80,7 +79,7 @@ class TokenIncidents(NamedTuple):
 
 
 def seeds_of(task_id: str, split: str, index: Ints) -> Bits:
-    """The seeds of the incidents ``index`` (N,) of a split, as of their ids."""
+    """The seeds of the incidents ``index`` (N,) of a split, equal to those drawn by their ids."""
     mask = np.uint64(SEED_MASK)
     value = (index.astype(np.uint64) + np.uint64(task_offset(task_id))) & mask
     for shift, factor in SCRAMBLE:

@@ -26,7 +26,7 @@ from logtriage.world.vocabulary import LOG
 
 Ints = NDArray[Any]
 
-#: Counts stop here.
+#: Counts are cut off here: columns are bytes.
 MOST: Final = 255
 #: Units of token numbers: the place of a token in its alphabet plus one, 0 for nothing.
 TOKEN_UNIT: Final = 1 / 64
@@ -34,7 +34,7 @@ TOKEN_UNIT: Final = 1 / 64
 INSTANT_UNIT: Final = 1 / (INSTANTS + 1)
 #: Units of the worth of a hand-over.
 WORTH_UNIT: Final = 1 / 10
-#: Lines of the window, as a sort of its own: the engine keeps apart who was asked.
+#: The name of the lines of the window as a *source* of tokens beside the sorts of histories.
 WINDOW: Final = "window"
 #: What an agent can request.
 REQUESTS: Final = (Channel.LOGS, Channel.OVERVIEW, Channel.METRICS, Channel.TRACES)
@@ -45,18 +45,18 @@ PARTS: Final = (Channel.LOGS, Channel.METRICS, Channel.TRACES)
 
 
 def sources_of(world: World) -> tuple[str, ...]:
-    """The sorts of histories in their order, lines of the window apart at the end."""
+    """The sources of tokens: the sorts of histories in order, then the lines of the window."""
     return (*world.cell_sorts, WINDOW)
 
 
 @attrs.frozen(eq=False)
 class TokenLayout(Layout):
-    """Where each block begins, in what unit, and where each history is written.
+    """The blocks of a numeric observation, their units, and the columns of histories.
 
-    ``units`` (D,) float32. ``sizes`` (sorts, n) are the sizes of alphabets. ``column_of`` (sources,
-    n, K) is the column of each token by the source, of :func:`sources_of`, the service and its
-    place in the alphabet; that of the ordinary token says until when the history was usual; -1
-    where there is none. ``lanes`` agents ask in a tick.
+    ``units`` (D,) are by column. ``sizes`` (sorts, n) are the sizes of alphabets. ``column_of``
+    (sources, n, K) is the column of each token, by source (:func:`sources_of`), service and place
+    in the alphabet, -1 for no token; place 0 has the column of the last instant seen as usual.
+    ``lanes`` agents act in a tick.
     """
 
     world: World
@@ -67,48 +67,42 @@ class TokenLayout(Layout):
 
     @property
     def first_public(self) -> int:
-        """The first of the columns that never change within an incident: owners, worth."""
+        """The first of the columns that never change within an incident: worth, then owners."""
         return int(self.blocks["worth"].start)
 
     def asked(self, lane: int) -> slice:
-        """The columns of a lane's request: its kind, its service."""
+        """The two columns of a lane's request: its kind, its service."""
         first = self.blocks["asked"].start + 2 * lane
         return slice(first, first + 2)
 
 
 @lru_cache(maxsize=32)
 def token_layout_of(
-    setting: Setting,
-    topology: Topology,
-    horizon: int,
-    lanes: int = 1,
-    *,
-    apart: bool = False,
+    setting: Setting, topology: Topology, horizon: int, lanes: int = 1, *, apart: bool = False
 ) -> TokenLayout:
-    """The layout for a topology of n services, in the world and at the fog of a setting.
+    """The layout for a topology of n services and m teams, in the world of a setting.
 
-    Histories, blocks over services in their order, tokens in that of
-    :func:`logtriage.world.tables.alphabet`: ``seen:<sort>`` for changes, log lines (in the window
-    or asked for), gauges and traces, without the ordinary token: 1 plus the first instant at which
-    a token was seen, 0 for never; ``usual:<sort>`` (n) 1 plus the last instant at which a history
-    was seen as usual. Instants number the scrapes from ten minutes before the incident, in
-    16ths. ``down:<channel>`` (n) what is known to be down. ``seen:edge`` (16) counts the tokens of
-    the edge panel.
+    Blocks of histories, for changes, log lines (in the window or requested), gauges and traces:
+    ``seen:<sort>`` is 1 plus the first instant at which a token was seen, 0 for never, service by
+    service, for all tokens of :func:`logtriage.world.tables.alphabet` but the ordinary one;
+    ``usual:<sort>`` (n) is 1 plus the last instant at which the history was seen as usual. Instants
+    number the scrapes from ten minutes before the incident, in 16ths. ``down:<channel>`` (n) says
+    what is known to be down. ``seen:edge`` (16) counts the tokens of the edge panel.
 
-    What was done: ``noted`` whether responders wrote, ``remedied`` (n), ``applied`` (each remedy),
-    ``eased`` whether a remedy helped, ``declared`` (n), ``severity`` (3), ``paged`` (m),
+    What was done: ``noted`` whether responders wrote, ``remedied`` (n) services, ``applied`` each
+    remedy, ``eased`` whether a remedy helped, ``declared`` (n), ``severity`` (3), ``paged`` (m),
     ``closed``.
 
-    The screen: ``alert:<rule>`` (n) 1 plus the instant since which it fires; ``edge`` (2) bands of
-    errors and p99 in thirds; ``asked`` (1 of 4, in quarters) and ``asked_service`` (in n-ths) the
-    request of the last tick; ``note`` (n) what responders saw there, tokens numbered from 1 in
-    64ths; ``time`` (tick / horizon). ``lanes`` is how many ask in a tick.
+    The screen: ``alert:<rule>`` (n) is 1 plus the instant since which it fires; ``edge`` (2) the
+    bands of errors and p99 in thirds; ``asked`` (1 of 4, in quarters) and ``asked_service`` (in
+    n-ths) the last tick's request, for each of ``lanes`` agents; ``note`` (n) what responders saw
+    at a service, as tokens numbered from 1 in 64ths; ``time`` is tick / horizon.
 
-    What is public and stays: ``worth`` of a hand-over in tenths; ``owner:<team>`` (n each)
-    for each team that may own a service.
+    Columns that never change: ``worth`` of a hand-over in tenths; ``owner:<team>`` (n each) for
+    each team that may own a service.
 
-    ``apart``, for roles that may see one and not the other: lines of the window are
-    ``seen:window`` and ``usual:window``, apart from those asked for.
+    With ``apart``, lines of the window have blocks of their own, ``seen:window`` and
+    ``usual:window``: some roles see either these or requested lines.
     """
     n, here = len(topology), places(topology)
     world = setting.world
@@ -159,7 +153,7 @@ def _base(source: str) -> str:
 
 @lru_cache(maxsize=32)
 def alphabet_sizes(setting: Setting, topology: Topology) -> Ints:
-    """How many tokens each sort has at each service (sorts, n)."""
+    """The number of tokens that each sort has at each service (sorts, n)."""
     here, sorts = places(topology), setting.world.cell_sorts
     sizes = np.array([[len(alphabet(setting, sort, place)) for place in here] for sort in sorts])
     sizes.setflags(write=False)

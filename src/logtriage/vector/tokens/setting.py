@@ -1,4 +1,4 @@
-"""What all rows of a batch share: task, topology and tables."""
+"""What all rows of a batch share: task, models, tables and layout."""
 
 from collections.abc import Sequence
 from functools import cached_property
@@ -25,15 +25,15 @@ from logtriage.world.tables import alphabet, places
 from logtriage.world.topologies import fitting
 from logtriage.world.vocabulary import LOG
 
-#: The number of a team fits a signed byte.
+#: The most teams whose numbers fit a signed byte.
 _MOST_TEAMS: Final = 127
 
 
 @attrs.frozen(eq=False)
 class TokenSetting:
-    """A task on a topology, or in the worlds of a pool: ``models``, alike in all sizes.
+    """A task on a topology, or in the worlds of a pool, with its tables and layout.
 
-    ``lanes`` is how many act in each tick.
+    ``models`` has one model for each world, all of equal sizes. ``lanes`` agents act in each tick.
     """
 
     task: TaskSpec
@@ -44,7 +44,7 @@ class TokenSetting:
 
     @property
     def public(self) -> Setting:
-        """The public constants, which all worlds share."""
+        """The setting of the first world; batches read only constants that all worlds share."""
         return self.models[0].setting
 
     @property
@@ -59,19 +59,19 @@ class TokenSetting:
 
     @property
     def held(self) -> bool | None:
-        """Which (service, fault) pairs the prior holds back."""
+        """Whether pairs held back for split ``ood`` are drawn; None if all pairs are alike."""
         return self.models[0].held
 
     @cached_property
     def span(self) -> Span:
-        """What levels range over: the pars are of faults, then of benign incidents."""
+        """The range of levels, with a pair of horizon and par for faults, then for benign ones."""
         world, horizon = self.public, self.task.horizon
         clocks = (horizon, world.par), (horizon, world.par_benign)
         return Span(horizon, clocks, actions=MOST)
 
     @property
     def action_count(self) -> int:
-        """How many actions there are."""
+        """The number of actions of a single agent, a hand-over among them."""
         return int(self.letters.hand_over) + 1
 
     @cached_property
@@ -80,12 +80,12 @@ class TokenSetting:
         return letters_of(self.topology)
 
     def room(self, count: int) -> TokenIncidents:
-        """Room for ``count`` incidents."""
-        kinds = np.min_scalar_type(self.tables.sign_row.shape[-1] - 1)
-        return TokenIncidents.empty(count, self.n, kinds, self.layout)
+        """Room for ``count`` incidents, which kernels then draw."""
+        condition_type = np.min_scalar_type(self.tables.sign_row.shape[-1] - 1)
+        return TokenIncidents.empty(count, self.n, condition_type, self.layout)
 
     def ticks(self, episodes: TokenEpisodes) -> Ints:
-        """The ticks used in each row (N,), as an array of the caller's own."""
+        """The ticks used in each row (N,), as a copy."""
         return episodes.columns[:, self.layout["time"].start].astype(np.int64)
 
 
@@ -98,9 +98,9 @@ def batch_setting(
     ood: bool = False,
     worlds: Sequence[World] = (),
 ) -> TokenSetting:
-    """The setting of a task on its topology or on ``own``, or in the ``worlds`` of a pool.
+    """The setting of a task on its topology, on ``own`` if given, or in the ``worlds`` of a pool.
 
-    ``apart``: see :func:`token_layout_of`. ``ood``: incidents of that split are played.
+    ``apart``: see :func:`token_layout_of`. ``ood``: incidents of split ``ood`` are played.
 
     Raises:
         InvalidInput: if incidents of the task have a topology each and none is given, if a

@@ -1,7 +1,7 @@
-"""What a cell can hold, as arrays: thresholds for histories.
+"""The tables from which kernels draw incidents and histories: thresholds, which are summed weights.
 
 Weights come from :mod:`logtriage.world.histories`, hypotheses and conditions from the model that
-the belief reads. A token is known by its place in the alphabet of its sort at its service; the
+the belief reads, too. A token's number is its place in the alphabet of its sort at its service; the
 ordinary token has place 0.
 """
 
@@ -46,12 +46,13 @@ from logtriage.world.vocabulary import LOG
 
 Table = NDArray[Any]
 
-#: In place of a team: the owner of the service at fault, and nobody.
+#: Stand in place of a team's number: the team that owns the service at fault, and nobody.
 OWNER: Final = -1
 NOBODY: Final = -2
 
 
 def _table(rows: Any, dtype: Any = np.int64) -> Table:
+    """A read-only array."""
     table = np.array(rows, dtype)
     table.setflags(write=False)
     return table
@@ -60,27 +61,28 @@ def _table(rows: Any, dtype: Any = np.int64) -> Table:
 class TokenTables(NamedTuple):
     """W worlds of one pool on topologies of n services, as arrays: (W, …) each.
 
-    The conditions of a service are known by place; 0 is healthy. ``steps`` (W, S, K) are
-    thresholds, K a power of two: 16 random bits fall into the place of how many steps of
-    their row they reach. ``sign_row`` (W, sorts, n, conditions) finds the row of a sign, a token's
-    place, ``fog_row`` (W, sorts, n) that of a coincidence; ``onset_row`` (W, sorts, n, conditions)
-    that of an onset, ``any_row`` (W,) that of what begins at any time. ``stream`` (W, sorts) are
-    the premixed streams of histories. ``late`` (W, n, conditions) is the instant before which the
-    alerts of a condition are silent. ``rule_steps`` (W, 2) are thresholds of rules that work and
-    miss; ``watched`` (W, R) the sort that each rule watches, ``rule_stream`` (W, R) its stream.
+    *Steps* are thresholds: a random number picks the place that equals the number of steps of a row
+    that it reaches. ``steps`` (W, S, K) are rows for 16 random bits, K a power of two. These tables
+    hold numbers of such rows: ``sign_row`` (W, sorts, n, conditions) to draw the token of a sign,
+    ``fog_row`` (W, sorts, n) that of a coincidence; ``onset_row`` (W, sorts, n, conditions) to draw
+    an onset, ``any_row`` (W,) the onset of what begins at any time. Condition 0 is healthy.
+    ``stream`` (W, sorts) are the premixed streams of histories. ``late`` (W, n, conditions) is the
+    instant before which the alerts of a condition are silent. ``rule_steps`` (W, 2) draw whether a
+    rule works, misses or is noisy; ``watched`` (W, R) is the sort that each rule watches,
+    ``rule_stream`` (W, R) its stream.
 
-    Of the H hypotheses: ``prior_steps`` (W, H) summed weights; ``condition_of`` (W, H, n) what each
-    makes of a service, -1 where it does not reach it; ``has_fault`` (W, H) whether there is one;
-    ``root`` (W, H) where it is, or the benign load; ``remedies`` (W, H, 5) what fixes it; ``team``
-    (W, H) whom to page, or :data:`OWNER` or :data:`NOBODY`; ``errors_first`` (W, H); ``note_row``
-    (W, H) its row of ``note_steps`` (W, M, K), and of ``note_numbers`` (W, M, K): the place of the
-    token among log lines plus one, 0 for no news.
+    By hypothesis: ``prior_steps`` (W, H) draw it, ``prior_total`` (W, 2) holds the halves of their
+    sum; ``condition_of`` (W, H, n) is the condition of each service, -1 where it does not reach;
+    ``has_fault`` (W, H); ``root`` (W, H) is the service of the fault or the benign load;
+    ``remedies`` (W, H, 5) fix it; ``team`` (W, H) is to page, or :data:`OWNER` or :data:`NOBODY`;
+    ``errors_first`` (W, H); ``note_row`` (W, H) is its row of ``note_steps`` (W, M, K), which draw
+    a note, and of ``note_numbers`` (W, M, K): 1 + the place among log lines, or 0 for no news.
 
-    ``unaffected_steps`` (W, n, U) say what an unaffected service is, ``severity_steps`` (W, 3) are
-    summed weights of severities, ``owners`` (W, O) the teams that may own a service and
-    ``owner_steps`` (W, n, O) summed weights of them. ``edge_signs`` (W, 2, 5, K) whether errors
-    come first, what severity the panel keeps; ``edge_steps`` (W, 2, 5, E, K) whether the panel is
-    clear by now, what severity, which of E tokens is kept.
+    ``unaffected_steps`` (W, n, U) draw the condition of an unaffected service, ``severity_steps``
+    (W, 3) a severity, and ``owner_steps`` (W, n, O) the owner of a service among the teams
+    ``owners`` (W, O). ``edge_signs`` (W, 2, 5, K) draw the token that the edge panel keeps, by
+    whether errors come first and by severity; ``edge_steps`` (W, 2, 5, E, K) draw the token that it
+    shows, by whether the severity is clear by now, by severity and by which of E tokens it keeps.
     """
 
     steps: Table
@@ -113,7 +115,7 @@ class TokenTables(NamedTuple):
 
 
 def check_alike(models: Sequence[Model]) -> None:
-    """Raise InvalidInput for no worlds, too many, or worlds whose numbers mean different things."""
+    """Raise InvalidInput for no worlds, too many worlds, or worlds of different sizes."""
     if not 1 <= len(models) <= MOST_IN_POOL:
         raise InvalidInput(f"{len(models)} worlds: a batch has 1 to {MOST_IN_POOL}")
     for model in models:
@@ -132,9 +134,9 @@ def _measures(model: Model) -> tuple[object, ...]:
 
 @lru_cache(maxsize=32)
 def tables_of(models: tuple[Model, ...]) -> TokenTables:
-    """The arrays of the worlds of a pool, alike by :func:`check_alike`."""
+    """The tables of the worlds of a pool; raises as :func:`check_alike`."""
     check_alike(models)
-    # No point of a draw reaches what fills up the summed weights.
+    # No random number reaches the steps that fill up shorter rows.
     fills = {"prior_steps": np.iinfo(np.uint64).max}
     whole: TokenTables = side_by_side([_tables_of(model) for model in models], fills)
     return whole
@@ -142,9 +144,9 @@ def tables_of(models: tuple[Model, ...]) -> TokenTables:
 
 @lru_cache(maxsize=4 * MOST_IN_POOL)
 def _tables_of(model: Model) -> TokenTables:
-    """The arrays of one world."""
+    """The tables of one world."""
     setting, topology = model.setting, model.topology
-    world, every, here = setting.world, model.hypotheses, places(topology)
+    world, hypotheses, here = setting.world, model.hypotheses, places(topology)
     rows: dict[tuple[int, ...], int] = {}
     sign_row, onset_row = _sign_rows(model, rows), _onset_rows(model, rows)
     fog_row = _table(
@@ -154,7 +156,7 @@ def _tables_of(model: Model) -> TokenTables:
         ]
     )
     any_row = _row_of(onsets(setting, Part.ANY), rows)
-    notes = _notes(setting, topology, every)
+    notes = _notes(setting, topology, hypotheses)
     watched = world.slots[Channel.ALERT]
     (_, works), (_, misses), _ = rule_weights(world)
     owners = world.owning_teams(topology)
@@ -181,14 +183,14 @@ def _tables_of(model: Model) -> TokenTables:
         prior_steps=_table(list(accumulate(model.prior.weights)), np.uint64),
         prior_total=_table([model.prior.total & 0xFFFFFFFF, model.prior.total >> 32], np.uint64),
         condition_of=_table(model.listed.place, np.int16),
-        has_fault=_table([bool(hypothesis.faults) for hypothesis in every], bool),
+        has_fault=_table([bool(hypothesis.faults) for hypothesis in hypotheses], bool),
         root=_table(
-            [(hypothesis.benign or hypothesis.faults[0])[1] for hypothesis in every], np.int16
+            [(hypothesis.benign or hypothesis.faults[0])[1] for hypothesis in hypotheses], np.int16
         ),
-        remedies=_table([_remedies(world, hypothesis) for hypothesis in every], bool),
-        team=_table([_team(world, topology, hypothesis) for hypothesis in every], np.int16),
+        remedies=_table([_remedies(world, hypothesis) for hypothesis in hypotheses], bool),
+        team=_table([_team(world, topology, hypothesis) for hypothesis in hypotheses], np.int16),
         errors_first=_table(
-            [bool(errors_first(world, hypothesis)) for hypothesis in every], np.int8
+            [bool(errors_first(world, hypothesis)) for hypothesis in hypotheses], np.int8
         ),
         note_row=notes[0],
         note_steps=notes[1],
@@ -239,11 +241,12 @@ def _edge_table(weights: Any) -> Table:
 
 
 def _row_of(weights: Sequence[int], rows: dict[tuple[int, ...], int]) -> int:
+    """The number of the row of steps for these weights, which is added to ``rows`` if new."""
     return rows.setdefault(tuple(accumulate(weights)), len(rows))
 
 
 def _onset_rows(model: Model, rows: dict[tuple[int, ...], int]) -> Table:
-    """Find the thresholds of each onset among ``rows``, and add new ones there."""
+    """The row number of each onset's steps (sorts, n, conditions); see :func:`_row_of`."""
     setting = model.setting
     return _table(
         [
@@ -261,7 +264,7 @@ def _onset_rows(model: Model, rows: dict[tuple[int, ...], int]) -> Table:
 
 
 def _sign_rows(model: Model, rows: dict[tuple[int, ...], int]) -> Table:
-    """Find the thresholds of each sign among ``rows``, and add new ones there."""
+    """The row number of each sign's steps (sorts, n, conditions); see :func:`_row_of`."""
     setting, world = model.setting, model.setting.world
     known: dict[tuple[object, ...], int] = {}
 
@@ -303,21 +306,22 @@ def _team(world: World, topology: Topology, hypothesis: Hypothesis) -> int:
 
 
 def _notes(
-    setting: Setting, topology: Topology, every: Iterable[Hypothesis]
+    setting: Setting, topology: Topology, hypotheses: Iterable[Hypothesis]
 ) -> tuple[Table, Table, Table]:
+    """The tables ``note_row``, ``note_steps`` and ``note_numbers`` of :class:`TokenTables`."""
     here = places(topology)
     rows: dict[tuple[str, Place], int] = {}
-    of = []
-    for hypothesis in every:
-        row = 0  # of a note that tells nothing
+    note_row = []
+    for hypothesis in hypotheses:
+        row = 0  # the row of a note that always brings no news
         if hypothesis.faults and setting.world.pages(hypothesis.faults[0][0], topology) is None:
             kind, service = hypothesis.faults[0]
             row = rows.setdefault((kind, here[service]), len(rows) + 1)
-        of.append(row)
+        note_row.append(row)
     steps, numbers = [[FULL]], [[0]]
     for kind, place in rows:
         shown = note_weights(setting, kind, place.tier)
         lines = alphabet(setting, LOG, place)
         steps.append(list(accumulate(weight for _, weight in shown)))
         numbers.append([0 if token == NO_NEWS else 1 + lines.index(token) for token, _ in shown])
-    return _table(of), _padded(steps), _padded(numbers, 0)
+    return _table(note_row), _padded(steps), _padded(numbers, 0)

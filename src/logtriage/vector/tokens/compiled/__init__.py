@@ -1,7 +1,7 @@
 """The engine's kernels: loops over rows. Needs the extra ``fast`` (numba).
 
-Formulas are written a second time, for one row; ``property_tests/test_vector_laws.py`` checks that
-they agree with the scalar core.
+They write the formulas of the scalar core a second time, for one row;
+``property_tests/test_vector_laws.py`` checks that both agree.
 """
 
 from collections.abc import Sequence
@@ -38,12 +38,12 @@ Scores = NDArray[np.float64]
 
 
 class TokenKernels:
-    """The steps of a batch of N rows; ``rows`` (R,) are distinct rows."""
+    """The kernels of a batch of N rows, by name; ``rows`` (R,) are distinct rows."""
 
     def __init__(self, setting: TokenSetting, rubric: Rubric) -> None:
         self._setting, self._layout = setting, setting.layout
         self._places = ColumnPlaces.of(setting)
-        self._by = scoring_of(rubric, setting.span)
+        self._scoring = scoring_of(rubric, setting.span)
         to = self._places
         most = most_cells(to.n, to.sorts, to.alerts, to.lanes, WINDOW_LINES, to.horizon)
         self._cells = np.empty((most, len(FIELDS)), np.int16)
@@ -62,7 +62,10 @@ class TokenKernels:
     def draw(
         self, incidents: TokenIncidents, rows: Ints, split: str, index: Ints, worlds: Ints
     ) -> None:
-        """Draw the incidents ``index`` (R,) of a split into ``rows``; ``worlds`` (R,) by place."""
+        """Draw the incidents ``index`` (R,) of a split into ``rows``.
+
+        ``worlds`` (R,) are the places of their worlds in the pool.
+        """
         seeds = seeds_of(self._setting.task.id, split, index)
         tables, to = self._setting.tables, self._places
         draw_rows(rows, index, seeds, worlds, incidents, tables, WORTH_NUMBERS, to.fog, to.blind)
@@ -72,15 +75,11 @@ class TokenKernels:
         begin_rows(rows, self._layout.first_public, episodes)
 
     def take(
-        self,
-        incidents: TokenIncidents,
-        episodes: TokenEpisodes,
-        acts: Sequence[Ints],
-        rows: Ints,
+        self, incidents: TokenIncidents, episodes: TokenEpisodes, acts: Sequence[Ints], rows: Ints
     ) -> tuple[Ints, ...]:
         """Let lanes act in turn in open ``rows`` by ``acts`` (N,) each, then let time pass.
 
-        Returns the rows in which each lane acted. Screens stay as they are until :meth:`read`.
+        Returns the rows in which each lane had a turn. :meth:`read` shows the new evidence.
         """
         going, acted, scene = rows, [], self._scene(incidents, episodes)
         forget_rows(rows, scene)
@@ -94,11 +93,11 @@ class TokenKernels:
         return tuple(acted)
 
     def read(self, incidents: TokenIncidents, episodes: TokenEpisodes, rows: Ints) -> None:
-        """Draw what the screens of ``rows`` show, once in each of their ticks."""
+        """Write what the current screens of ``rows`` show; call it once in each of their ticks."""
         read_rows(rows, self._scene(incidents, episodes))
 
     def cells(self, incidents: TokenIncidents, episodes: TokenEpisodes, rows: Ints) -> Cells:
-        """The cells (R, M, 5) on the present screens of ``rows`` that no earlier screen showed."""
+        """The cells (R, M, 5) on the current screens of ``rows``, as :func:`screen` writes them."""
         out = np.full((len(rows), *self._cells.shape), NO_CELL, np.int16)
         most = write_cells(rows, self._scene(incidents, episodes), out)
         return out[:, :most]
@@ -107,7 +106,7 @@ class TokenKernels:
         """The grade so far of each row (N,)."""
         every = np.arange(len(episodes.closing))
         totals = np.empty(len(every))
-        score_rows(every, self._scene(incidents, episodes), self._by, totals)
+        score_rows(every, self._scene(incidents, episodes), self._scoring, totals)
         return totals
 
     def play(
@@ -118,12 +117,12 @@ class TokenKernels:
         rows: Ints,
         scores: Scores,
     ) -> Scores:
-        """The scores (N,) after a tick of ``rows`` with single agents' actions (N,).
+        """Play a tick of ``rows`` with one lane; return the scores (N,) after it.
 
-        It forgets, applies, passes time, reads, and scores; ``scores`` (N,) are those before.
+        ``actions`` (N,) are taken, and the new screens are read. ``scores`` (N,) are those before.
         """
         after = scores.copy()
-        play_rows(rows, actions, self._scene(incidents, episodes), self._by, after)
+        play_rows(rows, actions, self._scene(incidents, episodes), self._scoring, after)
         return after
 
     def observe(self, episodes: TokenEpisodes, out: Floats) -> None:

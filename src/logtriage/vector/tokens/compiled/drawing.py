@@ -44,7 +44,7 @@ def high_product(bits: np.uint64, low: np.uint64, high: np.uint64) -> np.uint64:
 
 @kernel
 def _bisected(steps: Any, point: np.uint64) -> Int:
-    """Count the steps that a point reaches."""
+    """Count the ascending steps that a point reaches."""
     low, high = 0, len(steps)
     while low < high:
         middle = (low + high) // 2
@@ -63,7 +63,7 @@ def _weighted(bits: np.uint64, cumulative: Any) -> Int:
 
 @kernel
 def reached(steps: Any, row: Int, point: Int) -> Int:
-    """Count the thresholds of a row that a point below 65,536 reaches."""
+    """Count the steps of a row that a point below 65,536 reaches: the place that it draws."""
     if steps[row, 0] > point:
         return np.int64(0)
     count = np.int32(0)
@@ -74,7 +74,7 @@ def reached(steps: Any, row: Int, point: Int) -> Int:
 
 @kernel
 def drawn_rule(seed: np.uint64, service: Int, rule: Int, begin: Int, tables: Any) -> Any:
-    """Whether the rule of an alert works from tick ``begin`` on; else from when it fires."""
+    """(whether an alert rule works from tick ``begin`` on, else the instant at which it fires)."""
     key = subkey(subkey(seed, _RULE), tables.rule_stream[np.uint64(rule)])
     bits = draw(key, service, begin)
     point = np.int64(bits >> _48)
@@ -90,7 +90,7 @@ def drawn_rule(seed: np.uint64, service: Int, rule: Int, begin: Int, tables: Any
 def draw_histories(
     row: Int, service: Int, fog: Int, blind: Int, tables: Any, incidents: Any
 ) -> None:
-    """Draw the histories of a service, its rules and its blind spots."""
+    """Draw the histories of a service, when its alerts fire, and which of its channels are down."""
     seed, place = incidents.seed[row], np.uint64(service)
     condition = np.uint64(incidents.conditions[row, place])
     key = subkey(seed, _HISTORY)
@@ -129,10 +129,11 @@ def draw_rows(
     fog: Int,
     blind: Int,
 ) -> None:
-    """Draw the incidents ``index`` (R,) with ``seeds`` (R,) into ``rows`` (R,) of ``one``.
+    """Draw the incidents ``index`` (R,) with ``seeds`` (R,) into ``rows`` (R,) of ``incidents``.
 
-    ``worlds`` (R,) are places in the ``pool`` of tables; ``worths`` of a hand-over are in units of
-    the layout; ``fog`` and ``blind`` are the weights of coincidences and of blind spots.
+    ``worlds`` (R,) are places in the ``pool`` of tables; ``worths`` are those that a hand-over can
+    have, in units of the layout; ``fog`` and ``blind`` are the weights, out of 65,536, of
+    coincidences and of channels that are down.
     """
     n = incidents.conditions.shape[1]
     for place in range(len(rows)):
@@ -162,11 +163,11 @@ def draw_rows(
                 incidents.team[row] = tables.owners[pick]
         key = subkey(seed, _CONDITION)
         for service in range(n):
-            reached: Int = np.int64(tables.condition_of[true, service])
-            if reached < 0:
+            condition: Int = np.int64(tables.condition_of[true, service])
+            if condition < 0:
                 bits = np.int64(draw(key, service, 0) >> _48)
-                reached = 0
-                while tables.unaffected_steps[service, reached] <= bits:
-                    reached += 1
-            incidents.conditions[row, service] = reached
+                condition = 0
+                while tables.unaffected_steps[service, condition] <= bits:
+                    condition += 1
+            incidents.conditions[row, service] = condition
             draw_histories(row, service, fog, blind, tables, incidents)

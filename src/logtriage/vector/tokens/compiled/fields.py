@@ -1,4 +1,4 @@
-"""What the kernels take: arrays and numbers by name."""
+"""The arguments of the kernels: arrays and numbers by name."""
 
 from typing import Any, NamedTuple
 
@@ -17,7 +17,7 @@ from logtriage.world.channels import Channel
 
 @kernel
 def tables_in(tables: TokenTables, world: Int) -> TokenTables:
-    """The arrays of one world of a pool."""
+    """The tables of one world of a pool."""
     return TokenTables(
         tables.steps[world],
         tables.sign_row[world],
@@ -50,11 +50,11 @@ def tables_in(tables: TokenTables, world: Int) -> TokenTables:
 
 
 class Scene(NamedTuple):
-    """All that kernels read and write for the rows of one task, however deep they are called.
+    """All that kernels read and write for the rows of one task.
 
     ``tables``, ``incidents`` and ``now`` are :class:`TokenTables`, ``TokenIncidents`` and
-    ``TokenEpisodes``; ``sizes`` and ``column_of`` are the layout's. The tables are those of all
-    worlds of a pool, then of one: :func:`scene_in`. ``cells`` (M, 5) is room for those of a screen.
+    ``TokenEpisodes``; ``sizes`` and ``column_of`` are the layout's. ``tables`` hold all worlds of a
+    pool until :func:`scene_in` picks one. ``cells`` (M, 5) is room for the cells of one screen.
     """
 
     tables: Any
@@ -78,10 +78,10 @@ def scene_in(row: Int, scene: Scene) -> Scene:
 class ColumnPlaces(NamedTuple):
     """Where blocks of the observation begin, and what else kernels read of a setting.
 
-    ``first_gauge`` and ``first_span`` are numbers of sorts, ``down`` the block of the first part
-    and ``alert`` that of the first rule. ``fog`` and ``blind`` are weights of 65,536; ``to`` has
-    the canonical integers of actions, ``requests`` those of requests, and ``rules`` what closes
-    an incident.
+    ``first_gauge`` and ``first_span`` are numbers of sorts; ``down`` is the block of the first of
+    ``PARTS``, ``alert`` that of the first alert rule. ``fog`` and ``blind`` are weights out of
+    65,536. ``to`` has the canonical integers of actions, ``requests`` is the first one of a
+    request, and ``rules`` say what closes an incident.
     """
 
     n: int

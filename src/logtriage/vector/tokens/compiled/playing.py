@@ -1,4 +1,4 @@
-"""Actions and time, row by row."""
+"""Actions and the passing of time, row by row."""
 
 from typing import Any, Final
 
@@ -25,7 +25,10 @@ _TRACES: Final = REQUEST[Channel.TRACES]
 
 @kernel
 def _note_request(row: Int, at: Int, lane: Int, columns: Any, to: ColumnPlaces) -> None:
-    """Note a request, by its place among the requests: all, lines, gauges, traces."""
+    """Write the kind and the service of a lane's request into its two columns.
+
+    ``at`` is the request's place: 0 for all services, then lines, gauges, traces by service.
+    """
     first = np.uint64(to.asked + 2 * lane)
     service = 0
     if at == 0:
@@ -40,21 +43,21 @@ def _note_request(row: Int, at: Int, lane: Int, columns: Any, to: ColumnPlaces) 
 
 @kernel
 def _closing(row: Int, now: Any) -> Int:
-    """Why a row is closed, by the numbers of grading."""
+    """The closing of a row, or ``OPEN``, as :mod:`logtriage.grading.tables` numbers it."""
     closing = np.int64(now.closing[row])
     return closing if closing >= 0 else np.int64(UNCLOSED)
 
 
 @kernel
 def facts_of(row: Int, scene: Scene) -> Facts:
-    """The facts of a row, as the steps of grading take them."""
+    """The :class:`~logtriage.grading.steps.Facts` of a row."""
     tables, incidents, now = scene.tables, scene.incidents, scene.now
     true = np.uint64(incidents.hypothesis[row])
-    said, declared = np.int64(now.severity[row]), np.int64(now.root_cause[row])
+    severity, declared = np.int64(now.severity[row]), np.int64(now.root_cause[row])
     closing = _closing(row, now)
     rightly = tables.has_fault[true] and declared == tables.root[true]
     return Facts(
-        said if said >= 0 else np.int64(_SEVERITIES),
+        severity if severity >= 0 else np.int64(_SEVERITIES),
         np.int64(declared >= 0),
         np.int64(rightly),
         np.int64(now.paged_at[row]),
@@ -68,7 +71,7 @@ def facts_of(row: Int, scene: Scene) -> Facts:
 
 @kernel
 def response_of(row: Int, facts: Facts, scene: Scene) -> Response:
-    """What was done about the fault of a row."""
+    """The :class:`~logtriage.grading.steps.Response` to the fault of a row."""
     now = scene.now
     said = np.int64(now.said_at[row]) if facts.rightly != 0 else np.int64(NEVER)
     return Response(said, facts.paged, np.int64(now.fixed_at[row]))
@@ -93,7 +96,7 @@ def _is_accepted(row: Int, action: Int, scene: Scene) -> Any:
 
 @kernel
 def _show(row: Int, action: Int, eased: Any, columns: Any, places: ColumnPlaces) -> None:
-    """Write a page or a remedy where the screen shows it."""
+    """Write a page or a remedy into the columns that show it; ``eased``: the remedy helped."""
     to = places.to
     if to.page <= action < to.page_end:
         columns[row, np.uint64(places.paged + action - to.page)] = 1
@@ -107,7 +110,7 @@ def _show(row: Int, action: Int, eased: Any, columns: Any, places: ColumnPlaces)
 
 @kernel
 def apply_action(row: Int, action: Int, lane: Int, scene: Scene) -> None:
-    """Enter an action into the history of an open row, by the steps that grade lists."""
+    """Record the action of a lane in an open row, by :mod:`logtriage.grading.steps`."""
     now, places = scene.now, scene.to
     columns, to = now.columns, places.to
     if places.requests <= action < to.resolve:
@@ -150,7 +153,7 @@ def apply_rows(rows: Any, actions: Any, lane: Int, scene: Scene) -> None:
 
 @kernel
 def pass_tick(row: Int, scene: Scene) -> None:
-    """Let a tick pass in a row, which closes at the horizon."""
+    """Let a tick pass in a row; at the horizon an open row closes."""
     now, to = scene.now, scene.to
     tick = now.columns[row, np.uint64(to.time)] + 1
     now.columns[row, np.uint64(to.time)] = tick
@@ -168,7 +171,7 @@ def pass_time_rows(rows: Any, scene: Scene) -> None:
 
 @kernel
 def forget_asked(row: Int, scene: Scene) -> None:
-    """Forget what was asked for in the last tick of a row."""
+    """Clear the columns of the last tick's requests in a row."""
     now, to = scene.now, scene.to
     for column in range(np.uint64(2 * to.lanes)):
         now.columns[row, np.uint64(to.asked) + column] = 0
@@ -176,7 +179,7 @@ def forget_asked(row: Int, scene: Scene) -> None:
 
 @kernel
 def forget_rows(rows: Any, scene: Scene) -> None:
-    """Forget the requests of the last tick in ``rows`` (R,)."""
+    """Clear the columns of the last tick's requests in ``rows`` (R,)."""
     for place in range(len(rows)):
         forget_asked(np.uint64(rows[place]), scene)
 
@@ -185,7 +188,7 @@ def forget_rows(rows: Any, scene: Scene) -> None:
 def begin_rows(rows: Any, public: Int, now: Any) -> None:
     """Begin new episodes in ``rows`` (R,), with nothing shown yet.
 
-    ``public`` is the first column that belongs to the incident.
+    ``public`` is the first column that belongs to the incident: it and those behind it stay.
     """
     for place in range(len(rows)):
         row = np.uint64(rows[place])

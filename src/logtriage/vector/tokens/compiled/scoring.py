@@ -18,10 +18,10 @@ from logtriage.vector.tokens.incidents import WORTHS
 
 
 class Scoring(NamedTuple):
-    """The tables of a rubric, and the worths of a hand-over by number.
+    """The tables of a rubric, and the ``worths`` of a hand-over by their numbers of layout units.
 
-    ``width`` counts the levels of a pair of horizon and par: a pair for faults, then one for benign
-    incidents.
+    ``width`` is the number of levels for one pair of horizon and par. The levels for faults come
+    first, then those for benign incidents.
     """
 
     tables: ScoreTables

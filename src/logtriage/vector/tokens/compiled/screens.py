@@ -1,9 +1,9 @@
 """Screens row by row: the cells that stand on them, and what columns make of these.
 
 Spec: :mod:`logtriage.world.schedule`, :mod:`logtriage.world.histories`; law:
-``property_tests/test_vector_laws.py``. A cell says what a history shows at a tick. Of all cells of
-a history, a look writes those that say when it changed, and the last of each time between
-remedies: the others follow from these.
+``property_tests/test_vector_laws.py``. A cell says what a history shows at a tick. A *look* at a
+history writes the cells before and at its onset, before and after each remedy, and the newest: all
+others follow from these. Functions that write cells take the next free place ``at`` and return it.
 """
 
 from typing import Any, Final
@@ -19,13 +19,7 @@ from logtriage.vector.tokens.compiled.playing import apply_action, forget_asked,
 from logtriage.vector.tokens.compiled.scoring import Scoring, score_of
 from logtriage.vector.tokens.incidents import NEVER_SHOWN
 from logtriage.vector.tokens.layout import MOST, PARTS, REQUEST
-from logtriage.world.channels import (
-    EARLIEST,
-    NOTE_DELAY,
-    SCRAPE,
-    WINDOW_LINES,
-    Channel,
-)
+from logtriage.world.channels import EARLIEST, NOTE_DELAY, SCRAPE, WINDOW_LINES, Channel
 from logtriage.world.edge import EDGE_STREAM
 from logtriage.world.histories import NOW
 from logtriage.world.kept import CHANNEL_KEYS, TOKEN_STREAM
@@ -37,7 +31,7 @@ _TOKEN: Final = premixed(TOKEN_STREAM)
 _SPEAKER: Final = premixed(SPEAKER_STREAM)
 _EDGE_SIGN: Final = premixed(EDGE_STREAM)
 _EDGE_KEY, _NOTE_KEY = (premixed(CHANNEL_KEYS[channel]) for channel in (Channel.EDGE, Channel.NOTE))
-# Of one type, since functions are compiled anew for each plain integer that they are called with.
+# All are np.int64, because functions are compiled anew for each plain integer they are called with.
 _ALERT, _EDGE, _WINDOW, _CHANGE, _LOGS, _OVERVIEW, _METRICS, _TRACES, _NOTE, _EFFECT = (
     np.int64(CHANNELS.index(channel))
     for channel in (
@@ -61,7 +55,7 @@ _LOGS_PART, _METRICS_PART, _TRACES_PART = (
     np.int64(PARTS.index(part)) for part in (Channel.LOGS, Channel.METRICS, Channel.TRACES)
 )
 _48: Final = np.uint64(48)
-#: The most cells of one look at a history without remedies, and one more for each remedy.
+#: The most cells of one look at a history without remedies.
 _LOOK: Final = 3
 
 
@@ -74,7 +68,7 @@ def most_cells(n: int, sorts: int, alerts: int, lanes: int, lines: int, horizon:
 def _cell(
     at: Int, channel: Int, service: Int, slot: Int, start: Int, token: Int, scene: Scene
 ) -> Int:
-    """Write a cell; return how many there are."""
+    """Write a cell at place ``at`` of ``scene.cells``; return the next place."""
     cells = scene.cells
     cells[at, 0], cells[at, 1], cells[at, 2] = channel, service, slot
     cells[at, 3], cells[at, 4] = start, token
@@ -83,30 +77,31 @@ def _cell(
 
 @kernel
 def _instant(tick: Int) -> Int:
+    """The instant of a tick (:mod:`logtriage.world.histories`)."""
     return np.int64(NOW) + (tick // np.int64(SCRAPE))
 
 
 @kernel
 def _is_well(row: Int, service: Int, start: Int, scene: Scene) -> Any:
-    """Whether a service was affected and is well by a tick."""
+    """Whether the fault reached a service and was fixed before tick ``start``."""
     fixed, true = np.int64(scene.now.fixed_at[row]), np.uint64(scene.incidents.hypothesis[row])
     return start > fixed and scene.tables.condition_of[true, np.uint64(service)] >= 0
 
 
 @kernel
 def _token_shown(row: Int, service: Int, sort: Int, start: Int, scene: Scene) -> Int:
-    """The token of a history at a tick."""
-    incidents, place, of = scene.incidents, np.uint64(service), np.uint64(sort)
+    """The token that a history shows at tick ``start``."""
+    incidents, place, column = scene.incidents, np.uint64(service), np.uint64(sort)
     if sort != _CHANGE_SORT and _is_well(row, service, start, scene):
         return np.int64(0)
-    if _instant(start) < incidents.onset[row, place, of]:
+    if _instant(start) < incidents.onset[row, place, column]:
         return np.int64(0)
-    return np.int64(incidents.token[row, place, of])
+    return np.int64(incidents.token[row, place, column])
 
 
 @kernel
 def _fires(row: Int, service: Int, rule: Int, start: Int, scene: Scene) -> Int:
-    """Whether an alert fires at a tick, as a token: 0 or 1."""
+    """The token of an alert at tick ``start``: 1 if it fires, else 0."""
     fires = np.int64(scene.incidents.fires[row, np.uint64(service), np.uint64(rule)])
     if _is_well(row, service, start, scene):
         begin = np.int64(scene.now.fixed_at[row]) + 1
@@ -117,7 +112,7 @@ def _fires(row: Int, service: Int, rule: Int, start: Int, scene: Scene) -> Int:
 
 @kernel
 def _scrape(row: Int, tick: Int, scene: Scene) -> Int:
-    """The last tick up to ``tick`` at which services were read."""
+    """The last tick up to ``tick`` with a reading: at a scrape, or just after a remedy."""
     last = tick - tick % np.int64(SCRAPE)
     if scene.now.remedies[row] > 0:
         for when in range(last, tick):
@@ -128,16 +123,9 @@ def _scrape(row: Int, tick: Int, scene: Scene) -> Int:
 
 @kernel
 def _look(
-    at: Int,
-    row: Int,
-    channel: Int,
-    service: Int,
-    slot: Int,
-    sort: Int,
-    tick: Int,
-    scene: Scene,
+    at: Int, row: Int, channel: Int, service: Int, slot: Int, sort: Int, tick: Int, scene: Scene
 ) -> Int:
-    """Show a history, or with -1 for its sort an alert, up to a tick."""
+    """Write a look (at an alert if ``sort`` is -1) up to a tick; return the next place."""
     incidents = scene.incidents
     if sort < 0:
         onset = np.int64(incidents.fires[row, np.uint64(service), np.uint64(slot)])
@@ -147,28 +135,21 @@ def _look(
         begun = (onset - np.int64(NOW)) * np.int64(SCRAPE)
         for start in (begun - np.int64(SCRAPE), begun):
             if EARLIEST <= start <= tick:
-                at = _one(at, row, channel, service, slot, sort, start, scene)
+                at = _reading(at, row, channel, service, slot, sort, start, scene)
     if scene.now.remedies[row] > 0:
         for when in range(tick):
             if scene.now.remedied[row, np.uint64(when)]:
                 start = _scrape(row, when, scene)
-                at = _one(at, row, channel, service, slot, sort, start, scene)
-                at = _one(at, row, channel, service, slot, sort, when + 1, scene)
-    return _one(at, row, channel, service, slot, sort, _scrape(row, tick, scene), scene)
+                at = _reading(at, row, channel, service, slot, sort, start, scene)
+                at = _reading(at, row, channel, service, slot, sort, when + 1, scene)
+    return _reading(at, row, channel, service, slot, sort, _scrape(row, tick, scene), scene)
 
 
 @kernel
-def _one(
-    at: Int,
-    row: Int,
-    channel: Int,
-    service: Int,
-    slot: Int,
-    sort: Int,
-    start: Int,
-    scene: Scene,
+def _reading(
+    at: Int, row: Int, channel: Int, service: Int, slot: Int, sort: Int, start: Int, scene: Scene
 ) -> Int:
-    """Show what a history, or an alert, shows at a tick."""
+    """Write a history's cell at ``start``, an alert's if ``sort`` is -1; return the next place."""
     if sort < 0:
         token = _fires(row, service, slot, start, scene)
     else:
@@ -178,7 +159,7 @@ def _one(
 
 @kernel
 def _edge(at: Int, row: Int, tick: Int, scene: Scene) -> Int:
-    """Write the cell of the edge panel; how many cells there are then."""
+    """Write the cell of the edge panel at place ``at``; return the next place."""
     tables, incidents, to = scene.tables, scene.incidents, scene.to
     true, fixed = np.uint64(incidents.hypothesis[row]), np.int64(scene.now.fixed_at[row])
     shown, begin = np.int64(CALM), np.int64(0)
@@ -198,14 +179,14 @@ def _edge(at: Int, row: Int, tick: Int, scene: Scene) -> Int:
 
 @kernel
 def _answer(at: Int, row: Int, lane: Int, tick: Int, scene: Scene) -> Int:
-    """Show what one lane asked for in the last tick."""
+    """Write the cells that answer a lane's request of the last tick; return the next place."""
     now, to = scene.now, scene.to
     first = to.asked + 2 * lane
     asked = now.columns[row, np.uint64(first)]
     if asked == 0:
         return at
     who = np.int64(now.columns[row, np.uint64(first + 1)]) - 1
-    for earlier in range(lane):  # what was asked for twice is shown once
+    for earlier in range(lane):  # if two lanes ask the same, it is shown once
         other = np.uint64(to.asked + 2 * earlier)
         same = now.columns[row, other] == asked
         if same and now.columns[row, other + np.uint64(1)] == who + 1:
@@ -234,7 +215,7 @@ def _answer(at: Int, row: Int, lane: Int, tick: Int, scene: Scene) -> Int:
 
 @kernel
 def _note(at: Int, row: Int, tick: Int, scene: Scene) -> Int:
-    """Write the cell of the responders' note: 0 for no news, else 1 plus its line."""
+    """Write the cell of the responders' note; return the next place."""
     tables, incidents = scene.tables, scene.incidents
     true = np.uint64(incidents.hypothesis[row])
     which = np.uint64(tables.note_row[true])
@@ -247,10 +228,10 @@ def _note(at: Int, row: Int, tick: Int, scene: Scene) -> Int:
 
 @kernel
 def screen(row: Int, scene: Scene) -> Int:
-    """Write the cells of a row's screen that are news to ``scene.cells``; how many there are.
+    """Write the cells of a row's screen to ``scene.cells``; return how many there are.
 
-    A token of an alert is 1 where it fires, -1 stands for what is down, and a note belongs to the
-    service that it is about.
+    Left out are cells that follow from others, or from those of the screens before.
+    :mod:`logtriage.vector.cells` says what the numbers mean.
     """
     now, to = scene.now, scene.to
     tick = np.int64(now.columns[row, np.uint64(to.time)])
@@ -263,11 +244,11 @@ def screen(row: Int, scene: Scene) -> Int:
                 if tick == 0:
                     at = _look(at, row, _ALERT, service, rule, np.int64(-1), tick, scene)
                 else:
-                    at = _one(at, row, _ALERT, service, rule, np.int64(-1), tick, scene)
+                    at = _reading(at, row, _ALERT, service, rule, np.int64(-1), tick, scene)
             if tick == 0:
                 at = _look(at, row, _CHANGE, service, np.int64(0), _CHANGE_SORT, tick, scene)
             else:
-                at = _one(at, row, _CHANGE, service, np.int64(0), _CHANGE_SORT, tick, scene)
+                at = _reading(at, row, _CHANGE, service, np.int64(0), _CHANGE_SORT, tick, scene)
     speakers = subkey(scene.incidents.seed[row], _SPEAKER)
     for slot in range(WINDOW_LINES):
         service = below(draw(speakers, tick, slot), to.n)
@@ -282,7 +263,7 @@ def screen(row: Int, scene: Scene) -> Int:
 
 @kernel
 def _enter(row: Int, count: Int, scene: Scene) -> None:
-    """Write what the cells of a screen say to the columns of a row."""
+    """Write what the first ``count`` cells of ``scene.cells`` say to the columns of a row."""
     columns, to = scene.now.columns, scene.to
     for place in range(count):
         channel, service = np.int64(scene.cells[place, 0]), np.int64(scene.cells[place, 1])
@@ -329,7 +310,7 @@ def _enter(row: Int, count: Int, scene: Scene) -> None:
 
 @kernel
 def read_rows(rows: Any, scene: Scene) -> None:
-    """Read the next screens of ``rows`` (R,)."""
+    """Write what the current screens of ``rows`` (R,) show to their columns."""
     for place in range(len(rows)):
         row = np.uint64(rows[place])
         here = scene_in(row, scene)
@@ -338,7 +319,7 @@ def read_rows(rows: Any, scene: Scene) -> None:
 
 @kernel
 def write_cells(rows: Any, scene: Scene, out: Any) -> Int:
-    """Write the cells on the present screens of ``rows`` (R,) to ``out`` (R, M, 5); the most."""
+    """Write the cells on the screens of ``rows`` (R,) to ``out`` (R, M, 5); return the most."""
     most = np.int64(0)
     for place in range(len(rows)):
         row = np.uint64(rows[place])
