@@ -60,7 +60,7 @@ def reply_in(style: Style) -> Reply:
 
 
 def incidents_of(incident_ids: Iterable[str], resolve: Resolver) -> Iterator[Incident]:
-    """The incidents of these ids, for rows; InvalidInput if a text stands for a list of ids."""
+    """The incidents of these ids; InvalidInput if ``incident_ids`` is a text, not a list."""
     if isinstance(incident_ids, str):
         raise InvalidInput(f"incident_ids: expected a list of ids, got {incident_ids!r:.80}")
     return map(resolve, incident_ids)
@@ -185,7 +185,7 @@ class Episode(GradedEpisode, TextEpisode):
         self._turns = 1 if self.reply == "plan" else turns
         self.prompt = tuple(opening(incident, self.reply, style))
         self.floor = self._score = score(self._state, rubric)
-        #: The last screen, where only what is new since is shown.
+        #: The last observation, if the next screen shows only what is new since; else None.
         self._seen = observe(self._state) if style in NEWS else None
 
     @classmethod

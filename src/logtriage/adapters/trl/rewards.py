@@ -21,7 +21,7 @@ Completion = str | Sequence[Mapping[str, Any]]
 LogMetric = Callable[[str, float], None]
 RewardFunction = Callable[..., list[float | None]]
 
-#: What logged metrics are called, before the name of the criterion.
+#: The beginning of the names of logged metrics, before the criterion.
 PREFIX: Final = "triage"
 
 

@@ -75,7 +75,7 @@ def turn_rewards(data: TriageData, trace: vf.Trace, rubric: Rubric | None = None
 
 
 def shares_of(grade: Graded) -> dict[str, float]:
-    """Each criterion's share of the grade, as ``reward/<criterion>``; they add up to it."""
+    """Each criterion's share, as ``reward/<criterion>``; the shares add up to the grade."""
     return {f"reward/{name}": share for name, share in by_criterion(grade).items()}
 
 
