@@ -1,8 +1,7 @@
 """Hand out incidents to agents that call tools, and keep what they do.
 
-A *desk* hands out the episodes of a run; a *seat* is one agent's place at it, with one episode at
-a time. An agent sees only rules and screens: no grade, no id, no directory.
-:mod:`logtriage.adapters.mcp` serves seats.
+A *desk* hands out the episodes of a run; a *seat* is one agent's place at it. An agent sees only
+rules and screens: no grade, id or directory. :mod:`logtriage.adapters.mcp` serves seats.
 """
 
 from collections.abc import Callable

@@ -29,10 +29,7 @@ TextCall = dict[str, Any]
 
 
 class Extent(NamedTuple):
-    """The marks (regular expressions) around a call, and who writes them.
-
-    The end of the text ends a call, too.
-    """
+    """The marks (regular expressions) around a call; the end of the text also ends it."""
 
     models: str
     opened: str
@@ -193,10 +190,7 @@ def _texts(name: str, pairs: Iterable[tuple[str, str]]) -> TextCall:
 
 
 def _json_calls(body: str, *, strict: bool = False) -> list[TextCall]:
-    """Calls as JSON objects, single or in lists; none if any value is not a call.
-
-    If ``strict``, an object without arguments is not a call.
-    """
+    """Calls as JSON objects; none if any object is no call (``strict``: or lacks arguments)."""
     calls: list[TextCall] = []
     for value in _json_values(_unfenced(body)):
         for item in value if isinstance(value, list) else [value]:

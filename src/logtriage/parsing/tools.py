@@ -1,7 +1,4 @@
-"""The actions as tools. The tools of every framework are made from these schemas.
-
-A tool has the name of its action type on the wire.
-"""
+"""The actions as tools, named as on the wire; all frameworks' tools are made from these schemas."""
 
 import json
 from collections.abc import Mapping

@@ -274,10 +274,7 @@ class SessionConnection(WebSocketsSansIOProtocol):
         return False
 
     def _deliver(self, *, at_turn: bool) -> bool:
-        """Return whether the application waited for the next event and got it.
-
-        A message is delivered only ``at_turn``.
-        """
+        """Deliver the next event if the application waits for it (a message only ``at_turn``)."""
         if not self._events or self._wanted is None or self._wanted.done():
             return False
         if not at_turn and self._events[0]["type"] == "websocket.receive":

@@ -24,7 +24,6 @@ MAX_BODY: Final = 1 << 20
 #: Seconds that open answers have when the server ends.
 _LAST_ANSWERS: Final = 2
 
-
 #: The tools at each path, such as ``/mcp``, and a function that makes a seat there.
 Places = Mapping[str, tuple[tuple[Tool, ...], SeatOf]]
 
@@ -32,8 +31,7 @@ Places = Mapping[str, tuple[tuple[Tool, ...], SeatOf]]
 def serve_http(places: Places, settings: Settings, announce: Callable[[str], None]) -> None:
     """Serve until a signal comes, on loopback alone; InvalidInput if the port cannot be bound.
 
-    Of the settings, only ``host``, ``port``, ``token``, ``max_sessions`` (of each path) and
-    ``idle_seconds`` are used.
+    It uses only ``host``, ``port``, ``token``, ``max_sessions`` (of each path), ``idle_seconds``.
     """
     try:
         listening = socket.create_server((settings.host, settings.port))

@@ -23,7 +23,6 @@ USAGE: Final = "logtriage/usage"
 _FAILED: Final = "The server failed, and the call had no effect. Tell your operator."
 _LOG: Final = logging.getLogger(__name__)
 
-
 #: A seat of either kind.
 Place = Seat | TeamSeat
 #: Makes the seat of a new session.

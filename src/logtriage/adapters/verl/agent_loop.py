@@ -19,10 +19,9 @@ from verl.utils.profiler import simple_timer
 class TriageAgentLoop(AgentLoopBase):
     """Plays the incident of a row; verl makes a loop for each rollout.
 
-    Replies are read as text, ``<tool_call>`` included. A reply that uses up the setting
-    ``rollout.response_length`` is not played, and the episode is graded as it stands. The reward
-    is the grade, with each criterion's share in ``reward_extra_info`` and each turn's in
-    ``turn_scores``.
+    Replies are read as text, ``<tool_call>`` included. The reply that uses up the response length
+    of the rollout is not played; the episode is graded as it stands. The reward is the grade.
+    ``reward_extra_info`` has each criterion's share, ``turn_scores`` the reward of each turn.
     """
 
     async def run(self, sampling_params: dict[str, Any], **row: Any) -> AgentLoopOutput:
