@@ -65,7 +65,7 @@ class RunBook:
         return self.kept.incidents(name)
 
     def write(self, transcript: Transcript, extra: Mapping[str, Any]) -> None:
-        """Append a transcript to its cell."""
+        """Append a transcript to the file of its cell (one policy on one task)."""
         whole = attrs.evolve(transcript, extra={**transcript.extra, **extra})
         self.kept.keep(self._cells[transcript.incident], line_of(whole))
 

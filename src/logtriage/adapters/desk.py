@@ -125,7 +125,7 @@ class Seat:
         return f"{turn.text} {self._desk.then}"
 
     def leave(self) -> None:
-        """Leave the open episode as it is: what was done so far is graded."""
+        """Keep the open episode as it stands, if there is one: what was done so far is graded."""
         if self._name is not None:
             self._desk.keep(self._name, self._episode, self._began, self._usage)
             self._name = None

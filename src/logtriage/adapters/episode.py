@@ -116,7 +116,7 @@ class GradedEpisode(Stopping):
 
     @property
     def state(self) -> State:
-        """The state of the core."""
+        """The state of the incident, its truth included: for the host alone."""
         return self._state
 
     @property
@@ -244,10 +244,7 @@ class Episode(GradedEpisode, TextEpisode):
 
     @property
     def stop(self) -> str | None:
-        """Why the episode has stopped; None while it goes on.
-
-        ``error``, the closing of its incident, or ``out_of_turns``.
-        """
+        """Why the episode has stopped: ``error``, the closing or ``out_of_turns``; None if not."""
         used_up = self._turns is not None and len(self.rewards) >= self._turns
         return super().stop or (OUT_OF_TURNS if used_up else None)
 

@@ -96,6 +96,7 @@ class TeamDesk:
             self._tick(now)
 
     def _tick(self, now: Round) -> None:
+        """Play one tick, in which a role without a call waits, and wake the seats."""
         state = now.episode.state
         for role, hand in now.hands.items():
             hand.action = now.said.get(role, Wait())

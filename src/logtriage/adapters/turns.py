@@ -181,7 +181,7 @@ def named_in(row: Mapping[str, Any], column: str) -> str:
 
 
 def too_old(roles: Sequence[str], screens: int | None) -> Sequence[int]:
-    """The indices of messages older than the latest ``screens`` that show one; None: no limit."""
+    """The indices of messages with a screen, except the latest ``screens`` (None: except all)."""
     places = [place for place, role in enumerate(roles) if role in ("user", "tool")]
     return () if screens is None else places[:-screens]
 

@@ -36,7 +36,7 @@ MAX_DOCUMENT: Final = 256 * 1024 * 1024
 def convert_file(
     source: Source, *, on_error: OnError | None = None, **options: Any
 ) -> Iterator[Transcript]:
-    """The transcripts of a file, as :func:`convert_files` reads it."""
+    """The transcripts of one file; the options are those of :func:`convert_files`."""
     for reading in convert_files([source], on_error=on_error, **options):
         yield reading.transcript
 

@@ -73,7 +73,7 @@ def at_place(place: str, error: InvalidInput) -> TranscriptError:
 
 
 def _has_messages(row: Row) -> bool:
-    """Whether a row with ``actions`` has messages, too; in more fields if the list is empty."""
+    """Whether a row with ``actions`` has messages, too; if these are empty, in any known field."""
     keys = ("messages", "completion") if row["actions"] else ("nodes", *MESSAGES_AT)
     kinds = list if row["actions"] else list | str | Mapping
     return any(isinstance(row.get(key), kinds) and bool(row[key]) for key in keys)

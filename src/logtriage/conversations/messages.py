@@ -48,8 +48,7 @@ _FOREIGN: Final = frozenset(
 class Answer:
     """A text shown to the agent. If ``to_call``, it answers the call with ``id`` (if known).
 
-    ``refused`` is True if the harness notes that the call was not carried out, None if it notes a
-    failure.
+    ``refused``: the harness notes that the call was not carried out; None: it notes a failure.
     """
 
     text: str
@@ -64,7 +63,7 @@ def among(value: object, names: Iterable[str]) -> bool:
 
 
 def as_object(value: object, where: str) -> Mapping[str, Any]:
-    """A value that must be an object."""
+    """Return ``value`` if it is an object; else InvalidInput names the place."""
     if not isinstance(value, Mapping):
         raise InvalidInput(f"{where}: expected an object, got {json_kind(value)}")
     return value

@@ -154,7 +154,7 @@ def message_rows(lines: Sequence[Line]) -> Rows:
 
 
 def is_atif(row: Mapping[str, Any]) -> bool:
-    """Whether a row is a trajectory in ATIF."""
+    """Whether a row is a trajectory in ATIF, the format of Harbor and others."""
     version = row.get("schema_version")
     return isinstance(version, str) and version.startswith(_PREFIX)
 

@@ -100,7 +100,7 @@ def steps_of_conversation(
     style: Style | str = Style.AUTO,
     other_tools: Collection[str] = (),
 ) -> list[Step]:
-    """:func:`actions_of_conversation` for messages in one form; each step has its place."""
+    """The steps behind :func:`actions_of_conversation`, from messages that are read already."""
     style = Style(style)
     others = frozenset(other_tools)
     if style in (Style.AUTO, Style.TOOLS):

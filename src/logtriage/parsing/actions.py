@@ -103,8 +103,8 @@ def _action_in(text: str, topology: Topology, may: Kinds, form: Form) -> Action:
 def parse_plan(text: str, topology: Topology) -> list[Action]:
     """Read a whole plan from the reply of a model: a JSON array of wire actions.
 
-    Thoughts are cut as by :func:`parse_action`. Looks for JSON arrays that hold an object with a
-    key ``action_type``, fenced or in prose; other arrays are prose. An item that is no action is a
+    Thoughts are cut as by :func:`parse_action`. The array holds an object with a key
+    ``action_type``, fenced or in prose; other arrays are prose. An item that is no action is a
     malformed step. Two different arrays make the whole reply malformed, and so does an array
     beside calls in ``<tool_call>``. Calls without an array are a plan, too. Any other reply is a
     plan of one action, read as by :func:`parse_action`.

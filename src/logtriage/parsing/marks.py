@@ -2,7 +2,7 @@
 
 A server turns the marks into tool calls; a server without a parser for the model leaves them in
 the text. :data:`EXTENTS` holds the marks that open and close a call, :data:`BODIES` the readers of
-the text between. Models are fine-tuned from one another, so any body may stand in any marks.
+the text between (the body). Any body may stand in any marks: models are tuned from one another.
 """
 
 import ast

@@ -69,7 +69,7 @@ def action_from_wire(
 def actions_from_wire(
     wires: Iterable[Mapping[str, Any]], topology: Topology, may: Kinds = SOLO_KINDS
 ) -> list[Action]:
-    """:func:`action_from_wire` for a whole transcript."""
+    """Read the wire actions of a whole transcript, each as by :func:`action_from_wire`."""
     table = _wire_table(topology, may)
     return [_read(wire, topology, may, table) for wire in wires]
 
@@ -106,7 +106,7 @@ def _wire_table(topology: Topology, may: Kinds) -> _Table:
 
 
 def _irregular(wire: Mapping[str, Any], topology: Topology, may: Kinds, table: _Table) -> Action:
-    """Read an action that is not in the table: one with free text or a needless value, or none."""
+    """Read an action that the table lacks: with free text or a needless value, or malformed."""
     name, value = wire.get("action_type"), wire.get("value")
     if absent(name):
         shown = ", ".join(map(str, wire))[:_KEYS_SHOWN] or "nothing"
@@ -216,7 +216,7 @@ def action_to_wire(action: Action) -> dict[str, Any]:
 
 
 def render_action(action: Action, form: Form = "json") -> str:
-    """An action as an agent would write it.
+    """The text of an action as an agent would write it, in JSON or in one word.
 
     Raises:
         InvalidInput: if it is no action, or has no form in one word.

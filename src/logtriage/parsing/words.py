@@ -24,7 +24,7 @@ _REPORT: Final = re.compile(rf"({ACTION_NAMES[Report]}){JOINT}\s*(\S.*)")
 
 
 def word_of(action: Action) -> str:
-    """The one-word form of an action; a report goes on with its message.
+    """The one-word form of an action; after that of a report comes its message.
 
     Raises:
         InvalidInput: if ``action`` is not an action, or has no such form: a malformed action, an

@@ -40,7 +40,7 @@ Work = Callable[[], bool]
 
 
 class Share:
-    """A connection's claim to turns. ``had`` counts processor seconds from its group's level."""
+    """A connection's claim to turns. ``had`` are its processor seconds, on its group's scale."""
 
     __slots__ = ("asked", "fruitless", "group", "had", "has_played", "holds", "is_session")
 

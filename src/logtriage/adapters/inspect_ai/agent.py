@@ -1,4 +1,4 @@
-"""Playing an incident in Inspect: the store, the tools, and the agent that uses them."""
+"""Play an incident in Inspect: the store, the tools, and the agent that uses them."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
@@ -59,7 +59,7 @@ class TriageStore(StoreModel):
 
 
 def named_in_sample(state: TaskState) -> tuple[str, str | None]:
-    """The incident that the metadata of a sample names, and the bundle that it is from."""
+    """(id of the incident, its bundle or None), as named in the metadata of a sample."""
     metadata = state.metadata or {}
     incident, bundle = metadata.get("incident"), metadata.get("bundle")
     where = f"sample {state.sample_id!r}: metadata"
@@ -71,7 +71,7 @@ def named_in_sample(state: TaskState) -> tuple[str, str | None]:
 
 
 def incident_of_sample(state: TaskState, bundle: str | None = None) -> Incident:
-    """The incident of a sample; from ``bundle`` if a bundle is given."""
+    """The incident of a sample; ``bundle``, if given, replaces the sample's own bundle."""
     incident, its_bundle = named_in_sample(state)
     drawn = SOURCES(incident, its_bundle if bundle is None else bundle)
     metadata = state.metadata or {}

@@ -31,7 +31,7 @@ GRADE, SOLVED_SHARE, HANDED_OVER = "grade", "solved", "handed_over"
 
 
 def listed(names: str | list[str]) -> list[str]:
-    """Names separated by commas; Inspect's command line may have split them already."""
+    """Split names at commas; Inspect's command line may have split them already."""
     return [name for name in names.split(",") if name] if isinstance(names, str) else names
 
 

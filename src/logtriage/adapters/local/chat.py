@@ -145,15 +145,16 @@ class Chat:
         return [*self._encode(reply), self.tokenizer.eos_token_id]
 
     def _following(self, reply: Sequence[int], turn: Turn) -> list[int]:
+        """The ids after a reply: its end if it lacks one, the answer, and the next turn's cue."""
         answer = turn.text
         if self.is_notation:
             return self._encode(f"{answer}{CUE}")
         message = {"role": "user", "content": answer}
-        call = {"role": "assistant", "content": _PROBE}
+        stand_in = {"role": "assistant", "content": _PROBE}
         if calls_of({"role": "assistant", "content": self.said(reply)}):
-            call = _calling(_PROBE, {})
+            stand_in = _calling(_PROBE, {})
             message = {"role": "tool", "name": _PROBE, "content": answer}
-        whole = self._text([_USER, call, message])
+        whole = self._text([_USER, stand_in, message])
         # After the end token some templates put a line break, which the model does not write.
         _, _, rest = whole.partition(_PROBE)[2].partition(self.tokenizer.eos_token)
         ended = [] if reply[-1] in self.stops else [self.tokenizer.eos_token_id]

@@ -117,7 +117,7 @@ def play(
     barred: Callable[[str], bool] = lambda _: False,
     on_progress: OnProgress | None = None,
 ) -> list[Attempt]:
-    """Play ``incidents``, pairs with the number of the attempt; returns attempts in that order.
+    """Play (incident, attempt number) pairs; returns their attempts in the same order.
 
     An episode also ends when the model's context is full; it is graded as it stands. ``barred``
     tells by an incident's id whether its hand-over token is never chosen.
@@ -150,6 +150,7 @@ def play(
 def _play_together(
     model: Any, chat: Chat, attempts: list[Attempt], decoding: Decoding, over: Callable[[int], None]
 ) -> None:
+    """Play the attempts of one batch to their ends; ``over`` gets the number that have ended."""
     limit = 1 if chat.is_notation else decoding.max_tokens
     longest = min(context_of(model), decoding.max_context or context_of(model))
     playing, turn = list(attempts), 0

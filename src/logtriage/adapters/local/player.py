@@ -21,7 +21,7 @@ LOCAL: Final = "hf:"
 
 @attrs.define(eq=False)
 class LocalPlayer:
-    """Plays incidents by a model of a directory or the hub, ``decoding.batch`` at once.
+    """Plays incidents with a model from a directory or the hub, ``decoding.batch`` at once.
 
     ``description`` are the settings that change replies, ``spent`` the usage of finished episodes.
     """

@@ -85,7 +85,7 @@ class TriageTaskConfig(vf.TaskConfig):
     rubric: str | None = None
 
     def named(self) -> Rubric | None:
-        """The rubric."""
+        """The rubric that the configuration names; None for that of the incident's task."""
         return None if self.rubric is None else rubric_named(self.rubric)
 
 
