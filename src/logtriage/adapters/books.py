@@ -1,4 +1,4 @@
-"""Books of episodes that agents play by tool calls: what is left of a run, and how it is kept."""
+"""Books: each holds the episodes of a run that agents play by tool calls, and keeps the results."""
 
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -32,13 +32,13 @@ from logtriage.roles.splits import splits_with
 from logtriage.shift import make_shift
 from logtriage.transcript import COMPLETED, Transcript, transcript_of
 
-#: Why an episode is unscored whose server died.
+#: The cause of an unscored episode whose server died.
 STOPPED: Final = "the server stopped while the episode was open"
 
 
 @attrs.frozen(slots=False)
 class RunBook:
-    """The incidents of a run whose directory is open for writing, and its one policy."""
+    """The incidents of a run and its one policy. ``kept`` is the run, open for writing."""
 
     kept: Kept
     policy: str
@@ -65,7 +65,7 @@ class RunBook:
         return self.kept.incidents(name)
 
     def write(self, transcript: Transcript, extra: Mapping[str, Any]) -> None:
-        """Append a transcript to its cell."""
+        """Append a transcript to the file of its cell (one policy on one task)."""
         whole = attrs.evolve(transcript, extra={**transcript.extra, **extra})
         self.kept.keep(self._cells[transcript.incident], line_of(whole))
 
@@ -92,7 +92,7 @@ class IncidentBook(RunBook):
         return Episode(self.begin(name))
 
     def recover(self, name: str, done: Sequence[Any]) -> None:
-        """Keep what was done; it is unscored, unless the incident was closed."""
+        """Keep an episode whose server died after ``done``; unscored unless that closed it."""
         self.keep(name, _play_actions(self.open(name), done), {})
 
     def keep(self, name: str, played: Episode, extra: Mapping[str, Any]) -> None:  # noqa: ARG002
@@ -120,7 +120,7 @@ class ShiftBook:
         return ShiftEpisode(make_shift(name))
 
     def recover(self, name: str, done: Sequence[Any]) -> None:
-        """Keep what was done; it is unscored, unless the shift was over."""
+        """Keep a shift whose server died after ``done``; unscored unless the shift was over."""
         self.keep(name, _play_actions(self.open(name), done), {})
 
     def keep(self, name: str, played: ShiftEpisode, extra: Mapping[str, Any]) -> None:
@@ -129,7 +129,7 @@ class ShiftBook:
         keep_shift(self._file, {**record, **extra})
 
     def finish(self) -> None:
-        """Nothing: the figures of shifts are made when they are asked for."""
+        """Do nothing: the figures of shifts are made when they are asked for."""
 
     @property
     def _file(self) -> Path:
@@ -148,7 +148,7 @@ def _play_actions(episode: _Played, done: Sequence[Wire]) -> _Played:
 
 
 def merged(tools: Iterable[Tool]) -> tuple[Tool, ...]:
-    """Each tool once; a parameter has the choices of all tools of that name."""
+    """Each tool once; a parameter has the choices that it has in any tool of that name."""
     known: dict[str, Tool] = {}
     for tool in tools:
         before = known.get(tool.name, tool)
@@ -162,6 +162,8 @@ def merged(tools: Iterable[Tool]) -> tuple[Tool, ...]:
 
 @attrs.define
 class _Hand:
+    """A policy that plays the action which an agent at the desk has called."""
+
     action: Action = attrs.Factory(Wait)
 
     def act(self, _: Observation, memory: Memory) -> tuple[Action, Memory]:
@@ -170,7 +172,7 @@ class _Hand:
 
 @attrs.define(eq=False)
 class Round:
-    """An incident being played, with the calls of the tick so far, by role."""
+    """An incident that a team is playing. ``said`` has the calls of this tick so far, by role."""
 
     name: str
     episode: TeamEpisode
@@ -183,7 +185,7 @@ class Round:
 
 
 def team_of(split: RoleSplit, agent: str, roles: Sequence[str], others: str | None) -> str:
-    """The team in which ``agent`` plays ``roles``, and the policy ``others`` the others.
+    """The name of a team in which ``agent`` plays ``roles``, and the policy ``others`` the rest.
 
     Raises:
         UnknownName, InvalidInput: for an unknown role, no role, or nobody for the other roles.
@@ -200,7 +202,7 @@ def team_of(split: RoleSplit, agent: str, roles: Sequence[str], others: str | No
 
 @attrs.frozen(slots=False)
 class TeamBook(RunBook):
-    """Incidents for a team, which :func:`team_of` writes: its ``agent`` plays at the desk."""
+    """Incidents for the team ``policy`` (see :func:`team_of`); ``agent`` plays at the desk."""
 
     agent: str = attrs.field(kw_only=True)
     split: RoleSplit = attrs.field(kw_only=True)
@@ -216,7 +218,7 @@ class TeamBook(RunBook):
     def of(self, role: str) -> tuple[Tool, ...]:
         """The tools that a role is offered."""
         player = self.split.role(role)
-        offers = (tools_of(one, useful_actions(one, player)) for one in self.firsts)
+        offers = (tools_of(first, useful_actions(first, player)) for first in self.firsts)
         return merged(tool for tools in offers for tool in tools)
 
     def open(self, name: str) -> Round:
@@ -225,7 +227,7 @@ class TeamBook(RunBook):
         return Round(name, TeamEpisode(incident, self.split), self._made(hands)(incident), hands)
 
     def recover(self, name: str, done: Sequence[Any]) -> None:
-        """Keep what was done; it is unscored, unless the incident was closed."""
+        """Keep a round whose server died after ``done``; unscored unless that closed it."""
         incident = self.kept.incidents(name)
         transcript = Transcript(
             name,
@@ -256,5 +258,5 @@ class TeamBook(RunBook):
         return make_team(self.policy, self.split, roles={self.agent: make})
 
 
-#: The episodes of a run, by their names, and where they are kept.
+#: A book of any kind.
 Book = IncidentBook | ShiftBook | TeamBook

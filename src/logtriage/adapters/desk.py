@@ -1,7 +1,7 @@
-"""Incidents handed to agents that call tools, one to a seat at a time; what they do is kept.
+"""Hand out incidents to agents that call tools, and keep what they do.
 
-A *desk* holds a run, a *seat* is one agent's place at it. An agent sees rules and screens, and
-nothing else: no grade, no id, no directory. :mod:`logtriage.adapters.mcp` serves seats.
+A *desk* hands out the episodes of a run; a *seat* is one agent's place at it. An agent sees only
+rules and screens: no grade, id or directory. :mod:`logtriage.adapters.mcp` serves seats.
 """
 
 from collections.abc import Callable
@@ -35,10 +35,10 @@ THEN: Final = "Call next_incident."
 
 
 class Desk:
-    """Hands out the episodes of a book. What a dead process left open is kept as unscored.
+    """Hands out the episodes of a book. First it keeps those that a dead process left open.
 
     Raises:
-        TranscriptError: naming file and line of what the run did not write.
+        TranscriptError: naming file and line of a text that the run did not write.
     """
 
     def __init__(self, book: Book, clock: Callable[[], float] = monotonic) -> None:
@@ -56,12 +56,12 @@ class Desk:
 
     @property
     def tools(self) -> tuple[Tool, ...]:
-        """All tools that it offers."""
+        """All tools that the desk offers."""
         return (NEXT, *self.book.tools)
 
     @property
     def then(self) -> str:
-        """What to do after an episode."""
+        """What an agent is told to do after an episode."""
         return THEN if self._waiting else ALL_DONE
 
     @property
@@ -79,7 +79,7 @@ class Desk:
         return name, self.book.open(name)
 
     def keep(self, name: str, played: Any, began: float, usage: Usage | None) -> None:
-        """Keep an episode that has ended."""
+        """Keep an episode that has ended. ``began`` is the clock's time at its beginning."""
         spent = {} if usage is None else attrs.asdict(usage)
         self.book.keep(name, played, {"seconds": round(self.clock() - began, 3), **spent})
         self.under_way.close(name)
@@ -125,7 +125,7 @@ class Seat:
         return f"{turn.text} {self._desk.then}"
 
     def leave(self) -> None:
-        """Leave the open episode as it is: what was done so far is graded."""
+        """Keep the open episode as it stands, if there is one: what was done so far is graded."""
         if self._name is not None:
             self._desk.keep(self._name, self._episode, self._began, self._usage)
             self._name = None

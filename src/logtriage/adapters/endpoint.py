@@ -29,7 +29,7 @@ with imports_of("openai", "logtriage.adapters.endpoint", "openai"):
 KEY_VARIABLE: Final = "OPENAI_API_KEY"
 #: The key for a server that asks for none.
 NO_KEY: Final = "none"
-#: The name of the limit at endpoints of reasoning models, which their refusal quotes.
+#: The field of the limit at endpoints of reasoning models. Their refusal of the other quotes it.
 _NEWER: Final = "max_completion_tokens"
 #: The ``finish_reason`` of a reply that reached the limit.
 _CUT_OFF: Final = "length"
@@ -37,9 +37,9 @@ _CUT_OFF: Final = "length"
 
 @attrs.define
 class _Shared:
-    """What all copies of an endpoint share: the longest reply in tokens, and its ``field``.
+    """What all copies of an endpoint share: the longest reply in tokens, and the field for it.
 
-    ``answered`` says whether it ever answered, ``failure`` why the first request failed.
+    ``answered`` says whether the endpoint ever answered, ``failure`` why the first request failed.
     """
 
     limit: int
@@ -127,7 +127,7 @@ class ChatEndpoint:
         self._begin()
 
     def counting_anew(self) -> "ChatEndpoint":
-        """The same endpoint on the same connections, with a new :attr:`usage`."""
+        """A copy of the endpoint on the same connections, with a new :attr:`usage`."""
         other = object.__new__(type(self))
         vars(other).update(vars(self), usage=Usage(), _lock=Lock())
         return other
@@ -164,7 +164,7 @@ class ChatEndpoint:
             if calls := _calls_of(choice.message):
                 message["tool_calls"] = calls
             thoughts = {name: getattr(choice.message, name, None) for name in THOUGHTS}
-            message |= {name: said for name, said in thoughts.items() if said and type(said) is str}
+            message |= {name: text for name, text in thoughts.items() if text and type(text) is str}
         except (AttributeError, TypeError, ValueError, IndexError):  # the client checks nothing
             raise self._failed("the answer is no chat completion") from None
         used = getattr(answer, "usage", None)

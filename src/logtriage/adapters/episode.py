@@ -60,7 +60,7 @@ def reply_in(style: Style) -> Reply:
 
 
 def incidents_of(incident_ids: Iterable[str], resolve: Resolver) -> Iterator[Incident]:
-    """The incidents of these ids, for rows; InvalidInput if a text stands for a list of ids."""
+    """The incidents of these ids; InvalidInput if ``incident_ids`` is a text, not a list."""
     if isinstance(incident_ids, str):
         raise InvalidInput(f"incident_ids: expected a list of ids, got {incident_ids!r:.80}")
     return map(resolve, incident_ids)
@@ -116,7 +116,7 @@ class GradedEpisode(Stopping):
 
     @property
     def state(self) -> State:
-        """The state of the core."""
+        """The state of the incident, its truth included: for the host alone."""
         return self._state
 
     @property
@@ -185,7 +185,7 @@ class Episode(GradedEpisode, TextEpisode):
         self._turns = 1 if self.reply == "plan" else turns
         self.prompt = tuple(opening(incident, self.reply, style))
         self.floor = self._score = score(self._state, rubric)
-        #: The last screen, where only what is new since is shown.
+        #: The last observation, if the next screen shows only what is new since; else None.
         self._seen = observe(self._state) if style in NEWS else None
 
     @classmethod
@@ -244,10 +244,7 @@ class Episode(GradedEpisode, TextEpisode):
 
     @property
     def stop(self) -> str | None:
-        """Why the episode has stopped; None while it goes on.
-
-        ``error``, the closing of its incident, or ``out_of_turns``.
-        """
+        """Why the episode has stopped: ``error``, the closing or ``out_of_turns``; None if not."""
         used_up = self._turns is not None and len(self.rewards) >= self._turns
         return super().stop or (OUT_OF_TURNS if used_up else None)
 

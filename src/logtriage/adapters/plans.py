@@ -28,9 +28,9 @@ def grade_plan(
     world: str | None = None,
     resolve: Resolver = incident_of,
 ) -> Grade:
-    """Grade a reply that holds a plan (:func:`~logtriage.parsing.parse_plan`); total in text.
+    """Grade the plan in a reply (:func:`~logtriage.parsing.parse_plan`); any text has a grade.
 
-    ``seal`` and ``world`` are columns of the row, checked where an id names the incident.
+    ``seal`` and ``world`` are columns of the row. They are checked if ``incident`` is an id.
 
     Raises:
         UnknownName, InvalidInput: for an incident id that does not exist.

@@ -1,4 +1,4 @@
-"""Ray in place of processes: a cluster, or workers of a Ray that is started on this machine.
+"""Run work on Ray instead of processes: on a cluster, or on a Ray started on this machine.
 
 Needs the extra ``ray``. Every machine needs the same version of logtriage, and the files that the
 work names under the same path. A task whose worker is killed is tried again by Ray.
@@ -23,14 +23,14 @@ except ModuleNotFoundError as error:
 
 #: The address that starts a Ray on this machine.
 LOCAL: Final = "local"
-#: So often a task is tried again after its worker was killed.
+#: How often a task is tried again after its worker was killed.
 RETRIES: Final = 3
 
 
 class RayWorkers:
-    """Workers of Ray, as :class:`logtriage.evaluation.parallel.Workers`; a context manager.
+    """Workers of Ray, used like :class:`logtriage.evaluation.parallel.Workers`.
 
-    A Ray that this process uses already is used, whatever the address, and never stopped.
+    If this process uses a Ray already, that is used, whatever the address, and never stopped.
 
     Args:
         address: ``local``, or that of a cluster, such as ``auto`` or ``ray://head:10001``.
@@ -82,7 +82,7 @@ class RayWorkers:
 
     @contextmanager
     def pool(self) -> Iterator[Executor]:
-        """As :meth:`logtriage.evaluation.parallel.Workers.pool`."""
+        """An executor on Ray, as :meth:`logtriage.evaluation.parallel.Workers.pool` has one."""
         pool = _Tasks()
         try:
             yield pool
@@ -98,7 +98,7 @@ class _Tasks(Executor):
         self._run = ray.remote(num_cpus=1, max_retries=RETRIES)(_run)
 
     def submit(self, function: Callable[..., Any], /, *work: Any, **options: Any) -> Future[Any]:
-        """A task of Ray for one call."""
+        """Run one call as a task of Ray."""
         future: Future[Any] = Future()
         self._left[future] = ref = self._run.remote(__version__, function, work, options)
 
@@ -114,7 +114,7 @@ class _Tasks(Executor):
         return future
 
     def cancel(self) -> None:
-        """Drop all that is not done."""
+        """Cancel all tasks that are not done."""
         for ref in list(self._left.values()):
             with suppress(RayError):  # it may be over by now
                 ray.cancel(ref, force=True)

@@ -15,7 +15,7 @@ REST: Final = "rest"
 
 
 def reward_names(rubric: Rubric) -> tuple[str, ...]:
-    """Every name that :func:`by_criterion` may use; InvalidInput if a criterion is ``rest``."""
+    """All keys that :func:`by_criterion` may give; InvalidInput if a criterion is ``rest``."""
     names = tuple(dict.fromkeys(row.name for row in rubric.rows))
     if REST in names:
         raise InvalidInput(f"rubric {rubric.id!r}: {REST!r} is what bounds and rounding add")

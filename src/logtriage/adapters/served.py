@@ -32,7 +32,7 @@ from logtriage.transcript import COMPLETED, Transcript
 if TYPE_CHECKING:
     from logtriage.adapters.endpoint import ChatEndpoint
 
-#: What the name of a served model begins with.
+#: The beginning of a served model's name.
 ENDPOINT: Final = f"{NAME}:"
 #: How a model that plays alone answers: by tool calls, or by JSON in its text. In notation every
 #: answer is one word.
@@ -97,9 +97,9 @@ class Endpoint:
 class ServedPlayer:
     """Plays incidents by asking served models, and records the episodes with their usage.
 
-    Several threads may share it. ``asked`` has the endpoint of each model by its name in ``team``,
-    who plays the roles of ``split``; without a split, alone. ``description`` are the settings that
-    change replies, ``spent`` the usage of finished episodes.
+    Several threads may share it. ``team`` plays the roles of ``split``; without a split, it is one
+    model, which plays alone. ``asked`` has the endpoint of each model by its name. ``description``
+    has the settings that change replies, ``spent`` the usage of finished episodes.
     """
 
     asked: Mapping[str, "ChatEndpoint"]
@@ -138,7 +138,7 @@ class ServedPlayer:
 
 
 def play_served(ask: "ChatEndpoint", episode: TextEpisode) -> None:
-    """Let a model play an episode; it breaks off if a request fails."""
+    """Let a model play an episode, which breaks off if a request fails."""
     while not episode.done:
         try:
             if episode.reply == "tools":

@@ -1,4 +1,4 @@
-"""One shift, text in and text out, as :class:`~logtriage.adapters.episode.Episode` is one incident.
+"""One shift, text in and text out, like :class:`~logtriage.adapters.episode.Episode` for incidents.
 
 >>> from logtriage.shift import make_shift
 >>> episode = ShiftEpisode(make_shift("quiet_shift-v1/test/0"))
@@ -23,7 +23,7 @@ from logtriage.shift.shifts import Shift, make_shift
 from logtriage.shift.states import begin
 from logtriage.shift.wires import take, wire_in
 
-#: Why an episode has stopped.
+#: The ``stop`` of an episode whose shift is over.
 OVER: Final = "over"
 
 

@@ -23,7 +23,7 @@ with imports_of("skyrl", "logtriage.adapters.skyrl", "skyrl_gym"):
     from skyrl_gym.envs.base_text_env import BaseTextEnv, BaseTextEnvStepOutput
     from skyrl_gym.envs.registration import register, registry
 
-#: What rows say in their column ``env_class``.
+#: The value of the rows' column ``env_class``.
 ENV_CLASS: Final = "logtriage"
 INCIDENTS: Final = Incidents()
 _REPLIES: Final = ("json", "tools", "plan")

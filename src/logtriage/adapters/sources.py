@@ -1,4 +1,4 @@
-"""Which incidents other frameworks play, and how their rows name them.
+"""Find the incidents that the rows of other frameworks name.
 
 An incident of your own task is named ``module:name/split/number``. A row alone imports no module
 and reads no file: whoever sets up tasks or a scorer must name both first.
@@ -20,7 +20,7 @@ from logtriage.world.model import World
 
 
 def is_own_task(text: str) -> bool:
-    """Whether a text is ``module:name``, your own task, and no task of a world."""
+    """Whether a text names your own task, as ``module:name``, and no task of a world."""
     return is_reference(text) and not names_world(text)
 
 
@@ -105,12 +105,12 @@ class Sources:
                 self._own |= drawn
                 names += drawn
             else:
-                of = self._world_of(task) if world is None else as_world(world)
-                names += incident_ids(task, split, count, start, world=of)
+                its_world = self._world_of(task) if world is None else as_world(world)
+                names += incident_ids(task, split, count, start, world=its_world)
         return names
 
     def __call__(self, name: str, bundle: str | None = None) -> Incident:
-        """The incident that a row names, beside the bundle that it is from.
+        """The incident that a row names; ``bundle`` is the file that it is from, if any.
 
         Raises:
             UnknownName, InvalidInput: if there is none, or nobody named its module or bundle here.

@@ -1,7 +1,7 @@
-"""Incidents handed to the roles of a team, each an agent that calls tools.
+"""Hand out incidents to the roles of a team, each an agent that calls tools.
 
-As :mod:`logtriage.adapters.desk`, for joint play: a tick passes when every role at the desk has
-called a tool. Scripted policies play the roles that are not at the desk.
+This is :mod:`logtriage.adapters.desk` for joint play: a tick passes when every role at the desk
+has called a tool. Scripted policies play the roles that are not at the desk.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ from logtriage.policies import RoleFailure, as_taken
 from logtriage.registry import roles_of
 from logtriage.roles import Role
 
-#: Seconds that a tick waits for a role that says nothing; then the role waits in that tick.
+#: Seconds that a tick waits for the call of a role; after that, the role's action is to wait.
 PATIENCE: Final = 300.0
 _BROKE_OFF: Final = "The incident broke off, and not for a reason of yours."
 
@@ -51,7 +51,7 @@ class TeamDesk:
         return (NEXT, *self.book.of(role))
 
     def seat(self, role: str) -> "TeamSeat":
-        """The place of a role; InvalidInput if somebody sits there."""
+        """The place of a role; InvalidInput if it is taken."""
         if role in self._seated:
             raise InvalidInput(f"role {role!r} is taken")
         self._seated.add(role)
@@ -96,6 +96,7 @@ class TeamDesk:
             self._tick(now)
 
     def _tick(self, now: Round) -> None:
+        """Play one tick, in which a role without a call waits, and wake the seats."""
         state = now.episode.state
         for role, hand in now.hands.items():
             hand.action = now.said.get(role, Wait())
@@ -119,7 +120,7 @@ class TeamDesk:
 
 
 class TeamSeat:
-    """The place of a role."""
+    """The place of one role, whose agent plays one incident after the other."""
 
     def __init__(self, desk: TeamDesk, role: Role) -> None:
         self._desk, self._role = desk, role

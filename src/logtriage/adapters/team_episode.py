@@ -79,7 +79,7 @@ class TeamEpisode(GradedEpisode):
     def read(self, role: Role, reply: str | Message | Sequence[Message]) -> Action:
         """The action of a role's reply; malformed if the role may not take it now.
 
-        InvalidInput for what is neither a text nor messages.
+        InvalidInput if ``reply`` is neither a text nor messages.
         """
         left = requests_left(self._state, self.split, role)
         return role_action(messages_of_turn(reply), role, self.incident.topology, left)
@@ -101,5 +101,5 @@ class TeamEpisode(GradedEpisode):
 
     @property
     def by_agent(self) -> dict[str, float]:
-        """The sum of each role's differences; these need not add up to the grade."""
+        """The credit of each role, summed over ticks; these sums need not add up to the grade."""
         return {name: sum(tick[name] for tick in self._credit) for name in self.split.names}

@@ -19,9 +19,9 @@ from logtriage.rendering import Reply
 Message = Mapping[str, Any]
 #: The ``stop`` of an episode that must not be scored.
 ERROR: Final = "error"
-#: What stands in the place of a screen that is no longer shown.
+#: The text in place of a screen that is no longer shown.
 LEFT_OUT: Final = "(an earlier screen)"
-#: Why an episode has stopped whose incident is still open.
+#: The ``stop`` of an episode that has used up its turns while its incident is open.
 OUT_OF_TURNS: Final = "out_of_turns"
 
 
@@ -55,8 +55,8 @@ class Stopping(ABC):
 class Turn:
     """The result of one reply.
 
-    ``messages`` answer it: of role ``tool`` per call, or ``user`` for a reply without calls.
-    ``reward`` is the grade after it, less the grade before; ``actions`` are its wire actions.
+    ``messages`` answer the reply: one of role ``tool`` for each call, or of role ``user`` if it has
+    no calls. ``reward`` is the change of the grade; ``actions`` are the reply's wire actions.
     """
 
     messages: tuple[dict[str, Any], ...]
@@ -71,10 +71,10 @@ class Turn:
 
 
 class TextEpisode(Stopping):
-    """An episode of one agent, which says how replies are read and wire actions are played.
+    """An episode of one agent. Subclasses say how replies are read and wire actions are played.
 
-    ``prompt`` opens it. ``actions`` are the wire actions so far, those without effect included,
-    with the agent's own ``words`` beside each; ``rewards`` are those of each turn.
+    ``prompt`` opens the episode. ``actions`` are all wire actions so far, also those without
+    effect; ``words`` are the agent's own words beside each, ``rewards`` the rewards of each turn.
     """
 
     reply: Reply
@@ -94,17 +94,17 @@ class TextEpisode(Stopping):
         is a malformed action. Actions after the end have no effect.
 
         Raises:
-            EpisodeOver: after an error, or a turn too many.
-            InvalidInput: for what is neither text nor messages.
+            EpisodeOver: after an error, or once the turns are used up.
+            InvalidInput: if ``reply`` is neither text nor messages.
         """
-        said = messages_of_turn(reply)
-        turn = self._turn(*self._read(said), own_words(said))
-        self._said = (*self._said, *map(_without_thoughts, said), *turn.messages)
+        messages = messages_of_turn(reply)
+        turn = self._turn(*self._read(messages), own_words(messages))
+        self._said = (*self._said, *map(_without_thoughts, messages), *turn.messages)
         return turn
 
     @property
     def messages(self) -> list[dict[str, Any]]:
-        """The conversation to send to the model, without screens that are too old."""
+        """The conversation to send to the model; :data:`LEFT_OUT` replaces screens too old."""
         shown = [dict(message) for message in (*self.prompt, *self._said)]
         for place in too_old([message["role"] for message in shown], self._screens):
             shown[place]["content"] = LEFT_OUT
@@ -181,7 +181,7 @@ def named_in(row: Mapping[str, Any], column: str) -> str:
 
 
 def too_old(roles: Sequence[str], screens: int | None) -> Sequence[int]:
-    """The places of the messages whose screens are not among the latest, by all their roles."""
+    """The indices of messages with a screen, except the latest ``screens`` (None: except all)."""
     places = [place for place, role in enumerate(roles) if role in ("user", "tool")]
     return () if screens is None else places[:-screens]
 
@@ -198,8 +198,8 @@ def messages_of_turn(reply: object) -> Sequence[Message]:
 
 def answer_to(call: Any, text: str) -> dict[str, Any]:
     """The message that answers a call: of role ``tool`` if the call has an id, else ``user``."""
-    named = isinstance(call, Mapping) and not is_in_text(call)
-    number = call.get("id") if named else None
-    if number is None:
+    is_framework_call = isinstance(call, Mapping) and not is_in_text(call)
+    call_id = call.get("id") if is_framework_call else None
+    if call_id is None:
         return {"role": "user", "content": text}
-    return {"role": "tool", "tool_call_id": number, "content": text}
+    return {"role": "tool", "tool_call_id": call_id, "content": text}

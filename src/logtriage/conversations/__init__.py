@@ -1,4 +1,4 @@
-"""Recorded conversations of any provider or framework become actions and transcripts.
+"""Turn recorded conversations of any provider or framework into actions and transcripts.
 
 Every message of the agent counts. No framework is imported here.
 """

@@ -1,7 +1,7 @@
-"""Blocks of content in one form: text, a call, the answer to a call, or anything else.
+"""Read the blocks of a message in one form: text, a call, an answer to a call, or other data.
 
-Providers and frameworks write the same few things under other keys. :data:`BLOCKS` has a row for
-each way, with the keys that it is recognised by.
+Providers and frameworks write the same few blocks under different keys. :data:`BLOCKS` lists
+their ways, each with the types and keys that it is recognised by.
 """
 
 import json
@@ -13,7 +13,7 @@ from logtriage.errors import InvalidInput
 
 Block = Mapping[str, Any]
 
-#: Where the parts of a call or an answer may stand; the first that is there counts.
+#: Keys that may hold the parts of a call or an answer; the first that is present counts.
 _NAME: Final = ("name", "tool_name", "toolName", "function_name", "functionName")
 ARGUMENTS_AT: Final = ("arguments", "input", "args", "parameters", "tool_kwargs", "rawInput")
 _CALL_ID: Final = ("call_id", "tool_call_id", "toolCallId", "toolUseId", "tool_use_id", "id")
@@ -23,7 +23,7 @@ _ANSWER: Final = ("content", "output", "result", "response", "value", "return_va
 _INSIDE: Final = (*_ANSWER, "text", "contents", "message", "stdout", "data", "Ok", "Err")
 #: How deep an answer is unwrapped.
 _DEEPEST: Final = 8
-#: What a harness notes of a call that it did not carry out.
+#: Words with which a harness marks a call that it did not carry out.
 _REFUSED: Final = frozenset(
     {"rejected", "denied", "declined", "cancelled", "canceled", "aborted", "approval", "prompt"}
 )
@@ -31,9 +31,9 @@ _FAILED: Final = frozenset({"error", "failed", "failure", "incomplete"})
 
 
 class Way(NamedTuple):
-    """One way to write a block: its ``types``, or the ``keys`` of a block without a type.
+    """One way to write a block: its possible ``types``, or ``keys`` if it has no type.
 
-    What such a key holds is the block; ``types`` with a ``-`` at their end are beginnings.
+    The value of such a key is the block. A type that ends with ``-`` is the beginning of a type.
     """
 
     read: Callable[[Block, str], list[dict[str, Any]]]
@@ -42,7 +42,7 @@ class Way(NamedTuple):
 
 
 def decoded(text: str) -> Any:
-    """The JSON in a text; None if there is none."""
+    """The value of a JSON text; None if the text is not JSON."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
@@ -50,18 +50,18 @@ def decoded(text: str) -> Any:
 
 
 def first(block: Block, keys: tuple[str, ...]) -> Any:
-    """The first of some fields that holds anything."""
+    """The value of the first of some fields that is not absent; None if all are."""
     return next((block[key] for key in keys if not absent(block.get(key))), None)
 
 
 def block_of(raw: object, where: str) -> list[dict[str, Any]]:
-    """A block in the one form, or a call and its answer; an InvalidInput names what is unknown."""
+    """Read a block, or a call with its answer; an InvalidInput names an unknown block."""
     if isinstance(raw, str):
         return [{"type": "text", "text": raw}]
     if not isinstance(raw, Mapping):
         raise InvalidInput(f"{where}: expected an object, got {json_kind(raw)}")
     if "refused" in raw:
-        return [dict(raw)]  # in that form already
+        return [dict(raw)]  # it was read already
     kind = first(raw, ("type", "part_kind", "block_type", "content_type"))
     if absent(kind) and raw.get("thought") is True:
         return _thought(raw, where)
@@ -79,7 +79,7 @@ def block_of(raw: object, where: str) -> list[dict[str, Any]]:
 
 
 def _with_inner(raw: Block, keys: tuple[str, ...]) -> Block:
-    """A block with the fields of the objects that it wraps."""
+    """Merge a block with the fields of the objects that it wraps."""
     inside = first(raw, keys)
     if not isinstance(inside, Mapping):
         return raw
@@ -92,13 +92,13 @@ def _text(block: Block, _: str) -> list[dict[str, Any]]:
 
 
 def _thought(block: Block, _: str) -> list[dict[str, Any]]:
-    """A thought: no action is read from it, and a transcript keeps it."""
-    said = plain(first(block, ("thinking", "reasoning", "text", "content")))
-    return [{"type": "thinking", "thinking": said} if said else {"type": "data"}]
+    """Read a thought. It gives no action, but a transcript keeps it."""
+    thought = plain(first(block, ("thinking", "reasoning", "text", "content")))
+    return [{"type": "thinking", "thinking": thought} if thought else {"type": "data"}]
 
 
 def _use(block: Block, where: str) -> list[dict[str, Any]]:
-    """A call. One with a ``tool_type`` was run by the model's own server."""
+    """Read a call. A call with ``tool_type`` was run by the model's own server: it is no action."""
     if "tool_type" in block:
         return [{"type": "data"}]
     name = first(block, _NAME)
@@ -109,8 +109,8 @@ def _use(block: Block, where: str) -> list[dict[str, Any]]:
     if not isinstance(name, str) or not name:
         raise InvalidInput(f"{where}: expected an object with a name")
     used = {"type": "tool_use", "name": name, "input": first(block, ARGUMENTS_AT)}
-    number = first(block, _CALL_ID)
-    return [used if absent(number) else {**used, "id": number}]
+    call_id = first(block, _CALL_ID)
+    return [used if absent(call_id) else {**used, "id": call_id}]
 
 
 def _result(block: Block, where: str) -> list[dict[str, Any]]:
@@ -119,15 +119,15 @@ def _result(block: Block, where: str) -> list[dict[str, Any]]:
     return [answer(first(block, _ANSWERED_ID), block)]
 
 
-def answer(number: object, block: Block) -> dict[str, Any]:
-    """The block of an answer to the call with an id.
+def answer(call_id: object, block: Block) -> dict[str, Any]:
+    """The block of an answer to the call ``call_id``.
 
-    ``refused`` is True if the harness notes that it did not carry the call out, None if it notes
-    a failure, which may be either.
+    ``refused`` is True if the harness notes that it did not carry the call out, and None if it
+    notes a failure: the call may have been carried out or not.
     """
     return {
         "type": "tool_result",
-        "tool_use_id": number if isinstance(number, str) else None,
+        "tool_use_id": call_id if isinstance(call_id, str) else None,
         "content": plain(first(block, _ANSWER)),
         "refused": _refusal(block),
     }
@@ -146,7 +146,7 @@ def _refusal(block: Block) -> bool | None:
 
 
 def _both(block: Block, where: str) -> list[dict[str, Any]]:
-    """A call, and its answer if that has come."""
+    """Read a call, and its answer if the block holds one."""
     used = _use(block, where)
     state = block.get("state")
     done = first(block, ("output", "result", "errorText")) is not None
@@ -193,7 +193,7 @@ BLOCKS: Final = (
 
 
 def plain(value: object, depth: int = 0) -> str:
-    """All text in an answer, whatever wraps it; JSON where it holds none."""
+    """All text in an answer, whatever wraps it; the answer as JSON if it holds no text."""
     if isinstance(value, str):
         return value
     if depth < _DEEPEST:
@@ -212,7 +212,7 @@ def plain(value: object, depth: int = 0) -> str:
 
 
 def texts_in(blocks: object) -> Iterator[str]:
-    """The text of each block of text in a content."""
+    """The text of each text block in a message's content."""
     for block in blocks if isinstance(blocks, list | tuple) else ():
         text = block.get("text") if isinstance(block, Mapping) else block
         if isinstance(text, str):

@@ -1,4 +1,4 @@
-"""Actions that an agent takes by commands of a shell, such as ``triage escalate team=sre-team``."""
+"""Read actions from shell commands of an agent, such as ``triage escalate team=sre-team``."""
 
 import re
 import shlex
@@ -25,12 +25,12 @@ _BETWEEN: Final = frozenset({";", "&&", "||", "|", "&", "\n"})
 
 
 def has_blocks(text: str) -> bool:
-    """Whether a reply has a block of shell."""
+    """Whether a reply has a block of shell code."""
     return _BLOCK.search(text) is not None
 
 
 def wires_in_blocks(text: str) -> list[Wire]:
-    """The actions of the commands in the blocks of shell in a reply."""
+    """The actions of the commands in a reply's blocks of shell code."""
     if len(text) > MAX_TEXT:
         return []
     _, *blocks = _BLOCK.split(text)
@@ -38,7 +38,7 @@ def wires_in_blocks(text: str) -> list[Wire]:
 
 
 def wires_of_command(arguments: object) -> list[Wire]:
-    """The actions of the command in the arguments of a shell's tool."""
+    """The actions of the command in the ``arguments`` of a call of a shell tool."""
     if isinstance(arguments, str):
         arguments = decoded(arguments)
     if not isinstance(arguments, Mapping):
@@ -67,7 +67,7 @@ def _wires(script: str) -> Iterator[Wire]:
 
 
 def _action(command: list[str]) -> Iterator[Wire]:
-    """The action of ``PROGRAM NAME KEY=VALUE …`` or ``NAME VALUE``; none of another command."""
+    """The action in ``PROGRAM NAME KEY=VALUE …`` or ``NAME VALUE``; other commands give none."""
     if not command or command[0] in _TEXT_TOOLS:
         return
     place = next((at for at, word in enumerate(command[:3]) if word in SOLO_TOOLS), None)

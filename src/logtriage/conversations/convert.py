@@ -1,4 +1,4 @@
-"""Conversations in files become transcripts, which ``logtriage grade`` reads.
+"""Convert files of conversations into transcripts, which ``logtriage grade`` reads.
 
 A row is one JSON object: a conversation and the id of its incident.
 :mod:`logtriage.conversations.shapes` lists what is recognised; transcripts pass through unchanged.
@@ -36,7 +36,7 @@ MAX_DOCUMENT: Final = 256 * 1024 * 1024
 def convert_file(
     source: Source, *, on_error: OnError | None = None, **options: Any
 ) -> Iterator[Transcript]:
-    """The transcripts of a file, as :func:`convert_files` reads it."""
+    """The transcripts of one file; the options are those of :func:`convert_files`."""
     for reading in convert_files([source], on_error=on_error, **options):
         yield reading.transcript
 
@@ -51,13 +51,13 @@ def convert_files(
     other_tools: Collection[str] = (),
     resolve: Resolver = incident_of,
 ) -> Iterator[Reading]:
-    """Convert files of rows: JSONL, or one JSON document, gzipped or not.
+    """Convert the rows of files: JSONL, or one JSON document, gzipped or not.
 
     A document holds a list of rows, one row, or an Inspect log with its ``samples``. A row that
     cannot be converted goes to ``on_error`` as a :class:`TranscriptError` with file and line (or
     number); without ``on_error`` it is raised. The options are those of :func:`transcript_of_row`.
-    A row that is the beginning of another, as in a log with a line for each request, is left out,
-    and goes to ``on_beginnings``. So all is read before the first transcript comes.
+    In a log with a row for each request, a row is the beginning of the next one. Such a row is left
+    out and goes to ``on_beginnings``, so all files are read before the first transcript comes.
 
     Raises:
         TranscriptError: for the first bad row, if there is no ``on_error``; for a
@@ -78,12 +78,12 @@ def convert_files(
             while (further := longer.get(whole.prefixes[-1])) is not None:
                 whole = further
             beginnings[str(whole)].append(str(row))
-        elif isinstance(row.read, Reading):
-            yield row.read
+        elif isinstance(row.result, Reading):
+            yield row.result
         elif on_error is None:
-            raise row.read
+            raise row.result
         else:
-            on_error(row.read)
+            on_error(row.result)
     for place, parts in beginnings.items():
         if on_beginnings is not None:
             on_beginnings(parts, place)
@@ -91,11 +91,11 @@ def convert_files(
 
 @attrs.frozen(eq=False)
 class _Row:
-    """A row of a file: where it stands, what became of it, and digests of its beginnings."""
+    """A row of a file: its place, its transcript or error, and digests of its beginnings."""
 
     place: str
     line: int | None
-    read: Reading | TranscriptError
+    result: Reading | TranscriptError
     prefixes: tuple[bytes, ...] = ()
 
     def __str__(self) -> str:
@@ -117,12 +117,12 @@ def _read(place: str, line: int | None, value: object, *options: Any) -> _Row:
         return _Row(place, line, TranscriptError(reason, source=place, line=line), prefixes)
 
 
-#: File and line of a row, and the row, or the error that stands for it.
+#: (file, line, row); an error stands for a row that could not be read.
 _Record = tuple[str, int | None, object]
 
 
 def _records(source: Source) -> Iterator[_Record]:
-    """The rows of a file; lines that are a conversation together are one."""
+    """The rows of a file; lines that together make a conversation become one row."""
     if isinstance(source, str | Path):
         with Path(source).open("rb") as stream:
             yield from _records(stream)
@@ -150,7 +150,7 @@ def _records(source: Source) -> Iterator[_Record]:
 
 
 def _values(stream: Any, name: str) -> Iterator[_Record]:
-    """The values of JSON in a file: one a line, or a document over all of them."""
+    """The JSON values in a file: one on each line, or one document over all lines."""
     lines: Iterator[tuple[int, Any]] = (
         (n, line) for n, line in numbered_lines(stream) if line is None or line.strip()
     )
@@ -204,7 +204,7 @@ def _document(document: Any, name: str) -> Iterator[_Record]:
 
 
 def _decoded(text: str | bytes | None) -> Any:
-    """The JSON of a line, or the error that stands for it; None: it is too long."""
+    """The JSON value of a line, or the error that stands for it. ``text`` None: it is too long."""
     if text is None:
         return TranscriptError(TOO_LONG)
     try:

@@ -1,6 +1,6 @@
-"""Messages of any provider in one form: the ways in which conversations are kept.
+"""Read the messages of any provider or framework in one form.
 
-:data:`SHAPES` has a row for each way. Anything else is refused by its place, so that no
+:data:`SHAPES` lists the known forms. Anything else is an error that names the place, so that no
 conversation is graded that was not understood.
 """
 
@@ -27,7 +27,7 @@ _DEEPEST: Final = 3
 
 
 class Shape(NamedTuple):
-    """A way to keep messages: how it is recognised, and how it is read, with its place."""
+    """A form of messages. ``fits`` recognises it; ``read`` takes the value and its place."""
 
     writers: str
     fits: Callable[[Message], bool]
@@ -38,7 +38,7 @@ def messages_of(raw: object) -> Messages:
     """The messages of a conversation, one reply as text, or a provider's raw response.
 
     Raises:
-        InvalidInput: naming the message and the field, for what is none of these.
+        InvalidInput: naming the message and the field, if ``raw`` is none of these.
     """
     if isinstance(raw, str):
         return [{"role": "assistant", "content": raw}]
@@ -132,20 +132,20 @@ def _autogen(raw: Message, where: str) -> Messages:
 
 
 def _step(raw: Message, where: str) -> Messages:
-    """A step of smolagents: the model's output, its calls, and what came of them."""
-    said = {"role": "assistant", "content": plain(raw.get("model_output"))}
+    """A step of smolagents: the model's output, its calls, and their results."""
+    reply = {"role": "assistant", "content": plain(raw.get("model_output"))}
     calls = raw.get("tool_calls")
-    messages = split(checked({**said, "tool_calls": [] if absent(calls) else calls}, where))
+    messages = split(checked({**reply, "tool_calls": [] if absent(calls) else calls}, where))
     if not absent(raw.get("observations")):
         messages.append({"role": "user", "content": plain(raw["observations"])})
     return messages
 
 
 def _ran_item(raw: Message, where: str) -> Messages:
-    """A call with its answer in one item, as of tools that the model's own server ran."""
+    """An item that holds a call and its answer, as for tools that the model's own server ran."""
     called = {key: raw[key] for key in raw if key not in ("output", "result", "error", "status")}
-    number = first(raw, ("call_id", "id"))
-    return [checked(called, where), {"role": "tool", "content": [answer(number, raw)]}]
+    call_id = first(raw, ("call_id", "id"))
+    return [checked(called, where), {"role": "tool", "content": [answer(call_id, raw)]}]
 
 
 def _is_ran(raw: Message) -> bool:
@@ -154,7 +154,7 @@ def _is_ran(raw: Message) -> bool:
 
 
 _LANGCHAIN: Final = AGENT_ROLES | OTHER_ROLES
-#: How messages are kept; the first shape that fits counts.
+#: The known forms of messages; the first that fits counts.
 SHAPES: Final = (
     Shape("OpenAI: a raw response", _holds("choices"), _choice("choices", "message")),
     Shape("Gemini: a raw response", _holds("candidates"), _choice("candidates", "content")),

@@ -1,4 +1,4 @@
-"""Where a row keeps its messages, who played, and what went wrong."""
+"""Find the messages in a row, who played, and what went wrong."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -14,13 +14,13 @@ from logtriage.conversations.shapes import Row, as_row, at, is_conversation, is_
 from logtriage.errors import InvalidInput, TranscriptError
 from logtriage.transcript import COMPLETED
 
-#: Where the conversation may stand.
+#: Keys that may hold the conversation; the first that is present counts.
 MESSAGES_AT: Final = (
     *("messages", "conversation", "conversations", "history", "contents", "steps", "completion"),
     *("filtered_resps", "response", "choices", "candidates", "output", "reply", "input"),
     *("values", "state"),
 )
-#: Keys that hold the response of a provider; the first two are fields of the response itself.
+#: Keys that hold a provider's response; with one of the first two, the row is the response.
 _IN_ROW: Final = ("choices", "candidates")
 _RESPONSES: Final = (*_IN_ROW, "completion", "response")
 _OWN_KEYS: Final = TRANSCRIPT_FIELDS | {"error"}
@@ -28,7 +28,7 @@ _OWN_KEYS: Final = TRANSCRIPT_FIELDS | {"error"}
 
 @attrs.frozen
 class Conversation:
-    """A row with its messages, and the field that holds them; ``prompt`` was given to the agent."""
+    """A row with its messages, the field that holds them, and the prompt given to the agent."""
 
     row: Row
     place: str
@@ -39,8 +39,8 @@ class Conversation:
 def conversation_of(row: object) -> Conversation:
     """The prompt and messages of a row; a TranscriptError names the field.
 
-    Team episodes, and rows whose ``actions`` come without agent messages, are transcripts: they
-    have no messages here.
+    Team episodes, and rows whose ``actions`` come without agent messages, are transcripts: their
+    ``messages`` are empty.
     """
     if not isinstance(row, Mapping):
         raise TranscriptError(f"expected a JSON object, got {json_kind(row)}")
@@ -65,7 +65,7 @@ def conversation_of(row: object) -> Conversation:
 
 
 def at_place(place: str, error: InvalidInput) -> TranscriptError:
-    """An error of a row's messages, with the field that holds them."""
+    """Turn an error in a row's messages into one that names the field ``place``, too."""
     if str(error).startswith("prompt"):
         return TranscriptError(str(error))
     joint = "" if str(error).startswith(("[", ".")) else ": "
@@ -73,14 +73,14 @@ def at_place(place: str, error: InvalidInput) -> TranscriptError:
 
 
 def _has_messages(row: Row) -> bool:
-    """Whether a row with a list of actions has messages, too; without actions, any will do."""
+    """Whether a row with ``actions`` has messages, too; if these are empty, in any known field."""
     keys = ("messages", "completion") if row["actions"] else ("nodes", *MESSAGES_AT)
     kinds = list if row["actions"] else list | str | Mapping
     return any(isinstance(row.get(key), kinds) and bool(row[key]) for key in keys)
 
 
 def _conversation(row: Mapping[str, Any]) -> tuple[str, Any]:
-    """Where the conversation stands, and the conversation."""
+    """(name of the field that holds the conversation, the conversation)."""
     if isinstance(row.get("nodes"), list):
         return "nodes", last_branch(row["nodes"])
     keys = [key for key in MESSAGES_AT if not absent(row.get(key))]
@@ -106,7 +106,7 @@ def _conversation(row: Mapping[str, Any]) -> tuple[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Messages that are kept as a text of JSON, or as the body of a response; else the value."""
+    """Unwrap messages in JSON text, or the ``body`` of a response; return other values as is."""
     if isinstance(value, Mapping) and isinstance(value.get("body"), Mapping):
         return value["body"]
     if not isinstance(value, str) or not value.lstrip().startswith("[{"):
@@ -116,7 +116,7 @@ def _plain(value: Any) -> Any:
 
 
 def _with_reply(messages: list[Any], reply: Any) -> list[Any]:
-    """The messages of a request with the reply to it, unless they end with a reply already."""
+    """Append the reply to the messages of a request, unless they end with a reply already."""
     last = messages[-1] if messages else None
     if isinstance(last, Mapping) and is_from_agent(last):
         return messages
@@ -126,7 +126,7 @@ def _with_reply(messages: list[Any], reply: Any) -> list[Any]:
 def last_branch(nodes: Sequence[Any]) -> list[Any]:
     """The messages that lead to the last message of a verifiers trace, which is a tree.
 
-    Messages of role ``assistant`` that were not sampled are left out: the agent was given them.
+    Messages of role ``assistant`` that were not sampled are left out: the agent did not write them.
     """
     messages: list[Any] = []
     position: int | None = len(nodes) - 1
@@ -145,7 +145,7 @@ def last_branch(nodes: Sequence[Any]) -> list[Any]:
 
 
 def agent_of(row: Mapping[str, Any]) -> str | None:
-    """Who played: ``agent`` or ``model``, or the model in the agent's settings."""
+    """The name of the agent or its model, from the first of some fields that holds a text."""
     for path in ("agent", "model", "agent.config.model", "model_name", "agent_name"):
         name = at(row, path)
         if isinstance(name, str):
@@ -156,7 +156,7 @@ def agent_of(row: Mapping[str, Any]) -> str | None:
 def status_of(row: Mapping[str, Any]) -> str:
     """The status of a row, from the errors that frameworks note.
 
-    ``ok`` outweighs them: the library verifiers keeps those of earlier attempts beside it.
+    ``ok`` outweighs errors: the library verifiers keeps those of earlier attempts beside it.
     """
     if row.get("ok") is True:
         return COMPLETED

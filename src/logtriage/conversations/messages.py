@@ -1,4 +1,4 @@
-"""One message in one form: who wrote it, its text, its calls and its answers."""
+"""Bring one message into one form, and read who wrote it, its text, calls and answers."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
@@ -18,7 +18,7 @@ OTHER_ROLES: Final = frozenset(
     {"system", "developer", "user", "human", "tool", "function", "environment", "observation"}
     | {"exit", "ipython"}
 )
-#: Roles by the names that other tools have for them.
+#: Our roles by other names for them.
 _ROLES: Final = {
     **dict.fromkeys(("gpt", "chatbot", "gemini", "bot_message"), "assistant"),
     **dict.fromkeys(("tool-call", "function_call"), "assistant"),
@@ -46,10 +46,9 @@ _FOREIGN: Final = frozenset(
 
 @attrs.frozen
 class Answer:
-    """What was shown to the agent: the ``text``, and the id of the call that it answers, if any.
+    """A text shown to the agent. If ``to_call``, it answers the call with ``id`` (if known).
 
-    ``to_call``: it answers a call. ``refused``: the harness notes that the call was not carried
-    out; None: it notes a failure.
+    ``refused``: the harness notes that the call was not carried out; None: it notes a failure.
     """
 
     text: str
@@ -64,14 +63,14 @@ def among(value: object, names: Iterable[str]) -> bool:
 
 
 def as_object(value: object, where: str) -> Mapping[str, Any]:
-    """A value that must be an object."""
+    """Return ``value`` if it is an object; else InvalidInput names the place."""
     if not isinstance(value, Mapping):
         raise InvalidInput(f"{where}: expected an object, got {json_kind(value)}")
     return value
 
 
 def checked(raw: Message, where: str) -> dict[str, Any]:
-    """A message with a role that is known, or refused by its field."""
+    """Bring a message into one form; an InvalidInput names a field that is not understood."""
     message = dict(raw)
     kind, role = message.get("type"), message.get("role")
     if not absent(role) or not among(kind, CALL_ITEMS | _QUIET_ITEMS | _OTHER_ITEMS):
@@ -123,7 +122,7 @@ def is_from_agent(message: Message) -> bool:
 
 
 def _read_agents(message: dict[str, Any], where: str) -> None:
-    """Bring a message of the agent into one form, or refuse it by its field."""
+    """Bring the calls and blocks of an agent's message into one form, in place."""
     for key, value in message.items():
         letters = "".join(letter for letter in str(key).lower() if letter.isalpha())
         if letters in _FOREIGN and key != "tool_calls" and value:
@@ -160,12 +159,12 @@ def _call(raw: object, where: str) -> dict[str, Any]:
         raise InvalidInput(f"{where}: a call without a name")
     if absent(function):
         call["name"] = name
-    number = first(call, ("id", "call_id", "toolCallId", "tool_call_id"))
-    return call if absent(number) else {**call, "id": number}
+    call_id = first(call, ("id", "call_id", "toolCallId", "tool_call_id"))
+    return call if absent(call_id) else {**call, "id": call_id}
 
 
 def split(message: dict[str, Any]) -> Messages:
-    """A message of the agent as several, where its content or its calls hold answers, too."""
+    """Split a message of the agent that also holds answers to calls into several messages."""
     content = message.get("content")
     blocks = content if isinstance(content, list) and is_from_agent(message) else ()
     calls = message.get("tool_calls") if is_from_agent(message) else ()
@@ -195,13 +194,13 @@ def _is_result(block: object) -> bool:
 
 
 def text_of(message: Message) -> str:
-    """The text of a message; blocks of text are put together, others left out."""
+    """The text of a message: all its text blocks, joined by line breaks."""
     content = message.get("content")
     return content if isinstance(content, str) else "\n".join(texts_in(content))
 
 
 def answers_of(message: Message) -> Iterator[Answer]:
-    """What a message of others shows: its answers to calls, then its text."""
+    """The answers to calls in a message that the agent did not write, then its text."""
     content = message.get("content")
     shown = []
     for raw in content if isinstance(content, list | tuple) else ():
@@ -212,8 +211,8 @@ def answers_of(message: Message) -> Iterator[Answer]:
     results = list(filter(_is_result, shown))
     text = content if isinstance(content, str) else "\n".join(texts_in(shown))
     if message.get("role") in ("tool", "function", "ipython") and not results:
-        number = first(message, ("tool_call_id", "tool_use_id", "call_id"))
-        results, text = [answer(number, message)], ""
+        call_id = first(message, ("tool_call_id", "tool_use_id", "call_id"))
+        results, text = [answer(call_id, message)], ""
     for block in results:
         yield Answer(block["content"], block["tool_use_id"], True, block["refused"])
     if text:

@@ -1,8 +1,8 @@
-"""Conversations in spans and log records of OpenTelemetry, as instrumented models write them.
+"""Read conversations from spans and log records of OpenTelemetry.
 
 The conventions for generative AI keep the messages of a request and of its answer in attributes
-(``gen_ai.input.messages``, ``gen_ai.output.messages``) or in events; OpenInference and OpenLLMetry
-number them (``llm.input_messages.0.message.role``, ``gen_ai.prompt.0.role``).
+(``gen_ai.input.messages``, ``gen_ai.output.messages``) or in events. OpenInference and OpenLLMetry
+spread them over numbered attributes (``llm.input_messages.0.message.role``).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,7 +16,7 @@ Line = Mapping[str, Any]
 #: Attributes that hold the messages of a request, and of its answer.
 _ASKED: Final = ("gen_ai.input.messages", "gen_ai.prompt", "llm.input_messages")
 _SAID: Final = ("gen_ai.output.messages", "gen_ai.completion", "llm.output_messages")
-#: The whole conversation of an agent.
+#: Attributes that hold the whole conversation of an agent.
 _WHOLE: Final = ("pydantic_ai.all_messages", "all_messages_events", "events")
 _RULES: Final = ("gen_ai.system_instructions",)
 _MODEL: Final = ("gen_ai.response.model", "gen_ai.request.model", "llm.model_name")
@@ -26,16 +26,16 @@ _KINDS: Final = ("stringValue", "intValue", "doubleValue", "boolValue")
 
 
 def is_telemetry(line: Line) -> bool:
-    """Whether a document holds spans or records, or is a span with messages."""
+    """Whether a JSON object holds spans or log records, or is a span with messages."""
     if any(isinstance(line.get(key), list) for key in ("resourceSpans", "resourceLogs")):
         return True
     return any(str(key).startswith(("gen_ai.", "llm.")) for key in _attributes(line))
 
 
 def telemetry_rows(lines: Sequence[Line]) -> list[dict[str, Any]]:
-    """A row for each request to a model; where a trace has none, for each agent in it.
+    """A row for each request to a model; in a trace without any, for each span with messages.
 
-    The incident of a row is the attribute of that name of its span, its trace or its resource.
+    The incident of a row is an attribute ``incident`` or ``incident_id`` of any span of its trace.
     """
     spans = _all_spans([span for line in lines for span in _spans(line)])
     incidents: dict[object, str] = {}
@@ -61,23 +61,23 @@ def telemetry_rows(lines: Sequence[Line]) -> list[dict[str, Any]]:
 
 
 def _all_spans(spans: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The spans, and one for the records that are a message each, by the span that they name."""
+    """The spans, with log records of one message each gathered by the span that they name."""
     gathered: list[dict[str, Any]] = []
-    of: dict[object, dict[str, Any]] = {}
+    by_span: dict[object, dict[str, Any]] = {}
     for span in spans:
         record = {"event.name": span["name"], **span["attributes"]}
         if not _is_event(record):
             gathered.append(span)
-        elif (key := (span["trace"], span["id"])) in of:
-            of[key]["events"].append(record)
+        elif (key := (span["trace"], span["id"])) in by_span:
+            by_span[key]["events"].append(record)
         else:
-            of[key] = {**span, "events": [record]}
-            gathered.append(of[key])
+            by_span[key] = {**span, "events": [record]}
+            gathered.append(by_span[key])
     return gathered
 
 
 def _spans(line: Line) -> Iterator[dict[str, Any]]:
-    """The spans and records of a document, each with its attributes and its trace."""
+    """The spans and log records of a JSON object, in one form (see :func:`_span`)."""
     for outer, middle, inner in (
         ("resourceSpans", "scopeSpans", "spans"),
         ("resourceLogs", "scopeLogs", "logRecords"),
@@ -114,7 +114,7 @@ def _span(span: Line, shared: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _messages(span: Line) -> list[Any]:
-    """The messages of a request and its answer; empty without any."""
+    """The messages of a request and its answer; empty if the span has none."""
     attributes = span["attributes"]
     for name in _WHOLE:
         whole = _decoded(attributes.get(name))
@@ -147,7 +147,7 @@ def _is_event(event: Line) -> bool:
 
 
 def _event(event: Any) -> Any:
-    """A message that stands in an event, such as ``gen_ai.user.message`` or ``gen_ai.choice``."""
+    """The message in an event such as ``gen_ai.user.message`` or ``gen_ai.choice``."""
     if not isinstance(event, Mapping):
         return event
     name = str(event.get("event.name", ""))
@@ -163,7 +163,7 @@ def _event(event: Any) -> Any:
 
 
 def _numbered_messages(attributes: Line, prefix: str) -> list[Any]:
-    """Messages whose fields are attributes with numbers in their names."""
+    """The messages whose fields are attributes with numbered names that begin with ``prefix``."""
     tree: dict[str, Any] = {}
     for key, value in attributes.items():
         if key.startswith(prefix):
@@ -198,9 +198,9 @@ def _objects(value: object) -> Iterator[Line]:
     return (item for item in items if isinstance(item, Mapping))
 
 
-def _attributes(of: object) -> dict[str, Any]:
-    """Attributes by their names, from an object or from OTLP's list of keys and values."""
-    raw = of.get("attributes") if isinstance(of, Mapping) else None
+def _attributes(owner: object) -> dict[str, Any]:
+    """The attributes of ``owner`` by name, kept as an object or as OTLP's list of key and value."""
+    raw = owner.get("attributes") if isinstance(owner, Mapping) else None
     if isinstance(raw, Mapping):
         return dict(raw)
     return {str(item.get("key")): _value(item.get("value")) for item in _objects(raw)}
@@ -220,7 +220,7 @@ def _value(value: object) -> Any:
 
 
 def _decoded(value: object) -> Any:
-    """A value that may be kept as a text of JSON."""
+    """The value, decoded if it is JSON text; None if it is absent."""
     if isinstance(value, str) and value[:1] in ("[", "{"):
         inside = decoded(value)
         return value if inside is None else inside

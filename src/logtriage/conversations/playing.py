@@ -1,9 +1,9 @@
-"""The screens of a conversation, held against the replay of the calls so far.
+"""Find out which calls of a conversation were played, by its screens.
 
-A screen says how many actions were played before it, and what came of the last one. So a log
-whose turns were cut, that belongs to another incident, or that holds calls which the harness
-refused is not graded as it stands: a call that no screen shows is not played, and a log that no
-choice of its calls explains is refused by its first mismatch.
+A screen says how many actions were played before it, and what came of the last one. So each is
+compared with a replay of the calls before it. Calls that the harness refused are left out. If no
+choice of the calls explains a screen, turns were cut or the log belongs to another incident; it is
+refused with the first mismatch.
 """
 
 from collections.abc import Sequence
@@ -34,13 +34,13 @@ from logtriage.parsing.calls import Wire
 from logtriage.rendering import render_observation
 from logtriage.state import State, initial_state
 
-#: At most this many choices of the calls that were played are tried for a screen.
+#: For each screen, at most this many choices of the calls that were played are tried.
 MAX_CHOICES: Final = 500
 
 
 @attrs.frozen
 class Played:
-    """The steps that a conversation shows as played, how many were not, and screens compared."""
+    """The steps that were played, and the numbers of steps left out and of screens compared."""
 
     steps: tuple[Step, ...]
     left_out: int
@@ -63,7 +63,7 @@ class _Pending:
 
     @property
     def readable(self) -> bool:
-        """Whether the step is an action; what other tools show may be of the agent's own making."""
+        """Whether the step is an action. The agent may have made up what other tools show."""
         return not isinstance(self.action, Malformed)
 
     @property
@@ -74,8 +74,8 @@ class _Pending:
         return self.answer.refused is True or is_refusal(self.answer.text)
 
     @property
-    def doubt(self) -> int:
-        """How likely the step was not played; the least number is the likeliest."""
+    def trust(self) -> int:
+        """How likely the step was played; steps with the least numbers are left out first."""
         if self.refused:
             return 0
         order = (bool(self.screens), self.answer is None, self.readable)
@@ -83,7 +83,7 @@ class _Pending:
 
 
 def played(incident: Incident, messages: Sequence[Message], steps: Sequence[Step]) -> Played:
-    """The steps that were played, by the screens in the messages; without screens, all.
+    """Choose the steps that were played, by the screens and refusals in the messages.
 
     Raises:
         InvalidInput: naming the message and the first line of a screen that the replay of the calls
@@ -108,7 +108,7 @@ def played(incident: Incident, messages: Sequence[Message], steps: Sequence[Step
 
 
 class _Replay:
-    """The incident as far as the screens confirm it, and the steps that wait for one."""
+    """A replay of the incident as far as screens confirm it, and the steps that wait for one."""
 
     def __init__(self, incident: Incident) -> None:
         self.states = [initial_state(incident)]
@@ -129,7 +129,7 @@ class _Replay:
         self.pending.append(_Pending(step, action_from_wire(step.wire, topology)))
 
     def take(self, answers: Sequence[tuple[str, Answer]]) -> None:
-        """Take the answers between two replies."""
+        """Match the answers between two replies with their steps, and play what they confirm."""
         loose: list[tuple[str, Answer]] = []
         shown: dict[_Pending, str] = {}
         for place, answer in answers:
@@ -158,7 +158,7 @@ class _Replay:
                     step.answer = step.answer or answer
 
     def _step_of(self, answer: Answer) -> _Pending | None:
-        """The step that an answer is to; None for one to no call, as a text of the user."""
+        """The pending step that an answer belongs to; None if it answers no pending call."""
         if not answer.to_call:
             return None
         open_steps = [step for step in self.pending if step.answer is None]
@@ -167,7 +167,7 @@ class _Replay:
         return next(iter((*named, *unnamed)), None)
 
     def _sort(self) -> None:
-        """Put steps of one reply in the order in which their screens say that they were played."""
+        """Put the pending steps that have screens in the order of their screens' ticks."""
         steps = enumerate(self.pending)
         slots = [(step.screens[0].tick, at) for at, step in steps if step.screens]
         ordered = [self.pending[at] for _, at in sorted(slots)]
@@ -175,7 +175,7 @@ class _Replay:
             self.pending[at] = step
 
     def _confirm(self, count: int, screens: Sequence[Screen], answer: Answer, place: str) -> None:
-        """Play as many of the first ``count`` steps as screens say, and compare these."""
+        """Play as many of the first ``count`` steps as the screens say; compare the screens."""
         group = self.pending[:count]
         if not screens:  # the answer says that the incident is closed
             self._play([*self._played_steps(group[:-1]), *group[-1:]], count)
@@ -186,7 +186,7 @@ class _Replay:
                 )
             return
         latest, *earlier = screens
-        if latest.tick < self.state.tick:  # shown again
+        if latest.tick < self.state.tick:  # an earlier screen, shown again
             earlier = list(screens)
         else:
             self._settle(group, latest, place)
@@ -195,9 +195,9 @@ class _Replay:
         self.screens += len(screens)
 
     def _settle(self, group: Sequence[_Pending], screen: Screen, place: str) -> None:
-        """Play those steps of a group after which the replay shows a screen."""
+        """Play those steps of a group after which the replay shows ``screen``."""
         surplus = len(group) - (screen.tick - self.state.tick)
-        # What an unknown tool shows takes no action back: the agent may have made it.
+        # A screen of an unknown tool rules out no action: the agent may have made it up.
         others = bool(group) and group[-1].step.id is not None and not group[-1].readable
         doubtful = [
             at
@@ -212,7 +212,7 @@ class _Replay:
                 + ", or it is of another incident"
             )
         problem: InvalidInput | None = None
-        likely = sorted(doubtful, key=lambda at: (group[at].doubt, at))
+        likely = sorted(doubtful, key=lambda at: (group[at].trust, at))
         for dropped in islice(combinations(likely, surplus), MAX_CHOICES):
             kept = [step for at, step in enumerate(group) if at not in dropped]
             try:
@@ -233,7 +233,7 @@ class _Replay:
         return states
 
     def _play(self, steps: Sequence[_Pending], count: int) -> None:
-        """Play these of the first ``count`` pending steps, and leave the others out."""
+        """Play ``steps`` of the first ``count`` pending ones, and leave the others out."""
         self.quiet = self.quiet or any(step.answer and not step.screens for step in steps)
         self.states = self._after(steps)
         self.steps += (step.step for step in steps)
@@ -241,7 +241,7 @@ class _Replay:
         del self.pending[:count]
 
     def _compare(self, screen: Screen, states: Sequence[State], place: str) -> None:
-        """Raise the first mismatch of a screen and the replay's."""
+        """Raise InvalidInput with the first mismatch of a screen and the last of ``states``."""
         now, incident = states[-1], states[-1].incident
         if screen.tick != now.tick or screen.horizon != incident.horizon:
             raise InvalidInput(
@@ -265,15 +265,15 @@ class _Replay:
         return counted(count, "call")
 
     def end(self) -> Played:
-        """The steps played, with those after the last screen that were."""
+        """Play those of the last steps that were played, and return the whole result."""
         self._play(self._played_steps(self.pending), len(self.pending))
         return Played(tuple(self.steps), self.left_out, self.screens)
 
     def _played_steps(self, steps: Sequence[_Pending]) -> list[_Pending]:
-        """The steps that were played, of those that no screen follows.
+        """Choose the steps that were played from ``steps``, which no screen follows.
 
-        Where each call before was answered by a screen, a call with another answer was played only
-        if it closed the incident.
+        If all calls before were answered by screens, a call with another answer counts as played
+        only if it may have closed the incident.
         """
         kept: list[_Pending] = []
         for step in steps:

@@ -1,4 +1,4 @@
-"""One row of a framework's file becomes a transcript: a conversation and an incident's id."""
+"""Turn a row of a framework's file, a conversation of an incident, into a transcript."""
 
 import json
 import re
@@ -43,11 +43,11 @@ from logtriage.state import initial_state
 from logtriage.tasks import DEFAULT_TASKS, get_task
 from logtriage.transcript import COMPLETED, Transcript, check_drawn, plays_of
 
-#: Roles whose messages show screens; not tools, since an agent may have written their messages.
+#: Roles that may show a first screen. Tools may not: the agent may have written their messages.
 _SHOWING: Final = ("user", "human", "system", "developer")
-#: A first screen is looked for among this many incidents of each task of the benchmark ...
+#: A row without an id is searched for by its first screen, in this many incidents of each task.
 SEARCHED: Final = 1_000
-#: ... and of this split.
+#: The split that is searched.
 SPLIT: Final = "test"
 #: Where a row says which attempt at the incident it is.
 _ATTEMPT_AT: Final = (
@@ -62,10 +62,10 @@ _ID: Final = re.compile(
 
 @attrs.frozen
 class Reading:
-    """What became of a row.
+    """The transcript of a row, and how it was read.
 
-    ``unread`` are the reasons of the replies that could not be read, ``left_out`` counts calls that
-    were not carried out, ``screens`` those compared with the replay (None for a row of actions).
+    ``unread`` are the reasons why replies could not be read, ``left_out`` counts calls that were
+    not carried out, ``screens`` the screens compared with the replay (None for a row of actions).
     """
 
     transcript: Transcript
@@ -89,8 +89,8 @@ def transcript_of_row(
     :func:`~logtriage.conversations.wires.actions_of_conversation`. A row with an ``error`` (or
     ``errors``) gets it as its status, so that it is not scored. Short plain fields are kept. A row
     of a sealed incident must have ``seal`` beside the id, the fingerprint of its key, and a row of
-    another world than the default one ``world``. Calls that by its screens were not carried out are
-    left out (:func:`logtriage.conversations.playing.played`).
+    another world than the default one ``world``. Calls are left out if the screens show that they
+    were not carried out (:func:`logtriage.conversations.playing.played`).
 
     Raises:
         TranscriptError: naming the field and what was expected, or the first screen that
@@ -117,7 +117,7 @@ def reading_of(
         if "incident" not in row:
             row = {**row, "incident": _incident(conversation, incident_at, resolve).id}
         transcript = structure_transcript(dict(row))
-        if transcript.role_split is not None:  # whose roles share ticks as it allows
+        if transcript.role_split is not None:  # check that roles share ticks as the split allows
             plays_of(transcript, resolve(transcript.incident).topology)
         return Reading(transcript)
     incident = _incident(conversation, incident_at, resolve)
@@ -143,7 +143,7 @@ def reading_of(
 
 
 def _check_alike(row: Row, wires: Sequence[Mapping[str, Any]], place: str) -> None:
-    """Refuse a row whose ``actions`` are not those of its messages."""
+    """Raise TranscriptError if the ``actions`` of a row are not those of its messages."""
     actions = row.get("actions")
     noted = [wire for wire in actions if "action_type" in wire] if isinstance(actions, list) else []
     keys = ("action_type", "value", "confidence")
@@ -153,8 +153,8 @@ def _check_alike(row: Row, wires: Sequence[Mapping[str, Any]], place: str) -> No
         differs = (
             f"actions[{n}] is {one[:2]}, not {two[:2]}" for n, (one, two) in both if one != two
         )
-        said = next(differs, f"{len(noted)}, not {len(wires)}")
-        raise TranscriptError(f"actions: not those of {place}: {said}; leave out one of the two")
+        what = next(differs, f"{len(noted)}, not {len(wires)}")
+        raise TranscriptError(f"actions: not those of {place}: {what}; leave out one of the two")
 
 
 def prefixes_of(conversation: Conversation) -> Iterator[bytes]:
@@ -191,8 +191,8 @@ def _joint_transcript(row: Mapping[str, Any], resolve: Resolver) -> Transcript:
     traces = {at(trace, "task.data.role"): trace for trace in row["traces"]}
     incident = _incident(Conversation(row, "traces", ()), None, resolve)
     split = get_role_split(at(row["traces"][0], "task.data.role_split"))
-    said = {name: last_branch(trace["nodes"]) for name, trace in traces.items()}
-    wires, ticks = joint_wires(said, split, incident.topology)
+    messages = {name: last_branch(trace["nodes"]) for name, trace in traces.items()}
+    wires, ticks = joint_wires(messages, split, incident.topology)
     agents = {name: agent_of(trace) for name, trace in traces.items()}
     agent = ",".join(f"{role}={agents[role]}" for role in split.names if agents.get(role))
     return Transcript(
@@ -209,7 +209,7 @@ def _joint_transcript(row: Mapping[str, Any], resolve: Resolver) -> Transcript:
 
 
 def _incident(conversation: Conversation, incident_at: str | None, resolve: Resolver) -> Incident:
-    """The incident of a row, drawn with the key and in the world that the row names beside it."""
+    """The incident of a row. Its key and world must be those that the row names beside its id."""
     row = conversation.row
     wanted = incident_at if incident_at is not None and "/" in incident_at else None
     for path in INCIDENT_AT if wanted or incident_at is None else (incident_at,):
@@ -241,10 +241,10 @@ def _incident(conversation: Conversation, incident_at: str | None, resolve: Reso
 
 
 def _own_messages(conversation: Conversation, incident: Incident) -> list[Message]:
-    """The messages from the incident's first screen on; without one, all.
+    """The messages from the incident's first screen on; all messages if there is no such screen.
 
-    The prompt may hold that screen. Turns of the agent before it are examples, of other incidents:
-    it is then the only one of this incident and the last of all, or an InvalidInput is raised.
+    The prompt may hold that screen. Turns of the agent before it are examples of other incidents;
+    then it must be the last first screen, and the only one of this incident (else InvalidInput).
     """
     messages = conversation.messages
     places = [number for number, message in enumerate(messages) if _first_screen(message, incident)]
@@ -269,7 +269,7 @@ def _own_messages(conversation: Conversation, incident: Incident) -> list[Messag
 
 
 def _first_screen(message: Message, incident: Incident) -> Screen | None:
-    """The first screen of an incident in a message of others, if it holds one."""
+    """The screen of tick 0 in a message that the agent did not write; None without one."""
     if message.get("role") not in _SHOWING or is_from_agent(message):
         return None
     screens = screens_in(text_of(message), incident)
@@ -277,9 +277,9 @@ def _first_screen(message: Message, incident: Incident) -> Screen | None:
 
 
 def _named_in(messages: Sequence[Message]) -> str | None:
-    """The incident that is named before the agent's first message, or that its screen shows.
+    """The id that stands before the agent's first message; else that of the first screen shown.
 
-    None if several are named, or none, and no first screen is that of an incident searched.
+    None if several ids stand there, or if no incident searched has that screen.
     """
     texts: list[str] = []
     for message in messages:

@@ -1,4 +1,4 @@
-"""Screens in the texts that an agent was shown, and what else those texts say of a call.
+"""Find screens in the texts that an agent was shown, and signs that a call was not carried out.
 
 A screen may stand in a string of JSON, have lines of the harness around it, or be cut short.
 """
@@ -22,7 +22,7 @@ _CLOSED: Final = re.compile(r"The incident is closed \((\w+)[):]|\Aclosed: (\w+)
 _CUT: Final = re.compile(r"…|\.\.\.|truncat|omitted|elided|characters|tokens", re.IGNORECASE)
 #: What begins a line of a screen; two lines with the same beginning say the same thing.
 _KEY: Final = re.compile(r"[A-Z]{3,}(?= |:|$)|[+-]\d+s ")
-#: Why a reply could not be read, which readers word differently.
+#: Why a reply could not be read. This is not compared: parsers word it differently.
 _WHY: Final = re.compile(r"(?<=^LAST: not understood:) .*|(?<= unread:) .*")
 _ESCAPED: Final = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))")
 _LETTERS: Final = {"n": "\n", "t": "\t", "r": "\n"}
@@ -35,7 +35,7 @@ _REFUSED: Final = re.compile(
     r"|(?:was|were) not (?:executed|run|carried out)|requires? approval|not (?:been )?approved",
     re.IGNORECASE,
 )
-#: The same, where all that was played is answered by a screen.
+#: Weaker signs of the same, for an answer that should have been a screen.
 _NOT_DONE: Final = re.compile(
     rf"{_REFUSED.pattern}|reject|denied|declined|refus|cancel|interrupt|abort|not allowed"
     r"|not permitted|permission|blocked|approv|skipped|timed? ?out|unavailable|error",
@@ -55,7 +55,7 @@ class Screen:
 
 
 def closed_in(text: str) -> str | None:
-    """The closing that an answer names; None if it does not say that the incident is closed."""
+    """How the incident was closed, as an answer says; None if it does not say that."""
     closing = _CLOSED.search(text)
     return None if closing is None else closing[1] or closing[2]
 
@@ -66,12 +66,12 @@ def is_refusal(text: str) -> bool:
 
 
 def is_failure(text: str) -> bool:
-    """Whether an answer may say so, where it should be a screen."""
+    """Whether an answer that should be a screen may say that the call was not carried out."""
     return _NOT_DONE.search(text[:_SHORT]) is not None
 
 
 def screens_in(text: str, incident: Incident) -> list[Screen]:
-    """The screens in a text, the latest tick first: an answer may show an earlier screen again."""
+    """The screens in a text, latest tick first, since an answer may repeat an earlier screen."""
     screens = text_screens(text) or [
         Screen(int(mark[1]), int(mark[2]), text[mark.start() :], "notation")
         for mark in _NOTATION.finditer(text)
@@ -81,7 +81,7 @@ def screens_in(text: str, incident: Incident) -> list[Screen]:
 
 
 def text_screens(text: str) -> list[Screen]:
-    """The screens in sentences and figures, in order, each up to the next one."""
+    """The screens of style ``text``, in order; the text of each goes up to the next one."""
     marks = list(_SCREEN.finditer(text))
     ends = [mark.start() for mark in marks[1:]] + [len(text)]
     return [
@@ -91,7 +91,7 @@ def text_screens(text: str) -> list[Screen]:
 
 
 def _unescaped(text: str, match: re.Match[str]) -> str:
-    """The text of a screen, also if it stands in a string of JSON or Python."""
+    """The text of the screen at ``match``, unescaped if it stands in a JSON or Python string."""
     inside = text[match.start() :]
     line = inside.partition("\n")[0]
     if "\\n" not in line:

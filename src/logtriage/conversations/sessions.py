@@ -1,6 +1,6 @@
-"""Session files of agents: of those that run in a terminal, ATIF, and a message a line.
+"""Read session files of Claude Code and Codex, trajectories in ATIF, and one message a line.
 
-Lines together make a conversation; none of them names an incident.
+Several lines make a conversation; none of them names an incident.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -40,9 +40,9 @@ def is_claude(line: Line) -> bool:
 
 
 def claude_rows(lines: Sequence[Line]) -> Rows:
-    """The conversations in lines of Claude Code: for each first line the branch to its last one.
+    """The conversations in lines of Claude Code: for each root, the branch to its last message.
 
-    Subagents are left out. Answers to calls of the branch belong to it, also if they branch off.
+    Subagents are left out. Answers to calls of the branch belong to it even if they branch off.
     """
     messages = [
         line
@@ -53,28 +53,28 @@ def claude_rows(lines: Sequence[Line]) -> Rows:
     ]
     if not any("parentUuid" in line for line in messages):  # a stream has no branches
         return [_claude_row(messages)] if messages else []
-    kept = {str(line["uuid"]): line for line in lines if "uuid" in line}
-    messages = [line for line in messages if kept.get(str(line.get("uuid"))) is line]
-    above = {name: _above(line, kept) for name, line in kept.items()}
+    by_uuid = {str(line["uuid"]): line for line in lines if "uuid" in line}
+    messages = [line for line in messages if by_uuid.get(str(line.get("uuid"))) is line]
+    parents = {name: _above(line, by_uuid) for name, line in by_uuid.items()}
     last: dict[str, str] = {}
     roots: dict[str, str] = {}
     for name in (str(line["uuid"]) for line in messages):
-        *_, root = branch = list(_branch(name, above, roots))
+        *_, root = branch = list(_branch(name, parents, roots))
         root = roots.get(root, root)
         roots |= dict.fromkeys(branch, root)
         last[root] = name
-    branches = (set(_branch(name, above, {})) for name in last.values())
+    branches = (set(_branch(name, parents, {})) for name in last.values())
     return [_claude_row(list(_on_branch(messages, branch))) for branch in branches]
 
 
-def _above(line: Line, kept: Mapping[str, Line]) -> str | None:
-    """The line that a line follows; behind a compaction, the last one before it."""
+def _above(line: Line, by_uuid: Mapping[str, Line]) -> str | None:
+    """The uuid of the line that a line follows; after a compaction, of the last one before it."""
     named = (line.get(key) for key in ("parentUuid", "logicalParentUuid"))
-    return next((name for name in named if isinstance(name, str) and name in kept), None)
+    return next((name for name in named if isinstance(name, str) and name in by_uuid), None)
 
 
 def _branch(name: str, above: Mapping[str, str | None], known: Mapping[str, str]) -> Iterator[str]:
-    """A line, the line that it follows, and so on to the first line or a known line."""
+    """The uuid of a line, of the line that it follows, and so on to a root or a ``known`` line."""
     at: str | None = name
     seen: set[str] = set()
     while at is not None and at not in seen:
@@ -154,16 +154,16 @@ def message_rows(lines: Sequence[Line]) -> Rows:
 
 
 def is_atif(row: Mapping[str, Any]) -> bool:
-    """Whether a row is a trajectory in ATIF."""
+    """Whether a row is a trajectory in ATIF, the format of Harbor and others."""
     version = row.get("schema_version")
     return isinstance(version, str) and version.startswith(_PREFIX)
 
 
 def row_of_trajectory(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A trajectory as a row with ``messages``; its other fields are kept.
+    """A trajectory as a row with ``messages``, beside its other fields.
 
-    Steps that were copied for context are not the agent's own. A TranscriptError names the field,
-    also for a part of a run, with subagents or with a continuation elsewhere.
+    Steps that were copied for context are not the agent's own. A TranscriptError names a field
+    that cannot be read, or that says that the run has subagents or goes on elsewhere.
     """
     for field in ("subagent_trajectories", "continued_trajectory_ref"):
         if row.get(field):

@@ -1,7 +1,7 @@
-"""The shapes in which others keep conversations, each with what it is recognised by.
+"""The shapes in which others keep conversations, and how each is recognised and read.
 
-:data:`LINES`: lines or items that make conversations together. :data:`MANY`: a value that holds
-several rows. :data:`ROWS`: a row that is not yet messages and an incident.
+:data:`LINES`: lines or items that together make conversations. :data:`MANY`: a value that holds
+several rows. :data:`ROWS`: a row that must be rewritten to have messages.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -25,7 +25,7 @@ from logtriage.errors import InvalidInput
 
 Row = Mapping[str, Any]
 
-#: Where the id of the incident may stand; the first that is there counts.
+#: Paths that may hold the id of the incident; the first that is present counts.
 INCIDENT_AT: Final = (
     *(
         f"{place}{name}"
@@ -37,7 +37,7 @@ INCIDENT_AT: Final = (
 
 
 class Lines(NamedTuple):
-    """Lines that make rows together: who writes them, what each fits, and how they are read."""
+    """Lines that together make rows. ``fits`` recognises one line, ``rows`` reads all of them."""
 
     writers: str
     fits: Callable[[Row], bool]
@@ -45,7 +45,7 @@ class Lines(NamedTuple):
 
 
 class Many(NamedTuple):
-    """A value of several rows: each comes with what its place in the value is called."""
+    """A value that holds several rows. ``rows`` gives the name of each row's place, and the row."""
 
     writers: str
     fits: Callable[[Any], bool]
@@ -53,7 +53,7 @@ class Many(NamedTuple):
 
 
 class One(NamedTuple):
-    """A row that is rewritten as messages and the other fields of a row."""
+    """A row that ``row`` rewrites as ``messages`` and other fields."""
 
     writers: str
     fits: Callable[[Row], bool]
@@ -61,7 +61,7 @@ class One(NamedTuple):
 
 
 def at(row: object, path: str) -> Any:
-    """What stands at a dotted path; None if nothing does. Objects may be texts of JSON."""
+    """The value at a dotted path; None if there is none. Objects on the path may be JSON texts."""
     for key in path.split("."):
         if isinstance(row, str) and row.startswith("{"):  # the info of verifiers
             row = decoded(row)
@@ -97,7 +97,7 @@ def _samples(document: Row) -> Iterator[tuple[str, object]]:
         yield f": samples[{number}]", row
 
 
-def _names_none(row: Row) -> bool:
+def _names_no_incident(row: Row) -> bool:
     return all(absent(at(row, path)) for path in INCIDENT_AT)
 
 
@@ -105,7 +105,7 @@ def is_conversation(value: Any) -> bool:
     """Whether a list is messages, not rows."""
     if not isinstance(value, list) or not value or not isinstance(value[0], Mapping):
         return False
-    if any(shape.fits(value[0]) for shape in LINES[:-1]) or not _names_none(value[0]):
+    if any(shape.fits(value[0]) for shape in LINES[:-1]) or not _names_no_incident(value[0]):
         return False
     try:
         return bool(messages_of(value[:1])) and "messages" not in value[0]
@@ -113,7 +113,7 @@ def is_conversation(value: Any) -> bool:
         return False
 
 
-#: Where a request and the response to it may stand in a log, and the messages in a request.
+#: Keys that may hold a request in a log, the response to it, and the messages in a request.
 _REQUEST: Final = ("request", "inputs", "input")
 _RESPONSE: Final = ("response", "outputs", "output")
 _ASKED: Final = ("messages", "contents", "input")
@@ -137,18 +137,18 @@ def _is_logged(row: Row) -> bool:
 
 def _logged(row: Row) -> Row:
     asked = _request_of(row)
-    said = next(row[key] for key in _RESPONSE if not absent(row.get(key)))
-    if isinstance(said, Mapping) and isinstance(said.get("body"), Mapping):
-        said = said["body"]
+    response = next(row[key] for key in _RESPONSE if not absent(row.get(key)))
+    if isinstance(response, Mapping) and isinstance(response.get("body"), Mapping):
+        response = response["body"]
     others = {key: row[key] for key in row if key not in (*_REQUEST, *_RESPONSE)}
     if isinstance(asked, Mapping):
         others.setdefault("model", asked.get("model"))
         asked = next(asked[key] for key in _ASKED if isinstance(asked.get(key), list))
-    return {**others, "messages": asked, "response": said}
+    return {**others, "messages": asked, "response": response}
 
 
 def _swe_agent(row: Row) -> Row:
-    """A trajectory of mini-SWE-agent. A limit is the agent's own end, an exception is not."""
+    """A trajectory of mini-SWE-agent. Reaching a limit is a normal end, an exception an error."""
     status = at(row, "info.exit_status")
     own = ("", "Submitted", "LimitsExceeded", "TimeExceeded", "RepeatedFormatError")
     error = None if absent(status) or status in own else status
@@ -162,7 +162,7 @@ LINES: Final = (
     Lines("OpenTelemetry, OpenInference, OpenLLMetry", is_telemetry, telemetry_rows),
     Lines(
         "logs with a message a line",
-        lambda line: is_message(line) and _names_none(line),
+        lambda line: is_message(line) and _names_no_incident(line),
         message_rows,
     ),
 )
@@ -211,7 +211,7 @@ def rows_in(value: object) -> Iterator[tuple[str, object]]:
 
 
 def as_row(row: Row) -> Row:
-    """A row with its messages, whoever kept it."""
+    """Rewrite a row by the first of :data:`ROWS` that fits; return any other row as it is."""
     for shape in ROWS:
         if shape.fits(row):
             return shape.row(row)

@@ -1,6 +1,6 @@
-"""A team whose roles are agents of a framework, each with a conversation of its own.
+"""Teams whose roles are agents of a framework, each with a conversation of its own.
 
-A role's replies are its actions, one a tick, so joint play can be put together from the
+Each reply of a role is its action in one tick, so joint play can be put together from the
 conversations that a framework saved.
 """
 
@@ -40,9 +40,9 @@ def role_action(
 ) -> Action:
     """The action of a role in its tick: the tool call in the messages of its reply.
 
-    A reply is malformed, and the role loses its turn, without a call, with several different calls,
-    or with a call that the role may not make: of a tool or a service that is not its own, or a
-    request if none is ``left`` (None: there is no limit).
+    The action is malformed, and the role loses its turn, if the reply has no call, several
+    different calls, or a call that the role may not make: of a tool or a service that is not its
+    own, or a request when none is ``left`` (None: there is no limit).
     """
     tools = role.kinds.intersection(TEAM_TOOLS)
     wires = [wire_of(call, tools) for message in reply for call in calls_of(message)]
@@ -63,7 +63,7 @@ def joint_wires(
 
     Returns the wire actions, and the tick of each, as a transcript keeps them. A tick counts if
     every role has answered in it. Requests beyond a role's budget are malformed, as they were in
-    play. An InvalidInput names what is no message.
+    play. An InvalidInput names a value that is no message.
     """
     played = (
         _actions(messages_of(conversations.get(role.name, ())), role, topology)

@@ -1,6 +1,6 @@
-"""The tools of an incident in the schemas of providers, and the calls of actions.
+"""Write the tools of an incident in the schemas of providers, and actions as tool calls.
 
-:func:`logtriage.parsing.calls.wire_from_call` makes exactly one wire action of any call,
+:func:`logtriage.parsing.calls.wire_from_call` makes exactly one wire action of any call;
 :func:`call_from_action` goes the other way.
 """
 
@@ -18,7 +18,7 @@ from logtriage.parsing.tools import ALL_TOOLS, Tool
 def tools_of(incident: Incident, may: Container[str] | None = None) -> tuple[Tool, ...]:
     """The tools that an incident offers a single agent, or those that a role ``may`` call.
 
-    The remedies are those of the incident's world. Every shell offers the tools of its incident.
+    ``remediate`` has the remedies of the incident's world as choices.
     """
     names = useful_actions(incident) if may is None else may
     tools = [tool for tool in ALL_TOOLS.values() if tool.name in names]
@@ -59,7 +59,7 @@ def anthropic_tools(incident: Incident, may: Container[str] | None = None) -> li
 
 
 def call_from_action(action: actions.Action) -> tuple[str, dict[str, Any]]:
-    """The tool call, name and arguments, for an action; ``malformed`` is an unknown tool."""
+    """(name, arguments) of the tool call for an action; a malformed action has an unknown name."""
     name, value = actions.action_name(action), actions.action_value(action)
     if isinstance(action, actions.Malformed):
         return name, {"text": action.text}

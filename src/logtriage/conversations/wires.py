@@ -1,7 +1,7 @@
-"""The actions of an agent in a conversation of any provider, as wire actions.
+"""Read the wire actions of an agent from a conversation of any provider.
 
-A message counts if the agent wrote it. None of its replies is dropped: a reply that cannot be read
-is a malformed action.
+Only messages that the agent wrote count, and all of them do: a reply that cannot be read is a
+malformed action.
 """
 
 from collections import Counter
@@ -60,9 +60,9 @@ class Style(StrEnum):
 
 @attrs.frozen
 class Step:
-    """A wire action, the number of its message, and the id of its call if it has one.
+    """A wire action, the index of its message, and the id of its call if it has one.
 
-    ``by_shell``: it is a command, whose output the agent may have written itself.
+    ``by_shell``: a shell command gave the action; the agent may have written its output itself.
     """
 
     wire: Wire
@@ -100,7 +100,7 @@ def steps_of_conversation(
     style: Style | str = Style.AUTO,
     other_tools: Collection[str] = (),
 ) -> list[Step]:
-    """:func:`actions_of_conversation` of messages that are read already, with their places."""
+    """The steps behind :func:`actions_of_conversation`, from messages that are read already."""
     style = Style(style)
     others = frozenset(other_tools)
     if style in (Style.AUTO, Style.TOOLS):
@@ -110,7 +110,7 @@ def steps_of_conversation(
             steps: list[Step] = []
             for turn, calls in turns:
                 for place, call in calls:
-                    if not _is_of(call, others):
+                    if not _is_named(call, others):
                         steps += _steps_of(call, place)
                 if not calls:
                     text = "\n".join(filter(None, (text_of(messages[place]) for place in turn)))
@@ -120,7 +120,7 @@ def steps_of_conversation(
                         steps.append(Step(no_call(text), turn[0]))
             return steps
     elif any(
-        not is_in_text(call) and not _is_of(call, others)
+        not is_in_text(call) and not _is_named(call, others)
         for _, calls in _with_calls(messages)
         for _, call in calls
     ):
@@ -139,7 +139,7 @@ def steps_of_conversation(
 
 
 def _read(text: str, topology: Topology, form: Form, place: int) -> Iterator[Step]:
-    """The action of a reply in text, or those of the commands in its blocks of shell."""
+    """The action in a reply's text; if there is none, those of its blocks of shell code."""
     action = parse_action(text, topology, form=form)
     commands = wires_in_blocks(text) if isinstance(action, Malformed) else []
     for wire in commands or [action_to_wire(action)]:
@@ -147,7 +147,7 @@ def _read(text: str, topology: Topology, form: Form, place: int) -> Iterator[Ste
 
 
 def turns_of(messages: Sequence[Message]) -> Iterator[tuple[list[int], list[Message]]]:
-    """The places of the agent's messages in a turn, up to the next answer, and the answers."""
+    """(indices of the agent's messages, messages of others up to the next turn) for each turn."""
     turn: list[int] = []
     answers: list[Message] = []
     for place, message in enumerate(messages):
@@ -164,7 +164,7 @@ def turns_of(messages: Sequence[Message]) -> Iterator[tuple[list[int], list[Mess
 
 
 def _with_calls(messages: Sequence[Message]) -> Iterator[tuple[list[int], list[tuple[int, Any]]]]:
-    """Each turn with its calls and their places, without calls that were recorded twice.
+    """(turn, its calls with their places) for each turn, without calls that were recorded twice.
 
     A call with the id of an earlier call was recorded twice, unless both have an answer: then the
     server's ids are not unique, and both were carried out.
@@ -175,22 +175,22 @@ def _with_calls(messages: Sequence[Message]) -> Iterator[tuple[list[int], list[t
         calls: list[tuple[int, Any]] = []
         for place in turn:
             for call in calls_of(messages[place]):
-                number = _id(call)
-                if number is not None:
+                call_id = _id(call)
+                if call_id is not None:
                     what = _name(call), _call_arguments(call)
-                    same, times = known.get(number, (None, 0))
-                    times = times + 1 if same == what else 1
-                    if times > max(1, answered[number]):
+                    earlier, times = known.get(call_id, (None, 0))
+                    times = times + 1 if earlier == what else 1
+                    if times > max(1, answered[call_id]):
                         continue
-                    known[number] = what, times
+                    known[call_id] = what, times
                 calls.append((place, call))
         yield turn, calls
 
 
 def no_call(text: str) -> Wire:
     """The malformed action of a reply without a call."""
-    said, _, wrong = calls_in(text)
-    return malformed(said, NO_CALL if wrong is None else wrong)
+    answer, _, wrong = calls_in(text)
+    return malformed(answer, NO_CALL if wrong is None else wrong)
 
 
 def calls_of(message: Message) -> list[Any]:
@@ -202,10 +202,10 @@ def calls_of(message: Message) -> list[Any]:
         calls.append(message["function_call"])
     invalid = message.get("invalid_tool_calls")  # LangChain's, of what is no JSON
     calls += invalid if isinstance(invalid, list) else ()
-    numbers = {_id(call) for call in calls} - {None}
+    ids = {_id(call) for call in calls} - {None}
     content = message.get("content")
     if isinstance(content, list | tuple):
-        # A block with a tool_type is a tool that the model's own server ran. LangChain says
+        # A block with a tool_type is a tool that the model's own server ran. LangChain writes
         # a call twice, as a block and among the tool_calls.
         calls += [
             block
@@ -213,13 +213,13 @@ def calls_of(message: Message) -> list[Any]:
             if isinstance(block, Mapping)
             and among(block.get("type"), CALL_BLOCKS)
             and "tool_type" not in block
-            and _id(block) not in numbers
+            and _id(block) not in ids
         ]
     return calls or calls_in(text_of(message))[1]
 
 
 def is_in_text(call: object) -> bool:
-    """Whether a call of :func:`calls_of` stands in a text: no tool's message can answer it."""
+    """Whether a call of :func:`calls_of` was read from text, where no tool message answers it."""
     return isinstance(call, Mapping) and "function" not in call and _id(call) is None
 
 
@@ -235,18 +235,18 @@ def wire_of(call: object, tools: Collection[str] = SOLO_TOOLS) -> Wire:
 
 def _steps_of(call: object, place: int) -> list[Step]:
     """The step of a call, or those of the commands that it gives to a shell."""
-    number = _id(call)
-    commands = wires_of_command(_call_arguments(call)) if _is_of(call, SHELLS) else []
+    call_id = _id(call)
+    commands = wires_of_command(_call_arguments(call)) if _is_named(call, SHELLS) else []
     if commands:
-        return [Step(wire, place, number, by_shell=True) for wire in commands]
-    return [Step(wire_of(call), place, number)]
+        return [Step(wire, place, call_id, by_shell=True) for wire in commands]
+    return [Step(wire_of(call), place, call_id)]
 
 
 def _id(call: object) -> str | None:
     if not isinstance(call, Mapping):
         return None
-    number = call.get("call_id") if absent(call.get("id")) or "call_id" in call else call["id"]
-    return number if isinstance(number, str) and number else None
+    value = call.get("call_id") if absent(call.get("id")) or "call_id" in call else call["id"]
+    return value if isinstance(value, str) and value else None
 
 
 def _name(call: object) -> Any:
@@ -259,7 +259,7 @@ def _name(call: object) -> Any:
     return tool_name(name) if isinstance(name, str) else name
 
 
-def _is_of(call: object, names: Collection[str]) -> bool:
+def _is_named(call: object, names: Collection[str]) -> bool:
     name = _name(call)
     return isinstance(name, str) and name in names
 

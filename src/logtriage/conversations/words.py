@@ -1,7 +1,7 @@
 """An agent's own words: what it wrote and thought beside its actions.
 
 A transcript keeps them under :data:`~logtriage.transcript.WORDS`, a text or null for each action.
-No grade and no digest looks at them.
+Grades and digests ignore them.
 """
 
 import json
@@ -21,12 +21,12 @@ THOUGHTS: Final = ("reasoning_content", "reasoning")
 _BLOCKS: Final = ("thinking", "reasoning")
 _WIRE: Final = frozenset({"action_type", "value", "confidence", "system", "ticks"})
 
-#: The words beside each action; None beside one without any.
+#: The words beside each action; None if there are none.
 Words = tuple[str | None, ...]
 
 
 def own_words(messages: Iterable[Message]) -> str | None:
-    """The words of a turn: thoughts, then text; None if it holds an action and nothing else."""
+    """The agent's words in a turn: thoughts, then text; None if there is nothing but an action."""
     parts = [part for message in messages if is_from_agent(message) for part in _parts(message)]
     words = "\n\n".join(part.strip() for part in parts if part.strip())
     return None if not words or _is_action(words) else cut(words)
@@ -55,16 +55,16 @@ def words_beside(messages: Sequence[Message], steps: Iterable[Step]) -> Words:
 
 
 def kept(words: Sequence[str | None]) -> dict[str, Any]:
-    """The words as a transcript keeps them; nothing if there are none."""
+    """The field in which a transcript keeps the words; no field if there are none."""
     return {WORDS: list(words)} if any(words) else {}
 
 
 def words_of(transcript: Transcript) -> Words:
-    """The words beside each action of a transcript: kept for it, or in the action itself."""
+    """The words beside each action of a transcript, or else the action's own ``reasoning``."""
     rows = transcript.extra.get(WORDS)
     texts = [
-        said if isinstance(said, str) else wire.get("reasoning")
-        for said, wire in zip_longest(rows if isinstance(rows, list) else (), transcript.actions)
+        words if isinstance(words, str) else wire.get("reasoning")
+        for words, wire in zip_longest(rows if isinstance(rows, list) else (), transcript.actions)
         if wire is not None
     ]
     return tuple(text if isinstance(text, str) and text else None for text in texts)

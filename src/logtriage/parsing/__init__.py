@@ -1,4 +1,4 @@
-"""Replies, tool calls and wire JSON of an agent become actions. Parsing is total."""
+"""Parse replies, tool calls and wire JSON of an agent into actions. Parsing never fails."""
 
 from logtriage.parsing.actions import MAX_OBJECTS, parse_action, parse_plan
 from logtriage.parsing.wires import (

@@ -1,6 +1,6 @@
-"""The text of a model becomes actions here, and nowhere else. Parsing is total.
+"""Parse the reply of a model into an action or a plan.
 
-Any text becomes exactly one action or a :class:`Malformed` with the reason.
+Parsing never fails: a text without an action gives a :class:`Malformed` with the reason.
 """
 
 import json
@@ -23,32 +23,32 @@ from logtriage.parsing.wires import (
 from logtriage.parsing.words import wires_in_words
 from logtriage.topology import Topology
 
-#: At most this many opening braces are tried.
+#: At most this many opening brackets are tried as the beginning of JSON.
 MAX_OBJECTS: Final = 1_000
-#: Reading stops once failed attempts at JSON have read WASTE characters and WASTE_RATE more for
-#: each character of the reply: the time is linear in the length of the reply.
+#: Reading stops once failed attempts at JSON have read more than WASTE + WASTE_RATE * len(reply)
+#: characters, so that the time is linear in the length of the reply.
 WASTE: Final = 4_000
 WASTE_RATE: Final = 2
-#: The fixed time of a failed attempt, in characters.
+#: The fixed cost of a failed attempt, counted as characters read.
 _ATTEMPT: Final = 128
 _DECODER: Final = json.JSONDecoder()
-#: The decoder's message for a string without an end; its place is the beginning.
+#: The decoder's message for a string that never ends; ``pos`` of that error is the string's start.
 _UNTERMINATED: Final = "Unterminated string"
-#: What may follow a bracket in JSON: after any other character there is nothing to try.
+#: The characters that may follow each bracket in JSON; before any other, a bracket is skipped.
 _AFTER: Final = {"{": frozenset('"} \t\r\n'), "[": frozenset('"{[]-0123456789tfnNI \t\r\n')}
 
 
 def parse_action(
     text: str, topology: Topology, may: Kinds = SOLO_KINDS, form: Form = "json"
 ) -> Action:
-    """Read an action from the reply of a model.
+    """Read the action in the reply of a model.
 
-    Thoughts (``<think>…</think>``) are cut first; a reply that ends within one is malformed, and so
-    is an action beside a mark that may set a thought apart. Looks for JSON objects with a key
-    ``action_type``, fenced or in prose, and for calls in ``<tool_call>``; all else is prose. Two
-    different actions in one reply are malformed, and so is an action type that is not in ``may``:
-    those of a single agent, or of a role. In the form ``word`` an action is a line of its own, such
-    as ``escalate:sre-team``.
+    Thoughts (``<think>…</think>``) are cut first. An action is a JSON object with a key
+    ``action_type``, fenced or in prose, or a call in ``<tool_call>``; in the form ``word``, it is a
+    line of its own, such as ``escalate:sre-team``. ``may`` holds the allowed action types. A reply
+    is malformed if it has no action or two different ones, if the action is not allowed, if it ends
+    within a thought, or if a mark suggests that the action is part of a thought
+    (:func:`~logtriage.parsing.replies.odd_mark`).
 
     Raises:
         InvalidInput: if ``text`` is no text.
@@ -58,7 +58,7 @@ def parse_action(
 
 
 def _spoken(text: object) -> str | Malformed:
-    """A reply without its thoughts, or why it cannot be read."""
+    """The reply without its thoughts; ``Malformed`` if it cannot be read."""
     if not isinstance(text, str):
         raise InvalidInput(
             f"expected the text of a reply, got {show(text)}; a reply without text is ''"
@@ -68,7 +68,7 @@ def _spoken(text: object) -> str | Malformed:
 
 
 def wires_in(text: str, may: Kinds) -> list[Mapping[str, Any]] | Malformed:
-    """The wire actions in the reply of a model, at least one; or why there are none."""
+    """The wire actions (at least one) in the reply of a model; ``Malformed`` if there are none."""
     reply = _spoken(text)
     return reply if isinstance(reply, Malformed) else _wires_in(reply, may, "json")
 
@@ -103,11 +103,11 @@ def _action_in(text: str, topology: Topology, may: Kinds, form: Form) -> Action:
 def parse_plan(text: str, topology: Topology) -> list[Action]:
     """Read a whole plan from the reply of a model: a JSON array of wire actions.
 
-    Thoughts are cut as by :func:`parse_action`. Looks for JSON arrays that hold an object with a
-    key ``action_type``, fenced or in prose; other arrays are prose. Items that are no actions are
-    malformed, one step each. Two different arrays are malformed as a whole, and so is an array
-    beside calls in ``<tool_call>``; such calls alone are a plan, too. Any other reply is read by
-    :func:`parse_action`: a plan of one action.
+    Thoughts are cut as by :func:`parse_action`. The array holds an object with a key
+    ``action_type``, fenced or in prose; other arrays are prose. An item that is no action is a
+    malformed step. Two different arrays make the whole reply malformed, and so does an array
+    beside calls in ``<tool_call>``. Calls without an array are a plan, too. Any other reply is a
+    plan of one action, read as by :func:`parse_action`.
 
     Raises:
         InvalidInput: if ``text`` is no text.
@@ -144,7 +144,7 @@ def _too_long(text: str) -> str | None:
 
 
 def wire_of_text(call: TextCall, may: Kinds) -> Mapping[str, Any]:
-    """The wire action of a call that stands in a text."""
+    """The wire action of a call in a text; a malformed one if the call could not be read."""
     error = call.get("parse_error")
     if error is not None:
         return malformed(f"{call['name']}({call['arguments']})", error)
@@ -152,11 +152,11 @@ def wire_of_text(call: TextCall, may: Kinds) -> Mapping[str, Any]:
 
 
 def _answers(text: str, opening: str, wanted: Callable[[Any], bool]) -> list[Any] | str:
-    """The wanted JSON values that start with a bracket, or why the reply cannot be read."""
+    """The ``wanted`` JSON values that begin with ``opening``; a reason if the text is refused."""
     if (wrong := _too_long(text)) is not None:
         return wrong
     values: list[Any] = []
-    others: list[str] = []
+    prose: list[str] = []
     left = WASTE + WASTE_RATE * len(text)
     position = text.find(opening)
     for _ in range(MAX_OBJECTS):
@@ -167,7 +167,7 @@ def _answers(text: str, opening: str, wanted: Callable[[Any], bool]) -> list[Any
             continue
         # The decoder counts lines for its errors, so text of earlier attempts is cut off.
         before, text = text[:position], text[position:]
-        others.append(before)
+        prose.append(before)
         try:
             value, end = _DECODER.raw_decode(text)
         except RecursionError:
@@ -183,10 +183,10 @@ def _answers(text: str, opening: str, wanted: Callable[[Any], bool]) -> list[Any
         else:
             if wanted(value):
                 values.append(value)
-                others.append(ANSWER)
+                prose.append(ANSWER)
                 text, end = text[end:], 0
         position = text.find(opening, end)
     if position >= 0:
         return f"more than {MAX_OBJECTS} braces in the reply"
-    wrong = odd_mark("".join((*others, text)))
+    wrong = odd_mark("".join((*prose, text)))
     return values if wrong is None else wrong

@@ -1,4 +1,4 @@
-"""Tool calls become wire actions here, whether a framework or a text holds them."""
+"""Turn tool calls, from a framework or from a text, into wire actions."""
 
 import json
 from collections.abc import Collection, Mapping
@@ -10,11 +10,12 @@ from logtriage.parsing.marks import MAX_TEXT
 from logtriage.parsing.tools import ARGUMENTS
 from logtriage.parsing.words import wires_in_words
 
+#: A wire action: an action as JSON data (see :func:`logtriage.parsing.wires.action_from_wire`).
 Wire = dict[str, Any]
 
 MALFORMED: Final = "malformed"
-#: Tools that may be called though no schema offers them; the parser says who may. ``act`` takes
-#: an action in one word.
+#: Tools that a call may name though no schema offers them; the parser of wire actions refuses
+#: those that are not allowed. ``act`` takes an action in one word.
 _UNLISTED: Final = frozenset({"report_impact", "hand_over", "act"})
 _SOLO: Final = frozenset((*ACTION_TYPES, *RECORDED_ACTION_TYPES, *HAND_OVER_TYPES))
 #: Further arguments of calls on a shift.
@@ -23,7 +24,7 @@ _NAME_LETTERS: Final = "abcdefghijklmnopqrstuvwxyz_"
 
 
 def tool_name(name: str) -> str:
-    """The name of a tool without a server's prefix, ``mcp__logtriage__`` or ``functions.``."""
+    """The tool's name without a server's prefix, such as ``mcp__logtriage__`` or ``functions.``."""
     if name in ARGUMENTS:
         return name
     before = name.rstrip(_NAME_LETTERS)
@@ -35,14 +36,14 @@ def tool_name(name: str) -> str:
 
 
 def wire_from_call(name: object, arguments: object = None, tools: Collection[str] = _SOLO) -> Wire:
-    """The wire action that a tool call stands for; total.
+    """The wire action of a tool call; a call that cannot be read gives a malformed action.
 
-    ``arguments`` are an object or its JSON text (once or twice encoded), by the names of the schema
-    or as the wire's ``value``. Null and NaN count as absent, other arguments are ignored. A call of
-    an unknown tool whose arguments have an ``action_type`` is that wire action. A call that cannot
-    be read is a malformed action with its text and the reason; whether a service or team exists is
-    for the parser of wire actions. ``tools`` are on offer; if ``note`` is among them, as on a
-    shift, the wire keeps the ``system`` of a call, and the ``ticks`` of a wait.
+    ``arguments`` are an object or its JSON text (once or twice encoded). They have the names of the
+    schema, or one ``value`` as on the wire. Null and NaN count as absent; unknown arguments are
+    ignored. If the tool is unknown and the arguments have an ``action_type``, they are the wire
+    action. Services and teams are checked later, by the parser of wire actions. ``tools`` holds the
+    names of the tools on offer. With ``note`` among them, the incident is on a shift, and the wire
+    action keeps the arguments ``system`` and ``ticks``.
     """
     fields = _arguments(arguments)
     if isinstance(fields, str):
@@ -79,7 +80,7 @@ def wire_from_call(name: object, arguments: object = None, tools: Collection[str
 
 
 def _arguments(arguments: object) -> Mapping[str, Any] | str:
-    """The arguments of a call as an object, or why they cannot be read."""
+    """The arguments of a call as an object; a reason (a string) if they cannot be read."""
     for again in (False, True):  # some servers encode them twice
         if not isinstance(arguments, str):
             break

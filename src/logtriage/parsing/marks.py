@@ -1,8 +1,8 @@
-"""Calls in the text of a reply, in the marks of the model that wrote it.
+"""Read tool calls from the text of a reply. Each model writes marks of its own around them.
 
-Servers turn these marks into tool calls; without a parser for the model they leave them in the
-text. :data:`EXTENTS` says how each model opens and closes a call, :data:`BODIES` what may stand
-between. Any body may stand in any marks: models are fine-tuned from one another.
+A server turns the marks into tool calls; a server without a parser for the model leaves them in
+the text. :data:`EXTENTS` holds the marks that open and close a call, :data:`BODIES` the readers of
+the text between (the body). Any body may stand in any marks: models are tuned from one another.
 """
 
 import ast
@@ -18,18 +18,18 @@ from logtriage.parsing.tools import ARGUMENTS
 #: Longer texts are refused unread, so that reading time is bounded. Thoughts do not count.
 MAX_TEXT: Final = 200_000
 MAX_CALLS: Final = 100
-#: Sections of sections of calls are not looked into further.
+#: Sections of calls may be nested this deep.
 _DEEPEST: Final = 3
 _MAX_PYTHON: Final = 2_000
-#: The mark of a call that was read, in a text.
+#: Stands in a text for each call or action that was read and cut out.
 ANSWER: Final = "\0"
 
-#: A call in a text: its ``name`` and ``arguments``, or a ``parse_error`` that says why not.
+#: A call in a text: ``name`` and ``arguments``, and ``parse_error`` if it could not be read.
 TextCall = dict[str, Any]
 
 
 class Extent(NamedTuple):
-    """How a call begins and ends in a text. The end of the text ends it, too."""
+    """The marks (regular expressions) around a call; the end of the text also ends it."""
 
     models: str
     opened: str
@@ -70,21 +70,21 @@ _CLOSED: Final = tuple(re.compile(extent.closed, re.IGNORECASE) for extent in EX
 
 
 def without_calls(text: str) -> tuple[str, list[TextCall]]:
-    """A spoken text with :data:`ANSWER` for each call in marks, and the calls.
+    """Return the text with :data:`ANSWER` in place of each marked call, and the calls.
 
-    The last call may be open: servers cut at the mark that closes it. A text that is nothing but
-    JSON of calls, or Python of them, needs no marks.
+    Thoughts are cut already. The last call may lack its closing mark, since servers cut there. A
+    text that consists of calls alone, in JSON or Python, needs no marks.
     """
     text = text.replace(ANSWER, " ")
-    said, calls = _marked(text)
+    prose, calls = _marked(text)
     if not calls and len(text) <= MAX_TEXT and (bare := _bare(text)):
         return ANSWER, bare
-    return f"\n{ANSWER}\n".join(said), calls
+    return f"\n{ANSWER}\n".join(prose), calls
 
 
 def _marked(text: str, depth: int = 1) -> tuple[list[str], list[TextCall]]:
-    """What is said between the calls in marks, and the calls; sections hold them at ``depth``."""
-    said: list[str] = []
+    """Return the texts between marked calls, and the calls. ``depth`` 1 is outside any section."""
+    prose: list[str] = []
     calls: list[TextCall] = []
     start = 0
     while len(calls) < MAX_CALLS:
@@ -92,12 +92,12 @@ def _marked(text: str, depth: int = 1) -> tuple[list[str], list[TextCall]]:
         if opened is None:
             break
         assert opened.lastindex is not None
-        said.append(text[start : opened.start()])
+        prose.append(text[start : opened.start()])
         closed = _CLOSED[opened.lastindex - 1].search(text, opened.end())
         body = text[opened.end() : len(text) if closed is None else closed.start()]
         calls += _calls(body if opened["head"] is None else f"{opened['head']} {body}", depth)
         start = len(text) if closed is None else closed.end()
-    return [*said, text[start:]], calls
+    return [*prose, text[start:]], calls
 
 
 def _calls(body: str, depth: int) -> list[TextCall]:
@@ -149,7 +149,7 @@ _JSON: Final = json.JSONDecoder()
 
 
 def _parts(mark: re.Pattern[str], text: str) -> Iterator[tuple[str, str]]:
-    """What each mark names, and the text up to the next one."""
+    """(name in the mark, text up to the next mark) for each mark in a text."""
     _, *parts = mark.split(text)
     return zip(parts[::2], parts[1::2], strict=True)
 
@@ -180,7 +180,7 @@ def _pairs(body: str) -> list[TextCall]:
 
 
 def _texts(name: str, pairs: Iterable[tuple[str, str]]) -> TextCall:
-    """A call whose arguments are all text, each up to the mark that closes it."""
+    """A call of (key, text up to the next key) pairs; a value ends at the mark that closes it."""
     arguments: dict[str, Any] = {
         key.strip(): value.partition("</")[0].strip("\n") for key, value in pairs
     }
@@ -190,7 +190,7 @@ def _texts(name: str, pairs: Iterable[tuple[str, str]]) -> TextCall:
 
 
 def _json_calls(body: str, *, strict: bool = False) -> list[TextCall]:
-    """Objects of calls in JSON: one, a list, or several; ``strict`` wants calls with arguments."""
+    """Calls as JSON objects; none if any object is no call (``strict``: or lacks arguments)."""
     calls: list[TextCall] = []
     for value in _json_values(_unfenced(body)):
         for item in value if isinstance(value, list) else [value]:
@@ -202,7 +202,7 @@ def _json_calls(body: str, *, strict: bool = False) -> list[TextCall]:
 
 
 def _json_values(text: str) -> Iterator[Any]:
-    """The JSON values that a text consists of, or None at the place where it does not."""
+    """The JSON values that make up a text; where a part is not JSON, None ends them."""
     at, end = 0, len(text.rstrip())
     while at < end:
         if text[at] in " \t\r\n;,":
@@ -236,7 +236,7 @@ def _call(value: Any, *, strict: bool) -> TextCall | None:
 
 
 def _named(body: str) -> list[TextCall]:
-    """A name and arguments in JSON; without arguments, the name of a known tool."""
+    """A tool's name, then its arguments in JSON. Only a known tool may lack arguments."""
     match = _NAMED.fullmatch(body)
     if match is None:
         return []
@@ -279,7 +279,7 @@ def _unfenced(text: str) -> str:
     return text
 
 
-#: How a call may be written between its marks; the first that reads it counts.
+#: The readers of the text between a call's marks; the first that finds calls counts.
 BODIES: Final[tuple[Callable[[str], list[TextCall]], ...]] = (
     _invokes,
     _functions,

@@ -1,7 +1,7 @@
-"""A model's reply as text without its thoughts, and the calls in it.
+"""Cut the thoughts from a model's reply, and read the calls in the rest.
 
 Models that reason write their thoughts in front of the answer, and a server without a
-parser for them passes both on. A thought is no action.
+parser for them passes both on. An action within a thought does not count.
 """
 
 import re
@@ -65,22 +65,22 @@ _HARMLESS: Final = re.compile(
 
 
 def spoken(text: str) -> tuple[str, str | None]:
-    """A reply without its thoughts, or the whole reply and why it cannot be read.
+    """Return the reply without its thoughts and None; or the whole reply and why it is unreadable.
 
-    A thought ends at the first mark that closes it. If nothing was opened, the prompt opened the
-    thought: all text before the mark belongs to it.
+    A thought ends at the first mark that closes it. A closing mark without an opening one ends a
+    thought that the prompt opened: all text before the mark is thought.
     """
-    said: list[str] = []
+    parts: list[str] = []
     start = 0
     for _ in range(MAX_THOUGHTS + 1):
         mark = _MARK.search(text, start)
         if mark is None:
-            return "\n".join(filter(None, (*said, text[start:]))), None
+            return "\n".join(filter(None, (*parts, text[start:]))), None
         if any(mark[f"{shape}_end"] for shape in _SHAPES):
-            said.clear()
+            parts.clear()
             start = mark.end()
             continue
-        said.append(text[start : mark.start()])
+        parts.append(text[start : mark.start()])
         closed = _end_of(text, mark)
         if closed is None:
             return text, ENDED_THINKING
@@ -89,7 +89,7 @@ def spoken(text: str) -> tuple[str, str | None]:
 
 
 def _end_of(text: str, opened: re.Match[str]) -> int | None:
-    """Where the thought that a mark opens ends; None if it never ends."""
+    """The position after the thought that a mark opens; None if the thought never ends."""
     if opened["harmony"] is not None:
         ended = _CHANNEL_END.search(text, opened.end())
         return None if ended is None else ended.start()
@@ -101,11 +101,11 @@ def _end_of(text: str, opened: re.Match[str]) -> int | None:
 
 
 def odd_mark(text: str) -> str | None:
-    """Why an action in a spoken text may have been a thought; None if there is no sign of it.
+    """Why an action in the text may be part of a thought; None if no mark suggests that.
 
-    ``text`` has :data:`ANSWER` where its actions were. A mark of an unknown name may set a thought
-    apart: a pair with an action between, an open mark before an action, or a closing mark after it,
-    since the prompt may have opened the thought.
+    ``text`` has :data:`ANSWER` where its actions were. A mark with an unknown name is suspicious if
+    an action stands between it and its partner, after an opening mark that is never closed, or
+    before a closing mark that is never opened (the prompt may have opened that thought).
     """
     places = [place for place, letter in enumerate(text) if letter == ANSWER]
     if not places:
@@ -136,16 +136,16 @@ def _suspicion(mark: re.Match[str]) -> str:
 
 
 def calls_in(text: str) -> tuple[str, list[TextCall], str | None]:
-    """A reply without its thoughts, the calls in it, and why it cannot be read, if so."""
-    said, wrong = spoken(text)
+    """Return the reply without its thoughts, its calls, and why it is unreadable (or None)."""
+    answer, wrong = spoken(text)
     if wrong is None:
-        prose, calls = without_calls(said)
+        prose, calls = without_calls(answer)
         wrong = odd_mark(prose)
-    return (said, calls, None) if wrong is None else (said, [], wrong)
+    return (answer, calls, None) if wrong is None else (answer, [], wrong)
 
 
 def shielded(text: str) -> str:
-    """The JSON, escaped so that no string in it looks like a mark of a thought or a call."""
+    """The JSON text, escaped so that nothing in it looks like a mark of a thought or a call."""
     if OPENED.search(text) is None and _MARK.search(text) is None:
         return text
     for mark in "<[◁=`":  # wire actions have these characters in strings alone

@@ -1,7 +1,4 @@
-"""The actions as tools: the schema from which every framework's tools are made.
-
-A tool is named as the action type on the wire.
-"""
+"""The actions as tools, named as on the wire; all frameworks' tools are made from these schemas."""
 
 import json
 from collections.abc import Mapping
@@ -43,8 +40,8 @@ class Tool:
         """The JSON schema of the arguments, as MCP, OpenAI and Anthropic take it."""
         return {
             "type": "object",
-            "properties": {row.name: row.json_schema() for row in self.parameters},
-            "required": [row.name for row in self.parameters if row.required],
+            "properties": {arg.name: arg.json_schema() for arg in self.parameters},
+            "required": [arg.name for arg in self.parameters if arg.required],
         }
 
     def docstring(self) -> str:
@@ -54,11 +51,11 @@ class Tool:
         """
         if not self.parameters:
             return self.description
-        rows = []
-        for row in self.parameters:
-            choices = f" (choices: {json.dumps(row.choices)})" if row.choices else ""
-            rows.append(f"    {row.name}: {row.description}{choices}")
-        return "\n".join((self.description, "", "Args:", *rows, ""))
+        lines = []
+        for arg in self.parameters:
+            choices = f" (choices: {json.dumps(arg.choices)})" if arg.choices else ""
+            lines.append(f"    {arg.name}: {arg.description}{choices}")
+        return "\n".join((self.description, "", "Args:", *lines, ""))
 
 
 _TOOLS: Final = (
@@ -115,7 +112,7 @@ _TEAM_TOOLS: Final = (
     ),
     Tool("wait", "Do nothing in this tick."),
 )
-#: Further tools of a single agent in recordings.
+#: Further tools of a single agent on recorded incidents.
 _RECORDED_TOOLS: Final = (
     Tool(
         "classify_fault",
@@ -133,7 +130,7 @@ _RECORDED_TOOLS: Final = (
 #: world are not among them.
 TOOLS: Final = {tool.name: tool for tool in _TOOLS}
 TEAM_TOOLS: Final = {tool.name: tool for tool in (*_TOOLS, *_TEAM_TOOLS)}
-#: The tools by which a single agent's calls are read, whatever the incident offers.
+#: The tools that a single agent's calls may name, whatever the incident offers.
 SOLO_TOOLS: Final = {tool.name: tool for tool in (*_TOOLS, *_RECORDED_TOOLS)}
 #: The tools of a shift: those of an incident, with its system, and two more.
 SHIFT_TOOLS: Final = {
@@ -155,10 +152,10 @@ SHIFT_TOOLS: Final = {
     )
 }
 ALL_TOOLS: Final = {tool.name: tool for tool in (*TEAM_TOOLS.values(), *_RECORDED_TOOLS)}
-#: The arguments of tools, and of calls that no schema offers; the first is the wire's value.
+#: Argument names by tool, with tools that ALL_TOOLS lacks; the first holds the wire's value.
 ARGUMENTS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
-        **{name: tuple(row.name for row in tool.parameters) for name, tool in ALL_TOOLS.items()},
+        **{name: tuple(arg.name for arg in tool.parameters) for name, tool in ALL_TOOLS.items()},
         "note": ("text",),
         "report_impact": ("calls",),
         "act": ("action",),

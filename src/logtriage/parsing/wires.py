@@ -1,4 +1,4 @@
-"""Wire JSON becomes actions, and actions wire JSON. Reading is total.
+"""Read actions from wire JSON and write them to it. Reading never fails.
 
 Nothing is guessed: a near miss (``payment`` for ``payment-service``) is malformed, and its reason
 names the choices.
@@ -45,7 +45,7 @@ SOLO_KINDS: Final[Kinds] = frozenset(
     ACTION_TYPES | RECORDED_ACTION_TYPES | HAND_OVER_TYPES | OPTIONAL_ACTION_TYPES
 )
 TEAM_KINDS: Final[Kinds] = frozenset(TEAM_ACTION_TYPES | HAND_OVER_TYPES)
-#: Of the keys of an action without a type, this many characters are shown.
+#: If an action has no type, the error lists its keys, cut to this many characters.
 _KEYS_SHOWN: Final = 100
 _WIRE_KEYS: Final = ("action_type", "value", "confidence")
 #: Well-formed actions by name and value: they are few and immutable.
@@ -57,11 +57,11 @@ Form = Literal["json", "word"]
 def action_from_wire(
     wire: Mapping[str, Any], topology: Topology, may: Kinds = SOLO_KINDS
 ) -> Action:
-    """Read a wire action, ``{"action_type": …, "value": …, "confidence": …}``; total.
+    """Read a wire action, ``{"action_type": …, "value": …, "confidence": …}``.
 
-    Keys with None or NaN count as absent (tabular loaders pad with them); other keys,
-    and a value of ``resolve``, ``ignore`` or ``hand_over``, are ignored. Anything wrong gives a
-    :class:`Malformed` with the reason.
+    Keys with None or NaN count as absent (tabular loaders pad with them). Other keys are ignored,
+    and so is a value of ``resolve``, ``ignore``, ``hand_over`` or ``wait``. Anything wrong, or an
+    action type not in ``may``, gives a :class:`Malformed` with the reason.
     """
     return _read(wire, topology, may, _wire_table(topology, may))
 
@@ -69,7 +69,7 @@ def action_from_wire(
 def actions_from_wire(
     wires: Iterable[Mapping[str, Any]], topology: Topology, may: Kinds = SOLO_KINDS
 ) -> list[Action]:
-    """:func:`action_from_wire` for a whole transcript."""
+    """Read the wire actions of a whole transcript, each as by :func:`action_from_wire`."""
     table = _wire_table(topology, may)
     return [_read(wire, topology, may, table) for wire in wires]
 
@@ -106,7 +106,7 @@ def _wire_table(topology: Topology, may: Kinds) -> _Table:
 
 
 def _irregular(wire: Mapping[str, Any], topology: Topology, may: Kinds, table: _Table) -> Action:
-    """An action that is not in the table: with a text of its own, or malformed."""
+    """Read an action that the table lacks: with free text or a needless value, or malformed."""
     name, value = wire.get("action_type"), wire.get("value")
     if absent(name):
         shown = ", ".join(map(str, wire))[:_KEYS_SHOWN] or "nothing"
@@ -147,14 +147,14 @@ def _irregular(wire: Mapping[str, Any], topology: Topology, may: Kinds, table: _
             if remedy not in topology.remedies:
                 return _bad(wire, _choices("remedy", remedy, topology.remedies))
             return _bad(wire, _choices("service", service, topology.names))
-        case _:  # a malformed action of an earlier parse, on its way back
+        case _:  # a malformed action that :func:`action_to_wire` wrote
             reason = wire.get("reason")
             reason = reason if isinstance(reason, str) else MALFORMED
             return Malformed(value or "", reason, _author(wire))
 
 
 def _impact(wire: Mapping[str, Any], value: str, topology: Topology) -> Action:
-    """``caller->callee, caller->callee``: every pair of services, called or not."""
+    """Read ``caller->callee, …``; the services of a pair need not call each other."""
     calls = []
     for part in value.split(","):
         caller, arrow, callee = (piece.strip() for piece in part.partition(CALLS))
@@ -216,7 +216,7 @@ def action_to_wire(action: Action) -> dict[str, Any]:
 
 
 def render_action(action: Action, form: Form = "json") -> str:
-    """An action as an agent would write it.
+    """The text of an action as an agent would write it, in JSON or in one word.
 
     Raises:
         InvalidInput: if it is no action, or has no form in one word.

@@ -19,19 +19,19 @@ from logtriage.errors import InvalidInput
 #: The character between the name of an action and its value.
 JOINT: Final = ":"
 _WORD: Final = re.compile(rf"({'|'.join(ACTION_NAMES.values())})(?:{JOINT}(\S+))?")
-#: The message of a report has blanks.
+#: The message of a report may contain blanks.
 _REPORT: Final = re.compile(rf"({ACTION_NAMES[Report]}){JOINT}\s*(\S.*)")
 
 
 def word_of(action: Action) -> str:
-    """The one-word form of an action; a report goes on with its message.
+    """The one-word form of an action; after that of a report comes its message.
 
     Raises:
         InvalidInput: if ``action`` is not an action, or has no such form: a malformed action, an
             impact, a root cause with a confidence.
     """
-    sure = isinstance(action, IdentifyRootCause) and action.confidence is not None
-    if sure or isinstance(action, Malformed | ReportImpact):
+    has_confidence = isinstance(action, IdentifyRootCause) and action.confidence is not None
+    if has_confidence or isinstance(action, Malformed | ReportImpact):
         raise InvalidInput(f"{action_name(action)} has no form in one word: {action}")
     value = action_value(action)
     return action_name(action) if value is None else f"{action_name(action)}{JOINT}{value}"

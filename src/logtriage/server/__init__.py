@@ -1,9 +1,9 @@
-"""Serving: episodes over the network by the OpenEnv protocol.
+"""Serve episodes over the network by the OpenEnv protocol.
 
 >>> from logtriage.server import Settings, serve  # doctest: +SKIP
 
 ``serve`` needs the extra ``openenv`` (the library of that name), whose ``GenericEnvClient`` plays
-on a server. What is here is loaded when it is first asked for.
+on a server. Names of this package are imported when they are first used.
 """
 
 from importlib import import_module
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Settings", "TriageAction", "TriageObservation", "TriageState", "build_app", "serve"]
 
-#: The module of each name.
+#: The module in which each public name is defined.
 _PLACES = {
     "Settings": "settings",
     **dict.fromkeys(("TriageAction", "TriageObservation", "TriageState"), "models"),

@@ -1,4 +1,4 @@
-"""The application: the OpenEnv library's own, played in sessions alone, behind the guard."""
+"""Build the application: that of the OpenEnv library, behind our guard, played only in sessions."""
 
 from collections.abc import Callable
 from functools import partial
@@ -24,7 +24,7 @@ from logtriage.server.messages import Kinds
 from logtriage.server.models import TriageAction, TriageObservation, TriageState
 from logtriage.server.settings import Settings
 
-#: The library would serve each request to these paths in an environment of its own.
+#: Paths that are refused: the library would serve each request in an environment of its own.
 _SESSION_ONLY: Final = {"/reset": "POST", "/step": "POST", "/state": "GET"}
 #: Paths of the library that this server does not have.
 _OFF: Final = ("/mcp", "/list_environments")
@@ -32,7 +32,7 @@ _TASK_API: Final = "/{env_name}/"
 
 
 def build_app(settings: Settings) -> FastAPI:
-    """The ASGI application. It holds the ledger of the settings as ``state.ledger``.
+    """The ASGI application. Its ``state.ledger`` is the ledger of the settings, or None.
 
     Raises:
         InvalidInput: for a ledger that cannot be used.
@@ -53,7 +53,7 @@ def guarded_app(
     kinds: Kinds,
     settings: Settings,
 ) -> FastAPI:
-    """The library's application for an environment, played in sessions behind the guard."""
+    """The library's application for an environment, behind the guard; only sessions play."""
     action, observation, state = models
     app = create_fastapi_app(
         environment,

@@ -1,7 +1,7 @@
 """Which episodes a server offers, and how clients name them.
 
-An episode is named by its incident id, or by task, split and index. In a split without
-a task, the tasks on offer take turns: index ``i`` is number ``i // n`` of task ``i % n``.
+A client names an episode by its incident id, or by task, split and index. If it names no task, the
+``n`` tasks on offer take turns: index ``i`` is incident ``i // n`` of task ``i % n``.
 """
 
 import secrets
@@ -26,7 +26,7 @@ _LONGEST: Final = 200
 
 
 def whole_number(name: str, value: Any, below: int) -> int:
-    """``value`` as an index; InvalidInput names the field."""
+    """Return ``value`` if it is a whole number in [0, below); else InvalidInput names the field."""
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < below:
         shown = value if isinstance(value, int) and abs(value) < 1 << 64 else type(value).__name__
         raise InvalidInput(f"{name}: expected a whole number in [0, {below}), got {shown!r}")
@@ -34,7 +34,7 @@ def whole_number(name: str, value: Any, below: int) -> int:
 
 
 def text_field(name: str, value: Any) -> str:
-    """``value`` as a string of bounded length; InvalidInput names the field."""
+    """Return ``value`` if it is a string of bounded length; else InvalidInput names the field."""
     if not isinstance(value, str):
         raise InvalidInput(f"{name}: expected a string, got {type(value).__name__}")
     if len(value) > _LONGEST:
@@ -44,9 +44,9 @@ def text_field(name: str, value: Any) -> str:
 
 @attrs.frozen
 class Catalogue:
-    """The ``tasks`` of one ``world``, which take turns for clients that name no task.
+    """The episodes on offer: those of the ``tasks`` in one ``world``.
 
-    With a ``seal``, split ``sealed`` is offered too.
+    With a ``seal`` (the key of split ``sealed``), that split is offered too.
     """
 
     tasks: tuple[str, ...]
@@ -54,10 +54,10 @@ class Catalogue:
     world: World = attrs.field(factory=default_world)
 
     def incident_id(self, named: Mapping[str, Any]) -> str:
-        """The incident that a client asks for; with no field, any incident of split train.
+        """The id of the incident that a client asks for by the fields of ``named``.
 
-        ``seed`` is another name for ``index``: OpenEnv's clients send a seed. Fields that are
-        unknown or cannot be used are refused.
+        ``seed`` is another name for ``index``: OpenEnv's clients send a seed. By default, the split
+        is train and the index is drawn at random. A field that is None counts as absent.
 
         Raises:
             UnknownName: if the task or split is unknown.

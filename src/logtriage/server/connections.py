@@ -1,9 +1,9 @@
-"""Connections that cannot make the server work for others' harm.
+"""Connections of clients that may be hostile: none can take the server's time from the others.
 
-uvicorn reads whatever arrives at once. Here a connection's bytes wait for its turn
-(:mod:`logtriage.server.turns`), a few kilobytes each, and the network is not read meanwhile. The
-work of a client that has gone is dropped. A connection that is no open session holds a place at
-the door (:mod:`logtriage.server.door`), which has few, for a limited time.
+uvicorn reads at once whatever arrives. Here a connection's bytes wait for its turn
+(:mod:`logtriage.server.turns`), and meanwhile no more are read from the network. The work of a
+client that has gone is dropped. A connection that is not an open session holds one of the few
+places at the door (:mod:`logtriage.server.door`), for a limited time.
 """
 
 import asyncio
@@ -23,16 +23,16 @@ from websockets.http11 import Request
 from logtriage.server.door import FAREWELL, FairConfig
 from logtriage.server.turns import SHARE, Share
 
-#: Bytes that are read in a turn.
+#: Bytes that are read in a turn, and the most that a session may send after its end.
 CHUNK: Final = 4096
-#: Bytes of a request over HTTP, body included, and those that a session may send after its end.
+#: The most bytes of a request over HTTP, body included.
 MAX_REQUEST: Final = 64 * 1024
-#: Frames of a message.
+#: The most frames of a message.
 MAX_FRAMES: Final = 64
-#: Pings and pongs at once, and those that are made up for in a second.
+#: The most pings and pongs that a client may send at once, and how many more each second allows.
 CONTROL_FRAMES: Final = 20
 CONTROL_FRAMES_A_SECOND: Final = 1.0
-#: Seconds of the processor that beginning and ending a session cost outside of turns.
+#: Processor seconds charged for beginning and ending a session, which happen outside of turns.
 SESSION_COST: Final = 0.0015
 _POLICY: Final = 1008
 
@@ -98,17 +98,17 @@ class HttpConnection(H11Protocol):
 
 
 class _Inbox:
-    """What uvicorn has for the application; each event is handed on."""
+    """Stands in for uvicorn's queue of events to the application; ``put`` gets each event."""
 
     def __init__(self, put: Callable[[Any], None]) -> None:
         self.put_nowait = put
 
 
 class SessionConnection(WebSocketsSansIOProtocol):
-    """A session's connection: a message is read and answered in a turn of its own.
+    """A session's connection: each message is read and answered in a turn of its own.
 
-    A client that answers no ping, takes no answers, or sends too many control frames or fragments,
-    loses it.
+    The connection ends if the client answers no ping, takes no answers, or sends too many control
+    frames or fragments.
     """
 
     def __init__(self, config: FairConfig, *args: Any, **more: Any) -> None:
@@ -117,7 +117,7 @@ class SessionConnection(WebSocketsSansIOProtocol):
         self.queue = cast(Any, _Inbox(self._put))
         self._events: deque[Any] = deque()
         self._unread = bytearray()
-        #: What the application waits for, if it does.
+        #: The application's wait for its next event; None while it works.
         self._wanted: asyncio.Future[Any] | None = None
         self._asked = False
         self._began = 0.0
@@ -132,13 +132,13 @@ class SessionConnection(WebSocketsSansIOProtocol):
         self._door.enter(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Drop all that the client still wanted."""
+        """Leave the door and the turns."""
         self._door.leave(self)
         self._turns.leave(self._share)
         super().connection_lost(exc)
 
     def handle_connect(self, event: Request) -> None:
-        """Show the application the share of this session."""
+        """Put the session's :class:`Share` into the scope, where the application finds it."""
         super().handle_connect(event)
         if hasattr(self, "scope"):
             extensions = cast(dict[str, Any], self.scope["extensions"])
@@ -168,7 +168,7 @@ class SessionConnection(WebSocketsSansIOProtocol):
     def keepalive_timeout(self) -> None:
         """End the connection at once: a client that answers no ping takes no farewell."""
         if self._unread and self.writable.is_set():
-            # The answer may be among the bytes that wait for a turn.
+            # The client's pong may be among the bytes that wait for a turn.
             self.pong_timer = self.pending_ping_payload = None
             self.schedule_ping()
             return
@@ -176,12 +176,12 @@ class SessionConnection(WebSocketsSansIOProtocol):
         self.transport.abort()
 
     def handle_ping(self) -> None:
-        """Answer, unless there are too many."""
+        """Answer a ping, unless there are too many control frames."""
         if self._spend_control():
             super().handle_ping()
 
     def handle_pong(self, event: Frame) -> None:
-        """Take note, unless there are too many."""
+        """Note a pong, unless there are too many control frames."""
         if self._spend_control():
             super().handle_pong(event)
 
@@ -213,8 +213,8 @@ class SessionConnection(WebSocketsSansIOProtocol):
     # To the application.
 
     async def receive(self) -> Any:
-        """The next event; what the application does with it until it asks again is a turn."""
-        self._rest()
+        """Return the next event. The application's work until its next call is one turn."""
+        self._end_turn()
         if self.handshake_complete and not self.close_sent:
             self._door.leave(self)
         self._wanted = self.loop.create_future()
@@ -226,7 +226,7 @@ class SessionConnection(WebSocketsSansIOProtocol):
             self._began = thread_time()
 
     async def send(self, message: Any) -> None:
-        """Send, unless the client has gone; let it take note of the end for a short while."""
+        """Send, unless the client has gone; after a close, leave it a short time to note that."""
         if self.close_sent:
             return
         with suppress(ClientDisconnected):
@@ -236,10 +236,10 @@ class SessionConnection(WebSocketsSansIOProtocol):
 
     def on_task_complete(self, task: asyncio.Task[None]) -> None:
         """End the last turn."""
-        self._rest()
+        self._end_turn()
         super().on_task_complete(task)
 
-    def _rest(self) -> None:
+    def _end_turn(self) -> None:
         self._turns.end(self._share, thread_time() - self._began)
 
     def _put(self, event: Any) -> None:
@@ -250,7 +250,7 @@ class SessionConnection(WebSocketsSansIOProtocol):
         self._deliver(at_turn=False)
 
     def _ask(self) -> None:
-        """Have the next event read at this session's turn, or more bytes of it."""
+        """Deliver the next event, or ask for a turn to deliver it or to read more bytes."""
         self._deliver(at_turn=False)
         if self._wanted is None or self._wanted.done() or self._asked:
             return
@@ -274,7 +274,7 @@ class SessionConnection(WebSocketsSansIOProtocol):
         return False
 
     def _deliver(self, *, at_turn: bool) -> bool:
-        """Hand an event on, if one is wanted; a message is handed on at a turn alone."""
+        """Deliver the next event if the application waits for it (a message only ``at_turn``)."""
         if not self._events or self._wanted is None or self._wanted.done():
             return False
         if not at_turn and self._events[0]["type"] == "websocket.receive":
@@ -284,7 +284,7 @@ class SessionConnection(WebSocketsSansIOProtocol):
 
 
 def _read_guarded(read: Callable[[bytes], None], data: bytes, transport: asyncio.Transport) -> None:
-    """Read; an error ends the connection, as asyncio has it, and not the turns of all."""
+    """Read ``data``; an error ends this connection, as in asyncio, not the turns of all others."""
     try:
         read(data)
     except Exception:

@@ -1,4 +1,4 @@
-"""What the connections of a server share: their turns, and the places at the door."""
+"""The door, which limits connections that are not sessions, and uvicorn's settings with it."""
 
 import asyncio
 import logging
@@ -8,15 +8,15 @@ import uvicorn
 
 from logtriage.server.turns import Turns
 
-#: Seconds that the other side has to take note of the end of a session.
+#: Seconds that a client has to note the end of its session.
 FAREWELL: Final = 2.0
 _logger = logging.getLogger("uvicorn.error")
 
 
 class Door:
-    """Connections that are no session (yet, or any more): at most so many, for so long.
+    """The connections that are not sessions (yet, or any more): at most ``most``.
 
-    A newcomer beyond ``most`` takes the place of the connection that has stood there longest.
+    Each is cut after ``seconds``. A newcomer beyond ``most`` replaces the longest silent one.
     """
 
     def __init__(self, most: int, seconds: float) -> None:
@@ -25,7 +25,7 @@ class Door:
         self._is_full = False
 
     def enter(self, connection: Any, seconds: float | None = None) -> None:
-        """Let a connection stand for a while, after which it is cut."""
+        """Give a connection a place for ``seconds`` (default: the door's), then cut it."""
         self.leave(connection)
         if len(self._standing) >= self._most:
             if not self._is_full:
@@ -49,14 +49,14 @@ class Door:
             self._standing[connection] = self._standing.pop(connection)
 
     def leave(self, connection: Any) -> None:
-        """Forget a connection that is gone, or a session."""
+        """Free the place of a connection that has gone or become a session."""
         timer = self._standing.pop(connection, None)
         if timer is not None:
             timer.cancel()
 
 
 class FairConfig(uvicorn.Config):
-    """uvicorn's settings, with what connections share."""
+    """uvicorn's settings, with the turns and the door that all connections share."""
 
     def __init__(self, *args: Any, max_waiting: int, request_seconds: float, **more: Any) -> None:
         super().__init__(*args, **more)

@@ -17,7 +17,7 @@ from logtriage.server.models import TriageAction, TriageObservation, TriageState
 
 ENV_NAME: Final = "logtriage"
 RESET_FIELDS: Final = (*EPISODE_FIELDS, "episode_id")
-#: The messages of a session.
+#: The messages of a session, each with the fields of its data; None: it has no data.
 KINDS: Final[Kinds] = {
     "reset": RESET_FIELDS,
     "step": tuple(TriageAction.model_fields),
@@ -32,7 +32,7 @@ DESCRIPTION: Final = (
 
 
 class TriageEnvironment(Environment[TriageAction, TriageObservation, TriageState]):
-    """One session: an episode at a time. Sessions share the ``ledger`` alone."""
+    """The environment of one session, one episode at a time. All sessions share ``ledger``."""
 
     SUPPORTS_CONCURRENT_SESSIONS = True
 
@@ -45,11 +45,11 @@ class TriageEnvironment(Environment[TriageAction, TriageObservation, TriageState
     def reset(
         self, seed: int | None = None, episode_id: str | None = None, **kwargs: Any
     ) -> TriageObservation:
-        """Begin an episode: ``incident``, or ``task``, ``split`` and ``index`` (or ``seed``).
+        """Begin an episode by ``incident``, or by ``task``, ``split`` and ``index`` (or ``seed``).
 
         Raises:
             UnknownName, InvalidInput: naming the field and what was expected.
-            SealError: for a sealed incident without a key, or after its attempt.
+            SealError: for a sealed incident without a key, or one that was attempted before.
         """
         check_fields(kwargs, RESET_FIELDS)
         if episode_id is not None:

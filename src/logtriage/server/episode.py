@@ -1,8 +1,8 @@
-"""An episode on a server, independent of the protocol, and what of its grade may leave the server.
+"""An episode on a server, independent of the protocol, and the grade that clients may see.
 
-While an episode is open, its grade is the score alone. The criteria and their reasons, the gate,
-the fault kind and the digest tell the truth of the incident, or let anybody look it up. The grade
-of a sealed incident has no more fields at the end, either, until the run is closed.
+While an episode is open, clients may see only the fields of :data:`OPEN_GRADE`. The criteria and
+their reasons, the gate, the fault kind and the digest tell the truth of the incident, or let
+anybody look it up. A sealed incident's grade has no more fields after its end, either.
 """
 
 from collections.abc import Mapping
@@ -21,9 +21,9 @@ from logtriage.state import State, initial_state
 from logtriage.transcript import transcript_of
 from logtriage.world.model import World
 
-#: The fields of a grade that leave while its episode is open.
+#: The fields of a grade that may leave the server while its episode is open.
 OPEN_GRADE: Final = ("task", "status", "score", "closing", "ticks")
-#: Those that leave once it is closed.
+#: The fields of a grade that may leave the server once its episode is closed.
 CLOSED_GRADE: Final = (
     *OPEN_GRADE,
     "rubric",
@@ -47,10 +47,10 @@ IMPACT: Final = ("node_f1", "edge_f1", "exact_roots")
 
 
 class Episode:
-    """The state of one episode, with what its last step earned.
+    """The state of one episode, its score so far, and the reward of its last step.
 
-    The incident's id is never sent: whoever has this package can compute the truth from it.
-    SealError for a sealed incident without a ``ledger`` of attempts, or after its attempt.
+    Clients never get the incident's id: whoever has this package can compute the truth from it.
+    SealError for a sealed incident without a ``ledger`` of attempts, or attempted before.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class Episode:
         return self._ledger
 
     def step(self, action: Action) -> None:
-        """Play an action; ``reward`` is then the difference of the two grades.
+        """Play an action, and set ``reward`` to the change of the score.
 
         Raises:
             EpisodeOver: if the episode is closed.
@@ -94,10 +94,9 @@ class Episode:
         return public_grade(self.state)
 
     def seen(self, *, opens: bool = False) -> dict[str, Any]:
-        """What a client may see now, by field.
+        """The fields that a client may see now, with the rules if this ``opens`` the episode.
 
-        ``reward`` and ``done`` are not among them: the protocol keeps them apart. When it ``opens``
-        an episode, a client also gets the rules.
+        ``reward`` and ``done`` are not among them: the protocol sends them apart.
         """
         state, incident = self.state, self.state.incident
         last = state.history[-1][1] if state.history else None
@@ -113,15 +112,15 @@ class Episode:
 
 
 def public_grade(state: State) -> dict[str, Any]:
-    """The grade of a state as JSON data, as far as it may leave: no reasons if sealed."""
+    """The part of a state's grade that clients may see, as JSON data; no reasons if sealed."""
     seal = state.incident.seal
-    is_open = seal is not None or not state.is_closed
-    listed = listed_grade(grade_to_json(grade(state)), is_closed=not is_open)
+    has_reasons = seal is None and state.is_closed
+    listed = listed_grade(grade_to_json(grade(state)), is_closed=has_reasons)
     return listed if seal is None else {**listed, "seal": seal}
 
 
 def listed_grade(data: Mapping[str, Any], *, is_closed: bool) -> dict[str, Any]:
-    """The listed fields of a grade's JSON data."""
+    """Cut a grade's JSON data to :data:`CLOSED_GRADE`, or to :data:`OPEN_GRADE` if not closed."""
     listed = {name: data[name] for name in (CLOSED_GRADE if is_closed else OPEN_GRADE)}
     if is_closed:
         if "impact" in data:

@@ -1,7 +1,7 @@
-"""Access and limits in front of the application: clients, sizes of messages, idle sessions.
+"""ASGI middleware that checks access, the size of messages and idle sessions.
 
-A plain ASGI middleware. A refused WebSocket message is answered with an error message of the
-protocol, and the session goes on. A connection serves one request over HTTP.
+A refused WebSocket message is answered with an error message of the protocol, and the session
+goes on. A connection serves one request over HTTP.
 """
 
 import asyncio
@@ -25,40 +25,40 @@ Asgi = Callable[[Message, Receive, Send], Awaitable[None]]
 #: Reachable without a token, for health checks.
 OPEN_PATHS: Final = ("/health",)
 _GOING_AWAY: Final = 1001
-#: How the library's answer to a step that was played begins.
+#: The library's answer to a step that was played begins with this.
 _PLAYED: Final = '{"type":"observation"'
 
 
 class Pages:
-    """The application's answers over HTTP, each computed once: ``pages`` are (method, path).
+    """Middleware that computes each page once. ``pages`` are (method, path) pairs.
 
-    None of them depends on who asks, on what, or when.
+    The answers do not depend on who asks, on the request's body, or on the time.
     """
 
     def __init__(self, app: Asgi, pages: frozenset[tuple[str, str]]) -> None:
         self._app, self._pages = app, pages
-        self._kept: dict[tuple[str, str], list[Message]] = {}
+        self._answers: dict[tuple[str, str], list[Message]] = {}
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        """Answer a request; leave sessions to the application."""
+        """Answer a request for a page; leave all else to the application."""
         page = scope.get("method", ""), scope.get("path", "")
         if scope["type"] != "http" or page not in self._pages:
             await self._app(scope, receive, send)
             return
-        if page not in self._kept:
+        if page not in self._answers:
             answer: list[Message] = []
 
             async def keep(message: Message) -> None:
                 answer.append(message)
 
             await self._app(scope, receive, keep)
-            self._kept[page] = answer
-        for message in self._kept[page]:
+            self._answers[page] = answer
+        for message in self._answers[page]:
             await send(message)
 
 
 async def _empty_body() -> Message:
-    """What the application reads of a request: no body."""
+    """The message that the application gets instead of a request's body."""
     return {"type": "http.request", "body": b"", "more_body": False}
 
 
@@ -72,9 +72,9 @@ def _closing(send: Send) -> Send:
 
 
 class Guard:
-    """Wraps the application; see :class:`Settings` for the limits.
+    """Middleware that checks access and messages; :class:`Settings` has the limits.
 
-    ``kinds`` are the WebSocket messages that it reads, with the fields of their data.
+    ``kinds`` are the WebSocket messages that may pass, with the fields of their data.
     """
 
     def __init__(self, app: Asgi, settings: Settings, kinds: Kinds) -> None:
@@ -85,7 +85,7 @@ class Guard:
         """Handle a connection or a request."""
         kind = scope["type"]
         if kind == "http":
-            # To close a connection with unread bytes could lose the answer.
+            # Closing a connection with unread bytes could lose the answer.
             while (await receive()).get("more_body"):
                 pass
             receive, send = _empty_body, _closing(send)
@@ -99,18 +99,18 @@ class Guard:
             await self._app(scope, receive, send)
 
     async def _session(self, scope: Message, receive: Receive, send: Send) -> None:
-        heard, said = monotonic(), ""
+        heard_at, last_kind = monotonic(), ""
         share: Share = scope.get("extensions", {}).get(SHARE) or Share(is_session=True)
 
         async def guarded() -> Message:
-            nonlocal heard, said
+            nonlocal heard_at, last_kind
             while True:
                 message = await receive()
-                heard = monotonic()
+                heard_at = monotonic()
                 if message["type"] != "websocket.receive":
                     return message
                 try:
-                    said = self._kind(message.get("text"))
+                    last_kind = self._kind(message.get("text"))
                 except InvalidInput as error:
                     code = error.code if isinstance(error, Misshapen) else "INVALID_JSON"
                     share.answered(step=False)
@@ -120,14 +120,14 @@ class Guard:
 
         async def answer(message: Message) -> None:
             if message["type"] == "websocket.send":
-                played = said == "step" and message.get("text", "").startswith(_PLAYED)
+                played = last_kind == "step" and message.get("text", "").startswith(_PLAYED)
                 share.answered(step=played)
             await send(message)
 
         async def watch() -> None:
             # One task for each connection: a timer for each message would cost more.
             idle = self._idle_seconds
-            while (left := heard + idle - monotonic()) > 0:
+            while (left := heard_at + idle - monotonic()) > 0:
                 await asyncio.sleep(left)
             # A client that has gone gets no message.
             with suppress(OSError):
@@ -142,7 +142,7 @@ class Guard:
             watcher.cancel()
 
     def _kind(self, text: str | None) -> str:
-        """The kind of a message that may reach the application."""
+        """The kind of a message; InvalidInput if it may not reach the application."""
         if text is None:
             raise InvalidInput("binary message; expected JSON text")
         return check_message(read_object(text, MAX_MESSAGE), self._kinds)

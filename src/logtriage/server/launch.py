@@ -28,23 +28,23 @@ from logtriage.server.messages import MAX_MESSAGE
 from logtriage.server.settings import TOKEN_VARIABLE, Settings
 from logtriage.server.turns import Share
 
-#: Makes the application that is served.
+#: A function that makes the application.
 Build = Callable[[Settings], FastAPI]
-#: A WebSocket frame of more bytes ends its connection (code 1009) without being read.
+#: A WebSocket frame of more than MAX_MESSAGE times this ends its connection (code 1009) unread.
 HARD_LIMIT_FACTOR: Final = 4
-#: Seconds of the processor that accepting a connection and losing it cost.
+#: Processor seconds charged for accepting a connection and losing it.
 ACCEPT_COST: Final = 0.0002
 #: Seconds that the last answers have to be sent.
 _LAST_ANSWERS: Final = 5
 #: Connections that the system may hold until they are accepted.
 _BACKLOG: Final = 128
-#: What a host name may also stand for where it does not exist, such as ::1 without IPv6.
+#: Errors of an address that this machine lacks, though the host name has it: ::1 without IPv6.
 _NO_SUCH_ADDRESS: Final = (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT)
 #: Seconds after which a server that could not accept a connection tries again.
 _ACCEPT_AGAIN: Final = 0.1
-#: Descriptors of files beside those of connections.
+#: File descriptors that the server needs beside those of connections.
 _OTHER_FILES: Final = 64
-#: Seconds for which a message in the log is not repeated, and how many kinds are remembered.
+#: Seconds for which a log message is not repeated, and the most messages that are remembered.
 _SPARING_SECONDS: Final = 60.0
 _KINDS_OF_MESSAGES: Final = 1_000
 
@@ -52,9 +52,9 @@ _logger = logging.getLogger("uvicorn.error")
 
 
 class FairServer(uvicorn.Server):
-    """A server that says where it listens, and accepts connections in turn with its other work.
+    """A server that announces where it listens, and accepts connections in turn with other work.
 
-    It closes the ledger of its application.
+    At shutdown it closes the ledger of its application.
     """
 
     config: FairConfig
@@ -67,8 +67,8 @@ class FairServer(uvicorn.Server):
         self._accepting: list[asyncio.Task[None]] = []
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Listen, and say where."""
-        # First, so that nothing has begun if an address is taken.
+        """Listen, and announce where."""
+        # Listen first, so that nothing has begun if an address is taken.
         self._listening = _listen(self.config.host, self.config.port)
         await super().startup(sockets=sockets or [])
         for listening in self._listening:
@@ -99,7 +99,7 @@ class FairServer(uvicorn.Server):
                 connection.close()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """End, and release the ledger."""
+        """Stop listening, end all connections, and release the ledger."""
         for accepting in self._accepting:
             accepting.cancel()
         for listening in self._listening:
@@ -133,19 +133,19 @@ def _listen(host: str, port: int) -> list[socket.socket]:
 
 
 class Sparing(logging.Filter):
-    """Let a message through once a minute, however often it comes."""
+    """A log filter that lets each message through at most once a minute."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._said: dict[str, float] = {}
+        self._logged_at: dict[str, float] = {}
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Whether a record is new; of each kind of message, what differs is not looked at."""
+        """Whether to log a record. Records with the same format string are one message."""
         now = time.monotonic()
-        if now - self._said.get(str(record.msg), float("-inf")) < _SPARING_SECONDS:
+        if now - self._logged_at.get(str(record.msg), float("-inf")) < _SPARING_SECONDS:
             return False
-        if len(self._said) < _KINDS_OF_MESSAGES:
-            self._said[str(record.msg)] = now
+        if len(self._logged_at) < _KINDS_OF_MESSAGES:
+            self._logged_at[str(record.msg)] = now
         return True
 
 
@@ -203,7 +203,7 @@ def _raise_files(needed: int) -> None:
 
 
 def warm_up(settings: Settings) -> None:
-    """Load and compute what the first episodes of each task need, out of garbage collection."""
+    """Play an episode of each task to load its data, and exempt that from garbage collection."""
     for task in settings.tasks:
         episode = Episode(f"{task}/train/0", world=settings.world)
         while not episode.state.is_closed:
@@ -230,7 +230,7 @@ def serve(
 
 
 def settings_of_environment() -> Settings:
-    """The settings of a container.
+    """Read the settings of a container from its environment variables.
 
     ``HOST`` (0.0.0.0), ``PORT`` (8000), ``MAX_SESSIONS``, the token, the seal, and for a seal
     ``LOGTRIAGE_LEDGER`` (a path) and ``LOGTRIAGE_RUN``.

@@ -1,9 +1,9 @@
-"""Attempts at sealed incidents: an attempt for each key, run and incident.
+"""The ledger of attempts at sealed incidents: one attempt for each key, run and incident.
 
 The ledger is a file of JSON lines that is only appended to, and outlives the server. An
 attempt is on the disk before its first screen leaves the server, so neither a crash nor a
-restart gives a second one. It also holds the actions played, from which episodes are graded with
-reasons once the run is closed.
+restart gives a second one. The ledger also holds the actions played, from which episodes are
+graded with reasons once the run is closed.
 """
 
 import json
@@ -24,7 +24,7 @@ RUN_VARIABLE: Final = "LOGTRIAGE_RUN"
 #: The status of an attempt that nobody finished.
 UNFINISHED: Final = "the attempt was not finished"
 _RUN: Final = re.compile(r"[A-Za-z0-9._-]{1,100}")
-#: The beginning of every line; it identifies a last line that a crash cut short.
+#: The beginning of every line. A broken last line that begins so was cut short by a crash.
 _BEGIN: Final = b'{"run": '
 
 
@@ -87,8 +87,8 @@ class Ledger:
                 f"run {self._run!r} has had its attempt at this sealed incident; "
                 "each has one for each key and run"
             )
-        of = {} if world is None else {"world": world}
-        self._append({"seal": seal, "incident": incident_id, **of})
+        world_field = {} if world is None else {"world": world}
+        self._append({"seal": seal, "incident": incident_id, **world_field})
         self._begun.add((seal, incident_id))
 
     def end(self, transcript: Transcript) -> None:

@@ -1,4 +1,4 @@
-"""Read messages from strangers: strict JSON of bounded size."""
+"""Read and check messages of clients: strict JSON of bounded size."""
 
 import json
 import re
@@ -14,11 +14,11 @@ MAX_VALUES: Final = 256
 #: The most characters of a name in an error.
 _SHOWN: Final = 40
 
-#: A JSON string, or all that follows a quotation mark without a second one. It never goes back.
+#: A JSON string, or all text after a quotation mark without a second one. It never backtracks.
 _STRING: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
-#: What begins another value, outside of strings.
+#: The characters that begin another value, outside of strings.
 _BEGINS: Final = re.compile(rb"[\[{,]")
-#: The field whose data nobody looks at; the others hold single values.
+#: The one field that may hold an object or a list; the server does not read it.
 _FREE: Final = "metadata"
 
 #: The kinds of messages, each with the fields of its data: None if it has no data.
@@ -26,7 +26,7 @@ Kinds = Mapping[str, tuple[str, ...] | None]
 
 
 class Misshapen(InvalidInput):
-    """A message too long, or of a wrong kind, field or size; ``code`` is the protocol's."""
+    """A message too long, or with a wrong kind or field; ``code`` is the protocol's error code."""
 
     def __init__(self, text: str, code: str) -> None:
         self.code = code
@@ -41,7 +41,7 @@ _DECODER: Final = json.JSONDecoder(parse_constant=_refuse_constant)
 
 
 def read_object(data: str | bytes, limit: int) -> dict[str, Any]:
-    """Read one JSON object as RFC 8259 has it: no NaN, no infinities, no lone surrogates.
+    """Read one JSON object by RFC 8259: no NaN, no infinities, no lone surrogates.
 
     Raises:
         Misshapen: if it has more than ``limit`` bytes, or more than :data:`MAX_VALUES` values.
@@ -78,7 +78,7 @@ def read_object(data: str | bytes, limit: int) -> dict[str, Any]:
 
 
 def check_message(value: Mapping[str, Any], kinds: Kinds) -> str:
-    """The kind of a message, whose fields are known and single; Misshapen, of bounded length."""
+    """Return the kind of a message; Misshapen if the kind or a field is unknown or not single."""
     kind = value.get("type", "")
     if not isinstance(kind, str):
         raise Misshapen("type: expected a string, such as reset or step", "UNKNOWN_TYPE")
@@ -102,7 +102,7 @@ def check_message(value: Mapping[str, Any], kinds: Kinds) -> str:
 
 
 def check_fields(fields: Mapping[str, Any], known: tuple[str, ...]) -> None:
-    """Raise InvalidInput, of bounded length, for unknown fields."""
+    """Raise InvalidInput, with a text of bounded length, if there are unknown fields."""
     unknown = [name for name in fields if name not in known]
     if not unknown:
         return

@@ -20,7 +20,7 @@ _HOW: Final = "try: python -c 'import secrets; print(secrets.token_hex(24))'"
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach what listens there."""
+    """Whether only this machine can reach a server that listens at ``host``."""
     if host == "localhost":
         return True
     try:
@@ -50,9 +50,9 @@ class Settings:
         port: TCP port; 0 takes a free port.
         token: bearer token that every request but ``/health`` must carry.
         world: the world of all episodes: a :class:`~logtriage.world.model.World`, a name or a
-            folder. Without it, that of ``tasks``. Incidents of another world are refused.
-        tasks: what an episode named by split and index alone is drawn from; by default all of
-            the world's with one fault.
+            folder; by default the world of ``tasks``. Incidents of other worlds are refused.
+        tasks: ids of the tasks from which an episode named by split and index alone is drawn; by
+            default all tasks of the world with one fault.
         max_sessions: sessions at a time.
         idle_seconds: a session without a message for so long is closed.
         ping_seconds: a client that answers no WebSocket ping, or takes nothing of what it
@@ -60,8 +60,8 @@ class Settings:
         max_waiting: connections at a time that are no session: those that have not said what they
             want, requests over HTTP, and sessions that have ended. A newer one takes the place of
             the oldest.
-        request_seconds: such a connection is cut after so long.
-        seal: the key of split ``sealed``, which is not served without.
+        request_seconds: a connection that is no session is cut after so long.
+        seal: the key of split ``sealed``; without it, that split is not served.
         ledger: the file that counts attempts at sealed incidents. A server with a ``seal`` needs
             it.
         run: the name of the run, which has one attempt at each sealed incident. A restarted server

@@ -1,12 +1,12 @@
 """Fair turns at the server's one thread.
 
-Whatever a connection makes the server do waits for a turn here: to be accepted, to have its bytes
-read, to have a message answered. A turn costs the processor's seconds that it took. Whoever has
-had least goes first, and nobody gets far ahead of an equal share.
+A connection waits here for a turn to be accepted, to have its bytes read, or to have a message
+answered. A turn is charged with the processor seconds that it took. The connection that has had
+the least time goes first, and none gets far ahead of an equal share.
 
-Sessions that play have equal shares. Beside them, newcomers (sessions before their first step, and
-sessions that only reset or send what is refused) have a tenth of the time between them, and so
-have strangers (connections that are no session). What nobody wants, others have.
+Players (sessions that play) have equal shares. Newcomers (sessions before their first step, or
+that only reset or send refused messages) share a tenth of the time, and so do strangers
+(connections that are no session). Time that a group does not use goes to the others.
 """
 
 import asyncio
@@ -20,27 +20,27 @@ from typing import Final
 SHARE: Final = "logtriage.share"
 #: Newcomers have one share for this many players, and strangers have one.
 PLAYERS_FOR_OTHERS: Final = 8
-#: Messages that led nowhere, since the last step, with which a session still counts as a player.
+#: After more than this many messages without a step, a session no longer counts as a player.
 PATIENCE: Final = 2
-#: Turns of a new session that go before those of other newcomers: enough for a first step.
+#: The first turns of a new session, which go before other newcomers: enough for a first step.
 FIRST: Final = 4
-#: Turns that are taken between two looks at the network.
+#: The most turns that are taken before the event loop looks at the network again.
 AT_ONCE: Final = 8
-#: Who had a turn within this many seconds has a share.
+#: A connection that had a turn within this many seconds counts as having a share.
 _RECENT: Final = 1.0
 #: Seconds that a share may be ahead of the others, and that it can save up.
 _AHEAD: Final = 0.02
 _SAVED: Final = 0.05
-#: If only shares that are ahead wait for so many seconds, they are let off this many times as much.
+#: If only shares that are ahead wait for _IDLE seconds, _FORGIVEN times as much is forgiven them.
 _IDLE: Final = 0.002
 _FORGIVEN: Final = 4
 
-#: Done at the turn. True: it goes on in a task, until :meth:`Turns.end`.
+#: The work of a turn; returns True if it goes on in a task until :meth:`Turns.end`.
 Work = Callable[[], bool]
 
 
 class Share:
-    """A connection's claim to turns, with the seconds of the processor that it has had."""
+    """A connection's claim to turns. ``had`` are its processor seconds, on its group's scale."""
 
     __slots__ = ("asked", "fruitless", "group", "had", "has_played", "holds", "is_session")
 
@@ -49,12 +49,12 @@ class Share:
         self.had = 0.0
         self.has_played = self.holds = False
         self.fruitless = self.asked = 0
-        #: Where it last asked for a turn.
+        #: The group in which it last asked for a turn.
         self.group: _Group | None = None
 
     @property
     def plays(self) -> bool:
-        """Whether it counts as a player: it played a step, and does not idle since."""
+        """Whether it is a player: it played a step, and few other answers came since."""
         return self.has_played and self.fruitless <= PATIENCE
 
     def answered(self, *, step: bool) -> None:
@@ -64,28 +64,28 @@ class Share:
 
 
 class _Group:
-    """Shares that are equal, and who of them waits."""
+    """Connections with equal shares, and those of them that wait for a turn."""
 
     def __init__(self) -> None:
         self.waiting: list[tuple[float, int, Share, Work]] = []
-        #: What an equal share has had by now.
+        #: The processor seconds that an equal share has had by now.
         self.level = 0.0
-        #: What all have had together, as one share among the players; and when the last.
+        #: The seconds of the whole group, on the scale of one player; the time of its last turn.
         self.spent = 0.0
-        self.heard = float("-inf")
+        self.last_turn = float("-inf")
         self._recent: dict[Share, float] = {}
 
     def count(self, share: Share, seconds: float, now: float) -> None:
         """Count a turn of a share."""
-        self.heard = now
+        self.last_turn = now
         share.had += seconds
         self._recent.pop(share, None)
         self._recent[share] = now
 
     def forget(self, now: float) -> None:
         """Forget some of the shares that had no turn lately."""
-        for old, heard in tuple(itertools.islice(self._recent.items(), 2)):
-            if heard < now - _RECENT:
+        for old, last_turn in tuple(itertools.islice(self._recent.items(), 2)):
+            if last_turn < now - _RECENT:
                 del self._recent[old]
 
     @property
@@ -106,7 +106,7 @@ class Turns:
         self._timer: asyncio.TimerHandle | None = None
 
     def ask(self, share: Share, work: Work) -> None:
-        """Do ``work`` when it is the turn of ``share``, which has asked for no other."""
+        """Do ``work`` at the next turn of ``share``, which may wait for only one turn."""
         group = self._strangers if not share.is_session else self._newcomers
         if share.plays:
             group = self._players
@@ -114,14 +114,14 @@ class Turns:
             share.group, share.had = group, group.level
         share.had = max(share.had, group.level - _SAVED)
         share.asked += 1
-        # Strangers are served as they come, and before other newcomers whoever just came.
+        # Strangers are served in the order they come. A newcomer's first turns go first.
         is_new = group is self._newcomers and share.asked <= FIRST
         place = 0.0 if is_new or not share.is_session else share.had
         heappush(group.waiting, (place, next(self._number), share, work))
         self._plan()
 
     async def wait(self, share: Share) -> None:
-        """Wait for a turn, which costs what is charged for it afterwards."""
+        """Wait for a turn; the caller charges its cost afterwards."""
         turn = asyncio.get_running_loop().create_future()
 
         def granted() -> bool:
@@ -133,7 +133,7 @@ class Turns:
         await turn
 
     def end(self, share: Share, seconds: float) -> None:
-        """End a turn that went on, and took so long."""
+        """End a turn that went on in a task, and charge its ``seconds``."""
         if share.holds:
             share.holds = False
             self._held -= 1
@@ -141,9 +141,9 @@ class Turns:
             self._plan()
 
     def leave(self, share: Share) -> None:
-        """Let the newcomers pay what a player that has gone was ahead of an equal share.
+        """Charge the newcomers for the time that a leaving player was ahead of its equal share.
 
-        Else a client could come for a costly turn, leave, and come again.
+        Otherwise a client could come for a costly turn, leave, and come again.
         """
         ahead = share.had - self._players.level
         if share.group is self._players and ahead > 0:
@@ -152,10 +152,11 @@ class Turns:
 
     @property
     def _weight_of_others(self) -> float:
+        """The share of newcomers together, and of strangers, in shares of a player."""
         return self._players.shares / PLAYERS_FOR_OTHERS or 1.0
 
     def charge(self, share: Share, seconds: float) -> None:
-        """Count what was done for a share."""
+        """Count processor ``seconds`` of work for a share, and raise the levels."""
         now = asyncio.get_running_loop().time()
         group = share.group or self._strangers
         group.count(share, seconds, now)
@@ -165,7 +166,7 @@ class Turns:
         if group is not self._players:
             group.level += seconds / group.shares
             group.spent += seconds / weight
-        crowds = sum(other.heard >= now - _RECENT for other in self._others)
+        crowds = sum(other.last_turn >= now - _RECENT for other in self._others)
         self._players.level += seconds / (self._players.shares + weight * crowds)
 
     def _plan(self) -> None:
@@ -191,7 +192,7 @@ class Turns:
             self._timer = asyncio.get_running_loop().call_later(_IDLE, self._forgive)
 
     def _next(self) -> _Group | None:
-        """The group whose first may go now."""
+        """The group that has the next turn; None if nobody waits who may go."""
         players, best = self._players, None
         least = players.level + _AHEAD if players.shares else float("inf")
         if players.waiting and players.waiting[0][0] <= least:
@@ -213,12 +214,12 @@ class Turns:
         self.charge(share, thread_time() - began)
 
     def _forgive(self) -> None:
-        """Nobody waited but those who are ahead: the server would stand idle."""
+        """Raise the players' level if only shares ahead of it wait, lest the server is idle."""
         self._timer = None
         if waiting := self._count_waiting():
             self._players.level += _FORGIVEN * _IDLE / waiting
             self._plan()
 
     def _count_waiting(self) -> int:
-        """How many wait: players one by one, the others as one each."""
+        """The number of waiting players, plus one for each other group in which anyone waits."""
         return len(self._players.waiting) + sum(bool(group.waiting) for group in self._others)

@@ -1,4 +1,4 @@
-"""Playing an incident in Inspect: the store, the tools, and the agent that uses them."""
+"""Play an incident in Inspect: the store, the tools, and the agent that uses them."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
@@ -28,7 +28,7 @@ from logtriage.parsing.calls import Wire, wire_from_call
 from logtriage.parsing.tools import Tool
 from logtriage.transcript import check_drawn
 
-#: Finds what samples name: drawn and recorded incidents, and those of your own tasks.
+#: Finds the incidents that samples name: drawn, recorded, or of your own tasks.
 SOURCES = Sources()
 
 
@@ -59,7 +59,7 @@ class TriageStore(StoreModel):
 
 
 def named_in_sample(state: TaskState) -> tuple[str, str | None]:
-    """The incident that the metadata of a sample names, and the bundle that it is from."""
+    """(id of the incident, its bundle or None), as named in the metadata of a sample."""
     metadata = state.metadata or {}
     incident, bundle = metadata.get("incident"), metadata.get("bundle")
     where = f"sample {state.sample_id!r}: metadata"
@@ -71,7 +71,7 @@ def named_in_sample(state: TaskState) -> tuple[str, str | None]:
 
 
 def incident_of_sample(state: TaskState, bundle: str | None = None) -> Incident:
-    """The incident of a sample; from ``bundle`` if a bundle is given."""
+    """The incident of a sample; ``bundle``, if given, replaces the sample's own bundle."""
     incident, its_bundle = named_in_sample(state)
     drawn = SOURCES(incident, its_bundle if bundle is None else bundle)
     metadata = state.metadata or {}
@@ -118,8 +118,8 @@ def _tool(tool: Tool) -> ToolDef:
 
 
 def parameters_of(tool: Tool) -> ToolParams:
-    """The parameters of a tool in Inspect's words."""
-    properties = {row.name: ToolParam(**row.json_schema()) for row in tool.parameters}
+    """The parameters of a tool in Inspect's types."""
+    properties = {arg.name: ToolParam(**arg.json_schema()) for arg in tool.parameters}
     return ToolParams(properties=properties, required=tool.json_schema()["required"])
 
 
@@ -159,12 +159,12 @@ def as_input(prompt: Sequence[Mapping[str, str]]) -> list[ChatMessage]:
 
 
 def as_json(message: ChatMessage) -> Message:
-    """What Inspect keeps of a message, as JSON."""
+    """The role, content and tool calls of a message, as JSON."""
     return message.model_dump(include={"role", "content", "tool_calls"})
 
 
 def until_closed() -> Callable[[AgentState], Awaitable[bool | AgentState]]:
-    """For ``react(on_continue=until_closed(), submit=False)``: go on until it is closed.
+    """Go on until the incident is closed: ``react(on_continue=until_closed(), submit=False)``.
 
     A reply without a call costs its tick, as with :func:`triage_agent`.
     """

@@ -26,22 +26,22 @@ from logtriage.grading import Graded, Rubric, grade_actions, rubric_named, rubri
 from logtriage.grading.grade import is_handed_over
 from logtriage.incident import Incident
 
-#: The total, and whether the incident was solved or handed over, among the values of a score.
+#: Keys of a score's values: the grade, and whether the incident was solved or handed over.
 GRADE, SOLVED_SHARE, HANDED_OVER = "grade", "solved", "handed_over"
 
 
 def listed(names: str | list[str]) -> list[str]:
-    """Names separated by commas; Inspect's command line may have split them already."""
+    """Split names at commas; Inspect's command line may have split them already."""
     return [name for name in names.split(",") if name] if isinstance(names, str) else names
 
 
 @metric(name="in")  # short: at 80 columns the table cuts "logtriage/in_<task>" at 17 letters
 def by_task() -> Metric:
-    """The mean for each logtriage task."""
+    """The mean grade of each logtriage task."""
 
     def compute(scores: list[SampleScore]) -> Value:
         groups = grouped(
-            (str((one.score.metadata or {}).get("task")), one.score.as_float()) for one in scores
+            (str((each.score.metadata or {}).get("task")), each.score.as_float()) for each in scores
         )
         return {task: fmean(values) for task, values in groups.items()}
 

@@ -1,7 +1,7 @@
-"""A conversation as token ids: what a model is shown, and what its replies mean.
+"""Write conversations as token ids for a model, and read its replies.
 
-Token ids that the model wrote are kept; what follows is appended. So a prompt of the next turn
-always continues the last one, and the mask of what the model wrote is exact by construction.
+Token ids that the model wrote are kept, and the ids of the answer are appended. So the prompt of a
+turn always continues the last one, and the mask of ids that the model wrote is exact.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ TOOLS_TEMPLATE: Final = Path(__file__).with_name("tools.jinja")
 #: The way out of a template that cannot be used.
 WAY_OUT: Final = "give --template tools, which replaces it by a template of logtriage"
 _PROBE: Final = "probe_5d1c"
-#: What our template is read back by, in TRL and in servers that follow transformers.
+#: How TRL, and servers that follow transformers, read replies in our template.
 _RESPONSE: Final[dict[str, Any]] = {
     "defaults": {"role": "assistant"},
     "fields": {
@@ -47,14 +47,14 @@ def use_our_template(tokenizer: Any) -> None:
 
 
 class Chat:
-    """A tokenizer's chat template, or the notation of its action tokens, both ways.
+    """Writes prompts and reads replies by a tokenizer's chat template, or by its action tokens.
 
     ``manner`` is how screens are written, ``actions`` has the words of action tokens by id,
     ``stops`` the ids that end a reply.
 
     Args:
         tokenizer: with a chat template that has tools, or with action tokens.
-        template: more that the chat template is told, such as ``enable_thinking``.
+        template: more variables for the chat template, such as ``enable_thinking``.
         stops: more ids that end a reply, such as those of a model's generation settings.
 
     Raises:
@@ -68,7 +68,7 @@ class Chat:
         self.tokenizer = tokenizer
         self.manner = manner_of(tokenizer)
         self.actions = actions_of(tokenizer)
-        self._told = dict(template or {})
+        self._options = dict(template or {})
         if self.manner.style == "notation":
             if not self.actions:
                 raise InvalidInput(
@@ -80,7 +80,7 @@ class Chat:
         if tokenizer.eos_token_id is None:
             raise InvalidInput("the tokenizer has no eos_token, which ends a reply")
         self.stops = frozenset((tokenizer.eos_token_id, *stops))
-        check_template(tokenizer, self._told)
+        check_template(tokenizer, self._options)
 
     @property
     def is_notation(self) -> bool:
@@ -93,7 +93,7 @@ class Chat:
         return next((number for number, word in self.actions.items() if word == "hand_over"), None)
 
     def begin(self, incident: Incident) -> tuple[Episode, list[int]]:
-        """An episode, and the ids of its opening, up to where the model writes."""
+        """A new episode, and the ids of its opening, up to where the model writes."""
         episode = Episode(incident, style=self.manner.style)
         rules, screen = (message["content"] for message in episode.prompt)
         if self.is_notation:
@@ -105,9 +105,9 @@ class Chat:
         return episode, self._encode(self._text(messages, tools=episode.tools))
 
     def play(self, episode: Episode, reply: Sequence[int]) -> tuple[str, Turn, list[int]]:
-        """Play a reply; its text, the turn, and the ids of what follows it.
+        """Play a reply. Returns its text, the turn, and the ids to append for the next turn.
 
-        A reply that was cut off is ended first. Nothing follows when the episode is done.
+        These begin with the end token if the reply was cut off, and are empty after the episode.
         """
         text = self.said(reply)
         if self.is_notation:
@@ -145,15 +145,16 @@ class Chat:
         return [*self._encode(reply), self.tokenizer.eos_token_id]
 
     def _following(self, reply: Sequence[int], turn: Turn) -> list[int]:
+        """The ids after a reply: its end if it lacks one, the answer, and the next turn's cue."""
         answer = turn.text
         if self.is_notation:
             return self._encode(f"{answer}{CUE}")
         message = {"role": "user", "content": answer}
-        said = {"role": "assistant", "content": _PROBE}
+        stand_in = {"role": "assistant", "content": _PROBE}
         if calls_of({"role": "assistant", "content": self.said(reply)}):
-            said = _calling(_PROBE, {})
+            stand_in = _calling(_PROBE, {})
             message = {"role": "tool", "name": _PROBE, "content": answer}
-        whole = self._text([_USER, said, message])
+        whole = self._text([_USER, stand_in, message])
         # After the end token some templates put a line break, which the model does not write.
         _, _, rest = whole.partition(_PROBE)[2].partition(self.tokenizer.eos_token)
         ended = [] if reply[-1] in self.stops else [self.tokenizer.eos_token_id]
@@ -167,7 +168,7 @@ class Chat:
             tokenize=False,
             tools=tools,
             add_generation_prompt=generate,
-            **self._told,
+            **self._options,
         )
         return text
 
@@ -189,7 +190,7 @@ def _calling(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def check_template(tokenizer: Any, options: Mapping[str, Any] | None = None) -> None:
-    """Raise InvalidInput for a chat template that cannot show tool calls; says the way out."""
+    """Raise InvalidInput, which names a way out, if the chat template cannot show tool calls."""
     if not tokenizer.chat_template:
         raise InvalidInput(f"the tokenizer has no chat template; {WAY_OUT}")
     import jinja2

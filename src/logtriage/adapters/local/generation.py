@@ -1,7 +1,7 @@
-"""Replies of a causal language model to many conversations at once, turn after turn.
+"""Write a causal language model's replies to many conversations at once, turn after turn.
 
-A batch keeps keys and values, so a turn costs no more than its own tokens; what all openings share
-is read once. Padding is masked out, and positions do not count it.
+A batch keeps attention keys and values, so a turn costs no more than its own tokens; the common
+prefix of all openings is read once. Padding is masked out, and positions do not count it.
 """
 
 from collections.abc import Collection, Sequence
@@ -16,12 +16,12 @@ from transformers.cache_utils import DynamicLayer
 
 from logtriage.errors import LogTriageError
 
-#: Tokens between two looks at whether all replies have ended, on a GPU.
+#: On a GPU, a batch checks after this many tokens whether all replies have ended.
 LOOK_EVERY: Final = 16
 
 
 class ModelFailure(LogTriageError):
-    """The model gave no distribution over tokens."""
+    """The model's logits are no distribution over tokens."""
 
 
 class Growing(DynamicLayer):
@@ -34,7 +34,7 @@ class Growing(DynamicLayer):
     def update(
         self, key_states: Tensor, value_states: Tensor, *_: Any, **__: Any
     ) -> tuple[Tensor, Tensor]:
-        """Append (B, H, T, D) keys and values; all of them so far."""
+        """Append (B, H, T, D) keys and values; returns all keys and values so far."""
         if not self.is_initialized:
             self.lazy_initialization(key_states, value_states)
         used = self.get_seq_length()
@@ -51,7 +51,7 @@ class Growing(DynamicLayer):
         return self.keys, self.values
 
     def batch_select_indices(self, indices: Tensor) -> None:
-        """Go on with these rows; a row that is named twice forks."""
+        """Keep only the rows ``indices``, in this order; a row that is named twice is copied."""
         if self.get_seq_length() > 0:
             self.keys, self.values = self.keys[indices], self.values[indices]
             self._room = (self.keys, self.values)
@@ -66,7 +66,7 @@ def _larger(like: Tensor, before: Tensor, used: int, length: int) -> Tensor:
 
 
 def can_be_kept(config: Any) -> bool:
-    """Whether every layer attends to all that came before, by a mask that may have holes."""
+    """Whether kept keys and values are exact: each layer sees all earlier tokens, by the mask."""
     plain = getattr(config, "_attn_implementation", None) in ("sdpa", "eager", None)
     return plain and all(
         type(layer) is DynamicLayer for layer in DynamicCache(config=config).layers
@@ -74,12 +74,12 @@ def can_be_kept(config: Any) -> bool:
 
 
 class Batch:
-    """Conversations with one model; ``ids`` are those so far, ``read`` counts tokens read.
+    """Conversations with one model. ``ids`` are each one's tokens, ``read`` counts tokens read.
 
     Args:
         model: a causal language model of transformers, or of PEFT.
-        openings: the ids of each conversation; what all of them share is read once, and so is
-            an opening that occurs more than once.
+        openings: the ids that begin each conversation; their common prefix is read once, and so
+            is an opening that occurs more than once.
         stops: the ids that end a reply.
         keep: reuse keys and values between turns. Default: only where this is exact.
     """
@@ -135,7 +135,7 @@ class Batch:
         self._unread = [ids[-1:] for ids in self.ids]
 
     def select(self, rows: Sequence[int]) -> None:
-        """Go on with these rows alone, in this order."""
+        """Keep only these rows, in this order."""
         if list(rows) == list(range(len(self.ids))):
             return
         self.ids = [self.ids[row] for row in rows]
@@ -241,7 +241,7 @@ class Batch:
 
 
 def common_prefix(rows: Sequence[tuple[int, ...]]) -> int:
-    """How many tokens all rows begin with."""
+    """The length of the prefix that all rows share; the least and the greatest row decide it."""
     first, last = min(rows), max(rows)
     for place, (token, other) in enumerate(zip(first, last, strict=False)):
         if token != other:
@@ -250,6 +250,7 @@ def common_prefix(rows: Sequence[tuple[int, ...]]) -> int:
 
 
 def _choose(logits: Tensor, marks: Tensor, temperature: float) -> Tensor:
+    """The likeliest token of each row, or the one at the row's mark (0 to 1) of all probability."""
     if temperature == 0.0:
         return logits.argmax(-1)
     shares = torch.softmax(logits / temperature, -1).double().cumsum(-1)

@@ -18,12 +18,12 @@ from transformers.models.auto.tokenization_auto import get_tokenizer_config
 from logtriage.adapters.local.chat import use_our_template
 from logtriage.errors import InvalidInput, MissingExtra
 
-#: Classes of tokenizers that their ``tokenizer.json`` describes in full. Beside the configuration
-#: of a known family AutoTokenizer would make that family's tokenizer of it.
+#: Tokenizer classes that ``tokenizer.json`` describes in full. If the model's configuration is of
+#: a known family, AutoTokenizer would load that family's tokenizer instead.
 PLAIN: Final = ("PreTrainedTokenizerFast", "TokenizersBackend")
 DTYPES: Final = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 ADAPTER: Final = "adapter_config.json"
-#: What replaces a model's own chat template.
+#: Choices of a chat template: the model's own, or ours with tools.
 TEMPLATES: Final = ("own", "tools")
 
 
@@ -33,9 +33,9 @@ def is_adapter(path: str) -> bool:
 
 
 def base_of(path: str) -> str:
-    """The model that the LoRA adapter in a directory is for.
+    """The base model of the LoRA adapter in a directory.
 
-    InvalidInput if it does not say, or its model is no longer there.
+    InvalidInput if the adapter names no model, or the model is no longer there.
     """
     file = Path(path) / ADAPTER
     try:
@@ -52,7 +52,7 @@ def base_of(path: str) -> str:
 
 
 def check_place(path: str) -> None:
-    """Raise InvalidInput for what is neither a directory with a model nor a name on the hub."""
+    """Raise InvalidInput if ``path`` is neither a directory with a model nor a name on the hub."""
     where = Path(path)
     if where.is_dir():
         if not (where / "config.json").is_file() and not is_adapter(path):
@@ -126,7 +126,7 @@ def load_model(
         raise InvalidInput(f"model {place!r} cannot be loaded: {error}") from None
     if is_adapter(path):
         _need("peft", "a LoRA adapter")
-        # It tells at every start of kernels that only 4-bit weights need.
+        # Otherwise it logs at every start about kernels that only 4-bit weights need.
         logging.getLogger("bitsandbytes").setLevel(logging.ERROR)
         from peft import PeftModel
 

@@ -1,4 +1,4 @@
-"""Many incidents played at once by a loaded model.
+"""Play many incidents at once with a loaded model.
 
 An episode ends when its incident does. A reply that cannot be read is a malformed action and costs
 its tick. When the model fails, the episode is unscored with the cause: nobody acts in its place.
@@ -31,7 +31,7 @@ class Decoding:
 
     Attributes:
         temperature: 0 for the likeliest token.
-        seed: with incident and attempt, of an episode's draws.
+        seed: of an episode's draws, together with its incident and attempt.
         batch: episodes played at once.
         max_tokens: the longest reply; in notation a reply is one token.
         max_context: the longest conversation in tokens; None for the model's own.
@@ -64,7 +64,8 @@ class Attempt:
     """One attempt at an incident, as far as it was played; ``number`` chooses its draws.
 
     ``ids`` follow the ids of the ``prompt``; ``wrote`` marks those that the model wrote.
-    ``cut_off`` counts replies that ended at the limit.
+    ``cut_off`` counts replies that ended at the limit. ``barred``: the hand-over token is never
+    chosen. ``full``: the model's context is full.
     """
 
     episode: Episode
@@ -89,7 +90,7 @@ class Attempt:
 
     @property
     def usage(self) -> Usage:
-        """Replies as requests; every prompt counts once, since what was read stays read."""
+        """The usage, a request for each reply. A token that was read counts once."""
         wrote = sum(self.wrote)
         read = len(self.prompt) + len(self.ids) - wrote
         return Usage(len(self.replies), read, wrote, self.cut_off)
@@ -116,10 +117,10 @@ def play(
     barred: Callable[[str], bool] = lambda _: False,
     on_progress: OnProgress | None = None,
 ) -> list[Attempt]:
-    """Play incidents, given with the number of the attempt; in order.
+    """Play (incident, attempt number) pairs; returns their attempts in the same order.
 
     An episode also ends when the model's context is full; it is graded as it stands. ``barred``
-    says of an incident's id whether its hand-over token is never chosen.
+    tells by an incident's id whether its hand-over token is never chosen.
     """
     training = model.training
     # In evaluation bitsandbytes packs 4-bit weights for a CPU, and then they pass no gradient.
@@ -149,6 +150,7 @@ def play(
 def _play_together(
     model: Any, chat: Chat, attempts: list[Attempt], decoding: Decoding, over: Callable[[int], None]
 ) -> None:
+    """Play the attempts of one batch to their ends; ``over`` gets the number that have ended."""
     limit = 1 if chat.is_notation else decoding.max_tokens
     longest = min(context_of(model), decoding.max_context or context_of(model))
     playing, turn = list(attempts), 0

@@ -15,13 +15,13 @@ from logtriage.evaluation.usage import Usage
 from logtriage.incident import Incident
 from logtriage.transcript import Transcript
 
-#: What the name of a loaded model begins with.
+#: The beginning of a loaded model's name.
 LOCAL: Final = "hf:"
 
 
 @attrs.define(eq=False)
 class LocalPlayer:
-    """Plays incidents by a model of a directory or the hub, ``decoding.batch`` at once.
+    """Plays incidents with a model from a directory or the hub, ``decoding.batch`` at once.
 
     ``description`` are the settings that change replies, ``spent`` the usage of finished episodes.
     """
@@ -46,8 +46,8 @@ class LocalPlayer:
     ) -> "LocalPlayer":
         """The player of ``hf:DIR``; the template is checked before weights load.
 
-        ``template`` is ``own`` or ``tools`` (ours); ``told`` is more that the template is told.
-        The rest is :class:`~logtriage.adapters.local.play.Decoding`.
+        ``template`` is ``own`` or ``tools`` (ours); ``told`` has more variables for the template.
+        The other arguments are those of :class:`~logtriage.adapters.local.play.Decoding`.
 
         Raises:
             MissingExtra: without the extra ``train``.
@@ -86,7 +86,7 @@ class LocalPlayer:
         return self.record_together([incident], agent)[0]
 
     def record_together(self, incidents: Sequence[Incident], agent: str) -> list[Transcript]:
-        """The transcripts of episodes that are played side by side; unscored where it failed."""
+        """The transcripts of episodes played side by side; unscored if the model failed."""
         attempts = play(
             self.model, self.chat, [(incident, 0) for incident in incidents], self.decoding
         )

@@ -39,7 +39,7 @@ class Manner:
 
 
 def manner_of(tokenizer: Any) -> Manner:
-    """The manner of a tokenizer's configuration; text with rules without one."""
+    """The manner in a tokenizer's configuration; by default, text with rules."""
     options = tokenizer.init_kwargs
     return Manner(check_style(options.get(_STYLE, "text")), bool(options.get(_RULES, True)))
 
@@ -72,16 +72,16 @@ def actions_of(tokenizer: Any) -> dict[int, str]:
         return {}
     known = {f"<|{name}" for name in ACTION_NAMES.values()}
     return {
-        number: token[2:-2]
-        for token, number in tokenizer.get_added_vocab().items()
+        token_id: token[2:-2]
+        for token, token_id in tokenizer.get_added_vocab().items()
         if token.removesuffix("|>").partition(":")[0] in known
     }
 
 
 def add_actions(model: Any, tokenizer: Any, topologies: Iterable[Topology]) -> list[int]:
-    """Give a model a token for each action, and the token before it; returns their ids.
+    """Give a model a token for each action, and :data:`CUE`; returns their ids.
 
-    An embedding begins as the mean of the word's pieces.
+    The embedding of a new token is the mean over the pieces of its word.
 
     Raises:
         InvalidInput: if a tokenizer's token is taken for something else.
@@ -109,5 +109,5 @@ def add_actions(model: Any, tokenizer: Any, topologies: Iterable[Topology]) -> l
             for token, ids in pieces.items():
                 table[tokenizer.convert_tokens_to_ids(token)] = table[ids].mean(0)
     tokenizer.chat_template = NOTATION_TEMPLATE
-    numbers: list[int] = tokenizer.convert_tokens_to_ids(list(words))
-    return numbers
+    token_ids: list[int] = tokenizer.convert_tokens_to_ids(list(words))
+    return token_ids

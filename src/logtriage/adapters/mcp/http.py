@@ -1,4 +1,4 @@
-"""Serving over streamable HTTP, on loopback: each session has a seat of its own."""
+"""Serve seats of a desk over streamable HTTP, on loopback: each session has a seat of its own."""
 
 import asyncio
 import logging
@@ -24,15 +24,14 @@ MAX_BODY: Final = 1 << 20
 #: Seconds that open answers have when the server ends.
 _LAST_ANSWERS: Final = 2
 
-
-#: The tools at each path, such as ``/mcp``, and what makes their seats.
+#: The tools at each path, such as ``/mcp``, and a function that makes a seat there.
 Places = Mapping[str, tuple[tuple[Tool, ...], SeatOf]]
 
 
 def serve_http(places: Places, settings: Settings, announce: Callable[[str], None]) -> None:
     """Serve until a signal comes, on loopback alone; InvalidInput if the port cannot be bound.
 
-    ``port``, ``token``, ``max_sessions`` (of each path) and ``idle_seconds`` of the settings count.
+    It uses only ``host``, ``port``, ``token``, ``max_sessions`` (of each path), ``idle_seconds``.
     """
     try:
         listening = socket.create_server((settings.host, settings.port))
@@ -76,8 +75,8 @@ def http_app(places: Places, settings: Settings) -> "Guard":
     @asynccontextmanager
     async def running(_: Starlette) -> AsyncIterator[None]:
         async with AsyncExitStack() as stack:
-            for of in seats.values():
-                stack.callback(of.close)
+            for seats_of_path in seats.values():
+                stack.callback(seats_of_path.close)
             for manager in managers.values():
                 await stack.enter_async_context(manager.run())
             yield
@@ -95,7 +94,7 @@ class _Endpoint:
 
 
 class Guard:
-    """Refuses requests of other hosts and origins, and those without the token, if there is one."""
+    """Refuses requests of other hosts or origins, or without the token (None: none is needed)."""
 
     def __init__(self, app: Any, token: str | None) -> None:
         self._app, self._access = app, Access(token, local=True)

@@ -1,4 +1,4 @@
-"""Serving over stdin and stdout: the client starts the process, and has the only seat."""
+"""Serve over stdin and stdout: the client starts the process, and has the only seat."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""A seat as a server of tools: each session of a client has a seat of its own."""
+"""Offer the seats of a desk as MCP tools: each session of a client has a seat of its own."""
 
 import logging
 from collections.abc import AsyncIterator, Callable, Iterable
@@ -23,8 +23,7 @@ USAGE: Final = "logtriage/usage"
 _FAILED: Final = "The server failed, and the call had no effect. Tell your operator."
 _LOG: Final = logging.getLogger(__name__)
 
-
-#: The seat of a session.
+#: A seat of either kind.
 Place = Seat | TeamSeat
 #: Makes the seat of a new session.
 SeatOf = Callable[[], Place]
@@ -34,7 +33,7 @@ SEAT: Final = "seat"
 
 
 class Seats:
-    """The seats of a server: for each session that calls a tool, and ``most`` with a name."""
+    """The seats of a server: one for each session that calls a tool, and ``most`` with names."""
 
     def __init__(self, seat_of: SeatOf, most: int = 1) -> None:
         self._seat_of, self._most = seat_of, most
@@ -42,7 +41,7 @@ class Seats:
 
     @asynccontextmanager
     async def session(self, _: object) -> AsyncIterator[Callable[[Any], Place]]:
-        """Finds the seat of a request in one session; the session's own is left at its end."""
+        """Yield a function from a request to its seat; leave the session's own seat at the end."""
         own: list[Place] = []
 
         def seat_for(request: Any) -> Place:
@@ -73,7 +72,7 @@ class Seats:
 
 
 def tool_server(tools: Iterable[Tool], seats: Seats) -> Server[Any, Any]:
-    """A server of tools. Calls are played as they come; none is refused for its arguments."""
+    """An MCP server of ``tools``. Calls are played as they come, whatever their arguments."""
     server: Server[Any, Any] = Server(
         "logtriage", __version__, INSTRUCTIONS, lifespan=seats.session
     )
@@ -109,10 +108,10 @@ def _result(text: str, *, failed: bool = False) -> CallToolResult:
 
 
 def _usage_of(meta: Any) -> Usage | None:
-    said = None if meta is None else (meta.model_extra or {}).get(USAGE)
-    if not isinstance(said, dict):
+    usage = None if meta is None else (meta.model_extra or {}).get(USAGE)
+    if not isinstance(usage, dict):
         return None
-    counts = {"requests": 1, **said}
+    counts = {"requests": 1, **usage}
     kept = {
         name: counts.get(name, 0) for name in ("requests", "prompt_tokens", "completion_tokens")
     }

@@ -29,9 +29,9 @@ Played = TypeVar("Played", bound=TextEpisode)
 
 
 def tool_method(tool: Tool) -> Callable[..., str]:
-    """A method that plays a tool's action, with the signature and docstring of the one schema.
+    """A method that plays a tool's action, with the signature and docstring of its schema.
 
-    It accepts any named arguments: a wrong call costs its tick, as everywhere.
+    The method accepts any named arguments: a wrong call costs its tick, as in other adapters.
     """
 
     def call(self: Any, /, *unnamed: Any, **arguments: Any) -> str:
@@ -186,7 +186,7 @@ class TriageEnv(TriageTools, _Rewarded):
 
 @offers(*RECORDED_KINDS)
 class RecordedEnv(_Rewarded):
-    """The same for a recording, whose class of fault is declared."""
+    """:class:`TriageEnv` for a recorded incident, where the class of the fault is declared."""
 
 
 class NotationEnv(_Rewarded):

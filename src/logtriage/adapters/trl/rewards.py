@@ -21,7 +21,7 @@ Completion = str | Sequence[Mapping[str, Any]]
 LogMetric = Callable[[str, float], None]
 RewardFunction = Callable[..., list[float | None]]
 
-#: What logged metrics are called, before the name of the criterion.
+#: The beginning of the names of logged metrics, before the criterion.
 PREFIX: Final = "triage"
 
 
@@ -30,8 +30,7 @@ def triage_rows(
 ) -> list[dict[str, Any]]:
     """Rows for :class:`TriageEnv`: ``prompt`` (the rules) and the columns of the incident.
 
-    ``style`` is that of the environment, which refuses rows of another style: ``notation`` for
-    :class:`NotationEnv`.
+    ``style`` must be that of the environment, which is ``notation`` for :class:`NotationEnv`.
     :meth:`TriageEnv.reset` puts the first screen into the empty user message. The trainer reads
     the columns (:func:`~logtriage.adapters.episode.row_of`); the model sees the prompt alone.
     """
@@ -75,12 +74,14 @@ def triage_reward(
             raise InvalidInput(f"{name}: {len(column)} rows for {len(completions)} completions")
     seals = [None] * len(completions) if seal is None else seal
     worlds = [None] * len(completions) if world is None else world
-    for completion, incident_id, said, of in zip(completions, incident, seals, worlds, strict=True):
+    for completion, incident_id, row_seal, row_world in zip(
+        completions, incident, seals, worlds, strict=True
+    ):
         if incident_id is None:
             grades.append(None)
             continue
-        drawn = incident_of(incident_id, world=world_at_hand(of))
-        check_drawn(said, of, drawn)
+        drawn = incident_of(incident_id, world=world_at_hand(row_world))
+        check_drawn(row_seal, row_world, drawn)
         grades.append(grade_actions(drawn, actions_of_conversation(completion, drawn.topology)))
     _log(log_metric, grades)
     return [None if grade is None else grade.score for grade in grades]

@@ -1,6 +1,6 @@
-"""The environments, which step an incident on the host: one agent, or three in the roles of a team.
+"""Environments that step an incident on the host, for one agent or a team of three.
 
-Each role has its own prompt, slice and conversation. In each tick every role is shown its screen
+Each role has its own prompt, screen and conversation. In each tick every role is shown its screen
 and answers once; then time passes. The team shares the grade, which every trace gets as its reward.
 """
 
@@ -85,7 +85,7 @@ def team_grade(traces: Iterable[vf.Trace]) -> Graded:
 
 
 def credit_of(traces: Iterable[vf.Trace]) -> dict[str, float]:
-    """The grade that each role added, less that had it waited; they need not add up to it."""
+    """By role, the grade that it added over waiting; these need not add up to the team's grade."""
     by_role = {trace.task.data.role: trace for trace in traces}
     data = next(iter(by_role.values())).task.data
     split = get_role_split(data.role_split)
@@ -94,7 +94,7 @@ def credit_of(traces: Iterable[vf.Trace]) -> dict[str, float]:
         [message.model_dump() for message in by_role[name].assistant_messages]
         for name in split.names
     ]
-    for tick in zip(*replies, strict=False):  # the last may lack an answer
+    for tick in zip(*replies, strict=False):  # a role may lack a reply in the last tick
         if not episode.done:
             episode.step(dict(zip(split.names, tick, strict=True)))
     return episode.by_agent

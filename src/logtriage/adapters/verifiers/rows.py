@@ -75,7 +75,7 @@ def turn_rewards(data: TriageData, trace: vf.Trace, rubric: Rubric | None = None
 
 
 def shares_of(grade: Graded) -> dict[str, float]:
-    """Each criterion's share of the grade, as ``reward/<criterion>``; they add up to it."""
+    """Each criterion's share, as ``reward/<criterion>``; the shares add up to the grade."""
     return {f"reward/{name}": share for name, share in by_criterion(grade).items()}
 
 
@@ -85,7 +85,7 @@ class TriageTaskConfig(vf.TaskConfig):
     rubric: str | None = None
 
     def named(self) -> Rubric | None:
-        """The rubric."""
+        """The rubric that the configuration names; None for that of the incident's task."""
         return None if self.rubric is None else rubric_named(self.rubric)
 
 

@@ -15,7 +15,7 @@ from logtriage.evaluation import Incidents
 from logtriage.grading import Resolver, Rubric, get_rubric, rubric_named
 from logtriage.rendering import Reply
 
-#: What rows say in ``agent_name`` and ``data_source``, and what rewards begin with.
+#: The value of ``agent_name`` and ``data_source`` in rows, and the beginning of rewards' names.
 AGENT_NAME: Final = "logtriage"
 PREFIX: Final = "triage"
 #: verl's own loop for one reply.
@@ -51,7 +51,7 @@ def episode_of(extra_info: Mapping[str, Any]) -> Episode:
     """The episode of a row, from its column ``extra_info``.
 
     Raises:
-        UnknownName, InvalidInput, SealError: if the row names no incident to be had, or no reply.
+        UnknownName, InvalidInput, SealError: if the row names no usable incident, or no reply.
     """
     reply = extra_info.get("reply")
     if reply not in _REPLIES:

@@ -19,8 +19,8 @@ from verl.utils.profiler import simple_timer
 class TriageAgentLoop(AgentLoopBase):
     """Plays the incident of a row; verl makes a loop for each rollout.
 
-    Replies are read as text, ``<tool_call>`` included. One that uses up ``rollout.response_length``
-    was cut off and is not played; the episode is graded as it stands. The reward is the grade.
+    Replies are read as text, ``<tool_call>`` included. The reply that uses up the response length
+    of the rollout is not played; the episode is graded as it stands. The reward is the grade.
     ``reward_extra_info`` has each criterion's share, ``turn_scores`` the reward of each turn.
     """
 
