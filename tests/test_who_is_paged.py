@@ -98,7 +98,7 @@ def test_the_engine_the_networks_and_the_runbook_know_the_planted_rule() -> None
     for row, one in enumerate(belief(initial_state(incident)).hypotheses):
         if one.faults and class_of(one.faults[0][0]) == "data":
             assert tables.team[0, row] == number
-            assert marginals._fixed[0, row, number] == 1
+            assert marginals._elsewhere[0, row, number] == 1
         elif one.faults and class_of(one.faults[0][0]) == "code":
             assert tables.team[0, row] == OWNER
     text = "\n".join(rulebook(TOPOLOGY, incident.horizon, incident.setting, incident.rubric))

@@ -155,6 +155,30 @@ def test_an_incident_that_its_agent_leaves_is_graded_as_it_stands(tmp_path: Path
     assert run.grades["me", TASK][0].score is not None
 
 
+def spent_by(run: LoadedRun) -> list[Usage | None]:
+    return [usage_in(row.extra) for rows in run.transcripts.values() for row in rows]
+
+
+def test_tokens_spent_between_incidents_count_for_the_next(tmp_path: Path) -> None:
+    spent = Usage(requests=1, prompt_tokens=100, completion_tokens=7)
+    with desk_in(tmp_path, 2) as desk:
+        seat = desk.seat()
+        for tool in ("next_incident", "hand_over", "hand_over", "next_incident", "hand_over"):
+            call(seat, tool, spent)
+    assert spent_by(load_run(tmp_path)) == [spent + spent, spent + spent + spent]
+
+
+def test_a_role_counts_its_tokens_from_the_first_call(tmp_path: Path) -> None:
+    spent = Usage(requests=1, prompt_tokens=100, completion_tokens=7)
+    role = DUO.names[1]
+    with team_desk(tmp_path, [role]) as desk:
+        seat = desk.seat(role)
+        call(seat, "next_incident", spent)
+        call(seat, "wait", spent)
+        seat.leave()
+    assert spent_by(load_run(tmp_path)) == [spent + spent]
+
+
 def test_shifts_are_kept_as_eval_keeps_them(tmp_path: Path) -> None:
     def desk() -> Desk:
         ids = "quiet_shift-v1/test/0", "quiet_shift-v1/test/1"

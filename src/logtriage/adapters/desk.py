@@ -105,9 +105,10 @@ class Seat:
     async def call(self, tool: str, arguments: object, usage: Usage | None = None) -> str:
         """Play a tool call; returns what the agent reads next. An unreadable call costs its tick.
 
-        ``usage`` are the tokens that the client says it has spent since its last call.
+        ``usage`` are the tokens that the client says it has spent since its last call. Those spent
+        while nothing is open count for the next episode.
         """
-        if self._name is not None and usage is not None:
+        if usage is not None:
             self._usage = (self._usage or Usage()) + usage
         if tool_name(tool) == NEXT.name:
             return self._next()
@@ -128,7 +129,7 @@ class Seat:
         """Keep the open episode as it stands, if there is one: what was done so far is graded."""
         if self._name is not None:
             self._desk.keep(self._name, self._episode, self._began, self._usage)
-            self._name = None
+            self._name = self._usage = None
 
     def _next(self) -> str:
         if self._name is not None and self._episode is not None:
@@ -138,5 +139,5 @@ class Seat:
         if taken is None:
             return ALL_DONE
         self._name, episode = taken
-        self._episode, self._usage, self._began = episode, None, self._desk.clock()
+        self._episode, self._began = episode, self._desk.clock()
         return "\n\n".join(message["content"] for message in episode.prompt)

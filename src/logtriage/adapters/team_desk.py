@@ -125,12 +125,14 @@ class TeamSeat:
     def __init__(self, desk: TeamDesk, role: Role) -> None:
         self._desk, self._role = desk, role
         self._round: Round | None = None
+        self._usage: Usage | None = None
 
     async def call(self, tool: str, arguments: object, usage: Usage | None = None) -> str:
         """Play a tool call of the role; returns its next screen, once the tick has passed."""
         now, role = self._round, self._role
-        if now is not None and not now.episode.done and usage is not None:
-            now.usage = (now.usage or Usage()) + usage
+        if usage is not None:
+            self._usage = (self._usage or Usage()) + usage
+        self._count_usage()
         if tool_name(tool) == NEXT.name:
             return "\n\n".join(self._next())
         if now is None:
@@ -158,8 +160,15 @@ class TeamSeat:
             yield ALL_DONE
             return
         self._round = now
+        self._count_usage()
         if still_open:
             yield STILL_OPEN
         rules, _ = now.episode.prompts[self._role.name]
         yield rules["content"]
         yield now.episode.screen(self._role)
+
+    def _count_usage(self) -> None:
+        """Add what was spent to the open incident; without one it is kept for the next."""
+        now = self._round
+        if now is not None and not now.episode.done and self._usage is not None:
+            now.usage, self._usage = (now.usage or Usage()) + self._usage, None

@@ -50,6 +50,20 @@ def test_a_step_inside_a_service_is_no_request_and_its_waits_are_the_requests() 
 def test_a_callee_without_a_client_span_counts_by_its_own() -> None:
     calls = _calls(FRONT, ("2", "1", "back", 1000, 3000))
     assert calls["front"].self_us == 7000
+    assert calls["back"] == Call(1, "front", "back", 3000, None, "t", 3000)
+
+
+@pytest.mark.parametrize(
+    ("kind", "waited", "network"),
+    [("CLIENT", 9000, 6000), ("SERVER", 3000, None), ("INTERNAL", 3000, None)],
+)
+def test_only_a_span_that_waits_says_how_long_the_caller_waited(
+    kind: str, waited: int, network: int | None
+) -> None:
+    asking = Span("t", "1", "", "front", 0, 9000, kind=kind)
+    calls = requests([asking, *_trace(("2", "1", "back", 1000, 3000))])
+    (back,) = (call for call in calls if call.callee == "back")
+    assert (back.latency_us, back.network_us) == (waited, network)
 
 
 def test_a_callee_that_outlives_its_caller_was_not_waited_for() -> None:

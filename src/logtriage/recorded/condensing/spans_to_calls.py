@@ -12,6 +12,8 @@ from logtriage.recorded.condensing.raw_rows import Call, Entry, Span
 _DEPTH: Final = 100
 #: Kinds of spans that begin a request to their service, whether or not its caller is known.
 ENTERING: Final = ("SERVER", "CONSUMER")
+#: Kinds of spans in which a service waits for another.
+_ASKING: Final = ("CLIENT", "PRODUCER")
 #: Kinds of root spans that no user waits for.
 _BACKGROUND: Final = ("INTERNAL", "CONSUMER", "PRODUCER")
 
@@ -65,7 +67,8 @@ def requests(rows: Iterable[Span]) -> Iterator[Call]:
     """The requests of spans: each span that enters a service, joined with its caller's.
 
     A caller's wait beyond the callee's own span is network time of the callee, unless the callee
-    outlives it: nobody waits for a message. The self time of a request is its span less the time in
+    outlives it: nobody waits for a message. The span that began the caller's own request is no such
+    wait, since it holds the caller's work, too; network time is then unknown. The self time of a request is its span less the time in
     which it waited for others, overlaps counted once. A callee that sends no spans has the name by
     which its clients call it. A span of a server or consumer whose parent was not captured is a
     request from outside. If two spans have the same trace and id, the last counts.
@@ -99,7 +102,7 @@ def requests(rows: Iterable[Span]) -> Iterator[Call]:
     for key, span, caller in entered:
         inside = span.duration - _covered_time(waits.get(key, ()), span)
         latency, network = span.duration, None
-        if caller is not None and caller.duration >= span.duration:
+        if caller is not None and caller.duration >= span.duration and _waits(spans, caller):
             latency, network = caller.duration, caller.duration - span.duration
         began = Entry.ROOT
         if caller is None:
@@ -130,6 +133,12 @@ def _above(spans: Mapping[Key, Span], span: Span) -> Key | None:
         same = spans[answer].service == span.service
         return answer if same or parent not in spans else parent
     return parent if parent in spans else None
+
+
+def _waits(spans: Mapping[Key, Span], caller: Span) -> bool:
+    """Whether a span above a request is the caller's wait for it, and not a request of its own."""
+    key = key_of(caller)
+    return caller.kind in _ASKING or (caller.kind not in ENTERING and _entry(spans, key) != key)
 
 
 def _entry(spans: Mapping[Key, Span], key: Key) -> Key:
