@@ -7,7 +7,7 @@ from typing import Any, Final
 import attrs
 
 from logtriage._lib.printable import spelled
-from logtriage.actions import Report, Wait
+from logtriage.actions import Report, Wait, signed
 from logtriage.errors import InvalidInput, SealError, kind_of
 from logtriage.facts import Play
 from logtriage.incident import Incident
@@ -230,9 +230,13 @@ def plays_of(
 ) -> list[Play]:
     """The (tick, action) of a transcript; an action that its role may not take is malformed.
 
+    The role whose place they have in their tick is the author of reports and malformed actions,
+    whatever they say themselves.
+
     Raises:
         UnknownName, InvalidInput: as :func:`split_of`.
-        InvalidInput: for more actions in a tick than the split has roles.
+        InvalidInput: for more actions in a tick than the split has roles, and for fewer in any but
+            the last tick.
     """
     if transcript.ticks is None:
         return list(enumerate(actions_from_wire(transcript.actions, topology)))
@@ -244,7 +248,13 @@ def plays_of(
     plays: list[Play] = []
     place = -1
     for number, (when, wire) in enumerate(zip(transcript.ticks, transcript.actions, strict=True)):
-        place = place + 1 if plays and plays[-1][0] == when else 0
+        last = plays[-1][0] if plays else when
+        if when != last and place + 1 < len(split):
+            raise InvalidInput(
+                f"{TICKS}[{number}]: tick {last} has {place + 1} of {len(split)} actions, and is "
+                f"not the last; a role of {split.name!r} that does nothing has the action wait"
+            )
+        place = place + 1 if when == last else 0
         if place == len(split):
             raise InvalidInput(
                 f"{TICKS}[{number}]: action {place + 1} of tick {when}; role split "
@@ -252,6 +262,7 @@ def plays_of(
             )
         role, budget = split.roles[place], left[place]
         action = as_allowed(action_from_wire(wire, topology, role.kinds), role, topology, budget)
+        action = signed(action, role.name) if len(split) > 1 else action
         if budget is not None and is_request(action):
             left[place] = budget - 1
         plays.append((when, action))

@@ -341,6 +341,22 @@ def test_joint_play_is_graded_by_its_ticks() -> None:
         grade_transcript(transcript, resolve=only(incident), splits=splits_with(anybody(3)))
 
 
+def test_the_place_in_its_tick_says_who_acts() -> None:
+    incident = real_incident()
+    talk = {"action_type": "report", "value": "hello"}
+    wires = (talk, {**talk, "by": "seat_1"}, {"action_type": "fly"}, {"action_type": "wait"}, talk)
+    split = anybody(2)
+    joint = {"role_split": split.name}
+    whole = lt.Transcript(incident.id, wires, ticks=(0, 0, 1, 1, 2), **joint)
+    graded = grade_transcript(whole, resolve=only(incident), splits=splits_with(split))
+    authors = [getattr(action, "by", None) for action in graded.actions]
+    one, other = split.names
+    assert authors == [one, other, one, None, one]
+    lacking = lt.Transcript(incident.id, wires, ticks=(0, 0, 1, 2, 2), **joint)
+    with pytest.raises(lt.InvalidInput, match=r"ticks\[3\]: tick 1 has 1 of 2 actions.*action wait"):
+        grade_transcript(lacking, resolve=only(incident), splits=splits_with(split))
+
+
 @pytest.mark.parametrize("tick", [0, None, "0", -1, [], math.nan, 10**30])
 def test_a_tick_inside_an_action_is_an_unknown_key(tick: Any) -> None:
     """The agent may write any key into its action; when it acted is not its to say."""

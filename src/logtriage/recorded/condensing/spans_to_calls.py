@@ -67,11 +67,12 @@ def requests(rows: Iterable[Span]) -> Iterator[Call]:
     """The requests of spans: each span that enters a service, joined with its caller's.
 
     A caller's wait beyond the callee's own span is network time of the callee, unless the callee
-    outlives it: nobody waits for a message. The span that began the caller's own request is no such
-    wait, since it holds the caller's work, too; network time is then unknown. The self time of a request is its span less the time in
-    which it waited for others, overlaps counted once. A callee that sends no spans has the name by
-    which its clients call it. A span of a server or consumer whose parent was not captured is a
-    request from outside. If two spans have the same trace and id, the last counts.
+    outlives it: nobody waits for a message. The span that began the caller's own request is no
+    wait, since it holds the caller's work, too; network time is then unknown. The self time of a
+    request is its span less the time in which it waited for others, overlaps counted once. A callee
+    that sends no spans has the name by which its clients call it. A span of a server or consumer
+    whose parent was not captured is a request from outside. If two spans have the same trace and
+    id, the last counts.
     """
     spans = {key_of(span): span for span in rows}
     waits: defaultdict[Key, list[tuple[int, int]]] = defaultdict(list)
