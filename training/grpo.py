@@ -45,14 +45,20 @@ from training.common.language import (
     incidents_of,
     load,
     next_with,
-    option,
     play_held_out,
     progress,
     quieten,
     save,
 )
 from training.common.memory import presets, verdict
-from training.common.options import add_restart, as_options, recipe_parser, run_recipe
+from training.common.options import (
+    add_restart,
+    as_options,
+    check_fields,
+    option,
+    recipe_parser,
+    run_recipe,
+)
 from training.common.tasks import TRAIN_SPLIT
 
 #: The training episodes, a line each, and the steps.
@@ -90,9 +96,7 @@ class Settings(LanguageSettings):
     def __attrs_post_init__(self) -> None:
         """Check what does not depend on the machine."""
         super().__attrs_post_init__()
-        for name in ("steps", "incidents", "batch"):
-            if getattr(self, name) < 1:
-                raise InvalidInput(f"{name}: must be at least 1, got {getattr(self, name)}")
+        check_fields(self, "steps", "incidents", "batch")
         if self.group < 2:
             raise InvalidInput(f"group: must be at least 2 (a mean of others), got {self.group}")
         if self.episodes % self.batch:
@@ -339,7 +343,7 @@ def rows_to_play(settings: Settings, chat: Chat) -> Dataset:
     incidents = incidents_of(settings, TRAIN_SPLIT, settings.first, count)
     if settings.loop == "fast":
         return Dataset.from_list([{"prompt": incident.id} for incident in incidents])
-    if chat.is_notation or not chat.manner.rules:
+    if chat.manner.style != "text" or not chat.manner.rules:
         raise InvalidInput("loop trl: plays text with rules; take --loop fast for this model")
     return Dataset.from_list(triage_rows([incident.id for incident in incidents]))
 

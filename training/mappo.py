@@ -67,7 +67,7 @@ from training.common.figures import (
     write_rows,
 )
 from training.common.files import RUN, check_unfinished, machine, replace, save_json, save_text
-from training.common.options import recipe_parser, run_recipe
+from training.common.options import option, recipe_parser, run_recipe
 from training.common.ppo import (
     POLICY,
     VALUE,
@@ -102,13 +102,6 @@ def _is_role_split(_: object, __: "attrs.Attribute[Any]", split: str) -> None:
     role_split_of(split)
 
 
-def _one_of(names: tuple[str, ...], default: str) -> str:
-    value: str = attrs.field(
-        default=default, validator=attrs.validators.in_(names), metadata={"choices": names}
-    )
-    return value
-
-
 @attrs.frozen
 class Settings(PPOSettings):
     """A training run of one split on one task: ``rounds`` of ``batch`` ticks of a team.
@@ -126,8 +119,8 @@ class Settings(PPOSettings):
         validator=_is_role_split,
         metadata={"help": f"{', '.join(ROLE_SPLITS)}, or a JSON file"},
     )
-    credit: str = _one_of(CREDITS, "team")
-    critic: str = _one_of(CRITICS, "central")
+    credit: str = option("team", "whose reward a role learns from", *CREDITS)
+    critic: str = option("central", "of all that any role sees, or one a role", *CRITICS)
 
     @property
     def roles(self) -> RoleSplit:

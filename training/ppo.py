@@ -51,7 +51,7 @@ from training.common.figures import (
     write_rows,
 )
 from training.common.files import RUN, check_unfinished, machine, replace, save_json
-from training.common.options import recipe_parser, run_recipe
+from training.common.options import option, recipe_parser, run_recipe
 from training.common.ppo import (
     MEASURED,
     POLICY,
@@ -87,9 +87,7 @@ KINDS: Final = ("belief", "counts", "screen")
 class Settings(PPOSettings):
     """A run. The same settings give the same weights."""
 
-    inputs: str = attrs.field(
-        default="belief", metadata={"choices": KINDS, "help": "what the agent is given"}
-    )
+    inputs: str = option("belief", "what the agent is given", *KINDS)
 
 
 # -- what the network sees -------------------------------------------------------------------

@@ -45,14 +45,13 @@ from training.common.language import (
     incidents_of,
     load,
     next_with,
-    option,
     play_held_out,
     progress,
     rows_of,
     save,
     style_and_rules,
 )
-from training.common.options import add_restart, recipe_parser, run_recipe
+from training.common.options import add_restart, check_fields, option, recipe_parser, run_recipe
 from training.common.tasks import TRAIN_SPLIT
 
 #: The label of a token that is not learnt.
@@ -85,9 +84,7 @@ class Settings(LanguageSettings):
     def __attrs_post_init__(self) -> None:
         """Check what does not depend on the machine."""
         super().__attrs_post_init__()
-        for name in ("episodes", "own", "epochs", "batch"):
-            if getattr(self, name) < 1:
-                raise InvalidInput(f"{name}: must be at least 1, got {getattr(self, name)}")
+        check_fields(self, "episodes", "own", "epochs", "batch")
         make_policy(self.teacher)
 
 

@@ -11,9 +11,10 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("trl")
 
 from logtriage import make_incident  # noqa: E402 (after the skips)
+from logtriage.adapters.local.chat import Chat  # noqa: E402
 from logtriage.adapters.local.loading import load_model, load_tokenizer  # noqa: E402
 from logtriage.adapters.local.play import Decoding, play  # noqa: E402
-from logtriage.adapters.local.words import manner_of  # noqa: E402
+from logtriage.adapters.local.words import Manner, manner_of, set_manner  # noqa: E402
 from logtriage.errors import InvalidInput  # noqa: E402
 from logtriage.observation import observe  # noqa: E402
 from logtriage.parsing import render_action  # noqa: E402
@@ -259,6 +260,14 @@ def test_trl_s_own_loop_plays_text_with_tools(tmp_path):
     grpo.run(settings, tmp_path / "run", "grpo")
     lines = (tmp_path / "run" / "played.jsonl").read_text().splitlines()
     assert len(lines) == 2
+
+
+@pytest.mark.parametrize(("style", "rules"), [("compact", True), ("text", False)])
+def test_trl_s_own_loop_refuses_a_model_of_another_manner(style, rules):
+    tokenizer = load_tokenizer(tiny_model())
+    set_manner(tokenizer, Manner(style, rules=rules))
+    with pytest.raises(InvalidInput, match="loop trl: plays text with rules"):
+        grpo.rows_to_play(settings_of(tiny_model(), loop="trl"), Chat(tokenizer))
 
 
 def test_shuffled_grades_stay_in_their_group():

@@ -1,17 +1,43 @@
 """Command lines from settings classes."""
 
 import argparse
+import math
 
 import attrs
 import pytest
 
-from training.common.options import add_options, as_options, parsed
+from logtriage.errors import InvalidInput
+from training.common.options import add_options, as_options, check_fields, option, parsed
 
 
 @attrs.frozen
 class Settings:
-    model: str = attrs.field(default="", metadata={"help": "a directory"})
+    model: str = option("", "a directory")
     steps: int = 100
+
+
+@attrs.frozen
+class Checked:
+    kind: str = option("a", "which", "a", "b")
+    steps: int = 1
+    lr: float = 0.0
+
+    def __attrs_post_init__(self) -> None:
+        check_fields(self, "steps")
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "said"),
+    [
+        ("kind", "c", "kind: expected one of a, b, got 'c'"),
+        ("steps", 0, "steps: must be at least 1, got 0"),
+        ("lr", -0.5, "lr: must be at least 0, got -0.5"),
+        ("lr", math.nan, "lr: must be at least 0, got nan"),
+    ],
+)
+def test_a_field_that_cannot_be_is_named(field: str, value: object, said: str) -> None:
+    with pytest.raises(InvalidInput, match=said):
+        attrs.evolve(Checked(), **{field: value})
 
 
 def parser_of_settings() -> argparse.ArgumentParser:

@@ -34,6 +34,7 @@ from logtriage.rendering import STYLES, check_style
 from logtriage.tasks import get_task
 from training.common.figures import Row, row_of
 from training.common.files import RUN, Refused, check_empty, load_json, machine
+from training.common.options import check_fields, option
 from training.common.tasks import EVAL_SPLIT, words_for
 
 #: Seconds from line to line of progress, where there is no terminal.
@@ -44,14 +45,6 @@ HARDWARE: Final = (
     "Runs on one CPU core (float32, or bfloat16 where the processor has it) and, untested, on one "
     "GPU with CUDA. Never run: several GPUs, vLLM, 4 bits on a GPU, the presets of Qwen3."
 )
-
-
-def option(default: Any, text: str, *choices: str) -> Any:
-    """A field of settings with its help, and what it may be."""
-    about: dict[str, Any] = {"help": text}
-    if choices:
-        about["choices"] = choices
-    return attrs.field(default=default, metadata=about)
 
 
 @attrs.frozen(kw_only=True)
@@ -84,16 +77,7 @@ class LanguageSettings:
         """Check what does not depend on the machine."""
         if not self.model:
             raise InvalidInput("model: none given; expected --model with a directory or a hub name")
-        for field in attrs.fields(type(self)):
-            value, choices = getattr(self, field.name), field.metadata.get("choices")
-            if choices and value not in choices:
-                known = ", ".join(choices)
-                raise InvalidInput(f"{field.name}: expected one of {known}, got {value!r}")
-            if isinstance(value, int | float) and not value >= 0:
-                raise InvalidInput(f"{field.name}: must be at least 0, got {value!r}")
-        for name in ("max_tokens", "play_batch", "save_steps", "lora_alpha", "threads"):
-            if getattr(self, name) < 1:
-                raise InvalidInput(f"{name}: must be at least 1, got {getattr(self, name)}")
+        check_fields(self, "max_tokens", "play_batch", "save_steps", "lora_alpha", "threads")
         if self.load_in_4bit and not self.lora_r and not is_adapter(self.model):
             raise InvalidInput("load_in_4bit: quantised weights cannot be trained; set lora_r")
         if self.load_in_4bit and self.checkpointing and self.where.type == "cpu":

@@ -10,8 +10,28 @@ from typing import Any, NoReturn, get_args
 
 import attrs
 
-from logtriage.errors import LogTriageError
+from logtriage.errors import InvalidInput, LogTriageError
 from training.common.tasks import add_world, task_in
+
+
+def option(default: Any, text: str, *choices: str) -> Any:
+    """A field of settings with its help, and what it may be."""
+    about: dict[str, Any] = {"help": text}
+    if choices:
+        about["choices"] = choices
+    return attrs.field(default=default, metadata=about)
+
+
+def check_fields(settings: Any, *counts: str) -> None:
+    """Refuse a value that is no choice, a number below 0, and a count below 1 (InvalidInput)."""
+    for field in attrs.fields(type(settings)):
+        value, choices = getattr(settings, field.name), field.metadata.get("choices")
+        if choices and value not in choices:
+            known = ", ".join(choices)
+            raise InvalidInput(f"{field.name}: expected one of {known}, got {value!r}")
+        least = 1 if field.name in counts else 0
+        if isinstance(value, int | float) and not value >= least:  # nor NaN
+            raise InvalidInput(f"{field.name}: must be at least {least}, got {value!r}")
 
 
 def add_options(parser: argparse.ArgumentParser, settings: type) -> None:

@@ -18,6 +18,7 @@ from torchrl.objectives.value.functional import vec_generalized_advantage_estima
 
 from logtriage.tasks import TaskSpec
 from logtriage.vector import BeliefBatch
+from training.common.options import check_fields, option
 from training.common.tasks import is_playable, sheet_of
 
 #: Evaluations play this many incidents.
@@ -66,16 +67,19 @@ class PPOSettings:
     max_grad_norm: float = 0.5
     width: int = 96
     depth: int = 2
-    activation: str = attrs.field(default="relu", metadata={"choices": tuple(ACTIVATIONS)})
-    imitation: int = attrs.field(
-        default=20, metadata={"help": "rounds in which a teacher is imitated; 0 for none"}
-    )
+    activation: str = option("relu", "of the networks", *ACTIVATIONS)
+    imitation: int = option(20, "rounds in which a teacher is imitated; 0 for none")
     rounds: int = 100
-    eval_every: int = attrs.field(
-        default=20, metadata={"help": "rounds from evaluation to evaluation"}
-    )
+    eval_every: int = option(20, "rounds from evaluation to evaluation")
     threads: int = 1
     eval_incidents: int = EVAL_INCIDENTS
+
+    def __attrs_post_init__(self) -> None:
+        """Check the fields."""
+        check_fields(
+            *(self, "num_envs", "rollout", "epochs", "minibatches", "width", "rounds"),
+            *("eval_every", "threads", "eval_incidents"),
+        )
 
     @property
     def sheet(self) -> TaskSpec:
