@@ -35,7 +35,7 @@ def report(path: Path) -> None:
         agent = grade.agent or "?"
         if grade.score is not None:
             scores[agent].append(grade.score)
-        gates[agent][grade.gate or "no gate"] += 1
+            gates[agent][grade.gate or "no gate"] += 1
     for error in bad:
         print(f"line {error.line} not graded: {error.reason}")
     for agent, found in scores.items():

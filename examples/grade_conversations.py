@@ -2,8 +2,9 @@
 
     python examples/grade_conversations.py [FILE]
 
-Without FILE it grades three rows of its own: OpenAI's messages with tool calls,
-Anthropic's with tool_use blocks, and one reply with all actions as a JSON array.
+Without FILE it reads five rows of its own: OpenAI's messages with tool calls,
+Anthropic's with tool_use blocks, and one reply with all actions as a JSON array. A fourth
+row failed, so it has no grade; a fifth names no incident.
 """
 
 import argparse
@@ -52,7 +53,8 @@ ROWS = [
         "completion": 'My plan: [{"action_type": "classify_severity", "value": "P1"}, '
         '{"action_type": "resolve"}]',
     },
-    {"agent": "d", "messages": []},
+    {"incident": INCIDENT, "agent": "d", "messages": [], "error": "server lost"},
+    {"agent": "e", "messages": []},
 ]
 
 
@@ -60,7 +62,10 @@ def report(path: Path) -> None:
     errors: list[TranscriptError] = []
     for transcript in convert_file(path, on_error=errors.append):
         grade = grade_transcript(transcript)
-        print(f"{grade.agent}: score {grade.score:.2f}, {grade.gate or 'no gate'}")
+        if grade.score is None:
+            print(f"{grade.agent}: unscored, {grade.cause}")
+        else:
+            print(f"{grade.agent}: score {grade.score:.2f}, {grade.gate or 'no gate'}")
         for wire in transcript.actions:
             print(f"    {wire}")
     for error in errors:
