@@ -27,6 +27,13 @@ def test_eval_plays_shifts_and_goes_on_where_it_stopped(tmp_path: Path) -> None:
     assert (tmp_path / "shifts.jsonl").read_text() == kept
     assert "rubric shift/1" in again.stdout
     assert "shifts.jsonl" in again.stderr
+    for arguments, words in (
+        (("report", tmp_path, "--value-of-incident", 9), "--value-of-incident is not for shifts"),
+        (("report", tmp_path, "--luck-adjusted"), "--luck-adjusted is not for shifts"),
+        (("replay", tmp_path, SHIFT), f"{SHIFT}: the page of a run of shifts has all of them"),
+    ):
+        refused = logtriage(*arguments)
+        assert (refused.exit_code, words in refused.stderr.replace("\n", " ")) == (2, True)
 
 
 @pytest.mark.parametrize("reply", ["tools", "json"])
@@ -80,6 +87,7 @@ def test_a_person_plays_line_by_line() -> None:
         (("eval", "oracle", *CELL, "--split-roles", "trio"), "--split-roles is not for shifts"),
         (("play", "busy_shift-v1/test/0", "--world", "teashop"), "--world is not for shifts"),
         (("eval", "oracle", "--screens", 3), "--screens is for shifts"),
+        (("eval", "oracle", *CELL, "--task", "single_crash-v4"), "take a run each"),
         (("eval", "oracle", *CELL, "--temperature", 1), "--temperature goes with"),
         (("play", SHIFT, "--policy", "expert"), "human, first_come"),
         (("play", "quiet_shift-v1/ood/0"), "train, val, test"),

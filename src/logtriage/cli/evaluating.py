@@ -104,12 +104,16 @@ def evaluate_(
     if any(map(is_shift, task or ())):
         from logtriage.cli.shifts import evaluate_shifts
 
-        unfit = {"--split-roles": roles, "--bundle": bundle, "--kind": kind}
-        for option, setting in {**unfit, "--world": world, "--explain": explain or None,
-                              "--value-of-incident": value,
-                             "--style": None if style == STYLES[0] else style}.items():  # fmt: skip
-            if setting is not None:
-                raise InvalidInput(f"{option} is not for shifts")
+        options.check_shifts_alone(task or ())
+        options.refuse_for_shifts(
+            split_roles=roles,
+            bundle=bundle,
+            kind=kind,
+            world=world,
+            explain=explain or None,
+            value_of_incident=value,
+            style=None if style == STYLES[0] else style,
+        )
         played = task or [], split or options.SPLIT, range(start, start + episodes)
         evaluate_shifts(policies, *played, endpoint, concurrency, screens, out, as_json=as_json)
         return

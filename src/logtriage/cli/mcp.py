@@ -96,12 +96,10 @@ def mcp(
         raise InvalidInput(f"--role: one of {', '.join(roles.names)}; several go with --http")
     shifts = [name for name in task or () if is_shift(name)]
     if shifts:
-        for option, value in {"--split-roles": roles, "--bundle": bundle, "--world": of_world,
-                              "--kind": kind, "--fresh": fresh or None}.items():  # fmt: skip
-            if value is not None:
-                raise InvalidInput(f"{option} is not for shifts")
-        if len(shifts) < len(task or ()):
-            raise InvalidInput(f"--task {shifts[0]}: shifts and incidents take a run each")
+        options.refuse_for_shifts(
+            split_roles=roles, bundle=bundle, world=of_world, kind=kind, fresh=fresh
+        )
+        options.check_shifts_alone(task or ())
         numbers = range(start, start + episodes)
         places = _shifts(out, agent, shifts, split or options.SPLIT, numbers)
     else:

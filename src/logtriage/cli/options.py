@@ -14,6 +14,7 @@ from logtriage.drawing.sealing import read_seal, seal_for
 from logtriage.errors import InvalidInput
 from logtriage.roles import RoleSplit
 from logtriage.roles.splits import ROLE_SPLITS, get_role_split
+from logtriage.shift.shifts import is_shift
 from logtriage.tasks import DRAWN_TASKS, benchmark_of
 from logtriage.world.loading import WORLDS_VARIABLE, load_world
 from logtriage.world.model import World
@@ -195,6 +196,21 @@ def prices_in(value: float | None, cost: float | None, tokens: str | None) -> "P
         expected = "expected two numbers, such as 1.25,10"
         raise InvalidInput(f"--price-per-million-tokens: {expected}, got {tokens!r}") from None
     return Prices(value, cost, (of_prompts, of_replies))
+
+
+def refuse_for_shifts(**given: object) -> None:
+    """Refuse options that shifts do not take; None and False stand for an option not given."""
+    for name, value in given.items():
+        if value is not None and value is not False:
+            raise InvalidInput(f"--{name.replace('_', '-')} is not for shifts")
+
+
+def check_shifts_alone(tasks: Iterable[str]) -> None:
+    """Refuse tasks of shifts together with others."""
+    of_shifts = {name: is_shift(name) for name in tasks}
+    if len(set(of_shifts.values())) > 1:
+        first = next(name for name in of_shifts if of_shifts[name])
+        raise InvalidInput(f"--task {first}: shifts and incidents take a run each")
 
 
 @contextmanager

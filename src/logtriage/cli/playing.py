@@ -84,10 +84,9 @@ def play(
     if is_shift(incident_id):
         from logtriage.cli.shifts import play_shift
 
-        unfit = {"--kind": kind, "--world": of_world, "--bundle": bundle, "--out": out}
-        for option, setting in {**unfit, "--split-roles": split_roles}.items():
-            if setting:
-                raise InvalidInput(f"{option} is not for shifts")
+        options.refuse_for_shifts(
+            kind=kind, world=of_world, bundle=bundle, out=out, split_roles=split_roles
+        )
         play_shift(incident_id, policy, brief=brief, as_json=as_json)
         return
     roles = options.role_split(split_roles)

@@ -9,6 +9,7 @@ from logtriage.cli import options
 from logtriage.cli.bar import Bar
 from logtriage.cli.console import emit, note
 from logtriage.cli.options import argument, flag, option
+from logtriage.errors import InvalidInput
 
 
 def replay(
@@ -38,6 +39,9 @@ def replay(
     if (run / "shifts.jsonl").exists():
         from logtriage.report.shifts import write_timelines
 
+        if incident_id is not None:
+            raise InvalidInput(f"{incident_id}: the page of a run of shifts has all of them")
+        options.refuse_for_shifts(base=bases, explain=explain, seal_file=seal_file, json=as_json)
         page = page or run / "shifts.html"
         most = MAX_BELIEFS if beliefs is None else beliefs
         with Bar("writing the page", "shifts"):

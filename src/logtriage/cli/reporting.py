@@ -160,6 +160,9 @@ def report(
     if (run / SHIFTS).exists():
         from logtriage.cli.shifts import put_shifts
 
+        options.refuse_for_shifts(
+            value_of_incident=value, luck_adjusted=luck_adjusted, legend=legend, seal_file=seal_file
+        )
         put_shifts(shift_rows(run / SHIFTS), as_json=as_json)
         return
     (loaded,) = loaded_runs([run], options.seal_in(seal_file))

@@ -160,7 +160,7 @@ def _ask_action(state: ShiftState) -> Wire:
                 say(console, render(observe(state)))
             case "help" | "?":
                 say(console, _HELP)
-            case "wait" if not rest or rest.isdigit():
+            case "wait" if not rest or (rest.isdecimal() and int(rest)):
                 return {"action_type": "wait", "ticks": int(rest or 1)}
             case "wait":
                 say(console, f"wait {rest!r:.40}: expected a number of ticks", "yellow")
