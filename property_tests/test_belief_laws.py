@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from scipy.stats import binom  # type: ignore[import-untyped]
+from scipy.stats import binom
 
 import logtriage as lt
 from logtriage.beliefs import belief

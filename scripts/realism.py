@@ -7,7 +7,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from drain3 import TemplateMiner
 from drain3.template_miner_config import TemplateMinerConfig
@@ -17,6 +17,7 @@ from logtriage.recorded import shipped_incidents, shipped_records
 from logtriage.recorded.records import RecordedLine
 from logtriage.world.channels import DOWN
 from logtriage.world.loading import load_world
+from logtriage.world.simulation import Simulation
 from logtriage.world.telemetry import LogLine
 
 #: The incidents that are asked: a split of each task, in turn.
@@ -124,7 +125,8 @@ def simulated_series() -> tuple[list[Sequence[int]], list[tuple[int, int]]]:
             for service in names:
                 for ask in (lt.RequestMetrics, lt.RequestTraces):
                     seen = lt.observe(lt.transition(begin, ask(service)))
-                    for told in (*seen.metrics, *seen.traces):
+                    panels: Sequence[Any] = (*seen.metrics, *seen.traces)
+                    for told in panels:
                         series += [row.values for row in told.rows]
                         if told.name == "traffic" and told.rows:
                             known[service] = told.rows[0].values[-1]
@@ -139,6 +141,7 @@ def recorded_series(source: str) -> tuple[list[Sequence[int]], list[tuple[int, i
     for incident in shipped_incidents(source):
         rows: dict[tuple[int, str], list[int]] = defaultdict(list)
         for tick in range(incident.horizon):
+            assert not isinstance(incident.telemetry, Simulation)
             signals = incident.telemetry.signals(tick)
             known = {}
             for service, row in enumerate(signals):

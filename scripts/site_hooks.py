@@ -42,7 +42,7 @@ LANGUAGES = {
 
 
 #: The names on the pages of the reference, by package. A large package has several pages.
-SHOWN: dict[str, set[str]] = {}
+DOCUMENTED: dict[str, set[str]] = {}
 #: What scripts/browser_files.py made for docs/play.md, and where that page looks for it.
 BROWSER_FILES = ROOT / "build" / "browser"
 BROWSER_PLACE = "browser/files"
@@ -142,7 +142,7 @@ def on_page_content(html: str, page: Page, **_: Any) -> None:
     """Note the names that a page of the reference has."""
     if page.file.src_uri.startswith("api/"):
         package = str(page.title).partition(":")[0]
-        shown = SHOWN.setdefault(package, set())
+        shown = DOCUMENTED.setdefault(package, set())
         shown |= {name.rpartition(".")[2] for name in ANCHOR.findall(html)}
 
 
@@ -154,7 +154,7 @@ def on_post_build(config: MkDocsConfig) -> None:
     Raises:
         PluginError: naming a package and the names that its pages lack.
     """
-    for package, shown in SHOWN.items():
+    for package, shown in DOCUMENTED.items():
         if lacking := [name for name in exported(package) if name not in shown]:
             raise PluginError(f"docs/api lacks {', '.join(lacking)} of {package}")
     if BROWSER_FILES.is_dir():

@@ -139,9 +139,9 @@ def write(question: Question, out: Path, seeds: int) -> None:
     """Write ``arms.csv`` and ``arms.md`` from the arms that are finished."""
     shown: dict[str, Seeds] = {name: [played_by(name, question, out)] for name in question.scripted}
     for name, (arm, key) in question.players.items():
-        runs = [out / f"{arm}-{seed}" for seed in range(seeds)]
-        if all(map(is_finished, runs)):
-            shown[name] = [read_rows(each / EPISODES)[key] for each in runs]
+        made = [out / f"{arm}-{seed}" for seed in range(seeds)]
+        if all(map(is_finished, made)):
+            shown[name] = [read_rows(each / EPISODES)[key] for each in made]
     table = [
         {"player": name, "seed": seed, **figures(rows)}
         for name, runs in shown.items()
@@ -151,7 +151,7 @@ def write(question: Question, out: Path, seeds: int) -> None:
     lines = ["| player | seeds | net value, over seeds (95 %) | handed over by worth | mis-paged |",
              "| --- | ---: | --- | --- | ---: |"]  # fmt: skip
     for name, runs in shown.items():
-        nets, pooled = [net_value(rows) for rows in runs], [row for rows in runs for row in rows]
+        nets, pooled = [net_value(each) for each in runs], [row for each in runs for row in each]
         net = over_seeds([each.mean for each in nets]) if len(runs) > 1 else nets[0]
         told = f"{handed_over_in_words(pooled)} | {figures(pooled)['mis_paged']:.0%}"
         lines.append(f"| {name} | {len(runs)} | {net:+.3f} | {told} |")

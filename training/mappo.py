@@ -643,7 +643,7 @@ class Training:
         played = play_held_out(self.team, settings, CHOICE_SPLIT)
         held_out = figures([row_of(state) for state in played.states(settings)])
         names = collector.batch.split.names
-        entropy = self._entropy or [None] * len(names)
+        entropy: Sequence[float | None] = self._entropy or [None] * len(names)
         self.points.append(
             {
                 "rounds": self.rounds,
@@ -675,7 +675,7 @@ def save_team(out: Path, team: Team, settings: Settings) -> None:
 
     def write(where: Path) -> None:
         with where.open("wb") as file:  # of a path NumPy changes the ending
-            np.savez(file, **arrays)
+            np.savez(file, **arrays)  # type: ignore[arg-type] # named arrays
 
     replace(out / files.WEIGHTS, write)
     about = {
@@ -732,7 +732,7 @@ def run(settings: Settings, out: Path, command: str) -> None:
     training.run(report)
     played = play_held_out(training.team, settings)
     states = list(played.states(settings))
-    rows = {(OWN,): [row_of(state) for state in states]}
+    rows: dict[tuple[str, ...], list[Row]] = {(OWN,): [row_of(state) for state in states]}
     told = [transcript_of(each, agent=settings.split, role_split=settings.roles) for each in states]
     save_text(out / TRANSCRIPTS, "".join(f"{encode_transcript(each)}\n" for each in told))
     if any("report" in role.may for role in settings.roles.roles):

@@ -105,7 +105,7 @@ class CountInputs:
 
     def __init__(self, layout: TokenLayout, setting: Setting, horizon: int) -> None:
         # The topics of lines depend on the level of fog. Every level has those of the plainest.
-        named = setting.world.naming_weights
+        named = [level.named for level in setting.world.rules.fog]
         plainest = attrs.evolve(setting, fog=named.index(min(named)))
         plain = token_layout_of(plainest, layout.topology, horizon)
         columns, blocks, at = [], {}, 0
@@ -558,7 +558,7 @@ def run(settings: Settings, out: Path, command: str) -> None:
     began = time.perf_counter(), time.process_time()
     agent = train(settings, report)
     played = {split: play_held_out(agent, settings, split) for split in (CHOICE_SPLIT, EVAL_SPLIT)}
-    rows = {(split,): episodes.rows() for split, episodes in played.items()}
+    rows: dict[tuple[str, ...], list[Row]] = {(name,): each.rows() for name, each in played.items()}
     write_rows(out / EPISODES, ["split"], rows)
     facts = {
         "finished": True,

@@ -117,7 +117,7 @@ def taught(chat: Chat, incident: Incident, teacher: str) -> Example:
 def plain(chat: Chat, action: Action) -> Action:
     """An action that the model can say: in notation without a confidence."""
     if chat.is_notation and getattr(action, "confidence", None) is not None:
-        return attrs.evolve(action, confidence=None)  # type: ignore[call-arg]
+        return attrs.evolve(action, confidence=None)  # type: ignore[arg-type]
     return action
 
 

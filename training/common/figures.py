@@ -99,7 +99,7 @@ def handed_over_by_worth(rows: Sequence[Row]) -> dict[float, float]:
     }
 
 
-def figures(rows: Sequence[Row]) -> dict[str, float]:
+def figures(rows: Sequence[Row]) -> dict[str, Any]:
     """Means and shares over rows, by name.
 
     ``heeding`` is the share handed over where that is worth most, less the share where it is
