@@ -130,6 +130,8 @@ def test_calls_that_are_understood(name: str, arguments: Any, action: lt.Action)
         ("escalate", "[" * 100_000, "arguments nested too deeply"),
         ("escalate", "x" * 200_001, "arguments of 200001 characters; at most 200000 "),
         ("escalate", {}, "no team; one of: sre-team, "),
+        ("escalate", {"name": "dba-team"}, "escalate wants team, got 'name'"),
+        ("classify_fault", {"fault_class": "code"}, "classify_fault wants fault_category, got 'fa"),
         ("escalate", {"team": "dba"}, "unknown team 'dba'; one of: sre-team, "),
         ("escalate", {"team": 7}, "value of escalate must be a string, got 7"),
         ("remediate", {"remedy": "restart"}, "remediate wants the strings remedy and service"),

@@ -7,7 +7,7 @@ from typing import Any, Final
 from logtriage._lib.jsonvalues import absent, json_kind
 from logtriage.actions import ACTION_TYPES, HAND_OVER_TYPES, RECORDED_ACTION_TYPES, Malformed
 from logtriage.parsing.marks import MAX_TEXT
-from logtriage.parsing.tools import ARGUMENTS
+from logtriage.parsing.tools import ALL_TOOLS, ARGUMENTS
 from logtriage.parsing.words import wires_in_words
 
 #: A wire action: an action as JSON data (see :func:`logtriage.parsing.wires.action_from_wire`).
@@ -18,6 +18,10 @@ MALFORMED: Final = "malformed"
 #: those that are not allowed. ``act`` takes an action in one word.
 _UNLISTED: Final = frozenset({"report_impact", "hand_over", "act"})
 _SOLO: Final = frozenset((*ACTION_TYPES, *RECORDED_ACTION_TYPES, *HAND_OVER_TYPES))
+#: Tools that do nothing without their first argument.
+_NEEDING: Final = frozenset(
+    tool.name for tool in ALL_TOOLS.values() if tool.parameters and tool.parameters[0].required
+)
 #: Further arguments of calls on a shift.
 _OF_SHIFTS: Final = ("system", "ticks")
 _NAME_LETTERS: Final = "abcdefghijklmnopqrstuvwxyz_"
@@ -69,6 +73,9 @@ def wire_from_call(name: object, arguments: object = None, tools: Collection[str
             reason = "remediate wants the strings remedy and service"
             return malformed(_shown(name, arguments), reason)
         value = f"{remedy}:{service}"
+    if known in _NEEDING and absent(value) and fields:
+        got = ", ".join(map(repr, fields))
+        return malformed(_shown(name, arguments), f"{known} wants {names[0]}, got {got:.100}")
     wire: Wire = {"action_type": known}
     if names and not absent(value):
         wire["value"] = value
