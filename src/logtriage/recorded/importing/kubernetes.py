@@ -23,19 +23,19 @@ _COUNT: Final = ("series.count", "count", "deprecatedCount")
 
 
 def is_event(document: Field) -> bool:
-    """Whether it is an event."""
+    """Whether a document is an event."""
     return any(name in document for name in ("involvedObject", "regarding"))
 
 
 def is_kubernetes(document: Field) -> bool:
-    """Whether it is an event, a list of objects, or a watched object."""
+    """Whether a document is an event, a list of objects, or a watched object."""
     is_list = document["kind"].value in ("List", "EventList") and "apiVersion" in document
     is_watched = document["type"].value in _WATCHED and "object" in document
     return is_event(document) or is_list or is_watched
 
 
 def changes_of(document: Field, reader: Reader) -> Iterator[ChangeRow]:
-    """The events of a document, of objects as services; those that are no events are counted."""
+    """Yield events as changes of the objects that they name; what is no event is counted."""
     if not is_event(document):
         inner = (document["object"],) if "object" in document else document["items"].items()
         for item in inner:

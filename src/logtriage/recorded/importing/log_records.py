@@ -15,7 +15,7 @@ from logtriage.recorded.importing.left_out import file_of, stem_of
 from logtriage.recorded.importing.prometheus import OTHER_LABEL
 from logtriage.recorded.importing.reader import Reader
 
-#: Labels of Loki that name the service, besides those of Prometheus, and what Loki puts if none.
+#: Labels of Loki that may name the service, and the values that Loki gives without a service.
 _STREAM_LABELS: Final = (
     *("service_name", "service", "app", "app_kubernetes_io_name", "compose_service"),
     *("container", "container_name", "deployment", "component", "unit", "job"),
@@ -42,7 +42,7 @@ _TRACES: Final = ("trace.id", "trace_id", "traceId", "traceID", "otelTraceID", "
 
 
 def streams(document: Field, reader: Reader) -> Iterator[LogRow]:
-    """The lines of an answer of Loki, or of a push to it."""
+    """Yield the lines of an answer of Loki, or of a push to it."""
     inner = document["data"]["result"] if "data" in document else document["streams"]
     for stream in inner.items():
         labels = _texts(stream["stream"])
@@ -127,14 +127,14 @@ def _service(document: Field, reader: Reader) -> str:
 
 
 def is_streams(document: Field) -> bool:
-    """Whether it is an answer of Loki with lines, or a push to it."""
+    """Whether a document is an answer of Loki with lines, or a push to it."""
     data = document["data"]
     answered = "resultType" in data and data["resultType"].value == "streams"
     return answered or isinstance(document["streams"].value, list)
 
 
 def is_record(document: Field) -> bool:
-    """Whether it has a time and a message, or at least an error."""
+    """Whether a document has a time, and a message or at least an error."""
     has = (
         any(document.first(path).value is not None for path in paths)
         for paths in (_TIMES, (*_MESSAGES, "error.message"))
@@ -147,7 +147,7 @@ def _texts(field: Field) -> dict[str, str]:
 
 
 def _units(document: Field) -> Iterator[str]:
-    """What may name the service of an entry, the likeliest first."""
+    """Yield names that an entry may have for its service, the likeliest first."""
     about = document["UNIT"] if document["_COMM"].value == "systemd" else document["_SYSTEMD_UNIT"]
     if document["_TRANSPORT"].value == "kernel":
         return
@@ -161,7 +161,7 @@ def _units(document: Field) -> Iterator[str]:
 
 
 def _message(field: Field) -> str | None:
-    """The text of a message, which is a list of bytes if it is not UTF-8; None if there is none."""
+    """The text of a message, which is a list of bytes if it is not UTF-8; None without a text."""
     if isinstance(field.value, list):
         return bytes(max(0, min(byte.count, 255)) for byte in field.items()).decode(
             "utf-8", "replace"

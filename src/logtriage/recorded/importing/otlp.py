@@ -1,8 +1,8 @@
-"""OTLP in JSON: logs and spans; times are Unix nanoseconds, unknown fields are left alone.
+"""OTLP in JSON: logs, spans and metrics; times are Unix nanoseconds, unknown fields are ignored.
 
 The collector's file exporter writes objects with ``resourceLogs``, ``resourceSpans`` or
-``resourceMetrics``. Jaeger's ``/api/v3/traces``
-puts them into ``result``, and Tempo into ``trace`` or, with ``batches``, as they are.
+``resourceMetrics``. Jaeger's ``/api/v3/traces`` puts them into ``result``, and Tempo into ``trace``
+or, with ``batches``, at the top.
 """
 
 import json
@@ -17,9 +17,9 @@ from logtriage.recorded.importing.fields import Field, plain_id
 from logtriage.recorded.importing.metric_series import Labels, Metric, Point, SeriesBook, spelled
 from logtriage.recorded.importing.reader import Reader
 
-#: What the names of severity numbers begin with, as protobuf writes them.
+#: The prefix of severity numbers in words, as protobuf writes them.
 _SEVERITY: Final = "SEVERITY_NUMBER_"
-#: What the event name of a change begins with.
+#: The prefix of the event name of a change.
 _CHANGE: Final = "change."
 SERVICE: Final = "service.name"
 #: The levels of severity numbers, four of each: 1 to 4 trace, 5 to 8 debug, ….
@@ -49,7 +49,7 @@ def payloads(document: Field) -> list[Field]:
 def items_of(
     payload: Field, kind: str, items: str, reader: Reader
 ) -> Iterator[tuple[str, Mapping[str, object], Field]]:
-    """Service, attributes of the resource, and item, of all ``items`` of a ``kind``."""
+    """Yield (service, attributes of the resource, item) of all ``items`` of a ``kind``."""
     old = f"{_OLD_SCOPES}{kind}"
     lists = [f"resource{kind}", *(("batches",) if kind == "Spans" else ())]
     for resource in (row for name in lists for row in payload[name].items()):
@@ -68,7 +68,7 @@ def items_of(
 
 
 def logs_of(payload: Field, reader: Reader) -> Iterator[LogRow | ChangeRow]:
-    """The log records of an object of OTLP; those with the event name ``change.…`` are changes."""
+    """Yield the log records of an object of OTLP; those with event name ``change.…`` as changes."""
     for service, _, record in items_of(payload, "Logs", "logRecords", reader):
         at = record["timeUnixNano"].since_epoch or record["observedTimeUnixNano"].since_epoch
         if at is None:
@@ -99,7 +99,7 @@ def _exception(field: Field) -> str:
 
 
 def spans_of(payload: Field, reader: Reader) -> Iterator[Span | LogRow]:
-    """The spans of an object of OTLP, and the exceptions in them as lines of the log."""
+    """Yield the spans of an object of OTLP, and the exceptions in them as lines of the log."""
     for service, _, span in items_of(payload, "Spans", "spans", reader):
         trace, start = plain_id(span["traceId"].needed), span["startTimeUnixNano"].at("nanoseconds")
         end = span["endTimeUnixNano"].whole
@@ -134,7 +134,7 @@ def _peer(about: Mapping[str, object]) -> str:
 
 
 def enumerated(field: Field, known: tuple[str, ...], prefix: str) -> str:
-    """A value of an enumeration: a number as OTLP has it, or its name as protobuf does."""
+    """The name of a value of an enumeration, which may be a number (OTLP) or a name (protobuf)."""
     value = field.value
     if value is None:
         return known[0]
@@ -149,7 +149,7 @@ _TEMPORALITIES: Final = ("UNSPECIFIED", "DELTA", "CUMULATIVE")
 
 
 def metrics_of(payload: Field, reader: Reader) -> Iterator[Sample | Usage]:
-    """The samples of an object of OTLP, by the kind of point.
+    """Yield the samples of an object of OTLP; what they are depends on the kind of metric.
 
     ==================  =====================================================================
     gauge               its value, a signal for each set of attributes

@@ -23,7 +23,7 @@ ENDINGS: Final = (".json", ".jsonl", ".ndjson")
 _PERHAPS: Final = (".log", ".txt", ".out")
 #: The way out where a line is no JSON: a collector that still writes tears the last one.
 SKIP_BAD: Final = "--skip-bad, skip_bad in Python, leaves such lines out"
-#: If most of this many lines are documents, so are the others.
+#: If most of this many first lines are documents, each line of the file counts as one.
 _SOME: Final = 20
 #: How a line of JSON begins; a log in text may begin with a bracket, too.
 _JSON_HEAD: Final = re.compile(rb"\s*(?:\{|\[\s*(?:[{\[\]]|$))")
@@ -40,12 +40,12 @@ def inside(root: Path, path: Path) -> Path:
 
 
 def name_of(root: Path, path: Path) -> str:
-    """What a file is called in messages."""
+    """The name of a file in messages: its path below ``root``."""
     return path.relative_to(root).as_posix()
 
 
 def listed(folder: Path) -> list[Path]:
-    """What a folder holds, by name; nothing if there is no such folder."""
+    """The paths in a folder, sorted; empty if there is no such folder."""
     return sorted(folder.iterdir()) if folder.is_dir() else []
 
 
@@ -98,7 +98,7 @@ def lines_of(
 
 
 def too_long(most: int | None) -> str:
-    """Why a longer line is refused."""
+    """The reason for refusing a line of more than ``most`` bytes."""
     return TOO_LONG if most is None else f"longer than {most:,} bytes"
 
 
@@ -124,7 +124,7 @@ def parsed(text: bytes, name: str, number: int | None = None) -> Any:
 
 
 def json_lines(file: IO[bytes], name: str) -> Iterator[tuple[str, Any]]:
-    """Each line's place and decoded JSON; empty lines are left out."""
+    """Yield (place, decoded JSON) of each line that is not empty."""
     for number, line in lines_of(file, name):
         if line.strip():
             yield f"{name}:{number}", parsed(line, name, number)
@@ -162,7 +162,7 @@ def _is_json(root: Path, path: Path) -> bool:
 
 
 def documents(path: Path, name: str, left_out: LeftOut | None = None) -> Iterator[Field]:
-    """Every document of a JSON file; of a list its items.
+    """Yield every document of a JSON file; the items of a list are documents.
 
     A file whose first line is a document holds one in each line (OTLP files, whatever they are
     called). Any other file is documents that span lines. ``left_out`` counts text that is not JSON;
