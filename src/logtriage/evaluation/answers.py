@@ -48,7 +48,7 @@ def records_of(source: str) -> Records:
 
 
 def transcript_of_answer(answer: Answer, incident: Incident, agent: str) -> Transcript:
-    """The transcript of an answer: what it declares, and how it closes."""
+    """The transcript of an answer: the actions that declare what it says, and a closing action."""
     wires: list[dict[str, Any]] = []
 
     def do(kind: str, value: str = "", **more: Any) -> None:

@@ -123,7 +123,7 @@ def calibrate(run: LoadedRun, on_progress: OnProgress | None = None) -> tuple[Ca
 
 
 def ece(confidences: Sequence[float], right: Sequence[bool]) -> float:
-    """Expected calibration error: mean gap of confidence and share right, bins by their counts."""
+    """Expected calibration error: |mean confidence - share right|, averaged over bins by count."""
     return float(_errors(np.asarray(confidences, float)[None], np.asarray(right, float)[None])[0])
 
 

@@ -49,7 +49,7 @@ def refuse_link(path: Path) -> None:
 
 
 def mend(path: Path) -> None:
-    """Cut off a last line without line break, if it begins like a transcript; check no other."""
+    """Cut off a torn last line; TranscriptError if it does not begin like a line of a run."""
     refuse_link(path.parent)
     refuse_link(path)
     if not path.exists():

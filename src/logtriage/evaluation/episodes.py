@@ -23,10 +23,8 @@ SOLVED: Final = 0.9
 def joint_steps(incident: Incident, team: policies.TeamPolicy, split: SplitLike) -> Iterator[State]:
     """Yield the states of an incident that a team plays, from the first to the closed state.
 
-    In each tick every role acts once, in role order.
-
-    An action that a role may not take becomes a malformed action; its reason names what the role
-    may do (:func:`logtriage.policies.as_taken`).
+    In each tick every role acts once, in role order. An action that a role may not take becomes a
+    malformed action; its reason names what the role may do (:func:`logtriage.policies.as_taken`).
 
     Raises:
         PolicyFailure: as :func:`steps`; the cause names the role that is to blame, if any.

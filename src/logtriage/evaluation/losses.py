@@ -48,7 +48,7 @@ class Losses:
 
 
 def losses_of(attempts: Iterable[Sequence[Explanation]]) -> Losses | None:
-    """Mean losses; ``attempts`` are the explanations of each incident. None without any."""
+    """Mean losses of explained episodes, or None; ``attempts`` groups them by incident."""
     every = list(attempts)
     explained = [episode for each in every for episode in each]
     if not explained:

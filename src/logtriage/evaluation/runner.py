@@ -37,7 +37,7 @@ class Recording(Protocol):
 
     @property
     def description(self) -> str:
-        """Text that tells two players of the same name apart."""
+        """A text that tells this player from others of the same name."""
 
     def record(self, incident: Incident, agent: str) -> Transcript:
         """Play an incident and return the transcript."""

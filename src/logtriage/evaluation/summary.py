@@ -180,10 +180,12 @@ def _row(run: LoadedRun, policies: Sequence[str], task: str, planned: int) -> Ro
         brier=brier(confidences, right),
         confidences=len(stated),
         role_split=None if split is None else split.name,
-        located=_located([pair for one in policies for pair in _rankings(run, one, task)]),
+        located=_located([pair for name in policies for pair in _rankings(run, name, task)]),
         augrc=augrc(confidences, right),
         losses=losses_of(
-            grouped(pair for one in policies for pair in run.explained[one, task].items()).values()
+            grouped(
+                pair for name in policies for pair in run.explained[name, task].items()
+            ).values()
         ),
         seal=run.manifest.seal,
         reports=len(impacts),
@@ -202,7 +204,7 @@ def _row(run: LoadedRun, policies: Sequence[str], task: str, planned: int) -> Ro
         split=run.split_of(task),
         unread=len(unread),
         first_unread=unread[0].text if unread else None,
-        first_unscored=next((one.cause for one in grades if isinstance(one, Unscored)), None),
+        first_unscored=next((row.cause for row in grades if isinstance(row, Unscored)), None),
         refused=len(refused),
         first_refused=refused[0].reason if refused else None,
     )
@@ -214,7 +216,7 @@ def _located(ranked: Sequence[tuple[str, _Ranked]]) -> tuple[Located, ...]:
         attrs.evolve(
             row, incidents=len({name for name, (kind, *_) in ranked if row.kind in (None, kind)})
         )
-        for row in locate(one for _, one in ranked)
+        for row in locate(ranking for _, ranking in ranked)
     )
 
 

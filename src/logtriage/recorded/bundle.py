@@ -63,7 +63,7 @@ def as_incident(record: RecordedIncident) -> Incident:
 
 
 def on_request(record: RecordedIncident) -> RecordedIncident:
-    """Make a record with figures on request of one with a dashboard; it opens at the same time."""
+    """Turn a record with a dashboard into one with figures on request, opened at the same time."""
     source, _, rest = record.id.partition("/")
     return attrs.evolve(
         record,

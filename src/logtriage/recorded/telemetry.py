@@ -46,7 +46,7 @@ class RecordedTelemetry:
 
     @property
     def tick_seconds(self) -> int:
-        """How long a tick of the recording is."""
+        """The length of a tick of the recording, in seconds."""
         return self.recording.tick_seconds
 
     def slo(self, tick: int) -> Reading | None:
@@ -54,7 +54,7 @@ class RecordedTelemetry:
         return _reading(self.recording.edge, tick, self.recording.edge_baseline)
 
     def notes(self, tick: int) -> tuple[str, ...]:
-        """The parts of the screen that are older than this tick, or were never recorded."""
+        """Warnings of parts of the screen that are older than this tick, or were not recorded."""
         return tuple(age_notes(self.recording, tick))
 
     def alerts(self, tick: int) -> tuple[Alert, ...]:
@@ -101,7 +101,7 @@ class RecordedTelemetry:
         return shown
 
     def health(self, service: int, tick: int) -> Reading | None:
-        """Health of one service over the last minute; None without latency. Errors may be None."""
+        """Errors (or None) and latency of a service over the last minute; None without latency."""
         recorded = self.recording.services[service]
         return _reading(recorded.series, tick, recorded.baseline)
 

@@ -58,7 +58,7 @@ def is_webhook(document: Field) -> bool:
 
 
 def webhook_alerts(document: Field, _: Reader) -> Iterator[SentAlert]:
-    """The alerts of a notification (Alertmanager's version 4, Grafana's 1), or of a group."""
+    """Yield the alerts of a notification (Alertmanager's version 4, Grafana's 1), or of a group."""
     if "version" in document and document["version"].value not in ("4", "1"):
         raise document["version"].bad("'4', of Alertmanager's webhook, or '1', of Grafana's")
     for alert in document["alerts"].items():
@@ -66,7 +66,7 @@ def webhook_alerts(document: Field, _: Reader) -> Iterator[SentAlert]:
 
 
 def labelled_alert(alert: Field) -> SentAlert:
-    """An alert with labels, of a notification (status: a word) or of the API (an object).
+    """An alert with labels, of a notification (its status is a word) or of the API (an object).
 
     The API gives active alerts, whose ``endsAt`` is when they end unless they are sent again.
     """
@@ -118,7 +118,7 @@ def is_pagerduty(document: Field) -> bool:
 
 
 def pagerduty_alerts(document: Field, reader: Reader) -> Iterator[SentAlert]:
-    """The incidents of a document. An event that is about no incident is counted and left out."""
+    """Yield a document's incidents as alerts; an event about no incident is counted, left out."""
     event = document["event"]
     if event.value is not None:
         about = event["data"]
@@ -155,7 +155,7 @@ def _end(ended: Field, since: int) -> int:
 
 
 def opsgenie_alerts(document: Field, _: Reader) -> Iterator[SentAlert]:
-    """The alerts of a document; closing or deleting an alert ends it."""
+    """Yield the alerts of a document; closing or deleting an alert ends it."""
     if isinstance(document["data"].value, list):
         for alert in document["data"].items():
             over = alert.first("report.closeTime", "updatedAt")
@@ -177,7 +177,7 @@ def _opsgenie(alert: Field, ended: Field | None) -> SentAlert:
 
 
 class AlertBook:
-    """Collects alerts: an alert that is sent again is the same alert, and may end it."""
+    """Collects alerts; an alert may be sent several times, and the last time with its end."""
 
     def __init__(self) -> None:
         self._alerts: dict[tuple[str, int], SentAlert] = {}

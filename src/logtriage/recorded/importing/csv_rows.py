@@ -21,7 +21,7 @@ _SHOWN: Final = 200
 
 
 def read_rows(path: Path, name: str) -> Iterator[tuple[str, list[str]]]:
-    """Yield (place where it begins, ``name:line``; cells) of each row (RFC 4180) that has text."""
+    """Yield (place, cells) of each row (RFC 4180) with text; the place is ``name:line``."""
     line = 1
     with path.open("rb") as file:
         texts = (_text(line, number, name) for number, line in lines_of(file, name, MAX_CSV_LINE))

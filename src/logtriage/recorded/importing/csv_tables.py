@@ -114,7 +114,7 @@ def _metrics(
 
 
 def tick_of(root: Path) -> int:
-    """Seconds in a tick: 30, or the interval of samples if it is longer and all is metrics."""
+    """The seconds of a tick: 30; with ``metrics.csv`` alone, the samples' interval if longer."""
     if find_csv(root, root, "logs") or find_csv(root, root, "calls"):
         return TICK_SECONDS
     times: dict[str, list[int]] = {}

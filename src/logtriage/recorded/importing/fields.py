@@ -152,7 +152,7 @@ class Field:
 
     @property
     def needed_time(self) -> int:
-        """As :attr:`time`; it must be there."""
+        """The same as :attr:`time`, which must be there."""
         if (time := self.time) is None:
             raise self.bad("a time with an offset such as 2031-05-06T10:21:05Z")
         return time

@@ -51,8 +51,8 @@ def changes_of(document: Field, reader: Reader) -> Iterator[ChangeRow]:
     last, count = document.first(*_LAST), document.first(*_COUNT)
     kind, name = about["kind"].text, about["name"].needed
     reason = spelled(document["reason"].text or document["type"].text or "event")
-    said = document.first("message", "note").text.strip()
-    place = "" if name in said else f" ({f'{kind} {name}'.strip()})"
-    detail = read_message(None, f"{reason}: {said}{place}" if said else f"{reason}{place}").message
+    text = document.first("message", "note").text.strip()
+    place = "" if name in text else f" ({f'{kind} {name}'.strip()})"
+    detail = read_message(None, f"{reason}: {text}{place}" if text else f"{reason}{place}").message
     until = at if last.value is None else max(at, last.moment)
     yield ChangeRow(at, name, reason, detail, until, max(1, count.count))

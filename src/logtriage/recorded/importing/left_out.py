@@ -36,7 +36,7 @@ class LeftOut:
     _said: dict[str, None] = attrs.Factory(dict)
 
     def begin(self, name: str) -> None:
-        """Begin to read a file, and forget what was counted of it."""
+        """Begin to read a file; counts of an earlier reading are dropped."""
         self._counted = {key: row for key, row in self._counted.items() if key[0] != name}
 
     def add(self, reason: str, where: str | None = None) -> None:
@@ -51,7 +51,7 @@ class LeftOut:
         self._said[text] = None
 
     def notes(self) -> Iterator[str]:
-        """A text for each file and reason, or for a reason of many files; then the other notes."""
+        """Yield a note for each file and reason (one for a reason of many files), then others."""
         files = Counter(reason for _, reason in self._counted)
         for (_, reason), (count, first) in sorted(self._counted.items()):
             if files[reason] <= _MANY:

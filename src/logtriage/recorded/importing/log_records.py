@@ -55,7 +55,7 @@ def streams(document: Field, reader: Reader) -> Iterator[LogRow]:
 
 
 def stream_line(document: Field, reader: Reader) -> Iterator[LogRow]:
-    """A line of ``logcli --output=jsonl``, or of logs that Grafana saved."""
+    """Yield a line of ``logcli --output=jsonl``, or of logs that Grafana saved."""
     labels = _texts(document["labels"]) | _texts(document["fields"])
     yield from _line(document["timestamp"].moment, document["line"].text, labels, reader)
 
@@ -76,14 +76,14 @@ def _line(at: int, line: str, labels: Mapping[str, str], reader: Reader) -> Iter
 
 
 def journal(document: Field, reader: Reader) -> Iterator[LogRow]:
-    """An entry of ``journalctl --output=json``; the service is a container's or a unit's."""
+    """Yield an entry of ``journalctl --output=json``; its service is a container or a unit."""
     service = next(filter(None, _units(document)), "")
     message, priority = _message(document["MESSAGE"]), document["PRIORITY"]
     if not service or message is None:
         what = "service" if message else "message"
         reader.left_out.add(f"entry of the journal without a {what}")
         return
-    # What a service prints has the priority 6, whatever it says.
+    # Printed lines always have priority 6, so it says nothing of their level.
     number = None if priority.value is None else priority.count
     printed = number == 6 and document["_TRANSPORT"].value == "stdout"
     level = None if number is None or printed else syslog_level(number)
@@ -93,7 +93,7 @@ def journal(document: Field, reader: Reader) -> Iterator[LogRow]:
 
 
 def record(document: Field, reader: Reader) -> Iterator[LogRow]:
-    """A line of a container runtime, of Elastic's schema, or of a logger."""
+    """Yield a line of a container runtime, of Elastic's schema, or of a logger."""
     texts = (document.first(path) for path in _MESSAGES)
     text = next((row.value for row in texts if isinstance(row.value, str)), "").rstrip("\n")
     error = document.first("error.message", "error.type", "error")
@@ -109,7 +109,7 @@ def record(document: Field, reader: Reader) -> Iterator[LogRow]:
 
 
 def hits(document: Field, reader: Reader) -> Iterator[LogRow]:
-    """The lines that a search of Elasticsearch found."""
+    """Yield the lines that a search of Elasticsearch found."""
     for hit in document["hits"]["hits"].items():
         yield from record(hit["_source"], reader)
 

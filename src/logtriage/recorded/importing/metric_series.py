@@ -134,7 +134,7 @@ class SeriesBook:
     def sample(
         self, metric: Metric, ending: str, at: int, value: float, labels: Labels = ()
     ) -> Iterator[Sample]:
-        """Yield a sample of the signal that a metric's name, its labels and an ending name."""
+        """Yield a sample of a signal, which is named by the metric, its labels and an ending."""
         signal, factor = self.names(metric.service, metric.name, labels, ending)
         mean = self._mean(metric, signal, at, value)
         units = in_units(Decimal(mean), factor)

@@ -76,7 +76,8 @@ class Names:
     def workload(self, name: str) -> str | None:
         """The service that runs as a pod, a replica set or another object of that name."""
         service = self.known(name)
-        owners = (one for one in self._original if name.casefold().startswith(f"{one}-".casefold()))
+        folded = name.casefold()
+        owners = (each for each in self._original if folded.startswith(f"{each}-".casefold()))
         return service or max(owners, key=len, default=None)
 
     def _new(self, name: str, place: str) -> str:
@@ -134,16 +135,16 @@ class SignalNames:
 
     def _new(self, service: str, words: str) -> tuple[str, int]:
         stem, unit, factor = _plain(words)
-        name, number, said = stem + unit, 2, f"{words!r:.120}"
+        name, number, quoted = stem + unit, 2, f"{words!r:.120}"
         while (service, name) in self._taken:
             name, number = f"{stem}_{number}{unit}", number + 1
         if (other := self._taken.get((service, stem + unit))) is not None:
-            self._left_out.say(f"signal {name} is {said}: another is {other}")
-        elif self._first.setdefault(name, said) != said:
-            self._left_out.say(f"signal {name} is {said}, and {self._first[name]} elsewhere")
+            self._left_out.say(f"signal {name} is {quoted}: another is {other}")
+        elif self._first.setdefault(name, quoted) != quoted:
+            self._left_out.say(f"signal {name} is {quoted}, and {self._first[name]} elsewhere")
         elif CUT in name:
-            self._left_out.say(f"signal {name} is {said}: its name is cut")
-        self._taken[service, name] = said
+            self._left_out.say(f"signal {name} is {quoted}: its name is cut")
+        self._taken[service, name] = quoted
         return name, factor
 
 

@@ -34,7 +34,7 @@ _ADDRESSES: Final = ("server.address", "net.peer.name", *_STORES)
 _ENVELOPES: Final = ("result", "trace")
 #: The lists of resources; Tempo has another name for those of spans.
 _LISTS: Final = frozenset({"resourceLogs", "resourceSpans", "resourceMetrics", "batches"})
-#: What lists of scopes are called in old files, before their kind.
+#: The name of lists of scopes in old files; a kind follows.
 _OLD_SCOPES: Final = "instrumentationLibrary"
 
 
@@ -74,16 +74,16 @@ def logs_of(payload: Field, reader: Reader) -> Iterator[LogRow | ChangeRow]:
         if at is None:
             raise record["timeUnixNano"].bad("Unix nanoseconds, or observedTimeUnixNano must be")
         severity, level = record["severityNumber"], record["severityText"].text
-        said = known_level(level)
+        logged_level = known_level(level)
         if isinstance(severity.value, str) and severity.value.startswith(_SEVERITY):
-            said = known_level(severity.value.removeprefix(_SEVERITY).rstrip("234"))
+            logged_level = known_level(severity.value.removeprefix(_SEVERITY).rstrip("234"))
         elif number := severity.count:
             if number > 24:
                 raise severity.bad("a number from 0 to 24")
-            said = _LEVELS[(number - 1) // 4]
+            logged_level = _LEVELS[(number - 1) // 4]
         body = in_words(any_value(record["body"])) or _exception(record["attributes"])
         body = body or record["eventName"].text
-        line = read_line(body) if said is None else read_message(said, body)
+        line = read_line(body) if logged_level is None else read_message(logged_level, body)
         event = record["eventName"].text
         if event.startswith(_CHANGE):
             kind = event.removeprefix(_CHANGE) or "change"
@@ -185,7 +185,7 @@ def _metric(row: Field, metric: Metric, book: SeriesBook) -> Iterator[Sample | U
 
 
 def _numbers(body: Field, metric: Metric, book: SeriesBook) -> Iterator[Point]:
-    """The points of a gauge or a sum; NaN and infinite values are left out."""
+    """Yield the points of a gauge or a sum; NaN and infinite values are left out."""
     for point in _points(body):
         if "asDouble" not in point and "asInt" not in point:
             raise point.bad("a data point with asDouble or asInt")
@@ -224,7 +224,7 @@ def _distribution(
 
 
 def _points(body: Field) -> Iterator[Field]:
-    """The data points, without those whose flags say that nothing was recorded."""
+    """Yield the data points, without those whose flags say that nothing was recorded."""
     for point in body["dataPoints"].items():
         if not (point["flags"].whole or 0) & 1:
             yield point
@@ -246,7 +246,7 @@ def _labels_of(point: Field) -> Labels:
 
 
 def _is_delta(body: Field) -> bool:
-    """Whether each point counts anew, and is not cumulative."""
+    """Whether each point counts from the point before, and is not cumulative."""
     temporality = body["aggregationTemporality"]
     return enumerated(temporality, _TEMPORALITIES, "AGGREGATION_TEMPORALITY_") == "DELTA"
 
