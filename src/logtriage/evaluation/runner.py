@@ -149,10 +149,10 @@ def evaluate(
             if chunk.together is not None
             for piece in _pieces([chunk], chunk.together.batch)
         ]
-        others = [chunk for chunk in work if chunk.cell.policy not in players]
         served = [
             chunk for chunk in work if chunk.cell.policy in players and chunk.together is None
         ]
+        others = [chunk for chunk in work if chunk.cell.policy not in players]
 
         def keep(chunk: _Chunk, lines: bytes) -> None:
             kept.keep(chunk.cell, lines)

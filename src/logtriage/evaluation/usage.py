@@ -56,7 +56,7 @@ def usage_of(transcripts: Iterable[Transcript]) -> Usage | None:
 
 
 def warning_of_cuts(agent: str, replies: int, share: float | None, limit: str) -> str | None:
-    """A warning if the ``share`` cut off by option ``limit`` is above :data:`TOO_MANY_CUT`."""
+    """A warning if option ``limit`` cut off a ``share`` above :data:`TOO_MANY_CUT`; else None."""
     if share is None or share <= TOO_MANY_CUT:
         return None
     return (

@@ -76,8 +76,7 @@ class Names:
     def workload(self, name: str) -> str | None:
         """The service that runs as a pod, a replica set or another object of that name."""
         service = self.known(name)
-        folded = name.casefold()
-        owners = (each for each in self._original if folded.startswith(f"{each}-".casefold()))
+        owners = (own for own in self._original if name.casefold().startswith(f"{own}-".casefold()))
         return service or max(owners, key=len, default=None)
 
     def _new(self, name: str, place: str) -> str:
