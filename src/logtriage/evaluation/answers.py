@@ -23,15 +23,15 @@ from logtriage.recorded.records import RecordedIncident
 from logtriage.registry import make_policy
 from logtriage.transcript import Transcript
 
-#: The key of a transcript under which it keeps its row.
+#: The key in ``Transcript.extra`` under which the row of the sheet stands.
 ANSWER: Final = "answer"
 
-#: Records as sheets are graded by them, by the ids that a sheet says.
+#: Recorded incidents by the ids that sheets use.
 Records = Mapping[str, RecordedIncident]
 
 
 def records_of(source: str) -> Records:
-    """The records of a bundle, or of a source or a task of shipped ones, by their ids.
+    """The records of a bundle file, or of a source or task of shipped records, by their ids.
 
     Raises:
         UnknownName: for what is neither a file nor a name.
@@ -48,7 +48,7 @@ def records_of(source: str) -> Records:
 
 
 def transcript_of_answer(answer: Answer, incident: Incident, agent: str) -> Transcript:
-    """The transcript of an answer: what it declares, and how it closes."""
+    """The transcript of an answer: the actions that declare what it says, and a closing action."""
     wires: list[dict[str, Any]] = []
 
     def do(kind: str, value: str = "", **more: Any) -> None:
@@ -70,7 +70,7 @@ def transcript_of_answer(answer: Answer, incident: Incident, agent: str) -> Tran
 
 @attrs.frozen
 class SheetResult:
-    """What became of a sheet: rows for each incident, ids without a row, ungraded columns.
+    """The sheet's number of rows for each incident, ids without a row, and ungraded columns.
 
     A column is ``ungraded`` if it has values that no rubric of the incidents looks at.
     """
@@ -85,19 +85,19 @@ def grade_answers(
 ) -> SheetResult:
     """Grade an answer sheet on the incidents of some bundles, and write the run to ``out``.
 
-    A bundle without any answer in the sheet is left out. Two baselines play beside the answers: the
-    first hands every incident over, the second always gives the commonest true answer.
+    A bundle without any answer is left out. Two baselines play beside the answers: one hands every
+    incident over (if that has a worth), the other always gives the commonest true answer.
 
     Raises:
         SheetError: with every mistake in the sheet.
         InvalidInput: if ``out`` holds another run.
     """
-    sources = [{name: as_incident(record) for name, record in of.items()} for of in bundles]
-    everything = {name: incident for of in sources for name, incident in of.items()}
+    sources = [{name: as_incident(row) for name, row in records.items()} for records in bundles]
+    everything = {name: incident for source in sources for name, incident in source.items()}
     answers = read_answers(sheet, everything)
-    said = {answer.id for answer in answers}
-    known = {name: row for of in sources if said & of.keys() for name, row in of.items()}
-    records = [record for of in bundles for name, record in of.items() if name in known]
+    ids = {answer.id for answer in answers}
+    known = {name: row for source in sources if ids & source.keys() for name, row in source.items()}
+    records = [row for records in bundles for name, row in records.items() if name in known]
     attempts = _attempts(answers, known)
     agents = [repeat_name(agent, number) for number in range(len(attempts))]
     spec = RunSpec([*agents, *_bases(known.values())], [RECORDED_TASK], episodes=len(known))
@@ -109,14 +109,14 @@ def grade_answers(
             for cell in run.left():
                 run.keep(cell, b"".join(map(line_of, _play_cell(cell, agents, attempts, run))))
             run.finish()
-    missing = tuple(name for name in known if name not in said)
+    missing = tuple(name for name in known if name not in ids)
     return SheetResult(len(attempts), missing, _ungraded(answers, known))
 
 
 def _attempts(
     answers: Sequence[Answer], incidents: Mapping[str, Incident]
 ) -> list[dict[str, Answer]]:
-    """The answers of each repeat, by the ids of the incidents as they are graded."""
+    """The answers of each repeat, by the id of the graded incident."""
     attempts: list[dict[str, Answer]] = []
     for answer in answers:
         name = incidents[answer.id].id
@@ -148,7 +148,7 @@ def _ungraded(answers: Sequence[Answer], incidents: Mapping[str, Incident]) -> t
 
 
 def _bases(incidents: Iterable[Incident]) -> Iterator[str]:
-    """Policies that know nothing of an incident."""
+    """Yield the names of the baseline policies, which know nothing of an incident."""
     rows = list(incidents)
     if any(incident.worth_of_hand_over is not None for incident in rows):
         yield "constant:hand_over"

@@ -40,8 +40,8 @@ BINS: Final = 10
 class Stated:
     """A root cause that was declared with a confidence.
 
-    ``posterior`` is the exact probability of the service at that tick; None if probabilities are
-    unknown, or a team played.
+    ``posterior`` is the exact probability of that service at that tick; None if probabilities are
+    unknown, or if a team played.
     """
 
     confidence: float
@@ -49,13 +49,13 @@ class Stated:
     posterior: float | None
 
 
-#: A scored episode: what it stated, its grade, and what handing it over is worth.
+#: A scored episode: (stated root cause or None, grade, worth of a hand-over or None).
 _Episode = tuple[Stated | None, float, float | None]
 
 
 @attrs.frozen
 class Bin:
-    """Confidences in [``low``, ``high``): their count, mean, and the share that was right.
+    """Confidences in [``low``, ``high``): ``count``, mean (``stated``), and the share ``right``.
 
     ``least`` and ``most`` are exact bounds of that share: calibrated confidences lie between them
     in 19 of 20 bins. ``posterior`` is the mean of the exact posteriors.
@@ -73,10 +73,10 @@ class Bin:
 
 @attrs.frozen
 class Bar:
-    """Net value if every incident with a confidence below the bar were handed over at once.
+    """The net value if all episodes with a confidence below ``bar`` were handed over at once.
 
-    An episode without a confidence counts as it was played. ``handed_over`` is the share below the
-    bar.
+    Episodes without a confidence count as they were played. ``handed_over`` is the share below
+    ``bar``.
     """
 
     bar: float
@@ -89,9 +89,9 @@ class Calibration:
     """The confidences of one policy on one task.
 
     ``stated`` of the ``scored`` episodes have a confidence. ``ece`` is the expected calibration
-    error with its bootstrap interval. It is never negative: ``by_chance`` is the error that a
-    calibrated policy with the same confidences exceeds in one case of twenty. ``over`` is the mean
-    of confidence minus exact posterior; above 0, the policy is too sure.
+    error with its bootstrap interval. Chance alone makes it positive: a calibrated policy with the
+    same confidences exceeds ``by_chance`` in one case of twenty. ``over`` is the mean of confidence
+    minus exact posterior; above 0, the policy is too sure.
     """
 
     policy: str
@@ -108,7 +108,7 @@ class Calibration:
 
 
 def calibrate(run: LoadedRun, on_progress: OnProgress | None = None) -> tuple[Calibration, ...]:
-    """The confidences of a run, for each policy and task."""
+    """The calibration of each policy on each task of a run."""
     cells = [(policy, task) for task in run.tasks for policy in run.policies]
     every = [
         ((policy, task), grade)
@@ -123,12 +123,12 @@ def calibrate(run: LoadedRun, on_progress: OnProgress | None = None) -> tuple[Ca
 
 
 def ece(confidences: Sequence[float], right: Sequence[bool]) -> float:
-    """Expected calibration error: the mean distance of confidence and outcome, bin by bin."""
+    """Expected calibration error: |mean confidence - share right|, averaged over bins by count."""
     return float(_errors(np.asarray(confidences, float)[None], np.asarray(right, float)[None])[0])
 
 
 def share_bounds(hits: int, count: int, level: float) -> tuple[float, float]:
-    """The exact interval of a share (Clopper and Pearson); it fails with at most ``level``."""
+    """Exact (low, high) of a share (Clopper and Pearson), wrong with probability <= ``level``."""
     return (
         0.0 if hits == 0 else _share_at(hits, count, level / 2, above=True),
         1.0 if hits == count else _share_at(hits, count, level / 2, above=False),
@@ -147,7 +147,7 @@ def _calibration(policy: str, task: str, rows: Sequence[_Episode]) -> Calibratio
 
 
 def _stated(state: State) -> Stated | None:
-    """The confidence of an episode, at the tick where it was stated."""
+    """The root cause that an episode declared with a confidence; None if there is none."""
     facts, incident = state.facts, state.incident
     if facts.confidence is None or facts.root_cause is None:
         return None
@@ -207,7 +207,7 @@ def _bins(known: Sequence[Stated]) -> tuple[Bin, ...]:
 
 
 def _bars(rows: Sequence[_Episode]) -> tuple[Bar, ...]:
-    """The hand-over curve over the bars 0, 0.1, ..., 1, of incidents that have a worth."""
+    """Net values at the bars 0, 0.1, ..., 1, over incidents with a worth of a hand-over."""
     known = [(stated, score, worth) for stated, score, worth in rows if worth is not None]
     bars = []
     for number in range(BINS + 1):
@@ -221,7 +221,7 @@ def _bars(rows: Sequence[_Episode]) -> tuple[Bar, ...]:
 
 
 def _share_at(hits: int, count: int, tail: float, *, above: bool) -> float:
-    """The share under which ``hits`` or more (or fewer) have probability ``tail``."""
+    """The share at which ``hits`` or more (not ``above``: or fewer) have probability ``tail``."""
     numbers = np.arange(hits, count + 1) if above else np.arange(hits + 1)
     ways = np.array(
         [lgamma(count + 1) - lgamma(n + 1) - lgamma(count - n + 1) for n in numbers.tolist()]

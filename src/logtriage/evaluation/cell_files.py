@@ -1,4 +1,4 @@
-"""The lines of a cell in their file: transcripts, or explanations of them.
+"""The files of a cell (a policy and a task): one transcript, or one explanation, a line.
 
 Every line ends with its line break. While a run is played, lines stand in the order in which they
 came; at its end, in the order of the plan.
@@ -22,10 +22,10 @@ from logtriage.transcript import COMPLETED, Transcript
 #: The folders of a run that hold lines of cells.
 TRANSCRIPTS: Final = "transcripts"
 EXPLANATIONS: Final = "explanations"
-#: The file of episodes that are open.
+#: The journal of open episodes (:class:`UnderWay`).
 UNDER_WAY: Final = ".under-way.jsonl"
 _SLUG: Final = 40
-#: What every line begins with.
+#: The first bytes of every line.
 _BEGINNING: Final = b'{"'
 
 
@@ -43,13 +43,13 @@ def cell_path(directory: Path, folder: str, cell: Cell) -> Path:
 
 
 def refuse_link(path: Path) -> None:
-    """Refuse to go where a link leads."""
+    """Raise InvalidInput if a path is a symbolic link."""
     if path.is_symlink():
         raise InvalidInput(f"{path}: a link; a run writes only into its own directory")
 
 
 def mend(path: Path) -> None:
-    """Cut off a torn last line, if it begins like a line of a run. Check the others before."""
+    """Cut off a torn last line; TranscriptError if it does not begin like a line of a run."""
     refuse_link(path.parent)
     refuse_link(path)
     if not path.exists():
@@ -79,7 +79,7 @@ def _whole_lines(file: BinaryIO) -> Iterator[bytes]:
 
 
 def read_lines(path: Path) -> list[bytes]:
-    """The lines of a file without a torn last line; none where there is no file."""
+    """The lines of a file without a torn last line; none if there is no file."""
     if not path.exists():
         return []
     with path.open("rb") as file:
@@ -87,7 +87,7 @@ def read_lines(path: Path) -> list[bytes]:
 
 
 def append(path: Path, lines: bytes) -> None:
-    """Add lines to a file, which is made if it is not there, and must not be a link."""
+    """Append lines to a file, which is made if it is not there, and must not be a link."""
     path.parent.mkdir(exist_ok=True)
     descriptor = open_here(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     with os.fdopen(descriptor, "ab") as file:
@@ -95,7 +95,7 @@ def append(path: Path, lines: bytes) -> None:
 
 
 def put_in_order(path: Path, ids: Iterable[str]) -> None:
-    """Sort the lines of a cell by the order of its ids; of an incident the last line stays."""
+    """Sort the lines of a cell's file in the order of ``ids``; keep each incident's last line."""
     lines = read_lines(path)
     last = {json.loads(line)["incident"]: line for line in lines}
     ordered = [last[incident] for incident in ids if incident in last]
@@ -105,9 +105,9 @@ def put_in_order(path: Path, ids: Iterable[str]) -> None:
 
 
 def read_cell(directory: Path, cell: Cell) -> tuple[Transcript, ...]:
-    """The transcripts of a cell so far, in the order of the plan, and checked against it.
+    """The transcripts of a cell so far, in the order of the plan; incidents and agent are checked.
 
-    An episode that broke off may have been played again: the later transcript counts.
+    An unscored episode may have been played again: the later transcript counts.
     """
     path, ids = cell_path(directory, TRANSCRIPTS, cell), frozenset(cell.ids)
     kept: dict[str, Transcript] = {}
@@ -128,10 +128,11 @@ def read_cell(directory: Path, cell: Cell) -> tuple[Transcript, ...]:
 
 
 class UnderWay:
-    """The journal of a run's open episodes by name; ``left`` are those of another process.
+    """A journal on disk of a run's open episodes, by name.
 
-    Every action is on the disk before it is answered, so a process that dies loses the action
-    under way at most. The hidden file goes when no episode is open.
+    ``left`` has the actions of episodes that another process left open. Every action is on the disk
+    before it is answered, so a process that dies loses one action at most. The hidden file is
+    deleted when no episode is open.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -145,7 +146,7 @@ class UnderWay:
         self._open: set[str] = set()
 
     def add(self, name: str, *done: Any) -> None:
-        """Write down what is about to be done in an episode; nothing, that it begins."""
+        """Write down actions that an episode is about to take; without any, that it begins."""
         self._open.add(name)
         append(self._path, f"{json.dumps({'episode': name, 'done': done})}\n".encode())
 

@@ -32,15 +32,15 @@ class NetComparison:
 
 @attrs.frozen
 class Comparison:
-    """One task, played by a policy of run A and a policy of run B.
+    """A policy of run A and a policy of run B, compared on one task.
 
-    Of several attempts at an incident the mean counts. ``shared`` incidents have a score in both
+    Several attempts at an incident count by their mean. ``shared`` incidents have a score in both
     runs; means, ``difference`` (B - A, paired bootstrap interval) and the counts of incidents in
     which B is ``better``, ``worse`` or the ``same`` are over these. A ``bound`` is a mean over the
     incidents that both runs planned, with 0 for attempts without a score. ``only_a`` and
     ``only_b`` count incidents that one run alone scored. ``losses`` are differences over the
-    incidents that both explained, if each was attempted once. ``net`` is there if every shared
-    incident has a worth of hand-over. ``split`` is None for recorded incidents.
+    incidents that both runs explained; None if a policy has several attempts. ``net`` is None if a
+    shared incident has no worth of a hand-over. ``split`` is None for recorded incidents.
     """
 
     task: str
@@ -67,11 +67,11 @@ class Comparison:
 def compare_runs(
     a: LoadedRun, b: LoadedRun, *, policy_a: str | None = None, policy_b: str | None = None
 ) -> tuple[Comparison, ...]:
-    """Compare two runs task by task, policy with policy of the same name.
+    """Compare two runs task by task; policies of the same name make a pair.
 
-    The attempts of an agent (``NAME``, ``NAME#2`` and so on) count as one policy. Runs with as many
-    agents and no agent of the same name are paired by position. Name both policies to compare
-    two others. A run of a single agent needs no name.
+    The attempts of an agent (``NAME``, ``NAME#2`` and so on) count as one policy. If no agents have
+    a name in common and both runs have equally many, they are paired by position. ``policy_a`` and
+    ``policy_b`` name any other pair; a run of a single agent needs no name.
 
     Raises:
         UnknownName: for a policy that its run did not play.
@@ -91,7 +91,7 @@ def compare_runs(
 def pair_runs(
     a: LoadedRun, b: LoadedRun, policy_a: str | None, policy_b: str | None
 ) -> tuple[list[tuple[str, str]], list[str]]:
-    """The pairs of policies of two runs, and the tasks of both; errors as of ``compare_runs``."""
+    """(pairs of policies, tasks that both runs have); raises as :func:`compare_runs`."""
     _drawn_alike((a.directory, a.manifest), (b.directory, b.manifest))
     if policy_a is None and policy_b is None and (shared := pairs_of(a, b)):
         pairs = shared
@@ -111,17 +111,17 @@ def pair_runs(
 
 
 def run_names(directories: Sequence[Path]) -> tuple[str, ...]:
-    """The names of runs: their directories, with as many parents as tell them apart."""
-    ways = [directory.resolve().parts for directory in directories]
-    most, different = max(map(len, ways)), len(set(ways))
-    length = next(n for n in range(1, most + 1) if len({way[-n:] for way in ways}) == different)
-    return tuple("/".join(way[-length:]) for way in ways)
+    """Short names of runs: their directories, with enough parents to tell them apart."""
+    paths = [directory.resolve().parts for directory in directories]
+    most, different = max(map(len, paths)), len(set(paths))
+    length = next(n for n in range(1, most + 1) if len({path[-n:] for path in paths}) == different)
+    return tuple("/".join(path[-length:]) for path in paths)
 
 
 def pairs_of(a: LoadedRun, b: LoadedRun) -> list[tuple[str, str]]:
     """Pair the agents of two runs by name.
 
-    If only constants have a name in common, the others are paired by position if they are as many.
+    If only constants share names, and both runs have equally many others, these pair by position.
     """
     ours, theirs = attempts_of(a), attempts_of(b)
     common = [(name, name) for name in ours if name in theirs]
@@ -132,7 +132,7 @@ def pairs_of(a: LoadedRun, b: LoadedRun) -> list[tuple[str, str]]:
 
 
 def is_constant(policy: str) -> bool:
-    """Whether a policy is a list of actions, such as handing over, to hold agents against."""
+    """Whether a policy is a fixed list of actions: a baseline, such as always handing over."""
     return policy.startswith(f"{CONSTANT}:")
 
 
@@ -144,7 +144,7 @@ def _agents(policies: Iterable[str]) -> list[str]:
 def unpaired(a: LoadedRun, b: LoadedRun) -> tuple[list[str], list[str]]:
     """The agents of each run that :func:`pairs_of` leaves out."""
     pairs = pairs_of(a, b)
-    ours, theirs = {one for one, _ in pairs}, {other for _, other in pairs}
+    ours, theirs = {name for name, _ in pairs}, {name for _, name in pairs}
     return (
         [name for name in attempts_of(a) if name not in ours],
         [name for name in attempts_of(b) if name not in theirs],
@@ -223,7 +223,7 @@ def _losses(a: LoadedRun, b: LoadedRun, task: str, name_a: str, name_b: str) -> 
 
 
 def grades_of(run: LoadedRun, agent: str, tasks: Iterable[str]) -> dict[str, list[Grade]]:
-    """The grades with a score of an agent's attempts at each incident of some tasks."""
+    """The scored grades of an agent's attempts on some tasks, by incident."""
     tasks = list(tasks)
     return grouped(
         pair for policy in policies_of(run, agent) for pair in run.scored(policy, tasks).items()
@@ -231,13 +231,13 @@ def grades_of(run: LoadedRun, agent: str, tasks: Iterable[str]) -> dict[str, lis
 
 
 def scores_of(run: LoadedRun, agent: str, tasks: Iterable[str]) -> dict[str, float]:
-    """The mean score of an agent's attempts at each incident of some tasks."""
+    """The mean score of an agent's attempts on some tasks, by incident."""
     graded = grades_of(run, agent, tasks).items()
     return {incident: fmean(grade.score for grade in grades) for incident, grades in graded}
 
 
 def attempts_planned(run: LoadedRun, agent: str, tasks: Iterable[str]) -> Counter[str]:
-    """How many attempts an agent was to make at each incident of some tasks."""
+    """The number of attempts that a run planned for an agent on some tasks, by incident."""
     tasks, group = list(tasks), policies_of(run, agent)
     cells = (cell for cell in run.planned if cell.policy in group and cell.task in tasks)
     return Counter(incident for cell in cells for incident in cell.ids)
@@ -248,12 +248,12 @@ def _bound(
 ) -> float:
     """The mean over planned incidents, with 0 for attempts without a score."""
     graded = grades_of(run, agent, [task])
-    sums = [fsum(one.score for one in graded.get(name, ())) / attempts[name] for name in planned]
-    return bound_of(sums) or 0.0
+    means = [fsum(each.score for each in graded.get(name, ())) / attempts[name] for name in planned]
+    return bound_of(means) or 0.0
 
 
 def check_drawn_alike(run_a: str | PathLike[str], run_b: str | PathLike[str]) -> None:
-    """Refuse two runs of different worlds or under different seals; it needs no key.
+    """Refuse two runs of different worlds or under different seals; no key is needed.
 
     Raises:
         SealError, InvalidInput: with what differs, or for a directory without a sound run.

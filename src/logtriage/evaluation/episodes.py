@@ -1,4 +1,4 @@
-"""One episode at a time: a policy, or a team, plays an incident until it is closed."""
+"""Single episodes: a policy, or a team, plays an incident until it is closed."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
@@ -16,15 +16,15 @@ from logtriage.roles.splits import SplitLike, get_role_split
 from logtriage.state import Closing, State, initial_state
 from logtriage.transcript import Transcript, transcript_of
 
-#: The grade from which an episode is solved, unless it was handed over.
+#: The lowest grade of a solved episode (:func:`is_solved`).
 SOLVED: Final = 0.9
 
 
 def joint_steps(incident: Incident, team: policies.TeamPolicy, split: SplitLike) -> Iterator[State]:
-    """:func:`steps` of a team: in each tick every role acts once, in role order.
+    """Yield the states of an incident that a team plays, from the first to the closed state.
 
-    An action that a role may not take becomes a malformed action; its reason names what the role
-    may do (:func:`logtriage.policies.as_taken`).
+    In each tick every role acts once, in role order. An action that a role may not take becomes a
+    malformed action; its reason names what the role may do (:func:`logtriage.policies.as_taken`).
 
     Raises:
         PolicyFailure: as :func:`steps`; the cause names the role that is to blame, if any.
@@ -45,15 +45,15 @@ def joint_steps(incident: Incident, team: policies.TeamPolicy, split: SplitLike)
 
 
 def play_joint_episode(incident: Incident, team: policies.TeamPolicy, split: SplitLike) -> State:
-    """The last state of :func:`joint_steps`, which raises the same."""
+    """Play an incident with a team and return the last state; raises as :func:`joint_steps`."""
     *_, last = joint_steps(incident, team, split)
     return last
 
 
 def record_episode(incident: Incident, factory: policies.PolicyFactory, agent: str) -> Transcript:
-    """The transcript of an episode; unscored, with its cause, if the policy fails.
+    """Play an incident and return the transcript; unscored, with the cause, if the policy fails.
 
-    It keeps the ranking of a policy that ranks (:class:`logtriage.policies.Ranks`).
+    The transcript has the final ranking of a policy that ranks (:class:`logtriage.policies.Ranks`).
     """
 
     def play() -> tuple[State, Mapping[str, object]]:
@@ -71,7 +71,7 @@ def record_episode(incident: Incident, factory: policies.PolicyFactory, agent: s
 def _ranking(
     policy: policies.Policy, state: State, memory: policies.Memory
 ) -> Mapping[str, object]:
-    """The ranking of a policy as a transcript keeps it; empty without a ranking."""
+    """A policy's ranking as extra fields of a transcript; empty if the policy does not rank."""
     if not isinstance(policy, policies.Ranks):
         return {}
     try:
@@ -88,7 +88,7 @@ def record_joint_episode(
     agent: str,
     split: SplitLike,
 ) -> Transcript:
-    """:func:`record_episode` of a team; the transcript names the split, and has ticks."""
+    """Play an incident with a team; the transcript names the split and each action's tick."""
 
     def play() -> tuple[State, Mapping[str, object]]:
         return play_joint_episode(incident, factory(incident), split), {}
@@ -114,7 +114,7 @@ def _record(
 
 
 def played_state(incident: Incident, graded: Graded) -> State:
-    """The state that was graded."""
+    """The last state of a graded episode, played again from its actions."""
     if graded.schedule is None:
         return play(incident, graded.actions)[0]
     return play_jointly(incident, tuple(zip(graded.schedule, graded.actions, strict=True)))[0]
@@ -126,7 +126,7 @@ def mis_paged(state: State) -> bool | None:
 
 
 def paged_right(state: State) -> bool | None:
-    """Whether somebody was paged, and nobody wrongly; None in a recording."""
+    """Whether a team was paged, and no wrong team; None in a recording."""
     wrong = mis_paged(state)
     return None if wrong is None else bool(state.facts.pages) and not wrong
 
@@ -134,7 +134,7 @@ def paged_right(state: State) -> bool | None:
 def alarmed(state: State) -> bool | None:
     """Whether an incident without a fault led to a page or a remedy; None for a real fault.
 
-    In a recording, which has neither, a declared root cause is the alarm.
+    A recording has neither pages nor remedies: a declared root cause counts there.
     """
     facts, incident = state.facts, state.incident
     if not incident.truth.benign:

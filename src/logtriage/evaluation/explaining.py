@@ -26,7 +26,7 @@ from logtriage.evidence import NOT_CLAIMED
 from logtriage.grading import Graded
 from logtriage.incident import Incident
 
-#: The most incidents of a task that are tried before it counts as unexplained.
+#: A task cannot be explained if none of this many first incidents can be.
 LOOKED_AT: Final = 10
 
 
@@ -49,7 +49,7 @@ def explain_run(
         episodes: how many of each policy and task.
         jobs: processes or workers, as for :func:`logtriage.evaluation.evaluate`.
         on_progress: called at the start and after each episode.
-        seal: that of a run of sealed incidents; by default that of the environment.
+        seal: the key of a run of sealed incidents; by default that of the environment.
 
     Raises:
         InvalidInput: if there is nothing to explain, the directory holds no run or a
@@ -85,7 +85,7 @@ def explain_run(
 
 
 def check_explainable(spec: RunSpec, incidents: Incidents) -> tuple[str, ...]:
-    """The tasks whose first incidents cannot be explained; InvalidInput if these are all."""
+    """The tasks whose first incidents cannot be explained; InvalidInput if all tasks are such."""
     if spec.role_split is not None:
         raise InvalidInput("joint play is not explained: a tick has several actions")
     tasks = {
@@ -113,18 +113,18 @@ class _Task:
 
 def _open_tasks(run: LoadedRun, cell: Cell, episodes: int) -> list[_Task]:
     key = cell.policy, cell.task
-    there, small = run.explained[key], attrs.evolve(cell, ids=())
+    explained, no_ids = run.explained[key], attrs.evolve(cell, ids=())
     return [
-        _Task(small, run.incidents, graded)
+        _Task(no_ids, run.incidents, graded)
         for graded in run.grades[key][:episodes]
-        if graded.closing is not None  # unscored, or left open
-        and graded.incident not in there
+        if graded.closing is not None  # None: unscored, or left open
+        and graded.incident not in explained
         and why_unexplained(run.incidents(graded.incident)) is None
     ]
 
 
 def explained_state(incident: Incident, graded: Graded) -> Explanation:
-    """The explanation of a scored episode of a single agent; raises as :func:`explain`."""
+    """Explain a scored episode of a single agent; raises as :func:`explain`."""
     return explain(played_state(incident, graded), samples=SAMPLES)
 
 

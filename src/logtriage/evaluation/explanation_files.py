@@ -17,7 +17,7 @@ from logtriage.evaluation.cell_files import EXPLANATIONS, cell_path, read_lines
 from logtriage.evaluation.spec import Cell
 from logtriage.grading import Graded
 
-#: How far the parts may be from what they explain: rounding, and nothing else.
+#: The parts may differ from the grade that they explain by this much, for rounding.
 _TOLERANCE: Final = 1e-9
 
 
@@ -47,7 +47,7 @@ class _Line:
 
 
 def encode_explanation(graded: Graded, explanation: Explanation) -> bytes:
-    """An explanation as its line."""
+    """An explanation as a JSON line."""
     figures = attrs.asdict(
         explanation,
         filter=lambda field, _: field.name != "action",

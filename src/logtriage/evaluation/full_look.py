@@ -6,14 +6,14 @@ from logtriage.actions import RequestMetrics, RequestMoreLogs, RequestTraces
 from logtriage.incident import Incident
 from logtriage.state import State
 
-#: The tick of the screen that shows all answers: alerts have been judged by then.
+#: The tick whose screen shows all answers; alerts have been judged by then.
 LOOK_TICK: Final = 5
 
 
 def full_look(incident: Incident) -> State:
-    """The state right after requests for logs, metrics and traces of every service.
+    """The state right after requests for logs, metrics and traces of every service in one tick.
 
-    No play leads there: it bounds what could be known.
+    No policy can reach this state; it bounds what a policy could know.
     """
     asked = tuple(
         (LOOK_TICK - 1, kind(name))

@@ -45,7 +45,7 @@ def grade_files(
     Args:
         sources: files or streams of transcripts, one a line, gzipped or not.
         incidents: finds their incidents.
-        rubric: in place of that of each task: an id, or ``module:name``.
+        rubric: replaces the rubric of each task: an id, or ``module:name``.
         role_split: a split of the caller's own, beside the built-in ones.
         jobs: processes or workers, as for :func:`logtriage.evaluation.evaluate`.
 
@@ -107,9 +107,9 @@ class _Grader:
 
 @attrs.frozen
 class _Lines:
-    """Some lines of a source with their numbers, and who grades them.
+    """Some lines of a source with their numbers, and the grader that grades them.
 
-    ``failure`` is what reading the next of them raised.
+    ``failure`` is an error of reading; there are no lines then.
     """
 
     name: str
@@ -121,14 +121,14 @@ class _Lines:
         return (line for _, line in self.lines)
 
     def place(self, number: int) -> int:
-        """The number in its source of a line, given its number here, from 1."""
+        """The line number in the source, from ``number``, the place in this chunk from 1."""
         return self.lines[number - 1][0]
 
 
 def _graded(lines: _Lines) -> list[GradedLine | TranscriptError]:
     if lines.failure is None:
         return lines.grader(lines)
-    if isinstance(lines.failure, TranscriptError):  # of a line
+    if isinstance(lines.failure, TranscriptError):  # of a single line
         return [lines.failure]
     raise lines.failure  # in its place, after the grades of what stands before it
 

@@ -22,7 +22,7 @@ from logtriage.world.model import World
 RECORDED_TASK: Final = "recorded"
 #: The task of the recorded incidents that show figures on request.
 MODELS_TASK: Final = "recorded_models"
-#: Tasks of recorded incidents, with their shipped source, which plays without a bundle.
+#: Tasks of recorded incidents, with the shipped source that is played without a bundle.
 RECORDED_TASKS: Final = MappingProxyType({RECORDED_TASK: "trainticket", MODELS_TASK: "models"})
 
 
@@ -42,13 +42,12 @@ def _loaded(world: WorldLike | None) -> World | None:
 
 @attrs.frozen
 class Incidents:
-    """Finds incidents by id: a resolver for grading that can travel to other processes.
+    """Finds incidents by id; grading uses it as a resolver, and it can go to other processes.
 
     Drawn incidents (``<task>/<split>/<index>``) are always at hand. Recorded incidents
-    (``<source>/<name>``) come from ``bundle``, or are those that ship with the package.
-    ``digest`` identifies the content of the bundle; None for the shipped bundle. ``seal``
-    draws sealed incidents; None for that of the environment. ``world`` is
-    that of all drawn incidents; None if their ids say it.
+    (``<source>/<name>``) come from ``bundle``, or from the package if that is None. ``digest``
+    identifies the content of the bundle. ``seal`` is the key of sealed incidents; None for that of
+    the environment. ``world`` is the world of all drawn incidents; None if their ids name it.
     """
 
     bundle: Path | None = None
@@ -74,7 +73,7 @@ class Incidents:
         return cls(path, digest_of(path.read_bytes()), seal, world)
 
     def __call__(self, incident_id: str) -> Incident:
-        """The incident of that id.
+        """The incident with this id.
 
         Raises:
             UnknownName, InvalidInput: if there is none.
@@ -99,9 +98,8 @@ class Incidents:
     def recorded(self, task: str = RECORDED_TASK) -> Mapping[str, Incident]:
         """The recorded incidents of a ``task`` by id, in order.
 
-        With a bundle, ``recorded`` are all of them, and ``recorded_models`` those that show figures
-        on request. Without, they are those of TrainTicket; the other shipped ones are found by
-        their ids.
+        With a bundle, task ``recorded`` has all its incidents, and ``recorded_models`` those that
+        show figures on request. Without, a task has those of its source in :data:`RECORDED_TASKS`.
 
         Raises:
             UnknownName: for another task.

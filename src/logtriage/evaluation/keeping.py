@@ -1,7 +1,7 @@
-"""A run whose episodes come one by one: what is left to play, what is kept, and its end.
+"""Writing a run into its directory while its episodes arrive one by one.
 
-:func:`keeping` opens the directory for whoever plays, :func:`keep_run` keeps transcripts that were
-made elsewhere. The result is the same run.
+:func:`keeping` opens the directory for a player of episodes, :func:`keep_run` writes transcripts
+that were made elsewhere. Both write the same run.
 """
 
 import json
@@ -37,14 +37,14 @@ from logtriage.evaluation.summary import Row, rows_to_json, summarise
 from logtriage.roles.splits import get_role_split
 from logtriage.transcript import COMPLETED, Splits, Transcript, split_of
 
-#: The name of an agent that its transcripts do not name.
+#: The agent of transcripts that name none.
 UNNAMED: Final = "agent"
 LOCK_FILE: Final = ".lock"
 
 
 @attrs.frozen
 class Kept:
-    """The open directory of a run, with all the cells that it plays."""
+    """The open directory of a run, with all its cells (a policy and a task each)."""
 
     directory: Path
     incidents: Incidents
@@ -53,14 +53,14 @@ class Kept:
 
     @property
     def episodes(self) -> int:
-        """How many episodes it has when it is complete."""
+        """The number of episodes of the complete run."""
         return sum(len(cell.ids) for cell in self.cells)
 
     def left(self, *, retry_unscored: bool = False) -> list[Cell]:
-        """Each cell with the episodes that are still to be played; mends torn files.
+        """Every cell with the ids that are still to be played; cuts torn lines off the files.
 
         Raises:
-            TranscriptError: naming file and line of what this run did not write.
+            TranscriptError: for a line that this run did not write; names file and line.
         """
         left = []
         for cell in self.cells:
@@ -75,11 +75,11 @@ class Kept:
         return left
 
     def begin(self) -> None:
-        """Say that the run is not finished: its summary goes."""
+        """Mark the run as unfinished: delete its summary."""
         (self.directory / store.SUMMARY_FILE).unlink(missing_ok=True)
 
     def keep(self, cell: Cell, lines: bytes) -> None:
-        """Add transcripts to a cell, each as :func:`line_of` writes it."""
+        """Append ``lines`` of transcripts (:func:`line_of`) to the file of a cell."""
         append(cell_path(self.directory, TRANSCRIPTS, cell), lines)
 
     def finish(self) -> tuple[Row, ...]:
@@ -103,10 +103,10 @@ def keeping(
     fresh: bool = False,
     left_out: int = 0,
 ) -> Iterator[Kept]:
-    """Hold a directory, and begin its run or check that it is the same, else InvalidInput.
+    """Lock a directory and begin its run; InvalidInput if another run is there.
 
-    ``players`` are marks that tell players of the same name apart (:class:`Manifest`); ``fresh``
-    throws away a run that is in the directory already.
+    ``players`` and ``left_out`` go into the :class:`Manifest`; ``fresh`` throws away a run that is
+    in the directory already.
     """
     manifest = Manifest.of(spec, incidents, players, left_out)
     with holding(directory):
@@ -115,7 +115,7 @@ def keeping(
 
 
 def line_of(transcript: Transcript) -> bytes:
-    """A transcript as a line of its cell."""
+    """A transcript as a JSON line of its cell's file."""
     try:
         return f"{encode_transcript(transcript)}\n".encode()
     except UnicodeEncodeError:  # half of a surrogate pair, which JSON can only escape
@@ -123,7 +123,7 @@ def line_of(transcript: Transcript) -> bytes:
 
 
 def check_unused(directory: Path) -> None:
-    """Refuse a directory with a run, as :func:`keep_run` would."""
+    """Raise InvalidInput for a directory with a run, as :func:`keep_run` does."""
     if (directory / RUN_FILE).exists():
         raise InvalidInput(f"{directory}: holds a run already; choose another directory")
 
@@ -136,17 +136,15 @@ def keep_run(
     *,
     left_out: int = 0,
 ) -> tuple[Row, ...]:
-    """Write a run of transcripts, and sum it up. They must be gradable.
-
-    ``left_out`` bad lines are told with its figures.
+    """Write transcripts, which must be gradable, as a run, and sum it up.
 
     Each agent is a policy. Further attempts of an agent at an incident are policies of their own,
-    ``name#2`` and so on.
+    ``name#2`` and so on. ``left_out`` is the number of bad lines, which is shown with the figures.
 
     Raises:
-        InvalidInput: if there are no transcripts, if they are of several worlds, some of them
-            sealed, or of several role splits, if a split is another than ``splits`` finds, or if
-            there is a run in the directory already.
+        InvalidInput: if there are no transcripts, if they are of several worlds or role splits, or
+            only partly sealed, if a role split differs from the one that ``splits`` finds by its
+            name, or if there is a run in the directory already.
         OSError: if the directory cannot be written.
     """
     directory = Path(directory)
@@ -195,10 +193,10 @@ def _by_policy(transcripts: Sequence[Transcript]) -> dict[str, dict[str, Transcr
 
 @contextmanager
 def holding(directory: Path) -> Iterator[None]:
-    """Hold the directory of a run, which is made if it is not there: one evaluation at a time.
+    """Lock the directory of a run, made if it is not there: one evaluation at a time works in it.
 
-    The lock is the system's, on an open file: it goes with the process that holds it, however
-    that ends, so a file left by a dead process is no obstacle.
+    The operating system locks an open file, and unlocks it when the process ends in any way, so a
+    file left by a dead process is no obstacle.
     """
     directory.mkdir(parents=True, exist_ok=True)
     path = directory / LOCK_FILE
@@ -216,7 +214,7 @@ def _locked(path: Path) -> int:
         descriptor = open_here(path, os.O_RDWR | os.O_CREAT)
         try:
             try_lock(descriptor)
-            # The holder removes the file: then this lock is on nothing.
+            # The holder before removes the file: then this lock protects nothing.
             if path.exists() and os.path.samestat(os.fstat(descriptor), path.stat()):
                 return descriptor
         except (BlockingIOError, PermissionError):

@@ -28,11 +28,11 @@ from logtriage.transcript import Transcript
 
 @attrs.frozen
 class LoadedRun:
-    """A run read back: transcripts and their grades by policy and task.
+    """A run read back: transcripts and their grades by (policy, task).
 
     Loading grades the transcripts; no file of a run holds a grade. ``planned`` are the cells of the
     definition, with the ids of all their incidents. ``rubrics`` maps each task to the id and
-    digest of its rubric. ``explained`` maps each cell to its explanations, by incident.
+    digest of its rubric. ``explained`` maps (policy, task) to explanations by incident.
     """
 
     directory: Path
@@ -55,7 +55,7 @@ class LoadedRun:
         return tuple(dict.fromkeys(cell.task for cell in self.planned))
 
     def scored(self, policy: str, tasks: Iterable[str]) -> dict[str, Grade]:
-        """The grades of a policy on some tasks by incident, without those of unscored episodes."""
+        """The scored grades of a policy on some tasks, by incident."""
         every = (grade for task in tasks for grade in self.grades[policy, task])
         return {grade.incident: grade for grade in every if grade.score is not None}
 
@@ -89,9 +89,9 @@ def load_run(
 ) -> LoadedRun:
     """Read a run, finished or not, and grade its transcripts.
 
-    ``rubric`` grades everything by another rubric than that of each task; explanations
-    are of the task's own, and then left out. ``seal`` is that of a run of sealed
-    incidents; by default that of the environment. ``on_progress`` is called after each episode.
+    ``rubric`` replaces the rubric of each task; explanations, which are of the task's own rubric,
+    are then left out. ``seal`` is the key of a run of sealed incidents; by default that of
+    the environment. ``on_progress`` is called after each episode.
 
     Raises:
         InvalidInput: if the directory holds no run, or a damaged run; the message
@@ -122,8 +122,8 @@ def load_run(
         grade_transcript(transcript, rubric, resolve=incidents, splits=splits)
         for transcript in chain(*transcripts.values())
     )
-    every = iter(list(watched(graded, on_progress, sum(map(len, transcripts.values())))))
-    grades = {key: tuple(islice(every, len(played))) for key, played in transcripts.items()}
+    in_order = iter(list(watched(graded, on_progress, sum(map(len, transcripts.values())))))
+    grades = {key: tuple(islice(in_order, len(played))) for key, played in transcripts.items()}
     explained: dict[tuple[str, str], dict[str, Explanation]] = {}
     for cell in planned:
         key = cell.policy, cell.task

@@ -3,8 +3,8 @@
 AC@k is the share of incidents with a root cause among the first k services of the
 ranking, and Avg@5 the mean of AC@1 to AC@5 (Li et al., "Causal inference-based root
 cause analysis for online service systems with intervention recognition", KDD 2022).
-Services that a ranking holds to be equally likely are taken in random order, and
-what counts is the expectation: a tie is worth what guessing within it is worth.
+Tied services are taken in random order, and the expectation counts: a tie is worth
+as much as guessing within it.
 """
 
 from collections.abc import Iterable, Mapping, Sequence, Set
@@ -24,7 +24,7 @@ _KS: Final = range(1, 6)
 
 @attrs.frozen
 class Located:
-    """How well the root causes of some incidents were ranked; ``kind`` None is all of them."""
+    """How well root causes were ranked, over incidents of one fault ``kind``; None: all kinds."""
 
     kind: str | None
     incidents: int
@@ -74,7 +74,7 @@ def ranking_to_json(ranking: Ranking) -> list[str | list[str]]:
 
 
 def check_ranking(ranking: object, known: Iterable[str]) -> Ranking:
-    """A ranking as typed values; ``known`` are all services.
+    """Check a decoded ranking and return it typed; ``known`` are all services.
 
     Raises:
         InvalidInput: naming the place, unless it is a list of names and of lists of names, each
@@ -99,7 +99,7 @@ def check_ranking(ranking: object, known: Iterable[str]) -> Ranking:
 
 
 def ranking_of(extra: Mapping[str, Any], known: Iterable[str], declared: str | None) -> Ranking:
-    """The ranking that a transcript says, checked, or else the declared root cause."""
+    """The checked ranking of a transcript; without one, the declared root cause alone."""
     ranking = present(extra, RANKING)
     if ranking is not None:
         return check_ranking(ranking, known)

@@ -1,4 +1,4 @@
-"""The parts of grades, in means over the explained episodes of a policy."""
+"""Mean parts of grades (:mod:`logtriage.beliefs.explain`) over a policy's explained episodes."""
 
 from collections.abc import Callable, Iterable, Sequence
 from statistics import fmean
@@ -10,14 +10,14 @@ from logtriage.actions import Escalate
 from logtriage.beliefs.explain import Explanation, Step
 from logtriage.evaluation.statistics import Interval, mean_of_attempts, paired_difference
 
-#: The parts of a grade, by their fields.
+#: The parts of a grade: fields of an explanation that sum up to the grade.
 PARTS: Final = ("at_first", "asking_gained", "decisions", "luck")
 _FIGURES: Final = (*PARTS, "without_luck", "hardness")
 
 
 @attrs.frozen
 class Calls:
-    """Pages, or first declared root causes: how many, and shares of them; None without any.
+    """The ``count`` of pages, or of first declared root causes, and shares; None without any.
 
     ``justified``: the belief gave them at least the bar. ``right``: the truth agrees.
     ``lucky``: right without being justified.
@@ -33,7 +33,7 @@ class Calls:
 class Losses:
     """The parts of grades over explained episodes: means, or differences of two runs.
 
-    Differences are paired, B - A, over the incidents that both runs explained; they have no calls.
+    Differences are paired, B - A, over incidents that both runs explained; they have no ``Calls``.
     """
 
     episodes: int
@@ -48,7 +48,7 @@ class Losses:
 
 
 def losses_of(attempts: Iterable[Sequence[Explanation]]) -> Losses | None:
-    """The losses of some episodes, from the attempts at each incident; None without any."""
+    """Mean losses of explained episodes, or None; ``attempts`` groups them by incident."""
     every = list(attempts)
     explained = [episode for each in every for episode in each]
     if not explained:
@@ -64,7 +64,7 @@ def losses_of(attempts: Iterable[Sequence[Explanation]]) -> Losses | None:
 
 
 def loss_difference(before: Sequence[Explanation], after: Sequence[Explanation]) -> Losses | None:
-    """The differences of explained episodes of the same incidents; None without any."""
+    """The mean differences, ``after`` - ``before``, on the same incidents; None without any."""
     if not before:
         return None
     return Losses(

@@ -21,9 +21,7 @@ from logtriage.world.model import World
 
 SCHEMA: Final = "logtriage.run/1"
 RUN_FILE: Final = "run.json"
-
-
-#: The content of the world of a run, if it is not the default world.
+#: The file with the content of the run's world, if it is not the default world.
 WORLD_FILE: Final = "world.json"
 
 
@@ -63,7 +61,7 @@ class _Written:
 
 @attrs.frozen
 class Manifest:
-    """What ``run.json`` says. ``rubrics`` maps each task to the id and digest of its rubric.
+    """The content of ``run.json``. ``rubrics`` maps each task to the id and digest of its rubric.
 
     ``bundle`` is the digest of the caller's recorded incidents; ``players`` describe the caller's
     policies and teams and the settings of served models; ``seal`` is the fingerprint of a key. A

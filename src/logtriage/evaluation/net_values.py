@@ -2,8 +2,8 @@
 
     net value = sum of (grade - c) / sum of (1 - c)
 
-over the incidents that have a worth of hand-over c. 1: it solves everything; 0: no better
-than handing everything over at once; below 0: better switched off.
+over the incidents for which a hand-over is worth a grade c. 1: the agent solves everything;
+0: it is no better than handing everything over at once; below 0: better switched off.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,27 +17,27 @@ from logtriage.evaluation.statistics import Interval, mean_known, ratio_interval
 from logtriage.grading.grade import GRID, is_handed_over
 from logtriage.state import State
 
-#: A grade, and the worth of a hand-over of its incident.
+#: (grade, worth of a hand-over of the incident).
 Outcome = tuple[float, float]
 
 
 def on_grid(value: float) -> int:
-    """A grade or a worth in units of 2**-50, in which grades are kept."""
+    """A grade or a worth as a whole number of 2**-50, the unit in which grades are kept."""
     return round(value * GRID)
 
 
 def net_value(graded: Sequence[Outcome]) -> Interval | None:
     """Net value of (grade, worth) pairs, with its bootstrap interval; None without any.
 
-    A ratio of sums, in whole units of 2**-50, so that handing over at once is exactly 0.
+    Sums are in whole units of 2**-50, so that handing over at once is worth exactly 0.
     """
     return net_value_of_attempts(((grade,), worth) for grade, worth in graded)
 
 
 def net_value_of_attempts(graded: Iterable[tuple[Sequence[float], float]]) -> Interval | None:
-    """Net value by the mean attempt at each incident, from its grades and its worth.
+    """Net value of (grades of all attempts, worth) of each incident, by the mean attempt.
 
-    The interval is over incidents: attempts at one are not independent.
+    The bootstrap draws incidents, since attempts at one incident are not independent.
     """
     gained, possible = list[float](), []
     for grades, worth in graded:
@@ -56,7 +56,7 @@ def _net_value_of(
 
 
 def net_difference(before: Sequence[Outcome], after: Sequence[Outcome]) -> Interval | None:
-    """Net value of ``after`` less that of ``before``, on the same incidents, in order."""
+    """Net value of ``after`` minus that of ``before``, on the same incidents in the same order."""
     worths = [worth for _, worth in before]
     gained = [on_grid(new) - on_grid(old) for (old, _), (new, _) in zip(before, after, strict=True)]
     return ratio_interval(gained, [on_grid(1.0) - on_grid(worth) for worth in worths])
@@ -64,7 +64,7 @@ def net_difference(before: Sequence[Outcome], after: Sequence[Outcome]) -> Inter
 
 @attrs.frozen
 class AtWorth:
-    """The incidents of one worth: net value, and the share that was handed over."""
+    """The net value on incidents with the same worth of a hand-over, and the share handed over."""
 
     worth: float
     incidents: int
@@ -74,11 +74,11 @@ class AtWorth:
 
 @attrs.frozen
 class NetValue:
-    """Net value, and what became of the incidents, as shares of all of them.
+    """Net value over ``incidents``, and what became of their episodes, as shares of all.
 
-    ``handed_over``: closed by a hand-over before any page and any remedy. ``paged_right``:
-    somebody was paged, and nobody wrongly. ``mis_paged``: a wrong team was paged. Both are None
-    of recordings, where nobody is paged.
+    ``handed_over``: closed by a hand-over before any page and any remedy. ``paged_right``: a team
+    was paged, and no wrong team. ``mis_paged``: a wrong team was paged. These two are None for
+    recordings, where nobody is paged.
     """
 
     net: Interval
@@ -90,9 +90,9 @@ class NetValue:
 
 
 def net_value_of(played: Iterable[tuple[State, float]]) -> NetValue | None:
-    """The net value of closed states with their grades; None if no incident has a worth.
+    """The net value of (closed state, grade) pairs; None if no hand-over has a worth.
 
-    Of several attempts at an incident each counts.
+    Attempts at one incident count by their mean in net values, and singly in shares.
     """
     attempts = grouped(
         ((worth, state.incident.id), (state, grade))
@@ -104,11 +104,11 @@ def net_value_of(played: Iterable[tuple[State, float]]) -> NetValue | None:
         return None
     by_worth = []
     for worth in sorted({worth for worth, _ in attempts}):
-        its = {key: each for key, each in attempts.items() if key[0] == worth}
-        at_worth = _net_value_of(its)
+        group = {key: each for key, each in attempts.items() if key[0] == worth}
+        at_worth = _net_value_of(group)
         assert at_worth is not None
-        handed_over = fmean(is_handed_over(state) for each in its.values() for state, _ in each)
-        by_worth.append(AtWorth(worth, len(its), at_worth, handed_over))
+        handed_over = fmean(is_handed_over(state) for each in group.values() for state, _ in each)
+        by_worth.append(AtWorth(worth, len(group), at_worth, handed_over))
     states = [state for each in attempts.values() for state, _ in each]
     return NetValue(
         net,

@@ -1,4 +1,4 @@
-"""Work spread over processes or machines, or over threads that mostly wait for a server."""
+"""Spreading work over processes or machines, or over threads that mostly wait for a server."""
 
 import signal
 import threading
@@ -24,38 +24,38 @@ Result = TypeVar("Result")
 MAX_CHUNK: Final = 16
 #: ... and each worker gets at least this many chunks, if there are episodes for them.
 CHUNKS: Final = 4
-#: So many chunks for each worker are handed out before the first of them is back.
+#: At most this many chunks for each worker are handed out and not yet returned.
 AHEAD: Final = 16
 
-# From process to process, by a pipe; a pickle of any other kind holds no key.
+# A key goes from process to process by a pipe; a pickle of any other kind holds no key.
 ForkingPickler.register(Seal, reduce_with_key)
 
 
 class Workers(Protocol):
-    """Who works chunks off side by side: :class:`Processes`, or a Ray cluster.
+    """Workers that process chunks side by side: :class:`Processes`, or a Ray cluster.
 
-    ``str`` says who they are, for people. Results never depend on the workers.
+    ``str`` describes them for people. Results never depend on the workers.
     """
 
     @property
     def count(self) -> int:
-        """How many chunks are worked off at a time."""
+        """How many chunks are processed at a time."""
 
     @property
     def hold_keys(self) -> bool:
         """Whether the key of sealed incidents may travel to them."""
 
     def pool(self) -> AbstractContextManager[Executor]:
-        """What takes functions with their arguments; left by an error, it drops what is left.
+        """A context with an executor; if the context ends by an error, pending work is dropped.
 
-        The functions are of modules, or can be pickled by name otherwise. A future raises what the
-        function raised, or ``BrokenExecutor`` if its worker died.
+        Functions must be picklable by name. A future raises the error of its function, or
+        ``BrokenExecutor`` if its worker died.
         """
 
 
 @attrs.frozen
 class Processes:
-    """Processes of this machine, spawned for each piece of work; a single one is this process."""
+    """Processes of this machine, spawned for each pool; a ``count`` of 1 is this process alone."""
 
     count: int
     hold_keys: bool = attrs.field(default=True, init=False)
@@ -66,7 +66,7 @@ class Processes:
     @contextmanager
     def pool(self) -> Iterator[Executor]:
         """As :meth:`Workers.pool`."""
-        # An interrupt is left to the process that gave the work.
+        # Only the process that gave the work handles an interrupt.
         pool = _Spawned(
             self.count, get_context("spawn"), signal.signal, (signal.SIGINT, signal.SIG_IGN)
         )
@@ -81,7 +81,7 @@ class Processes:
 
 
 class _Spawned(ProcessPoolExecutor):
-    """Starts processes as work comes, which inherit that an interrupt is held back."""
+    """A pool whose processes start as work comes, with interrupts held back."""
 
     def submit(self, *work: Any, **options: Any) -> Future[Any]:
         with _uninterrupted():
@@ -106,7 +106,7 @@ def workers_of(jobs: int | Workers, seal: Seal | None = None) -> Workers:
 
 def chunk_size(episodes: int, workers: Workers) -> int:
     """How many episodes travel to a worker at a time."""
-    # Alone, each episode is written when it is over; others share the work in small shares.
+    # In a single process, each episode is written when it is over.
     jobs = workers.count
     return 1 if jobs == 1 else max(1, min(MAX_CHUNK, episodes // (jobs * CHUNKS)))
 
@@ -119,7 +119,7 @@ def alone(workers: Workers) -> bool:
 def in_order(
     function: Callable[[Chunk], Result], chunks: Iterable[Chunk], workers: Workers
 ) -> Generator[tuple[Chunk, Result], None, None]:
-    """Each chunk with its result, in the order of the chunks, which are taken as they are needed.
+    """Yield (chunk, result) in the order of the chunks, which are taken only as they are needed.
 
     Raises:
         LogTriageError: if a worker died.
@@ -150,7 +150,7 @@ def in_order(
 
 @contextmanager
 def _uninterrupted() -> Iterator[None]:
-    """Hold an interrupt back until the end, also from processes that are started meanwhile.
+    """Hold an interrupt back until the block ends, also from processes that start meanwhile.
 
     Such a process ignores interrupts only once it has imported what it needs.
     """
@@ -177,7 +177,7 @@ def threaded(
     chunks: Sequence[Chunk],
     threads: int,
 ) -> Generator[Result, None, None]:
-    """The result of each chunk, in the order of the chunks, on at most this many threads.
+    """Yield the result of each chunk, in the order of the chunks; at most ``threads`` run at once.
 
     Each result is first passed to ``keep``, one at a time, as soon as it is there. Once the
     generator is closed nothing more is kept, no thread begins another chunk, and nobody waits for

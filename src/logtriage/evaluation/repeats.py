@@ -1,4 +1,4 @@
-"""Repeats: the same incidents answered several times by one agent, each time as a policy of a run.
+"""Repeats: one agent plays the same incidents several times, each time as a policy of a run.
 
 The policies are ``NAME``, ``NAME#2``, ``NAME#3`` and so on.
 """
@@ -18,9 +18,9 @@ _REPEAT: Final = re.compile(r"(.+)#\d+")
 
 @attrs.frozen
 class Repeats:
-    """What one agent does over ``repeats`` of the same ``incidents`` of a task.
+    """How often one agent solves ``incidents`` of a task in ``repeats`` attempts at each.
 
-    ``pass_at`` and ``pass_hat`` hold for k from 1 to ``repeats``: the chance that one of k
+    ``pass_at`` and ``pass_hat`` hold for k from 1 to ``repeats``: the chance that at least one of k
     attempts solves an incident, and that all k do, with intervals over incidents.
     """
 
@@ -33,12 +33,12 @@ class Repeats:
 
 
 def repeat_name(agent: str, number: int) -> str:
-    """The policy of an agent's repeat, from 0."""
+    """The name of the policy of an agent's repeat, numbered from 0."""
     return f"{agent}#{number + 1}" if number else agent
 
 
 def attempts_of(run: LoadedRun) -> dict[str, list[str]]:
-    """The policies of each agent of a run: its repeats, or itself alone."""
+    """The policies of each agent of a run: all its repeats, or one policy of the same name."""
     attempts: dict[str, list[str]] = {}
     for policy in run.policies:
         match = _REPEAT.fullmatch(policy)
@@ -48,28 +48,28 @@ def attempts_of(run: LoadedRun) -> dict[str, list[str]]:
 
 
 def attempts_on(run: LoadedRun, task: str) -> dict[str, list[str]]:
-    """As :func:`attempts_of`, of the policies that have incidents of a task."""
+    """As :func:`attempts_of`, but only policies and agents with incidents of a task."""
     having = {cell.policy for cell in run.planned if cell.task == task and cell.ids}
     groups = ((name, having.intersection(group)) for name, group in attempts_of(run).items())
-    return {name: [one for one in run.policies if one in kept] for name, kept in groups if kept}
+    return {name: [each for each in run.policies if each in kept] for name, kept in groups if kept}
 
 
 def policies_of(run: LoadedRun, agent: str) -> list[str]:
-    """The policies of an agent's attempts; another policy's name stands for itself."""
+    """The policies of an agent's attempts; for the name of a single repeat, that policy alone."""
     return attempts_of(run).get(agent, [agent])
 
 
 def are_repeats(run: LoadedRun, group: Sequence[str], task: str) -> bool:
-    """Whether these policies have the same incidents of a task: then they are one agent's figures.
+    """Whether policies played the same incidents of a task, so that one row can sum them up.
 
-    The mean over a second attempt at a few incidents says nothing of the others.
+    A second attempt at only a few incidents says nothing about the others.
     """
-    tried = {frozenset(one.incident for one in run.transcripts[policy, task]) for policy in group}
-    return len(tried) == 1
+    played = {frozenset(each.incident for each in run.transcripts[name, task]) for name in group}
+    return len(played) == 1
 
 
 def repeats_of(run: LoadedRun) -> tuple[Repeats, ...]:
-    """The repeats of a run's agents, over the incidents for which every repeat has a grade."""
+    """The repeats of a run's agents, over the incidents that are scored in every repeat."""
     rows = (
         _repeats(run, name, group, task)
         for task in run.tasks

@@ -1,7 +1,7 @@
 """Playing a whole run, over several workers.
 
-Whatever the workers, the files of a run are the same to the byte: results
-stand in the order of the plan at the end, not in that of their arrival.
+The files of a finished run are the same to the byte for any workers: results stand in the
+order of the plan, not in that of their arrival.
 """
 
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
@@ -37,10 +37,10 @@ class Recording(Protocol):
 
     @property
     def description(self) -> str:
-        """Text that tells two players of the same name apart."""
+        """A text that tells this player from others of the same name."""
 
     def record(self, incident: Incident, agent: str) -> Transcript:
-        """The transcript of an episode."""
+        """Play an incident and return the transcript."""
 
 
 @runtime_checkable
@@ -52,10 +52,10 @@ class Together(Recording, Protocol):
         """How many episodes it plays at once."""
 
     def record_together(self, incidents: Sequence[Incident], agent: str) -> list[Transcript]:
-        """The transcripts of episodes, in order."""
+        """Play incidents and return their transcripts, in order."""
 
 
-#: Records the episode of an incident (``incident``) for an agent of that name (``agent``).
+#: Plays an ``incident`` and returns its transcript, in the name of ``agent``.
 Record = Callable[..., Transcript]
 
 
@@ -87,22 +87,22 @@ def evaluate(
             are spawned, so a script that asks for several must be guarded by
             ``if __name__ == "__main__"``, and its factories be picklable.
         fresh: throw away a run that is in the directory already.
-        retry_unscored: play episodes again that broke off, and replace their transcripts.
-        factories: policies that the registry does not know, by their names in ``spec``.
+        retry_unscored: play unscored episodes again, and replace their transcripts.
+        factories: policies by their names in ``spec``; they come before those of the registry.
         teams: the same for a run with a role split (:func:`logtriage.registry.make_team`).
         on_progress: called at the start and after each step of progress; after an interrupt,
             with the episodes that are kept.
         recordings: players that record their own episodes, by their names in ``spec``, such
             as :class:`logtriage.adapters.served.ServedPlayer`.
-        concurrency: how many episodes of ``recordings`` are played at a time, in threads.
+        concurrency: episodes of ``recordings`` at a time, in threads, except :class:`Together`.
         seal: the key of split ``sealed``; by default that of the variable ``LOGTRIAGE_SEAL``.
 
     Raises:
-        UnknownName: for a policy or team that is neither registered nor given.
+        UnknownName: for a policy or team that is neither registered nor among the arguments.
         InvalidInput: if the directory holds another run (of another version, with another
             policy of the same name) or another evaluation works in it.
         SealError: if the split is sealed and there is no key.
-        TranscriptError: naming file and line of what this run did not write.
+        TranscriptError: for a line that this run did not write; names file and line.
         LogTriageError: if a worker died.
     """
     if concurrency < 1:
@@ -111,22 +111,22 @@ def evaluate(
     seal = seal_for(spec.split, seal)
     workers = workers_of(jobs, seal)
     incidents = Incidents.of(bundle, seal, spec.world)
-    alone, split = recordings or {}, spec.role_split
-    own: Mapping[str, Any] = (factories if split is None else teams) or {}
-    marks, made = dict[str, str](), dict[str, Record]()
+    players, split = recordings or {}, spec.role_split
+    makers: Mapping[str, Any] = (factories if split is None else teams) or {}
+    marks, record = dict[str, str](), dict[str, Record]()
     for name in spec.policies:
-        if name in alone:
-            marks[name], made[name] = alone[name].description, alone[name].record
+        if name in players:
+            marks[name], record[name] = players[name].description, players[name].record
             continue
-        if name in own:
-            maker = own[name]
+        if name in makers:
+            maker = makers[name]
         else:
             maker = make_policy(name) if split is None else make_team(name, split)
-        if name in own or _changes(name):
+        if name in makers or _changes(name):
             marks[name] = player_name(maker)
-        made[name] = partial(record_episode, factory=maker)
+        record[name] = partial(record_episode, factory=maker)
         if split is not None:
-            made[name] = partial(record_joint_episode, factory=maker, split=split)
+            record[name] = partial(record_joint_episode, factory=maker, split=split)
     if split is not None:
         firsts = {cell.task: cell.ids[0] for cell in plan(spec, incidents) if cell.ids}
         for first, role in product(firsts.values(), split.roles):
@@ -139,9 +139,9 @@ def evaluate(
             on_progress(done, total)
         if done < total:
             kept.begin()
-        together = {name: player for name, player in alone.items() if isinstance(player, Together)}
+        batched = {name: player for name, player in players.items() if isinstance(player, Together)}
         work = [
-            _Chunk(cell, incidents, made[cell.policy], together.get(cell.policy)) for cell in left
+            _Chunk(cell, incidents, record[cell.policy], batched.get(cell.policy)) for cell in left
         ]
         batches = [
             piece
@@ -149,8 +149,10 @@ def evaluate(
             if chunk.together is not None
             for piece in _pieces([chunk], chunk.together.batch)
         ]
-        served = [chunk for chunk in work if chunk.cell.policy in alone and chunk.together is None]
-        others = [chunk for chunk in work if chunk.cell.policy not in alone]
+        served = [
+            chunk for chunk in work if chunk.cell.policy in players and chunk.together is None
+        ]
+        others = [chunk for chunk in work if chunk.cell.policy not in players]
 
         def keep(chunk: _Chunk, lines: bytes) -> None:
             kept.keep(chunk.cell, lines)
@@ -175,7 +177,7 @@ def evaluate(
 
 
 def _changes(policy: str) -> bool:
-    """Whether the name says a directory or a module, unlike the policies of the registry."""
+    """Whether a policy's name refers to a directory or a module, whose content may change."""
     players = (policy, *(player for _, player in roles_of(policy)))
     return has_network(policy) or any(map(is_own, players))
 
@@ -186,7 +188,7 @@ def _episodes(cells: Iterable[Cell]) -> int:
 
 @attrs.frozen
 class _Chunk:
-    """Some episodes of a cell, for one process or thread at a time."""
+    """Some episodes of a cell, which one process or thread plays."""
 
     cell: Cell
     incidents: Incidents
@@ -195,7 +197,7 @@ class _Chunk:
 
 
 def _pieces(chunks: Iterable[_Chunk], size: int) -> list[_Chunk]:
-    """The episodes of chunks in chunks of at most ``size``."""
+    """Split chunks into chunks of at most ``size`` episodes."""
     return [
         attrs.evolve(chunk, cell=attrs.evolve(cell, ids=cell.ids[at : at + size]))
         for chunk in chunks
@@ -207,7 +209,7 @@ def _pieces(chunks: Iterable[_Chunk], size: int) -> list[_Chunk]:
 def _spread(
     chunks: Sequence[_Chunk], workers: Workers, keep: Callable[[_Chunk, bytes], None]
 ) -> Generator[bytes, None, None]:
-    """Lines of transcripts, played by all workers; each chunk is kept as soon as it is played."""
+    """Play chunks on all workers; pass each chunk's lines to ``keep`` in order, then yield them."""
     size = chunk_size(_episodes(chunk.cell for chunk in chunks), workers)
     with closing(in_order(_play, _pieces(chunks, size), workers)) as played:
         for chunk, lines in played:

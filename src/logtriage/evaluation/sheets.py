@@ -1,7 +1,7 @@
 """Answer sheets: reading what an agent with tools of its own says about recorded incidents.
 
 A sheet is a CSV file, or one JSON object a line. A row has the ``id`` of an incident and either
-``root_cause`` or ``handed_over``. Several rows for each incident, as many for all, are repeats.
+``root_cause`` or ``handed_over``. For repeats, all incidents have the same number of rows.
 """
 
 import json
@@ -21,7 +21,7 @@ from logtriage.incident import Incident
 from logtriage.recorded.importing.csv_rows import read_rows
 from logtriage.recorded.importing.source_files import json_lines
 
-#: What ``root_cause`` says where nothing is wrong.
+#: The value of ``root_cause`` that says that nothing is wrong.
 NOTHING: Final = "none"
 COLUMNS: Final = (
     *("id", "root_cause", "fault_class", "page", "severity", "confidence", "handed_over"),
@@ -30,13 +30,13 @@ COLUMNS: Final = (
 _BOOLEANS: Final = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
 #: What some spreadsheets write in place of a comma.
 _OTHER_SEPARATORS: Final = (";", "\t")
-#: Names that an error lists.
+#: An error lists at most this many names.
 _LISTED: Final = 12
 
 
 @attrs.frozen
 class Answer:
-    """A row of a sheet, with the number of its line; None and "" where it says nothing."""
+    """A row of a sheet, with the number of its line; empty cells are None or ""."""
 
     line: int
     id: str
@@ -215,7 +215,7 @@ def _unknown(value: str, what: str, known: Iterable[str]) -> str:
 
 
 def _uneven(answers: Sequence[Answer]) -> Iterator[str]:
-    """Incidents with more rows than others: a mistake, since repeats are as many for all."""
+    """Yield a mistake for each incident with more rows than others: all need as many repeats."""
     lines = grouped((answer.id, answer.line) for answer in answers)
     fewest = min(map(len, lines.values()), default=0)
     for name, at in lines.items():

@@ -27,16 +27,17 @@ from logtriage.shift import (
 )
 
 SHIFTS: Final = "shifts.jsonl"
-#: Plays a shift: its last state, and why it broke off or None.
+#: Plays a shift and returns (last state, why it broke off or None).
 ShiftRecorder = Callable[[Shift], tuple[ShiftState, str | None]]
 
 
 @attrs.frozen
 class ShiftRow:
-    """The figures of one player on the shifts of one task, over those that are scored.
+    """The figures of one player on one task, over the scored shifts.
 
-    ``net`` is what it is worth beyond ``forward_all`` on the same shifts. ``mtta`` and ``mttr``
-    are in ticks; ``incidents``, ``missed`` and ``handed_over`` are counts a shift.
+    ``net`` is the net value beyond forwarding everything (``forward_all``) on the same shifts.
+    ``mtta`` and ``mttr`` are in ticks; ``incidents``, ``missed`` and ``handed_over`` are means per
+    shift.
     """
 
     policy: str
@@ -67,7 +68,7 @@ def scripted(name: str) -> ShiftRecorder:
 def shift_record(
     shift_id: str, policy: str, state: ShiftState, error: str | None = None
 ) -> dict[str, Any]:
-    """A shift as it was played, with its grade; ``error`` says why it is unscored."""
+    """The JSON record of a played shift; ``error`` says why it is unscored (None: it is scored)."""
     return {
         "shift": shift_id,
         "policy": policy,
@@ -79,12 +80,12 @@ def shift_record(
 
 
 def record_shift(shift_id: str, policy: str, recorder: ShiftRecorder) -> dict[str, Any]:
-    """:func:`shift_record` of a shift that a recorder plays."""
+    """Play a shift with a recorder and return its :func:`shift_record`."""
     return shift_record(shift_id, policy, *recorder(make_shift(shift_id)))
 
 
 def kept_shifts(file: Path, policy: str) -> dict[str, dict[str, Any]]:
-    """The records of a player in a file, by shift; a torn last line does not count."""
+    """The records of a player in a file, by id of the shift, without a torn last line."""
     records = map(json.loads, read_lines(file))
     return {record["shift"]: record for record in records if record["policy"] == policy}
 
@@ -99,7 +100,7 @@ def shift_rows(file: Path) -> list[ShiftRow]:
 
 
 def keep_shift(file: Path, record: Mapping[str, Any]) -> None:
-    """Add a record to a file, after what is whole in it."""
+    """Append a record to a file; a torn last line is cut off first."""
     file.parent.mkdir(parents=True, exist_ok=True)
     mend(file)
     append(file, f"{json.dumps(record)}\n".encode())
@@ -114,21 +115,21 @@ def record_shifts(
     workers: int = 1,
     on_progress: OnProgress | None = None,
 ) -> list[dict[str, Any]]:
-    """:func:`record_shift` of each id; records that ``file`` has are not played again.
+    """Play the shifts of ``ids`` and return their records; those in ``file`` are not played again.
 
     New records are appended to ``file`` in order. ``workers`` shifts are played at a time; an
     interrupt waits for none of them.
     """
     kept = {} if file is None else kept_shifts(file, policy)
-    played = list(ids)
-    left = [shift_id for shift_id in played if shift_id not in kept]
+    wanted = list(ids)
+    left = [shift_id for shift_id in wanted if shift_id not in kept]
     play_one = partial(record_shift, policy=policy, recorder=recorder)
     with closing(threaded(play_one, lambda *_: None, left, workers)) as records:
         for record in watched(records, on_progress, len(left)):
             kept[record["shift"]] = record
             if file is not None:
                 keep_shift(file, record)
-    return [kept[shift_id] for shift_id in played]
+    return [kept[shift_id] for shift_id in wanted]
 
 
 def shift_row(policy: str, task: str, records: Sequence[Mapping[str, Any]]) -> ShiftRow:

@@ -36,12 +36,12 @@ def _not_empty(_: Any, field: "attrs.Attribute[Any]", value: tuple[str, ...]) ->
 class RunSpec:
     """The definition of a run: ``episodes`` incidents of each task, from number ``start``.
 
-    ``tasks`` are ids of drawn tasks, and :data:`RECORDED_TASKS` for recorded incidents,
+    ``tasks`` are ids of drawn tasks, or names in :data:`RECORDED_TASKS` for recorded incidents,
     which have no split and may be fewer. A name given twice counts once. With a ``role_split`` (or
     the name of a built-in split) ``policies`` are teams that play jointly, else single agents.
     ``world`` is the world of all tasks, as in :func:`~logtriage.tasks.get_task`. With ``kinds``,
-    only incidents of these kinds of faults or benign trouble count. ``incidents`` are the ids of
-    each policy, where these are not those of ``split``, ``episodes``, ``start`` and ``kinds``.
+    only incidents of these kinds of faults or benign trouble are played. ``incidents`` maps each
+    policy to the ids that it plays, in place of a choice by ``split``, ``episodes`` and so on.
 
     Raises:
         UnknownName: for a world, task, split, kind or role split that does not exist.
@@ -90,13 +90,13 @@ class RunSpec:
 
     @property
     def world(self) -> World:
-        """The world of its tasks; the default world where all are recorded."""
+        """The world of the drawn tasks; the default world if all tasks are recorded."""
         assert isinstance(self._world, World)
         return self._world
 
 
 def _task_id(task: str, world: World) -> str:
-    """The canonical id of a task; names of recorded tasks stay as they are."""
+    """The canonical id of a drawn task; the name of a recorded task stays as it is."""
     if task in RECORDED_TASKS:
         return task
     try:
@@ -107,7 +107,7 @@ def _task_id(task: str, world: World) -> str:
 
 @attrs.frozen
 class Cell:
-    """One policy on one task: the unit of files, of rows in tables and of comparisons."""
+    """One policy on one task, with the ids of its incidents. A run has a file for each cell."""
 
     policy: str
     task: str
@@ -140,7 +140,7 @@ def plan(spec: RunSpec, incidents: Incidents) -> tuple[Cell, ...]:
 
 
 def _cells_of(ids: Mapping[str, tuple[str, ...]], incidents: Incidents) -> Iterator[Cell]:
-    """The cells of each policy and task, some of them empty."""
+    """Yield a cell for each policy and task; it has no ids if the policy has none of the task."""
     rubrics: dict[str, str] = {}
     own: dict[tuple[str, str], list[str]] = {}
     for policy, names in ids.items():

@@ -4,15 +4,15 @@
 
     run.json                             what is played, by which version and rubrics
     transcripts/<policy>--<task>.jsonl   one transcript a line, at the end in the order of the ids
-    explanations/<policy>--<task>.jsonl  why they lost what they lost, of those explained
+    explanations/<policy>--<task>.jsonl  why grades were lost, one explained episode a line
     beliefs.jsonl                        what pages worked out by beliefs, by digest
     bundle.jsonl[.gz]                    a copy of the recorded incidents, if they were given
     world.json                           the content of the world, if it is not the default world
     summary.json                         the figures; there once the run is finished
 
-JSON files appear whole or not at all. Transcripts are appended one by one, so what
-was finished before an interrupt is there after it; a last line without its line break
-was torn and is played again. Nothing is written through a link.
+JSON files appear whole or not at all. Transcripts are appended one by one, so episodes
+that end before an interrupt are kept; a last line without its line break was torn, and
+its episode is played again. Nothing is written through a link.
 :mod:`logtriage.evaluation.loading` reads a run back.
 """
 
@@ -40,17 +40,17 @@ SUMMARY_FILE: Final = "summary.json"
 BELIEFS_FILE: Final = "beliefs.jsonl"
 #: Names that the copy of recorded incidents may have.
 BUNDLES: Final = ("bundle.jsonl", "bundle.jsonl.gz")
-#: Lists with more members are told by their number and ends.
+#: Errors show longer lists by their length, first and last member.
 _LISTED: Final = 4
 
 
 def open_run(
     directory: Path, manifest: Manifest, incidents: Incidents, *, fresh: bool = False
 ) -> None:
-    """Begin a run in a directory, or check that its run is the same.
+    """Begin a run in a directory, or check that the run in it is the same.
 
-    With ``fresh``, a run that is already there is deleted first. A run that never finished an
-    episode is deleted in any case. Files that are not of that run are never touched.
+    With ``fresh``, a run that is already there is deleted first. A run that has no episodes is
+    deleted in any case. Files that are not of that run are never touched.
     """
     refuse_link(directory / TRANSCRIPTS)
     refuse_link(directory / EXPLANATIONS)
@@ -65,13 +65,13 @@ def open_run(
 
 
 def _has_episodes(directory: Path) -> bool:
-    """Whether a run has an episode, or one is under way; one with a mistyped address has none."""
+    """Whether a run has a finished or an open episode (none if, say, a server never answered)."""
     kept = ((directory / TRANSCRIPTS).glob("*"), directory.glob(UNDER_WAY))
     return any(path.stat().st_size for path in chain(*kept))
 
 
 def _check_empty(directory: Path, manifest: Manifest, incidents: Incidents) -> None:
-    """Refuse a directory with files that an interrupted beginning does not leave."""
+    """Refuse a directory with files other than those that an interrupted beginning leaves."""
     left = {path.name for path in copies_of(directory, incidents.digest)}
     world = directory / WORLD_FILE
     if manifest.world is not None and world.is_file():
@@ -88,7 +88,7 @@ def _check_empty(directory: Path, manifest: Manifest, incidents: Incidents) -> N
 
 
 def copies_of(directory: Path, digest: str | None) -> Iterator[Path]:
-    """The copies in a run's directory of the recorded incidents with that digest."""
+    """The files of recorded incidents in a run's directory whose content has that digest."""
     for path in (directory / name for name in BUNDLES):
         if digest is not None and path.is_file() and digest_of(path.read_bytes()) == digest:
             yield path

@@ -1,7 +1,7 @@
 """The summary of a run: one row of figures for each policy and task.
 
 Scores come from the grades; the other figures come from the states and the truth. Unscored
-episodes enter only their count and the bound of the grade.
+episodes count only in ``episodes``, ``unscored`` and ``bound``.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -43,27 +43,26 @@ FAULT_CLASS: Final = "fault_class"
 class Row:
     """The figures of one policy on one task; None if there was nothing to measure.
 
-    Of several attempts at an incident each is an episode. Grade and net value are means over
-    incidents of the mean attempt, with intervals over incidents.
+    Each attempt at an incident is an episode. Grade and net value are means over incidents of the
+    mean attempt, with intervals over incidents.
 
     Attributes:
         episodes: how many were played, unscored episodes included.
         attempts: how many there are at each incident.
-        unscored: how many of them have no grade.
+        unscored: how many episodes have no grade.
         grade: mean grade of the scored episodes, with its interval.
         bound: mean grade over all planned episodes, with 0 for each that is unscored or missing.
-        solved: share of episodes that :func:`is_solved`.
+        solved: share of scored episodes that are solved (:func:`is_solved`).
         root_cause: share of real faults whose root cause was named.
         severity: share of incidents whose severity was right, where it is known.
-        mis_paged: share of incidents in which a wrong team was paged; None of recordings.
+        mis_paged: share of incidents in which a wrong team was paged; None for recordings.
         ignored: share of real faults that were closed as nothing to act on.
-        ticks: mean ticks used where a fault was resolved after its fix.
+        ticks: mean ticks until closing, over faults that were resolved after their fix.
         brier: Brier score of the confidences that were stated with a root cause.
         confidences: how many confidences were stated.
         located: how well root causes were ranked, over all incidents and by fault kind; for
             recorded incidents, and for policies that give rankings.
-        augrc: area under the generalised risk over coverage of the root causes that have a
-            confidence.
+        augrc: area under the generalised risk-coverage curve of root causes with a confidence.
         losses: why grades were lost, over the explained episodes.
         reports: how many episodes reported how the damage spread.
         node_f1: mean F1 of the services in these reports; ``edge_f1`` is that of calls.
@@ -73,8 +72,8 @@ class Row:
         net: None if incidents have no worth of a hand-over.
         split: the split of the incidents; None for recorded incidents.
         false_alarm: share of incidents without a fault in which somebody was alarmed.
-        unread: how many replies of models no action could be read from.
-        first_unread: the text of the first of them; ``first_unscored`` is a reason.
+        unread: how many replies of models had no action that could be read.
+        first_unread: the text of the first such reply; ``first_unscored`` is a reason.
         refused: how many actions of a script, or of a team, could not be taken; in scored episodes.
         first_refused: the reason for the first of them.
     """
@@ -127,7 +126,7 @@ class Row:
 
 
 def summarise(run: LoadedRun) -> tuple[Row, ...]:
-    """The figures of a run, one row for each agent and task; its repeats are one row."""
+    """The figures of a run, one row for each agent and task; an agent's repeats share a row."""
     groups = {
         (policy, task): group
         for task in run.tasks
@@ -156,7 +155,7 @@ def _row(run: LoadedRun, policies: Sequence[str], task: str, planned: int) -> Ro
     grades = [grade for policy in policies for grade in run.grades[policy, task]]
     transcripts = [each for policy in policies for each in run.transcripts[policy, task]]
     scored = [each for policy in policies for each in run.scored(policy, [task]).values()]
-    mean = mean_of_attempts(grouped((one.incident, one.score) for one in scored).values())
+    mean = mean_of_attempts(grouped((grade.incident, grade.score) for grade in scored).values())
     scores = [grade.score for grade in scored]
     states = [played_state(run.incidents(grade.incident), grade) for grade in scored]
     stated = [state for state in states if state.facts.confidence is not None]
@@ -181,10 +180,12 @@ def _row(run: LoadedRun, policies: Sequence[str], task: str, planned: int) -> Ro
         brier=brier(confidences, right),
         confidences=len(stated),
         role_split=None if split is None else split.name,
-        located=_located([pair for one in policies for pair in _rankings(run, one, task)]),
+        located=_located([pair for name in policies for pair in _rankings(run, name, task)]),
         augrc=augrc(confidences, right),
         losses=losses_of(
-            grouped(pair for one in policies for pair in run.explained[one, task].items()).values()
+            grouped(
+                pair for name in policies for pair in run.explained[name, task].items()
+            ).values()
         ),
         seal=run.manifest.seal,
         reports=len(impacts),
@@ -203,24 +204,24 @@ def _row(run: LoadedRun, policies: Sequence[str], task: str, planned: int) -> Ro
         split=run.split_of(task),
         unread=len(unread),
         first_unread=unread[0].text if unread else None,
-        first_unscored=next((one.cause for one in grades if isinstance(one, Unscored)), None),
+        first_unscored=next((row.cause for row in grades if isinstance(row, Unscored)), None),
         refused=len(refused),
         first_refused=refused[0].reason if refused else None,
     )
 
 
 def _located(ranked: Sequence[tuple[str, _Ranked]]) -> tuple[Located, ...]:
-    """The located rows of (incident, ranking) pairs; ``incidents`` counts each incident once."""
+    """The rows of (incident id, ranking) pairs; ``incidents`` counts each incident once."""
     return tuple(
         attrs.evolve(
             row, incidents=len({name for name, (kind, *_) in ranked if row.kind in (None, kind)})
         )
-        for row in locate(one for _, one in ranked)
+        for row in locate(ranking for _, ranking in ranked)
     )
 
 
 def _rankings(run: LoadedRun, policy: str, task: str) -> Iterator[tuple[str, _Ranked]]:
-    """Incident; fault kind, ranking and accepted root causes of each scored real fault."""
+    """Yield (incident id, (fault kind, ranking, accepted root causes)) of each scored fault."""
     transcripts = run.transcripts[policy, task]
     rankings = any(present(transcript.extra, RANKING) is not None for transcript in transcripts)
     for transcript, grade in zip(transcripts, run.grades[policy, task], strict=True):
@@ -239,7 +240,7 @@ def _rankings(run: LoadedRun, policy: str, task: str) -> Iterator[tuple[str, _Ra
 
 
 def _names_root_cause(state: State) -> bool:
-    """Whether the root cause was named: of several faults, all of them and before other names."""
+    """Whether the root cause was named; with several faults, all of them before any other name."""
     truth = state.incident.truth
     if not truth.several:
         return state.facts.root_cause in truth.root_causes
@@ -261,7 +262,7 @@ def _ticks(state: State) -> float | None:
     return state.tick if fixed else None
 
 
-#: Measures of an episode that rows have in means; None if there is nothing to measure.
+#: Measures of an episode whose means stand in rows; None if there is nothing to measure.
 _MEASURES: Final[Mapping[str, Callable[[State], float | None]]] = {
     "root_cause": _of_faults(_names_root_cause),
     "severity": _severity,

@@ -10,9 +10,9 @@ import attrs
 
 from logtriage.transcript import Transcript
 
-#: The counts that have a price.
+#: The fields of :class:`Usage` that have a price.
 TOKENS: Final = ("prompt_tokens", "completion_tokens")
-#: If a larger share of replies is cut off, figures say little.
+#: :func:`warning_of_cuts` warns if a larger share of replies was cut off.
 TOO_MANY_CUT: Final = 0.1
 
 
@@ -20,8 +20,8 @@ TOO_MANY_CUT: Final = 0.1
 class Usage:
     """Counts of a model's answered requests.
 
-    Replies include thoughts. ``cut_off`` replies ended at the limit (``finish_reason`` is
-    ``length``); ``retries`` counts how often an answered request had to be sent again.
+    ``completion_tokens`` include thoughts. ``cut_off`` counts replies that ended at the limit
+    (``finish_reason`` is ``length``), ``retries`` how often answered requests were sent again.
     """
 
     requests: int = 0
@@ -42,21 +42,21 @@ class Usage:
 
 
 def usage_in(extra: Mapping[str, object]) -> Usage | None:
-    """The usage that a transcript keeps; None without a count of requests or of tokens."""
-    said = {name: extra.get(name) for name in attrs.fields_dict(Usage)}
-    kept = {name: count for name, count in said.items() if type(count) is int}
-    return Usage(**kept) if kept.keys() & {"requests", *TOKENS} else None
+    """The usage in a transcript's extra fields; None if they count no requests or tokens."""
+    fields = {name: extra.get(name) for name in attrs.fields_dict(Usage)}
+    counts = {name: count for name, count in fields.items() if type(count) is int}
+    return Usage(**counts) if counts.keys() & {"requests", *TOKENS} else None
 
 
 def usage_of(transcripts: Iterable[Transcript]) -> Usage | None:
-    """The sum over transcripts; None if no model was asked."""
+    """The summed usage of transcripts; None if no model was asked."""
     counted = [usage_in(transcript.extra) for transcript in transcripts]
     known = [usage for usage in counted if usage is not None]
     return sum(known, Usage()) if known else None
 
 
 def warning_of_cuts(agent: str, replies: int, share: float | None, limit: str) -> str | None:
-    """A warning if option ``limit`` cut off more than :data:`TOO_MANY_CUT` of the replies."""
+    """A warning if option ``limit`` cut off a ``share`` above :data:`TOO_MANY_CUT`; else None."""
     if share is None or share <= TOO_MANY_CUT:
         return None
     return (

@@ -70,8 +70,8 @@ __all__ = [
     "shipped_records",
 ]
 
-#: The sources of the recorded incidents that come with the package. Those of ``models`` are
-#: those of ``trainticket``, shown on request.
+#: The sources of the recorded incidents that come with the package. ``models`` has the incidents
+#: of ``trainticket``, with figures on request.
 SHIPPED: Final = ("trainticket", "petshop", "models")
 
 
@@ -80,17 +80,17 @@ def shipped_incidents(source: str = SHIPPED[0]) -> tuple[Incident, ...]:
     """The recorded incidents of one source that come with the package, by id.
 
     TrainTicket (the Nezha data set) has three: a wrong return value, CPU contention and network
-    delay. PetShop has two, of latency and of availability. The source ``models`` shows the three on
-    request. Licences and citations lie beside the files.
+    delay. PetShop has two, of latency and of availability. Source ``models`` has those of
+    TrainTicket, with figures on request. Licences and citations lie beside the files.
 
     Raises:
-        UnknownName: for a source of which none are shipped.
+        UnknownName: for any other source.
     """
     return tuple(map(as_incident, shipped_records(source)))
 
 
 def shipped_records(source: str = SHIPPED[0]) -> tuple[RecordedIncident, ...]:
-    """The records behind :func:`shipped_incidents`, which raises the same."""
+    """The records of :func:`shipped_incidents`; raises the same."""
     if source not in SHIPPED:
         raise UnknownName("source of recorded incidents", source, SHIPPED)
     first, _, models = SHIPPED

@@ -36,7 +36,7 @@ def task_id(name: str) -> str:
 
 
 def as_incident(record: RecordedIncident) -> Incident:
-    """The incident that an agent triages, from its record.
+    """Make the incident that an agent plays, from its record.
 
     Severity, teams and remedies stay empty: the recording does not know them.
     """
@@ -63,7 +63,7 @@ def as_incident(record: RecordedIncident) -> Incident:
 
 
 def on_request(record: RecordedIncident) -> RecordedIncident:
-    """A record with a dashboard as it is shown on request, opened when it was."""
+    """Turn a record with a dashboard into one with figures on request, opened at the same time."""
     source, _, rest = record.id.partition("/")
     return attrs.evolve(
         record,
@@ -98,9 +98,8 @@ def read_records(file: IO[bytes], *, name: str) -> tuple[RecordedIncident, ...]:
 class Bundle(Mapping[str, Incident]):
     """An open bundle: incidents by id, in file order, each made when it is asked for.
 
-    Opening reads the file and checks that every line is JSON of our schema with an id of its own; a
-    record that is not sound raises a BundleError, naming file, line and field, when it is asked
-    for.
+    Opening reads the file and checks that every line is JSON of our schema with an id of its own.
+    Asking for a record that is not sound raises a BundleError, naming file, line and field.
     """
 
     def __init__(self, lines: dict[str, tuple[str, dict[str, Any]]]) -> None:
@@ -131,7 +130,7 @@ def open_bundle(path: str | os.PathLike[str]) -> Bundle:
 
 
 def dump_bundle(records: Iterable[RecordedIncident], path: str | os.PathLike[str]) -> None:
-    """Write records to a bundle, the same bytes for the same records; whole or not at all."""
+    """Write records to a bundle, whole or not at all; the same records give the same bytes."""
     path = Path(path)
     with replacing(path) as file:
         if path.name.endswith(".gz"):
@@ -151,7 +150,7 @@ def encode_record(record: RecordedIncident) -> bytes:
 
 
 def _lines(file: IO[bytes], name: str) -> dict[str, tuple[str, dict[str, Any]]]:
-    """The objects of an open bundle by id, each with the place where it stands."""
+    """(place, decoded object) of each line of an open bundle, by id."""
     lines: dict[str, tuple[str, dict[str, Any]]] = {}
     for where, data in json_lines(file, name):
         if not isinstance(data, dict):

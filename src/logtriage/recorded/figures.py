@@ -13,7 +13,7 @@ import attrs
 from logtriage.errors import BundleError
 from logtriage.world.telemetry import TREND_TICKS
 
-#: Measurements start early enough for the trend that a reading shows at tick 0.
+#: The first tick of all columns: early enough for the trend that a reading shows at tick 0.
 FIRST_TICK: Final = -TREND_TICKS
 
 
@@ -24,15 +24,14 @@ def require(condition: bool, message: str) -> None:
 
 
 def require_among(what: str, value: str, known: Collection[str]) -> None:
-    """Refuse a value that is not among the known ones; ``what`` is the field."""
+    """Raise a BundleError for a value that is not among the known ones; ``what`` is the field."""
     require(value in known, f"{what} {value!r} is none of {', '.join(known)}")
 
 
 #: The largest figure of any kind, and the largest share of requests.
 MOST: Final = (1 << 63) - 1
 MOST_BP: Final = 10_000
-
-
+#: The values of a figure by tick, from :data:`FIRST_TICK` on; None is *not measured*.
 Column = tuple[int | None, ...]
 
 
@@ -77,7 +76,7 @@ _LIMITS: Final = {"error_bp": MOST_BP}
 
 
 def cell(column: Column, tick: int) -> int | None:
-    """The value of a column at a tick: the last value stands, and before the first it is None."""
+    """The value of a column at a tick: after its end the last value, before its start None."""
     index = tick - FIRST_TICK
     if index < 0 or not column:
         return None

@@ -7,7 +7,7 @@ from logtriage.recorded.figures import FIGURES, FIRST_TICK, Column, Measure
 from logtriage.recorded.records import RecordedService, Recording
 from logtriage.world.telemetry import Gauge, Signal
 
-#: The unit by the end of a name; microseconds and thousandths are shown by the thousand.
+#: The unit for each ending of a name; microseconds and thousandths are divided by 1,000.
 _UNITS: Final = {"bp": "%", "ms": "ms", "us": "us", "milli": "milli"}
 _THOUSANDTHS: Final = {"us": "ms", "milli": ""}
 
@@ -32,7 +32,7 @@ def figures_line(now: Measure, usual: Measure) -> str:
 
 
 def gauge(service: str, tick: int, signal: Signal) -> Gauge:
-    """The gauge of a signal."""
+    """A signal in words, as a gauge."""
     words, _, ending = signal.name.rpartition("_")
     unit = _UNITS.get(ending, "")
     if ending not in _UNITS:
@@ -46,10 +46,10 @@ def gauge(service: str, tick: int, signal: Signal) -> Gauge:
 
 
 def time_spent(service: RecordedService, called: Iterable[RecordedService], tick: int) -> str:
-    """Where the time of a service goes over the last minute; empty without spans.
+    """Where the time of a service goes over the last minute, in words; empty without spans.
 
-    How long its requests take, how much of the median is spent in it and on the way to it, and how
-    long its callees take, all as their callers saw it.
+    The text has the latency of its requests, the part of the median spent in it and on the way to
+    it, and the latency of its callees, all as their callers saw it.
     """
     own = [
         *_with_usual(service, "p99_ms", "", tick),
@@ -66,7 +66,7 @@ def time_spent(service: RecordedService, called: Iterable[RecordedService], tick
 
 
 def _with_usual(service: RecordedService, name: str, label: str, tick: int) -> Iterator[str]:
-    """One figure beside its usual value, if it was measured."""
+    """Yield one figure beside its usual value, if it was measured."""
     value, usual = service.series.figure(name, tick), getattr(service.baseline, name)
     if value is not None:
         was = "" if usual is None else f" (usual {_figure(usual, 'ms')})"
@@ -92,7 +92,7 @@ _SAMPLED: Final = "cpu_bp"
 
 
 def age_notes(recording: Recording, tick: int) -> Iterator[str]:
-    """Warnings about the age of the screen at a tick, in words."""
+    """Yield warnings of parts of the screen that are old, missing or without usual values."""
     if not recording.windows:
         yield "no logs were recorded"
     elif tick > recording.windows[-1].tick:

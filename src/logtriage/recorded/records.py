@@ -74,7 +74,7 @@ class RecordedLine:
     """Log lines of one service that say the same thing in one window.
 
     ``second`` and ``message`` are those of the last line, ``count`` is how many there were, ``new``
-    whether the baseline lacks the kind. The message stands on one line of the agent's screen:
+    whether the baseline has none. The message stands on one line of the agent's screen:
     line breaks and other controls in it are spelled out, marks of chat templates are broken.
     """
 
@@ -108,8 +108,8 @@ class RecordedService:
     """A service of the recording: its place in the call graph, and its figures.
 
     ``baseline`` are the usual figures and ``spread`` how far they stray without a fault.
-    ``new_errors`` is the share of requests with a new kind of ERROR, ``events`` the share with the
-    event that changed most. ``metrics`` are all other measurements.
+    ``new_errors`` is the share of requests with a new kind of ERROR line, ``events`` the share with
+    the kind of line whose share changed most. ``metrics`` are all other measurements.
     """
 
     name: str
@@ -137,7 +137,7 @@ class RecordedService:
 
 @attrs.frozen
 class RecordedAlert:
-    """An alert and the ticks at which it fires, both ends included; None is *to the end*."""
+    """An alert, which fires from tick ``since`` through tick ``until`` (None: to the end)."""
 
     service: str
     name: str = attrs.field(converter=unmarked)

@@ -1,4 +1,4 @@
-"""The choice of lines to show: by level, novelty and a lot, never by the truth."""
+"""The choice of log lines to show: by level, novelty and a hash, never by the truth."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -13,7 +13,7 @@ from logtriage.recorded.records import LogWindow, RecordedLine
 from logtriage.rng import hash_name
 from logtriage.world.telemetry import LEVELS, LogLine
 
-#: Lines of the shared window, of one service (its measurements come on top), of the overview.
+#: The most lines of a shared window, of one service (its figures come on top), of the overview.
 WINDOW_LINES: Final = 6
 SERVICE_LINES: Final = 5
 OVERVIEW_LINES: Final = 12
@@ -31,8 +31,8 @@ def _shown(line: RecordedLine) -> LogLine:
     return LogLine(line.second, line.service, line.level, message)
 
 
-def _lot(tick: int, line: RecordedLine) -> int:
-    """A fixed lot for ties, so that no place in the alphabet is favoured."""
+def _tie_break(tick: int, line: RecordedLine) -> int:
+    """A hash that orders lines of equal rank, so that no place in the alphabet is favoured."""
     return hash_name(f"{tick} {line.service} {template(line.level, line.message)}")
 
 
@@ -41,17 +41,17 @@ def _by_time(lines: Iterable[RecordedLine]) -> list[RecordedLine]:
 
 
 def _rank(line: RecordedLine) -> tuple[bool, int, bool]:
-    """The order of lines: new complaints (above INFO), then by level, and new before known."""
+    """A sort key: new complaints (above INFO) first, then by level, and new before known."""
     complains = line.new and line.level != LEVELS[0]
     return not complains, _LOUDNESS[line.level], not line.new
 
 
-def _notable(line: RecordedLine) -> tuple[tuple[bool, int, bool], int, str]:
+def _loudest_first(line: RecordedLine) -> tuple[tuple[bool, int, bool], int, str]:
     return _rank(line), -line.second, line.message
 
 
 def _merge(lines: Iterable[RecordedLine]) -> list[RecordedLine]:
-    """The last line of each service and template, with the count of all."""
+    """The last line of each service and template, with the count of all such lines."""
     merged: dict[tuple[str, str], RecordedLine] = {}
     for line in lines:
         key = (line.service, template(line.level, line.message))
@@ -63,7 +63,7 @@ def _merge(lines: Iterable[RecordedLine]) -> list[RecordedLine]:
 def lines_by_service(lines: Iterable[RecordedLine]) -> dict[str, tuple[LogLine, ...]]:
     """The :data:`SERVICE_LINES` loudest and new lines of each service, in order of time."""
     kept: defaultdict[str, list[RecordedLine]] = defaultdict(list)
-    for line in sorted(_merge(lines), key=_notable):
+    for line in sorted(_merge(lines), key=_loudest_first):
         kept[line.service].append(line)
     return {
         service: tuple(map(_shown, _by_time(rows[:SERVICE_LINES])))
@@ -72,7 +72,7 @@ def lines_by_service(lines: Iterable[RecordedLine]) -> dict[str, tuple[LogLine, 
 
 
 def sample(window: LogWindow) -> tuple[LogLine, ...]:
-    """A fair look at one window: new complaints, then levels, in each the services in turn.
+    """Choose lines of one window: new complaints, then by level; at each step services take turns.
 
     At most :data:`WINDOW_LINES`, in order of time. A new complaint (above INFO) comes before a
     complaint that the baseline has, whatever their levels.
@@ -80,7 +80,7 @@ def sample(window: LogWindow) -> tuple[LogLine, ...]:
     chosen: list[RecordedLine] = []
     ranks = grouped((_rank(line), line) for line in _merge(window.lines))
     for rank in sorted(ranks):
-        drawn = sorted(ranks[rank], key=lambda line: _lot(window.tick, line))
+        drawn = sorted(ranks[rank], key=lambda line: _tie_break(window.tick, line))
         turns = grouped((line.service, line) for line in drawn)
         for turn in zip_longest(*turns.values()):
             chosen.extend(line for line in turn if line is not None)
@@ -88,9 +88,9 @@ def sample(window: LogWindow) -> tuple[LogLine, ...]:
 
 
 def overview_of(window: LogWindow) -> tuple[LogLine, ...]:
-    """One line each of the :data:`OVERVIEW_LINES` loudest services, in order of time."""
+    """One line of each of the :data:`OVERVIEW_LINES` loudest services, in order of time."""
     best: dict[str, RecordedLine] = {}
-    for line in sorted(_merge(window.lines), key=_notable):
+    for line in sorted(_merge(window.lines), key=_loudest_first):
         best.setdefault(line.service, line)
-    loudest = sorted(best.values(), key=lambda line: (_rank(line), _lot(window.tick, line)))
+    loudest = sorted(best.values(), key=lambda line: (_rank(line), _tie_break(window.tick, line)))
     return tuple(_shown(line) for line in _by_time(loudest[:OVERVIEW_LINES]))

@@ -21,7 +21,7 @@ COMPARABLE: Final = ("error_bp", "self_ms", "network_ms", "cpu_bp")
 
 
 def length_of(service: RecordedService) -> int:
-    """How many ticks the columns of a service reach from tick 0 on; at least 1."""
+    """The number of ticks from tick 0 on that the columns of a service cover; at least 1."""
     figures = attrs.astuple(service.series, recurse=False)
     others = (metric.value for metric in service.metrics)
     columns = (*figures, service.new_errors.value, service.events.value, *others)
@@ -31,7 +31,7 @@ def length_of(service: RecordedService) -> int:
 def signals_of(
     service: RecordedService, others: Mapping[str, tuple[int, int]], ticks: Iterable[int]
 ) -> Iterator[tuple[Signal, ...]]:
-    """The measured signals of a service at each tick; :func:`borrowed` ``others`` may stand in."""
+    """Yield a service's signals at each tick; ``others`` are stand-ins from :func:`borrowed`."""
     usual = {
         name: (getattr(service.baseline, name), getattr(service.spread, name), False)
         for name in FIGURES
@@ -61,11 +61,11 @@ def _at(
 
 
 def borrowed(services: Sequence[RecordedService]) -> dict[str, tuple[int, int]]:
-    """The usual value of each comparable figure over all services that have it, and its spread.
+    """(usual value, spread) of each comparable figure, over all services that have it.
 
-    The median, and how far a service strays by itself together with how far services differ
-    (standard deviation about the median): a borrower must stand out from both. Figures of fewer
-    than :data:`~logtriage.recorded.condensing.service_figures.ENOUGH` services are left out.
+    The usual value is the median. The spread is ``hypot`` of the services' median spread and their
+    standard deviation about the median: a borrower must stand out from both. Figures of fewer than
+    :data:`~logtriage.recorded.condensing.service_figures.ENOUGH` services are left out.
     """
     pooled = {}
     for name in COMPARABLE:

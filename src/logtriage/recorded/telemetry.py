@@ -34,8 +34,8 @@ class RecordedTelemetry:
     """Telemetry from a recording. Implements :class:`logtriage.world.telemetry.Telemetry`.
 
     Services are indices into ``recording.services``. Lines are chosen by level, novelty and a hash
-    of tick and service, never by the truth, which a :class:`Recording` does not hold.
-    With ``on_request`` figures are shown on request alone.
+    of tick and line, never by the truth, which a :class:`Recording` does not hold.
+    With ``on_request``, figures are shown on request alone.
     """
 
     recording: Recording
@@ -46,7 +46,7 @@ class RecordedTelemetry:
 
     @property
     def tick_seconds(self) -> int:
-        """How long a tick of the recording is."""
+        """The length of a tick of the recording, in seconds."""
         return self.recording.tick_seconds
 
     def slo(self, tick: int) -> Reading | None:
@@ -54,7 +54,7 @@ class RecordedTelemetry:
         return _reading(self.recording.edge, tick, self.recording.edge_baseline)
 
     def notes(self, tick: int) -> tuple[str, ...]:
-        """The parts of the screen that are older than this tick, or were never recorded."""
+        """Warnings of parts of the screen that are older than this tick, or were not recorded."""
         return tuple(age_notes(self.recording, tick))
 
     def alerts(self, tick: int) -> tuple[Alert, ...]:
@@ -69,7 +69,7 @@ class RecordedTelemetry:
     def changes(self, tick: int) -> tuple[Change, ...]:
         """The latest changes until a tick, at most :data:`MOST_CHANGES`, in order of time.
 
-        Changes of one service that say the same are one, with a count.
+        Changes of one service that say the same are shown as one, with a count.
         """
         now = tick * self.tick_seconds
         latest: dict[tuple[str, str], tuple[int, int, RecordedChange]] = {}
@@ -87,7 +87,7 @@ class RecordedTelemetry:
         return _at(self._windows, tick)
 
     def overview(self, tick: int) -> tuple[LogLine, ...]:
-        """One line each of the loudest: :func:`~logtriage.recorded.shown_lines.overview_of`."""
+        """A line of each loudest service: :func:`~logtriage.recorded.shown_lines.overview_of`."""
         return _at(self._overviews, tick)
 
     def service_logs(self, service: int, tick: int) -> tuple[LogLine, ...]:
@@ -101,12 +101,12 @@ class RecordedTelemetry:
         return shown
 
     def health(self, service: int, tick: int) -> Reading | None:
-        """Health of one service over the last minute; None without latency. Errors may be None."""
+        """Errors (or None) and latency of a service over the last minute; None without latency."""
         recorded = self.recording.services[service]
         return _reading(recorded.series, tick, recorded.baseline)
 
     def signals(self, tick: int) -> tuple[tuple[Signal, ...], ...]:
-        """Each service's figures over the last minute, and the usual; empty if on request."""
+        """Each service's figures over the last minute beside the usual; empty if on request."""
         return () if self.on_request else self.figures(tick)
 
     def figures(self, tick: int) -> tuple[tuple[Signal, ...], ...]:

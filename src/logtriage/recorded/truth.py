@@ -29,7 +29,7 @@ class RecordedTruth:
     """The services at fault, and the kind of fault injected.
 
     Without a fault there are no root causes and the kind is :data:`NO_FAULT`.
-    ``fault_category`` is the class of the fault; if empty, the class of the kind counts.
+    ``fault_category`` is the class of the fault; if empty, it follows from the kind.
     """
 
     root_causes: tuple[str, ...]

@@ -1,6 +1,6 @@
-"""Raw rows become a :class:`~logtriage.recorded.records.Recording`; times are Unix milliseconds.
+"""Turning raw rows into a :class:`~logtriage.recorded.records.RecordedIncident`.
 
-The rows of an incident and of its baseline go through the same arithmetic.
+Times are Unix milliseconds. The rows of an incident and of its baseline are treated alike.
 """
 
 from collections import defaultdict
@@ -34,9 +34,9 @@ from logtriage.recorded.records import (
 from logtriage.recorded.truth import RecordedTruth
 from logtriage.world.telemetry import ERROR_ALERT, LATENCY_ALERT, LEVELS, TICK_SECONDS
 
-#: Kinds of line kept of one service in one window.
+#: At most this many kinds of line are kept of one service in one window.
 KEPT_LINES: Final = 6
-#: How long before tick 0 a service's lines reach back, in ticks.
+#: Log windows are kept for this many ticks before tick 0.
 LOG_HISTORY: Final = 1
 MOST_CHANGES: Final = 200
 
@@ -54,11 +54,11 @@ def condensed(
     horizon: int,
     **fields: str,
 ) -> RecordedIncident:
-    """The record of the rows around an incident, and of ``usual``, those of its baseline.
+    """Make a record of ``rows``, those around an incident, and ``usual``, those of its baseline.
 
-    ``opened`` is when tick 0 begins. Resource use is kept for ``horizon`` ticks; logs and calls end
-    earlier. ``baseline`` is one of :data:`records.BASELINES`. ``alerts`` were sent; None: make them
-    of the figures. ``fields`` are further ones of the record.
+    ``opened`` is when tick 0 begins. Resource use is kept for ``horizon`` ticks, logs and calls as
+    far as they go. ``baseline`` is one of :data:`records.BASELINES`. ``alerts`` are those that were
+    sent; None: make alerts of the figures. ``fields`` are further fields of the record.
 
     Raises:
         BundleError: naming ``where``, for a value that no record may hold.
@@ -88,7 +88,7 @@ def condensed(
 
 
 def _services(rows: Rows, usual: Rows, clock: Clock) -> Iterator[RecordedService]:
-    """The services of either; the figures of both go through the same arithmetic."""
+    """Yield the services of the incident and the baseline; both are treated alike."""
     names = sorted(rows.services | usual.services)
     background, pairs = rows.background | usual.background, usual.pairs | rows.pairs
     tiers, calls = tiers_and_calls(names, pairs, background)
@@ -126,7 +126,7 @@ def _changes(rows: Rows, opened: int) -> Iterator[RecordedChange]:
 def _windows(
     logs: Sequence[LogRow], usual: Sequence[LogRow], opened: int, last: int, tick_seconds: int
 ) -> tuple[LogWindow, ...]:
-    """The windows up to tick ``last``, of lines that differ; none if nothing was logged at all."""
+    """The windows up to tick ``last``, a line for each kind; none if nothing was logged at all."""
     if not logs:
         return ()
     known = {(row.service, row.event) for row in usual}
@@ -142,7 +142,7 @@ def _windows(
         window[key] = RecordedLine(
             second=(row.at - opened) // 1000,
             service=row.service,
-            level=row.level or LEVELS[0],  # of which nobody says that it is worse
+            level=row.level or LEVELS[0],  # an unknown level counts as the lowest
             message=row.message,
             count=1 if before is None else before.count + 1,
             new=bool(known) and key not in known,
@@ -151,7 +151,7 @@ def _windows(
 
 
 def _lines_to_keep(lines: Iterable[RecordedLine]) -> tuple[RecordedLine, ...]:
-    """The loudest, newest and latest kinds of line of each service, in order of time."""
+    """Keep :data:`KEPT_LINES` of each service, the loudest, then new, then latest, by time."""
 
     def rank(line: RecordedLine) -> tuple[int, bool, int, str]:
         return -LEVELS.index(line.level), not line.new, -line.second, line.message

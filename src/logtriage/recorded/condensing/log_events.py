@@ -18,7 +18,7 @@ from logtriage.recorded.condensing.raw_rows import Call, Coverage, LogRow
 
 ERROR_LEVELS: Final = ("ERROR", "FATAL")
 
-#: Value, usual value and spread, in basis points of the requests.
+#: (value, usual value, spread), in basis points of the requests.
 Shifted = tuple[int, int, int]
 
 
@@ -47,27 +47,27 @@ def requests_of(
     traced: bool,
     sampled: bool = False,
 ) -> Requests:
-    """The requests to a service while logs of any service were recorded, or its lines one by one.
+    """The requests to a service, in ``covered`` time; if not ``traced``, each line as a request.
 
-    If ``traced``, go by requests: lines that name no request are left out then. If ``sampled``,
-    most requests left no span (:func:`are_sampled`): those that only lines name count as well.
+    If ``traced``, lines that name no request are left out. If ``sampled``, most requests
+    left no span (:func:`are_sampled`): those that only lines name count as well.
     """
     if not traced:
         return Requests(
             tuple(row.at for row in logs), tuple(frozenset((row.event,)) for row in logs), False
         )
-    left: defaultdict[str, set[str]] = defaultdict(set)
+    events: defaultdict[str, set[str]] = defaultdict(set)
     first: dict[str, int] = {}
     for row in logs:
         # A line without a request says nothing about the share of requests.
         if row.trace:
-            left[row.trace].add(row.event)
+            events[row.trace].add(row.event)
             if sampled:
                 first[row.trace] = min(row.at, first.get(row.trace, row.at))
     for call in calls:
         if call.callee == service and call.trace and call.at in covered:
             first[call.trace] = min(call.at, first.get(call.trace, call.at))
-    return Requests(tuple(first.values()), tuple(frozenset(left[trace]) for trace in first))
+    return Requests(tuple(first.values()), tuple(frozenset(events[trace]) for trace in first))
 
 
 def can_be_traced(calls: Sequence[Call], logs: Sequence[LogRow]) -> bool:
@@ -100,7 +100,7 @@ def new_errors(now: Sequence[frozenset[str]], usual: Requests) -> Shifted | None
 
 
 def most_shifted(now: Sequence[frozenset[str]], usual: Requests) -> Shifted | None:
-    """The event that stands out most: a complaint that appears, or an INFO that vanishes.
+    """The event whose share changed most: a complaint that appears, or an INFO that vanishes.
 
     A fault adds complaints and cuts work short. A system that is used in other ways does the
     opposite: complaints end, and new work is done. Shares are compared and not presence, since

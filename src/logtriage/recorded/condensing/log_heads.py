@@ -1,4 +1,4 @@
-r"""The heads of log lines: what usual loggers write before the message, the level among it.
+r"""The heads of log lines: the text, with the level in it, that loggers write before a message.
 
 Most heads are a time, then a few bracketed or single words, then a level that brackets, capitals or
 a colon mark as such. The others are in :data:`HEADS`, by the loggers that write them.
@@ -24,7 +24,7 @@ _OTHER_NAMES: Final = {
     _FATAL: "alert",
 }
 _CLEAR: Final = {name: level for level, names in _NAMES.items() for name in names.split()}
-#: Our level by a logger's name of it, in small letters.
+#: Our level for a logger's name of a level, in lower case.
 LEVEL_OF: Final = _CLEAR | {
     name: level for level, names in _OTHER_NAMES.items() for name in names.split()
 }
@@ -121,7 +121,7 @@ _PHP: Final = re.compile(r"PHP (Fatal|Parse|Warning|Notice|Deprecated)(?: error)
 _MARKS: Final = {".": _INFO, "-": _INFO, "*": _INFO, "#": _WARN}
 _PHP_LEVELS: Final = {"Fatal": _FATAL, "Parse": _FATAL, "Warning": _WARN}
 
-#: A head that begins a line, with the level that its first group says.
+#: (logger, pattern of its head, our level for the first group), in the order of trial.
 HEADS: Final[tuple[tuple[str, re.Pattern[str], Callable[[str], str | None]], ...]] = (
     ("klog", _KLOG, _LETTERS.get),
     ("redis", _REDIS, _MARKS.get),
@@ -134,7 +134,7 @@ HEADS: Final[tuple[tuple[str, re.Pattern[str], Callable[[str], str | None]], ...
 
 
 def split_head(raw: str) -> tuple[str | None, str]:
-    """The level that the head of a line says, or None, and the text after it; both of JSON."""
+    """(level in a line's head or None, text after the head); of JSON, the fields for these."""
     if "\x1b" in raw:
         raw = _COLOUR.sub("", raw)
     if wrapped := _WRAPPED.match(raw):
@@ -143,7 +143,7 @@ def split_head(raw: str) -> tuple[str | None, str]:
         return _structured(raw)
     for _, pattern, level in HEADS:
         if head := pattern.match(raw):
-            if pattern is _SYSLOG_HEAD:  # what the logger itself says is finer
+            if pattern is _SYSLOG_HEAD:  # the logger's own level is more exact
                 inner, text = split_head(raw[head.end() :])
                 return inner or level(head[1]), text
             return level(head[1]), raw[head.end() :]

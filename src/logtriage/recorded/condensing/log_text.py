@@ -1,6 +1,6 @@
-"""Log text: kinds of lines, and secrets that must not leave the recording.
+"""Log text: reading and cleaning lines, finding their kinds, and redacting secrets.
 
-Only imports use it: the text of a bundle is clean.
+Only imports clean text: the text of a bundle is clean.
 """
 
 import re
@@ -75,7 +75,7 @@ def read_line(raw: str) -> Line:
 
 
 def read_message(level: str | None, text: str) -> Line:
-    """:func:`read_line` where level and text are known already."""
+    """Clean a line as :func:`read_line` does, from a level and a text that are known already."""
     if "ID:" in text:
         text = _TRACE_NOISE.sub("", text)
     text = redact(text)

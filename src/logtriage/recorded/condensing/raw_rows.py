@@ -1,4 +1,4 @@
-"""Rows of telemetry before they are condensed, and when anything was recorded at all.
+"""Rows of telemetry before they are condensed, and the times in which anything was recorded.
 
 Times are Unix milliseconds.
 """
@@ -32,7 +32,7 @@ class LogRow:
 class Entry(StrEnum):
     """How a request without a recorded caller began."""
 
-    #: With its root span, or so the row says: a user's.
+    #: It begins with its root span, or its row says so: a user's.
     ROOT = "root"
     #: Its parent was not captured: a user's, unless recorded services call its service.
     ORPHAN = "orphan"
@@ -46,7 +46,8 @@ class Call:
 
     ``latency_us`` is the caller's wait, ``network_us`` the part of it outside of the callee, and
     ``self_us`` the time in the callee itself, both None if not measured; all in microseconds.
-    ``failed`` is the status by the callee; None without one. ``entry`` counts without a caller.
+    ``failed``: whether the callee's status is an error; None without a status. ``entry`` says how
+    a request without a caller began.
     """
 
     at: int
@@ -100,7 +101,7 @@ class ChangeRow:
 
 @attrs.frozen
 class Dependency:
-    """That one service calls another, ``count`` times, without when."""
+    """``count`` calls of one service to another, at unknown times."""
 
     caller: str
     callee: str
@@ -128,7 +129,7 @@ class Sample:
     value: int
 
 
-#: What a capture consists of, beside alerts and dependencies.
+#: The rows of a capture, beside alerts and dependencies.
 RawRow = LogRow | Call | Span | Usage | Sample | ChangeRow
 
 
@@ -159,7 +160,7 @@ class Rows:
 
     @property
     def pairs(self) -> frozenset[tuple[str | None, str]]:
-        """Who called whom; no caller if a user did."""
+        """(caller, callee) pairs; the caller is None for users."""
         called = {(call.caller, call.callee) for call in self.calls if call.caller is not None}
         edge = {(None, call.callee) for call in self.edge_calls}
         return frozenset({*called, *edge, *self.graph})
@@ -197,7 +198,7 @@ def _service_of(row: LogRow | Usage | Sample | ChangeRow) -> str:
 
 @attrs.frozen
 class Coverage:
-    """The stretches ``(since, until)`` in Unix milliseconds, sorted and apart."""
+    """When rows were recorded: sorted, separate stretches (since, until) in Unix milliseconds."""
 
     stretches: tuple[tuple[int, int], ...] = ()
 
@@ -223,7 +224,7 @@ class Coverage:
         return self.stretches[-1][1] if self.stretches else None
 
     def overlap(self, since: int, until: int) -> int:
-        """How much of a span of time was recorded, in milliseconds."""
+        """How much of the time from ``since`` to ``until`` was recorded, in milliseconds."""
         return sum(max(0, min(until, b) - max(since, a)) for a, b in self.stretches)
 
     def __contains__(self, at: int) -> bool:

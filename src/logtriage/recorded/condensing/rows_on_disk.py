@@ -1,6 +1,6 @@
 """Rows of many incidents on disk, read back by time: one incident at a time is in memory.
 
-The disk holds a temporary database of the standard library, which goes with the store.
+The disk holds a temporary SQLite database, which is deleted when the store is closed.
 """
 
 import pickle
@@ -18,7 +18,7 @@ class RowStore:
     """Keeps the rows in ``stretches`` of time, (since, until) in Unix ms, in order of arrival."""
 
     def __init__(self, stretches: Iterable[tuple[int, int]]) -> None:
-        self._stretches: list[tuple[int, int]] = []  # those that touch are one
+        self._stretches: list[tuple[int, int]] = []  # touching ones are merged
         for since, until in sorted(stretches):
             if self._stretches and since <= (last := self._stretches[-1])[1]:
                 self._stretches[-1] = last[0], max(last[1], until)

@@ -1,4 +1,4 @@
-"""The rows of each service, and its figures in a stretch of time; times are Unix milliseconds."""
+"""The rows of each service, and its figures over a stretch of time; times are Unix milliseconds."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,9 +23,9 @@ from logtriage.recorded.figures import Measure
 
 #: Figures are those of the minute before a tick; counts are per minute.
 SPAN_MS: Final = 60_000
-#: An alert on latency takes at least so much more than usual.
+#: A latency alert fires only if latency is at least this much above the usual.
 ALERT_LATENCY_MS: Final = 100
-#: Fewer measurements than this have no median worth the name.
+#: Fewer measurements than this have no meaningful median.
 ENOUGH: Final = 3
 #: Smaller changes do not matter, however steady a figure is: a point of CPU, and a tenth of the
 #: latency that raises an alert.
@@ -52,11 +52,11 @@ class ServiceRows:
 
 
 def by_service(rows: Rows, other: Rows) -> Mapping[str, ServiceRows]:
-    """The rows of each service; nothing for any other name.
+    """The rows of each service; empty for any other name.
 
-    ``other`` are those of the baseline, or of the incident: both go by the same rules. Work in the
-    background counts only at a service without requests. If a service has no lines, these
-    say nothing of its errors; if none of them has a level, neither do spans without any error.
+    ``other`` are the baseline's rows if ``rows`` are the incident's, and the reverse: the same
+    rules hold for both. Background work counts only at a service without requests. Errors of a
+    service are unknown if it has lines, but none with a level, and no call to it failed.
     """
     every = (*rows.calls, *other.calls)
     requested = {call.callee for call in every if call.entry is not Entry.BACKGROUND}
@@ -79,7 +79,7 @@ def by_service(rows: Rows, other: Rows) -> Mapping[str, ServiceRows]:
 
 
 def _silent_services(logs: Iterable[LogRow], calls: Iterable[Call]) -> set[str]:
-    """The services whose errors nobody tells: no line has a level, and no call failed."""
+    """The services with lines whose errors are unknown: no line has a level, no call failed."""
     telling = {call.callee for call in calls if call.failed}
     logs = tuple(logs)
     telling.update(row.service for row in logs if row.level is not None)
@@ -87,7 +87,7 @@ def _silent_services(logs: Iterable[LogRow], calls: Iterable[Call]) -> set[str]:
 
 
 def _by(rows: Iterable[Timed], name: str) -> defaultdict[str, list[Timed]]:
-    """Rows by a field, in order of time."""
+    """Rows by the value of field ``name``, in order of time."""
     groups: defaultdict[str, list[Timed]] = defaultdict(list)
     for row in sorted(rows, key=lambda row: row.at):
         groups[getattr(row, name)].append(row)
@@ -118,7 +118,7 @@ def _failed(logs: Iterable[LogRow]) -> frozenset[str]:
 def figures_of(
     rows: ServiceRows, since: int, until: int, calls: Sequence[Call]
 ) -> dict[str, int | None]:
-    """The figures of the calls in a stretch of time; none if no calls were recorded."""
+    """The figures of ``calls``, those in a stretch of time; empty if no calls were recorded."""
     recorded = rows.traced.overlap(since, until)
     if not rows.calls or not recorded:
         return {}
@@ -139,10 +139,10 @@ def figures_of(
 
 
 def _errors(calls: Sequence[Call], heard: set[str], failed: frozenset[str]) -> int | None:
-    """The failed requests of 10,000 ``heard``, by the status of the callee, or else by its log."""
+    """Failed requests in basis points: of ``heard`` by log or status; without any, by status."""
     if heard:
-        said = {call.trace for call in calls if call.failed and call.trace in heard}
-        return 10_000 * len(heard & failed | said) // len(heard)
+        by_status = {call.trace for call in calls if call.failed and call.trace in heard}
+        return 10_000 * len(heard & failed | by_status) // len(heard)
     known = [call.failed for call in calls if call.failed is not None]
     return 10_000 * sum(known) // len(known) if known else None
 
@@ -168,7 +168,7 @@ def overall(rows: ServiceRows) -> Measure:
 
 
 def spread_of(calls: Sequence[Call], usage: Sequence[Usage], usual: Measure) -> Measure:
-    """How far each figure strays without a fault, from its baseline; None if not known.
+    """How far each figure strays from its ``usual`` value without a fault; None if not known.
 
     CPU: the standard deviation of its samples. Latencies: that of single requests, from median to
     p90, so that one slow request in ten makes a service no suspect. Counts: chance alone (Poisson,
@@ -191,7 +191,7 @@ def spread_of(calls: Sequence[Call], usage: Sequence[Usage], usual: Measure) -> 
 
 
 def _upper(values: Iterable[int | None]) -> int | None:
-    """The standard deviation of microseconds in milliseconds, from median and p90."""
+    """The standard deviation in milliseconds of microseconds, estimated from median and p90."""
     known = sorted(value for value in values if value is not None)
     if len(known) < ENOUGH:
         return None

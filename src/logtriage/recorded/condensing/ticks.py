@@ -74,7 +74,7 @@ class Clock:
         return Series(**known_columns)
 
     def shifts(self, requests: Requests, usual: Requests) -> tuple[Shift, Shift]:
-        """New errors, and the event that shifted most, at each tick."""
+        """(new errors, event that shifted most), both at each tick."""
         fresh: list[Shifted | None] = []
         shifted: list[Shifted | None] = []
         for since, until in self._spans():
@@ -85,7 +85,7 @@ class Clock:
         return _shift(fresh), _shift(shifted)
 
     def sampled(self, samples: Samples) -> list[int | None]:
-        """At each tick the last fresh sample; None at the end is left off."""
+        """The last fresh sample at each tick, or None; Nones at the end are left off."""
         values = dict(samples)
         times = sorted(values)
         stale = max(STALE_MS, (interval_of(times) or 0) * 3 // 2)

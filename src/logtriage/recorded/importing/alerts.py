@@ -1,7 +1,7 @@
-"""Alerts as they are sent out or asked for: Alertmanager, Grafana, Prometheus, PagerDuty, Opsgenie.
+"""Alerts as Alertmanager, Grafana, Prometheus, PagerDuty and Opsgenie send or list them.
 
-Each reader gives the alerts of one document; :class:`AlertBook` joins what is told of an alert
-several times, and finds its service and its ticks.
+Each reader yields the alerts of one document; :class:`AlertBook` merges several reports of an
+alert, and finds its service and its ticks.
 """
 
 import json
@@ -19,8 +19,8 @@ from logtriage.recorded.importing.reader import Reader
 from logtriage.recorded.records import RecordedAlert
 
 MAX_NAME: Final = 80
-#: Labels that may name the service, the likeliest first. With ``exported_`` before it, a label is
-#: the metric's own, and the one without is that of the target that was scraped.
+#: Labels that may name the service, the likeliest first. If there is also a label with the prefix
+#: ``exported_``, that is the metric's own, and the plain label names the target that was scraped.
 _LABELS: Final = (
     *("service", "service_name", "app_kubernetes_io_name", "app", "deployment", "container", "job"),
 )
@@ -51,14 +51,14 @@ def _labelled(labels: Field) -> tuple[str, ...]:
 
 
 def is_webhook(document: Field) -> bool:
-    """Whether it is a notification of Alertmanager or Grafana, or a group of alerts."""
+    """Whether a document is a notification of Alertmanager or Grafana, or a group of alerts."""
     return "alerts" in document and any(
         name in document for name in ("groupKey", "version", "receiver", "orgId")
     )
 
 
 def webhook_alerts(document: Field, _: Reader) -> Iterator[SentAlert]:
-    """The alerts of a notification (Alertmanager's version 4, Grafana's 1), or of a group."""
+    """Yield the alerts of a notification (Alertmanager's version 4, Grafana's 1), or of a group."""
     if "version" in document and document["version"].value not in ("4", "1"):
         raise document["version"].bad("'4', of Alertmanager's webhook, or '1', of Grafana's")
     for alert in document["alerts"].items():
@@ -66,7 +66,7 @@ def webhook_alerts(document: Field, _: Reader) -> Iterator[SentAlert]:
 
 
 def labelled_alert(alert: Field) -> SentAlert:
-    """An alert with labels, of a notification (status: a word) or of the API (an object).
+    """An alert with labels, of a notification (its status is a word) or of the API (an object).
 
     The API gives active alerts, whose ``endsAt`` is when they end unless they are sent again.
     """
@@ -86,7 +86,7 @@ def labelled_alert(alert: Field) -> SentAlert:
 
 
 def prometheus_alerts(document: Field, reader: Reader) -> Iterator[SentAlert]:
-    """The alerts that fire; those that are pending are counted and left out."""
+    """Yield the alerts that fire; other alerts are counted and left out."""
     data = document["data"]
     if isinstance(data.value, list):
         yield from map(labelled_alert, data.items())
@@ -107,7 +107,7 @@ def prometheus_alerts(document: Field, reader: Reader) -> Iterator[SentAlert]:
 
 
 def is_pagerduty(document: Field) -> bool:
-    """Whether it is a webhook of PagerDuty (V3 or V2), or a list of its incidents."""
+    """Whether a document is a webhook of PagerDuty (V3 or V2), or a list of its incidents."""
     lists = (("messages", "incident"), ("incidents", "created_at"))
     listed = (
         isinstance(document[name].value, list) and all(key in row for row in document[name].items())
@@ -118,7 +118,7 @@ def is_pagerduty(document: Field) -> bool:
 
 
 def pagerduty_alerts(document: Field, reader: Reader) -> Iterator[SentAlert]:
-    """The incidents of a document. An event that is about no incident is counted and left out."""
+    """Yield a document's incidents as alerts; an event about no incident is counted, left out."""
     event = document["event"]
     if event.value is not None:
         about = event["data"]
@@ -155,7 +155,7 @@ def _end(ended: Field, since: int) -> int:
 
 
 def opsgenie_alerts(document: Field, _: Reader) -> Iterator[SentAlert]:
-    """The alerts of a document; closing or deleting an alert ends it."""
+    """Yield the alerts of a document; closing or deleting an alert ends it."""
     if isinstance(document["data"].value, list):
         for alert in document["data"].items():
             over = alert.first("report.closeTime", "updatedAt")
@@ -177,7 +177,7 @@ def _opsgenie(alert: Field, ended: Field | None) -> SentAlert:
 
 
 class AlertBook:
-    """Collects alerts: an alert that is sent again is the same alert, and may end it."""
+    """Collects alerts; an alert may be sent several times, and the last time with its end."""
 
     def __init__(self) -> None:
         self._alerts: dict[tuple[str, int], SentAlert] = {}
@@ -191,10 +191,10 @@ class AlertBook:
     def recorded(
         self, known: Collection[str], opened: int, around: int, horizon: int, tick_seconds: int
     ) -> tuple[tuple[RecordedAlert, ...], Counter[str]]:
-        """The alerts of an incident, and the names of those that name no ``known`` service.
+        """(alerts of an incident, counts by name of the alerts that name no ``known`` service).
 
-        Tick 0 begins when it is ``opened``, in Unix milliseconds; an alert fires at most so many
-        milliseconds ``around`` it, and within the horizon.
+        Tick 0 begins at ``opened``, in Unix milliseconds. Only alerts that fire at most ``around``
+        milliseconds from it, and begin within the horizon, are of the incident.
         """
         tick = 1000 * tick_seconds
         alerts: set[RecordedAlert] = set()

@@ -43,7 +43,7 @@ from logtriage.recorded.records import RecordedIncident
 _FILES: Final = f"{', '.join(ENDINGS[:-1])} and {ENDINGS[-1]}"
 #: The error for a folder without telemetry gives at most this many reasons.
 _REASONS: Final = 5
-#: Spans are read from this long before a stretch: the spans above may have begun there.
+#: Spans are read from this long before a stretch: parents of its spans may begin there.
 _SPAN_MARGIN_MS: Final = 60_000
 
 
@@ -123,7 +123,7 @@ class _Capture:
     lines: Counter[tuple[str, bool]] = attrs.Factory(Counter)
 
     def keep(self, row: Row) -> bool:
-        """Keep a row; whether it may be of an incident."""
+        """Keep a row; return whether it may belong to an incident."""
         if isinstance(row, SentAlert):
             self.alerts.add(row)
             return True
@@ -159,7 +159,7 @@ class _Capture:
                 )
 
     def between(self, name: str, since: int, until: int) -> Rows:
-        """The rows of a stretch, called so in notes, with spans joined to calls."""
+        """The rows of a stretch of time, with spans joined to calls; notes begin with ``name``."""
         say = self.reader.left_out.say
         spans, twice = distinct(self.store.spans(since - _SPAN_MARGIN_MS, until))
         calls = tuple(call for call in requests(spans.values()) if since <= call.at < until)

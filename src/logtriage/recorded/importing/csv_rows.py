@@ -21,7 +21,7 @@ _SHOWN: Final = 200
 
 
 def read_rows(path: Path, name: str) -> Iterator[tuple[str, list[str]]]:
-    """Each row (RFC 4180) that is not empty, with the place where it begins, ``name:line``."""
+    """Yield (place, cells) of each row (RFC 4180) with text; the place is ``name:line``."""
     line = 1
     with path.open("rb") as file:
         texts = (_text(line, number, name) for number, line in lines_of(file, name, MAX_CSV_LINE))
@@ -38,9 +38,9 @@ def read_rows(path: Path, name: str) -> Iterator[tuple[str, list[str]]]:
 def read_records(
     path: Path, needed: Sequence[str], name: str, skipped: LeftOut | None = None
 ) -> Iterator[Field]:
-    """Each record, its values by column.
+    """Yield each record, with its values by column.
 
-    An error if the file lacks a column, has one twice, or has a record of another length than its
+    A BundleError if the file lacks a column or has one twice, or if a record is not as long as the
     header; ``skipped`` counts such records instead.
     """
     rows = read_rows(path, name)
@@ -68,10 +68,10 @@ def read_sound_rows(
     *,
     optional: Sequence[str] = (),
 ) -> Iterator[tuple[int, list[str]]]:
-    """Line number and the named columns of each sound row; ``optional`` ones last, or "".
+    """Yield (line number, cells) of each sound row: ``columns``, then ``optional`` (or "").
 
-    A row is one line: the published files never break one, and so a stray quote costs its own row
-    and not the rest of the file. An error only if a column is missing or the gzip is damaged.
+    A row is one line: rows of the published files never span lines, and so a stray quote costs its
+    own row alone. A BundleError only if a column is missing or the gzip is damaged.
     """
     left_out.begin(name)
 

@@ -7,7 +7,7 @@
     metrics.csv   time, service [, cpu_percent, p99_ms, any other number]
 
 Each may end in ``.csv.gz``; columns may stand in any order. Every numeric column of metrics is a
-signal; elsewhere other columns are left alone. The first bad field is an error: it can be mended.
+signal; other tables may have other columns, which are not read. The first bad field is an error.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -29,7 +29,7 @@ from logtriage.recorded.importing.source_files import find_csv
 from logtriage.world.telemetry import TICK_SECONDS
 
 TableRow = LogRow | Call | Usage | Sample
-#: Name, records, and the reader of a record.
+#: (file name, records, reader of a record).
 Table = tuple[str, Iterator[Field], Callable[[Field], Iterable[TableRow]]]
 _NEEDED: Final = {
     "logs": ("time", "service", "level", "message"),
@@ -42,12 +42,12 @@ TABLES: Final = tuple(
 #: Columns of metrics that become no signal of their own.
 _NOT_OTHER: Final = (*_NEEDED["metrics"], "cpu_percent", "p99_ms")
 _MOST: Final = 10**18
-#: This many rows of metrics tell how often they were sampled.
+#: The interval of samples is taken from at most this many rows of metrics.
 _ENOUGH_ROWS: Final = 10_000
 
 
 def tables_of(root: Path, reader: Reader, skipped: LeftOut | None) -> Iterator[Table]:
-    """The tables that a folder has. ``skipped`` counts records with another number of fields."""
+    """Yield the tables of a folder; ``skipped`` counts records of a length unlike the header's."""
     numeric, words = set[str](), set[str]()
     readers: dict[str, Callable[[Field], Iterable[TableRow]]] = {
         "logs": lambda row: _logs(row, reader.names),
@@ -88,7 +88,7 @@ def _calls(row: Field, names: Names) -> Iterator[Call]:
 def _metrics(
     row: Field, reader: Reader, numeric: set[str], words: set[str]
 ) -> Iterator[Usage | Sample]:
-    """Every numeric column; a column whose first value is text is left out."""
+    """Yield the numeric columns of a row; a column whose first value is text is left out."""
     at, service = row["time"].needed_time, reader.names(row["service"].needed, row.where)
     cpu, p99 = _number(row["cpu_percent"], 100), _number(row["p99_ms"], 1)
     if cpu is not None or p99 is not None:
@@ -114,7 +114,7 @@ def _metrics(
 
 
 def tick_of(root: Path) -> int:
-    """The length of a tick in seconds: 30, or the interval of the samples of metrics alone."""
+    """The seconds of a tick: 30; with ``metrics.csv`` alone, the samples' interval if longer."""
     if find_csv(root, root, "logs") or find_csv(root, root, "calls"):
         return TICK_SECONDS
     times: dict[str, list[int]] = {}

@@ -1,4 +1,4 @@
-"""Fields of foreign documents, which know where they stand: errors name file, line and field.
+"""Fields of foreign documents, which know their place: errors name file, line and field.
 
 A document is decoded JSON, or a CSV record by column. Each property reads a field as one type, and
 raises :class:`~logtriage.errors.BundleError` for any other.
@@ -19,7 +19,7 @@ from logtriage.errors import BundleError
 _MOST: Final = 1 << 63
 #: 9999-01-01T00:00:00Z in Unix seconds: times are before it, so that ticks can be added.
 LATEST: Final = 253_370_764_800
-#: Unix times below each number, and how many make a second: by size, from 1973 to 5138.
+#: (Unix times below this, units in a second): the size tells the unit, from 1973 to 5138.
 _UNITS: Final = ((1e11, 1), (1e14, 10**3), (1e17, 10**6), (1e20, 10**9))
 _NEVER: Final = "0001-01-01T00:00:00Z"
 
@@ -152,7 +152,7 @@ class Field:
 
     @property
     def needed_time(self) -> int:
-        """As :attr:`time`; it must be there."""
+        """The same as :attr:`time`, which must be there."""
         if (time := self.time) is None:
             raise self.bad("a time with an offset such as 2031-05-06T10:21:05Z")
         return time

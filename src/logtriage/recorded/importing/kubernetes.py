@@ -23,19 +23,19 @@ _COUNT: Final = ("series.count", "count", "deprecatedCount")
 
 
 def is_event(document: Field) -> bool:
-    """Whether it is an event."""
+    """Whether a document is an event."""
     return any(name in document for name in ("involvedObject", "regarding"))
 
 
 def is_kubernetes(document: Field) -> bool:
-    """Whether it is an event, a list of objects, or a watched object."""
+    """Whether a document is an event, a list of objects, or a watched object."""
     is_list = document["kind"].value in ("List", "EventList") and "apiVersion" in document
     is_watched = document["type"].value in _WATCHED and "object" in document
     return is_event(document) or is_list or is_watched
 
 
 def changes_of(document: Field, reader: Reader) -> Iterator[ChangeRow]:
-    """The events of a document, of objects as services; those that are no events are counted."""
+    """Yield events as changes of the objects that they name; what is no event is counted."""
     if not is_event(document):
         inner = (document["object"],) if "object" in document else document["items"].items()
         for item in inner:
@@ -51,8 +51,8 @@ def changes_of(document: Field, reader: Reader) -> Iterator[ChangeRow]:
     last, count = document.first(*_LAST), document.first(*_COUNT)
     kind, name = about["kind"].text, about["name"].needed
     reason = spelled(document["reason"].text or document["type"].text or "event")
-    said = document.first("message", "note").text.strip()
-    place = "" if name in said else f" ({f'{kind} {name}'.strip()})"
-    detail = read_message(None, f"{reason}: {said}{place}" if said else f"{reason}{place}").message
+    text = document.first("message", "note").text.strip()
+    place = "" if name in text else f" ({f'{kind} {name}'.strip()})"
+    detail = read_message(None, f"{reason}: {text}{place}" if text else f"{reason}{place}").message
     until = at if last.value is None else max(at, last.moment)
     yield ChangeRow(at, name, reason, detail, until, max(1, count.count))

@@ -29,7 +29,7 @@ from logtriage.recorded.truth import NO_FAULT, RecordedTruth
 MAX_LEAD: Final = 4
 #: Ticks of a stretch without a fault before its opening, for the figures.
 _BEFORE: Final = 4
-#: How much time around an opening is read, in milliseconds, and in ticks if these are longer.
+#: Time read before and after an opening: at least these ms, and these ticks plus the horizon.
 AROUND_MS: Final = 600_000
 _BEFORE_TICKS: Final = 1 - FIRST_TICK
 _COLUMNS: Final = ("id", "opened", "root_cause", "kind")
@@ -97,7 +97,7 @@ def _label(row: Field, names: Names) -> Label:
 class Stretch:
     """A stretch of time that becomes an incident; times in Unix milliseconds.
 
-    ``usual`` is its baseline, ``until`` the end of its rows, None if they go on.
+    ``usual`` is its baseline (since, until), ``until`` the end of its rows, None if they go on.
     """
 
     label: Label
@@ -118,7 +118,7 @@ def stretches_of(
     *,
     models: bool,
 ) -> tuple[Stretch, ...]:
-    """The incidents to make of labels, in their order; for ``models`` by id, which tells nothing.
+    """The stretches of labels, in their order; for ``models`` by id, a hash that tells nothing.
 
     Raises:
         BundleError: naming the line of a label whose baseline overlaps its incident.
@@ -135,7 +135,7 @@ def stretches_of(
 
 
 def _refuse_overlap(label: Label, horizon: int, tick_seconds: int) -> None:
-    """Refuse a baseline that has part of its incident: the fault would count as usual."""
+    """Refuse a baseline that overlaps its incident: the fault would count as usual."""
     if label.baseline is None:
         return
     since, until = label.baseline
@@ -155,7 +155,7 @@ def _refuse_overlap(label: Label, horizon: int, tick_seconds: int) -> None:
 def for_models(
     label: Label, horizon: int, tick_seconds: int, note: Callable[[str], None]
 ) -> Iterator[Stretch]:
-    """The incidents of a label that show figures on request; their ids hide which has a fault."""
+    """Yield a label's stretches that show figures on request; their ids hide which has a fault."""
     tick, usual = 1000 * tick_seconds, label.baseline
     calm = None
     if usual is not None:

@@ -1,4 +1,4 @@
-"""What an import leaves out or takes otherwise than it stands: counted by file and reason."""
+"""Counts, by file and reason, of the data that an import leaves out or changes."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -6,15 +6,15 @@ from pathlib import PurePosixPath
 
 import attrs
 
-#: Endings of a file's name that are no part of what it is about.
+#: Endings of file names that :func:`stem_of` removes.
 _ENDINGS = (".gz", ".json", ".jsonl", ".ndjson", ".log", ".txt", ".out")
 
-#: A reason that more files have is told once.
+#: A reason that applies to more files than this makes a single note.
 _MANY = 5
 
 
 def stem_of(where: str) -> str:
-    """The name of the file of a place, without folders and endings."""
+    """The name of the file of a place (``file:line``), without folders and endings."""
     name = PurePosixPath(file_of(where)).name
     while (path := PurePosixPath(name)).suffix.lower() in _ENDINGS:
         name = path.stem
@@ -36,7 +36,7 @@ class LeftOut:
     _said: dict[str, None] = attrs.Factory(dict)
 
     def begin(self, name: str) -> None:
-        """Begin to read a file, and forget what was counted of it."""
+        """Begin to read a file; counts of an earlier reading are dropped."""
         self._counted = {key: row for key, row in self._counted.items() if key[0] != name}
 
     def add(self, reason: str, where: str | None = None) -> None:
@@ -51,7 +51,7 @@ class LeftOut:
         self._said[text] = None
 
     def notes(self) -> Iterator[str]:
-        """A text for each file and reason, or for a reason of many files; then the other notes."""
+        """Yield a note for each file and reason (one for a reason of many files), then others."""
         files = Counter(reason for _, reason in self._counted)
         for (_, reason), (count, first) in sorted(self._counted.items()):
             if files[reason] <= _MANY:

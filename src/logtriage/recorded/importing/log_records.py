@@ -15,7 +15,7 @@ from logtriage.recorded.importing.left_out import file_of, stem_of
 from logtriage.recorded.importing.prometheus import OTHER_LABEL
 from logtriage.recorded.importing.reader import Reader
 
-#: Labels of Loki that name the service, besides those of Prometheus, and what Loki puts if none.
+#: Labels of Loki that may name the service, and the values that Loki gives without a service.
 _STREAM_LABELS: Final = (
     *("service_name", "service", "app", "app_kubernetes_io_name", "compose_service"),
     *("container", "container_name", "deployment", "component", "unit", "job"),
@@ -42,7 +42,7 @@ _TRACES: Final = ("trace.id", "trace_id", "traceId", "traceID", "otelTraceID", "
 
 
 def streams(document: Field, reader: Reader) -> Iterator[LogRow]:
-    """The lines of an answer of Loki, or of a push to it."""
+    """Yield the lines of an answer of Loki, or of a push to it."""
     inner = document["data"]["result"] if "data" in document else document["streams"]
     for stream in inner.items():
         labels = _texts(stream["stream"])
@@ -55,7 +55,7 @@ def streams(document: Field, reader: Reader) -> Iterator[LogRow]:
 
 
 def stream_line(document: Field, reader: Reader) -> Iterator[LogRow]:
-    """A line of ``logcli --output=jsonl``, or of logs that Grafana saved."""
+    """Yield a line of ``logcli --output=jsonl``, or of logs that Grafana saved."""
     labels = _texts(document["labels"]) | _texts(document["fields"])
     yield from _line(document["timestamp"].moment, document["line"].text, labels, reader)
 
@@ -76,14 +76,14 @@ def _line(at: int, line: str, labels: Mapping[str, str], reader: Reader) -> Iter
 
 
 def journal(document: Field, reader: Reader) -> Iterator[LogRow]:
-    """An entry of ``journalctl --output=json``; the service is a container's or a unit's."""
+    """Yield an entry of ``journalctl --output=json``; its service is a container or a unit."""
     service = next(filter(None, _units(document)), "")
     message, priority = _message(document["MESSAGE"]), document["PRIORITY"]
     if not service or message is None:
         what = "service" if message else "message"
         reader.left_out.add(f"entry of the journal without a {what}")
         return
-    # What a service prints has the priority 6, whatever it says.
+    # Printed lines always have priority 6, so it says nothing of their level.
     number = None if priority.value is None else priority.count
     printed = number == 6 and document["_TRANSPORT"].value == "stdout"
     level = None if number is None or printed else syslog_level(number)
@@ -93,7 +93,7 @@ def journal(document: Field, reader: Reader) -> Iterator[LogRow]:
 
 
 def record(document: Field, reader: Reader) -> Iterator[LogRow]:
-    """A line of a container runtime, of Elastic's schema, or of a logger."""
+    """Yield a line of a container runtime, of Elastic's schema, or of a logger."""
     texts = (document.first(path) for path in _MESSAGES)
     text = next((row.value for row in texts if isinstance(row.value, str)), "").rstrip("\n")
     error = document.first("error.message", "error.type", "error")
@@ -109,7 +109,7 @@ def record(document: Field, reader: Reader) -> Iterator[LogRow]:
 
 
 def hits(document: Field, reader: Reader) -> Iterator[LogRow]:
-    """The lines that a search of Elasticsearch found."""
+    """Yield the lines that a search of Elasticsearch found."""
     for hit in document["hits"]["hits"].items():
         yield from record(hit["_source"], reader)
 
@@ -127,14 +127,14 @@ def _service(document: Field, reader: Reader) -> str:
 
 
 def is_streams(document: Field) -> bool:
-    """Whether it is an answer of Loki with lines, or a push to it."""
+    """Whether a document is an answer of Loki with lines, or a push to it."""
     data = document["data"]
     answered = "resultType" in data and data["resultType"].value == "streams"
     return answered or isinstance(document["streams"].value, list)
 
 
 def is_record(document: Field) -> bool:
-    """Whether it has a time and a message, or at least an error."""
+    """Whether a document has a time, and a message or at least an error."""
     has = (
         any(document.first(path).value is not None for path in paths)
         for paths in (_TIMES, (*_MESSAGES, "error.message"))
@@ -147,7 +147,7 @@ def _texts(field: Field) -> dict[str, str]:
 
 
 def _units(document: Field) -> Iterator[str]:
-    """What may name the service of an entry, the likeliest first."""
+    """Yield names that an entry may have for its service, the likeliest first."""
     about = document["UNIT"] if document["_COMM"].value == "systemd" else document["_SYSTEMD_UNIT"]
     if document["_TRANSPORT"].value == "kernel":
         return
@@ -161,7 +161,7 @@ def _units(document: Field) -> Iterator[str]:
 
 
 def _message(field: Field) -> str | None:
-    """The text of a message, which is a list of bytes if it is not UTF-8; None if there is none."""
+    """The text of a message, which is a list of bytes if it is not UTF-8; None without a text."""
     if isinstance(field.value, list):
         return bytes(max(0, min(byte.count, 255)) for byte in field.items()).decode(
             "utf-8", "replace"

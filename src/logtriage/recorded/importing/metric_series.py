@@ -1,4 +1,4 @@
-"""Series of a capture's metrics become samples of signals, whatever format they came in.
+"""Turning series of metrics, of any format, into samples of signals.
 
 A level stays as it is. A metric that only grows becomes a rate; after a restart it begins at 0. If
 a service runs in several instances, the mean of their latest values counts.
@@ -37,7 +37,7 @@ Labels = tuple[tuple[str, str], ...]
 
 @attrs.frozen
 class Point:
-    """A data point: ``values`` are added up over sets of attributes; times are Unix nanoseconds."""
+    """A data point; times are Unix nanoseconds, and ``since`` is when its count began, or 0."""
 
     at: int
     since: int
@@ -56,7 +56,7 @@ class Metric:
 
     @property
     def key(self) -> str:
-        """A text that differs between metrics."""
+        """A text that is unique to the metric of a service's instance."""
         return f"{self.service} {self.instance} {self.name}"
 
 
@@ -76,7 +76,7 @@ class SeriesBook:
         self.names = SignalNames(self.left_out)
 
     def levels(self, metric: Metric, points: Iterable[Point]) -> Iterator[Sample | Usage]:
-        """Values as they are, a signal for each set of attributes."""
+        """Yield values as they are, a signal for each set of attributes."""
         service, name = metric.service, metric.name
         if name in CPU and self._cpu.setdefault(service, name) == name:
             yield from self._shares(metric, points)
@@ -93,14 +93,14 @@ class SeriesBook:
     def rates(
         self, metric: Metric, points: Sequence[Point], *, delta: bool = False
     ) -> Iterator[Sample]:
-        """How much a metric grows in a second, over all its sets of attributes."""
+        """Yield a metric's growth per second, summed over its sets of attributes."""
         for at, (grown,), seconds in self.grown(metric, points, delta=delta):
             yield from self.sample(metric, "per second", at, grown / seconds)
 
     def grown(
         self, metric: Metric, points: Sequence[Point], *, delta: bool
     ) -> Iterator[tuple[int, tuple[float, ...], float]]:
-        """Time, growth over all sets of attributes, and the seconds of growth."""
+        """Yield (time, growth of each value summed over sets of attributes, seconds of growth)."""
         key = metric.key
         grown: dict[int, tuple[list[float], float]] = {}
         for point in points:
@@ -134,7 +134,7 @@ class SeriesBook:
     def sample(
         self, metric: Metric, ending: str, at: int, value: float, labels: Labels = ()
     ) -> Iterator[Sample]:
-        """A sample of the signal that a metric's name, its labels and an ending make."""
+        """Yield a sample of a signal, which is named by the metric, its labels and an ending."""
         signal, factor = self.names(metric.service, metric.name, labels, ending)
         mean = self._mean(metric, signal, at, value)
         units = in_units(Decimal(mean), factor)
@@ -144,7 +144,7 @@ class SeriesBook:
             self.left_out.add(f"{metric.name}: values beyond 63 bits")
 
     def _shares(self, metric: Metric, points: Iterable[Point]) -> Iterator[Usage]:
-        """CPU of its limit: all sets of attributes together, such as user and system."""
+        """Yield CPU as a share of its limit, summed over sets of attributes (user, system)."""
         together: dict[int, float] = {}
         for point in points:
             together[point.at] = together.get(point.at, 0.0) + point.values[0]

@@ -1,4 +1,4 @@
-"""Names that a recording takes: of services, and of signals, whose ends are their units."""
+"""Plain names for a recording: of services, and of signals, which end with their units."""
 
 import re
 from collections.abc import Iterable
@@ -33,9 +33,9 @@ _TAKEN: Final = frozenset({*FIGURES, "new_errors_bp", "events_bp"})
 
 
 def plain_name(name: str) -> str:
-    """The name with a ``-`` for every run of characters that a topology does not take.
+    """The name with a ``-`` for every run of characters that a topology does not allow.
 
-    Letters that read as others are spelled. Empty if nothing is left of it.
+    Letters that look like others are spelled. Empty if nothing is left of it.
     """
     kept = (letter if letter.isalnum() or letter in "-_." else " " for letter in name)
     return as_name("-".join("".join(kept).split()))
@@ -59,24 +59,24 @@ class Names:
         self._original: dict[str, str] = {}
 
     def __call__(self, name: str, where: str = "") -> str:
-        """The plain name of a service; the BundleError for an empty one has ``where`` it stands."""
+        """The plain name of a service; a BundleError for an empty name begins with ``where``."""
         if name not in self._plain:
             self._plain[name] = self._new(name, where and f"{where}: ")
         return self._plain[name]
 
     def known(self, name: str) -> str | None:
-        """The plain name of a service that was named before, in any case; None for another."""
+        """The plain name of a service that was named before, in any letter case; else None."""
         if name in self._plain:
             return self._plain[name]
         plain = plain_name(name)
         if plain in self._original:
             return plain
-        return next((one for one in self._original if one.casefold() == plain.casefold()), None)
+        return next((each for each in self._original if each.casefold() == plain.casefold()), None)
 
     def workload(self, name: str) -> str | None:
         """The service that runs as a pod, a replica set or another object of that name."""
         service = self.known(name)
-        owners = (one for one in self._original if name.casefold().startswith(f"{one}-".casefold()))
+        owners = (own for own in self._original if name.casefold().startswith(f"{own}-".casefold()))
         return service or max(owners, key=len, default=None)
 
     def _new(self, name: str, place: str) -> str:
@@ -92,7 +92,7 @@ class Names:
         while free in self._original:
             free, number = f"{plain}-{number}", number + 1
         other = self._original.get(plain) or next(
-            (one for one in self._original if one.casefold() == plain.casefold()), None
+            (each for each in self._original if each.casefold() == plain.casefold()), None
         )
         if other is not None:
             called = f"is called {free!r}: another is" if free != name else "has the letters of"
@@ -134,16 +134,16 @@ class SignalNames:
 
     def _new(self, service: str, words: str) -> tuple[str, int]:
         stem, unit, factor = _plain(words)
-        name, number, said = stem + unit, 2, f"{words!r:.120}"
+        name, number, quoted = stem + unit, 2, f"{words!r:.120}"
         while (service, name) in self._taken:
             name, number = f"{stem}_{number}{unit}", number + 1
         if (other := self._taken.get((service, stem + unit))) is not None:
-            self._left_out.say(f"signal {name} is {said}: another is {other}")
-        elif self._first.setdefault(name, said) != said:
-            self._left_out.say(f"signal {name} is {said}, and {self._first[name]} elsewhere")
+            self._left_out.say(f"signal {name} is {quoted}: another is {other}")
+        elif self._first.setdefault(name, quoted) != quoted:
+            self._left_out.say(f"signal {name} is {quoted}, and {self._first[name]} elsewhere")
         elif CUT in name:
-            self._left_out.say(f"signal {name} is {said}: its name is cut")
-        self._taken[service, name] = said
+            self._left_out.say(f"signal {name} is {quoted}: its name is cut")
+        self._taken[service, name] = quoted
         return name, factor
 
 

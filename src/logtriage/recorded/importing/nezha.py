@@ -79,7 +79,7 @@ class _Injection:
 
 
 def _injections(root: Path, left_out: LeftOut) -> dict[str, _Injection]:
-    """The faults by id. ``inject_timestamp`` is not read: it is off by hours."""
+    """The listed faults, by id. ``inject_timestamp`` is not read: it is off by hours."""
     folders = root / "rca_data"
     injections: dict[str, _Injection] = {}
     files = [
@@ -139,7 +139,7 @@ def _incident(
 def _baseline(
     source: Source, injection: _Injection, rows: Rows
 ) -> tuple[Rows, str, tuple[str, ...]]:
-    """The usual rows, what they are, and a note if not all of them are fault-free."""
+    """(usual rows, kind of baseline, a note if not all rows are of fault-free files)."""
     usual = source.usual(injection.date)
     kinds = {"log": (usual.logs, rows.logs), "trace": (usual.calls, rows.calls)}
     lacking = [kind for kind, (has, needs) in kinds.items() if needs and not has]

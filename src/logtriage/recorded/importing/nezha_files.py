@@ -50,7 +50,7 @@ class Source:
         self._usage: dict[Path, Rows] = {}
 
     def around(self, injected: datetime, date: str) -> tuple[Rows, tuple[str, ...]]:
-        """The minutes of a fault, with the resource use of their days; and what was missing.
+        """(rows of a fault's minutes, with the resource use of their days; notes on missing files).
 
         ``date`` is the folder that lists the fault.
         """
@@ -83,7 +83,7 @@ class Source:
         return rows.between(at - TOLERANCE_MS, at + TOLERANCE_MS), tuple(missing)
 
     def usual(self, date: str) -> Rows:
-        """The fault-free rows of a date; empty if there are none."""
+        """The fault-free logs and calls of a date, and its resource use away from faults."""
         if date not in self._usual:
             folder = self.root / "construct_data" / date
             # The published metrics there are those of the whole day, faults and all.
@@ -115,7 +115,7 @@ class Source:
     def _sound(
         self, files: _Files, columns: Sequence[str], time: Callable[[str], int | None]
     ) -> Iterator[tuple[str, int, str, list[str]]]:
-        """Place, Unix ms, service and columns of each row with a time and a pod."""
+        """Yield (place, Unix ms, service, columns) of each row with a sound time and pod."""
         for path, minute in files:
             middle, name = milliseconds(minute), name_of(self.root, path)
             for line, row in read_sound_rows(path, name, columns, self.left_out):

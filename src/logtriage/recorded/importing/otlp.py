@@ -1,8 +1,8 @@
-"""OTLP in JSON: logs and spans; times are Unix nanoseconds, unknown fields are left alone.
+"""OTLP in JSON: logs, spans and metrics; times are Unix nanoseconds, unknown fields are ignored.
 
 The collector's file exporter writes objects with ``resourceLogs``, ``resourceSpans`` or
-``resourceMetrics``. Jaeger's ``/api/v3/traces``
-puts them into ``result``, and Tempo into ``trace`` or, with ``batches``, as they are.
+``resourceMetrics``. Jaeger's ``/api/v3/traces`` puts them into ``result``, and Tempo into ``trace``
+or, with ``batches``, at the top.
 """
 
 import json
@@ -17,9 +17,9 @@ from logtriage.recorded.importing.fields import Field, plain_id
 from logtriage.recorded.importing.metric_series import Labels, Metric, Point, SeriesBook, spelled
 from logtriage.recorded.importing.reader import Reader
 
-#: What the names of severity numbers begin with, as protobuf writes them.
+#: The prefix of severity numbers in words, as protobuf writes them.
 _SEVERITY: Final = "SEVERITY_NUMBER_"
-#: What the event name of a change begins with.
+#: The prefix of the event name of a change.
 _CHANGE: Final = "change."
 SERVICE: Final = "service.name"
 #: The levels of severity numbers, four of each: 1 to 4 trace, 5 to 8 debug, ….
@@ -34,7 +34,7 @@ _ADDRESSES: Final = ("server.address", "net.peer.name", *_STORES)
 _ENVELOPES: Final = ("result", "trace")
 #: The lists of resources; Tempo has another name for those of spans.
 _LISTS: Final = frozenset({"resourceLogs", "resourceSpans", "resourceMetrics", "batches"})
-#: What lists of scopes are called in old files, before their kind.
+#: The name of lists of scopes in old files; a kind follows.
 _OLD_SCOPES: Final = "instrumentationLibrary"
 
 
@@ -49,7 +49,7 @@ def payloads(document: Field) -> list[Field]:
 def items_of(
     payload: Field, kind: str, items: str, reader: Reader
 ) -> Iterator[tuple[str, Mapping[str, object], Field]]:
-    """Service, attributes of the resource, and item, of all ``items`` of a ``kind``."""
+    """Yield (service, attributes of the resource, item) of all ``items`` of a ``kind``."""
     old = f"{_OLD_SCOPES}{kind}"
     lists = [f"resource{kind}", *(("batches",) if kind == "Spans" else ())]
     for resource in (row for name in lists for row in payload[name].items()):
@@ -68,22 +68,22 @@ def items_of(
 
 
 def logs_of(payload: Field, reader: Reader) -> Iterator[LogRow | ChangeRow]:
-    """The log records of an object of OTLP; those with the event name ``change.…`` are changes."""
+    """Yield the log records of an object of OTLP; those with event name ``change.…`` as changes."""
     for service, _, record in items_of(payload, "Logs", "logRecords", reader):
         at = record["timeUnixNano"].since_epoch or record["observedTimeUnixNano"].since_epoch
         if at is None:
             raise record["timeUnixNano"].bad("Unix nanoseconds, or observedTimeUnixNano must be")
         severity, level = record["severityNumber"], record["severityText"].text
-        said = known_level(level)
+        logged_level = known_level(level)
         if isinstance(severity.value, str) and severity.value.startswith(_SEVERITY):
-            said = known_level(severity.value.removeprefix(_SEVERITY).rstrip("234"))
+            logged_level = known_level(severity.value.removeprefix(_SEVERITY).rstrip("234"))
         elif number := severity.count:
             if number > 24:
                 raise severity.bad("a number from 0 to 24")
-            said = _LEVELS[(number - 1) // 4]
+            logged_level = _LEVELS[(number - 1) // 4]
         body = in_words(any_value(record["body"])) or _exception(record["attributes"])
         body = body or record["eventName"].text
-        line = read_line(body) if said is None else read_message(said, body)
+        line = read_line(body) if logged_level is None else read_message(logged_level, body)
         event = record["eventName"].text
         if event.startswith(_CHANGE):
             kind = event.removeprefix(_CHANGE) or "change"
@@ -99,7 +99,7 @@ def _exception(field: Field) -> str:
 
 
 def spans_of(payload: Field, reader: Reader) -> Iterator[Span | LogRow]:
-    """The spans of an object of OTLP, and the exceptions in them as lines of the log."""
+    """Yield the spans of an object of OTLP, and the exceptions in them as lines of the log."""
     for service, _, span in items_of(payload, "Spans", "spans", reader):
         trace, start = plain_id(span["traceId"].needed), span["startTimeUnixNano"].at("nanoseconds")
         end = span["endTimeUnixNano"].whole
@@ -134,7 +134,7 @@ def _peer(about: Mapping[str, object]) -> str:
 
 
 def enumerated(field: Field, known: tuple[str, ...], prefix: str) -> str:
-    """A value of an enumeration: a number as OTLP has it, or its name as protobuf does."""
+    """The name of a value of an enumeration, which may be a number (OTLP) or a name (protobuf)."""
     value = field.value
     if value is None:
         return known[0]
@@ -149,7 +149,7 @@ _TEMPORALITIES: Final = ("UNSPECIFIED", "DELTA", "CUMULATIVE")
 
 
 def metrics_of(payload: Field, reader: Reader) -> Iterator[Sample | Usage]:
-    """The samples of an object of OTLP, by the kind of point.
+    """Yield the samples of an object of OTLP; what they are depends on the kind of metric.
 
     ==================  =====================================================================
     gauge               its value, a signal for each set of attributes
@@ -185,7 +185,7 @@ def _metric(row: Field, metric: Metric, book: SeriesBook) -> Iterator[Sample | U
 
 
 def _numbers(body: Field, metric: Metric, book: SeriesBook) -> Iterator[Point]:
-    """The points of a gauge or a sum; NaN and infinite values are left out."""
+    """Yield the points of a gauge or a sum; NaN and infinite values are left out."""
     for point in _points(body):
         if "asDouble" not in point and "asInt" not in point:
             raise point.bad("a data point with asDouble or asInt")
@@ -224,7 +224,7 @@ def _distribution(
 
 
 def _points(body: Field) -> Iterator[Field]:
-    """The data points, without those whose flags say that nothing was recorded."""
+    """Yield the data points, without those whose flags say that nothing was recorded."""
     for point in body["dataPoints"].items():
         if not (point["flags"].whole or 0) & 1:
             yield point
@@ -246,7 +246,7 @@ def _labels_of(point: Field) -> Labels:
 
 
 def _is_delta(body: Field) -> bool:
-    """Whether each point counts anew, and is not cumulative."""
+    """Whether each point counts from the point before, and is not cumulative."""
     temporality = body["aggregationTemporality"]
     return enumerated(temporality, _TEMPORALITIES, "AGGREGATION_TEMPORALITY_") == "DELTA"
 

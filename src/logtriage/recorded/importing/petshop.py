@@ -114,14 +114,14 @@ def _incident(
     symptom = names(data["target"]["node"].needed, where)
     cause = names(data["root_cause"]["node"].needed, where)
 
-    def of(rows: tuple[Sample, ...]) -> Rows:
+    def as_rows(rows: tuple[Sample, ...]) -> Rows:
         shown = (row for row in rows if (row.service, row.name) == (symptom, _P99))
         edge = tuple(Usage(row.at, symptom, p99_ms=row.value // 1000) for row in shown)
         return Rows(edge_usage=edge, samples=rows, graph=graph)
 
     return condensed(
-        of(rows),
-        of(usual),
+        as_rows(rows),
+        as_rows(usual),
         RecordedTruth((cause,), metric.text),
         where=where,
         id=incident_id,
@@ -136,7 +136,7 @@ def _incident(
 
 
 def samples(root: Path, folder: Path, names: Names, note: Note) -> Iterator[Sample]:
-    """The samples of a file: three header rows, then one row of all metrics at a time.
+    """Yield the samples of a file: four header rows, then a row of all metrics for each time.
 
     An empty cell was not measured. ``note`` gets the columns that are no known metric. A
     BundleError names file, line and column.
@@ -171,7 +171,7 @@ def samples(root: Path, folder: Path, names: Names, note: Note) -> Iterator[Samp
 
 
 def calls(root: Path, scenario: Path, names: Names) -> Iterator[tuple[str, str]]:
-    """Pairs of caller and callee: a row calls the columns that are not 0."""
+    """Yield (caller, callee) pairs: a row's component calls those whose columns are not 0."""
     name, rows = _table(root, scenario, "graph")
     _, header = next(rows, ("", [""]))
     if len(header) < 2:
@@ -183,7 +183,7 @@ def calls(root: Path, scenario: Path, names: Names) -> Iterator[tuple[str, str]]
 
 
 def _table(root: Path, folder: Path, stem: str) -> tuple[str, Iterator[tuple[str, list[str]]]]:
-    """The name of a file, and its rows, all as long as the first, each with its place."""
+    """(file name, rows with their places); a BundleError unless rows are equally long."""
     path = find_csv(root, folder, stem)
     if path is None:
         raise BundleError(f"{name_of(root, folder)}: no {stem}.csv")

@@ -1,4 +1,4 @@
-"""Metrics as Prometheus answers a query: ``{"data": {"resultType": …, "result": […]}}``.
+"""Answers of Prometheus to queries of metrics: ``{"data": {"resultType": …, "result": […]}}``.
 
 The result of a range query is a ``matrix``, of an instant query a ``vector``. A metric only grows
 if its name says so, as in Prometheus itself: counters end in ``_total``, parts of histograms and
@@ -26,8 +26,8 @@ _PLACE: Final = (
     *("cluster", "container_id", "endpoint", "id", "image", "instance", "metrics_path", "name"),
     *("namespace", "node", "pod", "prometheus", "prometheus_replica", "replica", "uid"),
 )
-#: Labels of the container that a metric is about, though another target was scraped; not of one
-#: that only holds a pod's network.
+#: Labels of the container that a metric is about, though another target was scraped; then values
+#: that name none, such as the container that only holds a pod's network.
 _CONTAINERS: Final = (
     "container",
     "container_label_com_docker_compose_service",
@@ -37,7 +37,7 @@ _NO_CONTAINERS: Final = ("", "POD")
 _WORKLOADS: Final = ("deployment", "statefulset", "daemonset")
 #: Targets that measure others; by name, because a small system may have a single container.
 _EXPORTERS: Final = re.compile(r"(?i)cadvisor|kubelet|kube-state-metrics")
-#: The name of a pod ends with what its controllers drew.
+#: The name of a pod: the workload's name, then the random letters or number of its controllers.
 _POD: Final = re.compile(
     r"(.+?)(?:-(?=[a-z]*\d)[a-z0-9]{2,10}-[a-z0-9]{1,5}"
     r"|-[bcdfghjklmnpqrstvwxz2456789]{5}|-\d+)"
@@ -50,13 +50,13 @@ _TOO_LATE: Final = 1e11
 
 
 def workload_of(pod: str) -> str:
-    """What a pod is named for, such as its deployment."""
+    """The workload in the name of a pod, such as its deployment; any other name as it is."""
     match = _POD.fullmatch(pod)
     return pod if match is None else match[1]
 
 
 def rows_of(document: Field, reader: Reader) -> Iterator[Sample | Usage]:
-    """The samples of one answer in order of time, all instances of a service together."""
+    """Yield the samples of one answer in order of time, all instances of a service together."""
     data = document["data"]
     if document["status"].value not in (None, "success"):
         raise document["status"].bad("'success'")
@@ -96,11 +96,11 @@ def rows_of(document: Field, reader: Reader) -> Iterator[Sample | Usage]:
 
 
 def _services(every: Sequence[Mapping[str, str]], reader: Reader) -> list[str | None]:
-    """The service of each series.
+    """The service of each series, given their labels; None for none.
 
-    The label of a target that measures other services is not the service: it is so called, or
-    holds several containers, none of its own name. Then the container counts, or the workload;
-    a series of the target itself, such as of a whole machine, has no service.
+    A target may measure other services: its name says so, or it holds several containers, none of
+    its own name. Its label is then not the service; the container or the workload is. A
+    series of the target itself, such as of a whole machine, has no service.
     """
     if reader.label is not None:
         return [labels.get(reader.label, "").strip() or None for labels in every]

@@ -1,4 +1,4 @@
-"""What the readers of one capture share: names, notes, and the series of metrics."""
+"""The state that the readers of one capture share: names, notes, and the series of metrics."""
 
 import attrs
 
@@ -9,11 +9,12 @@ from logtriage.recorded.importing.names import Names
 
 @attrs.define
 class Reader:
-    """Passed to the reader of each document.
+    """The shared state of one import, which each reader of a document gets.
 
-    ``label`` names the service in metrics and streams of logs (None: the first of the usual ones
-    do). ``has_alerts``: there was a document of alerts, even without an alert. ``book`` are the
-    series of metrics. ``containers`` stood beside each value of a label of Prometheus.
+    ``label`` is the label that names the service in metrics and streams of logs (None: the first of
+    the usual labels). ``has_alerts``: there was a document of alerts, even without an alert.
+    ``book`` has the series of metrics. ``containers`` maps the value of a service label of
+    Prometheus to the containers named beside it.
     """
 
     left_out: LeftOut

@@ -22,12 +22,12 @@ from logtriage.recorded.importing.source_files import documents, json_files
 from logtriage.recorded.records import SCHEMA
 
 Row = RawRow | Dependency | SentAlert
-#: What the schema of a bundle begins with.
+#: The beginning of a bundle's schema.
 _OURS: Final = SCHEMA.partition("/")[0]
 
 
 class Shape(NamedTuple):
-    """A format of documents; ``alerts``: it tells which alerts fire, also that none does."""
+    """A format of documents; ``alerts``: they tell which alerts fire, or that none does."""
 
     name: str
     fits: Callable[[Field], bool]
@@ -127,7 +127,7 @@ def read_folder(
 
 
 def _read(reader: Reader, shapes: dict[str, None], document: Field) -> Iterable[Row]:
-    """The rows of a document by its shape, which joins those of its file."""
+    """The rows of a document; its shape is added to ``shapes``, those of its file."""
     shape = shape_of(document)
     shapes[shape.name] = None
     reader.has_alerts |= shape.alerts
@@ -137,7 +137,7 @@ def _read(reader: Reader, shapes: dict[str, None], document: Field) -> Iterable[
 def _sound(
     field: Field, read: Callable[[Field], Iterable[Row]], skipped: LeftOut | None
 ) -> Iterator[Row]:
-    """The rows of a field; none if one is bad, and ``skipped`` counts that."""
+    """Yield the rows of a field; if one is bad, none, and ``skipped`` counts that."""
     if skipped is None:
         yield from read(field)
         return

@@ -21,9 +21,9 @@ MAX_DOCUMENT: Final = 512 * 1024 * 1024
 ENDINGS: Final = (".json", ".jsonl", ".ndjson")
 #: Files of these names are JSON as well if their first line is.
 _PERHAPS: Final = (".log", ".txt", ".out")
-#: The way out where a line is no JSON: a collector that still writes tears the last one.
+#: The hint in errors of lines that are no JSON: a collector that still writes tears the last one.
 SKIP_BAD: Final = "--skip-bad, skip_bad in Python, leaves such lines out"
-#: If most of this many lines are documents, so are the others.
+#: If most of this many first lines are documents, each line of the file counts as one.
 _SOME: Final = 20
 #: How a line of JSON begins; a log in text may begin with a bracket, too.
 _JSON_HEAD: Final = re.compile(rb"\s*(?:\{|\[\s*(?:[{\[\]]|$))")
@@ -40,12 +40,12 @@ def inside(root: Path, path: Path) -> Path:
 
 
 def name_of(root: Path, path: Path) -> str:
-    """What a file is called in messages."""
+    """The name of a file in messages: its path below ``root``."""
     return path.relative_to(root).as_posix()
 
 
 def listed(folder: Path) -> list[Path]:
-    """What a folder holds, by name; nothing if there is no such folder."""
+    """The paths in a folder, sorted; empty if there is no such folder."""
     return sorted(folder.iterdir()) if folder.is_dir() else []
 
 
@@ -67,7 +67,7 @@ def find_csv(root: Path, folder: Path, stem: str) -> Path | None:
 
 
 def check_file(path: Path) -> None:
-    """Refuse a folder, or a link that leads nowhere."""
+    """Raise a BundleError for a folder, or for a link that leads nowhere."""
     if not path.is_file():
         what = "a link that leads nowhere" if path.is_symlink() else "none"
         raise BundleError(f"{path}: must be a file, is {'a folder' if path.is_dir() else what}")
@@ -98,7 +98,7 @@ def lines_of(
 
 
 def too_long(most: int | None) -> str:
-    """Why a longer line is refused."""
+    """The reason for refusing a line of more than ``most`` bytes."""
     return TOO_LONG if most is None else f"longer than {most:,} bytes"
 
 
@@ -110,7 +110,7 @@ _DECODER: Final = json.JSONDecoder(parse_constant=_no_constant)
 
 
 def decoded(text: bytes) -> Any:
-    """JSON that has no constants of JavaScript; ValueError or RecursionError for other text."""
+    """Decode JSON; ValueError (also for NaN and Infinity) or RecursionError for other text."""
     return json.loads(text, parse_constant=_no_constant)
 
 
@@ -124,7 +124,7 @@ def parsed(text: bytes, name: str, number: int | None = None) -> Any:
 
 
 def json_lines(file: IO[bytes], name: str) -> Iterator[tuple[str, Any]]:
-    """Each line's place and decoded JSON; empty lines are left out."""
+    """Yield (place, decoded JSON) of each line that is not empty."""
     for number, line in lines_of(file, name):
         if line.strip():
             yield f"{name}:{number}", parsed(line, name, number)
@@ -162,7 +162,7 @@ def _is_json(root: Path, path: Path) -> bool:
 
 
 def documents(path: Path, name: str, left_out: LeftOut | None = None) -> Iterator[Field]:
-    """Every document of a JSON file; of a list its items.
+    """Yield every document of a JSON file; the items of a list are documents.
 
     A file whose first line is a document holds one in each line (OTLP files, whatever they are
     called). Any other file is documents that span lines. ``left_out`` counts text that is not JSON;
@@ -174,7 +174,7 @@ def documents(path: Path, name: str, left_out: LeftOut | None = None) -> Iterato
 
 
 def _flat(document: Field) -> Iterator[Field]:
-    """The documents in a list, also of lists, as Zipkin has them."""
+    """Yield the documents in a list, or in a list of lists, as Zipkin has them."""
     if not isinstance(document.value, list):
         yield document
         return
@@ -211,7 +211,7 @@ def _values(file: IO[bytes], name: str, left_out: LeftOut | None) -> Iterator[tu
 def _while_sound(
     lines: Iterator[tuple[int, bytes]], name: str, left_out: LeftOut | None
 ) -> Iterator[tuple[int, bytes]]:
-    """The lines up to where the file is damaged, if that may be left out."""
+    """Yield the lines up to damage of the file; without ``left_out``, damage is an error."""
     try:
         yield from lines
     except BundleError as error:
@@ -239,7 +239,7 @@ def _reason(error: BundleError, name: str) -> tuple[str, str]:
 
 
 def _one_after_another(text: bytes, name: str, number: int) -> Iterator[tuple[int, Any]]:
-    """Documents that span lines, each with the line at which it begins."""
+    """Yield documents that span lines, each with the line at which it begins."""
     try:
         whole, at, line = text.decode(json.detect_encoding(text)).rstrip(), 0, number
         while at < len(whole):

@@ -1,7 +1,7 @@
-"""Who calls whom in a captured stack: a topology of spans, of calls, or of known dependencies.
+"""Who calls whom in a captured stack: a topology made of spans, calls, or known dependencies.
 
-The files of a folder are those that :mod:`~logtriage.recorded.importing.capture` reads, without
-labels; others say nothing of calls.
+The folder is as for :mod:`~logtriage.recorded.importing.capture`, but needs no labels; rows of
+other kinds are not used.
 """
 
 from collections import Counter

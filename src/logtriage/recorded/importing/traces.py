@@ -18,7 +18,7 @@ from logtriage.recorded.importing.reader import Reader
 _ZIPKIN: Final = ("CLIENT", "SERVER", "PRODUCER", "CONSUMER")
 _ABOVE: Final = ("CHILD_OF", "FOLLOWS_FROM")
 _ERRORS: Final = ("error", "exception")
-#: The fields of an error, in the order in which the line has them.
+#: The fields of an error that make a log line, in this order.
 _TOLD: Final = ("exception.type", "exception.message", "error.kind", "message")
 
 
@@ -31,7 +31,7 @@ def is_jaeger(document: Field) -> bool:
 
 
 def dependencies_of(document: Field, reader: Reader) -> Iterator[Dependency]:
-    """Who calls whom, and how often."""
+    """Yield who calls whom, and how often."""
     for row in document["data"].items() if "data" in document else (document,):
         caller, callee = (reader.names(row[end].needed, row.where) for end in ("parent", "child"))
         if row["callCount"].value is None:
@@ -41,7 +41,7 @@ def dependencies_of(document: Field, reader: Reader) -> Iterator[Dependency]:
 
 
 def jaeger_spans(document: Field, reader: Reader) -> Iterator[Span | LogRow]:
-    """The spans of a document, and the errors in them as lines of the log."""
+    """Yield the spans of a document, and the errors in them as lines of the log."""
     for trace in document["data"].items() if "data" in document else (document,):
         for span in trace["spans"].items():
             yield from _jaeger(span, trace["processes"], reader.names)
@@ -92,7 +92,7 @@ def is_zipkin(document: Field) -> bool:
 
 
 def zipkin_spans(span: Field, reader: Reader) -> Iterator[Span]:
-    """The span, unless it names no service or has not begun."""
+    """Yield the span, unless it has no service or no timestamp."""
     service = span["localEndpoint"]["serviceName"].text
     if not service.strip() or span["timestamp"].value is None:
         what = "localEndpoint.serviceName" if not service.strip() else "timestamp"
