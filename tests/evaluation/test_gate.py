@@ -94,6 +94,19 @@ def test_shares_the_other_way_round_have_the_opposite_interval(
     assert back.bounds == pytest.approx((-high, -low), abs=1e-6)
 
 
+def test_shares_of_attempts_leave_the_interval_as_open_as_those_of_one_attempt() -> None:
+    """One mis-page in either run, at another attempt, proves no more than none does."""
+    none, half = [0.0] * 21, [0.5] + [0.0] * 20
+    calm, even = paired_share_difference(none, none), paired_share_difference(half, half)
+    assert calm is not None
+    assert calm == even
+    assert judged(blank("mis_paged"), list(zip(half, half, strict=True)), MARGIN).verdict is (
+        Verdict.UNDECIDED
+    )
+    two_halves = paired_share_difference(none, [0.5, 0.5] + [0.0] * 19)
+    assert two_halves == paired_share_difference(none, [1.0] + [0.0] * 20)
+
+
 def verdict_of(before: Sequence[float], after: Sequence[float]) -> Verdict:
     return judged(blank(), list(zip(before, after, strict=True)), MARGIN).verdict
 
