@@ -213,10 +213,10 @@ class Record:
             NothingToLearn: if no group had a spread for :data:`PATIENCE` steps.
         """
         tokens = sum(len(attempt.prompt) + len(attempt.ids) for attempt in played)
-        self.append(step, [attempt.episode for attempt in played], tokens, seconds)
+        self.append(step, [attempt.episode for attempt in played], tokens / len(played), seconds)
 
-    def append(self, step: int, played: Sequence[Episode], tokens: int, seconds: float) -> None:
-        """As :meth:`step`, of episodes that hold ``tokens`` in all."""
+    def append(self, step: int, played: Sequence[Episode], *known: float) -> None:
+        """As :meth:`step`; ``known`` are tokens an episode and seconds of play, if measured."""
         rows = [row_of(episode.state) for episode in played]
         wires = [wire for episode in played for wire in episode.actions]
         malformed = sum(wire["action_type"] == "malformed" for wire in wires)
@@ -231,13 +231,13 @@ class Record:
             **{name: told[name] for name in self.HEADS if name in told},
             "no_spread": sum(flat) / len(flat),
             "malformed": malformed / len(rows),
-            "tokens": tokens / len(rows),
-            "play_seconds": seconds,
+            **dict(zip(("tokens", "play_seconds"), known, strict=False)),
             "seconds": now - self._since,
         }
         self._since = now
         with (self._out / STEPS).open("a", encoding="utf-8") as file:
-            file.write(",".join(f"{cells[name]:.6g}" for name in self.HEADS) + "\n")
+            told_cells = (f"{cells[name]:.6g}" if name in cells else "" for name in self.HEADS)
+            file.write(",".join(told_cells) + "\n")
         title = f"grade {told['grade']:.3f}, handed over {told['handed_over']:.0%}"
         self._bar.update(self._task, completed=step, description=title)
         self._flat = self._flat + 1 if all(flat) else 0
@@ -270,7 +270,7 @@ class PlainRecord:
     ) -> list[None]:
         """Note a step."""
         episodes = [environment.episode for environment in environments]
-        self._record.append(self._trainer().state.global_step + 1, episodes, 0, 0.0)
+        self._record.append(self._trainer().state.global_step + 1, episodes)
         return [None] * len(completions)
 
 

@@ -81,6 +81,8 @@ def test_wrong_rows_are_refused() -> None:
             environment().reset(**row)
     with pytest.raises(UnknownName, match=r"style 'notaton'.*did you mean 'notation'"):
         triage_rows(IDS, style="notaton")  # type: ignore[arg-type]
+    with pytest.raises(InvalidInput, match="TRL play text and notation, not 'compact'"):
+        triage_rows(IDS, style="compact")
     with pytest.raises(InvalidInput, match="incident_ids: expected a list of ids, got '"):
         triage_rows(IDS[0])
 

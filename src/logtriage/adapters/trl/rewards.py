@@ -13,7 +13,7 @@ from logtriage.conversations.wires import actions_of_conversation
 from logtriage.drawing.sealing import incident_of
 from logtriage.errors import InvalidInput
 from logtriage.grading import Grade, Graded, Resolver, Rubric, grade_actions, rubric_named
-from logtriage.rendering import Style, system_prompt
+from logtriage.rendering import Style, check_style, system_prompt
 from logtriage.transcript import check_drawn
 from logtriage.world.loading import world_at_hand
 
@@ -33,7 +33,13 @@ def triage_rows(
     ``style`` must be that of the environment, which is ``notation`` for :class:`NotationEnv`.
     :meth:`TriageEnv.reset` puts the first screen into the empty user message. The trainer reads
     the columns (:func:`~logtriage.adapters.episode.row_of`); the model sees the prompt alone.
+
+    Raises:
+        UnknownName, InvalidInput: for a style that does not exist, or that no environment plays.
     """
+    if check_style(style) not in (Playing.style, NotationEnv.style):
+        played = f"{Playing.style} and {NotationEnv.style}"
+        raise InvalidInput(f"style: environments of TRL play {played}, not {style!r}")
     reply = (NotationEnv if style == "notation" else Playing).reply
     return [
         {

@@ -121,7 +121,7 @@ function changed([after, before, words]) {
       el("tbody", {}, sides.flatMap(([, some]) => some.slice(0, TELLING)).map(({ incident, is, was, by, row }) => el("tr", {},
         el("td", { class: `score ${signClass(by)}` }, signed(by)), el("td", {}, fixed(was)), el("td", {}, fixed(is)),
         el("th", { scope: "row" }, el("a", { href: addressOf({ view: "episode", policy: row[POLICY], incident, rival: before[0] }) }, incident)),
-        el("td", { class: "wraps" }, row[VERDICT])))))));
+        el("td", { class: "wraps" }, after.length > 1 ? `${row[POLICY]}: ${row[VERDICT]}` : row[VERDICT])))))));
 }
 
 // How the episodes of each agent ended; those of the run's own agents stand first and apart.
