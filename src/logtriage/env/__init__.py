@@ -1,8 +1,8 @@
 """Gymnasium environments: one incident at a time on the scalar core, or N on the batched one.
 
 Importing this package registers an id for every drawn task: ``logtriage/Cascading-v4`` is the
-benchmark, ``logtriage/Cascading-fog0-v4`` the same without fog. Gymnasium imports the package itself
-for an id that begins with its name:
+benchmark, ``logtriage/Cascading-fog0-v4`` the same without fog. Gymnasium imports the package by
+itself for an id with its name as a prefix:
 
 >>> import gymnasium
 >>> envs = gymnasium.make_vec("logtriage.env:logtriage/Cascading-v4", num_envs=1024)

@@ -154,7 +154,7 @@ class Incidents:
         self._seal = seal_for(split, seal)
 
     def draw(self, asked: Any = None) -> tuple[int, Incident]:
-        """(index, incident) for the id or index ``asked``, or the next; raises as ``Playlist.ask``."""
+        """(index, incident) of the incident ``asked``, or of the next; raises as ``ask``."""
         self.playlist.ask([] if asked is None else [asked])
         indices = self.playlist.take(1)
         index, task = int(indices[0]), self._drawn

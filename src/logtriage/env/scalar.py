@@ -30,7 +30,7 @@ class TriageEnv(gymnasium.Env[Floats, np.int64]):
     """A single agent on numeric observations; ``render_mode="ansi"`` shows screens as text.
 
     ``reset(options={"id": …})`` plays one incident, by id or index; without it incidents
-    follow one another from a start that ``seed`` determines. ``info`` holds ``action_mask`` (A,) int8,
+    follow one another from where ``seed`` begins. ``info`` holds ``action_mask`` (A,) int8,
     ``score`` the grade so far, ``closing`` the index into
     :data:`logtriage.grading.batch.CLOSINGS` or -1, and ``tick``.
 

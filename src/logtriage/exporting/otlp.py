@@ -127,9 +127,9 @@ def readings(
             yield known.metric, "1", float(known.name == tokens[-1])
 
 
-def _metrics(tape: Tape, second: int, gauges: Iterable[Readings], panel: EdgePanel) -> Iterator[Json]:
+def _metrics(tape: Tape, second: int, said: Iterable[Readings], panel: EdgePanel) -> Iterator[Json]:
     at, edge = str(tape.nano(second)), tape.simulation.topology.edges[0]
-    metrics = [(read[0], metric) for read in gauges for metric in readings(tape.voice, *read)]
+    metrics = [(read[0], metric) for read in said for metric in readings(tape.voice, *read)]
     metrics.append((edge, ("edge.errors", "%", panel.error_bp / 100)))
     metrics.append((edge, ("edge.latency.p99", "ms", float(panel.p99_ms))))
     items = [
@@ -190,9 +190,7 @@ def _read(
 def _trace(
     tape: Tape, second: int, service: int, total: int, waits: Mapping[str, int], errors: str
 ) -> Iterator[Item]:
-    """The spans of one request that takes ``total`` ms, ``waits`` of them for callees.
-
-    ``errors`` is the token that says where it fails."""
+    """The spans of a request of ``total`` ms, with ``waits`` for calls; ``errors`` is a token."""
     calls, usual = tape.simulation.topology.calls[service], tape.voice.world.spans
     # Requests of one tick end one after another, in the order of services.
     end = 1000 * (second - 1) - 10 * service

@@ -35,9 +35,7 @@ Array = NDArray[Any]
 
 @attrs.frozen(eq=False)
 class Weights:
-    """The network of one role: (matrix, bias) of each layer, and its pointers.
-
-    Pointer i adds input ``column[i]``, times the weight of ``group[i]``, to logit ``action[i]``."""
+    """A role's network: (matrix, bias) by layer, ``logtriage.vector.role_inputs.Pointers``."""
 
     layers: tuple[tuple[Array, Array], ...]
     action: Array
