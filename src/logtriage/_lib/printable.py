@@ -40,10 +40,10 @@ def is_shown(text: str) -> bool:
 
 
 def inert(text: str) -> str:
-    """The text :func:`spelled` out, without marks that mean something to a chat template.
+    """The text with unprintable characters :func:`spelled`, and marks :func:`unmarked`.
 
-    The bracket of a mark is replaced, as in ``‹tool_call>``. So a screen with this text neither
-    calls a tool nor ends the turn.
+    The bracket of a chat template's mark is replaced, as in ``‹tool_call>``. So a screen with this
+    text neither calls a tool nor ends the turn.
     """
     return unmarked(spelled(text))
 

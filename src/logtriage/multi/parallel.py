@@ -174,7 +174,7 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
     def step(
         self, actions: Mapping[str, Any]
     ) -> tuple[dict[str, Any], dict[str, float], dict[str, bool], dict[str, bool], Infos]:
-        """Let every agent take its action. After the end, no ``actions`` give empty dictionaries.
+        """Let every agent act in this tick. After the end, no actions give empty dictionaries.
 
         Raises:
             ResetNeeded: before the first reset.

@@ -71,7 +71,7 @@ def _taken(action: Action, role: Role, topology: Topology) -> Action:
 class NumericSeat:
     """An agent that sees rows of its role's layout and acts by integers of ``role_actions``.
 
-    The mask stands beside the row, or in the info if ``flat``: TorchRL refuses it in both.
+    The mask stands beside the row, or in the info if ``flat``: TorchRL refuses two at once.
     """
 
     def __init__(

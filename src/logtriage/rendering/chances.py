@@ -84,7 +84,7 @@ def _untypical(world: World, kind: Kind) -> Signature:
 
 
 def _least(world: World) -> int:
-    """The least share that the row :data:`ANY` names: the second smallest, if there are few."""
+    """The least share in the row :data:`ANY`: the second smallest of a few, else COMMON."""
     rows = world.background.values()
     shares = sorted({share for row in rows for share in row.values() if share})
     return shares[1] if 1 < len(shares) <= GRID else COMMON
@@ -210,7 +210,7 @@ def _telling(world: World, signature: Signature, sorts: Iterable[str]) -> list[s
 
 @attrs.frozen
 class FaultGroup:
-    """The kinds of a class of faults with the same ``page``: a team, or ``the owner``."""
+    """The kinds of fault with the same class and ``page``, which is a team or ``the owner``."""
 
     fault_class: str
     page: str

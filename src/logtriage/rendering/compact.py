@@ -96,7 +96,7 @@ def by_team(topology: Topology, owners: Iterable[tuple[str, str]]) -> dict[str, 
 
 
 def owners(observation: Observation) -> dict[str, str]:
-    """Owners by service; in a fleet, if a service alerts, has a line, was acted on or declared."""
+    """Owners by service; in a fleet, only if it alerts, has a line, was acted on or declared."""
     names = observation.topology.names
     every = dict(zip(names, observation.directory, strict=True))
     if not shows_some_owners(observation):

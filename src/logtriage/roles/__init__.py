@@ -272,7 +272,7 @@ def is_request(action: Action) -> TypeGuard[RequestMoreLogs | RequestMetrics | R
 
 
 def may_ask(role: Role, action: Action, topology: Topology) -> bool:
-    """Whether a role may request this: False only for requests about services it does not watch."""
+    """False for a request about a service that the role does not watch, else True."""
     if not is_request(action) or action.service is None:
         return True
     return topology.index(action.service) in watched(role, topology)

@@ -110,7 +110,7 @@ class NetworkRole:
 
 
 class _Reader:
-    """Makes the input of a role from states of incidents with one setting."""
+    """Makes the input of a role's network, for incidents with one setting."""
 
     def __init__(
         self, split: RoleSplit, role: Role, setting: Setting, topology: Topology, horizon: int
