@@ -1,4 +1,4 @@
-"""Imports of what an extra brings."""
+"""Imports of packages that an extra installs."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,7 +8,7 @@ from logtriage.errors import MissingExtra
 
 @contextmanager
 def imports_of(extra: str, feature: str, *frameworks: str) -> Iterator[None]:
-    """Import frameworks inside; if one is missing, the error names the extra for the feature."""
+    """A context for imports of ``frameworks``; if one is missing, MissingExtra names the extra."""
     try:
         yield
     except ModuleNotFoundError as error:

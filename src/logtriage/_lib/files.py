@@ -1,4 +1,4 @@
-"""Files: written whole or not at all, and read by lines of bounded length."""
+"""Files: writing them whole or not at all, and reading lines of bounded length."""
 
 import errno
 import gzip
@@ -17,7 +17,7 @@ from logtriage.errors import InvalidInput
 #: The longest line that is read, in bytes (in a text stream, in characters). The limit holds for
 #: unpacked gzip, where a few kilobytes may become gigabytes.
 MAX_LINE: Final = 16 * 1024 * 1024
-#: Why a longer line is refused.
+#: The reason for refusing a longer line, in words.
 TOO_LONG: Final = f"longer than {MAX_LINE >> 20} MiB"
 #: Flags that some systems lack.
 _NO_LINKS: Final[int] = getattr(os, "O_NOFOLLOW", 0)
@@ -32,7 +32,7 @@ def try_lock(descriptor: int) -> None:
     """Lock an open file for this process, until it is closed.
 
     Raises:
-        BlockingIOError, PermissionError: if another process has it.
+        BlockingIOError, PermissionError: if another process has locked it.
     """
     if sys.platform == "win32":  # pragma: no cover
         import msvcrt
@@ -77,7 +77,7 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
 
 
 def _takes_a_stream(path: Path) -> bool:
-    """Whether there is a device or a pipe; IsADirectoryError if there is a directory."""
+    """Whether ``path`` is a device or a pipe; IsADirectoryError if it is a directory."""
     try:
         mode = path.stat().st_mode
     except OSError:  # nothing there, or nothing that can be seen: writing says what is wrong
@@ -88,7 +88,7 @@ def _takes_a_stream(path: Path) -> bool:
 
 
 def open_here(path: Path, flags: int, mode: int = 0o666) -> int:
-    """A descriptor of the file of that very name: a link there is an error, not followed.
+    """Open a file and return its descriptor; a symbolic link is an error, not followed.
 
     ``mode`` is the mode of a new file, before the umask.
 
@@ -109,8 +109,8 @@ def numbered_lines(
 def numbered_lines(stream: Iterable[Any], most: int | None = None) -> Iterator[tuple[int, Any]]:
     """The lines of a stream with their numbers from 1; None for a line that is too long.
 
-    A line may have ``most`` bytes (characters of a text), or :data:`MAX_LINE`; no more than that is
-    held of a longer line.
+    A line may have ``most`` bytes (in a text, characters; None: :data:`MAX_LINE`). No more than
+    that of a longer line is ever held in memory.
     """
     most = MAX_LINE if most is None else most
     readline = getattr(stream, "readline", None)
@@ -129,11 +129,11 @@ def numbered_lines(stream: Iterable[Any], most: int | None = None) -> Iterator[t
         yield number, None
 
 
-#: Of a gzip, this many unpacked bytes are read, and so many more for each packed byte: logs shrink
-#: to a hundredth, blanks to a thousandth.
+#: A gzip may unpack to ``UNPACKED`` bytes, and ``UNPACKED_EACH`` more for each packed byte: logs
+#: shrink to a hundredth, blanks to a thousandth.
 UNPACKED: Final = 256 * 1024 * 1024
 UNPACKED_EACH: Final = 100
-#: At most this many blank lines of a gzip are read, one after the other.
+#: A gzip may have at most this many blank lines in a row.
 BLANK_LINES: Final = 1_000_000
 #: Files that are not text, by their first bytes.
 _PACKED: Final = {
@@ -148,11 +148,11 @@ _GZIP: Final = b"\x1f\x8b"
 
 
 def unpacked(stream: Any, name: str) -> Any:
-    """A stream of lines, unpacked if it is a gzip; a stream of text as it is.
+    """The stream, unpacked if it is a gzip; a stream of text stays as it is.
 
     Raises:
-        InvalidInput: for a file of another kind; while it is read, for a damaged gzip, and for
-            one that grows beyond measure.
+        InvalidInput: for a file of another kind; while it is read, for a gzip that is damaged
+            or unpacks to too much.
     """
     if isinstance(stream, io.TextIOBase) or not hasattr(stream, "read"):
         return stream
@@ -169,7 +169,7 @@ def unpacked(stream: Any, name: str) -> Any:
 
 
 class _Unpacked:
-    """The lines of a gzip, as far as its size allows."""
+    """The lines of a gzip; InvalidInput once it unpacks to too much for its size."""
 
     def __init__(self, stream: BinaryIO, name: str) -> None:
         self._counted = _Counted(stream)

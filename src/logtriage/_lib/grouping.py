@@ -1,4 +1,4 @@
-"""Values by key."""
+"""Grouping of values by key."""
 
 from collections.abc import Iterable
 from typing import TypeVar

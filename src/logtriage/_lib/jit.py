@@ -1,7 +1,7 @@
-"""How kernels are compiled: when first called, without the interpreter's lock, and cached.
+"""Compilation of kernels: at their first call, cached, to run without the interpreter's lock.
 
-Numba reuses a cached kernel as long as its own file is unchanged, but a kernel holds constants and
-functions of many files: its name carries a digest of them all. Needs the extra ``fast`` (numba).
+Numba reuses a cached kernel while the kernel's own file is unchanged. But a kernel holds constants
+and functions of many files, so its name has a digest of them all. Needs the extra ``fast`` (numba).
 """
 
 import sys
@@ -26,9 +26,9 @@ except ModuleNotFoundError as error:
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-#: ``_nrt`` is Numba's own memory management. Kernels allocate nothing, and counting the
-#: references to some forty arrays at every call took ten times as long as all the rest. No kernel
-#: is called from C, and the wrappers for it took 7 % of the time to compile.
+#: ``_nrt`` is Numba's memory management. Kernels allocate nothing, and counting references to some
+#: forty arrays at every call took ten times as long as all the rest. ``no_cfunc_wrapper``: no
+#: kernel is called from C, and the wrappers for it took 7 % of the time to compile.
 _OPTIONS: Final[dict[str, Any]] = {
     "cache": True,
     "nogil": True,
@@ -44,7 +44,7 @@ COMPILING: Final = "numba:compile"
 
 
 class Progress(event.Listener):
-    """Says once that kernels of this package are being compiled, which takes up to a minute."""
+    """Writes once that kernels of this package are being compiled, which takes up to a minute."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream, self._said = stream, False
@@ -68,15 +68,15 @@ if sys.stderr is not None and sys.stderr.isatty():
 def kernel(function: Function) -> Function:
     """Compile ``function`` for the types of its arguments, when it is called.
 
-    Arithmetic is as the machine does it: no reordering of floats, no checks of bounds. A kernel
-    may allocate nothing: its caller gives it the room that it needs.
+    Arithmetic is the machine's: no reordering of floats, no checks of bounds. A kernel may not
+    allocate memory: its caller passes the arrays that it needs.
     """
     function.__qualname__ = f"{function.__qualname__}_{digest()}"
     return cast(Function, numba.njit(**_OPTIONS)(function))
 
 
 def callable_by_kernels(*functions: Callable[..., Any]) -> None:
-    """Let kernels call functions that stay plain Python for everybody else."""
+    """Let kernels call these functions, which stay plain Python for all other callers."""
     options = {name: value for name, value in _OPTIONS.items() if name != "cache"}
     for function in functions:
         register_jitable(**options)(function)

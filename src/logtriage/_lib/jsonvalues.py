@@ -10,7 +10,7 @@ def absent(value: object) -> bool:
 
 
 def present(fields: Mapping[str, Any], name: str) -> Any:
-    """What a field holds; None if it is missing or holds nothing."""
+    """The value of a field; None if it is missing or :func:`absent`."""
     value = fields.get(name)
     return None if absent(value) else value
 

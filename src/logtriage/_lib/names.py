@@ -1,7 +1,7 @@
-"""Names from strangers: short, of one script, and read in one way.
+"""Checks of names from outside: short, in one script, and not to be mistaken for another name.
 
-Agents and people tell services apart by what they read. A Cyrillic ``е`` reads as a Latin ``e``,
-and a filler reads as nothing.
+Agents and people tell services apart by how names look. A Cyrillic ``е`` looks like a Latin ``e``,
+and a filler looks like nothing.
 """
 
 from typing import Final
@@ -12,13 +12,13 @@ from logtriage._lib.printable import is_shown
 
 #: The longest name, in characters.
 MAX_NAME: Final = 100
-#: What stands beside letters and digits.
+#: The characters that a name may have beside letters and digits.
 _BESIDE: Final = "-_."
-#: Scripts that are written together, as Unicode's profile for identifiers has it.
+#: Scripts that a name may mix, as in Unicode's profile for identifiers.
 _TOGETHER: Final = frozenset(
     ("LATIN", "CJK", "HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA", "HANGUL", "BOPOMOFO")
 )
-#: Letters of Cyrillic and Greek and two of Latin, and the Latin ones that they read as.
+#: Letters (Cyrillic, Greek, and two Latin), and the ASCII letters that they look like.
 _READS_AS: Final = str.maketrans(
     "ıĸавекмнорстухіјѕԁԛԝһӏαοντυχικρАВЕКМНОРСТУХІЈЅԚԜӀΑΒΕΖΗΙΚΜΝΟΡΤΥΧ",
     "ikabekmhopctyxijsdqwhlaovtuxikpABEKMHOPCTYXIJSQWlABEZHIKMNOPTYX",
@@ -26,10 +26,10 @@ _READS_AS: Final = str.maketrans(
 
 
 def is_name(name: str) -> bool:
-    """Whether all in a name is a letter, a digit, or one of ``-_.``, in one script and in full.
+    """Whether a text is a name: letters of one script, digits and ``-_.``, at most 100 characters.
 
-    Letters that are another way to write others (wide, raised, composed of two) are none, and a
-    name that reads as ASCII is ASCII.
+    Variants of letters (wide, raised, decomposed) are refused, and so is a name that looks like
+    ASCII and is not.
     """
     letters = [letter for letter in name if letter not in _BESIDE]
     if not letters or len(name) > MAX_NAME or not all(map(str.isalnum, letters)):
@@ -44,14 +44,14 @@ def is_name(name: str) -> bool:
 
 
 def as_name(name: str) -> str:
-    """The text as a name: if it is none, letters beyond ASCII are spelled, as in ``u0435``."""
+    """The text if it is a name; else with characters beyond ASCII spelled out, as ``u0435``."""
     if is_name(name):
         return name
     return "".join(letter if letter.isascii() else f"u{ord(letter):04x}" for letter in name)
 
 
 def _script(letter: str) -> str:
-    """The script of a letter; none for phonetics and clicks of Latin, which read as others."""
+    """The script of a letter; empty for Latin phonetics and clicks, which look like others."""
     script = name_of(letter, "").partition(" ")[0]
     code = ord(letter)
     plain = (code < 0x250 and not 0x1C0 <= code < 0x1C4) or 0x1E00 <= code < 0x1F00

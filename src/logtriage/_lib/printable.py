@@ -1,20 +1,20 @@
-"""Foreign text made printable: text of an agent, a file or a server, before anyone reads it.
+"""Making text of an agent, a file or a server printable, before anyone reads it.
 
-Unprintable are control characters, line breaks, bidirectional marks and lone surrogates, as
-:meth:`str.isprintable` has it, and what shows nothing, such as fillers: a text can hide in it.
+Unprintable are control characters, line breaks, bidirectional marks and lone surrogates (see
+:meth:`str.isprintable`), and characters that show nothing, such as fillers: they can hide a text.
 """
 
 import re
 from typing import Final
 from unicodedata import category
 
-#: Characters that Python prints, and that nobody sees.
+#: Characters that Python calls printable, but that nobody sees.
 _UNSEEN: Final = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2800\u3164\ufe00-\ufe0f\uffa0"
     "\U000e0100-\U000e01ef]"
 )
-#: The bracket of what chat templates and tokenizers take for more than text: the beginning of a
-#: turn, a call of a tool, its result, a thought, an image.
+#: The opening bracket of a mark that chat templates or tokenizers take for more than text: the
+#: beginning of a turn, a call of a tool, its result, a thought, an image.
 _MARK: Final = re.compile(
     r"<(?=[|｜]|/?(?:tools?|tool_calls?|tool_response|tool_results?|function(?:_calls?|_results?)?"
     r"|(?:start|end)_(?:of_\w+|function_\w+)|im_(?:start|end)|invoke|parameter|arg_(?:key|value)"
@@ -25,7 +25,7 @@ _MARK: Final = re.compile(
     r"|\[(?=/?(?:INST|THINK|ARGS|CALL_ID|SYSTEM_PROMPT|TOOL_\w+|AVAILABLE_TOOLS)\])",
     re.IGNORECASE,
 )
-#: What stands for such a bracket.
+#: What replaces the bracket of a mark.
 _HARMLESS: Final = {"<": "‹", "[": "⁅"}
 
 
@@ -40,16 +40,16 @@ def is_shown(text: str) -> bool:
 
 
 def inert(text: str) -> str:
-    """The text as :func:`spelled` has it, without marks that a chat template gives a meaning.
+    """The text with unprintable characters :func:`spelled`, and marks :func:`unmarked`.
 
-    The bracket of a mark is another one: ``‹tool_call>``. So a screen on which the text stands
-    neither calls a tool nor ends the turn.
+    The bracket of a chat template's mark is replaced, as in ``‹tool_call>``. So a screen with this
+    text neither calls a tool nor ends the turn.
     """
     return unmarked(spelled(text))
 
 
 def unmarked(text: str) -> str:
-    """The text with other brackets for marks that a chat template gives a meaning; as long."""
+    """The text with the brackets of chat templates' marks replaced; its length stays the same."""
     if "<" not in text and "[" not in text:
         return text
     return _MARK.sub(lambda bracket: _HARMLESS[bracket[0]], text)
@@ -58,8 +58,8 @@ def unmarked(text: str) -> str:
 def spelled(text: str, keep: str = "") -> str:
     r"""The text with unprintable characters spelled out, as in ``\x1b[2J`` or ``\n``.
 
-    Blanks of every width become a plain one. Characters in ``keep`` stay as they are:
-    line breaks, where a text may have several lines. Spelling a text twice changes nothing more.
+    Blanks of every width become plain blanks. Characters in ``keep`` stay as they are, such as
+    line breaks in a text of several lines. Spelling a text twice changes nothing more.
     """
     if is_shown(text):
         return text

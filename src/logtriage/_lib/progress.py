@@ -1,15 +1,15 @@
-"""How long work says how far it is."""
+"""Progress of long work: a callback, and a loop that calls it."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
 _Item = TypeVar("_Item")
-#: Called with how many things are done and how many there are: at the start, and after each.
+#: A callback of (things done, things in all), called at the start and after each thing.
 OnProgress = Callable[[int, int], None]
 
 
 def watched(items: Iterable[_Item], on_progress: OnProgress | None, total: int) -> Iterator[_Item]:
-    """The ``total`` items as they are; each counts as done when the next one is asked for."""
+    """The ``total`` items, unchanged; an item counts as done when the next is requested."""
     if on_progress is None:
         yield from items
         return

@@ -1,4 +1,4 @@
-"""Objects of a user's own, named ``module:name`` where an id could stand."""
+"""References ``module:name`` to a user's own objects, which commands take in place of an id."""
 
 import sys
 from collections.abc import Callable
@@ -49,7 +49,7 @@ def imported(reference: str) -> Any:
 def name_in_module(thing: Callable[..., object]) -> str:
     """``module.name`` of a function or class, which its module must have under that name.
 
-    A function that was sent here by value keeps its name, where its module is another process's.
+    A function pickled by value keeps the name that it had in the other process.
 
     Raises:
         InvalidInput: for a lambda, a function within another, a partial, or an object.
@@ -68,9 +68,9 @@ def name_in_module(thing: Callable[..., object]) -> str:
 
 
 def player_name(maker: object) -> str:
-    """What tells a maker of players apart: its ``description``, else its name and its module's.
+    """A text that identifies a maker of players: its ``description``, else its module and name.
 
-    A partial counts with its arguments, and a name with the file that holds its code.
+    The text of a partial has its arguments; a name is followed by a digest of its module's file.
     """
     if isinstance(maker, tuple):
         return f"({', '.join(map(player_name, maker))})"

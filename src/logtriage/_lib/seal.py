@@ -1,7 +1,7 @@
 """The key of sealed incidents: without it, no truth can be computed from an id.
 
-The key is never shown, but its fingerprint is: a keyed hash that tells keys apart and tells
-nothing else. Seeds are another keyed hash, in another domain.
+The key is never shown, only its fingerprint: a keyed hash that tells keys apart and reveals
+nothing else. Seeds are a keyed hash in another domain.
 """
 
 from hashlib import blake2b
@@ -28,7 +28,7 @@ class Seal:
         key: at least :data:`MIN_KEY` secret bytes; ``logtriage seal new`` makes them.
 
     Raises:
-        SealError: for a key that is too short or too long, or no bytes.
+        SealError: for a key that is too short, too long, or not of bytes.
     """
 
     __slots__ = ("_digest", "fingerprint")
@@ -106,6 +106,6 @@ def _with_key(digest: bytes) -> Seal:
 
 
 def reduce_with_key(seal: Seal) -> tuple[Any, ...]:
-    """How a seal travels to a process of our own: by a pipe, and never into a file."""
+    """Pickle a seal with its key, for a pipe to a process of our own and never for a file."""
     digest = seal._digest
     return seal.__reduce__() if digest is None else (_with_key, (digest,))

@@ -1,15 +1,15 @@
-"""Why actions could not be read: a count and the first reason of each kind."""
+"""Reasons why actions could not be read, summed up by kind."""
 
 import re
 from collections.abc import Iterable
 from typing import Final
 
-#: What differs between two reasons of a kind: names, numbers, and all that follows a choice.
+#: Details that may differ between two reasons of a kind: quoted names and numbers.
 _DETAIL: Final = re.compile(r"'[^']*'|\"[^\"]*\"|\d+(?:\.\d+)?")
 
 
 def kinds_of(reasons: Iterable[str]) -> list[tuple[int, str]]:
-    """How many reasons are of each kind, and the first of them; the most frequent kind first."""
+    """(count, first reason) of each kind of reason, the most frequent kind first."""
     first: dict[str, str] = {}
     counts: dict[str, int] = {}
     for reason in reasons:
@@ -20,7 +20,7 @@ def kinds_of(reasons: Iterable[str]) -> list[tuple[int, str]]:
 
 
 def kind_of(reason: str) -> str:
-    """What reasons that differ in names and numbers alone have in common."""
+    """The kind of a reason: its text without quoted names, numbers, and the choices it lists."""
     return _DETAIL.sub("", short(reason))
 
 
@@ -30,7 +30,7 @@ def short(reason: str) -> str:
 
 
 def unread(reasons: Iterable[str], total: int) -> str:
-    """How many of the ``total`` could not be read, and why: ``3 of 5 actions could not …``."""
+    """A line on how many of ``total`` actions could not be read, and why."""
     kinds = kinds_of(reasons)
     many = len(kinds) > 1
     why = ", ".join(f"{short(reason)}{f' ({count})' if many else ''}" for count, reason in kinds)

@@ -1,4 +1,4 @@
-"""The commands, put together."""
+"""The app of typer, with all commands and their examples."""
 
 import inspect
 import sys
@@ -47,7 +47,7 @@ app = _typer(Group, pretty=False)
 
 
 def _usage(text: str | None, *examples: str) -> str:
-    """The paragraphs of a docstring, which lose their line breaks, then examples."""
+    """The help of a command: a docstring with its paragraphs on one line each, then examples."""
     paragraphs = inspect.cleandoc(text or "").split("\n\n")
     shown = [" ".join(paragraph.split()) for paragraph in paragraphs]
     lines = (f"  logtriage {example}" for example in examples)
@@ -93,7 +93,7 @@ def _add(
 def _group(
     name: str, text: str, commands: dict[str, tuple[Callable[..., Any], tuple[str, ...]]]
 ) -> None:
-    """Add a group of commands; its example is the first of its first command."""
+    """Add a group of commands; its help shows the first example of its first command."""
     group = _typer()
     first, *_ = commands.values()
     app.add_typer(group, name=name, help=_usage(text, first[1][0]))

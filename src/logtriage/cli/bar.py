@@ -21,18 +21,18 @@ from logtriage.errors import InvalidInput
 if TYPE_CHECKING:
     from logtriage.evaluation import LoadedRun
 
-#: Seconds from line to line, where there is no terminal; work that takes less has none.
+#: Seconds between lines where there is no terminal; shorter work prints no line.
 EVERY: Final = 10.0
-#: Seconds that the estimate looks back on.
+#: The estimate of the remaining time rests on this many seconds.
 _PERIOD: Final = 300.0
 
 
 class Bar(Progress):
-    """How far a command is: a bar on a terminal, elsewhere a line every :data:`EVERY` seconds.
+    """Progress of a command: a bar on a terminal, elsewhere a line every :data:`EVERY` seconds.
 
-    It says that the command is ``doing`` so many things of a kind (``what``), with a ``detail``
-    beside the count. An interrupt ends the command with a message: the count, then what is
-    ``kept``.
+    It shows ``doing`` (such as ``playing``), a count of things (``what``, such as ``episodes``) and
+    a ``detail``. An interrupt ends the command with a message: the count, then ``kept``, a text
+    on what is kept.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class Bar(Progress):
         kept: str = "; nothing is written",
     ) -> None:
         console = messages()
-        console.file = sys.stderr  # not its own proxy
+        console.file = sys.stderr  # not the proxy of an outer bar
         super().__init__(
             TextColumn("{task.description}"),
             BarColumn(),
@@ -80,7 +80,7 @@ class Bar(Progress):
             raise typer.Exit(INTERRUPTED) from None
 
     def begin(self, doing: str, what: str) -> None:
-        """Start another kind of work; ``what`` names the things that are counted."""
+        """Start another kind of work; ``what`` names the things to count."""
         self._doing, self._what, self._began = doing, what, monotonic()
         self._done: int | None = None
         self._total: int | None = None
@@ -111,14 +111,14 @@ class Bar(Progress):
 
 
 def what_is_kept(out: Path | None) -> str:
-    """What an interrupt says of episodes: whether they are kept in ``out``."""
+    """The text after the count of episodes at an interrupt: whether ``out`` keeps them."""
     if out is None:
         return " are lost; use --out DIR to keep them"
     return f" are kept in {out}; the same command resumes"
 
 
 def lines_of(sources: Iterable[Path | IO[bytes]]) -> int | None:
-    """How many lines files have, blank ones too; None if a source can be read only once."""
+    """The number of lines in all sources; None if a source is damaged or can be read only once."""
     total = 0
     for source in sources:
         if not isinstance(source, Path) or not source.is_file():
@@ -127,12 +127,12 @@ def lines_of(sources: Iterable[Path | IO[bytes]]) -> int | None:
             try:
                 total += sum(1 for _ in numbered_lines(unpacked(file, str(source))))
             except InvalidInput:
-                return None  # which is said once the file is read in earnest
+                return None  # the reader of the file will report the mistake
     return total
 
 
 def loaded_runs(directories: Iterable[Path], seal: Seal | None = None) -> "list[LoadedRun]":
-    """Runs, read and graded; errors as of :func:`logtriage.evaluation.load_run`."""
+    """Read and grade runs, with a bar; raises as :func:`logtriage.evaluation.load_run`."""
     from logtriage.evaluation import load_run
 
     with Bar("reading", "episodes") as bar:

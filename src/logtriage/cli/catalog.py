@@ -18,7 +18,7 @@ from logtriage.rendering import render_observation, system_prompt
 from logtriage.state import initial_state
 from logtriage.tasks import BENCHMARK_FOG, TaskSpec, as_world, get_task, tasks_of
 
-#: Fields that the JSON of a task leaves out: the world has them.
+#: Fields that the JSON of a task leaves out, because the world has them.
 _LEFT_OUT: Final = ("world", "topology", "services")
 
 

@@ -1,4 +1,4 @@
-"""Where output goes: results to stdout, everything about them to stderr."""
+"""The consoles of commands: results go to stdout, messages to stderr."""
 
 import json
 import os
@@ -27,7 +27,7 @@ class _Console(Console):
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None
     ) -> Iterator[Segment]:
-        """Spell out the control characters of the text."""
+        """Render with the control characters of the text spelled out."""
         for text, style, control in super().render(renderable, options):
             yield Segment(text if control else spelled(text, _KEPT), style, control)
 
@@ -45,10 +45,10 @@ class _Console(Console):
         raise BrokenPipeError
 
 
-#: Control characters that a text may have.
+#: Control characters that stay in a text.
 _KEPT: Final = "\n\t"
 _WIDTH: Final = 120
-#: Bad lines of one kind that are reported one by one.
+#: This many bad lines of one kind are reported in full.
 _MOST_ALIKE: Final = 5
 
 
@@ -93,7 +93,7 @@ def note(text: str, style: str | None = None) -> None:
 def fail(text: object) -> None:
     """Print an error message on a line of stderr.
 
-    The further mistakes of a world follow, each on an indented line.
+    A WorldError has several mistakes: each but the first follows on an indented line.
     """
     first, *more = str(text).split("\n") if isinstance(text, WorldError) else [str(text)]
     shown = Text.assemble(("error: ", "bold red"), spelled(first))
@@ -103,32 +103,32 @@ def fail(text: object) -> None:
 
 
 def emit(data: Any) -> None:
-    """Print JSON data, in which attrs values may stand, on a line of stdout in ASCII; flush it."""
+    """Print data, which may hold attrs values, as one line of ASCII JSON to stdout; flush it."""
     sys.stdout.write(f"{json.dumps(data, default=attrs.asdict)}\n")
     sys.stdout.flush()
 
 
 def mute_stdout() -> None:
-    """Discard what is still to be flushed, once nobody reads stdout."""
+    """Discard output that is not flushed yet, once nobody reads stdout."""
     devnull = os.open(os.devnull, os.O_WRONLY)
     os.dup2(devnull, sys.stdout.fileno())
 
 
 class BadLines:
-    """Reports bad lines: the first of a kind in full, and how many more are like them."""
+    """Reports bad lines: the first of each kind in full, of the others how many there were."""
 
     def __init__(self) -> None:
         self._of_kind: dict[str, list[TranscriptError]] = {}
 
     def tell(self, error: TranscriptError) -> None:
-        """Report a line, unless :data:`_MOST_ALIKE` of its kind were."""
+        """Report a bad line, unless :data:`_MOST_ALIKE` of its kind were reported."""
         alike = self._of_kind.setdefault(kind_of(error.reason), [])
         alike.append(error)
         if len(alike) <= _MOST_ALIKE:
             fail(error)
 
     def end(self) -> None:
-        """Say how many were not reported, and which was the last."""
+        """Report how many lines of each kind were left out, and the last of them."""
         for alike in self._of_kind.values():
             if (more := len(alike) - _MOST_ALIKE) > 0:
                 note(f"{more} more lines like these; the last: {alike[-1]}", "red")

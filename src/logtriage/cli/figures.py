@@ -22,7 +22,7 @@ Cell = str | Text
 
 _CALL: Final = "of the pages and root causes"
 
-#: The meaning of each column, by its title on a line or the first word of it.
+#: The meaning of each column, by its title (:func:`plain_title`) or the title's first word.
 _MEANINGS: Final = {
     "mean grade [95 % interval]": "mean of the grades, with its bootstrap interval",
     "unscored as 0": "mean grade with 0 for each episode that is unscored or missing",
@@ -89,8 +89,8 @@ _MEANINGS: Final = {
 class Figures:
     """Prints tables of figures, and at the end the meanings of their columns.
 
-    A table that does not fit the terminal comes as a list: each row under its name, a line for
-    each figure.
+    A table that does not fit the terminal is printed as a list: the name of each row, then a line
+    for each of its figures.
     """
 
     def __init__(self, console: Console) -> None:
@@ -100,8 +100,8 @@ class Figures:
     def put(self, titles: Sequence[str], rows: Iterable[Sequence[Cell]], *, names: int = 1) -> None:
         """Print a table, with a cell for each title, and a blank line; nothing without rows.
 
-        The first ``names`` columns say whose figures they are. A title may have line breaks; a
-        title with a bracket stands on the left. A column without a single figure is left out.
+        The first ``names`` columns name the row. A title may have line breaks; a column whose title
+        has a bracket is left-aligned. A column without a single figure is left out.
         """
         texts = [list(map(_text, row)) for row in rows]
         if not texts:
@@ -122,7 +122,7 @@ class Figures:
             say(self._console)
 
     def legend(self) -> None:
-        """Print the meaning of each column, once for columns that mean the same."""
+        """Print the meaning of each printed column, once for columns with the same meaning."""
         meanings: dict[str, str] = {}
         for title in self._titles:
             if meaning := _MEANINGS.get(title, _MEANINGS.get(title.partition(" ")[0])):
@@ -179,7 +179,7 @@ def _empty() -> Table:
 
 
 def listed(titles: Sequence[str], rows: Iterable[Sequence[Cell]]) -> Table:
-    """A table of text, which is folded."""
+    """A table of text, whose long cells are folded."""
     table = _empty()
     for title in titles:
         table.add_column(title, overflow="fold")
@@ -199,7 +199,7 @@ def share(value: float | None, decimals: int = 1) -> str:
 
 
 def estimate(interval: Interval | None, spec: str = ".3f", colour: str = "") -> Text:
-    """A mean beside its interval, its numbers written by ``spec``."""
+    """A mean beside its interval; ``spec`` formats the numbers, ``colour`` is of the mean."""
     if interval is None:
         return Text(NO_FIGURE)
     mean, around = f"{interval:{spec}}".split(" ", 1)

@@ -127,7 +127,7 @@ def _print(checks: Sequence[Check], *, legend: bool) -> None:
 
 def _values(check: Check) -> list[str]:
     incidents = str(check.incidents)
-    if check.difference is None:  # a count of unscored episodes, if anything
+    if check.difference is None:  # the check counts unscored episodes, or nothing
         run = NO_FIGURE if check.run is None else f"{check.run:g}"
         return [incidents, NO_FIGURE, run, NO_FIGURE, NO_FIGURE]
     figures = number(check.base), number(check.run), f"{check.difference:+.3f}"

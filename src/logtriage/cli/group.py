@@ -13,18 +13,18 @@ from logtriage.errors import LogTriageError
 SOME_BAD: Final = 1
 #: Wrong usage, or input that cannot be used at all.
 UNUSABLE: Final = 2
-#: No check of an audit failed, but one could not look everywhere and found nothing.
+#: No check of an audit failed, but a check that found nothing could not look everywhere.
 NOT_EXACT: Final = 3
 INTERRUPTED: Final = 130
-#: Nobody reads the output any more (as if by the signal for it).
+#: Nobody reads the output any more; it is the exit code of a program that SIGPIPE ends.
 BROKEN_PIPE: Final = 141
 
 
 class _Helps:
-    """Help that may be cut short, as by a pager, and that names no type for flags."""
+    """A mixin for help that a pager may close early, and that shows no type for flags."""
 
     def get_params(self, ctx: Any) -> Any:
-        """The parameters, those of flags without a type."""
+        """The parameters; flags have no metavar."""
         params = super().get_params(ctx)  # type: ignore[misc]
         for param in params:
             if getattr(param, "is_flag", False):
@@ -40,33 +40,33 @@ class _Helps:
 
 
 class Command(_Helps, TyperCommand):
-    """A command, with help that may be cut short. It takes an option once, unless it says more."""
+    """A command that refuses a repeated option, unless the option may be repeated."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the arguments, and refuse an option that would silently lose its first value."""
-        given = list(args)
+        typed = list(args)
         rest: list[str] = super().parse_args(ctx, args)
         if ctx.resilient_parsing:  # a shell completes the line
             return rest
-        _, _, order = self.make_parser(ctx).parse_args(given)
-        for param in {one for one in order if order.count(one) > 1}:
+        _, _, order = self.make_parser(ctx).parse_args(typed)
+        for param in {param for param in order if order.count(param) > 1}:
             if param.param_type_name == "option" and not getattr(param, "multiple", False):
                 raise typer.BadParameter("it may be given once", param_hint=param.opts[0])
         return rest
 
 
 class Commands(_Helps, TyperGroup):
-    """A group of commands, with help that may be cut short."""
+    """A group of commands, with the help of :class:`_Helps`."""
 
 
 class Group(Commands):
-    """Turns errors that are the input's fault into a message and an exit code.
+    """The group of all commands: it turns errors in the input into a message and an exit code.
 
     Any other exception is a bug of ours, and keeps its traceback.
     """
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command that was asked for."""
+        """Run the command; exit with a message if its input, a file or a pipe fails."""
         try:
             return super().invoke(ctx)
         except LogTriageError as error:

@@ -13,10 +13,10 @@ from logtriage.state import State
 def hindsight(
     state: State, explanation: Explanation | None = None
 ) -> tuple[RenderableType, tuple[str, ...]]:
-    """How likely decisions were, what was likeliest before each action, and the parts of the grade.
+    """(text on the belief and the parts of the grade, what was right by luck) of a finished state.
 
-    With it comes what was right by luck. ``explanation`` is that of ``state``, if it is known
-    already.
+    The text has how likely decisions were, and what was likeliest before each action.
+    ``explanation`` is that of ``state``; None computes it.
     """
     explanation = explain(state, samples=SAMPLES) if explanation is None else explanation
     decisions, luck = decisions_then(state)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _HTTP: Final = "HTTP"
 _DEFAULT: Final = Settings()
-#: The path of a single agent's seats; each role of a team has one below it.
+#: The HTTP path for a single agent; each role of a team has a path below it.
 PATH: Final = "/mcp"
 
 

@@ -31,12 +31,12 @@ def option(metavar: str, text: str, *names: str, panel: str | None = None, **mor
 
 
 def flag(text: str, *names: str, panel: str | None = None) -> Any:
-    """An option without a name for its value."""
+    """An option without a metavar; ``text`` is its help."""
     return typer.Option(*names, help=text, rich_help_panel=panel)
 
 
 def argument(metavar: str, text: str) -> Any:
-    """An argument."""
+    """An argument; ``text`` is its help."""
     return typer.Argument(metavar=metavar, help=text)
 
 
@@ -181,7 +181,7 @@ RetryUnscored = Annotated[bool, flag("Play unscored episodes again.", "--retry-u
 
 
 def prices_in(value: float | None, cost: float | None, tokens: str | None) -> "Prices | None":
-    """The prices of the options; None without the value of an incident, which costs need."""
+    """The prices that options give; None without the value of an incident, which costs need."""
     from logtriage.evaluation.money import Prices
 
     if value is None:
@@ -215,7 +215,7 @@ def check_shifts_alone(tasks: Iterable[str]) -> None:
 
 @contextmanager
 def workers_in(jobs: int | None, ray: str | None) -> "Iterator[Workers]":
-    """The workers that ``--jobs`` and ``--ray`` ask for; stops a Ray that it started itself."""
+    """The workers for ``--jobs`` and ``--ray``; stops a Ray that it started itself at the end."""
     from logtriage.evaluation.parallel import workers_of
 
     if ray is None:
@@ -228,10 +228,10 @@ def workers_in(jobs: int | None, ray: str | None) -> "Iterator[Workers]":
 
 
 def role_split(named: str | None) -> RoleSplit | None:
-    """The built-in role split of this name, or the split in this JSON file."""
+    """The built-in role split of this name, or the split in this JSON file; None for None."""
     if named is None:
         return None
-    # A name with the suffix of a file is opened, so that the error says that it is missing.
+    # A missing .json file is opened too, for an error that says it is missing.
     if named not in ROLE_SPLITS and (Path(named).is_file() or Path(named).suffix == ".json"):
         return load_role_split(named)
     return get_role_split(named)
@@ -282,6 +282,6 @@ def chosen(
 
 
 def named_tasks(names: Iterable[str], world: World | None) -> list[str]:
-    """The tasks of some names, of which :data:`ALL` stands for the benchmark of a world."""
+    """The tasks by name, with the benchmark's tasks of the world in place of :data:`ALL`."""
     every = DRAWN_TASKS if world is None else benchmark_of(world)
     return [task for name in names for task in (every if name == ALL else [name])]

@@ -132,7 +132,7 @@ def play(
 
 
 def _first_of(kinds: list[str], incident: Incident, incidents: "Incidents") -> str:
-    """The id of the first incident of any of the kinds, from an incident on."""
+    """The id of the first incident of any of the kinds, from ``incident`` on."""
     if incident.setting is None:
         raise InvalidInput(f"--kind: {incident.id} is recorded, and has no kind of a world")
     task, split, number = incident.id.split("/")
@@ -141,7 +141,7 @@ def _first_of(kinds: list[str], incident: Incident, incidents: "Incidents") -> s
     return incident_id
 
 
-#: Keeps a state of a game, with the status of its transcript.
+#: A function that keeps a state of a game, with the status of its transcript.
 Save = Callable[..., None]
 
 
@@ -150,7 +150,7 @@ def _line(state: State, status: str, *, agent: str, roles: RoleSplit | None) -> 
 
 
 class Kept:
-    """The transcript of a game as the last line of a file, written anew after each action."""
+    """Keeps the transcript of a game as the last line of a file, rewritten after each action."""
 
     def __init__(self, path: Path, line_of: Callable[[State, str], str]) -> None:
         self._path = path
@@ -159,11 +159,11 @@ class Kept:
         self._written = b""
 
     def save(self, state: State, status: str = COMPLETED) -> None:
-        """Put the transcript of a state in the place of the one before, or at the end."""
+        """Replace the line saved before by the transcript of a state, or append it."""
         line = f"{self._line_of(state, status)}\n".encode()
         with os.fdopen(open_here(self._path, os.O_RDWR | os.O_CREAT), "r+b") as file:
             place = file.seek(0, os.SEEK_END) if self._place is None else file.seek(self._place)
-            if file.read() != self._written:  # somebody else wrote behind it
+            if file.read() != self._written:  # another program appended to the file
                 place = file.seek(0, os.SEEK_END)
             file.seek(place)
             file.write(line)
@@ -174,7 +174,7 @@ class Kept:
 def _hindsight(
     state: State, explanation: "Explanation | None"
 ) -> tuple[RenderableType, tuple[str, ...]]:
-    """The belief beside each action, or why there is none, and what was right by luck."""
+    """(text on the belief beside each action, or why there is none; what was right by luck)."""
     from logtriage.beliefs.explain import why_unexplained
     from logtriage.cli.hindsight import hindsight
 
@@ -185,7 +185,7 @@ def _hindsight(
 
 
 def _check_place(roles: RoleSplit | None) -> None:
-    """Refuse a person in a team, outside of a terminal, or without Textual."""
+    """Refuse a person who plays in a team, outside of a terminal, or without Textual."""
     if roles is not None:
         raise InvalidInput(
             "a person plays alone: leave out --split-roles, or name a team, such as expert"
@@ -200,7 +200,7 @@ def _check_place(roles: RoleSplit | None) -> None:
 
 
 def _is_terminal() -> bool:
-    """Whether somebody sits at a screen: the console reads stdin, and draws on stderr."""
+    """Whether stdin, stdout and stderr are a terminal; the console reads stdin, draws on stderr."""
     streams = (sys.stdin, sys.stdout, sys.stderr)
     return os.environ.get("TERM") != "dumb" and all(stream.isatty() for stream in streams)
 

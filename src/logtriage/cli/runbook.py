@@ -1,4 +1,4 @@
-"""The rules for people: the runbook as a list of faults, then each rule on a line of its own."""
+"""The rules for people: the runbook as a list of faults, then a line for each rule."""
 
 import re
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ from logtriage.world.model import HEALTHY, World
 from logtriage.world.schema.parts import Signature
 from logtriage.world.setting import Setting
 
-#: A section of the prompt: its title in capitals, and what it says.
+#: A section of the prompt: its title in capitals, and its text.
 _SECTION: Final = re.compile(r"([A-Z][A-Z ]+(?: \(.*?\))?)[.:] (.*)")
 _SENTENCE: Final = re.compile(r"(?<=[.;]) (?=[A-Z0-9])")
 
@@ -30,11 +30,11 @@ def runbook(incident: Incident) -> RenderableType:
         parts += _faults(incident.setting, incident.topology)
     for line in lines.split("\n"):
         first = line.split(" ")[0]
-        title, said = first if first.isupper() else "RULES", line
+        title, text = first if first.isupper() else "RULES", line
         if section := _SECTION.match(line):
-            title, said = section.groups()
+            title, text = section.groups()
         parts.append(heading(title))
-        parts += [_indented(Text(sentence)) for sentence in _SENTENCE.split(said)]
+        parts += [_indented(Text(sentence)) for sentence in _SENTENCE.split(text)]
     return Group(*parts)
 
 

@@ -41,7 +41,7 @@ def signed(value: float | None, digits: int = 3) -> str:
 
 
 def screen(rendered: str) -> Text:
-    """A rendered observation with a little colour, and a sparkline for each series."""
+    """A rendered observation with colours, and a sparkline for each series."""
     text = Text("\n".join(map(sparklined, rendered.split("\n"))))
     text.highlight_regex(_HEADING, "bold cyan")
     text.highlight_regex(_BAD, "red")
@@ -68,7 +68,7 @@ def truth(incident: Incident) -> RenderableType:
 def debrief(
     state: State, grade: Graded, roles: RoleSplit | None = None, luck: Sequence[str] = ()
 ) -> RenderableType:
-    """The grade with its reasons, the truth, and what was done; ``luck`` is as for verdicts."""
+    """The grade with its reasons, the truth, and the actions; ``luck`` is that of the verdict."""
     words = debrief_of(grade, None if roles is None else roles.names, luck)
     return Group(
         Text(words.verdict, style="bold"),
@@ -83,7 +83,7 @@ def debrief(
 
 
 def heading(text: str) -> Text:
-    """A line above something else."""
+    """A heading."""
     return Text(text, style="bold cyan")
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _PANEL: Final = f"Models behind an endpoint ({ENDPOINT}MODEL)"
 CONCURRENCY: Final = 8
-#: The longest reply of a model in this process: without thoughts a call is shorter.
+#: The longest reply, in tokens, of a model in this process; a call without thoughts is shorter.
 LOCAL_TOKENS: Final = 1_024
 
 
@@ -68,7 +68,7 @@ Template = Annotated[
 Retries = Annotated[int, _option("N", "How often a failed request is sent again.")]
 
 
-#: What the name of a model in this process begins with, and the options that it takes.
+#: The prefix of the name of a model in this process, and the options that such a model takes.
 LOCAL: Final = f"{LOADED}:"
 _LOCAL_TAKES: Final = ("max_tokens", "temperature", "seed")
 TEMPLATES: Final = ("own", "tools")
@@ -77,7 +77,7 @@ TEMPLATES: Final = ("own", "tools")
 def served_players(
     policies: Sequence[str], endpoint: Endpoint, split: RoleSplit | None = None
 ) -> dict[str, ServedPlayer]:
-    """A player for each policy with a served model; refuses options that no policy uses."""
+    """A player for each policy with a served model; InvalidInput for options that none uses."""
     served = [policy for policy in policies if endpoints_in(policy)]
     loaded = any(policy.startswith(LOCAL) for policy in policies)
     for field in () if served else attrs.fields(Endpoint):
@@ -97,7 +97,7 @@ def loaded_players(
     template: str,
     batch: int,
 ) -> "dict[str, LocalPlayer]":
-    """A player for each policy that is a model of a directory or the hub, ``hf:DIR``."""
+    """A player for each policy ``hf:DIR``, a model from a directory or the hub."""
     local = [policy for policy in policies if policy.startswith(LOCAL)]
     if template not in TEMPLATES or (template != TEMPLATES[0] and not local):
         raise InvalidInput(
@@ -123,7 +123,7 @@ def loaded_players(
 
 
 def in_words(usage: Usage) -> str:
-    """Usage as text: requests and tokens."""
+    """A text on usage: requests, and tokens of prompts and replies."""
     return (
         f"{counted(usage.requests, 'request')}, "
         f"{usage.prompt_tokens:,} + {usage.completion_tokens:,} tokens"

@@ -41,7 +41,7 @@ _WITHOUT_LUCK: Final = ("without_luck", "luck\nadjusted")
 def print_rows(
     console: Console, rows: Sequence[Row], *, legend: bool, luck_adjusted: bool = False
 ) -> None:
-    """Print a table for each task, all with the same columns, and if wanted their ``legend``.
+    """Print tables for each task, all with the same columns, and with ``legend`` their meaning.
 
     ``luck_adjusted`` adds the mean grade less the luck, and needs an explained episode.
     """
@@ -65,7 +65,7 @@ def print_rows(
 
 
 def _things(counts: Collection[int], thing: str) -> str:
-    """The least and the most of some counts, or the count that all have."""
+    """A range of counts in words, or the only count."""
     most = counted(max(counts), thing)
     return most if len(counts) == 1 else f"{min(counts):,} to {most}"
 
@@ -77,7 +77,7 @@ def _title(task: str, split: str | None, count: str, rubric: str, seal: str | No
 
 
 def _put_rows(figures: Figures, rows: Sequence[Row], *, unscored: bool) -> None:
-    # The column is left out where it repeats the mean.
+    # The column of bounds is left out where it repeats the mean.
     bounded = any(row.unscored or (row.grade and row.bound != row.grade.mean) for row in rows)
     net = any(row.net for row in rows)
     headline: list[_Column] = [
@@ -155,7 +155,7 @@ def _put_located(figures: Figures, rows: Sequence[Row]) -> None:
 
 
 def print_repeats(console: Console, rows: Sequence[Repeats]) -> None:
-    """Print how often repeats solve an incident: one of k of them, and all k."""
+    """Print how often at least one of k repeats solves an incident, and how often all k do."""
     Figures(console).put(
         ("policy", "task", "repeats", "k", "one of k solves\n[95 % interval]", "all k solve\n"
          "[95 % interval]"),
@@ -216,7 +216,7 @@ def _put_comparisons(
 
     if any(pair.net for pair in comparisons):
         put(["net B - A [95 % interval]", "net A", "net B"], _net)
-    # The columns are left out where they repeat the means.
+    # The columns of bounds are left out where they repeat the means.
     bounded = any(
         (pair.bound_a, pair.bound_b) != (pair.mean_a, pair.mean_b) for pair in comparisons
     )
@@ -246,7 +246,7 @@ def _signed(difference: Interval) -> Text:
 
 
 def print_worth(console: Console, rows: Sequence[Worth], *, legend: bool = False) -> None:
-    """Print the worth of policies beyond handing everything over, if wanted with its legend."""
+    """Print the worth in money of policies, beyond that of handing everything over."""
     figures = Figures(console)
     figures.put(
         ("policy", "task", "incidents", "cost", "worth [95 % interval]", "worth nothing at"),
@@ -270,7 +270,7 @@ def print_worth(console: Console, rows: Sequence[Worth], *, legend: bool = False
 def print_worth_differences(
     console: Console, rows: Sequence[WorthDifference], runs: tuple[str, ...]
 ) -> None:
-    """Print the worth of policies side by side; ``runs`` are the names of runs A and B."""
+    """Print the worth in money of two runs; ``runs`` are the names of runs A and B."""
     Figures(console).put(
         ("A", "B", "task", "incidents", "worth A", "worth B", "worth B - A [95 % interval]"),
         [
@@ -320,7 +320,7 @@ def _put_losses(figures: Figures, rows: Sequence[Row], *, luck_adjusted: bool) -
 def _put_loss_differences(
     figures: Figures, comparisons: Sequence[Comparison], *, luck_adjusted: bool
 ) -> None:
-    """Print the differences of the parts where both runs have explanations."""
+    """Print the differences of the parts of the grade, where both runs have explanations."""
     explained = [(pair, pair.losses) for pair in comparisons if pair.losses is not None]
     parts = _parts(luck_adjusted)
     names = [f"{pair.policy_b} -\n{pair.policy_a}" for pair, _ in explained]

@@ -1,4 +1,4 @@
-"""The sum of some grades: net value beside always handing over, and what could not be read."""
+"""Sums of grades: net values beside always handing over, and what could not be read."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 @attrs.define
 class _Agent:
-    """What an agent has earned, and what handing the same incidents over is worth."""
+    """The scores of an agent, and the worth of handing the same incidents over."""
 
-    #: By incident: the scores of attempts, 0 for each that is unscored, and its worth, if any.
+    #: By incident: scores of graded attempts, 0 for each unscored one, worth of a hand-over if any.
     scores: dict[str, list[float]] = attrs.field(factory=dict)
     lost: dict[str, list[float]] = attrs.field(factory=dict)
     worths: dict[str, float] = attrs.field(factory=dict)
@@ -28,7 +28,7 @@ class _Agent:
 
 @attrs.define
 class Tally:
-    """Grades so far, by agent; bad lines, and the reasons of actions that could not be read."""
+    """Grades so far, by agent; the number of bad lines; reasons why actions were unread."""
 
     bad: int = 0
     actions: int = 0
@@ -38,17 +38,17 @@ class Tally:
 
     @property
     def graded(self) -> int:
-        """How many lines have a score."""
+        """The number of lines with a score."""
         return sum(_count(agent.scores) for agent in self.agents.values())
 
     @property
     def unscored(self) -> int:
-        """How many lines have none."""
+        """The number of lines without a score, bad lines left out."""
         return sum(_count(agent.lost) for agent in self.agents.values())
 
     @property
     def lines(self) -> int:
-        """How many lines there were."""
+        """The number of all lines."""
         return self.graded + self.unscored + self.bad
 
     def add(self, graded: Graded, worth: float | None) -> None:
@@ -66,14 +66,14 @@ class Tally:
         self.unread += graded.unread
 
     def told(self) -> Iterator[str]:
-        """The sum in words, for people."""
+        """The lines of the summary, for people."""
         from logtriage.evaluation.keeping import UNNAMED
 
         yield f"{self.graded} graded; {self.unscored} unscored; {counted(self.bad, 'bad line')}"
         alone = len(self.agents) == 1
         for name, agent in self.agents.items():
             of = "" if alone else f"{name or UNNAMED}: "
-            yield from (of + line for line in _told(agent, self.bad if alone else 0))
+            yield from (of + line for line in _lines(agent, self.bad if alone else 0))
         if self.bad and len(self.agents) > 1:
             lines = counted(self.bad, "bad line")
             yield f"{lines} count for no agent, since none could be read there"
@@ -83,7 +83,7 @@ class Tally:
         yield from (f"seal {seal}" for seal in sorted(self.seals))
 
     def to_json(self) -> dict[str, Any]:
-        """The sum as JSON."""
+        """The summary as JSON data."""
         return {
             "graded": self.graded,
             "unscored": self.unscored,
@@ -99,8 +99,8 @@ class Tally:
         }
 
 
-def _told(agent: _Agent, bad: int) -> Iterator[str]:
-    """The worth of an agent in words; ``bad`` lines may have been its own."""
+def _lines(agent: _Agent, bad: int) -> Iterator[str]:
+    """Lines on the net value and mean grade of an agent; ``bad`` lines count as its own."""
     if not agent.scores:
         return
     net, handed_over, bound = _net(agent), _handed_over(agent), _bound(agent, bad)
@@ -139,7 +139,7 @@ def _count(attempts: Mapping[str, Sequence[float]]) -> int:
 
 
 def _grade(agent: _Agent) -> "Interval | None":
-    """The mean grade of all attempts; its interval is over incidents."""
+    """The mean grade of scored attempts, with an interval over incidents."""
     from logtriage.evaluation.statistics import mean_of_attempts
 
     return mean_of_attempts(agent.scores.values())
@@ -155,7 +155,7 @@ def _bound(agent: _Agent, bad: int) -> float | None:
 
 
 def _net(agent: _Agent, *, lost: bool = False) -> "Interval | None":
-    """The net value of all attempts, if wanted with ``lost``; its interval is over incidents."""
+    """The net value, with an interval over incidents; with ``lost``, unscored attempts count 0."""
     from logtriage.evaluation.net_values import net_value_of_attempts
 
     every = [

@@ -1,4 +1,4 @@
-"""Worlds as tables: what conditions show, differences of worlds, kinds that are confused."""
+"""Worlds as tables: what each condition shows, and which kinds are confused."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
@@ -20,7 +20,7 @@ from logtriage.world.schema.parts import OWNER
 if TYPE_CHECKING:
     from logtriage.audit import Finding
 
-#: How many other kinds are named beside a kind, and the least share of a kind that is named.
+#: At most this many kinds are named that a kind is taken for, each with at least this share.
 _OTHERS: Final = 3
 _LEAST: Final = 0.005
 
@@ -124,7 +124,7 @@ def shown_json(world: World) -> dict[str, Any]:
 
 
 def checked(console: Console, findings: Sequence["Finding"]) -> None:
-    """Print two tables: kinds confused after a full look, and what each worth changes."""
+    """Print which kinds stay confused after a full look, and what each hand-over worth changes."""
     by_name = {finding.check: finding.evidence for finding in findings}
     figures = Figures(console)
     say(console, heading("AFTER A FULL LOOK"))

@@ -1,14 +1,14 @@
 """Gymnasium environments: one incident at a time on the scalar core, or N on the batched one.
 
-Importing this registers an id for every drawn task: ``logtriage/Cascading-v4`` is the
-benchmark, ``logtriage/Cascading-fog0-v4`` the same without fog. Gymnasium imports it by itself for
-an id with the module as its prefix:
+Importing this package registers an id for every drawn task: ``logtriage/Cascading-v4`` is the
+benchmark, ``logtriage/Cascading-fog0-v4`` the same without fog. Gymnasium imports the package by
+itself for an id with its name as a prefix:
 
 >>> import gymnasium
 >>> envs = gymnasium.make_vec("logtriage.env:logtriage/Cascading-v4", num_envs=1024)
 >>> observations, infos = envs.reset(seed=0)
 
-Needs the extra ``env`` (gymnasium), and for many at once ``fast`` (numba).
+Needs the extra ``env`` (gymnasium); :class:`TriageVectorEnv` also needs ``fast`` (numba).
 """
 
 from logtriage._lib.extras import imports_of
@@ -32,8 +32,8 @@ _NAMES = {
 }
 
 
-#: What is registered with Gymnasium: the id, and the task that it stands for. Tasks that are not
-#: played in batches are made by their names: ``TriageEnv("cascading_failure-v4")``.
+#: The tasks by their ids in Gymnasium. Tasks that cannot be played in batches have no id; make
+#: them by name: ``TriageEnv("cascading_failure-v4")``.
 ENV_IDS: dict[str, str] = {
     # Gymnasium wants the version last.
     f"logtriage/{_NAMES[name]}{'' if fog == BENCHMARK_FOG else f'-fog{fog}'}-v{VERSION}": task

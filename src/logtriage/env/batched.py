@@ -24,7 +24,7 @@ from logtriage.vector.layout import Floats
 from logtriage.world.loading import WorldLike
 
 Bools = NDArray[np.bool_]
-#: The content of a row: counts of tokens, or the belief of an ideal observer.
+#: What a row of observations holds: counts of tokens, or the belief of an ideal observer.
 Observations = Literal["tokens", "belief"]
 OBSERVATIONS: Final[tuple[str, ...]] = get_args(Observations)
 _OUT_OF_TIME = CLOSINGS.index(Closing.OUT_OF_TIME)
@@ -36,8 +36,8 @@ class TriageVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
     Autoreset is Gymnasium's ``NEXT_STEP``: the step that closes a row returns its last
     screen; the next step ignores that row's action, begins its next incident and earns 0.
 
-    ``reset(options={"ids": […]})`` plays incidents by id or index: the first N at once,
-    the rest, then the sequence of the seed, as rows become free. ``infos`` hold
+    ``reset(options={"ids": […]})`` plays incidents by id or index: the first N at once; the rest,
+    and then the sequence of the seed, as rows become free. ``infos`` hold
     ``action_mask`` (N, A) int8, ``score``, ``closing`` and ``tick`` (N,), as in
     :class:`logtriage.env.TriageEnv`, each with the mask ``_<name>`` that Gymnasium asks for.
 
@@ -50,13 +50,13 @@ class TriageVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
             :class:`logtriage.vector.BeliefScreens`.
         dtype: ``float32``, or ``uint8`` for a quarter of the bytes: whole numbers, each column in
             its unit of the layout. Beliefs are float32.
-        pool: for ``unseen_world-v4``, the numbers of the worlds that are played, at most 64: the
-            first 64 by default.
+        pool: for ``unseen_world-v4``, the numbers of the worlds to play, at most 64 (default: the
+            first 64).
 
     Raises:
         UnknownName: for a task, split, dtype or kind of observations that does not exist.
-        InvalidInput: if there is no environment, or the split is ``sealed``; if split ``ood`` or
-            ``fleet_outage`` has no topology.
+        InvalidInput: for ``num_envs`` below 1, and for split ``sealed``; for split ``ood`` or
+            ``fleet_outage`` without a topology.
         RubricError: for a rubric of your own that cannot score a batch.
         MissingExtra: where Numba is not installed.
     """
@@ -114,7 +114,7 @@ class TriageVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
 
         Raises:
             UnknownName: for an id with an unknown task or split.
-            InvalidInput: for an id of another task or split, for fewer than N, and for an
+            InvalidInput: for an id of another task or split, for fewer than N ids, and for an
                 unknown option.
         """
         super().reset(seed=seed)
@@ -130,10 +130,10 @@ class TriageVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
     def step(
         self, actions: NDArray[np.int64]
     ) -> tuple[Floats, NDArray[np.float64], Bools, Bools, dict[str, Any]]:
-        """Take one action (N,) in every row; InvalidInput for another shape or out of range."""
+        """Take one action in every row, (N,); InvalidInput for another shape or out of range."""
         if self._closed is None:
             raise ResetNeeded("no incidents are open: call reset() first")
-        # Before the rows that are free begin their next incidents.
+        # Actions are checked before closed rows begin their next incidents.
         chosen = checked_actions(actions, self.num_envs, self._batch.action_count)
         free = np.flatnonzero(self._closed)
         active = ~self._closed

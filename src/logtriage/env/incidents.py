@@ -1,4 +1,4 @@
-"""The incidents of a task and split in turn: requested incidents first, then a sequence."""
+"""The order in which an environment plays incidents: requested ones first, then a sequence."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -27,7 +27,7 @@ Ints = NDArray[np.int64]
 
 
 class Playlist:
-    """Incidents of a task and split, by index: every incident comes before any comes again.
+    """The order of incidents of a task and split, by index; none repeats before all were played.
 
     Raises:
         UnknownName: if the split is unknown.
@@ -45,18 +45,18 @@ class Playlist:
 
     @property
     def begun(self) -> bool:
-        """Whether a beginning was drawn."""
+        """Whether the start of the sequence was drawn."""
         return self._next is not None
 
     def begin(self, random: np.random.Generator) -> None:
-        """Draw where the sequence begins."""
+        """Draw the start of the sequence."""
         self._next = int(random.integers(self._count))
 
     def ask(self, ids: Iterable[Any], at_least: int = 0) -> None:
         """Play these ids (or indices) next, in place of earlier requests.
 
-        UnknownName or InvalidInput for ids of other tasks or splits, and for fewer than
-        ``at_least``.
+        UnknownName or InvalidInput for ids of other tasks or splits; InvalidInput for fewer ids
+        than ``at_least``.
         """
         asked = list(map(self._parsed, ids))
         if len(asked) < at_least:
@@ -113,7 +113,7 @@ def _check_playable(task: TaskSpec, split: str, own_topology: bool, *, pooled: b
 
 
 def option(options: dict[str, Any] | None, name: str) -> Any:
-    """The value of the only option of a reset; None without it. InvalidInput for another option."""
+    """The value of the option ``name`` of a reset, or None; InvalidInput for any other option."""
     for other in options or {}:
         if other != name:
             raise InvalidInput(f"unknown option {other!r}; known: {name}")
@@ -123,8 +123,8 @@ def option(options: dict[str, Any] | None, name: str) -> Any:
 class Incidents:
     """The incidents that an environment plays, drawn when their turn comes.
 
-    ``task`` is the task; with a pool, that of the first world. Raises as :class:`Playlist` and
-    :func:`~logtriage.vector.checks.checked_pool`; SealError for split ``sealed`` without a key.
+    ``task`` is the task, with a pool of worlds that of its first world. Raises as :class:`Playlist`
+    and :func:`~logtriage.vector.checks.checked_pool`; SealError for ``sealed`` without a key.
     """
 
     def __init__(
@@ -148,13 +148,13 @@ class Incidents:
             self.task = get_task(self.task.id, unseen_world(split, numbers[0]))
         self._pool, self.pooled = numbers, bool(numbers)
         own = topology or self.task.topology
-        assert own is not None  # or the playlist would have refused it
+        assert own is not None  # the playlist refuses a task without a topology
         self.topology = own if topology is None else fitting(own, self.task.world)
         self._split, self._own = split, topology
         self._seal = seal_for(split, seal)
 
     def draw(self, asked: Any = None) -> tuple[int, Incident]:
-        """The index and the incident of an id or index, or else the next; raises as ``ask``."""
+        """(index, incident) of the incident ``asked``, or of the next; raises as ``ask``."""
         self.playlist.ask([] if asked is None else [asked])
         indices = self.playlist.take(1)
         index, task = int(indices[0]), self._drawn
@@ -167,7 +167,7 @@ class Incidents:
 
 
 def standing(state: State, index: int | None, rubric: Rubric | None) -> dict[str, Any]:
-    """The numbers of a state that stand in infos; ``index`` tells the truth, None hides it."""
+    """The entries of an info on a state; ``index`` gives the truth away, None leaves it out."""
     known = {
         "score": score(state, rubric),
         "closing": -1 if state.closing is None else CLOSINGS.index(state.closing),

@@ -27,10 +27,10 @@ from logtriage.world.loading import WorldLike
 
 
 class TriageEnv(gymnasium.Env[Floats, np.int64]):
-    """A single agent with numeric observations; ``render_mode="ansi"`` shows the text.
+    """A single agent on numeric observations; ``render_mode="ansi"`` shows screens as text.
 
     ``reset(options={"id": …})`` plays one incident, by id or index; without it incidents
-    follow one another from where ``seed`` says. ``info`` holds ``action_mask`` (A,) int8,
+    follow one another from where ``seed`` begins. ``info`` holds ``action_mask`` (A,) int8,
     ``score`` the grade so far, ``closing`` the index into
     :data:`logtriage.grading.batch.CLOSINGS` or -1, and ``tick``.
 
@@ -38,14 +38,14 @@ class TriageEnv(gymnasium.Env[Floats, np.int64]):
         task: such as ``cascading_failure-v4``.
         split: ``train``, ``val``, ``test`` or, with the key in ``LOGTRIAGE_SEAL``,
             ``sealed``; with a topology also ``ood``.
-        topology: the task's, or your own, as ``fleet_outage`` needs.
-        rubric: in place of the task's.
+        topology: your own, in place of the task's; ``fleet_outage`` needs one.
+        rubric: your own, in place of the task's.
         render_mode: None or ``ansi``.
         show_id: whether ``info`` tells the ``index`` of the incident, too: for a trainer, and
             never for an agent that has this package, since the truth follows from it.
         world: the world of the task: a :class:`~logtriage.world.model.World`, a name or a folder;
-            without it, the task's id says it.
-        pool: for ``unseen_world-v4``, the numbers of the worlds that are played, at most 64, such
+            None takes it from the task's id.
+        pool: for ``unseen_world-v4``, the numbers of the worlds to play, at most 64, such
             as ``range(16)``. Columns and actions mean the same in all of them; names differ.
 
     Raises:
@@ -102,7 +102,7 @@ class TriageEnv(gymnasium.Env[Floats, np.int64]):
         return self._look()
 
     def step(self, action: np.int64 | int) -> tuple[Floats, float, bool, bool, dict[str, Any]]:
-        """Take one action by its canonical integer.
+        """Take one action, given as its integer in :func:`~logtriage.actions.all_actions`.
 
         EpisodeOver if the incident is closed, InvalidInput for an action out of range.
         """
@@ -117,7 +117,7 @@ class TriageEnv(gymnasium.Env[Floats, np.int64]):
         return observation, earned, after.is_closed and not truncated, truncated, info
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """The actions (A,) that could have an effect: all but repeated declarations."""
+        """A mask (A,) of the actions that could have an effect: all but repeated declarations."""
         return action_mask(observe(self._state)).astype(bool)
 
     def render(self) -> str | None:
@@ -137,6 +137,6 @@ class TriageEnv(gymnasium.Env[Floats, np.int64]):
             "action_mask": action_mask(screen),
             **standing(state, self._index if self._show_id else None, self._rubric),
         }
-        # The worlds of a pool name their columns by their own teams.
+        # Each world of a pool has a layout of its own, with columns named by its teams.
         layout = None if self._incidents.pooled else self._layout
         return encode_tokens(state, layout=layout), info

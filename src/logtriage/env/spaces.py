@@ -19,7 +19,7 @@ ROUNDING: Final = 1e-5
 def box_of(
     layout: TokenLayout | RoleTokens | TeamTokens, dtype: Any = np.float32
 ) -> spaces.Space[Floats]:
-    """The box of an observation: each column lies in [0, 255], times its unit if float32."""
+    """The box of an observation: a column lies in [0, 255], for float32 times its unit."""
     high = MOST * (layout.units if dtype == np.float32 else np.ones(layout.size))
     return cast(
         "spaces.Space[Floats]",
@@ -28,7 +28,7 @@ def box_of(
 
 
 def belief_box(layout: Layout, tokens: TokenLayout) -> spaces.Space[Floats]:
-    """The box of a belief: probabilities, sums of counts, and columns of the token layout."""
+    """The box of a belief row: probabilities, sums of counts, and columns kept from tokens."""
     low = np.zeros(layout.size, np.float32)
     high = np.full(layout.size, 1 + ROUNDING, np.float32)
     for name, where in layout.blocks.items():
@@ -40,5 +40,5 @@ def belief_box(layout: Layout, tokens: TokenLayout) -> spaces.Space[Floats]:
 
 
 def action_space(topology: Topology, *, hand_over: bool = False) -> spaces.Discrete:
-    """The canonical integers of the actions; ``hand_over`` says whether a hand-over has a worth."""
+    """The integers of ``all_actions``; ``hand_over`` says whether a hand-over is among them."""
     return spaces.Discrete(len(all_actions(topology, hand_over=hand_over)))

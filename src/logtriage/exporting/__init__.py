@@ -1,4 +1,4 @@
-"""Drawn incidents as OTLP in JSON lines and Alertmanager's notifications, without the truth."""
+"""Export of drawn incidents, as OTLP in JSON lines and as Alertmanager's notifications."""
 
 from logtriage.exporting.write import OPENED, write_alertmanager, write_labels, write_otlp
 

@@ -12,9 +12,9 @@ _NEVER: Final = "0001-01-01T00:00:00Z"
 
 
 def notifications(tape: Tape) -> Iterator[dict[str, Any]]:
-    """One group of all alerts, sent again whenever an alert begins or ends.
+    """Notifications of one group with all alerts, one whenever an alert begins or ends.
 
-    The first is sent even without alerts: *none fired* differs from *none were recorded*.
+    The first comes even without alerts: *none fired* differs from *none were recorded*.
     """
     before: frozenset[Alert] | None = None
     for now, screen in tape.screens():

@@ -1,4 +1,4 @@
-"""A tape as OTLP in JSON: the lines of the files of log records, gauges and spans."""
+"""OTLP in JSON of a :class:`Tape`: lines for the files of log records, gauges and spans."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import version
@@ -16,8 +16,8 @@ Json = dict[str, Any]
 Item = tuple[int, Json]
 #: Name, unit and value of a metric.
 Metric = tuple[str, str, float]
-#: Service, gauge, and the ticks and tokens of its readings.
-Said = tuple[int, str, Sequence[int], Sequence[str]]
+#: Index of a service, name of a gauge, and the ticks and tokens of its readings.
+Readings = tuple[int, str, Sequence[int], Sequence[str]]
 
 SEVERITIES: Final = {"INFO": 9, "WARN": 13, "ERROR": 17, "FATAL": 21}
 _SCOPE: Final = {"name": "logtriage", "version": version("logtriage")}
@@ -33,7 +33,7 @@ def _attributes(**texts: str) -> list[Json]:
 
 
 def _line(tape: Tape, items: Iterable[Item], kind: str, name: str) -> Iterator[Json]:
-    """One line with ``items`` of a ``kind`` (Logs, Spans, Metrics) by resource; none if empty."""
+    """A line with ``items`` of a ``kind`` (Logs, Spans, Metrics), by service; none if empty."""
     by_service = grouped(items)
     if by_service:
         resources = []
@@ -91,7 +91,7 @@ def _record(tape: Tape, second: int, level: str, text: str) -> Json:
 
 
 def metric_lines(tape: Tape) -> Iterator[Json]:
-    """A line for each half minute of the calm time, then for each tick."""
+    """A line for each half minute of the calm time before the incident, then for each tick."""
     voice, gauges = tape.voice, tape.voice.world.tokens.gauges
     for second in tape.calm:
         start = [second // TICK_SECONDS]
@@ -114,9 +114,9 @@ def metric_lines(tape: Tape) -> Iterator[Json]:
 def readings(
     voice: Figures, service: int, gauge: str, starts: Sequence[int], tokens: Sequence[str]
 ) -> Iterator[Metric]:
-    """The metrics of a gauge at the last of some ticks, by what it said until then.
+    """The metrics of a gauge at the last of ``starts``; ``tokens`` has its token at each of them.
 
-    A metric for each row, then 1 or 0 for each token that has a metric.
+    A metric for each of its series, then 1 or 0 for each token that has a metric.
     """
     world, tier = voice.world, voice.topology.services[service].tier
     rows = voice.series(service, gauge, starts, tokens)
@@ -127,9 +127,9 @@ def readings(
             yield known.metric, "1", float(known.name == tokens[-1])
 
 
-def _metrics(tape: Tape, second: int, gauges: Iterable[Said], panel: EdgePanel) -> Iterator[Json]:
+def _metrics(tape: Tape, second: int, said: Iterable[Readings], panel: EdgePanel) -> Iterator[Json]:
     at, edge = str(tape.nano(second)), tape.simulation.topology.edges[0]
-    metrics = [(said[0], metric) for said in gauges for metric in readings(tape.voice, *said)]
+    metrics = [(read[0], metric) for read in said for metric in readings(tape.voice, *read)]
     metrics.append((edge, ("edge.errors", "%", panel.error_bp / 100)))
     metrics.append((edge, ("edge.latency.p99", "ms", float(panel.p99_ms))))
     items = [
@@ -147,10 +147,10 @@ def _metrics(tape: Tape, second: int, gauges: Iterable[Said], panel: EdgePanel) 
 
 
 def trace_lines(tape: Tape) -> Iterator[Json]:
-    """A line for each half minute of the calm time, then for each tick.
+    """A line for each half minute of the calm time before the incident, then for each tick.
 
     Each service has one trace in a line: a request that it served, and its calls. A service
-    without data on time or on errors has none.
+    without data on time or on errors has no trace.
     """
     time, errors = (tape.voice.world.spans[name].ordinary for name in SPANS)
     services = range(len(tape.names))
@@ -179,7 +179,7 @@ def trace_lines(tape: Tape) -> Iterator[Json]:
 def _read(
     tape: Tape, service: int, starts: Sequence[int], tokens: Sequence[str], scale: Scale
 ) -> tuple[int, Mapping[str, int]]:
-    """Milliseconds of a request at the last of some ticks, and of its calls by name."""
+    """Milliseconds of a request at the last of ``starts``, and of its calls, by callee."""
     series, parts = tape.voice.half(service, SPANS[0], starts, tokens, scale)
     total, calls = series.values[-1], tape.simulation.topology.calls[service]
     if tokens[-1] == tape.voice.world.spans[SPANS[0]].ordinary:
@@ -190,9 +190,9 @@ def _read(
 def _trace(
     tape: Tape, second: int, service: int, total: int, waits: Mapping[str, int], errors: str
 ) -> Iterator[Item]:
-    """The spans of one request, by how long it takes and by the token for where it fails."""
+    """The spans of a request of ``total`` ms, with ``waits`` for calls; ``errors`` is a token."""
     calls, usual = tape.simulation.topology.calls[service], tape.voice.world.spans
-    # Requests of one tick end at different times: services follow each other.
+    # Requests of one tick end one after another, in the order of services.
     end = 1000 * (second - 1) - 10 * service
     trace, own = tape.hex_id(32, second, service), tape.hex_id(16, second, service, "server")
     failed, failing = errors != usual[SPANS[1]].ordinary, named_service(errors)
@@ -219,7 +219,7 @@ def _span(
     *,
     failed: bool,
 ) -> Json:
-    """A span from ``start`` to ``end``, in milliseconds after the opening; clients have a peer."""
+    """A span from ``start`` to ``end`` (ms after the opening); only a client has a ``peer``."""
     return {
         "traceId": trace,
         "spanId": own,

@@ -16,19 +16,19 @@ from logtriage.world.simulation import Simulation
 from logtriage.world.telemetry import TICK_SECONDS, EdgePanel
 from logtriage.world.voice import Voice
 
-#: The calm time that is written first: its length in seconds, and how many minutes before the
+#: The calm time that is exported first: its length in seconds, and how many minutes before the
 #: onset it ends. No change is that old.
 CALM_SECONDS: Final = 600
 CALM_ENDS: Final = 120
-#: An incident may be opened between these: all times before and after it are Unix nanoseconds
-#: of 63 bits, from 0 on.
+#: The bounds of the time of tick 0. Between them all times around it fit into 63 bits of Unix
+#: nanoseconds.
 EARLIEST: Final = datetime(1971, 1, 1, tzinfo=UTC)
 LATEST: Final = datetime(2262, 1, 1, tzinfo=UTC)
 
 
 @attrs.frozen
 class Tape:
-    """A simulated incident over time while nobody acts; ``opened`` is tick 0, with an offset."""
+    """A simulated incident over time if nobody acts; ``opened`` is the time of tick 0."""
 
     incident: Incident
     simulation: Simulation
@@ -53,7 +53,7 @@ class Tape:
 
     @property
     def voice(self) -> Voice:
-        """The texts of the tokens."""
+        """The voice, which writes tokens as texts and figures."""
         return voice_of(self.simulation)
 
     @property
@@ -72,12 +72,12 @@ class Tape:
 
     @property
     def calm(self) -> range:
-        """The seconds of the calm time before the incident, a tick apart."""
+        """The seconds (before tick 0, so negative) of the calm time, a tick apart."""
         end = -60 * (self.simulation.setting.onset + CALM_ENDS)
         return range(end - CALM_SECONDS, end, TICK_SECONDS)
 
     def screens(self) -> Iterator[tuple[int, tuple[Evidence, ...]]]:
-        """Each tick with its screen if all logs, metrics and traces are requested."""
+        """(tick, its evidence) for each tick, if all logs, metrics and traces are requested."""
         for now in range(self.incident.horizon):
             every = tuple((now - 1, service) for service in range(len(self.names)))
             doings = Doings(logs=every, metrics=every, traces=every)

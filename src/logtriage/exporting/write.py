@@ -1,4 +1,4 @@
-"""Writes the files of an exported incident."""
+"""Functions that write the files of an exported incident."""
 
 import csv
 import io
@@ -28,7 +28,7 @@ def write_otlp(
 ) -> tuple[Path, ...]:
     """Write ``logs.jsonl``, ``traces.jsonl`` and ``metrics.jsonl`` of an incident to a folder.
 
-    They hold ten minutes of calm and then all ticks while nobody acts, and not the truth. The
+    They hold ten minutes of calm, then all ticks if nobody acts; they do not tell the truth. The
     folder is made if need be; ``opened`` is the moment of tick 0, with an offset.
 
     Raises:
@@ -49,7 +49,7 @@ def write_alertmanager(
 ) -> Path:
     """Write ``alerts.jsonl``: the notifications that Alertmanager would send, in their order.
 
-    Arguments and errors as of :func:`write_otlp`.
+    Arguments and errors are those of :func:`write_otlp`.
     """
     return _write(Path(out) / "alerts.jsonl", notifications(Tape.of(incident, opened)))
 
@@ -61,7 +61,7 @@ def write_labels(incident: Incident, path: str | PathLike[str], opened: datetime
     with ``--models`` alone.
 
     Raises:
-        InvalidInput: as of :func:`write_otlp`, and for an incident with several faults at once.
+        InvalidInput: as :func:`write_otlp`, and for an incident with several faults at once.
         OSError: if the file cannot be written.
     """
     tape, truth = Tape.of(incident, opened), incident.truth

@@ -6,7 +6,7 @@
 >>> sorted(observations)
 ['escalation_0', 'remediation_0', 'triage_0']
 
-``ScriptedTeam`` plays in it, whole or beside other agents.
+``ScriptedTeam`` plays all agents of an environment, or some beside agents of your own.
 
 Importing this package loads nothing; the versioned module needs the extra ``multi``
 (pettingzoo, gymnasium).

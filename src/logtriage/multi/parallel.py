@@ -1,4 +1,4 @@
-"""All roles of a team at once: :class:`pettingzoo.ParallelEnv` over joint play."""
+"""A :class:`pettingzoo.ParallelEnv` in which all roles of a team act in each tick."""
 
 import sys
 from collections.abc import Mapping, Sequence
@@ -47,16 +47,16 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
     Args:
         task: such as ``cascading_failure-v4``, or a :class:`~logtriage.tasks.TaskSpec` of
             your own.
-        split: of the task, as of :class:`logtriage.env.TriageEnv`.
+        split: of the incidents, as in :class:`logtriage.env.TriageEnv`.
         role_split: who sees and does what: a built-in name, or a split of your own.
         horizon: in place of the task's, in ticks.
         credit: ``team`` gives every agent the grade difference of the tick;
-            ``counterfactual`` its difference to the grade had this agent waited. Agents whose
-            actions close the incident alike share that difference.
+            ``counterfactual`` gives how much the grade exceeds that if this agent had waited.
+            Agents whose actions close the incident alike share that difference.
         observations: ``dict`` (``observation`` float32 and ``action_mask`` int8), ``flat``
             (the array alone; the mask is in the info) or ``text`` (the role's screen;
-            actions are texts with one JSON action); or one of them for each agent, by its
-            name, such as ``{"triage_0": "text", "escalation_0": "flat", …}``.
+            actions are texts with one JSON action); or a mapping from agents to these,
+            such as ``{"triage_0": "text", "escalation_0": "flat", …}``.
         render_mode: None, ``ansi`` (:meth:`render` returns the whole screen), or ``human``
             (each screen is printed).
         seal: the key of split ``sealed``; by default that of the variable
@@ -66,8 +66,8 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
         UnknownName: for a task, split, role split, credit, kind of observations or render
             mode that does not exist.
         InvalidInput: for split ``ood`` or ``fleet_outage`` without a topology, split
-            ``sealed`` of a task that has none, a horizon of no ticks, a role split that is
-            none, or observations of some agents alone.
+            ``sealed`` of a task that has none, a horizon of no ticks, an invalid role split,
+            or observations for only some agents.
         SealError: for split ``sealed`` without a key.
     """
 
@@ -144,10 +144,10 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
         )
 
     def read(self, agent: str, action: Any) -> Action:
-        """The action of the core that an agent chose, or that a script chose for it.
+        """An agent's action (integer, text, or core action) as an action of the core.
 
         Raises:
-            UnknownName, InvalidInput: for an unknown agent, and for what is no action of it.
+            UnknownName, InvalidInput: for an unknown agent; for an action it does not have.
         """
         _among("agent", agent, self.possible_agents)
         return self._seats[agent].read(action)
@@ -174,7 +174,7 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
     def step(
         self, actions: Mapping[str, Any]
     ) -> tuple[dict[str, Any], dict[str, float], dict[str, bool], dict[str, bool], Infos]:
-        """Let every agent take its action; after the end, no actions give empty dictionaries.
+        """Let every agent act in this tick. After the end, no actions give empty dictionaries.
 
         Raises:
             ResetNeeded: before the first reset.
@@ -209,11 +209,11 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
         )
 
     def state(self) -> Floats:
-        """All that any role could see, never the truth: (D,) of ``team_tokens_of``."""
+        """The columns (D,) of ``team_tokens_of``: all that any role could see, never the truth."""
         return encode_team_tokens(self.core_state, self.role_split)
 
     def render(self) -> str | None:
-        """The whole screen: returned (``ansi``) or printed (``human``)."""
+        """Return (``ansi``) or print (``human``) the whole screen."""
         if self.render_mode is None:
             return None
         screen = render_observation(observe(self.core_state))
@@ -224,7 +224,7 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
 
     @property
     def core_state(self) -> State:
-        """The state of the core, the truth included: for scripts and graders, not for agents."""
+        """The core's state, which includes the truth: for scripts and graders, not for agents."""
         if self._now is None:
             raise ResetNeeded("no incident is open: call reset() first")
         return self._now

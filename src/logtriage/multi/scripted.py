@@ -1,4 +1,4 @@
-"""Scripted teams inside of :mod:`logtriage.multi.triage_team_v1`, whole or beside other agents."""
+"""Scripted teams that play agents of :mod:`logtriage.multi.triage_team_v1`, all or some."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from logtriage.state import State
 
 
 class ScriptedTeam:
-    """Plays the incident of an environment: an action for each agent, whenever it is asked.
+    """Chooses actions for the agents of an environment, by a scripted team.
 
     >>> from logtriage.multi import ScriptedTeam, triage_team_v1
     >>> env = triage_team_v1.parallel_env()
@@ -24,13 +24,13 @@ class ScriptedTeam:
     ...     mine = {"triage_0": 0}  # an agent of your own; the others are scripted
     ...     _, rewards, *_ = env.step({**team.actions(), **mine})
 
-    It decides by what its roles see in the environment, and so by what the agents of others did. A
-    reset begins anew.
+    The team sees what its roles see in the environment, and so what agents of your own did. A
+    reset of the environment makes a new team.
 
     Args:
         env: by turns or parallel; wrappers do not matter.
         team: a specification such as ``expert`` or ``triage=oracle,escalation=net:DIR,…``
-            (:func:`logtriage.registry.make_team`), or what makes a team for an incident.
+            (:func:`logtriage.registry.make_team`), or a function that makes a team for an incident.
 
     Raises:
         UnknownName, InvalidInput: for a specification without a team for these roles.
@@ -48,9 +48,9 @@ class ScriptedTeam:
         self._decided: dict[str, Action] = {}
 
     def actions(self) -> dict[str, Action]:
-        """An action of the core for each agent in this tick; none once the incident is closed.
+        """An action of the core for each agent in this tick; empty once the incident is closed.
 
-        What a role may not take is malformed, as where the team plays alone.
+        An action that a role may not take becomes a malformed action.
 
         Raises:
             ResetNeeded: before the first reset.
@@ -63,7 +63,7 @@ class ScriptedTeam:
             if self._team is None or not state.history:
                 self._team, self._memory = self._make(state.incident), None
             if isinstance(self._team, RolePolicies):
-                # It would remember the state that its own actions alone lead to.
+                # The state in its memory follows from its own actions alone.
                 notes = self._memory[1] if self._memory else (None,) * len(self._team.players)
                 self._memory = (state, notes)
             seen = observe_roles(state, env.role_split)

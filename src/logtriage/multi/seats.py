@@ -1,4 +1,4 @@
-"""What one agent of a team gets, and how its answer becomes an action."""
+"""The seat of one agent of a team: its spaces, its observations, and how its answers are read."""
 
 import string
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ from logtriage.tasks import TaskSpec
 from logtriage.topology import Topology
 from logtriage.vector import encode_role_tokens, role_token_mask, role_tokens_of
 
-#: More than any screen of a topology of 200 services has, in characters.
+#: The most characters of a screen; topologies of 200 services stay below.
 MAX_SCREEN: Final = 100_000
 _SAMPLED: Final = "".join(filter(str.isprintable, string.printable)) + "\n"
 
@@ -38,14 +38,14 @@ class AnyText(spaces.Text):
 
 
 class Replies(AnyText):
-    """Replies of an agent; samples are some of the ``texts``. Longer replies lose the turn."""
+    """The space of an agent's replies, sampled from ``texts``. Longer replies lose the turn."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         super().__init__(MAX_TEXT)
         self._texts = texts
 
     def sample(self, mask: Any = None, probability: Any = None) -> str:
-        """A text of the samples; with a mask or a probability, a text of random characters."""
+        """One of the ``texts``; with a mask or a probability, a text of random characters."""
         if mask is not None or probability is not None:
             return super().sample(mask, probability)
         return self._texts[int(self.np_random.integers(len(self._texts)))]
@@ -61,7 +61,7 @@ def agent_name(role: Role) -> str:
 
 
 def _taken(action: Action, role: Role, topology: Topology) -> Action:
-    """A core action as the role takes it; InvalidInput for what the role may not take."""
+    """A core action, signed by the role; InvalidInput if the role may not take it."""
     taken = as_allowed(as_taken_by(action, role), role, topology, None)
     if isinstance(taken, Malformed) and not isinstance(action, Malformed):
         raise InvalidInput(f"action {action} of {agent_name(role)}: {taken.reason}")
@@ -69,9 +69,9 @@ def _taken(action: Action, role: Role, topology: Topology) -> Action:
 
 
 class NumericSeat:
-    """A role that sees rows of its layout and acts by integers of ``role_actions``.
+    """An agent that sees rows of its role's layout and acts by integers of ``role_actions``.
 
-    The mask stands beside the row, or if ``flat`` in the info: TorchRL refuses both.
+    The mask stands beside the row, or in the info if ``flat``: TorchRL refuses two at once.
     """
 
     def __init__(
@@ -87,7 +87,7 @@ class NumericSeat:
         )
 
     def look(self, state: State, _: Sequence[Observation]) -> tuple[Any, dict[str, Any]]:
-        """The observation, and further entries of the info."""
+        """(observation, further entries of the info)."""
         where = state, self._split, self.role
         row, mask = encode_role_tokens(*where), role_token_mask(*where)
         if self._flat:
@@ -95,7 +95,7 @@ class NumericSeat:
         return {"observation": row, "action_mask": mask}, {}
 
     def read(self, number: Any) -> Action:
-        """The action of an integer or a core action; InvalidInput out of the action space."""
+        """The action of an integer, or a core action; InvalidInput outside the action space."""
         if isinstance(number, Action):
             return _taken(number, self.role, self._topology)
         if not self.action_space.contains(number):
@@ -107,7 +107,7 @@ class NumericSeat:
 
 
 class TextSeat:
-    """A role that sees rendered screens and replies with a JSON action; any text is accepted."""
+    """An agent that sees its role's screens and replies with a JSON action or any other text."""
 
     def __init__(self, role: Role, split: RoleSplit, task: TaskSpec, topology: Topology) -> None:
         self.role, self._topology, self._lane = role, topology, split.roles.index(role)
@@ -118,13 +118,13 @@ class TextSeat:
         )
 
     def look(self, _: State, slices: Sequence[Observation]) -> tuple[Any, dict[str, Any]]:
-        """The screen; at the end ``ending`` says what came of the incident."""
+        """(screen, info); the info of the last screen says as ``ending`` how the incident ended."""
         seen = slices[self._lane]
         end = ending(seen)
         return render_observation(seen), {} if end is None else {"ending": end}
 
     def read(self, reply: Any) -> Action:
-        """The action of a reply or a core action; InvalidInput for anything but a text."""
+        """The action of a reply, or a core action; InvalidInput for anything else."""
         if isinstance(reply, Action):
             return _taken(reply, self.role, self._topology)
         if not isinstance(reply, str):
@@ -135,14 +135,14 @@ class TextSeat:
         return signed(parse_action(reply, self._topology, self.role.kinds), self.role.name)
 
 
-#: A role with its spaces; each space stays the same object.
+#: A seat is an agent's place in the environment; its spaces stay the same objects.
 Seat = NumericSeat | TextSeat
 
 
 def seat_for(
     role: Role, split: RoleSplit, task: TaskSpec, topology: Topology, observations: str
 ) -> Seat:
-    """The seat of a role, for one of :data:`OBSERVATIONS`."""
+    """The seat of a role that gets ``observations``, one of :data:`OBSERVATIONS`."""
     if observations == "text":
         return TextSeat(role, split, task, topology)
     return NumericSeat(role, split, task, topology, observations == "flat")

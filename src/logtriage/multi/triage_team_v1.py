@@ -1,8 +1,8 @@
 """``triage_team_v1``: a team triages one incident, as a PettingZoo environment.
 
 ``parallel_env`` is the class :class:`~logtriage.multi.parallel.TriageTeam`; ``env`` takes the same
-arguments and plays the same episodes by turns (AEC). Importing this registers both with PettingZoo
-as ``logtriage/triage_team-v1``. The version moves when spaces, agents or rewards do.
+arguments and plays the same episodes by turns (AEC). Importing this module registers both with
+PettingZoo as ``logtriage/triage_team-v1``. The version changes when spaces, agents or rewards do.
 """
 
 from typing import Any, Final
@@ -15,14 +15,14 @@ from logtriage.multi.parallel import TriageTeam
 
 __all__ = ["ENV_ID", "env", "parallel_env"]
 
-#: What is registered with PettingZoo, in both of its registries.
+#: The id in both registries of PettingZoo.
 ENV_ID: Final = "logtriage/triage_team-v1"
 
 parallel_env = TriageTeam
 
 
 class _ByTurns(parallel_to_aec_wrapper[str, Any, Any]):
-    """Refuses an action in the agent's own turn, and not when the team acts."""
+    """Raises for an invalid action in the turn of its agent, not later when the team acts."""
 
     env: TriageTeam
 
@@ -34,7 +34,7 @@ class _ByTurns(parallel_to_aec_wrapper[str, Any, Any]):
 
 
 def env(*args: Any, **kwargs: Any) -> pettingzoo.AECEnv[str, Any, Any]:
-    """The environment by turns, as PettingZoo makes it; arguments as :class:`TriageTeam`."""
+    """The environment by turns (AEC); its arguments are those of :class:`TriageTeam`."""
     return OrderEnforcingWrapper(_ByTurns(TriageTeam(*args, **kwargs)))
 
 

@@ -19,13 +19,13 @@ from logtriage.world.schema.tokens import Gauge
 from logtriage.world.setting import Setting
 from logtriage.world.vocabulary import LOG
 
-#: The word for readings that do not show their sign, and for signs of every condition.
+#: The name of the row for coincidences: signs that any service can show.
 ANY: Final = "ANY"
-#: Signs rarer than this, in per cent, go unsaid.
+#: Signs rarer than this, in per cent, are left out.
 LEAST: Final = 5
-#: Signs of any service that are rarer than this are summed up by the range of their shares.
+#: The row :data:`ANY` names signs from this share on, and gives a range of shares for the rest.
 COMMON: Final = 20
-#: As many different shares as a grid has at most.
+#: With at most this many different shares, that limit follows from them (:func:`_least`).
 GRID: Final = 6
 #: The words for a line that names its cause.
 _NAMED: Final = "its cause"
@@ -34,7 +34,7 @@ Share = tuple[int, str]
 
 
 def runbook(topology: Topology, setting: Setting) -> Iterator[str]:
-    """A row for each condition that a service can have, under headings."""
+    """Lines of the runbook: a legend, then a row for each condition under headings."""
     world, rules = setting.world, setting.world.rules
     yield _legend(setting)
     for group in fault_groups(world, topology):
@@ -60,7 +60,7 @@ def runbook(topology: Topology, setting: Setting) -> Iterator[str]:
 
 @lru_cache(maxsize=64)
 def _typical(world: World, errors_first: bool) -> Signature:
-    """The signs that all kinds show which lead with errors, or latency, and their usual shares."""
+    """Signs that all kinds with this ``errors_first`` show, each with its commonest share."""
     rows = [kind.signature for kind in world.kinds if kind.errors_first == errors_first]
     typical: dict[str, dict[str, int]] = {}
     for sort in world.tokens.runbook_order if len(rows) > 1 else ():
@@ -84,7 +84,7 @@ def _untypical(world: World, kind: Kind) -> Signature:
 
 
 def _least(world: World) -> int:
-    """The share from which each sign of any service is said; on a grid, all but the least."""
+    """The least share in the row :data:`ANY`: the second smallest of a few, else COMMON."""
     rows = world.background.values()
     shares = sorted({share for row in rows for share in row.values() if share})
     return shares[1] if 1 < len(shares) <= GRID else COMMON
@@ -146,7 +146,7 @@ def _band(gauge: Gauge, name: str) -> str:
 
 
 def _where(row: Kind | Benign, world: World) -> str:
-    """The initials of the tiers where something can be, after a blank; nothing for all."""
+    """A blank and the initials of the tiers where a condition can be; empty if at all tiers."""
     everywhere = len(row.tiers) == len(world.tier_names)
     return "" if everywhere else f" {''.join(tier[0] for tier in row.tiers)}"
 
@@ -164,7 +164,7 @@ def _row(world: World, signature: Signature, *, least: int = LEAST) -> str:
 
 
 def _grouped(signs: list[Share]) -> Iterator[str]:
-    """Signs of one share under one figure, the likeliest first."""
+    """A text for each share: the figure, then the words of its signs; the greatest share first."""
     ordered = sorted(signs, key=lambda sign: -sign[0])
     for share, rows in groupby(ordered, key=lambda sign: sign[0]):
         yield f"{share} {', '.join(word for _, word in rows)}"
@@ -174,7 +174,7 @@ def _word(world: World, sort: str, token: str) -> str:
     return _NAMED if token == NAMES else world.words[sort][token].removeprefix("~")
 
 
-#: The short form names signs that at least this share in per cent of incidents show.
+#: The short runbook names signs with at least this share, in per cent.
 TELLING: Final = 40
 
 
@@ -198,7 +198,7 @@ def _signs(world: World, signature: Signature) -> tuple[list[str], list[str]]:
 
 
 def _telling(world: World, signature: Signature, sorts: Iterable[str]) -> list[str]:
-    """The words of signs, the likeliest first: that one, and all above :data:`TELLING`."""
+    """Words of the likeliest sign and of all from :data:`TELLING` on, the likeliest first."""
     ranked = sorted(
         (-share, _word(world, sort, token))
         for sort in sorts
@@ -210,7 +210,7 @@ def _telling(world: World, signature: Signature, sorts: Iterable[str]) -> list[s
 
 @attrs.frozen
 class FaultGroup:
-    """The kinds of a class of faults with the same ``page``: a team, or ``the owner``."""
+    """The kinds of fault with the same class and ``page``, which is a team or ``the owner``."""
 
     fault_class: str
     page: str
@@ -218,7 +218,7 @@ class FaultGroup:
 
 
 def fault_groups(world: World, topology: Topology) -> tuple[FaultGroup, ...]:
-    """Every kind of fault under its class and its page, for the prompt and for people."""
+    """All kinds of fault, grouped by class and by the team to page."""
     groups = grouped(
         ((kind.fault_class, world.pages(kind.name, topology) or "the owner"), kind)
         for kind in world.kinds
@@ -227,12 +227,12 @@ def fault_groups(world: World, topology: Topology) -> tuple[FaultGroup, ...]:
 
 
 def is_only_minor(kind: Kind, setting: Setting) -> bool:
-    """Whether a kind strikes in a task as a minor fault alone."""
+    """Whether a kind of fault occurs in a task only as a minor fault."""
     return setting.creeping and not kind.drifts
 
 
 def groups_of(world: World) -> dict[str, Mapping[str, Signature]]:
-    """Every signature of a world, in groups with a heading."""
+    """Every signature of a world: heading of a group, name of a condition, signature."""
     rules, every = world.rules, world.signatures
     names = {
         "roots and minor faults": world.kind_names,
@@ -247,7 +247,7 @@ def groups_of(world: World) -> dict[str, Mapping[str, Signature]]:
 
 
 def shares_of(world: World, signature: Signature) -> Iterator[tuple[str, dict[str, int]]]:
-    """The shares of every token by sort, per cent; of sorts that the signature speaks of."""
+    """(sort, per cent of each token) for sorts of a signature; the usual token has the rest."""
     for sort, ordinary in world.ordinary.items():
         shares = dict(signature.get(sort, {}))
         if shares:

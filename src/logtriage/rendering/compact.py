@@ -1,4 +1,4 @@
-"""Long lists made short, for topologies of many services; nothing that is news is left out."""
+"""Short forms of long lists, for topologies of many services; no news is left out."""
 
 from collections.abc import Iterable
 from itertools import groupby
@@ -20,23 +20,23 @@ from logtriage.topology import Topology
 from logtriage.world.telemetry import Alert, Change, LogLine
 from logtriage.world.vocabulary import LOG
 
-#: Beyond this many services a list of them says less than it costs.
+#: Lists of more services than this are shortened.
 LONG_LIST: Final = 20
 
 
 def is_fleet(observation: Observation) -> bool:
-    """Whether lists over services are put together: of a simulation, if there are many."""
+    """Whether an incident is simulated and has so many services that its lists are shortened."""
     return not observation.open_loop and len(observation.topology) > LONG_LIST
 
 
 def shows_some_owners(observation: Observation) -> bool:
-    """Whether the directory has only those of :func:`owners`: others can be asked for."""
+    """Whether the directory has only some :func:`owners`: in a fleet, if one can ask for others."""
     can_ask = not observation.hidden & {"inspection", "declarations"}
     return is_fleet(observation) and can_ask
 
 
 def alerts(firing: Iterable[Alert]) -> str:
-    """Alerts by the tick since which they fire, and by name."""
+    """Text of alerts, grouped by the tick at which they began to fire, then by name."""
     parts = []
     for since, rows in groupby(firing, key=lambda alert: alert.since):
         names = grouped((alert.name, alert.service) for alert in rows)
@@ -46,13 +46,13 @@ def alerts(firing: Iterable[Alert]) -> str:
 
 
 def changes(feed: Iterable[Change]) -> str:
-    """Changes by kind, each with how many minutes ago it was."""
+    """Text of changes, grouped by kind; the number is how many minutes ago each was."""
     kinds = grouped((change.kind, f"{change.service} {change.minutes_ago}") for change in feed)
     return "; ".join(f"{kind}: {', '.join(rows)}" for kind, rows in sorted(kinds.items()))
 
 
 def overview(observation: Observation, lines: Iterable[LogLine]) -> tuple[list[LogLine], list[str]]:
-    """The lines that say something, and the services whose line is an everyday one."""
+    """(lines that say something, services whose line is an everyday one)."""
     telling, calm = [], []
     for line in lines:
         if line.token is not None and observation.is_ordinary(LOG, line.token):
@@ -63,7 +63,7 @@ def overview(observation: Observation, lines: Iterable[LogLine]) -> tuple[list[L
 
 
 def unframed(observation: Observation) -> Observation:
-    """The observation with messages alone in its log lines, without a technology's frame."""
+    """The observation with bare messages in its log lines, without what a technology adds."""
     window, inspection = (
         tuple(attrs.evolve(line, message=line.bare or line.message) for line in lines)
         for lines in (observation.window, observation.inspection)
@@ -72,7 +72,7 @@ def unframed(observation: Observation) -> Observation:
 
 
 def roll_call(telling: Iterable[LogLine], calm: int) -> str:
-    """A line of each service: telling lines by level, everyday lines counted."""
+    """The text for requested logs of all services: telling lines by level, a count of the rest."""
     levels: dict[str, dict[str, list[str]]] = {}
     for line in telling:
         levels.setdefault(line.level, {}).setdefault(line.bare or line.message, []).append(
@@ -81,14 +81,14 @@ def roll_call(telling: Iterable[LogLine], calm: int) -> str:
     rows = ["REQUESTED LOGS, a line of each service:"]
     for level in sorted(levels):
         rows.append(f"{level}:")
-        rows.extend(f"{', '.join(said)}: {text}" for text, said in levels[level].items())
+        rows.extend(f"{', '.join(names)}: {text}" for text, names in levels[level].items())
     if calm:
         rows.append(f"{'all' if not levels else 'the other'} {calm}: everyday lines")
     return "\n".join(rows)
 
 
 def by_team(topology: Topology, owners: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
-    """The services of each team that owns any, of (service, owner)."""
+    """The services of each team that has any, from pairs of (service, owning team)."""
     teams: dict[str, list[str]] = {team: [] for team in topology.teams}
     for name, owner in owners:
         teams[owner].append(name)
@@ -96,7 +96,7 @@ def by_team(topology: Topology, owners: Iterable[tuple[str, str]]) -> dict[str, 
 
 
 def owners(observation: Observation) -> dict[str, str]:
-    """The owners of services: in a fleet, of those on this screen or just asked for."""
+    """Owners by service; in a fleet, only if it alerts, has a line, was acted on or declared."""
     names = observation.topology.names
     every = dict(zip(names, observation.directory, strict=True))
     if not shows_some_owners(observation):

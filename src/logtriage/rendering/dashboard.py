@@ -1,4 +1,4 @@
-"""The dashboard of a recording: what strays from the usual, and what has no usual value."""
+"""The dashboard of a recording: signals far from their usual value, and those without one."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -7,15 +7,15 @@ from logtriage._lib.grouping import grouped
 from logtriage.observation import Observation
 from logtriage.world.telemetry import Signal
 
-#: The dashboard tells of what strays by at least this many spreads, and of this many at most.
+#: The dashboard has signals that stray by at least this many spreads, and at most this many.
 STRAY: Final = 3
 _SIGNALS: Final = 24
-#: How units are told.
+#: The text after a figure, by the end of its signal's name.
 _UNITS: Final = {"bp": "%", "ms": " ms", "us": " ms", "milli": ""}
 
 
 def dashboard(observation: Observation) -> str:
-    """The signals that stray furthest, then those of which nobody knows what is usual."""
+    """The signals that stray furthest from usual, then those without a known usual value."""
     straying = [
         (-abs(signal.stray), place, name, signal)
         for place, (name, signals) in enumerate(

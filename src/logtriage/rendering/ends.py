@@ -6,8 +6,8 @@ from logtriage.actions import Escalate
 from logtriage.observation import Observation
 from logtriage.state import Closing
 
-#: What follows; a resolved incident speaks for itself.
-_CAME: dict[Closing, str] = {
+#: What a closing means, in words; a resolved incident needs none.
+_MEANING: dict[Closing, str] = {
     Closing.IGNORED: "closed as noise",
     Closing.HANDED_OVER: "the next on call takes over",
     Closing.OUT_OF_TIME: "time is up, nobody resolved it",
@@ -16,29 +16,29 @@ NOT_OURS = "not ours"
 
 
 def ending(observation: Observation) -> str | None:
-    """What came of a closed incident, by the screen alone; None if open, or for a recording."""
+    """What became of an incident, as its screen shows it; None if open, or for a recording."""
     if observation.closing is None or observation.world is None:
         return None
-    return "; ".join(_said(observation, observation.closing))
+    return "; ".join(_clauses(observation, observation.closing))
 
 
 def not_ours(observation: Observation) -> str | None:
-    """The team that a wrong page went to, if the role saw it; None in a recording."""
+    """The team of a mis-page; None without one, if the role did not see it, or in a recording."""
     if observation.closing is not Closing.MISROUTED or observation.world is None:
         return None
     teams = [action.team for action in observation.last_actions if isinstance(action, Escalate)]
     return teams[-1] if teams else None
 
 
-def _said(seen: Observation, closing: Closing) -> Iterator[str]:
+def _clauses(seen: Observation, closing: Closing) -> Iterator[str]:
     if closing is Closing.MISROUTED:
         team = not_ours(seen)
         yield "the page went to the wrong team" if team is None else f"{team}: {NOT_OURS}"
-    elif closing in _CAME:
-        yield _CAME[closing]
+    elif closing in _MEANING:
+        yield _MEANING[closing]
     for remedy, service, eases in seen.effects:
-        came = "the symptoms ease" if eases else "no change"
-        yield f"{remedy}:{service}: {came}"
+        outcome = "the symptoms ease" if eases else "no change"
+        yield f"{remedy}:{service}: {outcome}"
     if "alerts" not in seen.hidden:
         count = len(seen.alerts)
         yield f"{count or 'no'} alert{'s' * (count != 1)} firing"

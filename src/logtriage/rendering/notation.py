@@ -1,4 +1,4 @@
-"""Notation: a screen in words, for small models and cheap runs; the same tokens as the text.
+"""Notation: a screen in single words, which show the same tokens as the text in fewer letters.
 
 Words are those of the runbook, with underscores. A heading ends with a colon; names follow it.
 """
@@ -29,17 +29,17 @@ from logtriage.world.model import World
 from logtriage.world.telemetry import Gauge, LogLine, Trace
 from logtriage.world.vocabulary import CHANGE, LOG
 
-#: What stands, with a colon, before the words of a part of a screen.
+#: The headings of the parts of a screen, without their colon.
 HEADINGS: Final = (
     "closed", "left", "note", "edge", "alert", "asked", "down", "logs", "metrics", "traces", "log",
     "change", "own", EASES, NO_CHANGE, "did", "severity", "cause", "paged", "unread", "report",
 )  # fmt: skip
-#: Services by the word of what they show, as often as they do.
+#: The services that show something, by its word; a service stands once for each time.
 Shown = dict[str, list[str]]
 
 
 def notation(observation: Observation, before: Observation | None = None) -> str:
-    """One observation in words: all of it, or what is new since the screen ``before``.
+    """One observation in notation: all of it, or what is new since the screen ``before``.
 
     Raises:
         InvalidInput: for a recording.
@@ -56,7 +56,7 @@ def notation(observation: Observation, before: Observation | None = None) -> str
 
 
 def ended(observation: Observation) -> str:
-    """What came of a closed incident, in words; InvalidInput for a recording."""
+    """The end of a closed incident in notation; InvalidInput for a recording."""
     return " ".join(
         (
             *_closing(observation),
@@ -75,7 +75,7 @@ def _closing(seen: Observation) -> Iterator[str]:
 
 
 def legend(world: World) -> str:
-    """What the words of a screen mean, for the rules."""
+    """The part of the rules that says what the words of a screen mean."""
     strays = " ".join(
         word(world, gauge.name, gauge.tokens[0].name) for gauge in world.tokens.gauges[:2]
     )
@@ -282,5 +282,5 @@ def _with_counts(names: Iterable[str]) -> Iterator[str]:
 
 
 def word(world: World, sort: str, token: str) -> str:
-    """The runbook's word of a token, without blanks."""
+    """The runbook's words for a token, joined by underscores."""
     return world.words[sort][token].replace(" ", "_")

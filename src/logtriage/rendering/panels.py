@@ -9,9 +9,9 @@ from logtriage.world.figures import NOT_COLLECTED, is_down
 from logtriage.world.telemetry import EdgePanel, Gauge, Series, Trace
 
 Read = TypeVar("Read", Gauge, Trace)
-#: The most readings on a screen, as long as what is left out was as the readings around it.
+#: A screen shows at most this many readings, unless leaving out more would hide a change.
 MOST: Final = 12
-#: The readings of the edge on a screen.
+#: How many of the latest readings of the edge a screen shows.
 EDGE: Final = 7
 
 
@@ -24,7 +24,7 @@ def edge(panel: EdgePanel, readings: int = EDGE) -> str:
 
 
 def row(series: Series, places: Sequence[int] | None = None) -> str:
-    """A row of figures beside the usual one; ``places`` are those to show."""
+    """The figures of a series at ``places`` (None: all), beside the usual figure."""
     shown = series.values if places is None else [series.values[place] for place in places]
     figures = " ".join(number(series, value) for value in shown)
     mark = f" {series.mark}" if series.mark else ""
@@ -37,12 +37,12 @@ def number(series: Series, value: int) -> str:
 
 
 def metrics(gauges: Iterable[Gauge]) -> Iterator[str]:
-    """The gauges of each service that was asked for, a line for each row."""
+    """Lines with the gauges of each service that was asked for."""
     return _by_service("METRICS", gauges, lambda _: "")
 
 
 def traces(spans: Iterable[Trace]) -> Iterator[str]:
-    """Where each service that was asked for spends its time, and where its errors start."""
+    """Lines that say where services that were asked for spend time, and where errors start."""
     return _by_service(
         "TRACES", spans, lambda span: "slowest requests: " if span.name == SPANS[0] else "errors: "
     )
@@ -65,7 +65,7 @@ def _by_service(
 
 
 def lines(reading: Gauge | Trace, places: Sequence[int]) -> Iterator[str]:
-    """The lines of a reading with the figures at some places."""
+    """The lines of a reading, with its figures at ``places`` (indices of its ticks)."""
     for series in reading.rows:
         text = row(series, places)
         unit = "ms" if reading.name == SPANS[0] else "%"
@@ -76,17 +76,17 @@ def lines(reading: Gauge | Trace, places: Sequence[int]) -> Iterator[str]:
 
 
 def told(readings: Sequence[Gauge | Trace]) -> list[int]:
-    """The places to show of the readings of one service.
+    """Indices of the readings of one service that a screen shows, at most :data:`MOST` if possible.
 
-    Of many, those go at which no reading differs from those around it; the newest stays.
+    Indices at which no reading differs from its neighbours are left out; the newest stays.
     """
     shown = list(range(len(readings[0].starts)))
-    said = [tuple(reading.tokens[place : place + 1] for reading in readings) for place in shown]
+    tokens = [tuple(reading.tokens[place : place + 1] for reading in readings) for place in shown]
     while len(shown) > MOST:
         # The middle of the longest run of equal readings goes first.
         runs = [
             (len(run), run[len(run) // 2])
-            for _, same in groupby(shown, key=lambda place: said[place])
+            for _, same in groupby(shown, key=lambda place: tokens[place])
             if len(run := list(same)) > 2
         ]
         if not runs:

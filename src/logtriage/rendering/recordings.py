@@ -1,4 +1,4 @@
-"""What the system prompt says of a recorded incident: nothing of the simulator, nothing false."""
+"""The rules of a recorded incident for the system prompt; none is about the simulator."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,18 +12,18 @@ from logtriage.rendering.dashboard import STRAY
 from logtriage.topology import Topology
 
 _ROOT, _CLASS = WEIGHTS["root_cause"], WEIGHTS["fault_class"]
-#: What is graded of a recorded incident.
+#: How a recorded incident is graded, in the words of the prompt.
 GRADED: Final = (
     f"root cause {_ROOT:g}, fault class {_CLASS:g} (if it was not recorded, the root cause); first "
     "declarations count. Declare both, then resolve. A wrong root cause is 0, and so is to ignore "
     "a fault. Without a fault blame nobody and ignore. hand_over earns what the screen says."
 )
-#: The characters that it takes to say what names have in common.
-_TOLD: Final = len(" named *, * being; others: ")
+#: The characters that it costs to name a common beginning and end apart.
+_COST: Final = len(" named *, * being; others: ")
 
 
 def recorded_rules(topology: Topology) -> Iterator[str]:
-    """The lines between the opening and what is graded."""
+    """The lines of the prompt between its opening and how it is graded."""
     calls = "; ".join(
         f"{service.name} -> {', '.join(service.calls)}"
         for service in topology.services
@@ -51,7 +51,7 @@ def recorded_rules(topology: Topology) -> Iterator[str]:
 
 
 def on_request_rules(topology: Topology) -> Iterator[str]:
-    """The lines between the opening and the actions, where figures are shown on request."""
+    """The lines after the prompt's opening, for incidents that show figures only on request."""
     yield f"SERVICES{services_told(topology.names)}"
     yield (
         "RECORDING: no action changes what follows; unknown is not fine. The fault may begin while "
@@ -61,7 +61,7 @@ def on_request_rules(topology: Topology) -> Iterator[str]:
 
 
 def services_told(names: Sequence[str]) -> str:
-    """Names after a heading; a common beginning and end is told once, as ``ts-*-service``."""
+    """Text that lists names; a common beginning and end is given once, as ``ts-*-service``."""
     heads = _common(names, (name[: cut + 1] for name in names for cut in _hyphens(name)))
     tails = _common(names, (name[cut:] for name in names for cut in _hyphens(name)))
     head, tail = max(product(heads, tails), key=lambda pair: _saved(names, *pair))
@@ -91,11 +91,11 @@ def _saved(names: Sequence[str], head: str, tail: str) -> int:
     count, shared = sum(_fits(name, head, tail) for name in names), len(head) + len(tail)
     if not shared or 2 * count < len(names):
         return 0
-    return shared * (count - 1) - _TOLD
+    return shared * (count - 1) - _COST
 
 
 def neighbourhood(observation: Observation) -> str | None:
-    """Callers and callees of the services that begin to alert or were asked for; None without."""
+    """A line of callers and callees of services that begin to alert or were asked for, or None."""
     if not observation.on_request:
         return None
     asked = (

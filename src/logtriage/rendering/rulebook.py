@@ -1,4 +1,4 @@
-"""What the system prompt says of a simulated world, from its task's setting and the rubric."""
+"""The rules of a simulated world for the system prompt, from the task's setting and rubric."""
 
 from collections.abc import Iterator
 
@@ -25,7 +25,7 @@ from logtriage.world.tables import UNMOVED_OF
 
 
 def rulebook(topology: Topology, horizon: int, setting: Setting, rubric: str) -> Iterator[str]:
-    """The lines between the opening and the actions."""
+    """The lines of the prompt between its opening and the actions."""
     yield _services(topology, setting.world)
     yield _incident(setting)
     yield _signs(setting)
@@ -256,7 +256,7 @@ def _hand_over() -> str:
 def short_rulebook(
     topology: Topology, horizon: int, setting: Setting, rubric: str
 ) -> Iterator[str]:
-    """:func:`rulebook` for small contexts: without how often signs are shown, and by what."""
+    """The lines of :func:`rulebook` for small contexts, without the probabilities of signs."""
     yield _services(topology, setting.world)
     yield _incident(setting)
     yield f"SEVERITY by EDGE: {_severity(setting.world)}."

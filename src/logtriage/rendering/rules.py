@@ -51,11 +51,11 @@ def system_prompt(
     split: SplitLike | None = None,
     role: str | Role | None = None,
 ) -> str:
-    """All public rules of an incident, and nothing that is its own.
+    """All public rules that an incident is played by; they tell nothing of what happens in it.
 
-    ``reply`` is how the agent answers: by default in JSON, in the style ``notation`` in one word;
-    with ``tools`` the actions are left to the schemas of :mod:`logtriage.conversations.tools`. With
-    a ``split``, it is the prompt of its ``role``. ``style`` is how its screens are written.
+    ``reply`` is how the agent answers (default: ``word`` in the style ``notation``, else ``json``);
+    ``tools`` leaves the actions to the schemas of :mod:`logtriage.conversations.tools`. ``style``
+    is how screens are written. A ``split`` and a ``role`` of it give the prompt of that role.
 
     Raises:
         UnknownName: for a role that the split does not have, another style or another reply.
@@ -77,7 +77,7 @@ def system_prompt(
     )
 
 
-#: What a single agent may do beside what is graded, where several faults spread. No tool offers it.
+#: An action of single agents where several faults spread, graded apart. No tool offers it.
 _PATH = (
     "Also, graded beside the total: report_impact <caller>-><callee>, <caller>-><callee>, … (a "
     "tick; all calls that wait or carry load, nothing if none does; the last one stands)"
@@ -98,10 +98,10 @@ def public_rules(
     tick_seconds: int = TICK_SECONDS,
     on_request: bool = False,
 ) -> str:
-    """:func:`system_prompt` of the parts that it is made of, where there is no incident yet.
+    """The text of :func:`system_prompt` from its parts, for callers without an incident.
 
-    ``rubric`` is an id; of a rubric that is not built in, nothing is said. ``setting`` is the
-    task's, None of a recorded incident, which may show figures ``on_request``. Raises as
+    ``rubric`` is an id; rules of a rubric that is not built in are left out. ``setting`` is the
+    task's, or None for a recorded incident, which may show figures only ``on_request``. Raises as
     :func:`system_prompt`; ``notation`` needs a simulated incident.
     """
     reply = reply or ("word" if style == "notation" else "json")
@@ -130,7 +130,7 @@ def public_rules(
         raise InvalidInput("notation is for simulated incidents")
     else:
         body = on_request_rules(topology) if on_request else recorded_rules(topology)
-    # Of logtriage/3 the rulebook tells, with the par of the task.
+    # The rulebook itself describes logtriage/3, with the par of the task.
     lines = (*body, f"GRADE: {GRADED}" if rubric == RECORDED.id else "")
     world = None if setting is None else setting.world
     actions = _action_rules(topology, horizon, reply, seat, useful, world)
@@ -196,7 +196,7 @@ def _action_rules(
     useful: Iterable[str],
     world: World | None,
 ) -> Iterable[str]:
-    """How to answer, and with what: the ``useful`` kinds, or all that a role may do."""
+    """Lines on how to answer and with which actions: ``useful`` ones, or those of a role."""
     if reply == "tools":
         exact = "Names of services" if world is None else "Names of services and teams"
         yield f"ANSWER with one tool call a turn. {exact} must be exact."

@@ -34,9 +34,9 @@ from logtriage.world.model import World
 from logtriage.world.runbook import severity_of
 from logtriage.world.telemetry import TREND_TICKS, Change, LogLine, Reading
 
-#: The latest of them stand on a screen.
+#: At most this many reports, the latest, stand on a screen.
 _REPORTS_SHOWN: Final = 6
-#: What can be asked, and of what.
+#: The kinds of request, and what each can be made for.
 ASKS: Final = {
     "request_more_logs": "<service>|all",
     "request_metrics": "<service>",
@@ -46,12 +46,12 @@ _STATUS: Final = {Severity.P1: "failing", Severity.P2: "degraded", Severity.P3: 
 
 
 def status_of(reading: Reading) -> str:
-    """``failing``, ``degraded`` or ``ok``: the thresholds of P1, P2 and P3, per service."""
+    """The status of a service: ``failing``, ``degraded`` or ``ok``, by the limits of P1 to P3."""
     return _STATUS[severity_of(reading)]
 
 
-#: How screens and rules are written: in sentences and figures, in words for tokens, or as text with
-#: short rules and, after the first screen, only what is new.
+#: How screens and rules are written: in sentences and figures; in single words; or as text that
+#: after the first screen has only what is new, with short rules.
 Style = Literal["text", "notation", "compact"]
 STYLES: Final[tuple[Style, ...]] = get_args(Style)
 
@@ -67,14 +67,14 @@ def check_style(style: str) -> Style:
 def render_observation(
     observation: Observation, style: Style = "text", *, before: Observation | None = None
 ) -> str:
-    """One observation as text; views that a role does not have are left out.
+    """An observation as text, without the views that its role does not have.
 
     ``style`` is ``text``, always a whole screen, or ``compact`` or
     :mod:`notation <logtriage.rendering.notation>`, which say what is new since ``before``.
 
     Raises:
         UnknownName: for another style.
-        InvalidInput: if ``observation`` is not one; in ``notation`` if it is of a recording.
+        InvalidInput: for anything but an observation; for a recording in ``notation``.
     """
     if not isinstance(observation, Observation):
         raise InvalidInput(
@@ -89,7 +89,7 @@ def render_observation(
 
 
 def _news(observation: Observation, before: Observation | None) -> Iterator[str]:
-    """The parts of a screen that the screen ``before`` did not have and its agent not know."""
+    """The parts of a screen that the one ``before`` lacks and that its agent does not know."""
     known = set() if before is None else set(_parts(before))
     known |= {*_what_can_be_asked(observation), f"DECLARED: {_declared_line(observation)}"}
     if before is not None:
@@ -134,7 +134,7 @@ def _parts(observation: Observation) -> list[str]:
         if observation.signals:
             parts.append(dashboard(observation))
     parts.extend(_changes(observation.changes, observation.world, compact.is_fleet(observation)))
-    # Of a recording nobody knows the owners, nor how severe it was.
+    # The owners in a recording are unknown.
     if observation.directory and not observation.open_loop:
         parts.append(_owners(observation))
     declared = _declared_line(observation)
@@ -210,7 +210,7 @@ def _health(observation: Observation) -> str:
         observation.topology.names, observation.health, figures, strict=True
     ):
         if reading is not None:
-            # What is degraded or failing is said of the simulator: a recording has no limits.
+            # The limits of a status are the simulator's; a recording has none.
             status = "" if observation.open_loop else f" {status_of(reading)}"
             known.append(f"{name}{status}: {_reading(reading)}")
         else:
@@ -260,7 +260,7 @@ def _reports(observation: Observation) -> str:
 
 
 def effect_of(observation: Observation, action: Action) -> str:
-    """What came of an action, as far as the one who took it can tell."""
+    """An action and its outcome in words, as far as whoever took it can tell."""
     if isinstance(action, Malformed):
         return f"not understood: {action.reason}"
     text = describe(action)
@@ -271,7 +271,7 @@ def effect_of(observation: Observation, action: Action) -> str:
             observation.root_causes is None and observation.root_cause not in (service, None)
         ):
             return f"{text}: no effect, {observation.root_cause} stands"
-        case ClassifyFault(said) if observation.fault_category not in (said, None):
+        case ClassifyFault(category) if observation.fault_category not in (category, None):
             return f"{text}: no effect, {observation.fault_category} stands"
         case Escalate(_):
             if observation.closing != Closing.MISROUTED:

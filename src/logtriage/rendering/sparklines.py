@@ -1,4 +1,4 @@
-"""Series as pictures of a line, for people: behind each row of figures on a screen."""
+"""Sparklines for people, which stand behind each row of figures on a screen."""
 
 import re
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ _SERIES: Final = re.compile(r"  ((?:[\d.]+ )+)(?:[a-z]\S* )?\(usual ([\d.]+)\)")
 
 
 def sparkline(values: Sequence[float], usual: float, onset: int | None = None) -> str:
-    """Bars from 0 to the greatest value, the usual at most half of that; an ``onset`` is marked."""
+    """Bars from 0 to the greatest value or twice the usual; a mark before the index ``onset``."""
     top = max(*values, 2 * usual, 1e-9)
     bars = [_BARS[round((len(_BARS) - 1) * value / top)] for value in values]
     if onset:
@@ -24,7 +24,7 @@ def sparkline(values: Sequence[float], usual: float, onset: int | None = None) -
 
 
 def sparklined(line: str, onset: int | None = None) -> str:
-    """A line of a screen with a sparkline for each of its series."""
+    """A line of a screen, followed by a sparkline for each of its series."""
     drawn = [
         sparkline([float(value) for value in figures.split()], float(usual), onset)
         for figures, usual in _SERIES.findall(line)
@@ -34,7 +34,7 @@ def sparklined(line: str, onset: int | None = None) -> str:
 
 
 def edge(panel: EdgePanel) -> str:
-    """The edge in a narrow line: what users see now, and a sparkline of either series."""
+    """The edge in one line: what users see now, and sparklines of errors and latency."""
     errors = sparkline(panel.errors[-panels.EDGE :], panel.usual_error_bp)
     p99s = sparkline(panel.p99s[-panels.EDGE :], panel.usual_p99_ms)
     return f"{panels.edge(panel, 1)}  {errors}  {p99s}"

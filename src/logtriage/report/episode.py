@@ -18,9 +18,9 @@ if TYPE_CHECKING:  # it would load NumPy, and a page in a browser has none
 class Episode:
     """One transcript of the run, with its incident and its grade.
 
-    ``roles`` is the role split that it was played with; None for a single agent.
-    ``explained`` says why it lost what it lost, if that was asked for. ``cache`` holds what pages
-    worked out before, if a directory keeps it.
+    ``roles`` is the role split that it was played with; None for a single agent. ``explained``
+    says why its grade is what it is, or is None. ``cache`` holds beliefs and explanations that were
+    computed for an earlier page; None if the run's directory keeps none.
     """
 
     policy: str

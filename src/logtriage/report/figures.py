@@ -18,13 +18,13 @@ BINS: Final = 20
 
 @attrs.frozen
 class Cell:
-    """What the plots show of one agent on one task, in means over incidents with a grade.
+    """The figures of one agent on one task for the plots: means over incidents with a grade.
 
-    Attempts at an incident share its weight. ``bound`` is the mean grade with 0 for each episode
-    that is unscored or missing, ``scored`` counts episodes. ``shares`` of the incidents by score,
-    ``gated`` their part that a gate set to zero (all in the first bin); ``points`` by criterion as
-    they count, ``lost`` what gates and discounts took; ``places`` the share of each place of the
-    declared root cause among ``faults`` episodes, those of incidents that have a root.
+    Attempts at an incident share its weight. ``scored`` counts episodes; ``bound`` is the mean
+    grade with 0 for each unscored or missing episode. ``shares`` has the share of incidents in each
+    bin of scores, ``gated`` the share that a gate set to 0. ``points`` are those that count, by
+    criterion; ``lost`` are those that gates and discounts took. ``places`` has the share of each
+    place of the declared root cause, among the ``faults`` episodes whose incident has a root.
     """
 
     task: str
@@ -51,12 +51,12 @@ class Cell:
 
     @property
     def earned(self) -> float:
-        """All points above 0 that count."""
+        """The sum of the points above 0."""
         return fsum(points for points in self.points.values() if points > 0)
 
 
 def cells_of(run: Run) -> tuple[Cell, ...]:
-    """A cell for each row of the run, in its order, all with one order of criteria."""
+    """A cell for each row of the run, in order; all cells list criteria in the same order."""
     played: dict[tuple[str, str], list[Episode]] = defaultdict(list)
     for episode in run.episodes:
         played[episode.grade.task, episode.policy].append(episode)
@@ -108,7 +108,7 @@ def _cell(row: Row, episodes: list[Episode]) -> Cell:
         len(scored),
         None if row.grade is None else row.grade.mean,
         row.bound,
-        tuple(held / count for held in bins),
+        tuple(weight / count for weight in bins),
         fsum(gated) / count,
         {name: fsum(values) / count for name, values in points.items()},
         fsum(lost) / count,

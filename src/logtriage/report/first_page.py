@@ -24,7 +24,7 @@ from logtriage.report.text import (
 
 #: How many colours criteria have, ``--c0`` and on; further criteria reuse them.
 CRITERION_COLOURS: Final = 10
-#: The bins of a score distribution that a row of its table sums up: below 0.05, 0.5, 0.9, and 1.
+#: The bins summed up in each column of the table of scores: up to 0.05, 0.5, 0.9 and 1.
 _SPANS: Final = (slice(0, 1), slice(1, 10), slice(10, 18), slice(18, None))
 #: Decimal places of a share of a plot's width or height.
 _PLACES: Final = 4
@@ -80,7 +80,7 @@ _PLACES_NOTE: Final = (
 
 
 def first_page(run: Run) -> dict[str, Any]:
-    """``facts`` of the run, ``tables``, ``plots`` by task, and how ``unfinished`` it is."""
+    """The page's data: ``facts`` of the run, tables, plots by task, and colours of ``criteria``."""
     cells = cells_of(run)
     played = len(run.episodes)
     return {
@@ -155,13 +155,13 @@ def _part(field: str) -> Callable[[Row], str]:
 
 
 def _calls(field: str) -> Columns:
-    def told(write: Callable[[Calls], str]) -> Callable[[Row], str]:
+    def text(write: Callable[[Calls], str]) -> Callable[[Row], str]:
         return lambda row: write(getattr(row.losses, field)) if row.losses else NO_FIGURE
 
     return (
-        (field.replace("_", " "), told(lambda calls: str(calls.count)), ""),
-        ("justified", told(lambda calls: percent(calls.justified)), ""),
-        ("lucky", told(lambda calls: percent(calls.lucky)), ""),
+        (field.replace("_", " "), text(lambda calls: str(calls.count)), ""),
+        ("justified", text(lambda calls: percent(calls.justified)), ""),
+        ("lucky", text(lambda calls: percent(calls.lucky)), ""),
     )
 
 
@@ -197,7 +197,7 @@ def _places(run: Run, cells: Sequence[Cell]) -> dict[str, Any]:
 
 
 def _plot(task: str, cells: Sequence[Cell]) -> dict[str, Any]:
-    """The cells of a task, with the scales that they share: the fullest bin, the lowest points."""
+    """The cells of a task and their common scales: ``top``, the fullest bin; ``least`` points."""
     names = criterion_names(cells)
     return {
         "task": task,

@@ -30,7 +30,7 @@ RIVAL: Final = "expert"
 
 
 class Game:
-    """One incident under way; raises what ``make_incident`` does."""
+    """One incident being played; raises what ``make_incident`` raises."""
 
     def __init__(self, incident_id: str) -> None:
         self.state = initial_state(lt.make_incident(incident_id))
@@ -38,9 +38,9 @@ class Game:
     def view(self) -> str:
         """What the page shows now, as an object.
 
-        ``screen`` are its lines, ``choices`` the values that each action takes (an empty list for
-        none), ``done`` the actions so far with what came of them; also ``tick``, ``horizon`` and
-        ``closed``.
+        ``screen`` has its lines, ``choices`` the values that each action takes (an empty list for
+        none), ``done`` the actions so far with their effects; also ``incident``, ``tick``,
+        ``horizon`` and ``closed``.
         """
         seen = observe(self.state)
         choices: dict[str, list[str]] = {}

@@ -18,9 +18,9 @@ from logtriage.evaluation.store import BELIEFS_FILE
 
 
 class PageCache:
-    """What pages work out for the episodes of a run, cached in its directory.
+    """Beliefs and explanations of the episodes of a run, cached in its directory.
 
-    ``get`` works out what is missing; ``save`` writes the file if anything is new.
+    ``get`` computes what is missing; ``save`` writes the file if anything is new.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -46,7 +46,7 @@ class PageCache:
         return self._data[key]
 
     def save(self) -> None:
-        """Write the whole file if ``get`` worked out anything new."""
+        """Write the whole file if ``get`` computed anything new."""
         if len(self._data) > self._saved:
             with replacing(self._path) as file:
                 for key, data in self._data.items():

@@ -29,9 +29,9 @@ from logtriage.roles import RoleSplit
 
 @attrs.frozen(slots=False)
 class Run:
-    """An evaluation run and the ``bases`` beside it, in order of task and then policy.
+    """An evaluation run and the ``bases`` shown beside it.
 
-    ``names`` are those of the run and its bases. Beside bases, a policy is named by its run too.
+    ``names`` are those of the run, then its bases. With bases, policies are named ``RUN: POLICY``.
     """
 
     loaded: LoadedRun
@@ -45,7 +45,7 @@ class Run:
 
     @property
     def version(self) -> str:
-        """The version of logtriage that played it."""
+        """The version of logtriage that played the run."""
         return self.loaded.manifest.version
 
     @property
@@ -55,19 +55,19 @@ class Run:
 
     @property
     def planned(self) -> int:
-        """The number of episodes of the finished runs."""
+        """The number of episodes that all runs have once they are finished."""
         return sum(len(cell.ids) for run, _ in self._runs for cell in run.planned)
 
     @cached_property
     def policies(self) -> tuple[str, ...]:
-        """The policies of the page."""
+        """The policies of all runs."""
         return tuple(
             self._named(name, policy) for run, name in self._runs for policy in run.policies
         )
 
     @cached_property
     def tasks(self) -> tuple[str, ...]:
-        """The tasks of the page."""
+        """The tasks of all runs."""
         return tuple(dict.fromkeys(task for run, _ in self._runs for task in run.tasks))
 
     @property
@@ -89,7 +89,7 @@ class Run:
 
     @cached_property
     def episodes(self) -> tuple[Episode, ...]:
-        """Every episode."""
+        """Every episode of all runs, by task."""
         episodes = [episode for run, name in self._runs for episode in self._episodes(run, name)]
         return tuple(
             episode for task in self.tasks for episode in episodes if episode.grade.task == task
@@ -97,9 +97,9 @@ class Run:
 
     @cached_property
     def cache(self) -> PageCache | None:
-        """What pages of the run worked out before; None if it is not kept.
+        """Beliefs and explanations computed for earlier pages; None if they are not kept.
 
-        Of sealed incidents it would tell the truth, and a directory may be read-only.
+        They would reveal the truth of sealed incidents, and a directory may be read-only.
         """
         directory = self.loaded.directory
         sealed = self.loaded.manifest.seal is not None
@@ -107,7 +107,7 @@ class Run:
 
     @property
     def headlines(self) -> Iterator[tuple[str, str]]:
-        """(policy, its worth in words) of each policy of the run."""
+        """(policy, its net value or mean grade in words) for each agent of the run."""
         for agent in attempts_of(self.loaded):
             yield self._named(self.name, agent), _worth(self.loaded, agent)
 
@@ -123,10 +123,7 @@ class Run:
 
     @cached_property
     def own(self) -> tuple[str, ...]:
-        """The agents that the run is about: without those of bases, and without scripted ones.
-
-        A run of scripted policies alone is about all of them.
-        """
+        """The run's policies (not of bases) that are not scripted, or all if all are scripted."""
         own = [policy for policy in self.loaded.policies if not self.loaded.is_scripted(policy)]
         return tuple(self._named(self.name, policy) for policy in own or self.loaded.policies)
 
@@ -176,9 +173,9 @@ def read_run(directory: Path, seal: Seal | None = None, bases: Sequence[str | Pa
 
 
 def _worth(run: LoadedRun, policy: str) -> str:
-    """The net value of a policy over all tasks, or its mean grade if an incident has no worth.
+    """A policy's net value over all tasks; its mean grade if a hand-over has no worth somewhere.
 
-    Of several attempts at an incident the mean counts.
+    Several attempts at an incident count by their mean.
     """
     scores = compare.scores_of(run, policy, run.tasks)
     worths = (run.incidents(incident).worth_of_hand_over for incident in scores)
@@ -191,7 +188,7 @@ def _worth(run: LoadedRun, policy: str) -> str:
 
 
 def _change(base: LoadedRun, run: LoadedRun, before: str, after: str) -> str | None:
-    """The paired difference on the incidents with a grade in both runs; None if there is none."""
+    """The paired difference in words, on incidents graded in both runs; None if there are none."""
     _, tasks = compare.pair_runs(base, run, before, after)
     scores = compare.scores_of(base, before, tasks), compare.scores_of(run, after, tasks)
     shared = [incident for incident in scores[0] if incident in scores[1]]

@@ -30,12 +30,12 @@ from logtriage.shift.states import Note, On
 from logtriage.state import State
 from logtriage.transcript import transcript_of
 
-#: Pixels of a tick, of a row, of the names on the left, and of the decisions after a bar.
+#: Pixels: the width of a tick, the height of a row, the width of names and of decisions.
 _TICK: Final = 5
 _ROW: Final = 22
 _LEFT: Final = 110
 _AFTER: Final = 230
-#: What a decision is called after the bar of its incident; others are requests and notes.
+#: The mark of each type of decision, which stands after the bar of its incident.
 _MARKS: Final = {
     "Escalate": "P",
     "Remediate": "R",
@@ -63,10 +63,10 @@ _LEGEND: Final = (
 
 
 def write_timelines(run: Path, out: Path, *, beliefs: int = MAX_BELIEFS) -> int:
-    """Write the timelines of ``shifts.jsonl`` in a run's directory; returns how many.
+    """Write the timelines of ``shifts.jsonl`` in a run's directory; return the number of shifts.
 
-    Beside ``out`` stands a replay page with every incident that was touched; the names of systems
-    lead to it, and at most ``beliefs`` of its episodes show a belief. An InvalidInput names a bad
+    A replay page of every incident with an action is written beside ``out``; the names of systems
+    link to it. At most ``beliefs`` of its episodes show a belief. An InvalidInput names a bad
     line.
     """
     shown, episodes, grades = list[str](), list[Episode](), dict[str, list[float]]()
@@ -100,7 +100,7 @@ def write_timelines(run: Path, out: Path, *, beliefs: int = MAX_BELIEFS) -> int:
 
 
 def _as_episode(policy: str, state: State) -> Episode:
-    """An incident of a shift as an episode; the ticks after its last action are a wait."""
+    """An incident of a shift as an episode; a wait stands for the ticks after its last action."""
     if state.tick > state.history[-1][0] + 1:
         state = attrs.evolve(state, history=(*state.history, (state.tick - 1, Wait())))
     return Episode(policy, state.incident, transcript_of(state, agent=policy), grade_alone(state))
@@ -109,7 +109,7 @@ def _as_episode(policy: str, state: State) -> Episode:
 def _replay(
     shift_id: str, actions: Iterable[Mapping[str, Any]]
 ) -> tuple[ShiftState, Mapping[str, list[int]]]:
-    """The last state of a shift, and the ticks in which alerts fired, by system."""
+    """The last state of a shift, and by system the ticks in which an alert fired."""
     state, firing = begin(make_shift(shift_id)), dict[str, list[int]]()
     for wire in actions:
         for row in observe(state).board:

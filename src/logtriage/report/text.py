@@ -17,14 +17,14 @@ _KEPT: Final = "\n\t"
 NO_FIGURE: Final = "–"
 #: A title with more names gives their number.
 NAMED: Final = 3
-#: The parts of a grade: the field of an explanation, and its name.
+#: The parts of a grade: (field of an explanation, its name on a page).
 PARTS: Final = (
     ("at_first", "at first"),
     ("asking_gained", "asking"),
     ("decisions", "decisions"),
     ("luck", "luck"),
 )
-#: What stands beside the parts.
+#: A further field of an explanation, which is no part of the grade.
 HARDNESS: Final = ("hardness", "hardness")
 #: From this many calls above the root on, all services share one place.
 _FAR: Final = 3
@@ -88,13 +88,13 @@ def interval(estimate: "Interval | None", *, signs: bool = False) -> str:
 
 
 def titled(agents: Sequence[str], tasks: Sequence[str]) -> str:
-    """Who played what, by name; if there are more than three, their number."""
+    """The agents and tasks by name, or their number if there are more than three."""
     names = ", ".join(agents) if len(agents) <= NAMED else f"{len(agents)} agents"
     return f"{names} on {', '.join(tasks) if len(tasks) <= NAMED else f'{len(tasks)} tasks'}"
 
 
 def line_of(step: "Step") -> str:
-    """What was likeliest before a step, what the step was worth, and whether it was justified."""
+    """A line on a step: what was likeliest before it, its worth, and whether it was justified."""
     likeliest = ", ".join(f"{name} {percent(share)}" for name, share in _likeliest(step.leading))
     line = (
         f"Likeliest: {likeliest}. Expected grade {number(step.before)}, "
@@ -108,14 +108,14 @@ def line_of(step: "Step") -> str:
 
 
 def _likeliest(held: "Leading") -> list[tuple[str, float]]:
-    """The likeliest root cause and team, and the share of benign, the likelier first."""
+    """The likeliest root cause and team; ``benign`` comes first if it has at least one half."""
     rows = [pair for pair in (held.root_cause, held.team) if pair is not None]
     benign = [("benign", held.benign)]
     return benign + rows if held.benign >= 0.5 else rows + benign
 
 
 def truth_of(incident: Incident) -> dict[str, str]:
-    """The fault, and what would have been right, each by its name."""
+    """The fault and the right answers in words, by name."""
     truth: dict[str, Any] = truth_to_json(incident)
     several = incident.truth.several
     words = {
@@ -130,7 +130,7 @@ def truth_of(incident: Incident) -> dict[str, str]:
         ("remedies", "remedy", "remedies"),
     ):
         if truth[key]:
-            # Of one fault any of the names will do, of several faults each asks for its own.
+            # For one fault any of the names is right; several faults need one each.
             words[plural if several else name] = (", " if several else " or ").join(truth[key])
     if "worth_of_hand_over" in truth:
         words["par"] = f"{truth['par']} ticks"
@@ -146,7 +146,7 @@ def _faults(incident: Incident) -> Iterator[str]:
 
 
 def place_of(incident: Incident, declared: str | None) -> str | None:
-    """The place of a declared service; None for a benign incident, which has no root."""
+    """The place (:data:`PLACES`) of a declared service; None for a benign incident."""
     if incident.truth.benign:
         return None
     if declared is None:

@@ -1,6 +1,6 @@
-"""Roles of a team as data: what each sees and may do, and how a team is split.
+"""Roles of a team as data: what each sees and may do, and how work is split among them.
 
-The single agent has no role and sees everything that is observable.
+A single agent has no role and sees everything that is observable.
 """
 
 import re
@@ -68,9 +68,9 @@ VIEW_WORDS: Final = {
 VIEWS: Final = tuple(VIEW_WORDS)
 #: The views in which roles see one another: together the board.
 BOARD: Final = ("declarations", "reports")
-#: Parts of a topology that a role may watch, beside its tiers: the upper half of the call graph,
-#: nearer to the users, and the lower half; services that users reach, that call others, that call
-#: nobody.
+#: Parts of a topology that a role may watch, as it may watch tiers: the half of the call graph
+#: that is nearer to the users, the other half; then the services of tiers that users reach, of
+#: other tiers with calls, and of tiers without calls.
 PARTS: Final = ("north", "south", "entries", "callers", "leaves")
 #: The names of roles.
 _NAME: Final = re.compile(r"[a-z_][a-z0-9_]{0,39}")
@@ -102,18 +102,18 @@ def _as_roles(roles: "Iterable[Role]") -> "tuple[Role, ...]":
 
 @attrs.frozen
 class Role:
-    """A name, the views it gets, and the action types (wire names) that it may take.
+    """A role in a team: its name, the views that it gets, the action types that it may take.
 
-    A role always sees the outcome of the kinds of action that it may take: declarations without the
-    view ``declarations``, remedies without ``effects``.
+    A role always sees the outcome of its action types: it sees declarations even without the view
+    ``declarations``, and remedies without ``effects``.
 
     Attributes:
         name: a lower-case identifier of ASCII letters, at most 40 characters.
         views: some of :data:`VIEWS`.
         may: action types, by their names on the wire.
         watches: the :data:`PARTS` or tiers whose alerts, lines, gauges, traces and changes it sees
-            and may request; empty for all services. The edge panel, the directory, notes and
-            actions of others belong to no part.
+            and may request; empty for all services. They do not limit the edge panel, the
+            directory, notes and actions of others.
         words: what a numeric agent in this role may report: groups of
             :data:`~logtriage.roles.words.WORD_GROUPS`, and words of your own, such as ``ask
             triage``.
@@ -165,7 +165,7 @@ class Role:
 
     @cached_property
     def kinds(self) -> frozenset[str]:
-        """The action types that the role may take, with those that only some incidents have."""
+        """The action types of ``may``, and related ones that only some incidents have."""
         more = [
             *(HAND_OVER_TYPES if "escalate" in self.may else ()),
             *(RECORDED_ACTION_TYPES if "identify_root_cause" in self.may else ()),
@@ -173,12 +173,12 @@ class Role:
         return self.may.union(more)
 
     def offered(self, useful: Iterable[str]) -> frozenset[str]:
-        """The action types that it is offered, where ``useful`` kinds earn or show something."""
+        """The action types of ``may``, and of :attr:`kinds` those that are ``useful`` here."""
         return self.may.union(self.kinds.intersection(useful))
 
     @property
     def hears_late(self) -> bool:
-        """Whether the board reaches the role late or incompletely."""
+        """Whether declarations or reports of others reach the role late, or not all of them."""
         return bool(self.delay or self.loss)
 
 
@@ -223,9 +223,9 @@ class RoleSplit:
         return fingerprint_of(encode(attrs.asdict(self, value_serializer=_in_order)))
 
     def role(self, name: "str | Role") -> Role:
-        """The role of that name, or the role itself; UnknownName lists the roles of the split.
+        """The role of this split with that name; a role of the split is returned as it is.
 
-        InvalidInput for a role of another split.
+        UnknownName lists the roles of the split; InvalidInput for a role of another split.
         """
         for role in self.roles:
             if name in (role.name, role):
@@ -240,7 +240,7 @@ class RoleSplit:
 
 @lru_cache(maxsize=256)
 def watched(role: Role, topology: Topology) -> frozenset[int]:
-    """The indices of the services that a role watches; ``south`` is below half of the depth.
+    """The indices of the services that a role watches; ``north`` is up to half of the depth.
 
     Raises:
         UnknownName: if a name is neither in :data:`PARTS` nor a tier of the topology.
@@ -272,16 +272,16 @@ def is_request(action: Action) -> TypeGuard[RequestMoreLogs | RequestMetrics | R
 
 
 def may_ask(role: Role, action: Action, topology: Topology) -> bool:
-    """Whether an action is no request, or a request for a service that a role watches."""
+    """False for a request about a service that the role does not watch, else True."""
     if not is_request(action) or action.service is None:
         return True
     return topology.index(action.service) in watched(role, topology)
 
 
 def as_allowed(action: Action, role: Role, topology: Topology, left: int | None) -> Action:
-    """The action, or a malformed action if the role may not make that request.
+    """The action, or a :class:`Malformed` one if it is a request that the role may not make.
 
-    ``left`` is how many requests it may still make; None for any number.
+    ``left`` is how many requests the role may still make; None for any number.
     """
     if not is_request(action):
         return action
@@ -297,7 +297,7 @@ def as_allowed(action: Action, role: Role, topology: Topology, left: int | None)
 
 @lru_cache(maxsize=256)
 def role_words(role: Role, topology: Topology, world: World | None = None) -> tuple[str, ...]:
-    """The words that a numeric agent in a role may report, in order; none without ``report``."""
+    """The words that a numeric agent in a role may report; none if the role may not report."""
     words = spelt(role.words, topology, default_world() if world is None else world)
     return words if "report" in role.may else ()
 
@@ -306,12 +306,12 @@ def role_words(role: Role, topology: Topology, world: World | None = None) -> tu
 def role_actions(
     role: Role, topology: Topology, world: World | None = None, *, hand_over: bool = False
 ) -> tuple[Action, ...]:
-    """Every action that a numeric agent may take in a role; the position is its integer.
+    """Every action that a numeric agent may take in a role; the index of an action is its integer.
 
-    Those of :func:`logtriage.actions.all_actions` that it may take, in their order, without
-    requests of services that it does not watch; then a report of each of
-    :func:`role_words`, then ``wait``. ``hand_over`` says whether a hand-over has a worth: it is
-    the last integer of a role that may page.
+    First come those of :func:`logtriage.actions.all_actions` that the role may take, without
+    requests about services that it does not watch; then a report of each of :func:`role_words`,
+    then ``wait``. With ``hand_over`` (it has a worth in the task), it is the last action of a role
+    that may page.
     """
     return (
         *(

@@ -23,7 +23,7 @@ _CLOSE: Final = ("remediate", "request_metrics", "resolve", "ignore")
 
 #: One role with everything: the single agent as a team.
 SOLO: Final = RoleSplit("solo", (Role("solo", VIEWS, ACTION_TYPES),))
-#: The first role finds out, the second acts on it.
+#: The first role diagnoses, the second acts on the diagnosis.
 DUO: Final = RoleSplit(
     "duo",
     (
@@ -31,7 +31,7 @@ DUO: Final = RoleSplit(
         Role("action", (*_DIRECTORY, *_PANELS, *BOARD), ("escalate", *_CLOSE, "wait")),
     ),
 )
-#: The words of roles that talk, beside asking one another.
+#: Words that roles may report, beside those that ask another role.
 _TALK: Final = ("kinds", "tokens", "services")
 
 
@@ -53,9 +53,9 @@ _EYES: Final = tuple(view for view in VIEWS if view != "slo")
 #: The role that sees the edge declares the severity, and closes.
 _FRONT: Final = ((*_EYES, "slo"), (*_HANDS, "classify_severity", "resolve", "ignore"))
 
-#: By channel, so that two roles are needed to tell look-alikes apart: traces and the users' side;
-#: logs and the directory; gauges and remedies. Nobody sees the window, which alone would tell too
-#: much. All talk.
+#: Split by channel: traces and the users' side; logs and the directory; gauges and remedies. Two
+#: roles are needed to tell look-alikes apart. Nobody sees the log window, which alone would tell
+#: too much. All may report.
 TRIO: Final = _talk(
     "trio",
     Role(
@@ -90,11 +90,11 @@ def _silent(split: RoleSplit) -> RoleSplit:
     return _without(f"{split.name}{SILENT}", split, ("reports",))
 
 
-#: The same three, who see what others declare but never say a word: what talking is worth.
+#: TRIO with declarations and without reports; the difference is the worth of talking.
 TRIO_WITHOUT_REPORTS: Final = _silent(TRIO)
-#: The same three, deaf to one another: what the board is worth.
+#: TRIO without declarations and reports of others; the difference is the worth of the board.
 TRIO_WITHOUT_BOARD: Final = _without("trio_without_board", TRIO, BOARD)
-#: By channel: each of lines, gauges and traces belongs to one role. Look-alikes need two roles.
+#: Split by channel: logs, gauges and traces have a role each. Look-alikes need two roles.
 BY_CHANNEL: Final = _talk(
     "by_channel",
     Role(
@@ -105,13 +105,13 @@ BY_CHANNEL: Final = _talk(
     Role("metrics", ("slo", *_PANELS), ("classify_severity", *_CLOSE, "wait")),
     Role("traces", ("traces", *_DIRECTORY), ("escalate", "request_traces", "wait")),
 )
-#: By service: the upper half of the call graph, and the lower.
+#: Split by service: the half of the call graph nearer to the users, and the other half.
 NORTH_SOUTH: Final = _talk(
     "north_south",
     Role("north", *_FRONT, watches=("north",)),
     Role("south", _EYES, _HANDS, watches=("south",)),
 )
-#: By service: entries, callers and leaves of the call graph, one role each.
+#: Split by service: entries, callers and leaves of the call graph have a role each.
 BY_TIER: Final = _talk(
     "by_tier",
     Role("edge", *_FRONT, watches=("entries",)),
@@ -129,7 +129,7 @@ ROLE_SPLITS: Final = {
 }
 
 
-#: What stands for a role split: the split itself, or the name of a built-in split.
+#: A role split, or the name of a built-in split.
 SplitLike = RoleSplit | str
 
 
@@ -138,8 +138,8 @@ def get_role_split(split: SplitLike) -> RoleSplit:
 
     Raises:
         UnknownName: listing the built-in splits.
-        InvalidInput: for what is neither a name nor a split, and for another split with the name of
-            a built-in split: one name means one split.
+        InvalidInput: for anything but a name or a split, and for your own split with the name of
+            a built-in split.
     """
     if isinstance(split, RoleSplit):
         if ROLE_SPLITS.get(split.name, split) != split:
@@ -156,12 +156,12 @@ def get_role_split(split: SplitLike) -> RoleSplit:
 
 
 def roles_of_viewer(viewer: Role | SplitLike) -> tuple[Role, ...]:
-    """The roles whose evidence a viewer pools: one role, or all of a split; raises as above."""
+    """A role as a tuple, or all roles of a split; raises as :func:`get_role_split`."""
     return (viewer,) if isinstance(viewer, Role) else get_role_split(viewer).roles
 
 
 def splits_with(own: SplitLike | None) -> Callable[[str], RoleSplit]:
-    """A function as :func:`get_role_split` that also knows the caller's ``own`` split."""
+    """A function like :func:`get_role_split` that also knows the caller's ``own`` split."""
     if own is None:
         return get_role_split
     mine = get_role_split(own)

@@ -1,4 +1,4 @@
-"""The vocabulary of reports by numeric agents: groups of words, and your own words."""
+"""The words that numeric agents may report: groups of words, and your own words."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -6,9 +6,9 @@ from typing import Final
 from logtriage.topology import Topology
 from logtriage.world.model import World
 
-#: What a report says if there is nothing to act on.
+#: The word that reports a benign incident.
 NO_FAULT: Final = "no_fault"
-#: Groups of words; ``services`` stands for the names of the topology's.
+#: Groups of words; :func:`spelt` lists the words of each.
 WORD_GROUPS: Final = ("kinds", "tokens", "services")
 
 
@@ -18,7 +18,7 @@ def report_words(world: World) -> tuple[str, ...]:
 
 
 def spelt(words: Iterable[str], topology: Topology, world: World) -> tuple[str, ...]:
-    """The words with groups written out, each once, in order."""
+    """The words in order, each once, with the words of each group in place of its name."""
     groups = {"kinds": report_words(world), "tokens": world.board_words, "services": topology.names}
     return tuple(
         dict.fromkeys(spelling for word in words for spelling in groups.get(word, (word,)))

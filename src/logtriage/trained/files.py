@@ -1,9 +1,9 @@
-"""The files that a run of ``training.mappo`` leaves for others to play with.
+"""The files with a trained team that a run of ``training.mappo`` writes.
 
 ``team.json`` says what was trained: the task, the split in full, and how the networks
-compute. ``team.npz`` holds the weights: for the role at each place of the split, a matrix
-(outputs, inputs) and a vector (outputs,) of each layer, ``0.0.weight``, ``0.0.bias`` and
-so on, and the places of the pointers: ``0.action``, ``0.column`` and ``0.group``.
+compute. ``team.npz`` holds the weights. Each name begins with the index of a role in the split:
+``0.0.weight`` (outputs, inputs) and ``0.0.bias`` (outputs,) of its first layer and so on, and its
+pointers (:class:`Weights`): ``0.action``, ``0.column`` and ``0.group``.
 """
 
 import math
@@ -26,7 +26,7 @@ SCHEMA: Final = "logtriage.team/1"
 TEAM: Final = "team.json"
 WEIGHTS: Final = "team.npz"
 ACTIVATIONS: Final = ("relu", "tanh")
-#: The most bytes of weights, packed and unpacked, and of what is said of them.
+#: The most bytes of ``team.npz``, packed and unpacked, and of ``team.json``.
 MAX_WEIGHTS: Final = 256 << 20
 MAX_TEAM: Final = 1 << 20
 
@@ -35,7 +35,7 @@ Array = NDArray[Any]
 
 @attrs.frozen(eq=False)
 class Weights:
-    """The policy of one role: layers of (outputs, inputs) and (outputs,), and its pointers."""
+    """A role's network: (matrix, bias) by layer, ``logtriage.vector.role_inputs.Pointers``."""
 
     layers: tuple[tuple[Array, Array], ...]
     action: Array
@@ -47,7 +47,7 @@ class Weights:
 class TrainedTeam:
     """A trained team: the split and task of its run, and the weights of its roles.
 
-    ``digest`` tells teams apart that stood in ``where``; ``trust`` is added to pointers' weights.
+    ``digest`` identifies the files in ``where``; ``trust`` is added to the weight of each group.
     """
 
     where: str
@@ -77,7 +77,7 @@ class _About:
 
 
 def read_team(directory: Path) -> TrainedTeam:
-    """The trained team in a directory; InvalidInput names the file, and what was expected."""
+    """Read the trained team in a directory; InvalidInput names the file and what is expected."""
     path = directory / TEAM
     try:
         text = _bytes(path, MAX_TEAM)
@@ -131,17 +131,17 @@ def _weights(path: Path, split: RoleSplit) -> dict[str, Weights]:
 
 
 def _fits(weights: Weights) -> bool:
-    wide = None
+    width = None
     for matrix, bias in weights.layers:
         if (
             matrix.ndim != 2
             or bias.shape != matrix.shape[:1]
-            or wide not in (None, matrix.shape[1])
+            or width not in (None, matrix.shape[1])
         ):
             return False
         if any(row.dtype.kind != "f" or not np.isfinite(row).all() for row in (matrix, bias)):
             return False
-        wide = matrix.shape[0]
+        width = matrix.shape[0]
     pointers = (weights.action, weights.column, weights.group)
     if any(row.ndim != 1 or row.dtype.kind not in "iu" or (row < 0).any() for row in pointers):
         return False
@@ -149,7 +149,7 @@ def _fits(weights: Weights) -> bool:
 
 
 def _check_sizes(path: Path) -> None:
-    """Refuse an archive that would take more memory than any team, by what its members say."""
+    """Refuse an archive whose members declare more bytes than a team may have."""
     with zipfile.ZipFile(path) as packed:
         members = packed.infolist()
         whole = sum(member.file_size for member in members)

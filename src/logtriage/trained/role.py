@@ -25,7 +25,7 @@ from logtriage.world.setting import Setting
 
 
 def network_roles(where: str, split: RoleSplit, roles: tuple[str, ...]) -> RoleFactory:
-    """The factory of roles of a split, as the run in a directory trained them.
+    """A factory of players for ``roles`` of a split, from the trained team in directory ``where``.
 
     Raises:
         InvalidInput: if there is no trained team, or a role is missing or differs.
@@ -49,29 +49,29 @@ def network_roles(where: str, split: RoleSplit, roles: tuple[str, ...]) -> RoleF
 
 @attrs.frozen
 class NetworkRoles:
-    """Makes players of the roles of a trained team."""
+    """Makes players for the roles of a trained team."""
 
     team: TrainedTeam
 
     @property
     def description(self) -> str:
-        """Text that tells its weights from others that stood in the directory."""
+        """The directory and a digest of its files, which tells retrained weights apart."""
         return f"net:{self.team.where} {self.team.digest}"
 
     def __call__(self, incident: Incident, split: RoleSplit, role: Role) -> "NetworkRole":
-        """The player of a role on an incident; InvalidInput if its input does not fit."""
+        """The player of a role on an incident; InvalidInput if the network does not fit it."""
         setting, weights = incident.setting, self.team.roles[role.name]
         if setting is None:
             raise InvalidInput(
                 f"{incident.id}: its probabilities are not known; a trained network needs them"
             )
         reader = _reader(split, role, setting, incident.topology, incident.horizon)
-        expected, wide = weights.layers[0][0].shape[1], reader.input.size
+        expected, width = weights.layers[0][0].shape[1], reader.input.size
         pointers = reader.input.pointers
         world, hands_over = setting.world, incident.takes_hand_over
         actions = role_actions(role, incident.topology, world, hand_over=hands_over)
         same = (
-            expected == wide
+            expected == width
             and weights.layers[-1][0].shape[0] == len(actions) + pointers.groups
             and np.array_equal(pointers.action, weights.action)
             and np.array_equal(pointers.column, weights.column)
@@ -81,23 +81,23 @@ class NetworkRoles:
             raise InvalidInput(
                 f"net:{self.team.where}: role {role.name!r} was trained on {self.team.task!r} in "
                 f"split {self.team.split.name!r} with {expected} inputs; on {incident.id} in "
-                f"{split.name!r} it would have {wide}, or others"
+                f"{split.name!r} it would have {width}, or others"
             )
         return NetworkRole(self.team, split, role)
 
 
 @attrs.frozen
 class NetworkRole:
-    """The likeliest action of a trained role."""
+    """A trained role, which always takes its likeliest action."""
 
     team: TrainedTeam
     split: RoleSplit
     role: Role
 
     def act_in(self, state: State, seen: Observation) -> Action:
-        """The likeliest allowed action, by the screen of the role and its belief."""
+        """The likeliest allowed action, from the role's screen and belief."""
         incident = state.incident
-        assert incident.setting is not None  # or it would not have been made
+        assert incident.setting is not None  # else NetworkRoles refuses to make it
         reader = _reader(
             self.split, self.role, incident.setting, incident.topology, incident.horizon
         )
@@ -110,7 +110,7 @@ class NetworkRole:
 
 
 class _Reader:
-    """Makes the input of a role from states of incidents with one setting."""
+    """Makes the input of a role's network, for incidents with one setting."""
 
     def __init__(
         self, split: RoleSplit, role: Role, setting: Setting, topology: Topology, horizon: int

@@ -29,14 +29,14 @@ from logtriage.rendering.sparklines import edge
 from logtriage.state import State
 
 _YES: Final = ("y", "yes")
-#: Answers that do nothing.
+#: Answers that decline without a warning.
 _NO: Final = ("", "n", "no")
 #: Below this many columns the services stand above the page, not beside it.
 _WIDE: Final = 100
 
 
 class Desk(App[State]):
-    """One incident, played by a person. The app returns the last state."""
+    """The full-screen console: a person plays one incident. The app returns the last state."""
 
     TITLE = "logtriage"
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -81,18 +81,18 @@ class Desk(App[State]):
         on_state: Callable[[State], None] | None = None,
     ) -> None:
         super().__init__()
-        #: Called with the state after each action, and after each that is taken back.
+        #: Called with the new state after each action and each undo.
         self.on_state = on_state
         self.HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (_WIDE, "-wide")]
         self.session = Session.begin(incident, practice=practice)
         #: The explanation of the finished episode; None until it is computed.
         self.explanation: Explanation | None = None
         self._explains = explains and why_unexplained(incident) is None
-        #: The action that waits for an answer; None stands for leaving.
+        #: The action that waits for a confirmation, if any; None in the list stands for leaving.
         self._pending: list[Action | None] = []
 
     def compose(self) -> ComposeResult:
-        """Lay the page out; :meth:`_show` fills in what changes."""
+        """Lay out the page; :meth:`_show` fills in what changes."""
         yield Static(id="head")
         yield Static(id="edge")
         with Horizontal(id="desk"):
@@ -120,7 +120,7 @@ class Desk(App[State]):
         yield SystemCommand("Quit", "Leave the incident", self.action_leave)
 
     def on_mount(self) -> None:
-        """Show the first screen, and take what is typed."""
+        """Show the first screen, and focus the prompt."""
         self._show()
         self.query_one(TabbedContent).hide_tab("debrief")
         self._say("Type an action, or help. Tab completes, PgDn scrolls.")
@@ -129,7 +129,7 @@ class Desk(App[State]):
     # -- what is typed --------------------------------------------------------------------
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Do what was typed."""
+        """Run the typed command, or take it as the answer to an open question."""
         words = event.value.strip()
         self.query_one(Prompt).keep(words)
         if self._pending:
@@ -255,7 +255,7 @@ class Desk(App[State]):
         self._put("journal-text", journal(self.session))
 
     def on_resize(self) -> None:
-        """Lay the services out for the new size."""
+        """Lay out the services for the new size."""
         if self.query("#glances"):
             self._show_services()
 
@@ -264,7 +264,7 @@ class Desk(App[State]):
         self._put("glances", services(self.session, self.size.width if narrow else 0))
 
     def _close(self) -> None:
-        """Show the debrief; the belief comes a few seconds later."""
+        """Show the debrief; a thread adds the belief a few seconds later."""
         self._put("debrief-text", self._debrief())
         self.query_one(TabbedContent).show_tab("debrief")
         self.action_page("debrief")

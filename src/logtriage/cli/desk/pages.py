@@ -19,7 +19,7 @@ from logtriage.rendering import render_observation
 from logtriage.report.replay.knowledge import ALERT, CALM, SIGNS, UNKNOWN, knowledge
 from logtriage.topology import Topology
 
-#: What is known of a service, the least first: a word, a bar and a style.
+#: Word, bar and style for what is known of a service, in ascending order of trouble.
 _LOOKS: Final = {
     UNKNOWN: ("?", "·", "dim"),
     CALM: ("calm", "▁", "green"),
@@ -40,14 +40,14 @@ _MEANINGS: Final = (
     ("".join(bar for _, bar, _ in _LOOKS.values()), "the same, for each of the latest ticks"),
 )
 _SPAN: Final = 8
-#: Services that stand on the page without scrolling.
+#: The number of services that fit on the page without scrolling.
 _FIT: Final = 16
 
 
 def services(session: Session, room: int = 0) -> Text:
-    """Name, state and sparkline of each service; of many services, the worst first.
+    """Name, state and sparkline of each service; if they do not fit the page, the worst first.
 
-    As many stand side by side as fit into ``room`` characters, at least one.
+    There are as many columns as fit into ``room`` characters, at least one.
     """
     entries = list(_services(session))
     across = max(1, room // (len(entries[0]) + 3))
@@ -61,7 +61,7 @@ def _services(session: Session) -> Iterator[Text]:
     rows = list(zip(names, *ticks, strict=True))
     if len(rows) > _FIT:
         order = [*_LOOKS]
-        rows.sort(key=lambda row: -order.index(row[-1]))  # stable: then as they come
+        rows.sort(key=lambda row: -order.index(row[-1]))  # stable: equals keep their order
     width = max(map(len, names))
     for name, *states in rows:
         word, _, style = _LOOKS[states[-1]]
@@ -74,7 +74,7 @@ def _services(session: Session) -> Iterator[Text]:
 
 
 def now(seen: Observation) -> Text:
-    """The current screen. Its first line and the edge are at the top of the console."""
+    """The current screen without its first line and the edge, which the console shows on top."""
     _, *rest = render_observation(seen).split("\n")
     return screen(plain("\n".join(line for line in rest if not line.startswith("EDGE: "))))
 
@@ -93,7 +93,7 @@ def journal(session: Session) -> Text:
 
 
 def help_page(incident: Incident) -> RenderableType:
-    """What can be typed, the keys, and what the states of services mean, a line each."""
+    """A page with the commands, the keys, and the meaning of services' states."""
     parts = (("COMMANDS", commands(incident)), ("KEYS", _KEYS), ("SERVICES", _MEANINGS))
     lines = []
     for title, rows in parts:
@@ -103,12 +103,12 @@ def help_page(incident: Incident) -> RenderableType:
 
 
 def plain(text: str) -> str:
-    """Text that others may have written, without what moves a cursor."""
+    """Text with control characters spelled out, except line breaks and tabs."""
     return spelled(text, "\n\t")
 
 
 def map_of(topology: Topology) -> RenderableType:
-    """The service graph as a tree from the entries. A service is drawn once."""
+    """The service graph as trees from the edge services; calls of a service are drawn once."""
     drawn: set[int] = set()
     return Group(*(_tree(topology, entry, drawn) for entry in topology.edges))
 

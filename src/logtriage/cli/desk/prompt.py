@@ -23,7 +23,7 @@ class Prompt(Input):
         self._complete = complete
         self._typed: list[str] = []
         self._at = 0
-        #: The completions that Tab steps through, and the next.
+        #: The completions that Tab steps through, and the index of the next.
         self._offers: list[str] = []
         self._turn = 0
 

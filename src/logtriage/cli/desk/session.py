@@ -1,4 +1,4 @@
-"""A person's game: what was done so far, and what a typed line asks for."""
+"""A person's game: its states, and the questions to ask before an action."""
 
 import attrs
 
@@ -33,7 +33,7 @@ class Session:
 
     @property
     def observations(self) -> tuple[Observation, ...]:
-        """What was on the screen, tick by tick."""
+        """The observation of each state."""
         return tuple(map(observe, self.states))
 
     def after(self, action: Action) -> "Session":

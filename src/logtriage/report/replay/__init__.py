@@ -46,13 +46,13 @@ def write_replay(
         out: the page; replaced whole or not at all.
         bases: directories of runs to show beside it; the page gives the paired differences.
         incident: only the episodes on this incident, all of them explained.
-        beliefs: of how many episodes at most the belief is worked out: about 0.2 s each, up to
-            a second on a fleet, no time where the run's directory has it already. None:
-            :data:`MAX_BELIEFS`, or all if ``incident`` is given.
-        explain: how many of the worst episodes of single agents are explained (the parts
-            of the grade), if they are not yet; about a second each. None: :data:`WORST`.
-        seal: that of a run of sealed incidents, whose truths the page shows; by default that of the
-            environment.
+        beliefs: the most episodes whose belief is computed: about 0.2 s each, up to a second on
+            a fleet, no time where the run's directory has it already. None: :data:`MAX_BELIEFS`,
+            or all if ``incident`` is given.
+        explain: how many episodes, those with the lowest grades, are explained (the parts of the
+            grade) if they are not yet; about a second each. None: :data:`WORST`.
+        seal: the seal of a run of sealed incidents, whose truths the page shows; by default from
+            the environment.
         on_progress: called after each explanation and each episode.
 
     Raises:
@@ -95,7 +95,7 @@ def episodes_document(
     figures: dict[str, Any] | None = None,
     on_progress: OnProgress | None = None,
 ) -> Document:
-    """The data of some episodes; the lowest grades first get screens, beliefs, explanations."""
+    """The page's data of some episodes; the ``explain`` lowest grades among them are explained."""
     from logtriage.evaluation import SOLVED
 
     order = sorted(range(len(episodes)), key=lambda place: episodes[place].grade.score or 0.0)
@@ -125,7 +125,7 @@ def episodes_document(
 
 
 def ranked(episodes: Sequence[Episode]) -> tuple[int, ...]:
-    """The positions of all episodes, in the order in which they get screens and beliefs.
+    """The indices of all episodes, in the order in which they get screens and beliefs.
 
     Policies and tasks take turns, each with its lowest grade first; unscored episodes come before
     all others.

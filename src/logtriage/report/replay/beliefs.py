@@ -12,9 +12,9 @@ from logtriage.roles import RoleSplit
 from logtriage.state import State
 from logtriage.trace import in_turn
 
-#: How many requests are shown beside the request that was made: the most valuable.
+#: How many of the most valuable requests are shown, beside those that were made.
 REQUESTS: Final = 8
-#: Root causes, and kinds of fault, that are shown by name.
+#: How many root causes, teams, faults and severities are shown by name.
 LIKELIEST: Final = 7
 _DIGITS: Final = 4
 
@@ -31,7 +31,7 @@ def beliefs_of(episode: Episode, states: Sequence[State]) -> list[dict[str, Any]
 def beliefs(states: Sequence[State], split: RoleSplit | None = None) -> list[dict[str, Any]]:
     """What an ideal observer believes at each state of an episode, as data for the page.
 
-    For a team, it is the belief given everything that any role of its ``split`` was shown. Closed
+    For a team, this observer sees everything that any role of the ``split`` was shown. Closed
     states have no values of requests and plans.
 
     Raises:

@@ -22,9 +22,9 @@ from logtriage.roles import RoleSplit
 
 #: Characters of JSON in a chunk: few enough to read at once, enough to compress well.
 CHUNK: Final = 1_000_000
-#: The page holds screens and services tick by tick of this many episodes.
+#: The page holds screens and services tick by tick for at most this many episodes.
 MAX_SCREENS: Final = 1_000
-#: The page holds the beliefs of this many episodes by default.
+#: The page holds beliefs for at most this many episodes by default.
 MAX_BELIEFS: Final = 100
 
 _json = partial(json.dumps, separators=(",", ":"), allow_nan=False, ensure_ascii=True)
@@ -71,14 +71,13 @@ def document(
     figures: dict[str, Any] | None = None,
     on_progress: OnProgress | None = None,
 ) -> Document:
-    """The document of some episodes of a run.
+    """The data of a page on some episodes of a run.
 
-    ``headlines`` say of each policy what it is worth, ``changes`` of pairs of agents, each by the
-    policies of its attempts, how the first differs from the second. Failures of the policies in
-    ``own`` are counted (None: of all),
-    if ``solved`` says below which score an episode has failed. ``order`` lists the places of the
-    episodes; earlier places get screens and beliefs first. Without ``numpy`` there are no beliefs,
-    and the page says why. ``figures`` stand above the list of episodes
+    ``headlines`` are pairs of a policy and its worth in words. ``changes`` are triples: policies of
+    an agent, policies of its rival, their difference in words. The page counts failures of policies
+    in ``own`` (None: all), if ``solved`` gives the score below which an episode failed. ``order``
+    lists indices of episodes (None: as given); the first get screens and beliefs. Without ``numpy``
+    there are no beliefs, and the page says why. ``figures`` stand above the list of episodes
     (:func:`logtriage.report.first_page.first_page`).
     """
     first = range(len(episodes)) if order is None else order
@@ -161,7 +160,7 @@ def _chunks(
 
 
 def _row(episode: Episode, data: dict[str, Any]) -> list[Any]:
-    """A row of the list of episodes; ``data.js`` names its fields. ``data`` are the episode's."""
+    """A row of the list of episodes, whose fields ``data.js`` names; ``data`` is of the episode."""
     graded = episode.grade
     scored = graded.score is not None
     facts = states_of(episode)[-1].facts if scored else None

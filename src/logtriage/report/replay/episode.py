@@ -1,4 +1,4 @@
-"""One episode as data for the page: every screen, what was done on it, and what it earned."""
+"""One episode as data for the page: every screen, the action taken on it, and the grade."""
 
 from collections.abc import Sequence
 from typing import Any, Final
@@ -33,13 +33,13 @@ _ROUNDING: Final = 1e-9
 
 
 class Lines:
-    """Lines of screens by number, so that a line of many screens is kept once."""
+    """Numbered lines of screens: a line that many screens have is kept once."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
 
     def add(self, text: str) -> int:
-        """The number of a line."""
+        """The number of a line, a new number for a new line."""
         return self._numbers.setdefault(clean(text), len(self._numbers))
 
     @property
@@ -64,7 +64,7 @@ def episode_data(
 ) -> dict[str, Any]:
     """An episode as data; ``lines`` collects the lines of its screens.
 
-    ``parts`` are the parts of the services. Without ``screens`` and ``believed`` the costly data is
+    ``parts`` has the part of each service. Without ``screens`` and ``believed`` the costly data is
     left out; beliefs raise InvalidInput if the probabilities of the incident are not known.
     """
     states = states_of(episode)
@@ -125,7 +125,7 @@ def episode_data(
 def _screens(
     state: State, whole: Observation, parts: Sequence[Part], episode: Episode, lines: Lines
 ) -> list[list[Any]]:
-    """(numbers of lines, marks of lines) of the screen of the agent, or of each role."""
+    """(numbers of lines, (index of line, mark) pairs) for the agent's screen, or each role's."""
     views = [whole] if episode.roles is None else observe_roles(state, episode.roles, whole)
     reached = {
         name
@@ -165,7 +165,7 @@ def _view_of(whole: Observation, episode: Episode) -> Observation:
 
 
 def _edge(seen: Observation) -> list[int | None] | None:
-    """What users see: errors in basis points (if recorded), p99 in ms, the usual two if known."""
+    """Errors of users in basis points (None if unknown), p99 in ms, then the usual two if known."""
     if seen.edge is not None:
         edge = seen.edge
         return [edge.error_bp, edge.p99_ms, edge.usual_error_bp, edge.usual_p99_ms]
@@ -214,10 +214,10 @@ def _grade_changes(before: Grade, after: Grade) -> list[list[Any]]:
 
 @attrs.frozen
 class Fall:
-    """One step of the waterfall.
+    """One step of the waterfall from 0 to a grade.
 
-    ``points`` are added to the total (what a gate or a discount takes is negative),
-    ``tick`` is that of the action which last changed it, None if none ever did.
+    ``points`` are added to the total; those of gates and discounts are negative. ``tick`` is when
+    an action last changed this step, None if none ever did.
     """
 
     name: str
@@ -241,7 +241,7 @@ def waterfall(grades: Sequence[Grade]) -> tuple[Fall, ...]:
             "criterion",
             criterion.score * criterion.weight,
             criterion.reason,
-            _tick_of([of.get(criterion.name, 0.0) for of in scores]),
+            _tick_of([by_name.get(criterion.name, 0.0) for by_name in scores]),
             criterion.score,
             criterion.weight,
         )
@@ -251,7 +251,7 @@ def waterfall(grades: Sequence[Grade]) -> tuple[Fall, ...]:
     for discount in last.discounts if last.gate is None else ():  # a gate takes everything
         name, factor = discount.name, discount.factor
         lost = total * (factor - 1.0)
-        tick = _tick_of([of.get(name, 1.0) for of in factors])
+        tick = _tick_of([by_name.get(name, 1.0) for by_name in factors])
         falls.append(Fall(name, "discount", lost, discount.reason, tick, factor))
         total += lost
     if last.gate is not None:

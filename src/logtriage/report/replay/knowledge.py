@@ -1,4 +1,4 @@
-"""What the agent can know of every service at a tick, from its screens alone."""
+"""What the screens up to a tick tell an agent about every service."""
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby

@@ -33,7 +33,7 @@ def render_replay(document: Document) -> str:
         "script": script,
         "data": document.to_json(),
     }
-    # In one pass: what was put in is never searched for further fields.
+    # In one pass, so that inserted text is never searched for further fields.
     return _FIELD.sub(lambda field: fields[field[1]], _file(_FRAME))
 
 

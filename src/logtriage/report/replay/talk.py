@@ -1,4 +1,4 @@
-"""Whom each report of a team reached, and what each role knew without it."""
+"""The roles that each report of a team reached, and what each role knew without reports."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
@@ -17,10 +17,10 @@ _DIGITS: Final = 4
 def heard_in(
     episode: Episode, states: Sequence[State]
 ) -> dict[tuple[int, int], list[tuple[int, int]]]:
-    """Whom each report reached, by its tick and the place of its speaker.
+    """The roles that each report reached: (its tick, speaker) to a list of (listener, tick shown).
 
-    Each listener has its place, and the tick of the screen that showed the report while the
-    incident was open. ``states`` are those of the episode, one for each tick.
+    Speaker and listener are indices of roles; ``tick shown`` is that of the first screen with the
+    report, while the incident was open. ``states`` are those of the episode, one for each tick.
     """
     split = episode.roles
     assert split is not None  # reports are of teams

@@ -23,9 +23,9 @@ _LEVELS: Final = {"failing": 100, "degraded": 60, "ok": 0}
 
 @attrs.frozen
 class Part:
-    """What a service has to do with the fault: a constant above, words, and calls to the root.
+    """How a service relates to the fault: ``part`` is a constant above, ``words`` its condition.
 
-    ``hops`` is -1 where the service does not depend on a root cause.
+    ``hops`` counts calls to the nearest root cause; -1 if the service does not depend on any.
     """
 
     part: str
@@ -37,13 +37,13 @@ def parts_of(incident: Incident) -> tuple[Part, ...]:
     """The part of every service, in index order."""
     topology = incident.topology
     roots = sorted(topology.index(name) for name in incident.truth.root_causes)
-    away = [topology.hops_from(root) for root in roots]
+    from_roots = [topology.hops_from(root) for root in roots]
     hops = [
-        min((hops[service] for hops in away if hops[service] >= 0), default=-1)
+        min((away[service] for away in from_roots if away[service] >= 0), default=-1)
         for service in range(len(topology))
     ]
     named = _named(incident, hops)
-    return tuple(Part(part, words, far) for (part, words), far in zip(named, hops, strict=True))
+    return tuple(Part(part, words, away) for (part, words), away in zip(named, hops, strict=True))
 
 
 def _named(incident: Incident, hops: list[int]) -> list[tuple[str, str]]:
@@ -53,8 +53,8 @@ def _named(incident: Incident, hops: list[int]) -> list[tuple[str, str]]:
     fault = incident.truth.fault
     root = "root cause" if fault is None else fault.kind
     return [
-        (ROOT, root) if far == 0 else (PATH, "depends on the root") if far > 0 else (WELL, "")
-        for far in hops
+        (ROOT, root) if away == 0 else (PATH, "depends on the root") if away > 0 else (WELL, "")
+        for away in hops
     ]
 
 
