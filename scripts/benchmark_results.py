@@ -162,15 +162,11 @@ GOALS = (
         "screens takes 0.33. Alerts left out that do not change: 0.90 of the time; a fourth of the "
         "rows, which fit the caches: 0.84; neither alerts nor changes read at all: 0.81",
     ),
-    Goal(
-        *("bytes an incident", "bytes", 500, BIG, r"tokens\[.*"),
-        missed=BYTES,
-    ),
+    Goal(*("bytes an incident", "bytes", 500, BIG, r"tokens\[.*"), missed=BYTES),
     Goal("bytes of a belief of it", "bytes", 12_000, BELIEFS, r"belief_batch\[.*"),
     Goal("graded transcripts a second", "rate", 30e6, GRADES, LARGEST),
     Goal(
-        *("beliefs updated a second", "rate", 250e3, BELIEFS, r"belief_batch\[4096\]"),
-        missed=STATE,
+        *("beliefs updated a second", "rate", 250e3, BELIEFS, r"belief_batch\[4096\]"), missed=STATE
     ),
     Goal(
         *("µs of an incident that the observer plays", "micros", 40e3, OBSERVER, r"observer\[.*"),

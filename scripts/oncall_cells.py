@@ -86,11 +86,7 @@ class Cell:
 
 
 def cells(
-    count: int,
-    fog_count: int,
-    questions_count: int,
-    ood_count: int,
-    several_count: int,
+    count: int, fog_count: int, questions_count: int, ood_count: int, several_count: int
 ) -> Iterator[Cell]:
     """All that is measured; what the first table needs comes first.
 

@@ -32,13 +32,7 @@ ANCHOR = re.compile(r'<h2[^>]* id="(logtriage[\w.]*)"')
 FENCED = re.compile(r"(^```.*?^```$)", re.DOTALL | re.MULTILINE)
 #: Where files of the repository that are linked to are shown.
 SHOWN = "files"
-LANGUAGES = {
-    ".md": "markdown",
-    ".py": "python",
-    ".sh": "bash",
-    ".toml": "toml",
-    ".yaml": "yaml",
-}
+LANGUAGES = {".md": "markdown", ".py": "python", ".sh": "bash", ".toml": "toml", ".yaml": "yaml"}
 
 
 #: The names on the pages of the reference, by package. A large package has several pages.

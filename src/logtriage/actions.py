@@ -250,11 +250,7 @@ RECORDED_ACTION_TYPES: Final[dict[str, type[Action]]] = {"classify_fault": Class
 #: offered, and has a canonical integer.
 HAND_OVER_TYPES: Final[dict[str, type[Action]]] = {"hand_over": HandOver}
 #: :data:`ACTION_TYPES`, and the actions of roles in joint play.
-TEAM_ACTION_TYPES: Final[dict[str, type[Action]]] = {
-    **ACTION_TYPES,
-    "report": Report,
-    "wait": Wait,
-}
+TEAM_ACTION_TYPES: Final[dict[str, type[Action]]] = {**ACTION_TYPES, "report": Report, "wait": Wait}
 #: An action beside them that prompt and tools do not list.
 OPTIONAL_ACTION_TYPES: Final[dict[str, type[Action]]] = {"report_impact": ReportImpact}
 ACTION_NAMES: Final[dict[type[Action], str]] = {

@@ -142,11 +142,7 @@ def encode_transcript(transcript: Transcript) -> str:
 def truth_to_json(incident: Incident) -> dict[str, Any]:
     """The hidden truth as JSON data, as ``logtriage show --truth --json`` prints it."""
     truth = incident.truth
-    data: dict[str, Any] = {
-        "id": incident.id,
-        "task": incident.task,
-        "horizon": incident.horizon,
-    }
+    data: dict[str, Any] = {"id": incident.id, "task": incident.task, "horizon": incident.horizon}
     if incident.seal is not None:
         data["seal"] = incident.seal
     if incident.worth_of_hand_over is not None:
@@ -224,9 +220,7 @@ def load_role_split(path: str | Path) -> RoleSplit:
 
 
 def structured(
-    text: str | bytes | Mapping[str, Any],
-    kind: type[_Data],
-    wrong: Callable[[str], InvalidInput],
+    text: str | bytes | Mapping[str, Any], kind: type[_Data], wrong: Callable[[str], InvalidInput]
 ) -> _Data:
     """A value of the attrs class ``kind`` from JSON text or decoded JSON.
 

@@ -45,13 +45,7 @@ class UnknownName(InvalidInput):
     """
 
     def __init__(
-        self,
-        what: str,
-        name: object,
-        known: Iterable[str],
-        where: str = "",
-        *,
-        whole: bool = False,
+        self, what: str, name: object, known: Iterable[str], where: str = "", *, whole: bool = False
     ) -> None:
         self.what = what
         self.name = name

@@ -5,13 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from logtriage._lib.references import (
-    code_of,
-    imported,
-    is_reference,
-    name_in_module,
-    player_name,
-)
+from logtriage._lib.references import code_of, imported, is_reference, name_in_module, player_name
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.grading import TRIAGE_3, grade_actions, rubric_named
 from logtriage.roles.splits import TRIO

@@ -319,10 +319,7 @@ def test_a_directory_with_a_run_is_refused_before_anything_is_graded(tmp_path: P
 
 
 def test_conversations_are_sent_to_convert(tmp_path: Path) -> None:
-    rows: tuple[dict[str, object], ...] = (
-        {"incident": INCIDENT, "messages": []},
-        {"messages": []},
-    )
+    rows: tuple[dict[str, object], ...] = ({"incident": INCIDENT, "messages": []}, {"messages": []})
     for row in rows:
         path = write(tmp_path / "runs.jsonl", json.dumps(row))
         result = logtriage("grade", path, width=300)

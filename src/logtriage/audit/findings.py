@@ -54,8 +54,7 @@ class Finding:
 
 
 def findings_of(
-    checks: Mapping[str, Callable[[], Outcome]],
-    on_finding: Callable[[Finding], None] | None = None,
+    checks: Mapping[str, Callable[[], Outcome]], on_finding: Callable[[Finding], None] | None = None
 ) -> tuple[Finding, ...]:
     """Run the checks in order and collect their findings.
 

@@ -168,11 +168,7 @@ class Case(ABC):
     """
 
     def __init__(
-        self,
-        posterior: Posterior,
-        standing: Standing,
-        negligible: int | None = None,
-        keep: int = 0,
+        self, posterior: Posterior, standing: Standing, negligible: int | None = None, keep: int = 0
     ) -> None:
         """Compile a belief without hypotheses below a share of 1 in ``negligible`` (None: all).
 

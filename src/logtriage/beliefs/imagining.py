@@ -30,12 +30,7 @@ from logtriage.world.histories import (
     onsets,
     rule_weights,
 )
-from logtriage.world.outcomes import (
-    edge_state,
-    elsewhere,
-    fixed_at,
-    spell,
-)
+from logtriage.world.outcomes import edge_state, elsewhere, fixed_at, spell
 from logtriage.world.schedule import Cell, Doings
 from logtriage.world.setting import FULL, Setting
 from logtriage.world.tables import Place, alphabet

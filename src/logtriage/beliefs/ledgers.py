@@ -30,14 +30,7 @@ from logtriage.grading.steps import (
     response_step,
     untouched,
 )
-from logtriage.grading.tables import (
-    OPEN,
-    ScoreTables,
-    Span,
-    fix_begin,
-    share_begin,
-    tables_of,
-)
+from logtriage.grading.tables import OPEN, ScoreTables, Span, fix_begin, share_begin, tables_of
 from logtriage.incident import Incident
 from logtriage.topology import Topology
 

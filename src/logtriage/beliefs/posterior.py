@@ -176,9 +176,7 @@ def weighed(listed: Listed, seen: Seen) -> Weighed:
     alike = np.searchsorted(known, codes)
     groups = [divmod(code, len(seen.breaks) + 2) for code in known.tolist()]
     likelihoods, severities = _edge_likelihoods(
-        model.setting,
-        tuple(edge),
-        tuple([(lead + NONE, last + UNFIXED) for lead, last in groups]),
+        model.setting, tuple(edge), tuple([(lead + NONE, last + UNFIXED) for lead, last in groups])
     )
     total += likelihoods[alike]
     return Weighed(total, possible, until, alike, severities, own, outcomes)

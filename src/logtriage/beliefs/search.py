@@ -34,12 +34,7 @@ _LINKING: Final = 12
 
 
 def searched_posterior(
-    model: Model,
-    seen: Seen,
-    *,
-    singles: int = SINGLES,
-    pairs: int = PAIRS,
-    anchors: int = ANCHORS,
+    model: Model, seen: Seen, *, singles: int = SINGLES, pairs: int = PAIRS, anchors: int = ANCHORS
 ) -> Posterior:
     """The posterior over the sets that the search finds.
 

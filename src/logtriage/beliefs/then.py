@@ -83,11 +83,7 @@ def decisions_then(state: State) -> tuple[tuple[tuple[str, str], ...], tuple[str
 
 
 def _share(
-    action: Action,
-    shares: Mapping[str, float],
-    choice: str,
-    right: Iterable[str],
-    benign: float,
+    action: Action, shares: Mapping[str, float], choice: str, right: Iterable[str], benign: float
 ) -> str:
     """The share of a choice and, if it was wrong, of each right choice, in words."""
     right = sorted(right)

@@ -18,15 +18,7 @@ from logtriage.beliefs.cases import SEVERITY_CREDITS, Floats
 from logtriage.beliefs.fixedpoint import Longs
 from logtriage.beliefs.ledgers import NEVER, PER_UNIT, WHOLE
 from logtriage.beliefs.model import Bools
-from logtriage.beliefs.plans import (
-    FIXED,
-    MISSED,
-    REMEDIES_TRIED,
-    RESOLVED,
-    RIGHT,
-    SILENT,
-    UNSAID,
-)
+from logtriage.beliefs.plans import FIXED, MISSED, REMEDIES_TRIED, RESOLVED, RIGHT, SILENT, UNSAID
 from logtriage.grading.kernels import (
     add_share,
     counts,

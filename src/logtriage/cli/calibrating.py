@@ -14,10 +14,7 @@ if TYPE_CHECKING:
 
 
 def calibration(
-    run: RunDirectory,
-    seal_file: SealFile = None,
-    legend: Legend = False,
-    as_json: Json = False,
+    run: RunDirectory, seal_file: SealFile = None, legend: Legend = False, as_json: Json = False
 ) -> None:
     """Hold the confidences of a run against the truth.
 

@@ -141,11 +141,7 @@ def _warn(text: str) -> None:
 
 
 def _write(
-    directory: Path,
-    incidents: "Sequence[RecordedIncident]",
-    out: Path,
-    *,
-    as_json: bool,
+    directory: Path, incidents: "Sequence[RecordedIncident]", out: Path, *, as_json: bool
 ) -> None:
     from logtriage.grading import RECORDED
     from logtriage.recorded import dump_bundle

@@ -185,12 +185,7 @@ def put_run(
     money = () if prices is None else worth_of(run, prices)
     repeats = repeats_of(run)
     put_rows(
-        summarise(run),
-        repeats,
-        money,
-        as_json=as_json,
-        legend=legend,
-        luck_adjusted=luck_adjusted,
+        summarise(run), repeats, money, as_json=as_json, legend=legend, luck_adjusted=luck_adjusted
     )
     for task in run.tasks:
         for name, group in attempts_on(run, task).items():

@@ -91,11 +91,7 @@ def served_players(
 
 
 def loaded_players(
-    policies: Sequence[str],
-    endpoint: Endpoint,
-    split: RoleSplit | None,
-    template: str,
-    batch: int,
+    policies: Sequence[str], endpoint: Endpoint, split: RoleSplit | None, template: str, batch: int
 ) -> "dict[str, LocalPlayer]":
     """A player for each policy ``hf:DIR``, a model from a directory or the hub."""
     local = [policy for policy in policies if policy.startswith(LOCAL)]

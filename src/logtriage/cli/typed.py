@@ -53,10 +53,7 @@ _KINDS: Final = {
         "declare the class of the fault; the first declaration counts",
     ),
     "escalate": ("page TEAM", "page a team; a wrong one ends the incident with 0"),
-    "remediate": (
-        "REMEDY SERVICE",
-        "apply one of {remedies} (also: fix REMEDY SERVICE)",
-    ),
+    "remediate": ("REMEDY SERVICE", "apply one of {remedies} (also: fix REMEDY SERVICE)"),
     "resolve": ("resolve", "close the incident as fixed"),
     "ignore": ("ignore", "close the incident as nothing to act on"),
     "hand_over": ("handover", "hand the incident to the duty manager, which closes it"),

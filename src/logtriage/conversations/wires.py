@@ -14,12 +14,7 @@ import attrs
 from logtriage._lib.jsonvalues import absent
 from logtriage.actions import Malformed
 from logtriage.conversations.blocks import ARGUMENTS_AT, first
-from logtriage.conversations.commands import (
-    SHELLS,
-    has_blocks,
-    wires_in_blocks,
-    wires_of_command,
-)
+from logtriage.conversations.commands import SHELLS, has_blocks, wires_in_blocks, wires_of_command
 from logtriage.conversations.dialects import messages_of
 from logtriage.conversations.messages import (
     CALL_BLOCKS,

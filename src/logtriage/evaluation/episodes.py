@@ -83,10 +83,7 @@ def _ranking(
 
 
 def record_joint_episode(
-    incident: Incident,
-    factory: policies.TeamFactory,
-    agent: str,
-    split: SplitLike,
+    incident: Incident, factory: policies.TeamFactory, agent: str, split: SplitLike
 ) -> Transcript:
     """Play an incident with a team; the transcript names the split and each action's tick."""
 

@@ -209,15 +209,7 @@ def _trace(
 
 
 def _span(
-    tape: Tape,
-    trace: str,
-    own: str,
-    parent: str,
-    peer: str,
-    start: int,
-    end: int,
-    *,
-    failed: bool,
+    tape: Tape, trace: str, own: str, parent: str, peer: str, start: int, end: int, *, failed: bool
 ) -> Json:
     """A span from ``start`` to ``end`` (ms after the opening); only a client has a ``peer``."""
     return {

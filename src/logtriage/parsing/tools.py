@@ -80,10 +80,7 @@ _TOOLS: Final = (
     Tool(
         "remediate",
         "Apply a remedy to a service.",
-        (
-            Parameter("remedy", "From the runbook."),
-            Parameter("service", "The service to treat."),
-        ),
+        (Parameter("remedy", "From the runbook."), Parameter("service", "The service to treat.")),
     ),
     Tool(
         "request_more_logs",
@@ -119,9 +116,7 @@ _RECORDED_TOOLS: Final = (
         "Declare the class of the fault. The first declaration stands.",
         (
             Parameter(
-                "fault_category",
-                "What is at fault.",
-                choices=tuple(map(str, FAULT_CATEGORIES)),
+                "fault_category", "What is at fault.", choices=tuple(map(str, FAULT_CATEGORIES))
             ),
         ),
     ),
@@ -138,8 +133,7 @@ SHIFT_TOOLS: Final = {
     for tool in (
         *(
             attrs.evolve(
-                tool,
-                parameters=(Parameter("system", "Whose incident it is."), *tool.parameters),
+                tool, parameters=(Parameter("system", "Whose incident it is."), *tool.parameters)
             )
             for tool in _TOOLS
         ),

@@ -95,11 +95,7 @@ def _read(wire: Mapping[str, Any], topology: Topology, may: Kinds, table: _Table
 
 @lru_cache(maxsize=64)
 def _wire_table(topology: Topology, may: Kinds) -> _Table:
-    every = (
-        *all_actions(topology, hand_over=True),
-        *map(ClassifyFault, FAULT_CATEGORIES),
-        Wait(),
-    )
+    every = (*all_actions(topology, hand_over=True), *map(ClassifyFault, FAULT_CATEGORIES), Wait())
     table = {(action_name(action), action_value(action)): action for action in every}
     table["request_more_logs", None] = RequestMoreLogs(None)
     return {key: action for key, action in table.items() if key[0] in may}

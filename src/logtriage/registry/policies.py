@@ -59,10 +59,7 @@ _BY_BELIEF: Final[dict[str, Callable[..., policies.Policy]]] = {
     "top_suspect": policies.TopSuspectPolicy,
 }
 #: The modules that play models from Python.
-_MODELS: Final = {
-    ENDPOINT: "logtriage.adapters.served",
-    LOADED: "logtriage.adapters.local.player",
-}
+_MODELS: Final = {ENDPOINT: "logtriage.adapters.served", LOADED: "logtriage.adapters.local.player"}
 
 
 def make_policy(spec: str) -> policies.PolicyFactory:

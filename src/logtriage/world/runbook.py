@@ -8,10 +8,7 @@ from logtriage.world.schema.parts import SeverityRow
 from logtriage.world.telemetry import EdgePanel, Reading
 
 #: The rule in recordings, which have no world.
-SEVERITY_RULE: Final = (
-    SeverityRow(Severity.P1, 500, 2000),
-    SeverityRow(Severity.P2, 100, 800),
-)
+SEVERITY_RULE: Final = (SeverityRow(Severity.P1, 500, 2000), SeverityRow(Severity.P2, 100, 800))
 
 
 def severity_of(reading: Reading | EdgePanel, world: World | None = None) -> Severity:

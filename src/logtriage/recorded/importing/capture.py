@@ -16,13 +16,7 @@ from typing import Final
 import attrs
 
 from logtriage.errors import BundleError
-from logtriage.recorded.condensing.raw_rows import (
-    ChangeRow,
-    Dependency,
-    Entry,
-    LogRow,
-    Rows,
-)
+from logtriage.recorded.condensing.raw_rows import ChangeRow, Dependency, Entry, LogRow, Rows
 from logtriage.recorded.condensing.rows_on_disk import RowStore
 from logtriage.recorded.condensing.spans_to_calls import ENTERING, distinct, orphans, requests
 from logtriage.recorded.importing.alerts import AlertBook, SentAlert

@@ -24,12 +24,7 @@ from logtriage.recorded.condensing.condense import condensed
 from logtriage.recorded.condensing.raw_rows import Rows
 from logtriage.recorded.importing.fields import Field
 from logtriage.recorded.importing.left_out import LeftOut
-from logtriage.recorded.importing.nezha_files import (
-    TOLERANCE_MS,
-    Source,
-    milliseconds,
-    service_of,
-)
+from logtriage.recorded.importing.nezha_files import TOLERANCE_MS, Source, milliseconds, service_of
 from logtriage.recorded.importing.source_files import inside, listed, name_of, parsed
 from logtriage.recorded.records import RecordedIncident
 from logtriage.recorded.truth import RecordedTruth
@@ -151,9 +146,7 @@ def _baseline(
     at = milliseconds(injection.at)
     before = rows.between(at - TOLERANCE_MS, at)
     filled = attrs.evolve(
-        before,
-        usage=usual.usage or before.usage,
-        edge_usage=usual.edge_usage or before.edge_usage,
+        before, usage=usual.usage or before.usage, edge_usage=usual.edge_usage or before.edge_usage
     )
     baseline = "pre-fault" if filled.logs or filled.calls else "none"
     what = f"{lacking[0]} file" if there else "minute"
