@@ -8,6 +8,7 @@ import re
 import shlex
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -15,6 +16,7 @@ from typing import Any
 import attrs
 import pytest
 
+from logtriage.errors import MissingExtra
 from logtriage.observation import Observation
 from scripts import page_blocks
 from tests.audit.planted.holes import FEW
@@ -31,6 +33,9 @@ FRAMEWORK = re.compile(
     r"^(?:import|from) (?:inspect_ai|skyrl_gym|logtriage.adapters.verifiers)\b", re.M
 )
 WITH_CODE = tuple(page for page in PAGES if "```python" in page.read_text(encoding="utf-8"))
+WITH_EXAMPLES = tuple(
+    file for file in sorted((ROOT / "src").rglob("*.py")) if ">>> " in file.read_text("utf-8")
+)
 EXAMPLES = tuple(sorted((ROOT / "examples").glob("*.py")))
 #: Any fenced block, in which links and headings mean nothing.
 VERBATIM = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
@@ -81,6 +86,16 @@ def test_python_blocks_run(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         runner.run(test, out=told.append, clear_globs=False)
         shared.update(test.globs)
         assert not told, "".join(told)
+
+
+@pytest.mark.parametrize("file", WITH_EXAMPLES, ids=str)
+def test_examples_in_docstrings_run(file: Path) -> None:
+    module = ".".join(file.relative_to(ROOT / "src").with_suffix("").parts)
+    try:
+        found = import_module(module.removesuffix(".__init__"))
+    except (ModuleNotFoundError, MissingExtra) as error:
+        pytest.skip(f"needs a framework: {error}")
+    assert doctest.testmod(found, optionflags=doctest.ELLIPSIS).failed == 0
 
 
 def shown_output(language: str) -> list[tuple[str, str]]:

@@ -225,13 +225,13 @@ class Record:
             file.write("".join(f"{json.dumps(line)}\n" for line in lines))
         groups = [rows[at : at + self._group] for at in range(0, len(rows), self._group)]
         flat = [len({row.grade for row in group}) == 1 for group in groups]
-        told, now = figures(rows), time.perf_counter()
+        told = figures(rows) | dict(zip(("tokens", "play_seconds"), known, strict=False))
+        now = time.perf_counter()
         cells = {
             "step": step,
             **{name: told[name] for name in self.HEADS if name in told},
             "no_spread": sum(flat) / len(flat),
             "malformed": malformed / len(rows),
-            **dict(zip(("tokens", "play_seconds"), known, strict=False)),
             "seconds": now - self._since,
         }
         self._since = now

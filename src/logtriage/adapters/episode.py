@@ -7,7 +7,7 @@
 >>> call = {"name": "request_more_logs", "arguments": {"service": "user-db"}}
 >>> turn = episode.step({"role": "assistant", "tool_calls": [call]})
 >>> turn.text.splitlines()[0], turn.reward, turn.done
-('TICK 1/11; HAND-OVER is worth 0.8', 0.0, False)
+('TICK 1/15; HAND-OVER is worth 0.7', 0.0, False)
 
 The list of wire actions is the whole state of an episode: it can be saved, sent and graded by
 anyone. No message holds the incident's id; rows do, and only the host reads rows.

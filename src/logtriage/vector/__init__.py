@@ -9,7 +9,7 @@ single state (:func:`encode_tokens`) do not need it.
 >>> screen = batch.reset("train", np.arange(1024))
 >>> screen = batch.step(np.zeros(1024, int))  # every row declares P1
 >>> screen.observation.shape, screen.reward.shape
-((1024, 181), (1024,))
+((1024, 394), (1024,))
 """
 
 from logtriage.vector.belief_replay import belief_batch
