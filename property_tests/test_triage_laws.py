@@ -18,7 +18,6 @@ from property_tests.strategies import triage_incidents, triage_plays, wrong_reme
 
 WAIT = lt.RequestMoreLogs(None)
 faults = triage_incidents(benign=False)
-dismissible = triage_incidents(benign=True)
 
 
 def close(one: float | None, other: object) -> bool:

@@ -11,7 +11,6 @@ from logtriage.world.schema.parts import GROUPS
 from tests.worlds.folders import NAME, copy_of, edit
 
 KIND = "kinds/overload.toml"
-RELEASE = "kinds/bad_release.toml"
 WORLD = "world.toml"
 TOKENS = "tokens.toml"
 SHOP = "topologies/shop.toml"

@@ -66,6 +66,17 @@ def test_only_a_span_that_waits_says_how_long_the_caller_waited(
     assert (back.latency_us, back.network_us) == (waited, network)
 
 
+@pytest.mark.parametrize(("kind", "latency"), [("CLIENT", 8000), ("INTERNAL", 1000), ("", 1000)])
+def test_a_step_of_the_caller_with_several_callees_is_the_wait_for_none(
+    kind: str, latency: int
+) -> None:
+    step = Span("t", "2", "1", "front", 500, 8000, kind=kind)
+    others = _trace(FRONT, ("3", "2", "a", 1000, 1000), ("4", "2", "b", 3000, 5000))
+    calls = {call.callee: call for call in requests([step, *others])}
+    assert calls["a"].latency_us == latency
+    assert calls["front"].self_us == (4000 if kind == "INTERNAL" else 2000)
+
+
 def test_a_callee_that_outlives_its_caller_was_not_waited_for() -> None:
     calls = _calls(FRONT, ("2", "1", "front", 1000, 10), ("3", "2", "back", 2000, 50_000))
     assert calls["back"] == Call(2, "front", "back", 50_000, None, "t", 50_000)

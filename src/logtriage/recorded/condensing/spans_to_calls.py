@@ -1,6 +1,6 @@
 """From the spans of a trace to requests and the call graph: who called whom, and for how long."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
@@ -63,21 +63,23 @@ def orphans(spans: Mapping[Key, Span]) -> Iterator[Span]:
     return (span for span in spans.values() if span.parent and _above(spans, span) is None)
 
 
-def requests(rows: Iterable[Span]) -> Iterator[Call]:
+def requests(rows: Iterable[Span], *, several: bool = False) -> Iterator[Call]:
     """The requests of spans: each span that enters a service, joined with its caller's.
 
     A caller's wait beyond the callee's own span is network time of the callee, unless the callee
-    outlives it: nobody waits for a message. The span that began the caller's own request is no
-    wait, since it holds the caller's work, too; network time is then unknown. The self time of a
-    request is its span less the time in which it waited for others, overlaps counted once. A callee
-    that sends no spans has the name by which its clients call it. A span of a server or consumer
-    whose parent was not captured is a request from outside. If two spans have the same trace and
-    id, the last counts.
+    outlives it: nobody waits for a message. A span of a client or producer is such a wait. A span
+    of no kind is one unless it began the caller's own request, or several callees are below it;
+    with ``several`` it is the wait for each of them, as in the shipped incidents of Nezha. All
+    others hold the caller's work, too; network time is then unknown. The self time of a request is
+    its span less the time in which it waited for others, overlaps counted once. A callee that sends
+    no spans has the name by which its clients call it. A span of a server or consumer whose parent
+    was not captured is a request from outside. If two spans have the same trace and id, the last
+    counts.
     """
     spans = {key_of(span): span for span in rows}
     waits: defaultdict[Key, list[tuple[int, int]]] = defaultdict(list)
     entered: list[tuple[Key, Span, Span | None]] = []
-    answered: set[Key] = set()
+    answered: Counter[Key] = Counter()
     for key, span in spans.items():
         above = _above(spans, span)
         if above is None:
@@ -88,10 +90,10 @@ def requests(rows: Iterable[Span]) -> Iterator[Call]:
         if asking.service == span.service:
             continue
         entered.append((key, span, asking))
-        answered.add(above)
+        answered[above] += 1
         if asking.duration >= span.duration:
             entry = _entry(spans, above)
-            waited = span if entry == above else asking
+            waited = asking if entry != above and _may_wait(spans, above) else span
             waits[entry].append((waited.start, waited.start + waited.duration))
     for key, span in spans.items():
         if span.peer and span.peer != span.service and key not in answered:
@@ -103,8 +105,11 @@ def requests(rows: Iterable[Span]) -> Iterator[Call]:
     for key, span, caller in entered:
         inside = span.duration - _covered_time(waits.get(key, ()), span)
         latency, network = span.duration, None
-        if caller is not None and caller.duration >= span.duration and _waits(spans, caller):
-            latency, network = caller.duration, caller.duration - span.duration
+        if caller is not None and caller.duration >= span.duration:
+            above = key_of(caller)
+            alone = several or caller.kind in _ASKING or answered[above] == 1
+            if alone and _may_wait(spans, above):
+                latency, network = caller.duration, caller.duration - span.duration
         began = Entry.ROOT
         if caller is None:
             began = Entry.ORPHAN if span.parent else Entry.ROOT
@@ -136,10 +141,10 @@ def _above(spans: Mapping[Key, Span], span: Span) -> Key | None:
     return parent if parent in spans else None
 
 
-def _waits(spans: Mapping[Key, Span], caller: Span) -> bool:
-    """Whether a span above a request is the caller's wait for it, and not a request of its own."""
-    key = key_of(caller)
-    return caller.kind in _ASKING or (caller.kind not in ENTERING and _entry(spans, key) != key)
+def _may_wait(spans: Mapping[Key, Span], key: Key) -> bool:
+    """Whether a span above a request can be the caller's wait for it, by kind and place."""
+    kind = spans[key].kind
+    return kind in _ASKING or (not kind and _entry(spans, key) != key)
 
 
 def _entry(spans: Mapping[Key, Span], key: Key) -> Key:

@@ -153,7 +153,7 @@ class Source:
             else:
                 above = "" if parent == "root" else parent
                 spans.append(Span(trace, span, above, service, whole(start) // 1000, took))
-        return tuple(requests(spans))
+        return tuple(requests(spans, several=True))
 
     def _metrics(self, folder: Path) -> Rows:
         if folder not in self._usage:
