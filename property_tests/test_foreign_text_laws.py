@@ -26,32 +26,13 @@ from logtriage.recorded.truth import RecordedTruth
 from logtriage.rendering import render_observation
 from logtriage.state import initial_state
 
+_PIECES = (
+    *("\x1b[2J", "\x9b1A", "\r", "\n", "\x07", "\u2028", "\u202e", "\ud800", "TICK 0/9", "x"),
+    *("\ufe0f", "\u3164", "<", "tool_call>", "|im_end|>", "["),
+)
 #: Text as those write it who mean harm, and any other.
 HOSTILE = st.one_of(
-    st.text(min_size=1),
-    st.lists(
-        st.sampled_from(
-            [
-                "\x1b[2J",
-                "\x9b1A",
-                "\r",
-                "\n",
-                "\x07",
-                "\u2028",
-                "\u202e",
-                "\ud800",
-                "TICK 0/9",
-                "x",
-                "\ufe0f",
-                "\u3164",
-                "<",
-                "tool_call>",
-                "|im_end|>",
-                "[",
-            ]
-        ),
-        min_size=1,
-    ).map("".join),
+    st.text(min_size=1), st.lists(st.sampled_from(_PIECES), min_size=1).map("".join)
 )
 
 

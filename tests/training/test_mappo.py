@@ -47,18 +47,8 @@ from training.mappo import (  # noqa: E402
 
 TASK = "cascading_failure-v4"
 OWN = attrs.evolve(get_task(TASK), name="mine", horizon=12)
-TINY = Settings(
-    TASK,
-    num_envs=16,
-    rollout=8,
-    epochs=1,
-    minibatches=2,
-    width=16,
-    eval_incidents=20,
-    rounds=4,
-    imitation=2,
-    eval_every=2,
-)
+TINY = Settings(TASK, num_envs=16, rollout=8, epochs=1, minibatches=2, width=16, eval_incidents=20,
+                rounds=4, imitation=2, eval_every=2)  # fmt: skip
 SPLITS = pytest.mark.parametrize("split", ["solo", "trio", "by_tier"])
 CRITICS = pytest.mark.parametrize("critic", ["central", "independent"])
 CREDITS = pytest.mark.parametrize("credit", ["team", "counterfactual"])

@@ -37,18 +37,8 @@ from training.ppo import (  # noqa: E402
 
 TASK = "single_crash-v4"
 OWN = attrs.evolve(get_task(TASK), name="mine", horizon=12)
-TINY = Settings(
-    TASK,
-    num_envs=32,
-    rollout=8,
-    epochs=1,
-    minibatches=2,
-    width=16,
-    eval_incidents=40,
-    rounds=3,
-    imitation=1,
-    inputs="counts",
-)
+TINY = Settings(TASK, num_envs=32, rollout=8, epochs=1, minibatches=2, width=16, eval_incidents=40,
+                rounds=3, imitation=1, inputs="counts")  # fmt: skip
 
 
 def fresh(settings=TINY):
