@@ -1,7 +1,15 @@
 """Spreads: estimated from the baseline, never below what matters."""
 
-from logtriage.recorded.condensing.raw_rows import Call, Usage
-from logtriage.recorded.condensing.service_figures import FLOOR_CPU_BP, FLOOR_MS, spread_of
+import pytest
+
+from logtriage.recorded.condensing.raw_rows import Call, Rows, Usage
+from logtriage.recorded.condensing.service_figures import (
+    FLOOR_CPU_BP,
+    FLOOR_MS,
+    by_service,
+    overall,
+    spread_of,
+)
 from logtriage.recorded.figures import Measure
 
 
@@ -35,3 +43,12 @@ def test_counts_stray_by_chance() -> None:
 def test_too_little_is_unknown() -> None:
     found = spread_of(_calls(5, 5), [], Measure())
     assert (found.cpu_bp, found.network_ms, found.calls, found.error_bp) == (None,) * 4
+
+
+@pytest.mark.parametrize("seconds", [20, 45, 89, 91, 300])
+def test_usual_counts_are_per_minute_however_long_the_baseline_is(seconds: int) -> None:
+    calls = tuple(Call(200 * n, None, "back", 1000, None, f"t{n}") for n in range(5 * seconds))
+    found = overall(by_service(Rows(calls=calls), Rows())["back"])
+    assert found.calls == pytest.approx(300, rel=0.02)
+    whole = overall(by_service(Rows(calls=calls, minutes=5), Rows())["back"])
+    assert whole.calls == seconds

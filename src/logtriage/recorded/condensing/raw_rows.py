@@ -146,6 +146,8 @@ class Rows:
     changes: tuple[ChangeRow, ...] = ()
     #: Who calls whom, if that is known without calls.
     graph: tuple[tuple[str, str], ...] = ()
+    #: In how many whole minutes the calls are counted, if not by the time that they cover.
+    minutes: int | None = None
 
     @property
     def services(self) -> frozenset[str]:
@@ -201,6 +203,8 @@ class Coverage:
     """When rows were recorded: sorted, separate stretches (since, until) in Unix milliseconds."""
 
     stretches: tuple[tuple[int, int], ...] = ()
+    #: As :attr:`Rows.minutes`.
+    minutes: int | None = None
 
     @classmethod
     def of(cls, times: Iterable[int]) -> "Coverage":

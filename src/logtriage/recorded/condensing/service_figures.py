@@ -108,7 +108,8 @@ def edge_of(rows: Rows, other: Rows) -> ServiceRows:
 
 def covered(rows: Rows) -> tuple[Coverage, Coverage]:
     """When calls, and when logs, of any service were recorded."""
-    return Coverage.of(call.at for call in rows.calls), Coverage.of(row.at for row in rows.logs)
+    traced = attrs.evolve(Coverage.of(call.at for call in rows.calls), minutes=rows.minutes)
+    return traced, Coverage.of(row.at for row in rows.logs)
 
 
 def _failed(logs: Iterable[LogRow]) -> frozenset[str]:
@@ -158,8 +159,8 @@ def overall(rows: ServiceRows) -> Measure:
     """The figures of a baseline over its whole length; for resource use, the median sample."""
     ends = rows.traced.stretches
     figures = figures_of(rows, ends[0][0], ends[-1][1] + 1, rows.calls) if ends else {}
-    if figures:
-        figures["calls"] = len(rows.calls) // max(1, round(rows.traced.length / SPAN_MS))
+    if figures and rows.traced.minutes is not None:
+        figures["calls"] = len(rows.calls) // rows.traced.minutes
     names = ["cpu_bp"] if figures else ["calls", "p99_ms", "cpu_bp"]
     for name in names:
         known = sorted(value for row in rows.usage if (value := getattr(row, name)) is not None)

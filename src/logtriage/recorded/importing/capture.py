@@ -131,6 +131,11 @@ class _Capture:
     def incident(self, stretch: Stretch) -> RecordedIncident:
         """The incident of a stretch, with the alerts that were sent."""
         record = incident_of(stretch, self.between, self.horizon, self.tick_seconds)
+        if stretch.usual is not None and record.recording.baseline == "none":
+            self.reader.left_out.say(
+                f"{stretch.label.where}: no rows in the baseline of {stretch.id}: nothing has a "
+                "usual value"
+            )
         if not self.reader.has_alerts:
             return record
         services = {service.name for service in record.recording.services}
