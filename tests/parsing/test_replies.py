@@ -208,18 +208,9 @@ def test_calls_in_the_text_are_a_plan() -> None:
 
 @pytest.mark.parametrize(
     "message",
-    [
-        "<think>",
-        "a </think> b",
-        "[THINK]",
-        "<tool_call>{}</tool_call>",
-        '"[<\\',
-        "◁think▷",
-        "<|channel|>analysis",
-        "<musing>",
-        "<|musing|>",
-    ],
-)
+    [*("<think>", "a </think> b", "[THINK]", "<tool_call>{}</tool_call>", '"[<\\', "◁think▷"),
+     "<|channel|>analysis", "<musing>", "<|musing|>"],
+)  # fmt: skip
 def test_what_we_render_is_never_taken_for_a_thought_or_a_call(message: str) -> None:
     text = render_action(lt.Report(message))
     assert json.loads(text)["value"] == message

@@ -13,21 +13,10 @@ WORLD = load_world("oncall")
 
 @pytest.mark.parametrize(
     ("error_bp", "p99_ms", "severity"),
-    [
-        (500, 0, "P1"),
-        (499, 0, "P2"),
-        (0, 2000, "P1"),
-        (0, 1999, "P2"),
-        (100, 0, "P2"),
-        (99, 0, "P3"),
-        (0, 800, "P2"),
-        (0, 799, "P3"),
-        (0, 0, "P3"),
-        (10_000, 60_000, "P1"),
-        (99, 2000, "P1"),
-        (500, 799, "P1"),
-    ],
-)
+    [(500, 0, "P1"), (499, 0, "P2"), (0, 2000, "P1"), (0, 1999, "P2"),
+     (100, 0, "P2"), (99, 0, "P3"), (0, 800, "P2"), (0, 799, "P3"),
+     (0, 0, "P3"), (10_000, 60_000, "P1"), (99, 2000, "P1"), (500, 799, "P1")],
+)  # fmt: skip
 def test_severity_by_the_edge_panel(error_bp: int, p99_ms: int, severity: str) -> None:
     assert severity_of(Reading(error_bp, p99_ms, 0)) is Severity(severity)
 

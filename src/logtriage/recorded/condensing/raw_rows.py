@@ -6,7 +6,7 @@ Times are Unix milliseconds.
 from collections.abc import Iterable
 from enum import StrEnum
 from functools import cached_property
-from typing import Final
+from typing import Any, Final
 
 import attrs
 
@@ -187,7 +187,7 @@ class Rows:
 
     def between(self, since: int, until: int) -> "Rows":
         """The rows with ``since <= at < until``."""
-        kept = {
+        kept: dict[str, Any] = {
             name: tuple(row for row in getattr(self, name) if since <= row.at < until)
             for name in ("logs", "calls", "usage", "edge_usage", "samples", "changes")
         }

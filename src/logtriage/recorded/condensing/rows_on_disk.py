@@ -58,7 +58,10 @@ class RowStore:
             "samples": raw_rows.Sample,
             "changes": raw_rows.ChangeRow,
         }
-        return Rows(**{name: tuple(self._kept(kinds[name], since, until)) for name in kinds})
+        rows: dict[str, Any] = {
+            name: tuple(self._kept(kind, since, until)) for name, kind in kinds.items()
+        }
+        return Rows(**rows)
 
     def spans(self, since: int, until: int) -> Iterator[Span]:
         """The spans with ``since <= at < until`` that were kept."""
