@@ -349,27 +349,19 @@ def json_values(max_leaves: int = 8) -> SearchStrategy[Any]:
     )
 
 
+_VALUES = (
+    *(*SEVEN_SERVICES.names, *SEVEN_SERVICES.teams, "P1", "p1", "payment", "all"),
+    *("restart:user-db", "restart:", ":user-db", "reboot:user-db", "restart user-db"),
+)
+
+
 def wire_actions() -> SearchStrategy[dict[str, Any]]:
     """Objects that look like wire actions, most of them wrong somewhere."""
     names = st.one_of(
         st.sampled_from([*ACTION_TYPES, "malformed", "page", ""]), json_values(max_leaves=2)
     )
     values = st.one_of(
-        st.sampled_from(
-            [
-                *SEVEN_SERVICES.names,
-                *SEVEN_SERVICES.teams,
-                "P1",
-                "p1",
-                "payment",
-                "all",
-                "restart:user-db",
-                "restart:",
-                ":user-db",
-                "reboot:user-db",
-                "restart user-db",
-            ]
-        ),
+        st.sampled_from(_VALUES),
         json_values(max_leaves=3),
     )
     return st.fixed_dictionaries(

@@ -422,6 +422,11 @@ LINES = {
 }
 
 
+#: Requests of a log are left out, and Python is told.
+BEGINNINGS = pytest.mark.filterwarnings("ignore:.*left out. the beginning of another row")
+
+
+@BEGINNINGS
 @pytest.mark.parametrize("packed", [False, True])
 @pytest.mark.parametrize("shape", LINES)
 def test_lines_of_any_shape_are_the_same_transcript(
@@ -508,6 +513,22 @@ def test_an_attempt_is_no_beginning_of_another_agents_or_another_attempt(key: st
     assert [len(one.actions) for one in convert_file(file)] == [1, len(each(openai_turn)) // 2]
 
 
+def test_a_file_of_several_rows_is_a_log_of_its_own(tmp_path: Path) -> None:
+    told = [*PROMPT, *each(openai_turn)]
+    short, long = ({"incident": INCIDENT, "messages": rows} for rows in (told[:4], told))
+    other = {**long, "messages": told[:2], "error": "x"}
+
+    def left(**files: list[Row]) -> list[int]:
+        for name, rows in files.items():
+            (tmp_path / name).write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+        read = convert_files([tmp_path / name for name in files])
+        return [len(reading.transcript.actions) for reading in read]
+
+    with pytest.warns(UserWarning, match="1 row left out: the beginning of"):
+        assert left(a=[short], b=[long]) == [len(each(openai_turn)) // 2]
+    assert left(a=[short, other], b=[long, other]) == [1, 0, len(each(openai_turn)) // 2, 0]
+
+
 JUNK: list[Any] = [None, 0, 1.5, True, "", "x", [], {}, ["x"], {"type": "text"}, math.nan, [[]]]
 
 
@@ -518,6 +539,7 @@ def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
             yield from places(inside, (*path, key))
 
 
+@BEGINNINGS
 @given(st.sampled_from(sorted({**ROWS, **LINES})), st.randoms(use_true_random=False))
 def test_whatever_is_wrong_with_a_row_is_our_own_error(shape: str, chance: Any) -> None:
     kept = {**ROWS, **LINES}[shape]

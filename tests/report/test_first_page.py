@@ -210,19 +210,10 @@ def test_clean_spells_out_what_cannot_be_shown() -> None:
 
 @pytest.mark.parametrize(
     ("format_", "value", "text"),
-    [
-        (number, 0.5, "0.500"),
-        (number, -0.5, "−0.500"),
-        (number, -0.0, "0.000"),
-        (number, None, "–"),
-        (signed, 0.3, "+0.300"),
-        (signed, -0.3, "−0.300"),
-        (signed, 0.0, "0"),
-        (signed, None, "–"),
-        (percent, 0.256, "26 %"),
-        (percent, None, "–"),
-    ],
-)
+    [(number, 0.5, "0.500"), (number, -0.5, "−0.500"), (number, -0.0, "0.000"), (number, None, "–"),
+     (signed, 0.3, "+0.300"), (signed, -0.3, "−0.300"), (signed, 0.0, "0"), (signed, None, "–"),
+     (percent, 0.256, "26 %"), (percent, None, "–")],
+)  # fmt: skip
 def test_figures(format_: Callable[[float | None], str], value: float | None, text: str) -> None:
     assert format_(value) == text
 

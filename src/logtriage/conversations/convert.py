@@ -10,10 +10,12 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import chain
 from pathlib import Path
 from typing import IO, Any, Final
+from warnings import warn
 
 import attrs
 
 from logtriage._lib.files import TOO_LONG, numbered_lines, unpacked
+from logtriage._lib.printable import counted
 from logtriage.conversations.fields import conversation_of
 from logtriage.conversations.rows import Reading, prefixes_of, reading_of, transcript_of_row
 from logtriage.conversations.shapes import LINES, Lines, rows_in
@@ -57,7 +59,8 @@ def convert_files(
     cannot be converted goes to ``on_error`` as a :class:`TranscriptError` with file and line (or
     number); without ``on_error`` it is raised. The options are those of :func:`transcript_of_row`.
     In a log with a row for each request, a row is the beginning of the next one. Such a row is left
-    out and goes to ``on_beginnings``, so all files are read before the first transcript comes.
+    out and goes to ``on_beginnings``, else a warning counts them; so all files are read before the
+    first transcript comes. The log is a file of several rows, or all files of one row.
 
     Raises:
         TranscriptError: for the first bad row, if there is no ``on_error``; for a
@@ -67,9 +70,14 @@ def convert_files(
     """
     style = Style(style)
     rows: list[_Row] = []
-    for source in sources:
-        for place, line, value in _records(source):
-            rows.append(_read(place, line, value, incident_at, style, other_tools, resolve))
+    for number, source in enumerate(sources):
+        read = [
+            _read(place, line, value, incident_at, style, other_tools, resolve)
+            for place, line, value in _records(source)
+        ]
+        log = b"%d " % number if len(read) > 1 else b""
+        for row in read:
+            rows.append(attrs.evolve(row, prefixes=tuple(log + digest for digest in row.prefixes)))
     longer = {prefix: row for row in rows for prefix in row.prefixes[:-1]}
     beginnings: defaultdict[str, list[str]] = defaultdict(list)
     for row in rows:
@@ -87,6 +95,10 @@ def convert_files(
     for place, parts in beginnings.items():
         if on_beginnings is not None:
             on_beginnings(parts, place)
+    if beginnings and on_beginnings is None:
+        count = counted(sum(map(len, beginnings.values())), "row")
+        why = "the beginning of another row; on_beginnings gets the places"
+        warn(f"{count} left out: {why}", stacklevel=2)
 
 
 @attrs.frozen(eq=False)
