@@ -61,8 +61,9 @@ def checked_ticks(ticks: object, count: int, role_split: str | None) -> tuple[in
         raise InvalidInput(f"{TICKS}: expected {count}, one an action, got {len(ticks)}")
     checked: list[int] = []
     for number, tick in enumerate(ticks):
-        whole = isinstance(tick, float) and tick.is_integer()  # as tabular loaders store integers
-        when, least = int(tick) if whole else tick, checked[-1] if checked else 0
+        # Tabular loaders store integers as floats.
+        when = int(tick) if isinstance(tick, float) and tick.is_integer() else tick
+        least = checked[-1] if checked else 0
         if not isinstance(when, int) or isinstance(when, bool) or when < least:
             raise InvalidInput(
                 f"{TICKS}[{number}]: expected a whole number from {least} on, got {tick!r:.60}"

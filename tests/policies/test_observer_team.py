@@ -1,11 +1,13 @@
 """Observers who talk in tokens: words, who knows what, and what is told."""
 
 import attrs
+import pytest
 
 from logtriage import initial_state, make_incident
 from logtriage.actions import HandOver, Report, RequestMetrics, RequestTraces, Wait
 from logtriage.beliefs import belief
 from logtriage.dynamics import transition_jointly
+from logtriage.errors import InvalidInput
 from logtriage.evaluation import play_joint_episode
 from logtriage.evidence import evidence
 from logtriage.joint import observe_roles
@@ -100,6 +102,13 @@ def test_teams_hand_over_where_that_has_a_worth() -> None:
         incident = make_incident(f"cascading_failure-v4-fog3/val/{number}")
         ends.append(play_joint_episode(incident, observers(incident, TRIO), TRIO).actions[-1])
     assert HandOver() in ends
+
+
+def test_a_team_plays_no_split_but_its_own() -> None:
+    """Observers see by the split that they were made for."""
+    blind = RoleSplit("blind", [attrs.evolve(role, budget=0) for role in TRIO.roles])
+    with pytest.raises(InvalidInput, match="role split 'blind': the team was made for 'trio'"):
+        play_joint_episode(INCIDENT, observers(INCIDENT, TRIO), blind)
 
 
 def test_a_team_waits_for_words_that_come_late() -> None:

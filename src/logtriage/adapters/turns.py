@@ -197,9 +197,12 @@ def messages_of_turn(reply: object) -> Sequence[Message]:
 
 
 def answer_to(call: Any, text: str) -> dict[str, Any]:
-    """The message that answers a call: of role ``tool`` if the call has an id, else ``user``."""
-    is_framework_call = isinstance(call, Mapping) and not is_in_text(call)
-    call_id = call.get("id") if is_framework_call else None
+    """The message that answers a reply: of role ``tool`` if its call has an id, else ``user``.
+
+    ``call`` is None for a reply without one; calls that stand in a text have no id.
+    """
+    is_tool_call = isinstance(call, Mapping) and not is_in_text(call)
+    call_id = call.get("id") if is_tool_call else None
     if call_id is None:
         return {"role": "user", "content": text}
     return {"role": "tool", "tool_call_id": call_id, "content": text}

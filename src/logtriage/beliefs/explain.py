@@ -259,13 +259,13 @@ def _mean_value(held: Belief, now: State, cells: Sequence[Cell], key: int, sampl
 
 
 def _all_cells(held: Belief, tick: int) -> list[Cell]:
-    """The cells that requests for everything would show at a tick, with edge panel and alerts."""
-    every = scrapes(tick, Doings())
-    cells: list[Cell] = [(Channel.EDGE, -1, 0, every[-1])]
+    """Alerts, logs, gauges and traces of all services up to a tick, and the newest edge panel."""
+    starts = scrapes(tick, Doings())
+    cells: list[Cell] = [(Channel.EDGE, -1, 0, starts[-1])]
     slots = {Channel.LOGS: (LOG,), **held.world.slots}
     for service in range(len(held.topology)):
         for channel, sorts in slots.items():
             cells.extend(
-                (channel, service, slot, start) for slot in range(len(sorts)) for start in every
+                (channel, service, slot, start) for slot in range(len(sorts)) for start in starts
             )
     return cells

@@ -279,23 +279,25 @@ class Model:
     def compiled(self, members: Longs) -> Listed:
         """The hypotheses with these ``members`` (R, K), then all benign hypotheses."""
         benign = tuple(hypothesis for hypothesis in self.prior.hypotheses if not hypothesis.faults)
+        # The number of each condition, service by service; what follows extends it.
         known = [
-            {row: place for place, (row, _) in enumerate(unaffected(self.world, service.tier))}
-            for service in self.topology.services
+            {condition: number for number, (condition, _) in enumerate(usual)}
+            for usual in (unaffected(self.world, each.tier) for each in self.topology.services)
         ]
         place = np.full((len(members) + len(benign), len(self.topology)), NONE, np.int64)
         self._place_sets(members, known, place)
         for row, load in enumerate(benign, len(members)):
             for service, condition in affected(self.world, self.topology, load).items():
                 place[row, service] = known[service].setdefault(condition, len(known[service]))
-        leads = np.array([*(self.world.kind(kind).errors_first for kind, _ in self.singles), False])
+        first = [self.world.kind(kind).errors_first for kind, _ in self.singles]
+        errors_first = np.array([*first, False])  # NONE indexes the last
         gaps = np.full((len(benign), members.shape[1]), NONE, np.int64)
         return Listed(
             self,
             np.concatenate([members, gaps]),
             place,
             tuple(map(tuple, known)),
-            np.concatenate([leads[members].any(axis=1), np.full(len(benign), NONE)]),
+            np.concatenate([errors_first[members].any(axis=1), np.full(len(benign), NONE)]),
             benign,
         )
 

@@ -90,22 +90,22 @@ def _kinds(world: World) -> Table:
 
 
 def _signs(console: Console, world: World, sort: str) -> None:
-    """Print how often each condition shows each token: a line per token, the likeliest first."""
+    """Print the tokens of a sort, a line each, with the conditions that show it, in per cent.
+
+    The likeliest condition comes first.
+    """
     tokens = grouped(
         (token, (share, name))
         for group in groups_of(world).values()
         for name, signature in group.items()
-        for which, shares in shares_of(world, signature)
-        if which == sort
+        for its_sort, shares in shares_of(world, signature)
+        if its_sort == sort
         for token, share in shares.items()
     )
-    rows = [
-        (
-            token,
-            ", ".join(f"{name} {share}" for share, name in sorted(who, key=lambda row: -row[0])),
-        )
-        for token, who in tokens.items()
-    ]
+    rows = []
+    for token, shown_by in tokens.items():
+        likeliest_first = sorted(shown_by, key=lambda row: -row[0])
+        rows.append((token, ", ".join(f"{name} {share}" for share, name in likeliest_first)))
     put(console, facts(rows))
 
 

@@ -5,7 +5,7 @@ from typing import Final
 
 from logtriage import policies
 from logtriage.dynamics import play, play_jointly, transition_jointly
-from logtriage.errors import told_of
+from logtriage.errors import InvalidInput, told_of
 from logtriage.evaluation.localisation import RANKING, check_ranking, ranking_to_json
 from logtriage.grading import Grade, Graded
 from logtriage.incident import Incident
@@ -28,8 +28,15 @@ def joint_steps(incident: Incident, team: policies.TeamPolicy, split: SplitLike)
 
     Raises:
         PolicyFailure: as :func:`steps`; the cause names the role that is to blame, if any.
+        InvalidInput: for a team that was made for another split.
     """
     split, state, memory = get_role_split(split), initial_state(incident), None
+    own = team.split if isinstance(team, policies.RolePolicies) else None
+    if own is not None and own != split:  # followers would see by their own split
+        raise InvalidInput(
+            f"role split {split.name!r}: the team was made for {own.name!r}, or for another split "
+            "of that name"
+        )
     yield state
     while not state.is_closed:
         try:

@@ -74,11 +74,12 @@ class AtWorth:
 
 @attrs.frozen
 class NetValue:
-    """Net value over ``incidents``, and what became of their episodes, as shares of all.
+    """Net value over a number of ``incidents``, and shares of their episodes.
 
     ``handed_over``: closed by a hand-over before any page and any remedy. ``paged_right``: a team
-    was paged, and no wrong team. ``mis_paged``: a wrong team was paged. These two are None for
-    recordings, where nobody is paged.
+    was paged, and no wrong team. ``mis_paged``: a wrong team was paged. These two leave out
+    recordings, where nobody is paged; None for recordings alone. ``by_worth`` is the net value
+    where a hand-over has the same worth.
     """
 
     net: Interval

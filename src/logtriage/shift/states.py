@@ -151,14 +151,15 @@ def _new(shift: Shift, now: int) -> tuple[State, ...]:
 
 
 def transition(state: ShiftState, action: ShiftAction) -> ShiftState:
-    """The state after one tick: the action is taken, and time passes for every open incident.
+    """The state after one tick: the action is taken, time passes, and new incidents arrive.
 
-    An action on a closed incident costs its tick and changes nothing.
+    Time passes for every incident that was open. An action on a closed incident costs its tick and
+    changes nothing.
 
     Raises:
         EpisodeOver: if the shift is over.
-        UnknownName, InvalidInput: for a system without an incident, for what is no action of a
-            shift, and as :func:`logtriage.dynamics.apply`.
+        UnknownName, InvalidInput: for a system whose incident has not arrived, for anything but a
+            :data:`ShiftAction`, and as :func:`logtriage.dynamics.apply`.
     """
     if state.is_over:
         raise EpisodeOver(f"the shift is over (tick {state.tick}); start a new one")
@@ -178,7 +179,7 @@ def transition(state: ShiftState, action: ShiftAction) -> ShiftState:
             worth_share = state.worth_share if isinstance(action.action, HandOver) else 1.0
             states[place] = apply(at_worth(inner, worth_share), action.action)
     now = state.tick + 1
-    passed = [
+    passed = [  # an incident that this action closed still gets its tick
         tick(inner) if inner.closed_at is None or inner.tick < inner.closed_at else inner
         for inner in states
     ]

@@ -185,14 +185,14 @@ def _metric(row: Field, metric: Metric, book: SeriesBook) -> Iterator[Sample | U
 
 
 def _numbers(body: Field, metric: Metric, book: SeriesBook) -> Iterator[Point]:
-    """Yield the points of a gauge or a sum; NaN and infinite values are left out."""
+    """Yield the points of a gauge or a sum; ``book`` notes infinite values, and NaN is skipped."""
     for point in _points(body):
         if "asDouble" not in point and "asInt" not in point:
             raise point.bad("a data point with asDouble or asInt")
         value = point["asDouble"].number if "asDouble" in point else point["asInt"].whole
         if value is not None:
             yield _point(point, float(value))
-        elif point["asDouble"].value != "NaN":
+        elif point["asDouble"].value != "NaN":  # a whole number is always finite
             book.left_out.add(f"{metric.name}: infinite values")
 
 

@@ -172,10 +172,17 @@ def _request(action: Action) -> tuple[Channel, str | None] | None:
 
 
 def _write_asked(
-    numbers: Numbers, layout: TokenLayout, state: State, world: Simulation, role: Role | None = None
+    numbers: Numbers,
+    layout: TokenLayout,
+    state: State,
+    simulation: Simulation,
+    role: Role | None = None,
 ) -> None:
-    """Write the last tick's requests, lane by lane, if a role may view or make such a request."""
-    topology = world.topology
+    """Write the last tick's requests, by who made them (lane).
+
+    ``role`` sees a request if it sees the channel asked for, or may ask for it; None sees all.
+    """
+    topology = simulation.topology
     last = [_request(action) for when, action in state.history if when == state.tick - 1]
     for lane, asked in enumerate(last):
         if asked is not None and _sees_asking(role, asked[0]):
