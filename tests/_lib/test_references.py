@@ -3,6 +3,7 @@
 from functools import partial
 from pathlib import Path
 
+import attrs
 import pytest
 
 from logtriage._lib.references import code_of, imported, is_reference, name_in_module, player_name
@@ -63,7 +64,7 @@ def test_an_unknown_id_is_refused_with_the_known_ones() -> None:
 
 def test_players_are_told_apart_by_names_arguments_and_descriptions() -> None:
     here = f"{__name__}.own{code_of(__name__)}"
-    made = [own, partial(own, 1), partial(own, 2), (own, own), TRIAGE_3, NetworkRoles(TEAM)]
+    made = [own, partial(own, 1), partial(own, by=2), (own, own), TRIAGE_3, NetworkRoles(TEAM)]
     assert [player_name(maker) for maker in made] == [
         here,
         f"{here} of (1)",
@@ -72,6 +73,8 @@ def test_players_are_told_apart_by_names_arguments_and_descriptions() -> None:
         "logtriage.grading.rubric.Rubric",
         "net:runs/1 0123",
     ]
+    splits = (attrs.evolve(TRIO, name=name) for name in ("one", "other"))
+    assert len({player_name(partial(own, split)) for split in splits}) == 2
 
 
 def test_a_function_sent_by_value_keeps_its_name(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -83,9 +83,9 @@ def test_an_explained_episode_has_its_parts_and_beliefs(
         )
 
 
-def test_an_episode_that_was_left_open_has_a_page_without_parts(tmp_path: Path) -> None:
+def test_an_episode_that_was_left_open_or_went_on_after_its_end_has_a_page(tmp_path: Path) -> None:
     ids, resolve = [f"{TASK}/test/{number}" for number in (0, 1)], {"action_type": "resolve"}
-    told = [Transcript(ids[0], (), agent="mine"), Transcript(ids[1], (resolve,), agent="mine")]
+    told = [Transcript(ids[0], (), agent="mine"), Transcript(ids[1], (resolve,) * 3, agent="mine")]
     keep_run(told, tmp_path / "run", Incidents())
     (row,) = explain_run(tmp_path / "run", 2)
     assert row.losses is not None
@@ -93,6 +93,9 @@ def test_an_episode_that_was_left_open_has_a_page_without_parts(tmp_path: Path) 
     shown = write_replay(tmp_path / "run", tmp_path / "page.html", incident=ids[0])
     (episode,) = unpacked(shown.chunks[0])["episodes"]
     assert not episode["parts"]
+    shown = write_replay(tmp_path / "run", tmp_path / "page.html", incident=ids[1])
+    (episode,) = unpacked(shown.chunks[0])["episodes"]
+    assert (bool(episode["parts"]), episode["unplayed"]) == (True, 2)
 
 
 def test_unexplained_runs_have_no_such_table(runs: tuple[Path, Path], tmp_path: Path) -> None:

@@ -71,18 +71,22 @@ def player_name(maker: object) -> str:
     """A text that identifies a maker of players: its ``description``, else its module and name.
 
     The text of a partial has its arguments; a name is followed by a digest of its module's file.
+    An object with a ``fingerprint``, such as a role split, adds that.
     """
     if isinstance(maker, tuple):
         return f"({', '.join(map(player_name, maker))})"
     if isinstance(maker, partial):
-        return f"{player_name(maker.func)} of {player_name(maker.args)}"
+        given = *maker.args, *maker.keywords.values()
+        return f"{player_name(maker.func)} of {player_name(given)}"
     if isinstance(maker, str | int):
         return repr(maker)
     described = getattr(maker, "description", None)
     if isinstance(described, str):
         return described
     named = maker if hasattr(maker, "__qualname__") else type(maker)
-    return f"{named.__module__}.{named.__qualname__}{code_of(named.__module__)}"
+    mark = getattr(maker, "fingerprint", None)
+    name = f"{named.__module__}.{named.__qualname__}{code_of(named.__module__)}"
+    return name if mark is None else f"{name} {mark}"
 
 
 def code_of(module: str) -> str:

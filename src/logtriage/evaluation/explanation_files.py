@@ -89,7 +89,7 @@ def _explanation(kept: _Line, graded: Graded | None) -> Explanation:
         raise InvalidInput(f"digest: expected {graded.digest!r}, got {kept.digest!r:.80}")
     if kept.grade != graded.score:
         raise InvalidInput(f"grade: expected {graded.score!r}, got {kept.grade!r}")
-    played = graded.actions[: len(graded.actions) - graded.unplayed]
+    played = graded.actions  # without what came after the closing one
     if len(kept.steps) != len(played):
         raise InvalidInput(f"steps: expected {len(played)} of them, got {len(kept.steps)}")
     steps = tuple(
